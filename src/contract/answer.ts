@@ -1,0 +1,122 @@
+/**
+ * One call answered: parse once, run with a deadline, catch everything.
+ *
+ * This is the only catch-all. A `Failure` is an answer; a known host error is translated to one;
+ * anything else is a bug, logged with its stack and answered with the call id and nothing from inside.
+ */
+import type { z } from 'zod';
+
+import type { ErrorBody } from '#protocol';
+import type { Bus } from './bus.ts';
+import type { CallScope } from './call-scope.ts';
+import { Failure } from './define-errors.ts';
+import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
+import type { WorkerDef } from './define-worker.ts';
+import { describeIssues } from './issue-text.ts';
+import type { Log } from './log.ts';
+
+export type Reply = { result: unknown } | { error: ErrorBody };
+
+/** A worker with its context open: ready to answer. */
+export interface OpenWorker<Context = unknown> {
+  readonly def: WorkerDef<z.ZodType, never, Context>;
+  readonly context: Context;
+}
+
+export interface IncomingCall {
+  callId: string;
+  payload: unknown;
+  callerId?: string;
+}
+
+/** Lets the owner of the call abort it while it runs. */
+export class CallControl {
+  #controller: AbortController | undefined;
+  #abortedWith: Error | undefined;
+
+  /** Made on first use: most calls never look at their signal. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#abortedWith) this.#controller.abort(this.#abortedWith);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#abortedWith ??= reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+export async function answer<Context>(
+  worker: OpenWorker<Context>,
+  fn: FunctionDef<Context>,
+  call: IncomingCall,
+  surroundings: { bus: Bus; log: Log; control: CallControl },
+): Promise<Reply> {
+  const { def, context } = worker;
+  const { bus, log, control } = surroundings;
+  const scope: CallScope = {
+    callId: call.callId,
+    callerId: call.callerId,
+    bus,
+    log,
+    get signal() {
+      return control.signal;
+    },
+  };
+
+  try {
+    const request = fn.request.safeParse(call.payload ?? {});
+    if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload));
+
+    const work = fn.handle(request.data, context, scope);
+    const result = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
+    return { result };
+  } catch (thrown) {
+    return { error: def.spell(toFailure(thrown, def, fn.id, call.callId, log)) };
+  }
+}
+
+async function beforeDeadline<T>(
+  work: Promise<T>,
+  fn: FunctionDef<never>,
+  def: Pick<WorkerDef, 'failures'>,
+  control: CallControl,
+): Promise<T> {
+  const deadlineMs = fn.deadlineMs ?? DEFAULT_DEADLINE_MS;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const failure = def.failures.deadline(deadlineMs);
+      control.abort(failure);
+      reject(failure);
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function toFailure(
+  thrown: unknown,
+  def: Pick<WorkerDef, 'failures' | 'translate'>,
+  functionId: string,
+  callId: string,
+  log: Log,
+): Failure {
+  if (thrown instanceof Failure) return thrown;
+
+  const known = def.translate(thrown);
+  if (known) return known;
+
+  log.error('a handler threw something nobody translates', {
+    function: functionId,
+    call: callId,
+    stack: thrown instanceof Error ? thrown.stack : String(thrown),
+  });
+  return def.failures.internal(callId);
+}

@@ -1,0 +1,45 @@
+/** The bus as its users see it: call a function, move bytes through a channel. */
+import { readErrorBody, type ChannelEnds, type ChannelRef, type ErrorBody } from '#protocol';
+
+export interface CallOptions {
+  /** How long to wait for the answer; then the call fails with code TIMEOUT. Default 30 000. */
+  timeoutMs?: number;
+  /** Gives up waiting, and tells the engine so where it listens for that. */
+  signal?: AbortSignal;
+  /** Which namespace to look the function up in. Default `default`. */
+  namespace?: string;
+  /** Handed to the handler beside the payload. */
+  metadata?: unknown;
+  traceparent?: string;
+  baggage?: string;
+}
+
+export interface ChannelPair {
+  writer: ChannelRef;
+  reader: ChannelRef;
+}
+
+export interface Bus extends ChannelEnds {
+  call(functionId: string, payload?: unknown, options?: CallOptions): Promise<unknown>;
+  createChannel(bufferSize?: number): Promise<ChannelPair>;
+}
+
+/** A call that did not succeed. `code` is the failure's own where the error text carries one. */
+export class CallError extends Error {
+  readonly functionId: string;
+  /** The error as it stood on the wire. */
+  readonly body: ErrorBody;
+  readonly code: string;
+  /** Fields of a coded failure beside code and message, such as `fix`. */
+  readonly extra: Record<string, unknown>;
+
+  constructor(functionId: string, body: ErrorBody) {
+    const { code, message, ...extra } = readErrorBody(body);
+    super(message);
+    this.name = 'CallError';
+    this.functionId = functionId;
+    this.body = body;
+    this.code = code;
+    this.extra = extra;
+  }
+}

@@ -1,0 +1,14 @@
+/** What one call carries besides its payload. */
+import type { Bus } from './bus.ts';
+import type { Log } from './log.ts';
+
+export interface CallScope {
+  readonly callId: string;
+  /** Aborts when the caller gave up, went away, or the function's deadline passed. */
+  readonly signal: AbortSignal;
+  /** The bus this worker is on, for calls of its own. */
+  readonly bus: Bus;
+  readonly log: Log;
+  /** The connection that called, where the engine knows it. */
+  readonly callerId?: string;
+}

@@ -1,0 +1,108 @@
+/**
+ * A function seen from outside: JSON Schema and metadata, never zod.
+ *
+ * Surfaces know only this, so a function of a worker in another language looks like ours.
+ */
+import { z } from 'zod';
+
+import type { Bus } from './bus.ts';
+import type { FunctionDef } from './define-function.ts';
+import type { WorkerDef } from './define-worker.ts';
+import { requestSchema, responseSchema, type JsonSchema } from './json-schema.ts';
+
+/** What a worker tells the bus about one of its functions. */
+export interface Announcement {
+  id: string;
+  description: string;
+  request_format: JsonSchema;
+  response_format: JsonSchema;
+  metadata: FunctionMetadata;
+}
+
+const ErrorSummarySchema = z.object({
+  code: z.string(),
+  meaning: z.string().default(''),
+  http: z.int().min(400).max(599).default(500),
+  retryable: z.boolean().default(false),
+});
+export type ErrorSummary = z.infer<typeof ErrorSummarySchema>;
+
+/** Foreign workers put anything into metadata: what does not fit is taken as absent. */
+const FunctionMetadataSchema = z.object({
+  effect: z.enum(['read', 'write', 'delete', 'execute']).optional().catch(undefined),
+  details: z.string().optional().catch(undefined),
+  errors: z.array(ErrorSummarySchema).default([]).catch([]),
+  examples: z.array(z.unknown()).default([]).catch([]),
+});
+export type FunctionMetadata = z.infer<typeof FunctionMetadataSchema>;
+
+const schemaField = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((value) => value ?? undefined)
+  .catch(undefined);
+
+const ListRowSchema = z.object({
+  function_id: z.string(),
+  namespace: z.string().default('default'),
+  worker_name: z.string().default(''),
+  description: z.string().nullish(),
+  request_format: schemaField,
+  response_format: schemaField,
+  metadata: z.unknown(),
+});
+
+export interface CatalogueEntry extends FunctionMetadata {
+  id: string;
+  namespace: string;
+  worker: string;
+  summary: string;
+  request?: JsonSchema;
+  response?: JsonSchema;
+}
+
+/** The definition as its worker announces it. */
+export function announce(worker: Pick<WorkerDef, 'errors'>, fn: FunctionDef<never>): Announcement {
+  const name = fn.id
+    .split(/::|[-_]/)
+    .slice(1)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+  return {
+    id: fn.id,
+    description: fn.summary,
+    request_format: requestSchema(fn.request, `${name}Input`),
+    response_format: responseSchema(fn.response, `${name}Output`),
+    metadata: {
+      effect: fn.effect,
+      details: fn.details,
+      errors: fn.errors.map((code) => summarise(code, worker)),
+      examples: [...fn.examples],
+    },
+  };
+}
+
+/** Every function on the bus, sorted by id. */
+export async function readCatalogue(bus: Bus, options: { includeInternal?: boolean } = {}): Promise<CatalogueEntry[]> {
+  const reply = await bus.call('engine::functions::list', { include_internal: options.includeInternal ?? false });
+  const { functions } = z.object({ functions: z.array(ListRowSchema) }).parse(reply);
+  return functions.map(toEntry);
+}
+
+function toEntry(row: z.output<typeof ListRowSchema>): CatalogueEntry {
+  const metadata = FunctionMetadataSchema.safeParse(row.metadata ?? {});
+  return {
+    id: row.function_id,
+    namespace: row.namespace,
+    worker: row.worker_name,
+    summary: row.description ?? '',
+    request: row.request_format,
+    response: row.response_format,
+    ...(metadata.success ? metadata.data : { errors: [], examples: [] }),
+  };
+}
+
+function summarise(code: string, worker: Pick<WorkerDef, 'errors'>): ErrorSummary {
+  const row = worker.errors.table[code]!;
+  return { code, meaning: row.meaning, http: row.http, retryable: row.retryable ?? false };
+}

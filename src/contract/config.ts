@@ -1,0 +1,58 @@
+/** Worker configuration: parsed once from plain data; an unknown key is met with the nearest known one. */
+import type { z } from 'zod';
+
+import { describeIssues } from './issue-text.ts';
+import { requestSchema, type JsonSchema } from './json-schema.ts';
+import { didYouMean } from './nearest.ts';
+
+/** A configuration the operator has to change; the message names the key. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Parses one block. `where` names it in messages, e.g. `workers.coder`. */
+export function parseConfig<Config extends z.ZodType>(schema: Config, block: unknown, where: string): z.output<Config> {
+  const data = block ?? {};
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+
+  const unknown = parsed.error.issues.find((issue) => issue.code === 'unrecognized_keys');
+  if (unknown?.code === 'unrecognized_keys') throw new ConfigError(describeUnknownKey(unknown, schema, where));
+  throw new ConfigError(`${where}: ${describeIssues(parsed.error, data)}`);
+}
+
+export interface ConfigKey {
+  key: string;
+  description: string;
+  default: unknown;
+}
+
+/** The keys of a block in the order they are declared, with what the reference says of each. */
+export function configKeys(schema: z.ZodType): ConfigKey[] {
+  const properties = propertiesOf(requestSchema(schema, ''));
+  return Object.entries(properties).map(([key, property]) => ({
+    key,
+    description: typeof property.description === 'string' ? property.description : '',
+    default: property.default,
+  }));
+}
+
+function describeUnknownKey(
+  issue: { keys: string[]; path: readonly PropertyKey[] },
+  schema: z.ZodType,
+  where: string,
+): string {
+  const [key = ''] = issue.keys;
+  const known = Object.keys(propertiesAt(requestSchema(schema, ''), issue.path));
+  const place = [where, ...issue.path.map(String)].join('.');
+  return `${place}: unknown key "${key}"${didYouMean(key, known)}; known keys: ${known.join(', ')}`;
+}
+
+function propertiesAt(schema: JsonSchema, path: readonly PropertyKey[]): Record<string, JsonSchema> {
+  const at = path.reduce<JsonSchema>((inner, key) => propertiesOf(inner)[String(key)] ?? {}, schema);
+  return propertiesOf(at);
+}
+
+function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
+  return (schema.properties ?? {}) as Record<string, JsonSchema>;
+}

@@ -1,0 +1,59 @@
+/**
+ * A worker's failures as one table: code, meaning, HTTP status, wording, and the fix to try next.
+ *
+ * `fail` is the only way to make a `Failure`, so an unknown code or missing details do not compile.
+ */
+import type { FailureFields } from '#protocol';
+
+export interface ErrorRow<Details> {
+  /** What the code stands for, for the reference. */
+  meaning: string;
+  /** Status on the HTTP door. */
+  http: number;
+  /** Whether the same request may succeed later. */
+  retryable?: boolean;
+  /** Names the thing, what it was and what it may be. */
+  message(details: Details): string;
+  /** Fields to merge into the failed request before sending it again. */
+  fix?(details: Details): Record<string, unknown> | undefined;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- details differ per row; `fail` restores their type
+export type ErrorTable = Record<string, ErrorRow<any>>;
+
+type DetailsOf<T extends ErrorTable, Code extends keyof T> = Parameters<T[Code]['message']>[0];
+
+export interface Errors<T extends ErrorTable> {
+  readonly table: T;
+  fail<Code extends keyof T & string>(code: Code, details: DetailsOf<T, Code>, cause?: unknown): Failure;
+}
+
+/** An answer the caller can act on. It crosses the wire; anything else that is thrown is a bug. */
+export class Failure extends Error {
+  readonly code: string;
+  /** Additive fields of the error beside code and message. */
+  readonly extra: Record<string, unknown>;
+
+  constructor(fields: { code: string; message: string; extra?: Record<string, unknown> }, cause?: unknown) {
+    super(fields.message, cause === undefined ? undefined : { cause });
+    this.name = 'Failure';
+    this.code = fields.code;
+    this.extra = fields.extra ?? {};
+  }
+
+  toFields(): FailureFields {
+    return { code: this.code, message: this.message, ...this.extra };
+  }
+}
+
+export function defineErrors<const T extends ErrorTable>(table: T): Errors<T> {
+  return {
+    table,
+    fail(code, details, cause) {
+      const row: ErrorRow<unknown> = table[code]!;
+      const fix = row.fix?.(details);
+      const extra = fix === undefined ? {} : { fix };
+      return new Failure({ code, message: row.message(details), extra }, cause);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * One function, defined once: identity, schemas, errors, examples and the work.
+ *
+ * Bus registration, HTTP route, OpenAPI entry, CLI help and reference page all derive from this.
+ */
+import type { z } from 'zod';
+
+import type { CallScope } from './call-scope.ts';
+
+/** The worst a call can do. Surfaces turn it into hints and confirmations. */
+export type Effect = 'read' | 'write' | 'delete' | 'execute';
+
+export interface FunctionDef<
+  Context,
+  Request extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+  Code extends string = string,
+> {
+  id: string;
+  /** One line, for lists, help and models. */
+  summary: string;
+  /** What a reader would not guess from the summary and the fields. */
+  details?: string;
+  effect: Effect;
+  request: Request;
+  response: Response;
+  errors: readonly Code[];
+  /** Requests that work on any ordinary workspace; documentation and smoke tests use them. */
+  examples: readonly z.input<Request>[];
+  /** The longest a call may take before its signal aborts and the caller is told. */
+  deadlineMs?: number;
+  handle(
+    request: z.output<Request>,
+    context: Context,
+    scope: CallScope,
+  ): Promise<z.input<Response>> | z.input<Response>;
+}
+
+export const DEFAULT_DEADLINE_MS = 120_000;

@@ -1,0 +1,66 @@
+/**
+ * A worker: a name, a configuration, a table of failures, a live context, and its functions.
+ *
+ * Functions are added after the fact (`withFunctions`), because each function file imports its
+ * worker; the list lives in the worker's index and there is no cycle.
+ */
+import type { z } from 'zod';
+
+import { handlerFailure, type ErrorBody } from '#protocol';
+import type { Errors, ErrorTable, Failure } from './define-errors.ts';
+import type { FunctionDef } from './define-function.ts';
+import type { Log } from './log.ts';
+
+export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, Context> {
+  /** As it stands in the configuration file and in worker lists. */
+  name: string;
+  summary: string;
+  config: Config;
+  /** What the block takes from the workspace directory when it does not say otherwise. */
+  workspaceDefaults?(workspace: string): Record<string, unknown>;
+  errors: Errors<Table>;
+  /** The failures that the call machinery itself needs. */
+  failures: {
+    badInput(problem: string): Failure;
+    internal(callId: string): Failure;
+    deadline(deadlineMs: number): Failure;
+  };
+  /** A thrown thing that is not a `Failure` but that this worker knows the answer to. */
+  translate?(error: unknown): Failure | undefined;
+  /** How a failure is spelled on the wire; as an iii handler failure unless said otherwise. */
+  spell?(failure: Failure): ErrorBody;
+  /** Turns configuration into the live context; a refusal here is a refusal to start. */
+  open(config: z.output<Config>, log: Log): Promise<Context> | Context;
+  close?(context: Context): Promise<void> | void;
+}
+
+export interface WorkerDef<
+  Config extends z.ZodType = z.ZodType,
+  Table extends ErrorTable = ErrorTable,
+  Context = unknown,
+> extends Required<Pick<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'>>,
+    Omit<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'> {
+  readonly functions: readonly FunctionDef<Context>[];
+  /** Types a definition against this worker's context and codes. It returns what it is given. */
+  defineFunction<Request extends z.ZodType, Response extends z.ZodType>(
+    def: FunctionDef<Context, Request, Response, keyof Table & string>,
+  ): FunctionDef<Context, Request, Response, keyof Table & string>;
+  withFunctions(functions: readonly FunctionDef<Context>[]): WorkerDef<Config, Table, Context>;
+}
+
+export function defineWorker<Config extends z.ZodType, Table extends ErrorTable, Context>(
+  spec: WorkerSpec<Config, Table, Context>,
+): WorkerDef<Config, Table, Context> {
+  return {
+    translate: () => undefined,
+    spell: (failure) => handlerFailure(failure.toFields()),
+    close: () => {},
+    workspaceDefaults: () => ({}),
+    ...spec,
+    functions: [],
+    defineFunction: (def) => def,
+    withFunctions(functions) {
+      return { ...this, functions };
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** What a function, a worker, a failure and a catalogue entry are. Pure: no I/O. */
+export { answer, CallControl, type IncomingCall, type OpenWorker, type Reply } from './answer.ts';
+export { CallError, type Bus, type CallOptions, type ChannelPair } from './bus.ts';
+export type { CallScope } from './call-scope.ts';
+export {
+  announce,
+  readCatalogue,
+  type Announcement,
+  type CatalogueEntry,
+  type ErrorSummary,
+  type FunctionMetadata,
+} from './catalogue.ts';
+export { ConfigError, configKeys, parseConfig, type ConfigKey } from './config.ts';
+export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } from './define-errors.ts';
+export type { Effect, FunctionDef } from './define-function.ts';
+export { defineWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
+export type { JsonSchema } from './json-schema.ts';
+export { silentLog, type Log, type LogFields } from './log.ts';
+export { didYouMean } from './nearest.ts';
+export * as wire from './wire.ts';

@@ -1,0 +1,20 @@
+/**
+ * Scalars as the iii bus spells them in its schemas.
+ *
+ * The upper bounds are checked but not published: the contract states only `format` and `minimum`.
+ */
+import { z } from 'zod';
+
+const MAX_UINT32 = 0xffff_ffff;
+
+export const uint32 = () => z.int().min(0).max(MAX_UINT32).meta({ format: 'uint32' });
+
+/** Whole numbers up to 2^53: what JSON carries without loss. */
+export const uint64 = () => z.int().min(0).meta({ format: 'uint64' });
+
+export const int64 = () => z.int().meta({ format: 'int64' });
+
+/** A shape that the schemas list under `definitions` by this name. */
+export function named<T extends z.ZodType>(name: string, schema: T): T {
+  return schema.meta({ id: name });
+}

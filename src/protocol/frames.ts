@@ -1,0 +1,161 @@
+/**
+ * Every message of the iii bus as data: one JSON object a frame, told apart by `type`.
+ *
+ * Unknown fields are dropped and `null` counts as absent wherever a field is optional: peers of
+ * different ages leak stray keys and disagree on which of the two they send.
+ */
+import { z } from 'zod';
+
+const json = z.unknown();
+const text = z.string().nullish();
+const id = z.string().min(1).max(512);
+
+export const ErrorBodySchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  stacktrace: z.string().nullish(),
+});
+
+const trace = { traceparent: text, baggage: text };
+
+export const ActionSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('void') }),
+  z.object({ type: z.literal('enqueue'), queue: z.string() }),
+]);
+
+const workerRegistered = z.object({
+  type: z.literal('workerregistered'),
+  worker_id: id,
+  reattach_token: text,
+  /** Additive: optional abilities of this engine, so that a client need not guess. */
+  features: z.array(z.string()).nullish(),
+});
+
+const registerFunction = z.object({
+  type: z.literal('registerfunction'),
+  id,
+  description: text,
+  request_format: json.optional(),
+  response_format: json.optional(),
+  metadata: json.optional(),
+  invocation: json.optional(),
+});
+
+const unregisterFunction = z.object({ type: z.literal('unregisterfunction'), id });
+
+const invokeFunction = z.object({
+  type: z.literal('invokefunction'),
+  invocation_id: id.nullish(),
+  function_id: id,
+  data: json.optional(),
+  action: ActionSchema.nullish(),
+  metadata: json.optional(),
+  namespace: text,
+  ...trace,
+});
+
+const invocationResult = z.object({
+  type: z.literal('invocationresult'),
+  invocation_id: id,
+  function_id: text,
+  result: json.optional(),
+  error: json.optional(),
+  ...trace,
+});
+
+const registerTriggerType = z.object({
+  type: z.literal('registertriggertype'),
+  id,
+  description: text,
+  trigger_request_format: json.optional(),
+  call_request_format: json.optional(),
+  namespace: text,
+});
+
+const unregisterTriggerType = z.object({ type: z.literal('unregistertriggertype'), id });
+
+const registerTrigger = z.object({
+  type: z.literal('registertrigger'),
+  id,
+  trigger_type: id,
+  function_id: id,
+  config: json.optional(),
+  metadata: json.optional(),
+  namespace: text,
+  trigger_namespace: text,
+});
+
+const unregisterTrigger = z.object({
+  type: z.literal('unregistertrigger'),
+  id,
+  trigger_type: text,
+});
+
+const triggerRegistrationResult = z.object({
+  type: z.literal('triggerregistrationresult'),
+  id,
+  trigger_type: id,
+  function_id: z.string(),
+  error: ErrorBodySchema.nullish(),
+});
+
+const registrationRejected = z.object({
+  type: z.literal('registrationrejected'),
+  code: z.string(),
+  namespace: z.string(),
+  owner_worker_id: z.string(),
+  function_id: text,
+  worker_name: text,
+});
+
+/** Additive: sent only to peers that announced the feature `cancel`. */
+const cancelInvocation = z.object({ type: z.literal('cancelinvocation'), invocation_id: id });
+
+const registerService = z.object({ type: z.literal('registerservice'), id });
+const reattach = z.object({ type: z.literal('reattach'), worker_id: id, reattach_token: text });
+const ping = z.object({ type: z.literal('ping') });
+const pong = z.object({ type: z.literal('pong') });
+
+export const FrameSchema = z.discriminatedUnion('type', [
+  invokeFunction,
+  invocationResult,
+  registerFunction,
+  unregisterFunction,
+  registerTriggerType,
+  unregisterTriggerType,
+  registerTrigger,
+  unregisterTrigger,
+  triggerRegistrationResult,
+  workerRegistered,
+  registrationRejected,
+  cancelInvocation,
+  registerService,
+  reattach,
+  ping,
+  pong,
+]);
+
+export type Frame = z.infer<typeof FrameSchema>;
+export type FrameOf<T extends Frame['type']> = Extract<Frame, { type: T }>;
+export type InvokeFrame = FrameOf<'invokefunction'>;
+export type ResultFrame = FrameOf<'invocationresult'>;
+
+/** Optional abilities an engine or a worker may announce. */
+export const FEATURE_CANCEL = 'cancel';
+
+export type DecodedFrame = { frame: Frame } | { problem: string };
+
+/** Reads one frame from its JSON text. A problem is for the log: peers get no answer to nonsense. */
+export function decodeFrame(jsonText: string): DecodedFrame {
+  let value: unknown;
+  try {
+    value = JSON.parse(jsonText);
+  } catch {
+    return { problem: 'not JSON' };
+  }
+  const parsed = FrameSchema.safeParse(value);
+  if (parsed.success) return { frame: parsed.data };
+
+  const [issue] = parsed.error.issues;
+  return { problem: `${issue?.path.join('.') || 'frame'}: ${issue?.message ?? 'not a frame'}` };
+}

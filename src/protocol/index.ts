@@ -1,0 +1,30 @@
+/** The bus wire as data: frames, ids, errors, channels and the link that carries them. */
+export {
+  CHANNEL_CHUNK_BYTES,
+  ChannelRefSchema,
+  channelPath,
+  chunksOf,
+  type ChannelEnds,
+  type ChannelItem,
+  type ChannelReader,
+  type ChannelRef,
+  type ChannelWriter,
+} from './channel.ts';
+export {
+  handlerFailure,
+  handlerText,
+  readErrorBody,
+  toErrorBody,
+  type ErrorBody,
+  type FailureFields,
+} from './error-body.ts';
+export {
+  decodeFrame,
+  FEATURE_CANCEL,
+  type Frame,
+  type FrameOf,
+  type InvokeFrame,
+  type ResultFrame,
+} from './frames.ts';
+export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
+export { memoryLinks, type Dialer, type EncodedFrame, type Link, type LinkEvents } from './link.ts';
