@@ -4,8 +4,6 @@
  * This is the only catch-all. A `Failure` is an answer; a known host error is translated to one;
  * anything else is a bug, logged with its stack and answered with the call id and nothing from inside.
  */
-import type { z } from 'zod';
-
 import type { ErrorBody } from '#protocol';
 import type { Bus } from './bus.ts';
 import type { CallScope } from './call-scope.ts';
@@ -19,7 +17,7 @@ export type Reply = { result: unknown } | { error: ErrorBody };
 
 /** A worker with its context open: ready to answer. */
 export interface OpenWorker<Context = unknown> {
-  readonly def: WorkerDef<z.ZodType, never, Context>;
+  readonly def: Pick<WorkerDef, 'name' | 'failures' | 'translate' | 'spell'>;
   readonly context: Context;
 }
 
@@ -72,7 +70,7 @@ export async function answer<Context>(
     if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload));
 
     const work = fn.handle(request.data, context, scope);
-    const result = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
+    const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
     return { result };
   } catch (thrown) {
     return { error: def.spell(toFailure(thrown, def, fn.id, call.callId, log)) };

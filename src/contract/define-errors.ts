@@ -25,7 +25,7 @@ type DetailsOf<T extends ErrorTable, Code extends keyof T> = Parameters<T[Code][
 
 export interface Errors<T extends ErrorTable> {
   readonly table: T;
-  fail<Code extends keyof T & string>(code: Code, details: DetailsOf<T, Code>, cause?: unknown): Failure;
+  fail<Code extends keyof T & string>(this: void, code: Code, details: DetailsOf<T, Code>, cause?: unknown): Failure;
 }
 
 /** An answer the caller can act on. It crosses the wire; anything else that is thrown is a bug. */

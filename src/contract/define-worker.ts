@@ -38,7 +38,9 @@ export interface WorkerDef<
   Config extends z.ZodType = z.ZodType,
   Table extends ErrorTable = ErrorTable,
   Context = unknown,
-> extends Required<Pick<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'>>,
+>
+  extends
+    Required<Pick<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'>>,
     Omit<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'> {
   readonly functions: readonly FunctionDef<Context>[];
   /** Types a definition against this worker's context and codes. It returns what it is given. */

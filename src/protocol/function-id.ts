@@ -4,7 +4,10 @@ const MAX_TOOL_NAME = 64;
 
 /** As an MCP tool: letters, digits and underscores only, since clients drop anything else. */
 export function toToolName(functionId: string): string {
-  return functionId.replace(/::/g, '_').replace(/[^A-Za-z0-9_]/g, '_').slice(0, MAX_TOOL_NAME);
+  return functionId
+    .replace(/::/g, '_')
+    .replace(/[^A-Za-z0-9_]/g, '_')
+    .slice(0, MAX_TOOL_NAME);
 }
 
 /** As the tail of an HTTP path. */

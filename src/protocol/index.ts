@@ -18,13 +18,14 @@ export {
   type ErrorBody,
   type FailureFields,
 } from './error-body.ts';
-export {
-  decodeFrame,
-  FEATURE_CANCEL,
-  type Frame,
-  type FrameOf,
-  type InvokeFrame,
-  type ResultFrame,
-} from './frames.ts';
+export { decodeFrame, FEATURE_CANCEL, type Frame, type FrameOf, type InvokeFrame, type ResultFrame } from './frames.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
-export { memoryLinks, type Dialer, type EncodedFrame, type Link, type LinkEvents } from './link.ts';
+export {
+  memoryLinks,
+  type Dialer,
+  type EncodedFrame,
+  type FrameHead,
+  type Link,
+  type LinkEvents,
+  type SendOutcome,
+} from './link.ts';

@@ -10,17 +10,30 @@ import type { Frame } from './frames.ts';
 /** The UTF-8 JSON text of a frame as it stood on the wire. */
 export type EncodedFrame = Uint8Array;
 
+/** What became of a frame handed to a link. A link never queues without bound: it refuses. */
+export type SendOutcome = 'sent' | 'too-large' | 'full' | 'closed';
+
 export interface LinkEvents {
   frame(frame: Frame, encoded?: EncodedFrame): void;
+  /** A frame above the size limit was read and dropped; what could be made out of its head. */
+  oversized?(head: FrameHead): void;
   /** Once, whoever closed. */
   closed(reason: string): void;
 }
 
 export interface Link {
-  /** Must be called before the first await after the link was made, so that no frame is missed. */
+  /** Once, by the owner of this end. Frames that came before wait for it. */
   attach(events: LinkEvents): void;
-  send(frame: Frame, encoded?: EncodedFrame): void;
+  send(frame: Frame, encoded?: EncodedFrame): SendOutcome;
   close(reason?: string): void;
+}
+
+/** The first fields of a frame, enough to answer one that is too large to take. */
+export interface FrameHead {
+  type?: string;
+  invocationId?: string;
+  functionId?: string;
+  bytes: number;
 }
 
 /** A way to reach an engine: frames through a link, bytes through channel ends. */
@@ -42,16 +55,19 @@ export function memoryLinks(): [Link, Link] {
 class MemoryLink implements Link {
   peer!: MemoryLink;
   #events: LinkEvents | undefined;
+  #early: Frame[] = [];
   #isOpen = true;
 
   attach(events: LinkEvents): void {
     this.#events = events;
+    for (const frame of this.#early.splice(0)) events.frame(frame);
   }
 
-  send(frame: Frame): void {
+  send(frame: Frame): SendOutcome {
+    if (!this.#isOpen) return 'closed';
     const { peer } = this;
-    if (!this.#isOpen) return;
     queueMicrotask(() => peer.#deliver(frame));
+    return 'sent';
   }
 
   close(reason = 'closed'): void {
@@ -62,6 +78,8 @@ class MemoryLink implements Link {
   }
 
   #deliver(frame: Frame): void {
-    if (this.#isOpen) this.#events?.frame(frame);
+    if (!this.#isOpen) return;
+    if (this.#events) this.#events.frame(frame);
+    else this.#early.push(frame);
   }
 }

@@ -1,0 +1,85 @@
+/** Calls this client made and waits for: answered, timed out, given up, or lost with the connection. */
+import { randomUUID } from 'node:crypto';
+
+import { CallError, type CallOptions } from '#contract';
+import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
+
+interface WaitingCall {
+  functionId: string;
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+  release(): void;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** Above this a Node timer fires at once; a longer wait is no wait at all. */
+const LONGEST_TIMEOUT_MS = 2_147_483_647;
+
+export class Calls {
+  readonly #waiting = new Map<string, WaitingCall>();
+  readonly #giveUp: (invocationId: string) => void;
+
+  /** `giveUp` is told of calls that nobody waits for any more. */
+  constructor(giveUp: (invocationId: string) => void) {
+    this.#giveUp = giveUp;
+  }
+
+  /** Makes the frame of a call and the promise of its answer. */
+  open(functionId: string, payload: unknown, options: CallOptions): { frame: InvokeFrame; answer: Promise<unknown> } {
+    const id = randomUUID();
+    const { namespace, metadata, traceparent, baggage } = options;
+    const frame: InvokeFrame = { type: 'invokefunction', invocation_id: id, function_id: functionId, data: payload };
+    if (namespace !== undefined) frame.namespace = namespace;
+    if (metadata !== undefined) frame.metadata = metadata;
+    if (traceparent !== undefined) frame.traceparent = traceparent;
+    if (baggage !== undefined) frame.baggage = baggage;
+    return { frame, answer: this.#wait(id, functionId, options) };
+  }
+
+  isWaiting(invocationId: string): boolean {
+    return this.#waiting.has(invocationId);
+  }
+
+  settle(frame: ResultFrame): void {
+    const call = this.#take(frame.invocation_id);
+    if (!call) return;
+    if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
+    else call.resolve(frame.result);
+  }
+
+  fail(invocationId: string, code: string, message: string): void {
+    const call = this.#take(invocationId);
+    call?.reject(new CallError(call.functionId, { code, message }));
+  }
+
+  failAll(code: string, message: string): void {
+    for (const id of [...this.#waiting.keys()]) this.fail(id, code, message);
+  }
+
+  #wait(id: string, functionId: string, { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: CallOptions): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const stop = (code: string, message: string) => {
+        this.fail(id, code, message);
+        this.#giveUp(id);
+      };
+      const onTimeout = () => stop('TIMEOUT', `invocation timed out after ${timeoutMs}ms`);
+      const timer = setTimeout(onTimeout, Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
+      const onAbort = () => stop('CANCELLED', 'the caller gave up waiting');
+      const release = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      this.#waiting.set(id, { functionId, resolve, reject, release });
+      if (signal?.aborted) queueMicrotask(onAbort);
+      else signal?.addEventListener('abort', onAbort);
+    });
+  }
+
+  #take(id: string): WaitingCall | undefined {
+    const call = this.#waiting.get(id);
+    if (!call) return undefined;
+    this.#waiting.delete(id);
+    call.release();
+    return call;
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * A connection to the bus, from any process: calls out, functions in, kept alive.
+ *
+ * After a lost link it dials again, takes its old place back and registers everything anew. Calls
+ * that were waiting fail at once: whether they ran cannot be known, so the caller decides.
+ */
+import { hostname, platform, release } from 'node:os';
+
+import { CallError, silentLog, type Bus, type CallOptions, type ChannelPair, type Log } from '#contract';
+import {
+  ChannelRefSchema,
+  FEATURE_CANCEL,
+  type ChannelEnds,
+  type Dialer,
+  type Frame,
+  type FrameOf,
+  type Link,
+} from '#protocol';
+import { z } from 'zod';
+
+import { backoffMs } from './backoff.ts';
+import { Calls } from './calls.ts';
+import { Serving, type ServableWorker } from './serving.ts';
+import { socketDialer, type SocketDialerOptions } from './socket-dialer.ts';
+
+export interface ConnectOptions extends SocketDialerOptions {
+  /** Name in worker lists. Default `<host name>:<pid>`. */
+  name?: string;
+  description?: string;
+  /** Where this connection's functions are registered. */
+  namespace?: string;
+  isolation?: string;
+  log?: Log;
+}
+
+const ChannelPairSchema = z.object({ writer: ChannelRefSchema, reader: ChannelRefSchema });
+
+/** Calls made while the link is down wait for the next one, up to this many. */
+const MAX_WAITING_CALLS = 1_000;
+
+/** Connects to the engine at a ws:// URL, or in this process through `engine.dialer()`. */
+export async function connect(to: string | Dialer, options: ConnectOptions = {}): Promise<Connection> {
+  const dialer = typeof to === 'string' ? socketDialer(to, options) : to;
+  const connection = new Connection(dialer, options);
+  await connection.open();
+  return connection;
+}
+
+export class Connection implements Bus {
+  readonly openReader: ChannelEnds['openReader'];
+  readonly openWriter: ChannelEnds['openWriter'];
+  readonly #dialer: Dialer;
+  readonly #options: ConnectOptions;
+  readonly #log: Log;
+  readonly #calls: Calls;
+  readonly #serving: Serving;
+  #link: Link | undefined;
+  #waitingCalls: FrameOf<'invokefunction'>[] = [];
+  #place: { workerId: string; reattachToken?: string } | undefined;
+  #engineFeatures: readonly string[] = [];
+  #redial: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(dialer: Dialer, options: ConnectOptions) {
+    this.#dialer = dialer;
+    this.#options = options;
+    this.#log = options.log ?? silentLog;
+    this.#calls = new Calls((invocationId) => this.#giveUp(invocationId));
+    this.#serving = new Serving(this, this.#log);
+    this.openReader = dialer.openReader.bind(dialer);
+    this.openWriter = dialer.openWriter.bind(dialer);
+  }
+
+  async open(): Promise<void> {
+    const link = await this.#dialer.dial();
+    link.attach({ frame: (frame) => this.#take(frame), closed: (reason) => this.#lose(link, reason) });
+    this.#link = link;
+    this.#introduce(link);
+  }
+
+  call(functionId: string, payload: unknown = {}, options: CallOptions = {}): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(closedError(functionId));
+    const { frame, answer } = this.#calls.open(functionId, payload, options);
+    const outcome = this.#link?.send(frame) ?? this.#keepForLater(frame);
+    if (outcome !== 'sent')
+      this.#calls.fail(frame.invocation_id!, 'send_failed', `the call could not be sent: ${outcome}`);
+    return answer;
+  }
+
+  async createChannel(bufferSize?: number): Promise<ChannelPair> {
+    const payload = bufferSize === undefined ? {} : { buffer_size: bufferSize };
+    return ChannelPairSchema.parse(await this.call('engine::channels::create', payload));
+  }
+
+  /** Offers a worker's functions on this connection, now and after every reconnect. */
+  serve(worker: ServableWorker): void {
+    for (const frame of this.#serving.add(worker)) this.#link?.send(frame);
+  }
+
+  /** Ends the connection; calls in either direction are stopped. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#redial);
+    this.#calls.failAll('connection_closed', 'this connection was closed');
+    this.#serving.cancelAll('this connection was closed');
+    this.#link?.close('closed by the client');
+  }
+
+  #take(frame: Frame): void {
+    switch (frame.type) {
+      case 'invocationresult':
+        return this.#calls.settle(frame);
+      case 'invokefunction':
+        return void this.#serving.take(frame, (reply) => this.#link?.send(reply));
+      case 'cancelinvocation':
+        return this.#serving.cancel(frame.invocation_id);
+      case 'workerregistered':
+        return this.#settleIn(frame);
+      case 'registrationrejected':
+        return this.#log.warn('the engine refused a registration', { code: frame.code, function: frame.function_id });
+      case 'ping':
+        return void this.#link?.send({ type: 'pong' });
+      default:
+        return;
+    }
+  }
+
+  #introduce(link: Link): void {
+    if (this.#place) {
+      const { workerId, reattachToken } = this.#place;
+      link.send({ type: 'reattach', worker_id: workerId, reattach_token: reattachToken });
+    }
+    link.send(this.#introduction());
+    for (const frame of this.#serving.registrations()) link.send(frame);
+    for (const frame of this.#waitingCalls.splice(0)) if (this.#calls.isWaiting(frame.invocation_id!)) link.send(frame);
+  }
+
+  #introduction(): FrameOf<'invokefunction'> {
+    const { name = `${hostname()}:${process.pid}`, description = '', namespace, isolation } = this.#options;
+    return {
+      type: 'invokefunction',
+      function_id: 'engine::workers::register',
+      action: { type: 'void' },
+      data: {
+        name,
+        description,
+        runtime: 'node',
+        version: process.versions.node,
+        os: `${platform()} ${release()}`,
+        pid: process.pid,
+        isolation: isolation ?? process.env.III_ISOLATION ?? null,
+        telemetry: { language: 'typescript', framework: 'workcell' },
+        features: [FEATURE_CANCEL],
+        ...(namespace === undefined ? {} : { namespace }),
+      },
+    };
+  }
+
+  #settleIn(frame: FrameOf<'workerregistered'>): void {
+    this.#place = { workerId: frame.worker_id, reattachToken: frame.reattach_token ?? undefined };
+    this.#engineFeatures = frame.features ?? [];
+  }
+
+  #giveUp(invocationId: string): void {
+    if (this.#engineFeatures.includes(FEATURE_CANCEL)) {
+      this.#link?.send({ type: 'cancelinvocation', invocation_id: invocationId });
+    }
+  }
+
+  #keepForLater(frame: FrameOf<'invokefunction'>): 'sent' | 'full' {
+    if (this.#waitingCalls.length >= MAX_WAITING_CALLS) return 'full';
+    this.#waitingCalls.push(frame);
+    return 'sent';
+  }
+
+  #lose(link: Link, reason: string): void {
+    if (this.#link !== link) return;
+    this.#link = undefined;
+    this.#calls.failAll('connection_lost', `the connection to the engine was lost (${reason}); the call may have run`);
+    this.#serving.cancelAll('the connection to the engine was lost');
+    if (this.#isClosed || !this.#dialer.redials) return;
+    this.#log.warn('lost the engine, dialling again', { reason });
+    this.#dialAgain(0);
+  }
+
+  #dialAgain(attempt: number): void {
+    this.#redial = setTimeout(() => {
+      this.open().catch(() => {
+        if (!this.#isClosed) this.#dialAgain(attempt + 1);
+      });
+    }, backoffMs(attempt));
+  }
+}
+
+function closedError(functionId: string): CallError {
+  return new CallError(functionId, { code: 'connection_closed', message: 'this connection was closed' });
+}

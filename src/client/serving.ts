@@ -1,0 +1,80 @@
+/** Answers the calls that the engine sends to this connection's functions. */
+import { randomUUID } from 'node:crypto';
+
+import {
+  announce,
+  answer,
+  CallControl,
+  type Bus,
+  type FunctionDef,
+  type Log,
+  type OpenWorker,
+  type WorkerDef,
+} from '#contract';
+import type { Frame, FrameOf, InvokeFrame } from '#protocol';
+
+/** A worker with its functions and its context, ready to be served. */
+export interface ServableWorker extends OpenWorker {
+  readonly def: WorkerDef;
+}
+
+interface Served {
+  worker: ServableWorker;
+  fn: FunctionDef<unknown>;
+}
+
+export class Serving {
+  readonly #functions = new Map<string, Served>();
+  readonly #running = new Map<string, CallControl>();
+  readonly #bus: Bus;
+  readonly #log: Log;
+
+  constructor(bus: Bus, log: Log) {
+    this.#bus = bus;
+    this.#log = log;
+  }
+
+  /** Takes a worker's functions on and returns the frames that register them. */
+  add(worker: ServableWorker): FrameOf<'registerfunction'>[] {
+    for (const fn of worker.def.functions) this.#functions.set(fn.id, { worker, fn });
+    return worker.def.functions.map((fn) => ({ type: 'registerfunction', ...announce(worker.def, fn) }));
+  }
+
+  /** Everything served, to be registered again on a new connection. */
+  registrations(): FrameOf<'registerfunction'>[] {
+    return [...this.#functions.values()].map(({ worker, fn }) => ({
+      type: 'registerfunction',
+      ...announce(worker.def, fn),
+    }));
+  }
+
+  async take(frame: InvokeFrame, send: (frame: Frame) => void): Promise<void> {
+    const callId = frame.invocation_id ?? randomUUID();
+    const served = this.#functions.get(frame.function_id);
+    const control = new CallControl();
+    this.#running.set(callId, control);
+    try {
+      const reply = served
+        ? await answer(
+            served.worker,
+            served.fn,
+            { callId, payload: frame.data },
+            { bus: this.#bus, log: this.#log, control },
+          )
+        : { error: { code: 'function_not_found', message: 'Function not found' } };
+      if (frame.invocation_id == null) return;
+      send({ type: 'invocationresult', invocation_id: callId, function_id: frame.function_id, ...reply });
+    } finally {
+      this.#running.delete(callId);
+    }
+  }
+
+  /** The caller no longer waits for this call. */
+  cancel(callId: string): void {
+    this.#running.get(callId)?.abort(new Error('the caller gave up'));
+  }
+
+  cancelAll(reason: string): void {
+    for (const control of this.#running.values()) control.abort(new Error(reason));
+  }
+}

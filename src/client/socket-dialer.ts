@@ -1,0 +1,108 @@
+/** Reaches an engine over WebSockets: one for frames, one for each channel end. */
+import { WebSocket, type ClientOptions } from 'ws';
+
+import { CallError } from '#contract';
+import {
+  channelPath,
+  decodeFrame,
+  type ChannelRef,
+  type Dialer,
+  type EncodedFrame,
+  type Frame,
+  type Link,
+  type LinkEvents,
+  type SendOutcome,
+} from '#protocol';
+import { socketReader, socketWriter } from './channel-ends.ts';
+
+export interface SocketDialerOptions {
+  /** Sent as a bearer token with the upgrade. */
+  token?: string;
+}
+
+const HANDSHAKE_MS = 10_000;
+const PING_MS = 20_000;
+const IDLE_MS = 60_000;
+/** More unsent bytes than this and the engine counts as not reading. */
+const MAX_OUTBOUND_BYTES = 192 * 1024 * 1024;
+
+export function socketDialer(url: string, options: SocketDialerOptions = {}): Dialer {
+  const base = url.replace(/\/+$/, '');
+  const settings: ClientOptions = {
+    perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_MS,
+    headers: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
+  };
+  const openEnd = (ref: ChannelRef) => opened(new WebSocket(base + channelPath(ref), settings), url);
+  return {
+    redials: true,
+    dial: async () => new ClientSocketLink(await opened(new WebSocket(base, settings), url)),
+    openReader: async (ref) => socketReader(await openEnd(ref)),
+    openWriter: async (ref) => socketWriter(await openEnd(ref)),
+  };
+}
+
+class ClientSocketLink implements Link {
+  readonly #socket: WebSocket;
+  #lastSeenMs = Date.now();
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  attach(events: LinkEvents): void {
+    const socket = this.#socket;
+    const seen = () => (this.#lastSeenMs = Date.now());
+    const heartbeat = setInterval(() => this.#beat(), PING_MS).unref();
+    socket.on('pong', seen);
+    socket.on('ping', seen);
+    socket.on('message', (data) => {
+      seen();
+      const decoded = decodeFrame((data as Buffer).toString());
+      if ('frame' in decoded) events.frame(decoded.frame);
+    });
+    socket.on('error', () => socket.terminate());
+    socket.on('close', (code, reason) => {
+      clearInterval(heartbeat);
+      events.closed(reason.toString() || `closed with ${code}`);
+    });
+    // Frames that came with the handshake wait until someone listens.
+    socket.resume();
+  }
+
+  send(frame: Frame, encoded?: EncodedFrame): SendOutcome {
+    const socket = this.#socket;
+    if (socket.readyState !== socket.OPEN) return 'closed';
+    if (socket.bufferedAmount > MAX_OUTBOUND_BYTES) return 'full';
+    socket.send(encoded ?? JSON.stringify(frame), { binary: false });
+    return 'sent';
+  }
+
+  close(reason = ''): void {
+    this.#socket.close(1000, reason);
+  }
+
+  #beat(): void {
+    if (Date.now() - this.#lastSeenMs > IDLE_MS) this.#socket.terminate();
+    else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
+  }
+}
+
+/** Resolves with the open socket, paused until someone attaches to it. */
+function opened(socket: WebSocket, url: string): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const refuse = (message: string) => reject(new CallError('', { code: 'connection_failed', message }));
+    socket.once('unexpected-response', (_request, response) => {
+      refuse(`${url} refused the connection with HTTP ${response.statusCode}`);
+      response.destroy();
+      socket.terminate();
+    });
+    const onError = (error: NodeJS.ErrnoException) => refuse(`cannot reach ${url}: ${error.code ?? error.message}`);
+    socket.once('error', onError);
+    socket.once('open', () => {
+      socket.off('error', onError);
+      socket.pause();
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * Who may talk to this port, decided before anything else is read.
+ *
+ * A browser page of another site can reach a loopback port: its `Origin` gives it away, and a
+ * rebinding attack gives itself away by its `Host`. Anything beyond loopback needs the token.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+export interface AdmissionRules {
+  /** Address the server is bound to. */
+  host: string;
+  /** Bearer token that calls must carry, if any. */
+  token?: string;
+  /** Host names that requests may name besides loopback and the bound address. */
+  allowedHosts?: string[];
+  /** Origins that pages may come from besides the server's own. */
+  allowedOrigins?: string[];
+}
+
+export interface Refusal {
+  status: 401 | 403;
+  code: 'unauthorized' | 'foreign_host' | 'foreign_origin';
+  message: string;
+}
+
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_NAMES.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+export class Admission {
+  readonly #rules: AdmissionRules;
+
+  constructor(rules: AdmissionRules) {
+    this.#rules = rules;
+  }
+
+  /** Host and Origin: for every request, whatever it carries. */
+  checkSource(request: IncomingMessage): Refusal | undefined {
+    const { host, origin } = request.headers;
+    if (!this.#isOwnHost(host)) {
+      return {
+        status: 403,
+        code: 'foreign_host',
+        message: `host ${host ?? '(none)'} is not served here: start with --allow-host to serve it`,
+      };
+    }
+    if (origin !== undefined && !this.#isOwnOrigin(origin, host!)) {
+      return {
+        status: 403,
+        code: 'foreign_origin',
+        message: `pages of ${origin} may not call this server: start with --allow-origin to let them`,
+      };
+    }
+    return undefined;
+  }
+
+  /** The bearer token: for everything but the sinks that carry their own key. */
+  checkToken(request: IncomingMessage): Refusal | undefined {
+    const { token } = this.#rules;
+    if (token === undefined) return undefined;
+
+    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    if (isSameSecret(token, given)) return undefined;
+    return { status: 401, code: 'unauthorized', message: 'send the header "Authorization: Bearer <token>"' };
+  }
+
+  #isOwnHost(header: string | undefined): boolean {
+    if (header === undefined) return false;
+    const name = hostName(header);
+    if (name === undefined) return false;
+    if (this.#rules.allowedHosts?.includes(name)) return true;
+    return isLoopback(this.#rules.host) ? isLoopback(name) : isLoopback(name) || isAddressOf(name, this.#rules.host);
+  }
+
+  #isOwnOrigin(origin: string, host: string): boolean {
+    if (this.#rules.allowedOrigins?.includes(origin)) return true;
+    try {
+      return new URL(origin).host === new URL(`http://${host}`).host;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Bound to every interface, any literal address may be ours; a name never is unless allowed. */
+function isAddressOf(name: string, bound: string): boolean {
+  if (bound === '0.0.0.0' || bound === '::') return /^[\d.]+$/.test(name) || name.includes(':');
+  return name === bound;
+}
+
+function hostName(header: string): string | undefined {
+  try {
+    return new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '');
+  } catch {
+    return undefined;
+  }
+}
+
+function isSameSecret(expected: string, given: string): boolean {
+  const a = Buffer.from(expected);
+  const b = Buffer.from(given);
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,169 @@
+/**
+ * The broker of stream channels: one writer, one reader, a bounded queue between them.
+ *
+ * The writer is held back, not the engine's memory: an end that is told to wait must stop reading
+ * its source until it hears `resume`.
+ */
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+
+import type { ChannelPair } from '#contract';
+import type { ChannelItem, ChannelRef } from '#protocol';
+import { fail } from './errors.ts';
+import type { EngineLimits } from './limits.ts';
+
+const DEFAULT_BUFFER = 64;
+const MAX_BUFFER = 1024;
+
+export interface WriterEvents {
+  /** The queue has room again after `wait`. */
+  resume(): void;
+  /** Nobody will read the rest. */
+  readerGone(): void;
+}
+
+export interface ReaderEvents {
+  /** There is something to take, or the end was reached. */
+  readable(): void;
+}
+
+export type Taken = { item: ChannelItem } | 'empty' | 'ended';
+
+export class Channel {
+  readonly id = randomUUID();
+  readonly key = randomUUID();
+  readonly createdAtMs = Date.now();
+  readonly #capacity: number;
+  readonly #maxBytes: number;
+  readonly #done: (channel: Channel) => void;
+  #items: ChannelItem[] = [];
+  #bytes = 0;
+  #isHeldBack = false;
+  #writer: WriterEvents | 'free' | 'ended' = 'free';
+  #reader: ReaderEvents | 'free' | 'gone' = 'free';
+
+  constructor(options: { capacity: number; maxBytes: number; done: (channel: Channel) => void }) {
+    this.#capacity = options.capacity;
+    this.#maxBytes = options.maxBytes;
+    this.#done = options.done;
+  }
+
+  get hasFreeEnd(): boolean {
+    return this.#writer === 'free' || this.#reader === 'free';
+  }
+
+  /** False when that end was taken before. */
+  takeWriter(events: WriterEvents): boolean {
+    if (this.#writer !== 'free') return false;
+    this.#writer = events;
+    return true;
+  }
+
+  takeReader(events: ReaderEvents): boolean {
+    if (this.#reader !== 'free') return false;
+    this.#reader = events;
+    if (this.#items.length > 0 || this.#writer === 'ended') events.readable();
+    return true;
+  }
+
+  push(item: ChannelItem): 'more' | 'wait' | 'gone' {
+    if (this.#reader === 'gone') return 'gone';
+    this.#items.push(item);
+    this.#bytes += item.length;
+    if (typeof this.#reader === 'object') this.#reader.readable();
+
+    this.#isHeldBack = this.#isFull;
+    return this.#isHeldBack ? 'wait' : 'more';
+  }
+
+  endWriting(): void {
+    if (this.#writer === 'ended') return;
+    this.#writer = 'ended';
+    if (typeof this.#reader === 'object') this.#reader.readable();
+    else if (this.#reader === 'gone') this.#done(this);
+  }
+
+  take(): Taken {
+    const item = this.#items.shift();
+    if (item === undefined) return this.#writer === 'ended' || this.#reader === 'gone' ? 'ended' : 'empty';
+
+    this.#bytes -= item.length;
+    if (this.#isHeldBack && !this.#isFull) {
+      this.#isHeldBack = false;
+      if (typeof this.#writer === 'object') this.#writer.resume();
+    }
+    return { item };
+  }
+
+  endReading(): void {
+    if (this.#reader === 'gone') return;
+    this.#reader = 'gone';
+    this.#items = [];
+    this.#bytes = 0;
+    if (typeof this.#writer === 'object') this.#writer.readerGone();
+    else if (this.#writer === 'ended') this.#done(this);
+  }
+
+  /** Ends the stream for whichever side is there. */
+  expire(): void {
+    if (typeof this.#reader === 'object') this.endWriting();
+    else this.endReading();
+    this.#done(this);
+  }
+
+  get #isFull(): boolean {
+    return this.#items.length >= this.#capacity || this.#bytes >= this.#maxBytes;
+  }
+}
+
+export class ChannelBroker {
+  readonly #channels = new Map<string, Channel>();
+  readonly #limits: EngineLimits;
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(limits: EngineLimits) {
+    this.#limits = limits;
+    this.#sweeper = setInterval(() => this.#expireOld(), Math.max(10, limits.channelTtlMs / 5)).unref();
+  }
+
+  create(bufferSize = DEFAULT_BUFFER): ChannelPair {
+    const limit = this.#limits.maxChannels;
+    if (this.#channels.size >= limit) throw fail('limit_reached', { what: 'open channels', limit });
+
+    const channel = new Channel({
+      capacity: Math.min(Math.max(bufferSize, 1), MAX_BUFFER),
+      maxBytes: this.#limits.maxChannelBytes,
+      done: ({ id }) => this.#channels.delete(id),
+    });
+    this.#channels.set(channel.id, channel);
+    const shared = { channel_id: channel.id, access_key: channel.key };
+    return { writer: { ...shared, direction: 'write' }, reader: { ...shared, direction: 'read' } };
+  }
+
+  /** The channel, if id and key are right. */
+  find(ref: Pick<ChannelRef, 'channel_id' | 'access_key'>): Channel | undefined {
+    const channel = this.#channels.get(ref.channel_id);
+    return channel && isSameKey(channel.key, ref.access_key) ? channel : undefined;
+  }
+
+  get count(): number {
+    return this.#channels.size;
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper);
+    for (const channel of this.#channels.values()) channel.expire();
+  }
+
+  #expireOld(): void {
+    const bornBefore = Date.now() - this.#limits.channelTtlMs;
+    for (const channel of this.#channels.values()) {
+      if (channel.hasFreeEnd && channel.createdAtMs < bornBefore) channel.expire();
+    }
+  }
+}
+
+function isSameKey(expected: string, given: string): boolean {
+  const a = Buffer.from(expected);
+  const b = Buffer.from(given);
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,13 @@
+/** The engine's own functions make no calls: what they need is in their context. */
+import type { Bus } from '#contract';
+
+function unavailable(): never {
+  throw new Error('an engine function has no bus of its own');
+}
+
+export const engineBus: Bus = {
+  call: unavailable,
+  createChannel: unavailable,
+  openReader: unavailable,
+  openWriter: unavailable,
+};

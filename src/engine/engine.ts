@@ -1,0 +1,227 @@
+/**
+ * The bus without its sockets: sessions, functions, calls, triggers and channels joined.
+ *
+ * It knows no worker by name. A peer is a link, whether that ends in a socket or in this process.
+ */
+import { announce, answer, CallControl, silentLog, type Log } from '#contract';
+import { FEATURE_CANCEL, memoryLinks, type Dialer, type EncodedFrame, type Frame, type Link } from '#protocol';
+import { ChannelBroker } from './channels.ts';
+import { engineTriggerTypes, Events } from './events.ts';
+import { engineBus } from './engine-bus.ts';
+import { engineWorker } from './functions/index.ts';
+import { Invocations } from './invocations.ts';
+import { defaultLimits, type EngineLimits } from './limits.ts';
+import { memoryReader, memoryWriter } from './memory-channels.ts';
+import { isBuiltIn, Registry } from './registry.ts';
+import { DEFAULT_NAMESPACE, Session, type SessionOrigin } from './session.ts';
+import { Triggers } from './triggers.ts';
+
+export interface EngineOptions {
+  limits?: Partial<EngineLimits>;
+  log?: Log;
+}
+
+/** What the engine's own functions work on. */
+export interface EngineContext {
+  readonly registry: Registry;
+  readonly sessions: ReadonlyMap<string, Session>;
+  readonly triggers: Triggers;
+  readonly channels: ChannelBroker;
+  readonly events: Events;
+}
+
+export class Engine {
+  readonly limits: EngineLimits;
+  readonly channels: ChannelBroker;
+  readonly #log: Log;
+  readonly #sessions = new Map<string, Session>();
+  readonly #registry: Registry;
+  readonly #triggers: Triggers;
+  readonly #invocations: Invocations;
+  readonly #events: Events;
+
+  constructor(options: EngineOptions = {}) {
+    this.#log = options.log ?? silentLog;
+    this.limits = { ...defaultLimits, ...options.limits };
+    this.channels = new ChannelBroker(this.limits);
+    this.#registry = new Registry(() => this.#events.functionsChanged());
+    this.#triggers = new Triggers({ limits: this.limits, log: this.#log, engineTypes: engineTriggerTypes });
+    this.#events = new Events({
+      triggers: this.#triggers,
+      registry: this.#registry,
+      fire: (...call) => this.#invocations.fire(...call),
+    });
+    this.#invocations = new Invocations({
+      registry: this.#registry,
+      limits: this.limits,
+      log: this.#log,
+      answerBuiltIn: (owner, call) =>
+        answer({ def: engineWorker, context: this.#context }, owner.builtIn, call, {
+          bus: engineBus,
+          log: this.#log,
+          control: new CallControl(),
+        }),
+    });
+    this.#registerBuiltIns();
+  }
+
+  /** Whether another peer may connect. */
+  get hasRoom(): boolean {
+    return this.#sessions.size < this.limits.maxSessions;
+  }
+
+  /** Takes a new peer and greets it. */
+  connect(link: Link, origin: SessionOrigin = {}): void {
+    const session = new Session(link, origin);
+    this.#sessions.set(session.workerId, session);
+    link.attach({
+      frame: (frame, encoded) => this.#take(session, frame, encoded),
+      oversized: (head) => this.#invocations.refuseOversized(session, head),
+      closed: (reason) => this.#disconnect(session, reason),
+    });
+    link.send({
+      type: 'workerregistered',
+      worker_id: session.workerId,
+      reattach_token: session.reattachToken,
+      features: [FEATURE_CANCEL],
+    });
+    this.#events.workerChanged('worker_connected', session.workerId);
+  }
+
+  /** How a peer in this process reaches the engine: same frames, no socket. */
+  dialer(): Dialer {
+    return {
+      redials: false,
+      dial: () => {
+        const [near, far] = memoryLinks();
+        this.connect(far);
+        return Promise.resolve(near);
+      },
+      openReader: (ref) => memoryReader(this.channels, ref),
+      openWriter: (ref) => memoryWriter(this.channels, ref),
+    };
+  }
+
+  close(): void {
+    for (const session of this.#sessions.values()) session.link.close('the engine is shutting down');
+    this.#invocations.close();
+    this.channels.close();
+    this.#events.close();
+  }
+
+  get #context(): EngineContext {
+    return {
+      registry: this.#registry,
+      sessions: this.#sessions,
+      triggers: this.#triggers,
+      channels: this.channels,
+      events: this.#events,
+    };
+  }
+
+  #take(session: Session, frame: Frame, encoded?: EncodedFrame): void {
+    switch (frame.type) {
+      case 'invokefunction':
+        return this.#invocations.route(session, frame, encoded);
+      case 'invocationresult':
+        return this.#invocations.settle(session, frame, encoded);
+      case 'cancelinvocation':
+        return this.#invocations.cancel(session, frame.invocation_id);
+      case 'registerfunction':
+        return this.#registerFunction(session, frame);
+      case 'unregisterfunction':
+        return this.#registry.remove(frame.id, session.namespace, session);
+      case 'registertriggertype':
+        return this.#triggers.addType(session, frame);
+      case 'unregistertriggertype':
+        return this.#triggers.removeType(session, frame.id);
+      case 'registertrigger':
+        return this.#triggers.bind(session, frame);
+      case 'unregistertrigger':
+        return void this.#triggers.unbind(frame.id, session);
+      case 'triggerregistrationresult':
+        return this.#triggers.acknowledge(session, frame);
+      case 'reattach':
+        return this.#reattach(session, frame.worker_id, frame.reattach_token);
+      case 'ping':
+        return void session.link.send({ type: 'pong' });
+      case 'registerservice':
+      case 'pong':
+      case 'workerregistered':
+      case 'registrationrejected':
+        return;
+    }
+  }
+
+  #registerFunction(session: Session, frame: Extract<Frame, { type: 'registerfunction' }>): void {
+    const limit = this.limits.maxFunctionsPerSession;
+    const isBuiltInId = isEngineOwned(this.#registry, frame.id);
+    if (isBuiltInId || this.#registry.countOwnedBy(session) >= limit) {
+      const why = isBuiltInId ? 'the engine answers this id itself' : `more than ${limit} functions`;
+      this.#log.warn('refused a function', { function: frame.id, worker: session.label, why });
+      if (isBuiltInId) this.#rejectFunction(session, frame.id, 'engine');
+      return;
+    }
+    const owner = this.#registry.add({
+      id: frame.id,
+      namespace: session.namespace,
+      description: frame.description,
+      requestFormat: frame.request_format,
+      responseFormat: frame.response_format,
+      metadata: frame.metadata,
+      owner: session,
+    })?.owner;
+    if (owner && !isBuiltIn(owner)) this.#rejectFunction(session, frame.id, owner.workerId);
+  }
+
+  #rejectFunction(session: Session, functionId: string, ownerId: string): void {
+    this.#log.warn('a function id is taken; the first live owner keeps it', {
+      function: functionId,
+      worker: session.label,
+    });
+    session.link.send({
+      type: 'registrationrejected',
+      code: 'FUNCTION_NAMESPACE_CONFLICT',
+      namespace: session.namespace,
+      owner_worker_id: ownerId,
+      function_id: functionId,
+    });
+  }
+
+  /** A client that lost its connection takes the place of its former self before it registers again. */
+  #reattach(session: Session, formerId: string, token: string | null | undefined): void {
+    const former = this.#sessions.get(formerId);
+    if (!former || former === session || former.reattachToken !== token) return;
+    this.#disconnect(former, 'reattached');
+    former.link.close('reattached on a new connection');
+  }
+
+  #disconnect(session: Session, reason: string): void {
+    if (!this.#sessions.delete(session.workerId)) return;
+    this.#log.debug('a peer left', { worker: session.label, reason });
+    this.#registry.removeAll(session);
+    this.#invocations.stopSession(session);
+    this.#triggers.dropSession(session);
+    this.#events.workerChanged('worker_disconnected', session.workerId);
+  }
+
+  #registerBuiltIns(): void {
+    for (const fn of engineWorker.functions) {
+      const { id, description, request_format, response_format, metadata } = announce(engineWorker, fn);
+      this.#registry.add({
+        id,
+        namespace: DEFAULT_NAMESPACE,
+        description,
+        requestFormat: request_format,
+        responseFormat: response_format,
+        metadata,
+        owner: { builtIn: fn },
+      });
+    }
+  }
+}
+
+function isEngineOwned(registry: Registry, id: string): boolean {
+  const owner = registry.find(id)?.owner;
+  return owner !== undefined && isBuiltIn(owner);
+}

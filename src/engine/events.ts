@@ -1,0 +1,59 @@
+/** The engine's own trigger types: told when functions or workers come and go. */
+import type { Invocations } from './invocations.ts';
+import { functionRow } from './list-rows.ts';
+import type { Registry } from './registry.ts';
+import type { Triggers } from './triggers.ts';
+
+const FUNCTIONS_AVAILABLE = 'engine::functions-available';
+const WORKERS_AVAILABLE = 'engine::workers-available';
+
+export const engineTriggerTypes = [
+  { id: FUNCTIONS_AVAILABLE, description: 'Fires when the set of registered functions changes.' },
+  { id: WORKERS_AVAILABLE, description: 'Fires when a worker connects, reports its metadata, or disconnects.' },
+];
+
+/** A start-up registers many functions at once; listeners hear of them together. */
+const SETTLE_MS = 50;
+
+export type WorkerEvent = 'worker_connected' | 'worker_metadata_updated' | 'worker_disconnected';
+
+export class Events {
+  readonly #triggers: Triggers;
+  readonly #registry: Registry;
+  readonly #fire: Invocations['fire'];
+  #settling: NodeJS.Timeout | undefined;
+  #lastIds = '';
+
+  constructor(parts: { triggers: Triggers; registry: Registry; fire: Invocations['fire'] }) {
+    this.#triggers = parts.triggers;
+    this.#registry = parts.registry;
+    this.#fire = parts.fire;
+  }
+
+  functionsChanged(): void {
+    this.#settling ??= setTimeout(() => this.#tellFunctions(), SETTLE_MS).unref();
+  }
+
+  workerChanged(event: WorkerEvent, workerId: string): void {
+    for (const { functionId, metadata, namespace } of this.#triggers.listenersOf(WORKERS_AVAILABLE)) {
+      this.#fire(functionId, { event, worker_id: workerId }, metadata, namespace);
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#settling);
+  }
+
+  #tellFunctions(): void {
+    this.#settling = undefined;
+    const functions = this.#registry.list();
+    const ids = JSON.stringify(functions.map((fn) => [fn.namespace, fn.id]));
+    if (ids === this.#lastIds) return;
+
+    this.#lastIds = ids;
+    const payload = { event: 'functions_changed', functions: functions.map(functionRow) };
+    for (const { functionId, metadata, namespace } of this.#triggers.listenersOf(FUNCTIONS_AVAILABLE)) {
+      this.#fire(functionId, payload, metadata, namespace);
+    }
+  }
+}

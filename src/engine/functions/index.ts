@@ -1,0 +1,31 @@
+/** The engine worker with its functions, in the order the reference shows them. */
+import { engine } from '../worker.ts';
+import { createChannel } from './channels/create.ts';
+import { functionsInfo } from './functions/info.ts';
+import { functionsList } from './functions/list.ts';
+import { registerTrigger } from './register-trigger.ts';
+import { registeredTriggersInfo } from './registered-triggers/info.ts';
+import { registeredTriggersList } from './registered-triggers/list.ts';
+import { triggerTypesList } from './trigger-types/list.ts';
+import { triggersInfo } from './triggers/info.ts';
+import { triggersList } from './triggers/list.ts';
+import { unregisterTrigger } from './unregister-trigger.ts';
+import { workersInfo } from './workers/info.ts';
+import { workersList } from './workers/list.ts';
+import { registerWorker } from './workers/register.ts';
+
+export const engineWorker = engine.withFunctions([
+  functionsList,
+  functionsInfo,
+  workersList,
+  workersInfo,
+  registerWorker,
+  triggersList,
+  triggersInfo,
+  triggerTypesList,
+  registeredTriggersList,
+  registeredTriggersInfo,
+  registerTrigger,
+  unregisterTrigger,
+  createChannel,
+]);

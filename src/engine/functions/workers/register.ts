@@ -1,0 +1,57 @@
+/**
+ * engine::workers::register: a peer says who it is.
+ *
+ * SDKs call it as a void after everything else, so nothing may depend on it. A namespace given here
+ * moves what the peer registered before.
+ */
+import { z } from 'zod';
+
+import { cleanText } from '../../list-rows.ts';
+import { DEFAULT_NAMESPACE } from '../../session.ts';
+import { engine } from '../../worker.ts';
+
+const text = z.string().nullish();
+
+export const registerWorker = engine.defineFunction({
+  id: 'engine::workers::register',
+  summary: 'Report the metadata of the calling worker.',
+  effect: 'write',
+  request: z.object({
+    name: text.describe('Name in worker lists.'),
+    description: text.describe('One line about the worker.'),
+    runtime: text.describe('Language or platform, such as node.'),
+    version: text.describe('Version of the client library.'),
+    os: text.describe('Operating system.'),
+    pid: z.int().min(0).nullish().describe('Process id; a worker without one stays out of lists.'),
+    isolation: text.describe('What the worker runs in, if anything.'),
+    namespace: text.describe('Where its functions are registered. Default `default`.'),
+    features: z.array(z.string()).nullish().describe('Optional abilities, such as `cancel`.'),
+  }),
+  response: z.object({ success: z.boolean() }),
+  errors: ['deserialization_error', 'INVALID_NAMESPACE'],
+  examples: [{ name: 'my-worker', runtime: 'node', version: '1.0.0', os: 'linux', pid: 4242 }],
+
+  handle(request, { sessions, registry, events }, { callerId }) {
+    const session = callerId === undefined ? undefined : sessions.get(callerId);
+    if (!session) return { success: false };
+
+    session.info = {
+      name: cleanText(request.name ?? session.workerId),
+      description: cleanText(request.description ?? ''),
+      runtime: cleanText(request.runtime ?? 'unknown'),
+      version: cleanText(request.version ?? ''),
+      os: cleanText(request.os ?? ''),
+      pid: request.pid ?? undefined,
+      isolation: request.isolation ?? null,
+    };
+    for (const feature of request.features ?? []) session.features.add(feature);
+
+    const namespace = request.namespace?.trim() || DEFAULT_NAMESPACE;
+    if (namespace !== session.namespace) {
+      session.namespace = namespace;
+      registry.move(session, namespace);
+    }
+    events.workerChanged('worker_metadata_updated', session.workerId);
+    return { success: true };
+  },
+});

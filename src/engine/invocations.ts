@@ -1,0 +1,256 @@
+/**
+ * Calls on their way: find the owner, forward, relay the answer, give up.
+ *
+ * A call or a result that needs no change is sent on as the bytes it came in. The id towards the
+ * worker is the caller's own unless that is taken or no UUID; then the engine lends one.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { didYouMean, type Failure, type Log } from '#contract';
+import {
+  FEATURE_CANCEL,
+  toErrorBody,
+  type EncodedFrame,
+  type ErrorBody,
+  type InvokeFrame,
+  type ResultFrame,
+} from '#protocol';
+import { fail, plainBody } from './errors.ts';
+import type { EngineLimits } from './limits.ts';
+import { isBuiltIn, type BuiltIn, type Registry } from './registry.ts';
+import { DEFAULT_NAMESPACE, type Session } from './session.ts';
+
+export interface PendingCall {
+  /** The id the executor knows the call by. */
+  id: string;
+  functionId: string;
+  executor: Session;
+  /** Absent when nobody waits: a void call or an event. */
+  caller?: { session: Session; invocationId: string };
+  startedAtMs: number;
+}
+
+export type AnswerBuiltIn = (
+  builtIn: BuiltIn,
+  call: { callId: string; payload: unknown; callerId?: string },
+) => Promise<{ result: unknown } | { error: ErrorBody }>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const SWEEP_MS = 30_000;
+/** Looking for a near name costs time per known one; a caller must not buy much of it with a typo. */
+const MOST_SUGGESTED_FROM = 500;
+
+export class Invocations {
+  readonly #pending = new Map<string, PendingCall>();
+  readonly #registry: Registry;
+  readonly #limits: EngineLimits;
+  readonly #answerBuiltIn: AnswerBuiltIn;
+  readonly #log: Log;
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(parts: { registry: Registry; limits: EngineLimits; answerBuiltIn: AnswerBuiltIn; log: Log }) {
+    this.#registry = parts.registry;
+    this.#limits = parts.limits;
+    this.#answerBuiltIn = parts.answerBuiltIn;
+    this.#log = parts.log;
+    this.#sweeper = setInterval(() => this.#giveUpOld(), Math.min(SWEEP_MS, parts.limits.callDeadlineMs)).unref();
+  }
+
+  /** Takes a call from a peer. */
+  route(caller: Session, frame: InvokeFrame, encoded?: EncodedFrame): void {
+    const invocationId = frame.action?.type === 'void' ? undefined : (frame.invocation_id ?? undefined);
+    const answerTo = invocationId === undefined ? undefined : { session: caller, invocationId };
+    const refusal = this.#refusal(caller, frame);
+    if (refusal) return this.#refuse(answerTo, frame.function_id, refusal);
+
+    const fn = this.#registry.find(frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
+    if (!fn) return this.#refuse(answerTo, frame.function_id, this.#notFound(frame));
+    if (isBuiltIn(fn.owner)) return void this.#runBuiltIn(fn.owner, frame, caller, answerTo);
+
+    const failure = this.#forward(fn.owner, frame, answerTo, encoded);
+    if (failure) this.#refuse(answerTo, frame.function_id, failure);
+  }
+
+  /** Calls a function on the engine's own behalf; nobody waits for the answer. */
+  fire(functionId: string, payload: unknown, metadata: unknown, namespace = DEFAULT_NAMESPACE): void {
+    const fn = this.#registry.find(functionId, namespace);
+    if (!fn || isBuiltIn(fn.owner)) return;
+    this.#forward(fn.owner, { type: 'invokefunction', function_id: functionId, data: payload, metadata });
+  }
+
+  /** Takes a result from a peer. Unknown, repeated and foreign results are dropped. */
+  settle(executor: Session, frame: ResultFrame, encoded?: EncodedFrame): void {
+    const call = this.#pending.get(frame.invocation_id);
+    if (!call || call.executor !== executor) return;
+
+    this.#forget(call);
+    if (!call.caller) return;
+    const { session, invocationId } = call.caller;
+    const isFailure = frame.error !== undefined && frame.error !== null && frame.error !== false;
+    const canRelay = encoded && !isFailure && invocationId === frame.invocation_id;
+    if (canRelay) return this.#deliver(session, frame, encoded);
+
+    const { invocation_id: _, function_id: __, error: ___, ...rest } = frame;
+    const outcome = isFailure ? { error: toErrorBody(frame.error), result: undefined } : {};
+    this.#deliver(session, { ...rest, invocation_id: invocationId, function_id: call.functionId, ...outcome });
+  }
+
+  /** The caller no longer wants the answer; an executor that listens for that is told. */
+  cancel(caller: Session, invocationId: string): void {
+    for (const call of caller.calling) {
+      if (call.caller?.invocationId === invocationId) return this.#abandon(call);
+    }
+  }
+
+  /** A frame was too large to take: whoever waits for it is told. */
+  refuseOversized(
+    session: Session,
+    head: { type?: string; invocationId?: string; functionId?: string; bytes: number },
+  ): void {
+    const { invocationId, functionId = '', bytes } = head;
+    if (invocationId === undefined) return;
+
+    const limit = this.#limits.maxMessageBytes;
+    if (head.type === 'invokefunction') {
+      this.#refuse({ session, invocationId }, functionId, fail('payload_too_large', { what: 'request', bytes, limit }));
+    } else if (head.type === 'invocationresult') {
+      const error = plainBody(fail('payload_too_large', { what: 'result', bytes, limit }));
+      this.settle(session, { type: 'invocationresult', invocation_id: invocationId, error });
+    }
+  }
+
+  /** Ends every call the session is part of. */
+  stopSession(session: Session): void {
+    for (const call of session.serving) {
+      this.#forget(call);
+      this.#refuse(call.caller, call.functionId, fail('invocation_stopped', {}));
+    }
+    for (const call of session.calling) this.#abandon(call);
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper);
+  }
+
+  #refusal(caller: Session, frame: InvokeFrame): Failure | undefined {
+    if (frame.namespace != null && frame.namespace.trim() === '') return fail('INVALID_NAMESPACE', {});
+    if (frame.action?.type === 'enqueue')
+      return fail('enqueue_error', { id: frame.function_id, queue: frame.action.queue });
+    const limit = this.#limits.maxCallsInFlight;
+    return caller.calling.size >= limit ? fail('too_many_calls', { limit }) : undefined;
+  }
+
+  #notFound(frame: InvokeFrame): Failure {
+    const id = frame.function_id;
+    const namespace = frame.namespace ?? DEFAULT_NAMESPACE;
+    const known = this.#registry
+      .list()
+      .slice(0, MOST_SUGGESTED_FROM)
+      .map((fn) => fn.id);
+    return fail('function_not_found', {
+      id,
+      namespace,
+      elsewhere: this.#registry.namespacesOf(id, namespace),
+      hint: didYouMean(id, known),
+    });
+  }
+
+  #forward(
+    executor: Session,
+    frame: InvokeFrame,
+    caller?: PendingCall['caller'],
+    encoded?: EncodedFrame,
+  ): Failure | undefined {
+    const isUsable = caller && UUID.test(caller.invocationId) && !this.#pending.has(caller.invocationId);
+    const id = isUsable ? caller.invocationId : randomUUID();
+    const call: PendingCall = { id, functionId: frame.function_id, executor, caller, startedAtMs: Date.now() };
+    this.#remember(call);
+
+    const isUnchanged = isUsable && frame.data !== undefined && !frame.action && !frame.namespace;
+    const { action: _, namespace: __, ...rest } = frame;
+    const outcome = isUnchanged
+      ? executor.link.send(frame, encoded)
+      : executor.link.send({ ...rest, invocation_id: id, data: frame.data ?? null });
+    if (outcome === 'sent') return undefined;
+
+    this.#forget(call);
+    if (outcome === 'too-large') {
+      const bytes = encoded?.length ?? this.#limits.maxMessageBytes + 1;
+      return fail('payload_too_large', { what: 'request', bytes, limit: this.#limits.maxMessageBytes });
+    }
+    const why =
+      outcome === 'full' ? `worker ${executor.label} does not read its messages` : `worker ${executor.label} is gone`;
+    return fail('channel_send_failed', { id: frame.function_id, why });
+  }
+
+  async #runBuiltIn(
+    builtIn: BuiltIn,
+    frame: InvokeFrame,
+    caller: Session,
+    answerTo: PendingCall['caller'],
+  ): Promise<void> {
+    const callId = frame.invocation_id ?? randomUUID();
+    const reply = await this.#answerBuiltIn(builtIn, { callId, payload: frame.data, callerId: caller.workerId });
+    if (!answerTo) return;
+    this.#deliver(answerTo.session, {
+      type: 'invocationresult',
+      invocation_id: answerTo.invocationId,
+      function_id: frame.function_id,
+      ...reply,
+    });
+  }
+
+  #refuse(caller: PendingCall['caller'], functionId: string, failure: Failure): void {
+    if (!caller) {
+      this.#log.debug('a call nobody waits for failed', { function: functionId, why: failure.message });
+      return;
+    }
+    this.#deliver(caller.session, {
+      type: 'invocationresult',
+      invocation_id: caller.invocationId,
+      function_id: functionId,
+      error: plainBody(failure),
+    });
+  }
+
+  #deliver(session: Session, frame: ResultFrame, encoded?: EncodedFrame): void {
+    const outcome = session.link.send(frame, encoded);
+    if (outcome === 'too-large') {
+      const bytes = encoded?.length ?? this.#limits.maxMessageBytes + 1;
+      const failure = fail('payload_too_large', { what: 'result', bytes, limit: this.#limits.maxMessageBytes });
+      session.link.send({ ...frame, result: undefined, error: plainBody(failure) });
+    } else if (outcome === 'full') {
+      this.#log.warn('dropping a peer that does not read its results', { worker: session.label });
+      session.link.close('results are not being read');
+    }
+  }
+
+  #abandon(call: PendingCall): void {
+    this.#forget(call);
+    if (call.executor.features.has(FEATURE_CANCEL)) {
+      call.executor.link.send({ type: 'cancelinvocation', invocation_id: call.id });
+    }
+  }
+
+  #giveUpOld(): void {
+    const limitMs = this.#limits.callDeadlineMs;
+    const bornBefore = Date.now() - limitMs;
+    for (const call of this.#pending.values()) {
+      if (call.startedAtMs > bornBefore) return;
+      this.#abandon(call);
+      this.#refuse(call.caller, call.functionId, fail('TIMEOUT', { ms: limitMs }));
+    }
+  }
+
+  #remember(call: PendingCall): void {
+    this.#pending.set(call.id, call);
+    call.executor.serving.add(call);
+    call.caller?.session.calling.add(call);
+  }
+
+  #forget(call: PendingCall): void {
+    this.#pending.delete(call.id);
+    call.executor.serving.delete(call);
+    call.caller?.session.calling.delete(call);
+  }
+}

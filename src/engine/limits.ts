@@ -1,0 +1,50 @@
+/** Every cap of the engine in one table: nothing a peer sends makes a queue, list or buffer grow without bound. */
+const MiB = 1024 * 1024;
+
+export interface EngineLimits {
+  /** A message up to this size is taken; a larger one is answered with `payload_too_large`. */
+  maxMessageBytes: number;
+  /** A frame above this size closes the socket: reading on would cost memory for nothing. */
+  maxFrameBytes: number;
+  maxSessions: number;
+  maxFunctionsPerSession: number;
+  maxTriggersPerSession: number;
+  maxTriggerTypesPerSession: number;
+  /** Calls of one session that still wait for their answer. */
+  maxCallsInFlight: number;
+  /** Unsent bytes towards a peer at which the engine stops reading from it. */
+  pauseOutboundBytes: number;
+  /** Unsent bytes towards a peer at which it counts as not reading: calls to it fail, a caller is dropped. */
+  maxOutboundBytes: number;
+  /** A call nobody answered is given up after this; longer than any client waits. */
+  callDeadlineMs: number;
+  maxChannels: number;
+  /** A channel of which one end never connected lives this long. */
+  channelTtlMs: number;
+  /** Bytes waiting in one channel, whatever its message count allows. */
+  maxChannelBytes: number;
+  pingIntervalMs: number;
+  /** A peer silent for this long is gone. */
+  idleMs: number;
+  /** A connection that has not sent its request headers by then is closed. */
+  handshakeMs: number;
+}
+
+export const defaultLimits: EngineLimits = {
+  maxMessageBytes: 64 * MiB,
+  maxFrameBytes: 128 * MiB,
+  maxSessions: 4096,
+  maxFunctionsPerSession: 10_000,
+  maxTriggersPerSession: 10_000,
+  maxTriggerTypesPerSession: 1_000,
+  maxCallsInFlight: 65_536,
+  pauseOutboundBytes: 8 * MiB,
+  maxOutboundBytes: 192 * MiB,
+  callDeadlineMs: 3_600_000,
+  maxChannels: 10_000,
+  channelTtlMs: 300_000,
+  maxChannelBytes: 16 * MiB,
+  pingIntervalMs: 20_000,
+  idleMs: 60_000,
+  handshakeMs: 10_000,
+};

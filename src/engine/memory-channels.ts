@@ -1,0 +1,70 @@
+/** Channel ends for peers in this process: the same queue and the same back-pressure, without sockets. */
+import { chunksOf, type ChannelItem, type ChannelReader, type ChannelRef, type ChannelWriter } from '#protocol';
+import type { Channel, ChannelBroker } from './channels.ts';
+import { fail } from './errors.ts';
+
+export async function memoryReader(broker: ChannelBroker, ref: ChannelRef): Promise<ChannelReader> {
+  const channel = findChannel(broker, ref);
+  let wake = () => {};
+  if (!channel.takeReader({ readable: () => wake() })) throw takenTwice(ref);
+
+  async function* items(): AsyncGenerator<ChannelItem> {
+    try {
+      for (;;) {
+        const waiting = new Promise<void>((resolve) => (wake = resolve));
+        const taken = channel.take();
+        if (taken === 'ended') return;
+        if (taken === 'empty') await waiting;
+        else yield taken.item;
+      }
+    } finally {
+      channel.endReading();
+    }
+  }
+  const stream = items();
+  return {
+    [Symbol.asyncIterator]: () => stream,
+    cancel: () => {
+      channel.endReading();
+      wake();
+    },
+  };
+}
+
+export async function memoryWriter(broker: ChannelBroker, ref: ChannelRef): Promise<ChannelWriter> {
+  const channel = findChannel(broker, ref);
+  let wake = () => {};
+  let isReaderGone = false;
+  const isTaken = channel.takeWriter({
+    resume: () => wake(),
+    readerGone: () => {
+      isReaderGone = true;
+      channel.endWriting();
+      wake();
+    },
+  });
+  if (!isTaken) throw takenTwice(ref);
+
+  return {
+    async write(item) {
+      for (const chunk of chunksOf(item)) {
+        const room = new Promise<void>((resolve) => (wake = resolve));
+        const state = isReaderGone ? 'gone' : channel.push(chunk);
+        if (state === 'gone') throw new Error('the reader of this channel is gone');
+        if (state === 'wait') await room;
+      }
+    },
+    end: () => Promise.resolve(channel.endWriting()),
+    abort: () => channel.endWriting(),
+  };
+}
+
+function findChannel(broker: ChannelBroker, ref: ChannelRef): Channel {
+  const channel = broker.find(ref);
+  if (!channel) throw fail('NOT_FOUND', { text: 'Channel not found' });
+  return channel;
+}
+
+function takenTwice(ref: ChannelRef): Error {
+  return fail('INVALID_ARGUMENTS', { text: `the ${ref.direction} end of this channel was taken before` });
+}

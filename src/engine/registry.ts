@@ -1,0 +1,131 @@
+/**
+ * Who serves which function id.
+ *
+ * The first live owner of an id keeps it. A later claimant is told and kept in line: when the owner
+ * leaves, the next one serves, since no client registers a second time by itself.
+ */
+import type { FunctionDef } from '#contract';
+import type { EngineContext } from './engine.ts';
+import { DEFAULT_NAMESPACE, type Session } from './session.ts';
+
+export interface RegisteredFunction {
+  id: string;
+  namespace: string;
+  description?: string | null;
+  requestFormat?: unknown;
+  responseFormat?: unknown;
+  metadata?: unknown;
+  owner: Session | BuiltIn;
+}
+
+/** A function that the engine answers itself. */
+export interface BuiltIn {
+  builtIn: FunctionDef<EngineContext>;
+}
+
+export function isBuiltIn(owner: Session | BuiltIn): owner is BuiltIn {
+  return 'builtIn' in owner;
+}
+
+export class Registry {
+  readonly #namespaces = new Map<string, Map<string, RegisteredFunction[]>>();
+  readonly #owned = new Map<Session, Map<string, RegisteredFunction>>();
+  readonly #changed: () => void;
+
+  /** `changed` is told whenever the set of served ids may differ. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  find(id: string, namespace: string = DEFAULT_NAMESPACE): RegisteredFunction | undefined {
+    return this.#namespaces.get(namespace)?.get(id)?.[0];
+  }
+
+  /** Takes a claim. Returns the function that already owns the id, if another one does. */
+  add(fn: RegisteredFunction): RegisteredFunction | undefined {
+    if (!isBuiltIn(fn.owner)) this.#ownedOf(fn.owner).set(fn.id, fn);
+    const functions = this.#functionsOf(fn.namespace);
+    const claims = functions.get(fn.id);
+    if (!claims) {
+      functions.set(fn.id, [fn]);
+      this.#changed();
+      return undefined;
+    }
+
+    const own = claims.findIndex((claim) => claim.owner === fn.owner);
+    if (own >= 0) claims[own] = fn;
+    else claims.push(fn);
+    this.#changed();
+    return claims[0] === fn ? undefined : claims[0];
+  }
+
+  /** Drops the owner's claim on an id; other owners' claims stay. */
+  remove(id: string, namespace: string, owner: Session): void {
+    this.#drop(namespace, id, owner);
+    this.#changed();
+  }
+
+  removeAll(owner: Session): void {
+    for (const fn of this.ownedBy(owner)) this.#drop(fn.namespace, fn.id, owner);
+    this.#owned.delete(owner);
+    this.#changed();
+  }
+
+  /** Moves all claims of a session to another namespace. Returns the ids it does not own there. */
+  move(owner: Session, namespace: string): RegisteredFunction[] {
+    const functions = this.ownedBy(owner);
+    this.removeAll(owner);
+    return functions.filter((fn) => this.add({ ...fn, namespace }) !== undefined);
+  }
+
+  /** What a session claims, served or in line. */
+  ownedBy(owner: Session): RegisteredFunction[] {
+    return [...(this.#owned.get(owner)?.values() ?? [])];
+  }
+
+  countOwnedBy(owner: Session): number {
+    return this.#owned.get(owner)?.size ?? 0;
+  }
+
+  /** What is served now, by namespace and id in byte order. */
+  list(): RegisteredFunction[] {
+    const served = [...this.#namespaces.values()].flatMap((functions) =>
+      [...functions.values()].map(([first]) => first!),
+    );
+    return served.toSorted((a, b) => compareText(a.id, b.id) || compareText(a.namespace, b.namespace));
+  }
+
+  /** Namespaces other than the given one that serve this id. */
+  namespacesOf(id: string, except: string): string[] {
+    return [...this.#namespaces]
+      .filter(([name, functions]) => name !== except && functions.has(id))
+      .map(([name]) => name);
+  }
+
+  #functionsOf(namespace: string): Map<string, RegisteredFunction[]> {
+    let functions = this.#namespaces.get(namespace);
+    if (!functions) this.#namespaces.set(namespace, (functions = new Map<string, RegisteredFunction[]>()));
+    return functions;
+  }
+
+  #ownedOf(owner: Session): Map<string, RegisteredFunction> {
+    let owned = this.#owned.get(owner);
+    if (!owned) this.#owned.set(owner, (owned = new Map<string, RegisteredFunction>()));
+    return owned;
+  }
+
+  #drop(namespace: string, id: string, owner: Session): void {
+    this.#owned.get(owner)?.delete(id);
+    const functions = this.#namespaces.get(namespace);
+    const rest = functions?.get(id)?.filter((claim) => claim.owner !== owner);
+    if (!functions || !rest) return;
+
+    if (rest.length > 0) functions.set(id, rest);
+    else functions.delete(id);
+    if (functions.size === 0) this.#namespaces.delete(namespace);
+  }
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

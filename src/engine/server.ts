@@ -1,0 +1,110 @@
+/**
+ * One port for everything: WebSocket upgrades go to the engine, plain requests to whoever the
+ * assembler gives.
+ */
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { silentLog, type Log } from '#contract';
+import { Admission, isLoopback, type AdmissionRules, type Refusal } from './admission.ts';
+import type { Engine } from './engine.ts';
+import { Upgrades } from './upgrades.ts';
+
+export interface ServerOptions extends AdmissionRules {
+  port: number;
+  /** Answers requests that are no upgrade and were admitted. */
+  onRequest?: RequestListener;
+  log?: Log;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  /** Where clients connect, e.g. `ws://127.0.0.1:49134`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const GOODBYE_MS = 2_000;
+
+export async function startServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
+  const admission = new Admission(options);
+  const upgrades = new Upgrades(engine, admission, options.log ?? silentLog);
+  const onRequest = admitted(admission, options.onRequest);
+  const servers = await listen(options, () => {
+    const server = createServer(
+      { headersTimeout: engine.limits.handshakeMs, connectionsCheckingInterval: 1_000 },
+      onRequest,
+    );
+    return server.on('upgrade', (request, stream, head) => upgrades.take(request, stream, head));
+  });
+  const { port } = servers[0]!.address() as AddressInfo;
+  const shownHost = options.host.includes(':') ? `[${options.host}]` : options.host;
+
+  return {
+    port,
+    url: `ws://${shownHost}:${port}`,
+    async close() {
+      engine.close();
+      upgrades.close();
+      const stragglers = setTimeout(() => {
+        upgrades.end();
+        for (const server of servers) server.closeAllConnections();
+      }, GOODBYE_MS);
+      await Promise.all(servers.map(closeServer));
+      clearTimeout(stragglers);
+    },
+  };
+}
+
+function admitted(admission: Admission, onRequest: RequestListener | undefined): RequestListener {
+  return (request, response) => {
+    const refusal = admission.checkSource(request) ?? (isPublic(request) ? undefined : admission.checkToken(request));
+    if (refusal) answerRefusal(response, refusal);
+    else if (onRequest) onRequest(request, response);
+    else response.writeHead(404).end();
+  };
+}
+
+/** Liveness needs no secret. */
+function isPublic(request: IncomingMessage): boolean {
+  return request.url === '/healthz';
+}
+
+function answerRefusal(response: Parameters<RequestListener>[1], refusal: Refusal): void {
+  const { status, code, message } = refusal;
+  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
+  response.end(JSON.stringify({ error: { code, message } }));
+}
+
+/** Listens on the address asked for and, for loopback, on its IPv6 twin: `localhost` may mean either. */
+async function listen(options: ServerOptions, create: () => Server): Promise<Server[]> {
+  const main = create();
+  await listenOn(main, options.host, options.port);
+  if (!isLoopback(options.host) || options.host === '::1') return [main];
+
+  const twin = create();
+  const { port } = main.address() as AddressInfo;
+  const hasTwin = await listenOn(twin, '::1', port).then(
+    () => true,
+    () => false,
+  );
+  return hasTwin ? [main, twin] : [main];
+}
+
+function listenOn(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}

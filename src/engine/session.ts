@@ -1,0 +1,52 @@
+/** One connected peer: who it is, what it can do, and the calls it is part of right now. */
+import { randomUUID } from 'node:crypto';
+
+import type { Link } from '#protocol';
+import type { PendingCall } from './invocations.ts';
+
+/** What a worker says about itself with `engine::workers::register`. */
+export interface WorkerInfo {
+  name: string;
+  description: string;
+  runtime: string;
+  version: string;
+  os: string;
+  pid?: number;
+  isolation: string | null;
+}
+
+export interface SessionOrigin {
+  /** Where the peer connects from; absent for a peer in this process. */
+  remoteAddress?: string;
+}
+
+export const DEFAULT_NAMESPACE = 'default';
+
+export class Session {
+  readonly workerId = randomUUID();
+  readonly reattachToken = randomUUID();
+  readonly connectedAtMs = Date.now();
+  readonly link: Link;
+  readonly remoteAddress: string | undefined;
+  namespace = DEFAULT_NAMESPACE;
+  info: WorkerInfo | undefined;
+  readonly features = new Set<string>();
+  /** Calls this peer made and waits for. */
+  readonly calling = new Set<PendingCall>();
+  /** Calls this peer is working on. */
+  readonly serving = new Set<PendingCall>();
+
+  constructor(link: Link, origin: SessionOrigin) {
+    this.link = link;
+    this.remoteAddress = origin.remoteAddress;
+  }
+
+  get isInProcess(): boolean {
+    return this.remoteAddress === undefined;
+  }
+
+  /** For logs and lists: the reported name, else the id. */
+  get label(): string {
+    return this.info?.name ?? this.workerId;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * A link over a WebSocket, from the engine's side.
+ *
+ * What a peer does not read waits in its socket's buffer. Past the first mark the engine stops
+ * reading from that peer, so it cannot cause more; past the second it counts as not reading.
+ */
+import type { RawData, WebSocket } from 'ws';
+
+import type { Log } from '#contract';
+import { decodeFrame, type EncodedFrame, type Frame, type Link, type LinkEvents, type SendOutcome } from '#protocol';
+import { readFrameHead } from './frame-head.ts';
+import type { EngineLimits } from './limits.ts';
+
+/** Telemetry that clients may also send on the main socket. */
+const TELEMETRY_PREFIXES = new Set(['OTLP', 'MTRC', 'LOGS']);
+
+export class SocketLink implements Link {
+  readonly #socket: WebSocket;
+  readonly #limits: EngineLimits;
+  readonly #log: Log;
+  #isHeldBack = false;
+
+  constructor(socket: WebSocket, limits: EngineLimits, log: Log) {
+    this.#socket = socket;
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  attach(events: LinkEvents): void {
+    this.#socket.on('message', (data, isBinary) => this.#receive(data, isBinary, events));
+    this.#socket.on('close', (code, reason) => events.closed(reason.toString() || `closed with ${code}`));
+    this.#socket.on('error', (error) => this.#log.debug('a socket failed', { error: error.message }));
+  }
+
+  send(frame: Frame, encoded?: EncodedFrame): SendOutcome {
+    const socket = this.#socket;
+    if (socket.readyState !== socket.OPEN) return 'closed';
+
+    const text = encoded ?? Buffer.from(JSON.stringify(frame));
+    if (text.length > this.#limits.maxMessageBytes) return 'too-large';
+    const waiting = socket.bufferedAmount + text.length;
+    if (waiting > this.#limits.maxOutboundBytes) return 'full';
+
+    if (waiting > this.#limits.pauseOutboundBytes && !this.#isHeldBack) {
+      this.#isHeldBack = true;
+      socket.pause();
+      socket.send(text, { binary: false }, () => this.#readAgain());
+    } else {
+      socket.send(text, { binary: false });
+    }
+    return 'sent';
+  }
+
+  close(reason = ''): void {
+    this.#socket.close(1001, reason);
+    // A peer that does not read will not answer the close either.
+    if (this.#socket.bufferedAmount > this.#limits.pauseOutboundBytes) this.#socket.terminate();
+  }
+
+  #readAgain(): void {
+    this.#isHeldBack = false;
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.resume();
+  }
+
+  #receive(data: RawData, isBinary: boolean, events: LinkEvents): void {
+    const encoded = data as Buffer;
+    if (isBinary && TELEMETRY_PREFIXES.has(encoded.toString('latin1', 0, 4))) return;
+    if (encoded.length > this.#limits.maxMessageBytes) return events.oversized?.(readFrameHead(encoded));
+
+    const text = encoded.toString();
+    if (text.trim() === '') return;
+    const decoded = decodeFrame(text);
+    if ('frame' in decoded) events.frame(decoded.frame, encoded);
+    else this.#log.warn('dropped a message that is no frame', { problem: decoded.problem, bytes: encoded.length });
+  }
+}

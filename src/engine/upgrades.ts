@@ -1,0 +1,106 @@
+/**
+ * WebSocket upgrades: which path is what, and who may have it.
+ *
+ * A refused upgrade is answered as HTTP, so that clients back off instead of reconnecting at once.
+ * Channels carry their own key and `/otel` is a sink, so neither asks for the token: clients send
+ * headers with the main socket only.
+ */
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import { WebSocketServer, type WebSocket } from 'ws';
+
+import type { Log } from '#contract';
+import type { Admission } from './admission.ts';
+import { attachReaderSocket, attachWriterSocket } from './channel-sockets.ts';
+import type { Engine } from './engine.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { SocketLink } from './socket-link.ts';
+
+const CHANNEL_PATH = /^\/ws\/channels\/([\w-]+)$/;
+
+type Use = (socket: WebSocket) => void;
+type Verdict = { use: Use } | { status: number; message: string };
+
+export class Upgrades {
+  readonly #engine: Engine;
+  readonly #admission: Admission;
+  readonly #log: Log;
+  readonly #heartbeat: Heartbeat;
+  readonly #sockets: WebSocketServer;
+
+  constructor(engine: Engine, admission: Admission, log: Log) {
+    this.#engine = engine;
+    this.#admission = admission;
+    this.#log = log;
+    this.#heartbeat = new Heartbeat(engine.limits);
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      perMessageDeflate: false,
+      maxPayload: engine.limits.maxFrameBytes,
+    });
+  }
+
+  take(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    stream.on('error', () => stream.destroy());
+    const verdict = this.#judge(request);
+    if ('status' in verdict) return refuse(stream, verdict.status, verdict.message);
+
+    this.#sockets.handleUpgrade(request, stream, head, (socket) => {
+      this.#heartbeat.watch(socket);
+      verdict.use(socket);
+    });
+  }
+
+  /** Says goodbye to every socket; `end` cuts those that do not answer. */
+  close(): void {
+    this.#heartbeat.close();
+    for (const socket of this.#sockets.clients) socket.close(1001, 'the engine is shutting down');
+  }
+
+  end(): void {
+    for (const socket of this.#sockets.clients) socket.terminate();
+  }
+
+  #judge(request: IncomingMessage): Verdict {
+    const url = URL.canParse(request.url ?? '', 'http://localhost')
+      ? new URL(request.url!, 'http://localhost')
+      : undefined;
+    if (!url) return { status: 400, message: 'the request names no path' };
+    const foreign = this.#admission.checkSource(request);
+    if (foreign) return foreign;
+
+    const channelId = CHANNEL_PATH.exec(url.pathname)?.[1];
+    if (channelId !== undefined) return this.#judgeChannel(channelId, url.searchParams);
+    if (url.pathname === '/otel') return { use: (socket) => socket.on('error', () => socket.terminate()) };
+    if (url.pathname !== '/') return { status: 404, message: 'nothing here speaks WebSocket: the bus is at /' };
+
+    const unauthorized = this.#admission.checkToken(request);
+    if (unauthorized) return unauthorized;
+    const { hasRoom, limits } = this.#engine;
+    if (!hasRoom) return { status: 503, message: `the engine holds ${limits.maxSessions} connections already` };
+    const remoteAddress = request.socket.remoteAddress ?? 'unknown';
+    return { use: (socket) => this.#engine.connect(new SocketLink(socket, limits, this.#log), { remoteAddress }) };
+  }
+
+  #judgeChannel(channelId: string, query: URLSearchParams): Verdict {
+    const direction = query.get('dir');
+    const key = query.get('key');
+    if (key === null || (direction !== 'read' && direction !== 'write')) {
+      return { status: 400, message: 'a channel needs ?key=<access_key>&dir=read|write' };
+    }
+    const channel = this.#engine.channels.find({ channel_id: channelId, access_key: key });
+    if (!channel) return { status: 404, message: 'Channel not found' };
+    const attach = direction === 'write' ? attachWriterSocket : attachReaderSocket;
+    return { use: (socket) => attach(channel, socket) };
+  }
+}
+
+function refuse(stream: Duplex, status: number, message: string): void {
+  const body = `${message}\n`;
+  const challenge = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '';
+  stream.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n${challenge}` +
+      `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,23 @@
+/** The engine's own functions as a worker: always there, never on a link. */
+import { z } from 'zod';
+
+import { defineWorker } from '#contract';
+import type { EngineContext } from './engine.ts';
+import { errors, fail, plainBody } from './errors.ts';
+import { ENGINE_NAME } from './list-rows.ts';
+
+export const engine = defineWorker({
+  name: ENGINE_NAME,
+  summary: 'The bus itself: who is connected, what they offer, channels.',
+  config: z.strictObject({}),
+  errors,
+  failures: {
+    badInput: (problem) => fail('deserialization_error', { problem }),
+    internal: (callId) => fail('internal_error', { callId }),
+    deadline: (ms) => fail('TIMEOUT', { ms }),
+  },
+  spell: plainBody,
+  open(): EngineContext {
+    throw new Error('the engine makes its own context');
+  },
+});

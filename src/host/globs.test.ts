@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { toBytes } from './byte-string.ts';
+import { GlobAutomaton } from './glob-automaton.ts';
+import { GlobError, parseGlobset, type GlobToken } from './glob-syntax.ts';
+import { compileGlobs } from './globs.ts';
+
+const fixture = (name: string) =>
+  readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n');
+
+describe('the recorded truth of globset', () => {
+  const [paths, ...rows] = fixture('glob-table.jsonl').map((line) => JSON.parse(line));
+
+  test.each(rows as [string, number[] | 'error'][])('%j', (pattern, truth) => {
+    if (truth === 'error') {
+      expect(() => compileGlobs([pattern])).toThrow(GlobError);
+      return;
+    }
+    const matches = compileGlobs([pattern]);
+    expect(paths.filter(matches)).toEqual(truth.map((index) => paths[index]));
+  });
+
+  test('random patterns on random paths', () => {
+    const wrong = fixture('glob-fuzz.tsv').flatMap((line) => {
+      const [pattern = '', ...marked] = line.split('\t');
+      const matches = compileGlobs([pattern]);
+      return marked.filter((path) => matches(path.slice(1)) !== (path[0] === '+')).map((path) => [pattern, path]);
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+test.each([
+  ['{a', 'a { is never closed'],
+  ['a}', 'a } without its {'],
+  ['[a', 'a [ is never closed'],
+  ['[z-a]', 'the range z-a runs backwards'],
+  ['a\\', 'nothing follows the last backslash'],
+])('%s is refused by name and reason', (pattern, reason) => {
+  expect(() => compileGlobs(['fine', pattern])).toThrow(`bad glob ${JSON.stringify(pattern)}: ${reason}`);
+});
+
+test('a pattern longer than any path is refused', () => {
+  expect(() => compileGlobs(['a'.repeat(5000)])).toThrow('longer than 4096 characters');
+});
+
+test('braces may nest as deep as a pattern may be long', () => {
+  expect(compileGlobs([`${'{'.repeat(2047)}a${'}'.repeat(2047)}`])('a')).toBe(true);
+});
+
+test('a list matches what any of its patterns matches', () => {
+  const matches = compileGlobs(['**/.env', '**/*.pem', '**/secrets/**']);
+  const paths = ['.env', 'a/.env', 'k.pem', 'secrets/x', 'secrets', 'a/env', 'pem'];
+  expect(paths.filter(matches)).toEqual(['.env', 'a/.env', 'k.pem', 'secrets/x']);
+  expect(compileGlobs([])('anything')).toBe(false);
+});
+
+const pieces = ['a', 'b', 'é', '/', '*', '**', '**/', '/**', '?', '[ab]', '[!a]', '[a-é]', '{a,b}', '{a/,*}', '{', '}', ',', '.'];
+const patterns = fc.array(fc.constantFrom(...pieces), { maxLength: 7 }).map((parts) => parts.join(''));
+const smallPaths = fc.array(fc.constantFrom('a', 'b', 'é', '/', '.', ','), { maxLength: 8 }).map((parts) => parts.join(''));
+
+test('one automaton for many patterns decides as trying every way through each of them does', () => {
+  fc.assert(
+    fc.property(fc.array(patterns, { minLength: 1, maxLength: 3 }), fc.array(smallPaths, { maxLength: 5 }), (list, tried) => {
+      const readable = list.flatMap(tokensOrNone);
+      fc.pre(readable.length > 0);
+      const automaton = new GlobAutomaton(readable);
+      for (const path of tried) {
+        const byHand = readable.some((tokens) => matchesSlowly(tokens, toBytes(path)));
+        expect([list, path, automaton.matches(path)]).toEqual([list, path, byHand]);
+      }
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+describe('work stays proportional to the path', () => {
+  const bombs = { stars: `${'*a'.repeat(50)}b`, states: `*a${'?'.repeat(40)}`, nested: `${'{'.repeat(800)}a${',*b}'.repeat(800)}` };
+
+  test.each(Object.entries(bombs))('%s', (_, pattern) => {
+    const tokens = parseGlobset(pattern);
+    const automaton = new GlobAutomaton([tokens]);
+    const path = pseudoRandomText(10_000);
+
+    expect(automaton.matches(path)).toBe(false);
+    expect(automaton.work).toBeLessThan(4 * pattern.length * path.length);
+  });
+
+  test('ordinary globs stop making states after the first paths', () => {
+    const automaton = new GlobAutomaton(['**/.env', '**/*.pem', '**/secrets/**'].map(parseGlobset));
+    const path = (n: number) => `src/module-${n % 100}/secret/file.pemx`;
+    for (let n = 0; n < 100; n++) automaton.matches(path(n));
+    const workOfFirst = automaton.work;
+    for (let n = 0; n < 10_000; n++) automaton.matches(path(n));
+    expect(automaton.work).toBe(workOfFirst);
+  });
+});
+
+function tokensOrNone(pattern: string): GlobToken[][] {
+  try {
+    return [parseGlobset(pattern)];
+  } catch {
+    return [];
+  }
+}
+
+function matchesSlowly([token, ...rest]: GlobToken[], bytes: string): boolean {
+  if (!token) return bytes === '';
+  switch (token.kind) {
+    case 'byte':
+      return bytes !== '' && token.set[bytes.charCodeAt(0)] === 1 && matchesSlowly(rest, bytes.slice(1));
+    case 'run':
+      return matchesSlowly(rest, bytes) || (bytes !== '' && matchesSlowly([token, ...rest], bytes.slice(1)));
+    case 'either': {
+      const branches = token.branches.length === 0 ? [[]] : token.branches;
+      return branches.some((branch) => matchesSlowly([...branch, ...rest], bytes));
+    }
+  }
+}
+
+/** Text of a and c that repeats too late to be of help. */
+function pseudoRandomText(length: number): string {
+  let seed = 1;
+  return Array.from({ length }, () => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % 2 === 0 ? 'a' : 'c';
+  }).join('');
+}

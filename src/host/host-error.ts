@@ -1,0 +1,61 @@
+/**
+ * Why the operating system or the jail said no.
+ *
+ * `path` is what the caller sent. An errno error names paths of the host, so it is kept as the cause
+ * and its text never becomes part of a message.
+ */
+
+const WORDS = {
+  absolute: 'must be a relative path',
+  missing: 'does not exist',
+  protected: 'is protected',
+  escape: 'leads out of the root',
+  dangling: 'leads through a dangling symlink',
+  exists: 'already exists',
+  denied: 'is not permitted by the operating system',
+  'not-a-file': 'is not a regular file',
+  'not-a-directory': 'is not a directory',
+  'not-a-parent': 'goes on below a file',
+  'not-empty': 'is a directory with entries',
+  'invalid-name': 'is not a name that the file system accepts',
+  io: 'failed in the file system',
+} as const;
+
+export type HostReason = keyof typeof WORDS;
+
+const REASON_OF_ERRNO: Record<string, HostReason> = {
+  ENOENT: 'missing',
+  ELOOP: 'dangling',
+  EEXIST: 'exists',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  EROFS: 'denied',
+  EISDIR: 'not-a-file',
+  ENOTDIR: 'not-a-parent',
+  ENOTEMPTY: 'not-empty',
+  ENAMETOOLONG: 'invalid-name',
+};
+
+export class HostError extends Error {
+  override readonly name = 'HostError';
+  readonly reason: HostReason;
+  readonly path: string;
+
+  constructor(reason: HostReason, path: string, cause?: NodeJS.ErrnoException) {
+    const errno = cause?.code === undefined ? '' : ` (${cause.code})`;
+    super(`${path || '.'} ${WORDS[reason]}${errno}`, { cause });
+    this.reason = reason;
+    this.path = path;
+  }
+
+  /** What a failed system call on the caller's path means. Anything else that was thrown is a bug and goes up. */
+  static fromErrno(error: unknown, path: string): HostError {
+    if (error instanceof HostError) return error;
+    if (!isErrno(error)) throw error;
+    return new HostError(REASON_OF_ERRNO[error.code!] ?? 'io', path, error);
+  }
+}
+
+function isErrno(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'errno' in error && 'code' in error;
+}

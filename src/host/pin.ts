@@ -1,0 +1,40 @@
+/**
+ * A pin holds one object of the file system while it is checked and used, so that no other can take its place.
+ *
+ * Two ways to hold: by a descriptor (`pin-by-descriptor.ts`), which nothing can exchange, and by a
+ * path that is looked at again afterwards (`pin-by-path.ts`), for systems that cannot name a descriptor.
+ */
+import type { Stats } from 'node:fs';
+
+import { toText, type ByteString } from './byte-string.ts';
+
+export interface Pin {
+  /** Canonical path from the root with `/`; empty for the root itself. */
+  readonly relativePath: string;
+  readonly stat: Stats;
+  /** Opens the pinned object itself. */
+  open(flags: number): number;
+  /** How to reach a name in the pinned directory. Whoever used it calls `recheck` before trusting the outcome. */
+  at(name: ByteString): Buffer;
+  /** Throws when what was used may have been another object. */
+  recheck(): void;
+  close(): void;
+}
+
+/**
+ * Finds what a path from the root leads to, links followed, and acts on nothing. Undefined when it
+ * lies outside; an errno error when the system does not get there.
+ */
+export type PinPath = (parts: readonly string[]) => Pin | undefined;
+
+/** The part of a canonical path below the root, compared by whole names; undefined when it is not below. */
+export function pathBelow(root: ByteString, path: ByteString): string | undefined {
+  if (path === root) return '';
+  const prefix = root === '/' ? root : `${root}/`;
+  return path.startsWith(prefix) ? toText(path.slice(prefix.length) as ByteString) : undefined;
+}
+
+/** An error as a system call makes it, for an object that changed between two of them. */
+export function changedMeanwhile(code: 'ENOENT' | 'ESTALE'): NodeJS.ErrnoException {
+  return Object.assign(new Error('changed while it was being opened'), { code, errno: 0 });
+}

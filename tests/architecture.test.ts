@@ -1,0 +1,158 @@
+/**
+ * Who may import whom, and where things have to be.
+ *
+ * The table is the architecture: when a check is red because the structure is meant to change, change the
+ * table, and say why in the commit.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect, test } from 'vitest';
+
+interface Area {
+  /** Other areas, as an import names them after its `#`. */
+  areas: readonly string[];
+  packages: readonly string[];
+}
+
+const ANY = ['*'];
+const TEST_PACKAGES = ['vitest', 'fast-check'];
+
+/** Ordered: the first row whose name fits is the area's own. */
+const TABLE: Record<string, Area> = {
+  protocol: { areas: [], packages: ['zod'] },
+  contract: { areas: ['protocol'], packages: ['zod'] },
+  host: { areas: ['protocol', 'contract'], packages: [] },
+  'file-functions': { areas: ['protocol', 'contract', 'host'], packages: ['zod'] },
+  client: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
+  engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
+  'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod'] },
+  'surfaces/http': { areas: ['protocol', 'contract', 'client'], packages: ['hono', '@hono/node-server', 'zod'] },
+  'surfaces/*': { areas: ['protocol', 'contract', 'client'], packages: [] },
+  cli: {
+    areas: ['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
+    packages: ['yaml', 'zod'],
+  },
+  testing: { areas: ANY, packages: ANY },
+};
+
+const WORKER_FILES = ['README.md', 'config.ts', 'errors.ts', 'worker.ts', 'index.ts'];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sources = filesUnder('src').filter((file) => file.endsWith('.ts'));
+const imports = sources.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+
+test('every source file belongs to an area of the table', () => {
+  expect(sources.filter((file) => rowOf(file) === undefined)).toEqual([]);
+});
+
+test('an area imports only the areas in its row', () => {
+  const strays = imports.filter(({ file, target }) => {
+    if (!target.startsWith('#') || target === '#testing') return false;
+    return !fits(rowOf(file)?.areas ?? [], target.slice(1));
+  });
+  expect(strays.map(spelled)).toEqual([]);
+});
+
+test('a relative import stays in its area', () => {
+  const strays = imports.filter(({ file, target }) => {
+    if (!target.startsWith('.')) return false;
+    return areaOf(posix.join(posix.dirname(file), target)) !== areaOf(file);
+  });
+  expect(strays.map(spelled)).toEqual([]);
+});
+
+test('an area imports only the npm packages in its row', () => {
+  const strays = imports.filter(({ file, target }) => {
+    if (/^(#|\.|node:)/.test(target)) return false;
+    const allowed = rowOf(file)?.packages ?? [];
+    return !fits(isTest(file) ? [...allowed, ...TEST_PACKAGES] : allowed, packageOf(target));
+  });
+  expect(strays.map(spelled)).toEqual([]);
+});
+
+test('only tests import #testing', () => {
+  const others = ['scripts', 'bench', 'examples'].flatMap(filesUnder).filter((file) => /\.m?ts$|\.m?js$/.test(file));
+  const strays = [...sources, ...others].filter((file) => !isTest(file) && importsOf(file).includes('#testing'));
+  expect(strays).toEqual([]);
+});
+
+test('a function file holds one id, and the id is its path', () => {
+  const strays = sources.flatMap((file) => {
+    const path = /^src\/(?:engine|workers\/[^/]+)\/functions\/(.+)\.ts$/.exec(file)?.[1];
+    if (path === undefined || path === 'index' || isTest(file)) return [];
+
+    const ids = functionIdsIn(file);
+    return ids.length === 1 && pathOfId(ids[0] ?? '') === path ? [] : [`${file} holds ${ids.join(', ') || 'no id'}`];
+  });
+  expect(strays).toEqual([]);
+});
+
+test('every worker has its readme, config, errors, definition and door', () => {
+  const areas = new Set(filesUnder('src/workers').map(areaOf));
+  const missing = [...areas].flatMap((area) => WORKER_FILES.map((name) => `src/${area}/${name}`));
+  expect(missing.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+/** The folder under `src`, or the one below where an area is a family. */
+function areaOf(file: string): string {
+  const [, first = '', second = ''] = file.split('/');
+  return first === 'workers' || first === 'surfaces' ? `${first}/${second}` : first;
+}
+
+function rowOf(file: string): Area | undefined {
+  const area = areaOf(file);
+  return Object.entries(TABLE).find(([name]) => fits([name], area))?.[1];
+}
+
+/** Whether a name is in the list, where `*` stands for one segment or, alone, for anything. */
+function fits(list: readonly string[], name: string): boolean {
+  return list.some((entry) => entry === '*' || entry === name || entry === `${posix.dirname(name)}/*`);
+}
+
+function isTest(file: string): boolean {
+  return /\.(test|contract)\.ts$/.test(file) || file.startsWith('src/testing/');
+}
+
+/** What a file imports, for values or types, statically or not. Comments are passed over. */
+function importsOf(file: string): string[] {
+  const code = read(file).replaceAll(/^\s*(\*|\/\/|\/\*).*$/gm, '');
+  const declared = /^(?:import|export)\s[^'"`;()=]*?\bfrom\s*['"]([^'"]+)['"]/gm;
+  const bare = /^import\s*['"]([^'"]+)['"]/gm;
+  const inline = /\b(?:import|require)\(\s*['"]([^'"]+)['"]/g;
+  return [declared, bare, inline].flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] ?? ''));
+}
+
+/** The ids a file defines; an example may send an `id` of something else. */
+function functionIdsIn(file: string): string[] {
+  const definitions = read(file).replaceAll(/\bexamples: \[[\s\S]*?\],?$/gm, '');
+  return [...definitions.matchAll(/\bid: '([^']+)'/g)].map((match) => match[1] ?? '');
+}
+
+function pathOfId(id: string): string {
+  return id.split('::').slice(1).join('/').replaceAll('_', '-');
+}
+
+function packageOf(target: string): string {
+  return target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function spelled({ file, target }: { file: string; target: string }): string {
+  return `${file} imports ${target}`;
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+/** Paths from the root, with forward slashes. A folder that does not exist has no files. */
+function filesUnder(folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).split(sep).join('/'));
+}

@@ -1,0 +1,27 @@
+/** Where the tests are and how they find the sources: `#contract` is `src/contract` here, not `dist`. */
+import { defineConfig } from 'vitest/config';
+
+// The first is ours; the others are what vite gives code that runs in Node, which setting any replaces.
+const conditions = ['source', 'module', 'node', 'development|production'];
+
+const projects = {
+  unit: ['src/**/*.test.ts'],
+  repo: ['tests/*.test.ts', 'tests/pins/**/*.test.ts'],
+  spec: ['tests/spec/**/*.{test,spec}.ts'],
+  compat: ['tests/compat/**/*.test.ts'],
+  security: ['tests/security/**/*.test.ts'],
+  e2e: ['tests/e2e/**/*.test.ts'],
+};
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    pool: 'forks',
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    passWithNoTests: true,
+    reporters: ['default', './scripts/closing-line.mjs'],
+    projects: Object.entries(projects).map(([name, include]) => ({ extends: true, test: { name, include } })),
+  },
+});
