@@ -9,13 +9,13 @@ import {
   type FunctionDef,
   type Log,
   type OpenWorker,
-  type WorkerDef,
+  type AnyWorker,
 } from '#contract';
 import type { Frame, FrameOf, InvokeFrame } from '#protocol';
 
 /** A worker with its functions and its context, ready to be served. */
 export interface ServableWorker extends OpenWorker {
-  readonly def: WorkerDef;
+  readonly def: AnyWorker;
 }
 
 interface Served {

@@ -9,7 +9,7 @@ import type { Bus } from './bus.ts';
 import type { CallScope } from './call-scope.ts';
 import { Failure } from './define-errors.ts';
 import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
-import type { WorkerDef } from './define-worker.ts';
+import type { AnyWorker } from './define-worker.ts';
 import { describeIssues } from './issue-text.ts';
 import type { Log } from './log.ts';
 
@@ -17,7 +17,7 @@ export type Reply = { result: unknown } | { error: ErrorBody };
 
 /** A worker with its context open: ready to answer. */
 export interface OpenWorker<Context = unknown> {
-  readonly def: Pick<WorkerDef, 'name' | 'failures' | 'translate' | 'spell'>;
+  readonly def: Pick<AnyWorker, 'name' | 'failures' | 'translate' | 'spell'>;
   readonly context: Context;
 }
 
@@ -80,7 +80,7 @@ export async function answer<Context>(
 async function beforeDeadline<T>(
   work: Promise<T>,
   fn: FunctionDef<never>,
-  def: Pick<WorkerDef, 'failures'>,
+  def: Pick<AnyWorker, 'failures'>,
   control: CallControl,
 ): Promise<T> {
   const deadlineMs = fn.deadlineMs ?? DEFAULT_DEADLINE_MS;
@@ -101,7 +101,7 @@ async function beforeDeadline<T>(
 
 function toFailure(
   thrown: unknown,
-  def: Pick<WorkerDef, 'failures' | 'translate'>,
+  def: Pick<AnyWorker, 'failures' | 'translate'>,
   functionId: string,
   callId: string,
   log: Log,

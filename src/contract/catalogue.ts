@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 import type { Bus } from './bus.ts';
 import type { FunctionDef } from './define-function.ts';
-import type { WorkerDef } from './define-worker.ts';
+import type { AnyWorker } from './define-worker.ts';
 import { requestSchema, responseSchema, type JsonSchema } from './json-schema.ts';
 
 /** What a worker tells the bus about one of its functions. */
@@ -62,7 +62,7 @@ export interface CatalogueEntry extends FunctionMetadata {
 }
 
 /** The definition as its worker announces it. */
-export function announce(worker: Pick<WorkerDef, 'errors'>, fn: FunctionDef<never>): Announcement {
+export function announce(worker: Pick<AnyWorker, 'errors'>, fn: FunctionDef<never>): Announcement {
   const name = fn.id
     .split(/::|[-_]/)
     .slice(1)
@@ -76,7 +76,7 @@ export function announce(worker: Pick<WorkerDef, 'errors'>, fn: FunctionDef<neve
     metadata: {
       effect: fn.effect,
       details: fn.details,
-      errors: fn.errors.map((code) => summarise(code, worker)),
+      errors: summariseErrors(worker.errors).filter(({ code }) => fn.errors.includes(code)),
       examples: [...fn.examples],
     },
   };
@@ -102,7 +102,12 @@ function toEntry(row: z.output<typeof ListRowSchema>): CatalogueEntry {
   };
 }
 
-function summarise(code: string, worker: Pick<WorkerDef, 'errors'>): ErrorSummary {
-  const row = worker.errors.table[code]!;
-  return { code, meaning: row.meaning, http: row.http, retryable: row.retryable ?? false };
+/** A whole table of failures as others see it. */
+export function summariseErrors({ table }: AnyWorker['errors']): ErrorSummary[] {
+  return Object.entries(table).map(([code, { meaning, http, retryable = false }]) => ({
+    code,
+    meaning,
+    http,
+    retryable,
+  }));
 }

@@ -50,6 +50,11 @@ export interface WorkerDef<
   withFunctions(functions: readonly FunctionDef<Context>[]): WorkerDef<Config, Table, Context>;
 }
 
+/** A worker whatever its configuration, codes and context: for lists, and for those who only run it. */
+export type AnyWorker = Omit<WorkerDef, 'errors' | 'defineFunction' | 'withFunctions'> & {
+  readonly errors: { readonly table: ErrorTable };
+};
+
 export function defineWorker<Config extends z.ZodType, Table extends ErrorTable, Context>(
   spec: WorkerSpec<Config, Table, Context>,
 ): WorkerDef<Config, Table, Context> {

@@ -5,6 +5,7 @@ export type { CallScope } from './call-scope.ts';
 export {
   announce,
   readCatalogue,
+  summariseErrors,
   type Announcement,
   type CatalogueEntry,
   type ErrorSummary,
@@ -13,7 +14,7 @@ export {
 export { ConfigError, configKeys, parseConfig, type ConfigKey } from './config.ts';
 export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } from './define-errors.ts';
 export type { Effect, FunctionDef } from './define-function.ts';
-export { defineWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
+export { defineWorker, type AnyWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { didYouMean } from './nearest.ts';

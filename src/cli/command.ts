@@ -1,0 +1,119 @@
+/**
+ * A command as data: its words, options and examples; parser, help and suggestions derive from it.
+ *
+ * Usage mistakes are met with the nearest known name and exit code 2.
+ */
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+import { didYouMean } from '#contract';
+
+export interface OptionSpec {
+  type: 'string' | 'boolean';
+  short?: string;
+  /** Placeholder of the value in help, e.g. `FILE`. */
+  value?: string;
+  description: string;
+  default?: string;
+  multiple?: boolean;
+}
+
+export interface CommandInput {
+  words: string[];
+  /** After `--`, verbatim. */
+  rest: string[];
+  options: Record<string, string | boolean | string[] | undefined>;
+}
+
+export interface Command {
+  /** As typed: `start`, `worker run`. */
+  name: string;
+  aliases?: string[];
+  summary: string;
+  /** What follows the name in the usage line. */
+  usage?: string;
+  details?: string;
+  options: Record<string, OptionSpec>;
+  examples?: string[];
+  /** At least this many words are needed. */
+  minWords?: number;
+  maxWords?: number;
+  run(input: CommandInput): Promise<number>;
+  /** Help that depends on the words given; the plain help otherwise. */
+  helpFor?(input: CommandInput): Promise<string>;
+}
+
+/** The caller typed something that is no command or option of ours. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const helpOption: OptionSpec = { type: 'boolean', short: 'h', description: 'Show this help.' };
+
+export function parseCommandLine(command: Command, argv: string[]): CommandInput {
+  const options = { ...command.options, help: helpOption };
+  const split = argv.indexOf('--');
+  const own = split < 0 ? argv : argv.slice(0, split);
+  const rest = split < 0 ? [] : argv.slice(split + 1);
+  const input = { ...parseOwn(own, options, command), rest };
+  if (input.options.help === true) return input;
+
+  const { minWords = 0, maxWords = Infinity } = command;
+  if (input.words.length < minWords) throw new UsageError(`${command.name} needs ${command.usage ?? 'more words'}`);
+  if (input.words.length > maxWords) throw new UsageError(`${command.name} does not take "${input.words[maxWords]}"`);
+  return input;
+}
+
+function parseOwn(argv: string[], options: Record<string, OptionSpec>, command: Command) {
+  const config = Object.fromEntries(
+    Object.entries(options).map(([name, { type, short, default: fallback, multiple }]) => [
+      name,
+      {
+        type,
+        ...(short ? { short } : {}),
+        ...(fallback === undefined ? {} : { default: fallback }),
+        multiple: multiple ?? false,
+      },
+    ]),
+  ) as NonNullable<ParseArgsConfig['options']>;
+  try {
+    const { values, positionals } = parseArgs({ args: argv, options: config, allowPositionals: true, strict: true });
+    return { words: positionals, options: values as CommandInput['options'] };
+  } catch (error) {
+    throw usageProblem(error as NodeJS.ErrnoException, argv, options, command);
+  }
+}
+
+function usageProblem(
+  error: NodeJS.ErrnoException,
+  argv: string[],
+  options: Record<string, OptionSpec>,
+  command: Command,
+): UsageError {
+  if (error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return new UsageError(error.message.split('. ')[0]);
+  const known = Object.keys(options).map((name) => `--${name}`);
+  const given = argv.find((word) => error.message.includes(`'${word.split('=')[0]}'`))?.split('=')[0] ?? '';
+  return new UsageError(`${command.name} has no option ${given}${didYouMean(given, known)}`);
+}
+
+export function commandHelp(command: Command): string {
+  const options = Object.entries({ ...command.options, help: helpOption });
+  const flags = options.map(([name, spec]) => {
+    const short = spec.short ? `-${spec.short}, ` : '    ';
+    const value = spec.type === 'string' ? ` ${spec.value ?? 'VALUE'}` : '';
+    const fallback = spec.default === undefined ? '' : ` (default ${spec.default})`;
+    return [`${short}--${name}${value}`, spec.description + fallback] as const;
+  });
+  const width = Math.max(...flags.map(([flag]) => flag.length));
+  return [
+    `${command.summary}`,
+    '',
+    `Usage: workcell ${command.name}${command.usage ? ` ${command.usage}` : ''} [options]`,
+    ...(command.aliases ? [`Alias: ${command.aliases.join(', ')}`] : []),
+    ...(command.details ? ['', command.details] : []),
+    '',
+    'Options:',
+    ...flags.map(([flag, description]) => `  ${flag.padEnd(width)}  ${description}`),
+    ...(command.examples ? ['', 'Examples:', ...command.examples.map((example) => `  ${example}`)] : []),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,87 @@
+/** workcell call: any function of a running engine, its reply as JSON. */
+import { z } from 'zod';
+
+import { CallError, readCatalogue } from '#contract';
+import { schemaFields } from '#surfaces/reference';
+import { toPayload } from '../call-arguments.ts';
+import { commandHelp, UsageError, type Command } from '../command.ts';
+import { addressOptions, text, withEngine } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+
+const DEFAULT_TIMEOUT_MS = '30000';
+
+export const call: Command = {
+  name: 'call',
+  aliases: ['trigger'],
+  summary: 'Call a function and print its reply as JSON.',
+  usage: '<function-id> [key=value…]',
+  details:
+    'A value is JSON if it parses, else text. A failed call prints {code, message, …} on standard error and exits 1.\n' +
+    'workcell call <function-id> --help shows the fields of that function.',
+  options: {
+    json: { type: 'string', value: 'OBJECT', description: 'The request as JSON; pairs are merged over it.' },
+    'timeout-ms': {
+      type: 'string',
+      value: 'MS',
+      description: 'How long to wait for the reply.',
+      default: DEFAULT_TIMEOUT_MS,
+    },
+    namespace: { type: 'string', short: 'n', value: 'NAME', description: 'Namespace of the function.' },
+    ...addressOptions,
+  },
+  examples: [
+    'workcell call coder::read-file path=README.md',
+    `workcell call coder::list-folder --json '{"path": "src", "page_size": 10}'`,
+  ],
+  minWords: 1,
+
+  async run({ words, options }) {
+    const [functionId, ...pairs] = words;
+    const payload = toPayload(pairs, text(options.json));
+    const timeoutMs = Number(options['timeout-ms']);
+    if (!(timeoutMs > 0)) throw new UsageError('--timeout-ms must be a number above 0');
+
+    const result = await withEngine(options, (bus) =>
+      bus.call(functionId!, payload, { timeoutMs, namespace: text(options.namespace) }),
+    );
+    if (result !== undefined) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    return EXIT.ok;
+  },
+
+  async helpFor({ words: [functionId], options }) {
+    if (functionId === undefined) return commandHelp(call);
+    return withEngine(options, async (bus) => {
+      const entry = (await readCatalogue(bus, { includeInternal: true })).find(({ id }) => id === functionId);
+      if (!entry)
+        throw new CallError(
+          functionId,
+          await notFound(bus.call('engine::functions::info', { function_id: functionId })),
+        );
+      const fields = schemaFields(entry.request).map((field) => {
+        const fallback = field.isRequired
+          ? ' (required)'
+          : field.default === undefined
+            ? ''
+            : ` (default ${field.default})`;
+        return `  ${field.name}=<${field.type}>${fallback}\n      ${field.description}`;
+      });
+      const errors = entry.errors.map(({ code, meaning }) => `  ${code}  ${meaning}`);
+      return [
+        `${entry.id}: ${entry.summary}`,
+        ...(entry.details ? ['', entry.details] : []),
+        ...(fields.length > 0 ? ['', 'Fields:', ...fields] : []),
+        ...(errors.length > 0 ? ['', 'Errors:', ...errors] : []),
+        ...(entry.examples.length > 0
+          ? ['', 'Example:', `  workcell call ${entry.id} --json '${JSON.stringify(entry.examples[0])}'`]
+          : []),
+        '',
+      ].join('\n');
+    });
+  },
+};
+
+/** The engine's own words for a function it does not know. */
+async function notFound(info: Promise<unknown>) {
+  const error: unknown = await info.catch((thrown: unknown) => thrown);
+  return error instanceof CallError ? error.body : z.never().parse(error);
+}

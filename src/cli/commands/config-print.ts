@@ -1,0 +1,36 @@
+/** workcell config print: what `start` would run with, every default filled in. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { stringify } from 'yaml';
+
+import type { Command } from '../command.ts';
+import { defaultConfigPath, defaultEntries, parseEntries, readConfigFile } from '../config-file.ts';
+import { text } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { availableWorkers } from '../workers.ts';
+
+export const configPrint: Command = {
+  name: 'config print',
+  summary: 'Print the configuration that start would use, defaults included.',
+  options: {
+    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
+    workspace: { type: 'string', value: 'DIR', description: 'Workspace, as for start.' },
+    json: { type: 'boolean', description: 'Print JSON instead of YAML.' },
+  },
+  examples: ['workcell config print', 'workcell config print -c cell.yaml --json'],
+  maxWords: 0,
+
+  run({ options }) {
+    const fallback = defaultConfigPath();
+    const file = text(options.config) ?? (existsSync(fallback) ? fallback : undefined);
+    const workspace = text(options.workspace);
+    const entries =
+      file === undefined
+        ? defaultEntries(availableWorkers, resolve(workspace ?? process.cwd()))
+        : parseEntries(readConfigFile(file), availableWorkers, { workspace: workspace && resolve(workspace) });
+    const shown = { workers: entries.map(({ def, config }) => ({ name: def.name, config })) };
+    process.stdout.write(options.json === true ? `${JSON.stringify(shown, null, 2)}\n` : stringify(shown));
+    return Promise.resolve(EXIT.ok);
+  },
+};

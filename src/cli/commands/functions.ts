@@ -1,0 +1,31 @@
+/** workcell functions: what a running engine offers. */
+import { readCatalogue } from '#contract';
+import type { Command } from '../command.ts';
+import { addressOptions, withEngine } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { table } from '../render.ts';
+
+export const functions: Command = {
+  name: 'functions',
+  summary: 'List the functions of a running engine.',
+  usage: '[prefix]',
+  options: {
+    all: { type: 'boolean', short: 'a', description: 'Show the engine’s own functions too.' },
+    json: { type: 'boolean', description: 'Print the catalogue as JSON, schemas included.' },
+    ...addressOptions,
+  },
+  examples: ['workcell functions', 'workcell functions coder::', 'workcell functions --json'],
+  maxWords: 1,
+
+  async run({ words: [prefix = ''], options }) {
+    const catalogue = await withEngine(options, (bus) => readCatalogue(bus, { includeInternal: options.all === true }));
+    const shown = catalogue.filter(({ id }) => id.startsWith(prefix));
+    if (options.json === true) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+    else if (shown.length === 0) process.stdout.write('No functions. Is a worker connected?\n');
+    else {
+      const rows = shown.map(({ id, effect = '', worker, summary }) => [id, effect, worker, summary]);
+      process.stdout.write(table(['FUNCTION', 'EFFECT', 'WORKER', 'SUMMARY'], rows));
+    }
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,130 @@
+/** workcell start: the bus, the workers and the HTTP door, until a signal. */
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
+
+import { ConfigError, type Log } from '#contract';
+import type { Command, CommandInput } from '../command.ts';
+import { defaultConfigPath, defaultEntries, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
+import { watchConfig } from '../config-watch.ts';
+import { text } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { listenOptions, parseListenOptions } from '../listen-options.ts';
+import { isLogLevel, terminalLog } from '../terminal-log.ts';
+import { untilSignal } from '../until-signal.ts';
+import { version } from '../version.ts';
+import { startWorkcell, type RunningWorkcell } from '../workcell.ts';
+import { availableWorkers } from '../workers.ts';
+
+export const start: Command = {
+  name: 'start',
+  summary: 'Start the bus, the workers and the HTTP door, and stay up.',
+  details:
+    'Without a configuration file all workers run over the workspace. SIGINT and SIGTERM stop everything and exit 0.',
+  options: {
+    config: {
+      type: 'string',
+      short: 'c',
+      value: 'FILE',
+      description: 'Configuration file, default $WORKCELL_CONFIG or ~/.config/workcell/config.yaml if there is one.',
+    },
+    workspace: {
+      type: 'string',
+      value: 'DIR',
+      description: 'Directory the workers are fenced into, default the current one.',
+    },
+    ...listenOptions,
+    'log-level': {
+      type: 'string',
+      value: 'LEVEL',
+      description: 'debug, info, warn, error or silent.',
+      default: 'info',
+    },
+  },
+  examples: ['workcell start', 'workcell start --workspace ~/project --port 0', 'workcell start -c cell.yaml'],
+  maxWords: 0,
+
+  async run({ options }) {
+    const log = terminalLog(parseLevel(options));
+    const listening = parseListenOptions(options);
+    const source = findSource(options);
+    const workcell = await startWorkcell({ ...listening, entries: readEntries(source), log }).catch(explainListening);
+    const watcher = watchSource(source, workcell, log);
+    announce(workcell, source);
+
+    const signal = await untilSignal();
+    log.info('stopping', { signal });
+    watcher?.close();
+    await workcell.close();
+    return EXIT.ok;
+  },
+};
+
+/** Where the workers' configuration comes from. */
+interface Source {
+  file?: string;
+  /** Absent when only the file speaks. */
+  workspace?: string;
+}
+
+function findSource(options: CommandInput['options']): Source {
+  const named = text(options.config);
+  const fallback = defaultConfigPath();
+  const file = named ?? (existsSync(fallback) ? fallback : undefined);
+  const given = text(options.workspace);
+  const workspace = given ?? (file === undefined ? process.cwd() : undefined);
+  if (workspace !== undefined && !statSync(workspace, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new ConfigError(`--workspace ${workspace} is not a directory`);
+  }
+  return { file: file && resolve(file), workspace: workspace && realpathSync(workspace) };
+}
+
+function readEntries({ file, workspace }: Source): WorkerEntry[] {
+  if (file !== undefined) return parseEntries(readConfigFile(file), availableWorkers, { workspace });
+  return defaultEntries(availableWorkers, workspace!);
+}
+
+function watchSource(source: Source, workcell: RunningWorkcell, log: Log): { close(): void } | undefined {
+  const { file } = source;
+  if (file === undefined) return undefined;
+
+  const root = source.workspace ?? process.cwd();
+  if (realpathSync(file).startsWith(realpathSync(root) + sep)) {
+    log.warn(
+      'the configuration file lies in the workspace, where agents may write: changes to it take effect only at the next start',
+      { file },
+    );
+    return undefined;
+  }
+  return watchConfig(file, log, () => workcell.workers.apply(readEntries(source)));
+}
+
+/** People read the block; programs wait for the one line that says ready. */
+function announce(workcell: RunningWorkcell, source: Source): void {
+  const http = workcell.url.replace(/^ws/, 'http');
+  const workers = workcell.workers.workers.map(({ name, functionCount }) => `${name} (${functionCount} functions)`);
+  const lines = [
+    `workcell ${version}`,
+    `  workers    ${workers.join(', ') || 'none: add one with workcell worker add <name>'}`,
+    ...(source.workspace === undefined ? [] : [`  workspace  ${source.workspace}`]),
+    ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
+    `  functions  ${http}/functions`,
+    `  reference  ${http}/docs`,
+    `ready on ${workcell.url}`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function parseLevel(options: CommandInput['options']) {
+  const level = text(options['log-level']) ?? 'info';
+  if (!isLogLevel(level))
+    throw new ConfigError(`--log-level must be debug, info, warn, error or silent (got ${level})`);
+  return level;
+}
+
+function explainListening(error: NodeJS.ErrnoException & { port?: number }): never {
+  if (error.code === 'EADDRINUSE')
+    throw new ConfigError(`port ${error.port} is in use: is a Workcell running already? --port picks another`);
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'EACCES')
+    throw new ConfigError(`cannot listen there: ${error.message}`);
+  throw error;
+}

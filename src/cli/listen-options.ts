@@ -1,0 +1,46 @@
+/** Where `start` listens and whom it admits; beyond loopback it insists on a token. */
+import { ConfigError } from '#contract';
+import { isLoopback, type AdmissionRules } from '#engine';
+import type { CommandInput, OptionSpec } from './command.ts';
+import { engineToken, text } from './engine-address.ts';
+
+export const listenOptions: Record<string, OptionSpec> = {
+  host: { type: 'string', value: 'ADDRESS', description: 'Address to listen on.', default: '127.0.0.1' },
+  port: { type: 'string', value: 'PORT', description: 'Port for everything; 0 takes a free one.', default: '49134' },
+  token: {
+    type: 'string',
+    value: 'TOKEN',
+    description: 'Bearer token that callers must send, default $WORKCELL_TOKEN.',
+  },
+  'allow-host': {
+    type: 'string',
+    value: 'NAME',
+    multiple: true,
+    description: 'Serve requests that name this host as well.',
+  },
+  'allow-origin': { type: 'string', value: 'ORIGIN', multiple: true, description: 'Let pages of this origin call.' },
+};
+
+export function parseListenOptions(options: CommandInput['options']): AdmissionRules & { port: number } {
+  const host = text(options.host) ?? '127.0.0.1';
+  const port = Number(options.port);
+  const token = engineToken(options);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new ConfigError(`--port must be 0 to 65535 (got ${String(options.port)})`);
+  if (!isLoopback(host) && !token) {
+    throw new ConfigError(
+      `--host ${host} is reachable from other machines, so a token is needed: give --token or set WORKCELL_TOKEN`,
+    );
+  }
+  return {
+    host,
+    port,
+    token,
+    allowedHosts: list(options['allow-host']),
+    allowedOrigins: list(options['allow-origin']),
+  };
+}
+
+function list(value: CommandInput['options'][string]): string[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env node
+/** argv → command → exit code, nothing else. */
+import { CallError, ConfigError, didYouMean } from '#contract';
+import { commandHelp, parseCommandLine, UsageError, type Command } from './command.ts';
+import { commands } from './commands/index.ts';
+import { UnreachableError } from './engine-address.ts';
+import { EXIT } from './exit-codes.ts';
+import { version } from './version.ts';
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: string[]): Promise<number> {
+  try {
+    const [first] = argv;
+    if (first === '--version' || first === '-v' || first === 'version') return print(`${version}\n`);
+    if (first === undefined || first === '--help' || first === '-h') return print(overview());
+    if (first === 'help') return argv.length === 1 ? print(overview()) : await main([...argv.slice(1), '--help']);
+
+    const { command, rest } = findCommand(argv);
+    const input = parseCommandLine(command, rest);
+    if (input.options.help === true && command.helpFor === undefined) return print(commandHelp(command));
+    if (input.options.help === true) return print(await command.helpFor!(input));
+    return await command.run(input);
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function findCommand(argv: string[]): { command: Command; rest: string[] } {
+  for (const length of [3, 2, 1]) {
+    const typed = argv.slice(0, length).join(' ');
+    const command = commands.find(({ name, aliases = [] }) => name === typed || aliases.includes(typed));
+    if (command && typed.split(' ').length === length) return { command, rest: argv.slice(length) };
+  }
+  const group = commands.filter(({ name }) => name.startsWith(`${argv[0]} `));
+  if (group.length > 0) {
+    const given = argv[1] && !argv[1].startsWith('-') ? `no "${argv[0]} ${argv[1]}"; ` : '';
+    throw new UsageError(`${given}there is: ${group.map(({ name }) => `workcell ${name}`).join(', ')}`);
+  }
+  const known = commands.map(({ name }) => name.split(' ')[0]!);
+  throw new UsageError(`no command "${argv[0]}"${didYouMean(argv[0]!, known)}; see workcell --help`);
+}
+
+function overview(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return [
+    `workcell ${version}: the fenced cell in which AI agents work on a real computer.`,
+    '',
+    'Usage: workcell <command> [options]',
+    '',
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    'workcell <command> --help says more about one.',
+    'Exit codes: 0 done, 1 the call failed, 2 bad usage or configuration, 3 no engine reached.',
+    '',
+  ].join('\n');
+}
+
+function explain(error: unknown): number {
+  if (error instanceof UsageError) return complain(error.message, EXIT.usage);
+  if (error instanceof ConfigError) return complain(error.message, EXIT.usage);
+  if (error instanceof UnreachableError) return complain(error.message, EXIT.unreachable);
+  if (error instanceof CallError) {
+    const { code, message, extra } = error;
+    return complain(JSON.stringify({ code, message, ...extra }, null, 2), EXIT.failed);
+  }
+  return complain(error instanceof Error ? (error.stack ?? error.message) : String(error), EXIT.failed);
+}
+
+function complain(message: string, exitCode: number): number {
+  process.stderr.write(`Error: ${message}\n`);
+  return exitCode;
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return EXIT.ok;
+}

@@ -1,0 +1,100 @@
+/**
+ * The HTTP door: every function on the bus as a POST, and pages made from the catalogue.
+ *
+ * It knows the catalogue only, so a worker in another language is reachable the same way.
+ */
+import { Hono, type Context } from 'hono';
+
+import { CallError, readCatalogue, type Bus, type ErrorSummary } from '#contract';
+import { fromUrlPath, toUrlPath } from '#protocol';
+import { referencePages, toHtml, type Page } from '#surfaces/reference';
+import { badRequest, httpFailure, type HttpFailure } from './failures.ts';
+import { homePage } from './home-page.ts';
+import { openApiDocument } from './openapi.ts';
+import { readJsonBody } from './request-body.ts';
+
+export interface HttpAppOptions {
+  version: string;
+  /** Codes that any call may answer with. */
+  busErrors: ErrorSummary[];
+  maxBodyBytes: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 300_000;
+const HTML_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+};
+
+export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
+  const app = new Hono();
+  app.get('/healthz', (c) => c.json({ status: 'ok', version: options.version }));
+  app.get('/', (c) => c.body(homePage(options.version), 200, HTML_HEADERS));
+  app.get('/openapi.json', async (c) => c.json(openApiDocument(await readCatalogue(bus), options.version)));
+  app.get('/functions', async (c) => {
+    const catalogue = await readCatalogue(bus);
+    return c.json({
+      functions: catalogue.map(({ id, summary }) => ({ id, summary, path: `/functions/${toUrlPath(id)}` })),
+    });
+  });
+  app.post('/functions/*', (c) => callFunction(c, bus, options));
+  app.all('/functions/*', (c) => {
+    c.header('Allow', 'POST');
+    return answer(c, badRequest('method_not_allowed', 'call a function with POST and its request as JSON', 405));
+  });
+  app.get('/docs', (c) => c.redirect('/docs/errors'));
+  app.get('/docs/:page', async (c) => {
+    const pages = referencePages(await readCatalogue(bus, { includeInternal: true }), options.busErrors);
+    const page = pages.find(({ slug }) => slug === c.req.param('page'));
+    if (page) return c.body(toHtml(page, pageLinks(pages)), 200, HTML_HEADERS);
+    return answer(
+      c,
+      badRequest('page_not_found', `the pages are ${pages.map(({ slug }) => `/docs/${slug}`).join(', ')}`, 404),
+    );
+  });
+  app.notFound((c) =>
+    answer(c, badRequest('path_not_found', 'the paths are /functions, /openapi.json, /docs and /healthz', 404)),
+  );
+  app.onError((error, c) => {
+    if (error instanceof CallError) return answer(c, httpFailure(error, undefined, options.busErrors));
+    return answer(c, badRequest('internal_error', 'a bug in the HTTP door', 500));
+  });
+  return app;
+}
+
+async function callFunction(c: Context, bus: Bus, options: HttpAppOptions): Promise<Response> {
+  const functionId = fromUrlPath(c.req.path.slice('/functions/'.length));
+  if (functionId === undefined) return answer(c, badRequest('function_not_found', 'the path names no function', 404));
+
+  const timeoutMs = Number(c.req.query('timeout_ms') ?? DEFAULT_TIMEOUT_MS);
+  if (!(timeoutMs > 0)) return answer(c, badRequest('invalid_timeout', 'timeout_ms must be a number above 0'));
+  const body = await readJsonBody(c.req.raw, options.maxBodyBytes);
+  if ('problem' in body) return answer(c, body.problem);
+
+  const namespace = c.req.query('namespace');
+  try {
+    const result = await bus.call(functionId, body.value, {
+      timeoutMs,
+      namespace,
+      signal: c.req.raw.signal,
+      traceparent: c.req.header('traceparent'),
+      baggage: c.req.header('baggage'),
+    });
+    return c.json(result ?? null);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    const catalogue = await readCatalogue(bus, { includeInternal: true });
+    const isMeant = (entry: { id: string; namespace: string }) =>
+      entry.id === functionId && entry.namespace === (namespace ?? 'default');
+    return answer(c, httpFailure(error, catalogue.find(isMeant), options.busErrors));
+  }
+}
+
+function answer(c: Context, failure: HttpFailure): Response {
+  return c.json(failure.body, failure.status);
+}
+
+function pageLinks(pages: Page[]): { href: string; text: string }[] {
+  return [{ href: '/', text: 'Workcell' }, ...pages.map(({ slug, title }) => ({ href: `/docs/${slug}`, text: title }))];
+}

@@ -1,0 +1,29 @@
+/** What a browser sees at `/`: where the doors are. */
+import { toHtml } from '#surfaces/reference';
+
+export function homePage(version: string): string {
+  const page = {
+    slug: '',
+    title: 'Workcell',
+    blocks: [
+      { kind: 'heading' as const, level: 1 as const, text: `Workcell ${version}` },
+      { kind: 'text' as const, text: 'This port is the bus (WebSocket at `/`) and the HTTP door.' },
+      {
+        kind: 'table' as const,
+        head: ['Door', 'What it is'],
+        rows: [
+          ['`POST /functions/coder/read-file`', 'any function, its request as JSON'],
+          ['`GET /functions`', 'what can be called'],
+          ['`GET /openapi.json`', 'the same as OpenAPI 3.1'],
+          ['`GET /docs`', 'reference pages and error codes'],
+          ['`GET /healthz`', 'whether the server is up'],
+        ],
+      },
+    ],
+  };
+  return toHtml(page, [
+    { href: '/functions', text: 'Functions' },
+    { href: '/openapi.json', text: 'OpenAPI' },
+    { href: '/docs', text: 'Reference' },
+  ]);
+}

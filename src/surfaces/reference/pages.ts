@@ -1,0 +1,121 @@
+/** The reference, made from the catalogue: a page per worker, and one for every error code. */
+import type { CatalogueEntry, ErrorSummary, JsonSchema } from '#contract';
+import { toUrlPath } from '#protocol';
+import type { Block, Page } from './blocks.ts';
+import { schemaFields } from './schema-fields.ts';
+
+/** Pages in the order they are linked. `busErrors` are the codes that any call may answer with. */
+export function referencePages(catalogue: CatalogueEntry[], busErrors: ErrorSummary[]): Page[] {
+  const workers = [...new Set(catalogue.map((entry) => entry.worker))].toSorted();
+  return [
+    ...workers.map((worker) =>
+      workerPage(
+        worker,
+        catalogue.filter((entry) => entry.worker === worker),
+      ),
+    ),
+    errorsPage(catalogue, busErrors),
+  ];
+}
+
+function workerPage(worker: string, entries: CatalogueEntry[]): Page {
+  const overview: Block = {
+    kind: 'table',
+    head: ['Function', 'Effect', 'What it does'],
+    rows: entries.map((entry) => [`\`${entry.id}\``, entry.effect ?? '', entry.summary]),
+  };
+  return {
+    slug: worker,
+    title: worker,
+    blocks: [{ kind: 'heading', level: 1, text: worker }, overview, ...entries.flatMap(functionBlocks)],
+  };
+}
+
+function functionBlocks(entry: CatalogueEntry): Block[] {
+  return [
+    { kind: 'heading', level: 2, text: `\`${entry.id}\``, anchor: entry.id },
+    { kind: 'text', text: entry.details ? `${entry.summary} ${entry.details}` : entry.summary },
+    { kind: 'text', text: `\`POST /functions/${toUrlPath(entry.id)}\` · \`workcell call ${entry.id}\`` },
+    ...fieldBlocks('Request', entry.request, { isRequest: true }),
+    ...fieldBlocks('Response', entry.response, { isRequest: false }),
+    ...definitionBlocks(entry.response),
+    ...errorBlocks(entry.errors),
+    ...entry.examples.slice(0, 1).flatMap(exampleBlocks),
+  ];
+}
+
+function fieldBlocks(title: string, schema: JsonSchema | undefined, { isRequest }: { isRequest: boolean }): Block[] {
+  const fields = schemaFields(schema);
+  if (fields.length === 0) return [];
+  const head = isRequest ? ['Field', 'Type', 'Default', 'Meaning'] : ['Field', 'Type', 'Meaning'];
+  const rows = fields.map((field) => {
+    const fallback = field.isRequired ? 'required' : field.default === undefined ? '' : `\`${field.default}\``;
+    const always = field.isRequired || isRequest ? '' : ' (may be absent)';
+    const name = `\`${field.name}\``;
+    return isRequest ? [name, field.type, fallback, field.description] : [name, field.type + always, field.description];
+  });
+  return [
+    { kind: 'heading', level: 3, text: title },
+    { kind: 'table', head, rows },
+  ];
+}
+
+function definitionBlocks(schema: JsonSchema | undefined): Block[] {
+  const definitions = (schema?.definitions ?? {}) as Record<string, JsonSchema>;
+  return Object.entries(definitions)
+    .filter(([, definition]) => definition.properties !== undefined)
+    .flatMap(([name, definition]) => {
+      return fieldBlocks(name, { ...definition, definitions }, { isRequest: false });
+    });
+}
+
+function errorBlocks(errors: ErrorSummary[]): Block[] {
+  if (errors.length === 0) return [];
+  const rows = errors.map(({ code, http, meaning }) => [`\`${code}\``, String(http), meaning]);
+  return [
+    { kind: 'heading', level: 3, text: 'Errors' },
+    { kind: 'table', head: ['Code', 'HTTP', 'Meaning'], rows },
+  ];
+}
+
+function exampleBlocks(example: unknown): Block[] {
+  return [
+    { kind: 'heading', level: 3, text: 'Example request' },
+    { kind: 'code', language: 'json', text: JSON.stringify(example, null, 2) },
+  ];
+}
+
+function errorsPage(catalogue: CatalogueEntry[], busErrors: ErrorSummary[]): Page {
+  const byCode = new Map<string, { error: ErrorSummary; functions: string[] }>();
+  for (const error of busErrors) byCode.set(error.code, { error, functions: [] });
+  for (const entry of catalogue) {
+    for (const error of entry.errors) {
+      const known = byCode.get(error.code) ?? { error, functions: [] };
+      known.functions.push(entry.id);
+      byCode.set(error.code, known);
+    }
+  }
+  const codes = [...byCode.values()].toSorted((a, b) => (a.error.code < b.error.code ? -1 : 1));
+  return {
+    slug: 'errors',
+    title: 'Errors',
+    blocks: [
+      { kind: 'heading', level: 1, text: 'Errors' },
+      {
+        kind: 'text',
+        text: 'Every failure carries a code. A `fix`, where there is one, holds fields to merge into the failed request.',
+      },
+      ...codes.flatMap(({ error, functions }) => errorEntry(error, functions)),
+    ],
+  };
+}
+
+function errorEntry(error: ErrorSummary, functions: string[]): Block[] {
+  const retry = error.retryable ? ' The same request may succeed later.' : '';
+  const from = functions.length === 0 ? 'Any call.' : functions.map((id) => `\`${id}\``).join(', ');
+  return [
+    { kind: 'heading', level: 2, text: `\`${error.code}\``, anchor: error.code },
+    { kind: 'text', text: `${error.meaning}${retry} HTTP ${error.http}.` },
+    { kind: 'text', text: `Answered by: ${from}` },
+  ];
+}
