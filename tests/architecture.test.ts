@@ -23,12 +23,15 @@ const TEST_PACKAGES = ['vitest', 'fast-check'];
 const TABLE: Record<string, Area> = {
   protocol: { areas: [], packages: ['zod'] },
   contract: { areas: ['protocol'], packages: ['zod'] },
-  host: { areas: ['protocol', 'contract'], packages: [] },
+  host: { areas: ['protocol', 'contract'], packages: ['rregex'] },
   'file-functions': { areas: ['protocol', 'contract', 'host'], packages: ['zod'] },
   client: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod'] },
-  'surfaces/http': { areas: ['protocol', 'contract', 'client'], packages: ['hono', '@hono/node-server', 'zod'] },
+  'surfaces/http': {
+    areas: ['protocol', 'contract', 'client', 'surfaces/reference'],
+    packages: ['hono', '@hono/node-server', 'zod'],
+  },
   'surfaces/*': { areas: ['protocol', 'contract', 'client'], packages: [] },
   cli: {
     areas: ['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],

@@ -61,7 +61,7 @@ class Parser {
 
   constructor(pattern: string) {
     this.#pattern = pattern;
-    this.#chars = [...pattern];
+    this.#chars = Array.from(pattern);
   }
 
   parse(): GlobToken[] {

@@ -60,27 +60,56 @@ test('a list matches what any of its patterns matches', () => {
   expect(compileGlobs([])('anything')).toBe(false);
 });
 
-const pieces = ['a', 'b', 'é', '/', '*', '**', '**/', '/**', '?', '[ab]', '[!a]', '[a-é]', '{a,b}', '{a/,*}', '{', '}', ',', '.'];
+const pieces = [
+  'a',
+  'b',
+  'é',
+  '/',
+  '*',
+  '**',
+  '**/',
+  '/**',
+  '?',
+  '[ab]',
+  '[!a]',
+  '[a-é]',
+  '{a,b}',
+  '{a/,*}',
+  '{',
+  '}',
+  ',',
+  '.',
+];
 const patterns = fc.array(fc.constantFrom(...pieces), { maxLength: 7 }).map((parts) => parts.join(''));
-const smallPaths = fc.array(fc.constantFrom('a', 'b', 'é', '/', '.', ','), { maxLength: 8 }).map((parts) => parts.join(''));
+const smallPaths = fc
+  .array(fc.constantFrom('a', 'b', 'é', '/', '.', ','), { maxLength: 8 })
+  .map((parts) => parts.join(''));
 
 test('one automaton for many patterns decides as trying every way through each of them does', () => {
   fc.assert(
-    fc.property(fc.array(patterns, { minLength: 1, maxLength: 3 }), fc.array(smallPaths, { maxLength: 5 }), (list, tried) => {
-      const readable = list.flatMap(tokensOrNone);
-      fc.pre(readable.length > 0);
-      const automaton = new GlobAutomaton(readable);
-      for (const path of tried) {
-        const byHand = readable.some((tokens) => matchesSlowly(tokens, toBytes(path)));
-        expect([list, path, automaton.matches(path)]).toEqual([list, path, byHand]);
-      }
-    }),
+    fc.property(
+      fc.array(patterns, { minLength: 1, maxLength: 3 }),
+      fc.array(smallPaths, { maxLength: 5 }),
+      (list, tried) => {
+        const readable = list.flatMap(tokensOrNone);
+        fc.pre(readable.length > 0);
+        const automaton = new GlobAutomaton(readable);
+        for (const path of tried) {
+          const byHand = readable.some((tokens) => matchesSlowly(tokens, toBytes(path)));
+          expect([list, path, automaton.matches(path)]).toEqual([list, path, byHand]);
+        }
+      },
+    ),
     { numRuns: 3000 },
   );
 });
 
 describe('work stays proportional to the path', () => {
-  const bombs = { stars: `${'*a'.repeat(50)}b`, states: `*a${'?'.repeat(40)}`, nested: `${'{'.repeat(800)}a${',*b}'.repeat(800)}` };
+  const bombs = {
+    stars: `${'*a'.repeat(50)}b`,
+    states: `*a${'?'.repeat(40)}`,
+    nested: `${'{'.repeat(800)}a${',*b}'.repeat(800)}`,
+  };
 
   test.each(Object.entries(bombs))('%s', (_, pattern) => {
     const tokens = parseGlobset(pattern);

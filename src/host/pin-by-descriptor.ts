@@ -1,18 +1,18 @@
 /**
  * Pins by descriptor: open first, then ask the kernel what was opened (`/proc/self/fd/N`).
  *
- * `O_PATH` finds an object without opening it, so that no FIFO, device or file outside ever feels
- * the attempt. What is then opened for reading is that very object, through its descriptor.
+ * `O_PATH` finds an object without opening it, so that no FIFO, no device and nothing outside ever
+ * feels the attempt. What is then opened for reading is that very object, through its descriptor.
  */
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
 import { toText, type ByteString } from './byte-string.ts';
-import { changedMeanwhile, pathBelow, type Pin, type PinPath } from './pin.ts';
+import { changedMeanwhile, closingOnFailure, pathBelow, type Pin, type PinPath } from './pin.ts';
 
-// Not in node:fs; the same number on every architecture that Node runs on.
+// Not in node:fs; the same number on every architecture that Node supports.
 const O_PATH = 0o10000000;
 
-/** A file that is replaced by rename while we look is gone under our hand; the next look finds its successor. */
+/** A file replaced by rename while we look is gone under our hand; the next look finds its successor. */
 const LOOKS = 8;
 
 export function pinByDescriptor(root: ByteString): PinPath {
@@ -20,25 +20,67 @@ export function pinByDescriptor(root: ByteString): PinPath {
   return (parts) => {
     for (let look = 0; look < LOOKS; look++) {
       const fd = openSync(`${rootText}/${parts.join('/')}`, O_PATH);
-      try {
-        const link = readlinkSync(`/proc/self/fd/${fd}`, 'latin1') as ByteString;
-        const relativePath = pathBelow(root, link);
-        const stat = fstatSync(fd);
-        if (relativePath !== undefined && !isGone(link, stat)) return new DescriptorPin(fd, relativePath, stat);
-        closeSync(fd);
-        if (relativePath === undefined) return undefined;
-      } catch (error) {
-        closeSync(fd);
-        throw error;
-      }
+      const pin = closingOnFailure(fd, () => inspect(root, fd));
+      if (pin instanceof DescriptorPin) return pin;
+
+      closeSync(fd);
+      if (pin === 'outside') return undefined;
     }
     throw changedMeanwhile('ENOENT');
   };
 }
 
-/** The kernel marks the name of an unlinked object; a real name may end that way too, and then leads to the object. */
-function isGone(link: ByteString, stat: Stats): boolean {
+/** Whether the kernel tells this process what its descriptors are, and tells it of this directory. */
+export function canPinByDescriptor(root: ByteString): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const pin = pinByDescriptor(root)([]);
+    pin?.close();
+    return pin !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+class DescriptorPin implements Pin {
+  readonly relativePath: string;
+  readonly stat: Stats;
+  #fd: number;
+
+  constructor(fd: number, relativePath: string) {
+    this.#fd = fd;
+    this.relativePath = relativePath;
+    this.stat = fstatSync(fd);
+  }
+
+  open(flags: number): number {
+    return openSync(`/proc/self/fd/${this.#fd}`, flags);
+  }
+
+  at(name: ByteString): Buffer {
+    return Buffer.from(`/proc/self/fd/${this.#fd}/${name}`, 'latin1');
+  }
+
+  recheck(): void {}
+
+  close(): void {
+    if (this.#fd < 0) return;
+    closeSync(this.#fd);
+    this.#fd = -1;
+  }
+}
+
+function inspect(root: ByteString, fd: number): DescriptorPin | 'outside' | 'gone' {
+  const link = readlinkSync(`/proc/self/fd/${fd}`, 'latin1') as ByteString;
+  const relativePath = pathBelow(root, link);
+  if (relativePath === undefined) return 'outside';
+  return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath);
+}
+
+/** The kernel marks the name of an unlinked object; a real name that ends so still leads to its object. */
+function isGone(link: ByteString, fd: number): boolean {
   if (!link.endsWith(' (deleted)')) return false;
-  const named = lstatSync(Buffer.from(link, 'latin1'), { throwIfNoEntry: false });
-  return named?.ino !== stat.ino || named.dev !== stat.dev;
+  const object = fstatSync(fd, { bigint: true });
+  const named = lstatSync(Buffer.from(link, 'latin1'), { bigint: true, throwIfNoEntry: false });
+  return named?.ino !== object.ino || named.dev !== object.dev;
 }

@@ -4,7 +4,7 @@
  * Two ways to hold: by a descriptor (`pin-by-descriptor.ts`), which nothing can exchange, and by a
  * path that is looked at again afterwards (`pin-by-path.ts`), for systems that cannot name a descriptor.
  */
-import type { Stats } from 'node:fs';
+import { closeSync, type Stats } from 'node:fs';
 
 import { toText, type ByteString } from './byte-string.ts';
 
@@ -30,8 +30,19 @@ export type PinPath = (parts: readonly string[]) => Pin | undefined;
 /** The part of a canonical path below the root, compared by whole names; undefined when it is not below. */
 export function pathBelow(root: ByteString, path: ByteString): string | undefined {
   if (path === root) return '';
-  const prefix = root === '/' ? root : `${root}/`;
-  return path.startsWith(prefix) ? toText(path.slice(prefix.length) as ByteString) : undefined;
+  const length = root === '/' ? 0 : root.length;
+  const isBelow = path.startsWith(root) && path[length] === '/';
+  return isBelow ? toText(path.slice(length + 1) as ByteString) : undefined;
+}
+
+/** Gives what the work gives; when it throws, the descriptor is not left open. */
+export function closingOnFailure<T>(fd: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }
 
 /** An error as a system call makes it, for an object that changed between two of them. */

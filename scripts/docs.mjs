@@ -1,0 +1,93 @@
+/**
+ * Writes docs/reference from the definitions; with --check it only says whether the pages are current.
+ *
+ * The pages come from the catalogue of a real engine, so they show what any client would see.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { connect } from '../dist/client/index.js';
+import { commandHelp } from '../dist/cli/command.js';
+import { commands } from '../dist/cli/commands/index.js';
+import { availableWorkers } from '../dist/cli/workers.js';
+import { configKeys, readCatalogue, summariseErrors } from '../dist/contract/index.js';
+import { Engine, engineErrors } from '../dist/engine/index.js';
+import { referencePages, toMarkdown } from '../dist/surfaces/reference/index.js';
+
+const FOLDER = fileURLToPath(new URL('../docs/reference/', import.meta.url));
+const NOTE = '<!-- Made by `npm run docs` from the definitions; edit those. -->\n\n';
+
+const pages = [...referencePages(await catalogue(), summariseErrors(engineErrors)), configurationPage(), cliPage()];
+const isCheck = process.argv.includes('--check');
+const stale = pages.filter((page) => !isCurrent(page));
+if (isCheck && stale.length > 0) {
+  console.error(`not current: ${stale.map(({ slug }) => `docs/reference/${slug}.md`).join(', ')}. Run: npm run docs`);
+  process.exitCode = 1;
+} else if (!isCheck) {
+  mkdirSync(FOLDER, { recursive: true });
+  for (const page of stale) writeFileSync(pathOf(page), textOf(page));
+  console.log(`${pages.length} pages, ${stale.length} rewritten`);
+}
+
+async function catalogue() {
+  const engine = new Engine();
+  const bus = await connect(engine.dialer());
+  for (const def of availableWorkers) {
+    const worker = await connect(engine.dialer(), { name: def.name });
+    worker.serve({ def, context: undefined });
+  }
+  const entries = await readCatalogue(bus, { includeInternal: true });
+  engine.close();
+  return entries;
+}
+
+function configurationPage() {
+  const blocks = availableWorkers.flatMap((def) => [
+    { kind: 'heading', level: 2, text: `\`${def.name}\`` },
+    { kind: 'text', text: def.summary },
+    {
+      kind: 'table',
+      head: ['Key', 'Default', 'Meaning'],
+      rows: configKeys(def.config).map(({ key, default: value, description }) => [
+        `\`${key}\``,
+        `\`${JSON.stringify(value)}\``,
+        description,
+      ]),
+    },
+  ]);
+  const intro =
+    'A configuration file is YAML with a list `workers`, each a `name` and a `config`. ' +
+    'A key that is left out has the default below; an unknown key is refused. ' +
+    '`${NAME}` and `${NAME:default}` are replaced from the environment in the whole file. ' +
+    '`workcell worker add <name>` writes a commented block, `workcell config print` shows what applies.';
+  return {
+    slug: 'configuration',
+    title: 'Configuration',
+    blocks: [{ kind: 'heading', level: 1, text: 'Configuration' }, { kind: 'text', text: intro }, ...blocks],
+  };
+}
+
+function cliPage() {
+  const blocks = commands.flatMap((command) => [
+    { kind: 'heading', level: 2, text: `\`workcell ${command.name}\`` },
+    { kind: 'code', language: 'text', text: commandHelp(command).trimEnd() },
+  ]);
+  const intro = 'Exit codes: 0 done, 1 the call failed, 2 bad usage or configuration, 3 no engine reached.';
+  return {
+    slug: 'cli',
+    title: 'Command line',
+    blocks: [{ kind: 'heading', level: 1, text: 'Command line' }, { kind: 'text', text: intro }, ...blocks],
+  };
+}
+
+function isCurrent(page) {
+  return existsSync(pathOf(page)) && readFileSync(pathOf(page), 'utf8') === textOf(page);
+}
+
+function pathOf(page) {
+  return `${FOLDER}${page.slug}.md`;
+}
+
+function textOf(page) {
+  return NOTE + toMarkdown(page);
+}

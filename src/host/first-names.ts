@@ -1,0 +1,47 @@
+/**
+ * The first names of a directory in byte order, and how many there are.
+ *
+ * Each batch keeps only what can still be among the first, so an early page of a huge directory
+ * sorts next to nothing, and other calls run between two batches.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { ByteString } from './byte-string.ts';
+import { NAMES_AT_ONCE, type JailDir } from './jail-dir.ts';
+
+export interface FirstNames {
+  names: ByteString[];
+  total: number;
+}
+
+/** At most `limit` names. Whoever gave up, by the signal of `scope`, stops it between two batches. */
+export async function firstNames(
+  dir: Pick<JailDir, 'names'>,
+  limit: number,
+  scope: { readonly signal: AbortSignal },
+): Promise<FirstNames> {
+  let names: ByteString[] = [];
+  let total = 0;
+  for (const batch of dir.names()) {
+    total += batch.length;
+    const bound = names[limit - 1];
+    const candidates = bound === undefined ? batch : batch.filter((name) => name < bound);
+    names = mergeSorted(names, candidates.sort(), limit);
+
+    if (batch.length < NAMES_AT_ONCE) break;
+    await nextTurn();
+    scope.signal.throwIfAborted();
+  }
+  return { names, total };
+}
+
+function mergeSorted(left: ByteString[], right: ByteString[], limit: number): ByteString[] {
+  const merged: ByteString[] = [];
+  let l = 0;
+  let r = 0;
+  while (merged.length < limit && (l < left.length || r < right.length)) {
+    const takeLeft = r === right.length || (l < left.length && left[l]! < right[r]!);
+    merged.push(takeLeft ? left[l++]! : right[r++]!);
+  }
+  return merged;
+}

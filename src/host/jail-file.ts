@@ -1,0 +1,62 @@
+/** A file of the jail, open for reading. What `stat` says and what `read` gives are about the same object. */
+import { closeSync, read, readSync, type Stats } from 'node:fs';
+import { promisify } from 'node:util';
+
+import { HostError } from './host-error.ts';
+import type { Pin } from './pin.ts';
+
+/** Up to this size a file is read at once: a small read is cheaper than going away and coming back. */
+const SMALL_BYTES = 1 << 20;
+
+const readLater = promisify(read);
+
+export class JailFile {
+  readonly relativePath: string;
+  readonly stat: Stats;
+  readonly #path: string;
+  #fd: number;
+
+  constructor(fd: number, pin: Pin, path: string) {
+    this.#fd = fd;
+    this.#path = path;
+    this.relativePath = pin.relativePath;
+    this.stat = pin.stat;
+  }
+
+  get fd(): number {
+    return this.#fd;
+  }
+
+  /** The content, no longer than `stat.size` whatever happens to the file meanwhile. */
+  async read(): Promise<Buffer> {
+    const { size } = this.stat;
+    const bytes = Buffer.allocUnsafe(size);
+    let filled = 0;
+    try {
+      while (filled < size) {
+        const count = await this.#readInto(bytes, filled);
+        if (count === 0) break;
+        filled += count;
+      }
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#path);
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  #readInto(bytes: Buffer, at: number): number | Promise<number> {
+    const length = Math.min(bytes.length - at, SMALL_BYTES);
+    if (bytes.length <= SMALL_BYTES) return readSync(this.#fd, bytes, at, length, at);
+    return readLater(this.#fd, bytes, at, length, at).then(({ bytesRead }) => bytesRead);
+  }
+
+  close(): void {
+    if (this.#fd < 0) return;
+    closeSync(this.#fd);
+    this.#fd = -1;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

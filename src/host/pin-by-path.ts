@@ -1,0 +1,63 @@
+/**
+ * Pins by path, for systems without `/proc`: resolve, use, and look again.
+ *
+ * Weaker than a descriptor. Someone who swaps a directory twice, out and back between the two looks,
+ * is not noticed.
+ */
+import { constants, fstatSync, lstatSync, openSync, realpathSync, type BigIntStats, type Stats } from 'node:fs';
+
+import { toText, type ByteString } from './byte-string.ts';
+import { changedMeanwhile, closingOnFailure, pathBelow, type Pin, type PinPath } from './pin.ts';
+
+export function pinByPath(root: ByteString): PinPath {
+  const rootText = toText(root);
+  return (parts) => {
+    const path = realPath(`${rootText}/${parts.join('/')}`);
+    const relativePath = pathBelow(root, path);
+    return relativePath === undefined ? undefined : new PathPin(path, relativePath);
+  };
+}
+
+export function realPath(path: string | Buffer): ByteString {
+  return realpathSync.native(path, 'latin1') as ByteString;
+}
+
+class PathPin implements Pin {
+  readonly relativePath: string;
+  readonly stat: Stats;
+  readonly #path: ByteString;
+  readonly #bytes: Buffer;
+  readonly #identity: BigIntStats;
+
+  constructor(path: ByteString, relativePath: string) {
+    this.#path = path;
+    this.#bytes = Buffer.from(path, 'latin1');
+    this.relativePath = relativePath;
+    this.stat = lstatSync(this.#bytes);
+    this.#identity = lstatSync(this.#bytes, { bigint: true });
+  }
+
+  open(flags: number): number {
+    const fd = openSync(this.#bytes, flags | constants.O_NOFOLLOW);
+    closingOnFailure(fd, () => {
+      this.#compare(fstatSync(fd, { bigint: true }));
+      this.recheck();
+    });
+    return fd;
+  }
+
+  at(name: ByteString): Buffer {
+    return Buffer.from(`${this.#path}/${name}`, 'latin1');
+  }
+
+  recheck(): void {
+    if (realPath(this.#bytes) !== this.#path) throw changedMeanwhile('ESTALE');
+    this.#compare(lstatSync(this.#bytes, { bigint: true }));
+  }
+
+  close(): void {}
+
+  #compare(found: BigIntStats): void {
+    if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) throw changedMeanwhile('ESTALE');
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Calls a function as the bus would: parse the configuration, open its worker, answer, close.
+ *
+ * The reply is held against the response schema; a field that the schema does not know fails the test.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
+
+import {
+  answer,
+  CallControl,
+  CallError,
+  parseConfig,
+  silentLog,
+  type Bus,
+  type FunctionDef,
+  type WorkerDef,
+} from '#contract';
+import { coder } from '#workers/coder';
+
+const workers: Omit<WorkerDef, 'withFunctions'>[] = [coder];
+
+export interface RunOptions {
+  /** Opens the worker in another way than its own. */
+  open?: WorkerDef['open'];
+}
+
+/** The result, or a rejection with `code` and `message` as the caller would read them. */
+export async function run<Response extends z.ZodType>(
+  fn: FunctionDef<unknown, z.ZodType, Response>,
+  payload: unknown,
+  config: Record<string, unknown>,
+  options: RunOptions = {},
+): Promise<z.output<Response>> {
+  const def = workers.find(({ functions }) => functions.includes(fn));
+  if (!def) throw new Error(`no worker lists ${fn.id}`);
+
+  const open = options.open ?? def.open;
+  const context = await open(parseConfig(def.config, config, def.name), silentLog);
+  try {
+    const call = { callId: 'call-1', payload };
+    const surroundings = { bus: noBus, log: silentLog, control: new CallControl() };
+    const reply = await answer({ def, context }, fn, call, surroundings);
+    if ('error' in reply) throw new CallError(fn.id, reply.error);
+
+    const parsed = fn.response.parse(reply.result);
+    if (!isDeepStrictEqual(parsed, reply.result)) throw new Error(`${fn.id} answers past its schema`);
+    return parsed;
+  } finally {
+    await def.close(context);
+  }
+}
+
+const refuse = () => Promise.reject(new Error('no bus in this test'));
+const noBus: Bus = { call: refuse, createChannel: refuse, openReader: refuse, openWriter: refuse };

@@ -1,0 +1,34 @@
+/** What coder tells about an entry of the file system, whichever function tells it. */
+import type { Stats } from 'node:fs';
+
+import { HostError, type ByteString, type JailDir } from '#host';
+
+export const ENTRY_KINDS = ['file', 'dir', 'symlink', 'other'] as const;
+
+export interface EntryInfo {
+  kind: (typeof ENTRY_KINDS)[number];
+  size: number;
+  mtime: number;
+}
+
+/** Undefined when the entry is gone. One that cannot be looked at, such as a dead mount, is something other. */
+export function entryInfo(dir: JailDir, name: ByteString): EntryInfo | undefined {
+  try {
+    const stat = dir.lstat(name);
+    return stat && { kind: kindOf(stat), size: stat.size, mtime: mtimeSecs(stat) };
+  } catch (error) {
+    if (error instanceof HostError) return { kind: 'other', size: 0, mtime: 0 };
+    throw error;
+  }
+}
+
+/** Last change as the contract tells it: whole seconds, and nothing before 1970. */
+export function mtimeSecs(stat: Pick<Stats, 'mtimeMs'>): number {
+  return Math.max(0, Math.floor(stat.mtimeMs / 1000));
+}
+
+function kindOf(stat: Stats): EntryInfo['kind'] {
+  if (stat.isFile()) return 'file';
+  if (stat.isDirectory()) return 'dir';
+  return stat.isSymbolicLink() ? 'symlink' : 'other';
+}

@@ -1,0 +1,69 @@
+/**
+ * The failures of coder, and the host's reasons told as such.
+ *
+ * C211 and C215 have one wording each for two reasons: what is protected looks like what is missing,
+ * and a link that leads nowhere looks like one that leads out.
+ */
+import { defineErrors, type Failure } from '#contract';
+import { HostError, type HostReason } from '#host';
+
+export const errors = defineErrors({
+  C210: {
+    meaning: 'The request is malformed, or asks for something that this path cannot give.',
+    http: 400,
+    message: (d: { problem: string }) => d.problem,
+  },
+  C211: {
+    meaning: 'Nothing is at the path, or non_accessible_globs protects it.',
+    http: 404,
+    message: (d: { path: string }) => `${d.path} does not exist or is protected`,
+  },
+  C213: {
+    meaning: 'The file is larger than max_read_bytes or max_write_bytes.',
+    http: 413,
+    message: (d: { path: string; size: number; limit: number }) =>
+      `${d.path} is ${d.size} bytes; the limit is ${d.limit}`,
+  },
+  C215: {
+    meaning: 'The path leaves base_path, by its names or through a symlink.',
+    http: 403,
+    message: (d: { path: string }) => `${d.path} leaves base_path or leads through a dangling symlink`,
+  },
+  C216: {
+    meaning: 'The operating system refused, or something broke on the way.',
+    http: 500,
+    message: (d: { problem: string }) => d.problem,
+  },
+  C217: {
+    meaning: 'The file exists and the request does not ask to overwrite it.',
+    http: 409,
+    message: (d: { path: string }) => `${d.path} already exists`,
+  },
+  C221: {
+    meaning: 'The file is no longer at the version that the request expects.',
+    http: 409,
+    message: (d: { path: string; expected: string; actual: string }) =>
+      `${d.path} is at version ${d.actual}; the request expects ${d.expected}`,
+  },
+});
+
+const codeFor = {
+  absolute: 'C210',
+  missing: 'C211',
+  protected: 'C211',
+  escape: 'C215',
+  dangling: 'C215',
+  exists: 'C217',
+  denied: 'C216',
+  'not-a-file': 'C210',
+  'not-a-directory': 'C210',
+  'not-a-parent': 'C216',
+  'not-empty': 'C216',
+  'invalid-name': 'C216',
+  io: 'C216',
+} as const satisfies Record<HostReason, keyof typeof errors.table>;
+
+export function translate(error: unknown): Failure | undefined {
+  if (!(error instanceof HostError)) return undefined;
+  return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message }, error);
+}

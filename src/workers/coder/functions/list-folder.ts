@@ -1,0 +1,66 @@
+/**
+ * coder::list-folder: one page of a folder, sorted by the bytes of the names.
+ *
+ * Only the entries of the page are looked at, so the first page of a huge folder is cheap.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { firstNames, toText } from '#host';
+import { ENTRY_KINDS, entryInfo } from '../entry-info.ts';
+import { coder } from '../worker.ts';
+
+const DirEntry = wire.named(
+  'DirEntry',
+  z.object({
+    name: z.string().describe('Name in the folder; bytes that are not UTF-8 are replaced by U+FFFD.'),
+    kind: wire.named('EntryKind', z.enum(ENTRY_KINDS)),
+    size: wire.uint64().describe('Bytes.'),
+    mtime: wire.int64().describe('Last change, in seconds since 1970.'),
+    non_accessible: z
+      .boolean()
+      .describe('True when non_accessible_globs protects it: it is named here and closed to every call.'),
+  }),
+);
+
+export const listFolder = coder.defineFunction({
+  id: 'coder::list-folder',
+  summary: 'List one folder page by page, sorted by name, protected entries flagged.',
+  details: 'Symlinks are listed as such and not followed. Both page and page_size come back as they were applied.',
+  effect: 'read',
+  request: z.object({
+    path: z.string().default('.').describe('The folder, relative to base_path; base_path itself when left out.'),
+    page: wire.uint32().default(1).describe('Which page, from 1.'),
+    page_size: wire
+      .uint32()
+      .nullable()
+      .default(null)
+      .describe('Entries on a page: list_default_page_size when left out, list_max_page_size at most.'),
+  }),
+  response: z.object({
+    path: z.string().describe('The path as it was asked for.'),
+    entries: z.array(DirEntry),
+    total: wire.uint64().describe('Entries in the whole folder.'),
+    page: wire.uint32(),
+    page_size: wire.uint32(),
+    has_more: z.boolean().describe('Whether there is a next page.'),
+  }),
+  errors: ['C210', 'C211', 'C215', 'C216'],
+  examples: [{}, { path: '.', page: 1, page_size: 20 }],
+
+  async handle(request, { jail, isProtected, defaultPageSize, maxPageSize }, scope) {
+    const page = Math.max(1, request.page);
+    const pageSize = Math.max(1, Math.min(request.page_size ?? defaultPageSize, maxPageSize));
+    const end = page * pageSize;
+
+    using dir = jail.openDir(request.path);
+    const { names, total } = await firstNames(dir, end, scope);
+    const prefix = dir.relativePath === '' ? '' : `${dir.relativePath}/`;
+    const entries = names.slice(end - pageSize).flatMap((bytes) => {
+      const info = entryInfo(dir, bytes);
+      const name = toText(bytes);
+      return info ? [{ name, ...info, non_accessible: isProtected(prefix + name) }] : [];
+    });
+    return { path: request.path, entries, total, page, page_size: pageSize, has_more: end < total };
+  },
+});

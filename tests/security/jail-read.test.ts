@@ -1,0 +1,100 @@
+/**
+ * C109: another process swaps a name inside with a link that leads out, as fast as it can, while
+ * files are read and folders listed through that name. Nothing from outside may ever be answered.
+ *
+ * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+import { describe, expect, test } from 'vitest';
+
+import { answer, CallControl, parseConfig, silentLog, type Bus, type FunctionDef } from '#contract';
+import { coder } from '#workers/coder';
+import { tempDir } from '#testing';
+
+const ROUNDS = 20_000;
+
+/** Exchanges two names atomically and for ever. */
+const EXCHANGER = `
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **names) {
+  (void)count;
+  for (;;) syscall(SYS_renameat2, AT_FDCWD, names[1], AT_FDCWD, names[2], 2 /* RENAME_EXCHANGE */);
+}`;
+
+/** The same without a compiler: three renames, with moments at which the name is missing. */
+const RENAMER = `
+const { renameSync } = require('node:fs');
+const [a, b] = process.argv.slice(1);
+for (;;) { renameSync(a, a + '~'); renameSync(b, a); renameSync(a + '~', b); }`;
+
+const [readFile, listFolder] = ['coder::read-file', 'coder::list-folder'].map((id) =>
+  coder.functions.find((fn) => fn.id === id)!,
+);
+
+describe.skipIf(process.platform !== 'linux')('C109 a name that is swapped for a link out', () => {
+  test.each([
+    ['the folder above', 'a/b', 'a/evil', readFile, { path: 'a/b/c/f.txt' }],
+    ['the file itself', 'a/b/c/f.txt', 'a/b/c/evil', readFile, { path: 'a/b/c/f.txt' }],
+    ['the folder above', 'a/b', 'a/evil', listFolder, { path: 'a/b/c' }],
+    ['the folder itself', 'a/b/c', 'a/b/evil', listFolder, { path: 'a/b/c' }],
+  ] as const)(
+    '%s (%s with %s)',
+    async (_, name, link, fn, payload) => {
+      await using dir = await tempDir({
+        'ws/a/b/c/f.txt': 'inside',
+        'outside/c/f.txt': 'SECRET',
+        'outside/c/SECRET': '',
+      });
+      const targets = { 'a/evil': '', 'a/b/evil': 'c', 'a/b/c/evil': 'c/f.txt' };
+      dir.add({ [`ws/${link}`]: { symlink: dir.path(`outside/${targets[link]}`) } });
+
+      const attacker = startSwapping(dir.path('exchange'), dir.path(`ws/${name}`), dir.path(`ws/${link}`));
+      try {
+        const counts = await hammer(dir.path('ws'), fn!, payload);
+        console.log(`${fn!.id} with ${name} swapped:`, counts);
+        expect(counts).toMatchObject({ leaked: 0, other: 0 });
+        expect(counts.answered).toBeGreaterThan(0);
+        expect(counts.refused).toBeGreaterThan(0);
+      } finally {
+        attacker.kill('SIGKILL');
+        await once(attacker, 'exit');
+      }
+    },
+    120_000,
+  );
+});
+
+function startSwapping(program: string, name: string, link: string): ChildProcess {
+  try {
+    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-x', 'c', '-o', program, '-'], { input: EXCHANGER, stdio: 'pipe' });
+  } catch {
+    return spawn(process.execPath, ['-e', RENAMER, name, link], { stdio: 'inherit' });
+  }
+  return spawn(program, [name, link], { stdio: 'inherit' });
+}
+
+/** Calls ROUNDS times, and on while one side of the swap was not met yet. */
+async function hammer(base_path: string, fn: FunctionDef<never>, payload: object) {
+  const context = await coder.open(parseConfig(coder.config, { base_path }, 'coder'), silentLog);
+  const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };
+  const counts = { answered: 0, refused: 0, leaked: 0, other: 0 };
+  for (let round = 0; round < ROUNDS || (round < 10 * ROUNDS && !(counts.answered && counts.refused)); round++) {
+    const reply = await answer(
+      { def: coder, context },
+      fn as FunctionDef<typeof context>,
+      { callId: '1', payload },
+      surroundings,
+    );
+    const text = JSON.stringify(reply);
+    if (text.includes('SECRET')) counts.leaked++;
+    else if ('result' in reply) counts.answered++;
+    else if (/C211|C215/.test(text)) counts.refused++;
+    else counts.other++;
+  }
+  return counts;
+}
