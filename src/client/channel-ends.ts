@@ -46,9 +46,11 @@ export function socketReader(socket: WebSocket): ChannelReader {
 
 export function socketWriter(socket: WebSocket): ChannelWriter {
   let lost: Error | undefined;
+  let interrupt = () => {};
   const closed = new Promise<void>((resolve) => {
     socket.on('close', () => {
       lost ??= new Error('the channel was closed by its other end');
+      interrupt();
       resolve();
     });
   });
@@ -61,12 +63,13 @@ export function socketWriter(socket: WebSocket): ChannelWriter {
   const send = (item: ChannelItem) =>
     new Promise<void>((resolve, reject) => {
       if (lost) return reject(lost);
+      interrupt = () => reject(lost!);
       socket.send(item, (error) => (error ? reject(lost ?? error) : resolve()));
     });
 
   return {
     async write(item) {
-      for (const chunk of chunksOf(item)) await Promise.race([send(chunk), closed.then(() => Promise.reject(lost!))]);
+      for (const chunk of chunksOf(item)) await send(chunk);
     },
     async end() {
       socket.close(1000, 'stream_complete');

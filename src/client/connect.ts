@@ -73,6 +73,7 @@ export class Connection implements Bus {
 
   async open(): Promise<void> {
     const link = await this.#dialer.dial();
+    if (this.#isClosed) return link.close('closed by the client');
     link.attach({ frame: (frame) => this.#take(frame), closed: (reason) => this.#lose(link, reason) });
     this.#link = link;
     this.#introduce(link);
@@ -129,7 +130,7 @@ export class Connection implements Bus {
   #introduce(link: Link): void {
     if (this.#place) {
       const { workerId, reattachToken } = this.#place;
-      link.send({ type: 'reattach', worker_id: workerId, reattach_token: reattachToken });
+      link.send({ type: 'reattach', previous_worker_id: workerId, reattach_token: reattachToken });
     }
     link.send(this.#introduction());
     for (const frame of this.#serving.registrations()) link.send(frame);
@@ -168,7 +169,8 @@ export class Connection implements Bus {
     }
   }
 
-  #keepForLater(frame: FrameOf<'invokefunction'>): 'sent' | 'full' {
+  #keepForLater(frame: FrameOf<'invokefunction'>): 'sent' | 'full' | 'closed' {
+    if (!this.#dialer.redials) return 'closed';
     if (this.#waitingCalls.length >= MAX_WAITING_CALLS) return 'full';
     this.#waitingCalls.push(frame);
     return 'sent';

@@ -11,7 +11,7 @@ import {
   type OpenWorker,
   type AnyWorker,
 } from '#contract';
-import type { Frame, FrameOf, InvokeFrame } from '#protocol';
+import type { Frame, FrameOf, InvokeFrame, SendOutcome } from '#protocol';
 
 /** A worker with its functions and its context, ready to be served. */
 export interface ServableWorker extends OpenWorker {
@@ -48,7 +48,7 @@ export class Serving {
     }));
   }
 
-  async take(frame: InvokeFrame, send: (frame: Frame) => void): Promise<void> {
+  async take(frame: InvokeFrame, send: (frame: Frame) => SendOutcome | undefined): Promise<void> {
     const callId = frame.invocation_id ?? randomUUID();
     const served = this.#functions.get(frame.function_id);
     const control = new CallControl();
@@ -63,7 +63,12 @@ export class Serving {
           )
         : { error: { code: 'function_not_found', message: 'Function not found' } };
       if (frame.invocation_id == null) return;
-      send({ type: 'invocationresult', invocation_id: callId, function_id: frame.function_id, ...reply });
+      const head = { type: 'invocationresult', invocation_id: callId, function_id: frame.function_id } as const;
+      if (send({ ...head, ...reply }) !== 'not-json' || !served) return;
+
+      this.#log.error('a handler returned what JSON cannot carry', { function: frame.function_id, call: callId });
+      const { spell, failures } = served.worker.def;
+      send({ ...head, error: spell(failures.internal(callId)) });
     } finally {
       this.#running.delete(callId);
     }

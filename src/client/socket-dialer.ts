@@ -5,6 +5,7 @@ import { CallError } from '#contract';
 import {
   channelPath,
   decodeFrame,
+  encodeFrame,
   type ChannelRef,
   type Dialer,
   type EncodedFrame,
@@ -74,7 +75,9 @@ class ClientSocketLink implements Link {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return 'closed';
     if (socket.bufferedAmount > MAX_OUTBOUND_BYTES) return 'full';
-    socket.send(encoded ?? JSON.stringify(frame), { binary: false });
+    const text = encoded ?? encodeFrame(frame);
+    if (!text) return 'not-json';
+    socket.send(text, { binary: false });
     return 'sent';
   }
 

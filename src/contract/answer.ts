@@ -67,7 +67,7 @@ export async function answer<Context>(
 
   try {
     const request = fn.request.safeParse(call.payload ?? {});
-    if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload));
+    if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload), fn.id);
 
     const work = fn.handle(request.data, context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;

@@ -49,7 +49,7 @@ const ListRowSchema = z.object({
   description: z.string().nullish(),
   request_format: schemaField,
   response_format: schemaField,
-  metadata: z.unknown(),
+  metadata: z.unknown().optional(),
 });
 
 export interface CatalogueEntry extends FunctionMetadata {

@@ -49,7 +49,10 @@ function describeUnknownKey(
 }
 
 function propertiesAt(schema: JsonSchema, path: readonly PropertyKey[]): Record<string, JsonSchema> {
-  const at = path.reduce<JsonSchema>((inner, key) => propertiesOf(inner)[String(key)] ?? {}, schema);
+  const at = path.reduce<JsonSchema>((inner, key) => {
+    if (typeof key === 'number') return (inner.items ?? {}) as JsonSchema;
+    return propertiesOf(inner)[String(key)] ?? {};
+  }, schema);
   return propertiesOf(at);
 }
 

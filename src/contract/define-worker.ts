@@ -21,7 +21,7 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   errors: Errors<Table>;
   /** The failures that the call machinery itself needs. */
   failures: {
-    badInput(problem: string): Failure;
+    badInput(problem: string, functionId: string): Failure;
     internal(callId: string): Failure;
     deadline(deadlineMs: number): Failure;
   };

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 
 const MOST_ISSUES = 3;
+const MOST_QUOTED = 100;
 
 type Issue = z.core.$ZodIssue;
 
@@ -22,7 +23,7 @@ function describeIssue(issue: Issue, payload: unknown): string {
     case 'invalid_type':
       return `${name} must be ${withArticle(issue.expected)} (got ${kindOf(value)})`;
     case 'invalid_value':
-      return `${name} must be one of ${issue.values.map((v) => JSON.stringify(v)).join(', ')} (got ${JSON.stringify(value)})`;
+      return `${name} must be one of ${issue.values.map((v) => JSON.stringify(v)).join(', ')} (got ${quote(value)})`;
     case 'invalid_union':
       return describeUnion(issue, name, value);
     case 'too_small':
@@ -64,6 +65,12 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return withArticle(typeof value);
+}
+
+/** What was sent, as long as it is short enough to be sent back. */
+function quote(value: unknown): string {
+  const isShort = typeof value === 'string' ? value.length <= MOST_QUOTED : typeof value !== 'object';
+  return isShort ? JSON.stringify(value) : kindOf(value);
 }
 
 function show(value: unknown): string {

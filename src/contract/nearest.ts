@@ -1,7 +1,12 @@
+/** A longer name was not typed by hand, and comparing costs the product of both lengths. */
+const LONGEST_COMPARED = 100;
+
 /** The known name closest to a mistyped one, if any is close enough to be meant. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   let best: { name: string; distance: number } | undefined;
+  if (given.length > LONGEST_COMPARED) return undefined;
   for (const name of known) {
+    if (name.length > LONGEST_COMPARED) continue;
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
     if (!best || distance < best.distance) best = { name, distance };
   }

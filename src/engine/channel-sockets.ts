@@ -5,9 +5,14 @@ import type { ChannelItem } from '#protocol';
 import type { Channel } from './channels.ts';
 
 export function attachWriterSocket(channel: Channel, socket: WebSocket): void {
+  socket.on('error', () => socket.terminate());
   const isTaken = channel.takeWriter({
     resume: () => socket.readyState === socket.OPEN && socket.resume(),
-    readerGone: () => socket.close(),
+    readerGone: () => {
+      // A paused socket would not see the answer to its close.
+      socket.resume();
+      socket.close();
+    },
   });
   if (!isTaken) return socket.close();
 
@@ -16,7 +21,6 @@ export function attachWriterSocket(channel: Channel, socket: WebSocket): void {
     if (channel.push(item) === 'wait') socket.pause();
   });
   socket.on('close', () => channel.endWriting());
-  socket.on('error', () => socket.terminate());
 }
 
 export function attachReaderSocket(channel: Channel, socket: WebSocket): void {
@@ -34,7 +38,8 @@ export function attachReaderSocket(channel: Channel, socket: WebSocket): void {
       else pump();
     });
   };
-  socket.on('close', () => channel.endReading());
   socket.on('error', () => socket.terminate());
-  if (!channel.takeReader({ readable: pump })) socket.close();
+  if (!channel.takeReader({ readable: pump })) return socket.close();
+
+  socket.on('close', () => channel.endReading());
 }

@@ -55,6 +55,7 @@ export class Channel {
   takeWriter(events: WriterEvents): boolean {
     if (this.#writer !== 'free') return false;
     this.#writer = events;
+    if (this.#reader === 'gone') events.readerGone();
     return true;
   }
 

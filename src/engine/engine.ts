@@ -4,7 +4,15 @@
  * It knows no worker by name. A peer is a link, whether that ends in a socket or in this process.
  */
 import { announce, answer, CallControl, silentLog, type Log } from '#contract';
-import { FEATURE_CANCEL, memoryLinks, type Dialer, type EncodedFrame, type Frame, type Link } from '#protocol';
+import {
+  FEATURE_CANCEL,
+  memoryLinks,
+  type Dialer,
+  type EncodedFrame,
+  type Frame,
+  type FrameOf,
+  type Link,
+} from '#protocol';
 import { ChannelBroker } from './channels.ts';
 import { engineTriggerTypes, Events } from './events.ts';
 import { engineBus } from './engine-bus.ts';
@@ -120,6 +128,11 @@ export class Engine {
   }
 
   #take(session: Session, frame: Frame, encoded?: EncodedFrame): void {
+    const limit = this.limits.maxRegistrationBytes;
+    if (encoded && encoded.length > limit && isKept(frame)) {
+      const fields = { type: frame.type, id: frame.id, worker: session.label, bytes: encoded.length, limit };
+      return this.#log.warn('refused a registration that is too large', fields);
+    }
     switch (frame.type) {
       case 'invokefunction':
         return this.#invocations.route(session, frame, encoded);
@@ -142,7 +155,7 @@ export class Engine {
       case 'triggerregistrationresult':
         return this.#triggers.acknowledge(session, frame);
       case 'reattach':
-        return this.#reattach(session, frame.worker_id, frame.reattach_token);
+        return this.#reattach(session, frame.previous_worker_id, frame.reattach_token);
       case 'ping':
         return void session.link.send({ type: 'pong' });
       case 'registerservice':
@@ -179,13 +192,7 @@ export class Engine {
       function: functionId,
       worker: session.label,
     });
-    session.link.send({
-      type: 'registrationrejected',
-      code: 'FUNCTION_NAMESPACE_CONFLICT',
-      namespace: session.namespace,
-      owner_worker_id: ownerId,
-      function_id: functionId,
-    });
+    session.refuseFunction(functionId, ownerId);
   }
 
   /** A client that lost its connection takes the place of its former self before it registers again. */
@@ -224,4 +231,8 @@ export class Engine {
 function isEngineOwned(registry: Registry, id: string): boolean {
   const owner = registry.find(id)?.owner;
   return owner !== undefined && isBuiltIn(owner);
+}
+
+function isKept(frame: Frame): frame is FrameOf<'registerfunction' | 'registertrigger' | 'registertriggertype'> {
+  return ['registerfunction', 'registertrigger', 'registertriggertype'].includes(frame.type);
 }

@@ -29,6 +29,12 @@ export const errors = defineErrors({
     message: (d: { what: 'request' | 'result'; bytes: number; limit: number }) =>
       `the ${d.what} is ${d.bytes} bytes; the limit is ${d.limit}: use a channel (engine::channels::create) for bulk data`,
   },
+  not_json: {
+    meaning: 'A payload or a result cannot be written as JSON, for one because it is nested too deep.',
+    http: 422,
+    message: (d: { what: 'request' | 'result' }) =>
+      `the ${d.what} cannot be written as JSON: it may be nested too deep`,
+  },
   too_many_calls: {
     meaning: 'One connection has too many calls waiting for their answer.',
     http: 429,
@@ -69,7 +75,7 @@ export const errors = defineErrors({
   deserialization_error: {
     meaning: 'The request of an engine function does not fit its schema.',
     http: 400,
-    message: (d: { problem: string }) => `Failed to deserialize input: ${d.problem}`,
+    message: (d: { id: string; problem: string }) => `Failed to deserialize input for ${d.id}: ${d.problem}`,
   },
   trigger_registration_failed: {
     meaning: 'The provider of the trigger type refused the binding.',

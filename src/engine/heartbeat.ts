@@ -1,23 +1,39 @@
-/** Finds dead peers: pings every socket, and ends one that has been silent too long. Old clients never ping. */
+/**
+ * Finds dead peers: pings every socket, and ends one that has been silent too long. Old clients never ping.
+ *
+ * Bytes are signs of life, not messages: one message may take longer than the limit, and a pong waits behind it.
+ * Silence is counted in beats, not by the clock: a machine that slept must not find all its peers dead.
+ */
+import type { Socket } from 'node:net';
+
 import type { WebSocket } from 'ws';
 
+interface Watched {
+  stream: Socket;
+  silentMs: number;
+  bytesRead: number;
+  unsentBytes: number;
+}
+
+/** While something is being sent, a pong may wait behind it: this much longer on the slowest line we serve. */
+const SLOWEST_BYTES_PER_MS = 64;
+const LONGEST_EXTRA_MS = 300_000;
+
 export class Heartbeat {
-  readonly #lastSeenMs = new Map<WebSocket, number>();
+  readonly #watched = new Map<WebSocket, Watched>();
   readonly #idleMs: number;
+  readonly #beatMs: number;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: { pingIntervalMs: number; idleMs: number }) {
     this.#idleMs = options.idleMs;
+    this.#beatMs = options.pingIntervalMs;
     this.#timer = setInterval(() => this.#beat(), options.pingIntervalMs).unref();
   }
 
-  watch(socket: WebSocket): void {
-    const seen = () => this.#lastSeenMs.set(socket, Date.now());
-    seen();
-    socket.on('message', seen);
-    socket.on('ping', seen);
-    socket.on('pong', seen);
-    socket.on('close', () => this.#lastSeenMs.delete(socket));
+  watch(socket: WebSocket, stream: Socket): void {
+    this.#watched.set(socket, { stream, silentMs: 0, bytesRead: stream.bytesRead, unsentBytes: 0 });
+    socket.on('close', () => this.#watched.delete(socket));
   }
 
   close(): void {
@@ -25,9 +41,16 @@ export class Heartbeat {
   }
 
   #beat(): void {
-    const now = Date.now();
-    for (const [socket, lastSeenMs] of this.#lastSeenMs) {
-      if (now - lastSeenMs > this.#idleMs) socket.terminate();
+    for (const [socket, peer] of this.#watched) {
+      const { bytesRead } = peer.stream;
+      const { bufferedAmount } = socket;
+      const isAlive = bytesRead !== peer.bytesRead || bufferedAmount < peer.unsentBytes;
+      peer.silentMs = isAlive ? 0 : peer.silentMs + this.#beatMs;
+      peer.bytesRead = bytesRead;
+      peer.unsentBytes = bufferedAmount;
+
+      const patienceMs = this.#idleMs + Math.min(bufferedAmount / SLOWEST_BYTES_PER_MS, LONGEST_EXTRA_MS);
+      if (peer.silentMs > patienceMs) socket.terminate();
       else if (socket.readyState === socket.OPEN) socket.ping();
     }
   }

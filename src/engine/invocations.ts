@@ -86,7 +86,7 @@ export class Invocations {
     this.#forget(call);
     if (!call.caller) return;
     const { session, invocationId } = call.caller;
-    const isFailure = frame.error !== undefined && frame.error !== null && frame.error !== false;
+    const isFailure = Boolean(frame.error);
     const canRelay = encoded && !isFailure && invocationId === frame.invocation_id;
     if (canRelay) return this.#deliver(session, frame, encoded);
 
@@ -161,6 +161,10 @@ export class Invocations {
     caller?: PendingCall['caller'],
     encoded?: EncodedFrame,
   ): Failure | undefined {
+    // Nobody waits for these, so no caller's count holds them back.
+    const limit = this.#limits.maxCallsInFlight;
+    if (!caller && executor.serving.size >= limit) return fail('too_many_calls', { limit });
+
     const isUsable = caller && UUID.test(caller.invocationId) && !this.#pending.has(caller.invocationId);
     const id = isUsable ? caller.invocationId : randomUUID();
     const call: PendingCall = { id, functionId: frame.function_id, executor, caller, startedAtMs: Date.now() };
@@ -178,6 +182,7 @@ export class Invocations {
       const bytes = encoded?.length ?? this.#limits.maxMessageBytes + 1;
       return fail('payload_too_large', { what: 'request', bytes, limit: this.#limits.maxMessageBytes });
     }
+    if (outcome === 'not-json') return fail('not_json', { what: 'request' });
     const why =
       outcome === 'full' ? `worker ${executor.label} does not read its messages` : `worker ${executor.label} is gone`;
     return fail('channel_send_failed', { id: frame.function_id, why });
@@ -219,6 +224,8 @@ export class Invocations {
       const bytes = encoded?.length ?? this.#limits.maxMessageBytes + 1;
       const failure = fail('payload_too_large', { what: 'result', bytes, limit: this.#limits.maxMessageBytes });
       session.link.send({ ...frame, result: undefined, error: plainBody(failure) });
+    } else if (outcome === 'not-json') {
+      session.link.send({ ...frame, result: undefined, error: plainBody(fail('not_json', { what: 'result' })) });
     } else if (outcome === 'full') {
       this.#log.warn('dropping a peer that does not read its results', { worker: session.label });
       session.link.close('results are not being read');

@@ -7,6 +7,8 @@ export interface EngineLimits {
   /** A frame above this size closes the socket: reading on would cost memory for nothing. */
   maxFrameBytes: number;
   maxSessions: number;
+  /** A larger registration (schemas, metadata, config) is refused: the engine keeps it and lists show it. */
+  maxRegistrationBytes: number;
   maxFunctionsPerSession: number;
   maxTriggersPerSession: number;
   maxTriggerTypesPerSession: number;
@@ -34,6 +36,7 @@ export const defaultLimits: EngineLimits = {
   maxMessageBytes: 64 * MiB,
   maxFrameBytes: 128 * MiB,
   maxSessions: 4096,
+  maxRegistrationBytes: MiB / 4,
   maxFunctionsPerSession: 10_000,
   maxTriggersPerSession: 10_000,
   maxTriggerTypesPerSession: 1_000,

@@ -41,6 +41,17 @@ export class Session {
     this.remoteAddress = origin.remoteAddress;
   }
 
+  /** Says that another one owns the id in this peer's namespace. */
+  refuseFunction(functionId: string, ownerId: string): void {
+    this.link.send({
+      type: 'registrationrejected',
+      code: 'FUNCTION_NAMESPACE_CONFLICT',
+      namespace: this.namespace,
+      owner_worker_id: ownerId,
+      function_id: functionId,
+    });
+  }
+
   get isInProcess(): boolean {
     return this.remoteAddress === undefined;
   }

@@ -4,10 +4,20 @@
  * What a peer does not read waits in its socket's buffer. Past the first mark the engine stops
  * reading from that peer, so it cannot cause more; past the second it counts as not reading.
  */
+import { isUtf8 } from 'node:buffer';
+
 import type { RawData, WebSocket } from 'ws';
 
 import type { Log } from '#contract';
-import { decodeFrame, type EncodedFrame, type Frame, type Link, type LinkEvents, type SendOutcome } from '#protocol';
+import {
+  decodeFrame,
+  encodeFrame,
+  type EncodedFrame,
+  type Frame,
+  type Link,
+  type LinkEvents,
+  type SendOutcome,
+} from '#protocol';
 import { readFrameHead } from './frame-head.ts';
 import type { EngineLimits } from './limits.ts';
 
@@ -36,7 +46,8 @@ export class SocketLink implements Link {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return 'closed';
 
-    const text = encoded ?? Buffer.from(JSON.stringify(frame));
+    const text = encoded ?? Buffer.from(encodeFrame(frame) ?? '');
+    if (text.length === 0) return 'not-json';
     if (text.length > this.#limits.maxMessageBytes) return 'too-large';
     const waiting = socket.bufferedAmount + text.length;
     if (waiting > this.#limits.maxOutboundBytes) return 'full';
@@ -67,10 +78,16 @@ export class SocketLink implements Link {
     if (isBinary && TELEMETRY_PREFIXES.has(encoded.toString('latin1', 0, 4))) return;
     if (encoded.length > this.#limits.maxMessageBytes) return events.oversized?.(readFrameHead(encoded));
 
+    // Sent on as text, these bytes would make the next peer hang up.
+    if (isBinary && !isUtf8(encoded)) return this.#drop('not UTF-8', encoded);
     const text = encoded.toString();
     if (text.trim() === '') return;
     const decoded = decodeFrame(text);
     if ('frame' in decoded) events.frame(decoded.frame, encoded);
-    else this.#log.warn('dropped a message that is no frame', { problem: decoded.problem, bytes: encoded.length });
+    else this.#drop(decoded.problem, encoded);
+  }
+
+  #drop(problem: string, encoded: Buffer): void {
+    this.#log.warn('dropped a message that is no frame', { problem, bytes: encoded.length });
   }
 }

@@ -6,6 +6,7 @@
  * headers with the main socket only.
  */
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -17,10 +18,14 @@ import type { Engine } from './engine.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { SocketLink } from './socket-link.ts';
 
+/** Who may send telemetry needs no token, so what one message of it may cost is small. */
+const TELEMETRY_FRAME_BYTES = 4 * 1024 * 1024;
+/** For channels: an end that waits for its other end reads nothing, so it cannot answer our pings either. */
+const KEEP_ALIVE_MS = 30_000;
 const CHANNEL_PATH = /^\/ws\/channels\/([\w-]+)$/;
 
-type Use = (socket: WebSocket) => void;
-type Verdict = { use: Use } | { status: number; message: string };
+type Use = (socket: WebSocket, stream: Socket) => void;
+type Verdict = { use: Use; server: WebSocketServer } | { status: number; message: string };
 
 export class Upgrades {
   readonly #engine: Engine;
@@ -28,17 +33,16 @@ export class Upgrades {
   readonly #log: Log;
   readonly #heartbeat: Heartbeat;
   readonly #sockets: WebSocketServer;
+  readonly #telemetry: WebSocketServer;
 
   constructor(engine: Engine, admission: Admission, log: Log) {
     this.#engine = engine;
     this.#admission = admission;
     this.#log = log;
     this.#heartbeat = new Heartbeat(engine.limits);
-    this.#sockets = new WebSocketServer({
-      noServer: true,
-      perMessageDeflate: false,
-      maxPayload: engine.limits.maxFrameBytes,
-    });
+    const settings = { noServer: true, perMessageDeflate: false };
+    this.#sockets = new WebSocketServer({ ...settings, maxPayload: engine.limits.maxFrameBytes });
+    this.#telemetry = new WebSocketServer({ ...settings, maxPayload: TELEMETRY_FRAME_BYTES });
   }
 
   take(request: IncomingMessage, stream: Duplex, head: Buffer): void {
@@ -46,20 +50,22 @@ export class Upgrades {
     const verdict = this.#judge(request);
     if ('status' in verdict) return refuse(stream, verdict.status, verdict.message);
 
-    this.#sockets.handleUpgrade(request, stream, head, (socket) => {
-      this.#heartbeat.watch(socket);
-      verdict.use(socket);
-    });
+    request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    verdict.server.handleUpgrade(request, stream, head, (socket) => verdict.use(socket, request.socket));
   }
 
   /** Says goodbye to every socket; `end` cuts those that do not answer. */
   close(): void {
     this.#heartbeat.close();
-    for (const socket of this.#sockets.clients) socket.close(1001, 'the engine is shutting down');
+    for (const socket of this.#clients()) socket.close(1001, 'the engine is shutting down');
   }
 
   end(): void {
-    for (const socket of this.#sockets.clients) socket.terminate();
+    for (const socket of this.#clients()) socket.terminate();
+  }
+
+  #clients(): WebSocket[] {
+    return [...this.#sockets.clients, ...this.#telemetry.clients];
   }
 
   #judge(request: IncomingMessage): Verdict {
@@ -72,7 +78,7 @@ export class Upgrades {
 
     const channelId = CHANNEL_PATH.exec(url.pathname)?.[1];
     if (channelId !== undefined) return this.#judgeChannel(channelId, url.searchParams);
-    if (url.pathname === '/otel') return { use: (socket) => socket.on('error', () => socket.terminate()) };
+    if (url.pathname === '/otel') return this.#judgeTelemetry();
     if (url.pathname !== '/') return { status: 404, message: 'nothing here speaks WebSocket: the bus is at /' };
 
     const unauthorized = this.#admission.checkToken(request);
@@ -80,7 +86,21 @@ export class Upgrades {
     const { hasRoom, limits } = this.#engine;
     if (!hasRoom) return { status: 503, message: `the engine holds ${limits.maxSessions} connections already` };
     const remoteAddress = request.socket.remoteAddress ?? 'unknown';
-    return { use: (socket) => this.#engine.connect(new SocketLink(socket, limits, this.#log), { remoteAddress }) };
+    const use: Use = (socket, stream) => {
+      this.#heartbeat.watch(socket, stream);
+      this.#engine.connect(new SocketLink(socket, limits, this.#log), { remoteAddress });
+    };
+    return { use, server: this.#sockets };
+  }
+
+  #judgeTelemetry(): Verdict {
+    const limit = this.#engine.limits.maxSessions;
+    if (this.#telemetry.clients.size >= limit) return { status: 503, message: `${limit} connections send telemetry` };
+    const use: Use = (socket, stream) => {
+      this.#heartbeat.watch(socket, stream);
+      socket.on('error', () => socket.terminate());
+    };
+    return { use, server: this.#telemetry };
   }
 
   #judgeChannel(channelId: string, query: URLSearchParams): Verdict {
@@ -92,13 +112,14 @@ export class Upgrades {
     const channel = this.#engine.channels.find({ channel_id: channelId, access_key: key });
     if (!channel) return { status: 404, message: 'Channel not found' };
     const attach = direction === 'write' ? attachWriterSocket : attachReaderSocket;
-    return { use: (socket) => attach(channel, socket) };
+    return { use: (socket) => attach(channel, socket), server: this.#sockets };
   }
 }
 
 function refuse(stream: Duplex, status: number, message: string): void {
   const body = `${message}\n`;
   const challenge = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '';
+  stream.once('finish', () => stream.destroy());
   stream.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n${challenge}` +
       `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

@@ -12,7 +12,7 @@ export const engine = defineWorker({
   config: z.strictObject({}),
   errors,
   failures: {
-    badInput: (problem) => fail('deserialization_error', { problem }),
+    badInput: (problem, id) => fail('deserialization_error', { id, problem }),
     internal: (callId) => fail('internal_error', { callId }),
     deadline: (ms) => fail('TIMEOUT', { ms }),
   },

@@ -28,11 +28,6 @@ export function handlerFailure(fields: FailureFields): ErrorBody {
   return { code: HANDLER_FAILED, message: HANDLER_PREFIX + JSON.stringify(fields) };
 }
 
-/** A failure without a code, as a handler of an iii worker sends it. */
-export function handlerText(message: string): ErrorBody {
-  return { code: HANDLER_FAILED, message: HANDLER_PREFIX + message };
-}
-
 /** The failure behind an error body: the coded one inside the text when there is one, else the body itself. */
 export function readErrorBody(body: ErrorBody): FailureFields {
   return codedFailureIn(body.message) ?? { code: body.code, message: withoutPrefix(body.message) };
@@ -44,9 +39,18 @@ export function toErrorBody(error: unknown): ErrorBody {
 
   const { code, message, stacktrace } = error as Record<string, unknown>;
   if (typeof code !== 'string' || typeof message !== 'string') {
-    return { code: 'UNKNOWN', message: JSON.stringify(error) };
+    return { code: 'UNKNOWN', message: textOf(error) };
   }
   return typeof stacktrace === 'string' ? { code, message, stacktrace } : { code, message };
+}
+
+/** A peer may nest an error so deep that it cannot be written again. */
+function textOf(error: object): string {
+  try {
+    return JSON.stringify(error);
+  } catch {
+    return 'an error that cannot be written as JSON';
+  }
 }
 
 function codedFailureIn(message: string): FailureFields | undefined {

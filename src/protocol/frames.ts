@@ -7,10 +7,16 @@
 import { z } from 'zod';
 
 const json = z.unknown();
+/** What an engine keeps it writes again, also for others; nesting beyond this would overflow the stack there. */
+const MAX_KEPT_NESTING = 256;
+export const KeptJsonSchema = json.refine((value) => !nestsDeeperThan(value, MAX_KEPT_NESTING), {
+  error: `nested deeper than ${MAX_KEPT_NESTING}`,
+});
+const kept = KeptJsonSchema.optional();
 const text = z.string().nullish();
 const id = z.string().min(1).max(512);
 
-export const ErrorBodySchema = z.object({
+const ErrorBodySchema = z.object({
   code: z.string(),
   message: z.string(),
   stacktrace: z.string().nullish(),
@@ -18,7 +24,7 @@ export const ErrorBodySchema = z.object({
 
 const trace = { traceparent: text, baggage: text };
 
-export const ActionSchema = z.discriminatedUnion('type', [
+const ActionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('void') }),
   z.object({ type: z.literal('enqueue'), queue: z.string() }),
 ]);
@@ -35,9 +41,9 @@ const registerFunction = z.object({
   type: z.literal('registerfunction'),
   id,
   description: text,
-  request_format: json.optional(),
-  response_format: json.optional(),
-  metadata: json.optional(),
+  request_format: kept,
+  response_format: kept,
+  metadata: kept,
   invocation: json.optional(),
 });
 
@@ -67,8 +73,8 @@ const registerTriggerType = z.object({
   type: z.literal('registertriggertype'),
   id,
   description: text,
-  trigger_request_format: json.optional(),
-  call_request_format: json.optional(),
+  trigger_request_format: kept,
+  call_request_format: kept,
   namespace: text,
 });
 
@@ -79,8 +85,8 @@ const registerTrigger = z.object({
   id,
   trigger_type: id,
   function_id: id,
-  config: json.optional(),
-  metadata: json.optional(),
+  config: kept,
+  metadata: kept,
   namespace: text,
   trigger_namespace: text,
 });
@@ -112,7 +118,7 @@ const registrationRejected = z.object({
 const cancelInvocation = z.object({ type: z.literal('cancelinvocation'), invocation_id: id });
 
 const registerService = z.object({ type: z.literal('registerservice'), id });
-const reattach = z.object({ type: z.literal('reattach'), worker_id: id, reattach_token: text });
+const reattach = z.object({ type: z.literal('reattach'), previous_worker_id: id, reattach_token: text });
 const ping = z.object({ type: z.literal('ping') });
 const pong = z.object({ type: z.literal('pong') });
 
@@ -158,4 +164,9 @@ export function decodeFrame(jsonText: string): DecodedFrame {
 
   const [issue] = parsed.error.issues;
   return { problem: `${issue?.path.join('.') || 'frame'}: ${issue?.message ?? 'not a frame'}` };
+}
+
+function nestsDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => nestsDeeperThan(inner, levels - 1));
 }

@@ -12,7 +12,12 @@ export function toToolName(functionId: string): string {
 
 /** As the tail of an HTTP path. */
 export function toUrlPath(functionId: string): string {
-  return functionId.split('::').map(encodeURIComponent).join('/');
+  // Half a surrogate pair has no encoding, and a peer may register anything.
+  return functionId
+    .replace(/\p{Surrogate}/gu, '\u{fffd}')
+    .split('::')
+    .map(encodeURIComponent)
+    .join('/');
 }
 
 /** Back from the tail of an HTTP path; undefined when it is not well encoded or has an empty segment. */

@@ -10,17 +10,19 @@ export {
   type ChannelRef,
   type ChannelWriter,
 } from './channel.ts';
+export { handlerFailure, readErrorBody, toErrorBody, type ErrorBody, type FailureFields } from './error-body.ts';
 export {
-  handlerFailure,
-  handlerText,
-  readErrorBody,
-  toErrorBody,
-  type ErrorBody,
-  type FailureFields,
-} from './error-body.ts';
-export { decodeFrame, FEATURE_CANCEL, type Frame, type FrameOf, type InvokeFrame, type ResultFrame } from './frames.ts';
+  decodeFrame,
+  FEATURE_CANCEL,
+  KeptJsonSchema,
+  type Frame,
+  type FrameOf,
+  type InvokeFrame,
+  type ResultFrame,
+} from './frames.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
 export {
+  encodeFrame,
   memoryLinks,
   type Dialer,
   type EncodedFrame,

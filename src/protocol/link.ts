@@ -11,7 +11,7 @@ import type { Frame } from './frames.ts';
 export type EncodedFrame = Uint8Array;
 
 /** What became of a frame handed to a link. A link never queues without bound: it refuses. */
-export type SendOutcome = 'sent' | 'too-large' | 'full' | 'closed';
+export type SendOutcome = 'sent' | 'too-large' | 'not-json' | 'full' | 'closed';
 
 export interface LinkEvents {
   frame(frame: Frame, encoded?: EncodedFrame): void;
@@ -26,6 +26,15 @@ export interface Link {
   attach(events: LinkEvents): void;
   send(frame: Frame, encoded?: EncodedFrame): SendOutcome;
   close(reason?: string): void;
+}
+
+/** The text of a frame; undefined for one that JSON cannot carry: it holds a BigInt, or is nested too deep. */
+export function encodeFrame(frame: Frame): string | undefined {
+  try {
+    return JSON.stringify(frame);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The first fields of a frame, enough to answer one that is too large to take. */
@@ -57,10 +66,12 @@ class MemoryLink implements Link {
   #events: LinkEvents | undefined;
   #early: Frame[] = [];
   #isOpen = true;
+  #closedWith = '';
 
   attach(events: LinkEvents): void {
     this.#events = events;
     for (const frame of this.#early.splice(0)) events.frame(frame);
+    if (!this.#isOpen) events.closed(this.#closedWith);
   }
 
   send(frame: Frame): SendOutcome {
@@ -73,6 +84,7 @@ class MemoryLink implements Link {
   close(reason = 'closed'): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#closedWith = reason;
     this.#events?.closed(reason);
     queueMicrotask(() => this.peer.close(reason));
   }

@@ -13,7 +13,11 @@ export interface TestEngineOptions extends Partial<ServerOptions> {
   log?: Log;
 }
 
-export async function startEngine({ limits, log = silentLog, ...options }: TestEngineOptions = {}): Promise<TestEngine> {
+export async function startEngine({
+  limits,
+  log = silentLog,
+  ...options
+}: TestEngineOptions = {}): Promise<TestEngine> {
   const engine = new Engine({ limits, log });
   const server = await startServer(engine, { host: '127.0.0.1', port: 0, log, ...options });
   return { engine, server, url: server.url, [Symbol.asyncDispose]: () => server.close() };

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
+import { KeptJsonSchema } from '#protocol';
 import { engine } from '../worker.ts';
 
 export const registerTrigger = engine.defineFunction({
@@ -12,8 +13,8 @@ export const registerTrigger = engine.defineFunction({
   request: z.object({
     trigger_type: z.string().min(1).describe('The type to bind; it may appear later.'),
     function_id: z.string().min(1).describe('The function to call when it fires.'),
-    config: z.unknown().optional().describe('Settings of the type.'),
-    metadata: z.unknown().optional().describe('Handed to the function with every event.'),
+    config: KeptJsonSchema.optional().describe('Settings of the type.'),
+    metadata: KeptJsonSchema.optional().describe('Handed to the function with every event.'),
     namespace: z.string().default('default').describe('Where the function is registered.'),
   }),
   response: z.object({ id: z.string() }),

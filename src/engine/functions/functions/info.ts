@@ -58,7 +58,9 @@ export function describe(
   if (!fn) return undefined;
 
   const { request_format, response_format, ...row } = functionRow(fn);
-  const bound = [...triggers.bindings.values()].filter((trigger) => trigger.functionId === id);
+  const bound = [...triggers.bindings.values()].filter(
+    (trigger) => trigger.functionId === id && trigger.namespace === namespace,
+  );
   return {
     ...row,
     request_schema: request_format,

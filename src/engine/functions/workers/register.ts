@@ -6,7 +6,9 @@
  */
 import { z } from 'zod';
 
+import { FEATURE_CANCEL } from '#protocol';
 import { cleanText } from '../../list-rows.ts';
+import { isBuiltIn } from '../../registry.ts';
 import { DEFAULT_NAMESPACE } from '../../session.ts';
 import { engine } from '../../worker.ts';
 
@@ -24,7 +26,7 @@ export const registerWorker = engine.defineFunction({
     os: text.describe('Operating system.'),
     pid: z.int().min(0).nullish().describe('Process id; a worker without one stays out of lists.'),
     isolation: text.describe('What the worker runs in, if anything.'),
-    namespace: text.describe('Where its functions are registered. Default `default`.'),
+    namespace: z.string().max(512).nullish().describe('Where its functions are registered. Default `default`.'),
     features: z.array(z.string()).nullish().describe('Optional abilities, such as `cancel`.'),
   }),
   response: z.object({ success: z.boolean() }),
@@ -42,14 +44,17 @@ export const registerWorker = engine.defineFunction({
       version: cleanText(request.version ?? ''),
       os: cleanText(request.os ?? ''),
       pid: request.pid ?? undefined,
-      isolation: request.isolation ?? null,
+      isolation: request.isolation == null ? null : cleanText(request.isolation),
     };
-    for (const feature of request.features ?? []) session.features.add(feature);
+    if (request.features?.includes(FEATURE_CANCEL)) session.features.add(FEATURE_CANCEL);
 
     const namespace = request.namespace?.trim() || DEFAULT_NAMESPACE;
     if (namespace !== session.namespace) {
       session.namespace = namespace;
-      registry.move(session, namespace);
+      for (const { id } of registry.move(session, namespace)) {
+        const owner = registry.find(id, namespace)?.owner;
+        if (owner && !isBuiltIn(owner)) session.refuseFunction(id, owner.workerId);
+      }
     }
     events.workerChanged('worker_metadata_updated', session.workerId);
     return { success: true };

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+
+import { answer, CallControl } from './answer.ts';
+import type { Bus } from './bus.ts';
+import type { CallScope } from './call-scope.ts';
+import { defineErrors } from './define-errors.ts';
+import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
+import { defineWorker } from './define-worker.ts';
+import type { LogFields } from './log.ts';
+
+const errors = defineErrors({
+  BAD: { meaning: '', http: 400, message: (d: { problem: string }) => d.problem },
+  BUG: { meaning: '', http: 500, message: (d: { callId: string }) => `internal error in call ${d.callId}` },
+  LATE: { meaning: '', http: 504, message: (d: { ms: number }) => `nothing within ${d.ms} ms` },
+  DISK: { meaning: '', http: 507, message: (_: object) => 'the disk is full', fix: () => ({ retry: false }) },
+});
+const { fail } = errors;
+
+const worker = defineWorker({
+  name: 'test',
+  summary: '',
+  config: z.strictObject({}),
+  errors,
+  failures: {
+    badInput: (problem) => fail('BAD', { problem }),
+    internal: (callId) => fail('BUG', { callId }),
+    deadline: (ms) => fail('LATE', { ms }),
+  },
+  translate: (error) => ((error as { code?: string } | undefined)?.code === 'ENOSPC' ? fail('DISK', {}) : undefined),
+  open: () => ({ prefix: '>' }),
+});
+
+type Context = { prefix: string };
+type Handle = FunctionDef<Context>['handle'];
+
+const request = z.object({ name: z.string().default('you'), n: z.int().optional() });
+const bus = {} as Bus;
+
+async function run(handle: Handle, payload?: unknown, options: { deadlineMs?: number; control?: CallControl } = {}) {
+  const logged: [string, LogFields | undefined][] = [];
+  const log = {
+    debug() {},
+    info() {},
+    warn() {},
+    error: (...line: [string, LogFields?]) => void logged.push([line[0], line[1]]),
+  };
+  const fn: FunctionDef<Context> = {
+    id: 'test::fn',
+    summary: '',
+    effect: 'read',
+    request,
+    response: z.unknown(),
+    errors: [],
+    examples: [],
+    deadlineMs: options.deadlineMs,
+    handle,
+  };
+  const control = options.control ?? new CallControl();
+  const reply = await answer(
+    { def: worker, context: { prefix: '>' } },
+    fn,
+    { callId: 'call-1', payload, callerId: 'w' },
+    { bus, log, control },
+  );
+  return { reply, logged };
+}
+
+const coded = (fields: object) => ({
+  error: { code: 'invocation_failed', message: `handler error: ${JSON.stringify(fields)}` },
+});
+
+test.each([undefined, null, {}])('the payload %j is an empty one, and defaults are filled in', async (payload) => {
+  const { reply } = await run((parsed, { prefix }) => ({ parsed, prefix }), payload);
+  expect(reply).toEqual({ result: { parsed: { name: 'you' }, prefix: '>' } });
+});
+
+test('a handler answers at once or later, with anything', async () => {
+  expect((await run(() => 'now')).reply).toEqual({ result: 'now' });
+  expect((await run(() => Promise.resolve('later'))).reply).toEqual({ result: 'later' });
+  expect((await run(() => undefined)).reply).toEqual({ result: undefined });
+});
+
+test.each([
+  [{ name: 7 }, '`name` must be a string (got a number)'],
+  [{ n: 1.5 }, '`n` must be an integer (got a number)'],
+  ['text', 'the payload must be an object (got a string)'],
+  [[], 'the payload must be an object (got an array)'],
+])('the payload %j is refused before the handler runs', async (payload, message) => {
+  const handle = vi.fn();
+  expect((await run(handle, payload)).reply).toEqual(coded({ code: 'BAD', message }));
+  expect(handle).not.toHaveBeenCalled();
+});
+
+test.each<[string, Handle]>([
+  [
+    'thrown',
+    () => {
+      throw fail('DISK', {});
+    },
+  ],
+  ['rejected with', () => Promise.reject(fail('DISK', {}))],
+  [
+    'made of a known host error',
+    () => Promise.reject(Object.assign(new Error('ENOSPC: /home/secret'), { code: 'ENOSPC' })),
+  ],
+])('a failure that is %s is the answer, and no bug', async (_, handle) => {
+  const { reply, logged } = await run(handle);
+  expect(reply).toEqual(coded({ code: 'DISK', message: 'the disk is full', fix: { retry: false } }));
+  expect(logged).toEqual([]);
+});
+
+test.each([
+  [
+    'an Error',
+    new TypeError('cannot read /home/secret'),
+    expect.stringContaining('TypeError: cannot read /home/secret\n'),
+  ],
+  ['a text', 'secret', 'secret'],
+  ['undefined', undefined, 'undefined'],
+])('%s thrown by a handler is a bug: logged in full, answered with the call id only', async (_, thrown, stack) => {
+  const { reply, logged } = await run(async () => {
+    // oxlint-disable-next-line typescript/only-throw-error -- handlers can
+    throw thrown;
+  });
+  expect(reply).toEqual(coded({ code: 'BUG', message: 'internal error in call call-1' }));
+  expect(logged).toEqual([
+    ['a handler threw something nobody translates', { function: 'test::fn', call: 'call-1', stack }],
+  ]);
+});
+
+test('a handler is told who calls and by which call', async () => {
+  const { reply } = await run((_, __, scope) => [scope.callId, scope.callerId, scope.bus === bus]);
+  expect(reply).toEqual({ result: ['call-1', 'w', true] });
+});
+
+describe('the deadline', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const untilAborted: Handle = (_, __, { signal }: CallScope) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+  test.each([
+    [undefined, DEFAULT_DEADLINE_MS],
+    [50, 50],
+  ])('given as %j, aborts the signal and answers at %i ms', async (deadlineMs, atMs) => {
+    const control = new CallControl();
+    const running = run(untilAborted, {}, { deadlineMs, control });
+    await vi.advanceTimersByTimeAsync(atMs - 1);
+    expect(control.signal.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(control.signal.aborted).toBe(true);
+    expect((await running).reply).toEqual(coded({ code: 'LATE', message: `nothing within ${atMs} ms` }));
+  });
+
+  test('answers also when the handler never looks at its signal', async () => {
+    const running = run(() => new Promise(() => {}), {}, { deadlineMs: 50 });
+    await vi.advanceTimersByTimeAsync(50);
+    expect((await running).reply).toEqual(coded({ code: 'LATE', message: 'nothing within 50 ms' }));
+  });
+
+  test('leaves no timer behind when the handler was in time', async () => {
+    await run(() => Promise.resolve(1));
+    await run(() => Promise.reject(fail('DISK', {})));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a handler that fails after it was too late disturbs nobody', async () => {
+    const running = run(
+      () => new Promise((_, reject) => void setTimeout(() => reject(new Error('late')), 100)),
+      {},
+      { deadlineMs: 50 },
+    );
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await running).toMatchObject({ logged: [] });
+  });
+});
+
+describe('the signal of a call', () => {
+  test('is made when it is looked at, and is one', () => {
+    let made = 0;
+    const Counted = class extends AbortController {
+      constructor() {
+        super();
+        made++;
+      }
+    };
+    vi.stubGlobal('AbortController', Counted);
+    const control = new CallControl();
+    control.abort(new Error('early'));
+    expect(made).toBe(0);
+    expect(control.signal).toBe(control.signal);
+    expect(made).toBe(1);
+    vi.unstubAllGlobals();
+  });
+
+  test('carries the first reason, whether it is looked at before or after', () => {
+    const [first, second] = [new Error('first'), new Error('second')];
+    const early = new CallControl();
+    early.abort(first);
+    early.abort(second);
+    const late = new CallControl();
+    const { signal } = late;
+    late.abort(first);
+    late.abort(second);
+    expect([early.signal.reason, signal.reason]).toEqual([first, first]);
+  });
+});

@@ -1,0 +1,90 @@
+import { onTestFinished, expect, test } from 'vitest';
+
+import { CHANNEL_CHUNK_BYTES, type ChannelItem } from '#protocol';
+import { ChannelBroker } from './channels.ts';
+import { defaultLimits } from './limits.ts';
+import { memoryReader, memoryWriter } from './memory-channels.ts';
+
+async function openBoth(bufferSize: number) {
+  const broker = new ChannelBroker(defaultLimits);
+  onTestFinished(() => broker.close());
+  const refs = broker.create(bufferSize);
+  return {
+    broker,
+    refs,
+    writer: await memoryWriter(broker, refs.writer),
+    reader: await memoryReader(broker, refs.reader),
+  };
+}
+
+async function collect(reader: AsyncIterable<ChannelItem>): Promise<ChannelItem[]> {
+  const items: ChannelItem[] = [];
+  for await (const item of reader) items.push(item);
+  return items;
+}
+
+test('what is written is read, in pieces every peer accepts, and then the channel is gone', async () => {
+  const { broker, writer, reader } = await openBoth(1);
+  const bytes = Buffer.alloc(2.5 * CHANNEL_CHUNK_BYTES, 'abc');
+  const writing = (async () => {
+    await writer.write('a text');
+    await writer.write(bytes);
+    await writer.end();
+  })();
+
+  const [text, ...chunks] = await collect(reader);
+  await writing;
+  expect([text, chunks.length, Buffer.concat(chunks as Buffer[]).equals(bytes)]).toEqual(['a text', 3, true]);
+  expect(broker.count).toBe(0);
+});
+
+test('a writer waits for its reader once the buffer is full', async () => {
+  const { writer, reader } = await openBoth(2);
+  await writer.write('1');
+  let isTaken = false;
+  const second = writer.write('2').then(() => (isTaken = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isTaken).toBe(false);
+
+  const stream = reader[Symbol.asyncIterator]();
+  expect(await stream.next()).toEqual({ done: false, value: '1' });
+  await second;
+  await writer.end();
+  expect([await stream.next(), await stream.next()]).toEqual([
+    { done: false, value: '2' },
+    { done: true, value: undefined },
+  ]);
+});
+
+test.each(['cancel', 'return'] as const)('a waiting writer learns that its reader left by %s', async (way) => {
+  const { broker, writer, reader } = await openBoth(1);
+  const waiting = writer.write(Buffer.alloc(2 * CHANNEL_CHUNK_BYTES));
+  const stream = reader[Symbol.asyncIterator]();
+  if (way === 'cancel') {
+    reader.cancel();
+  } else {
+    await stream.next();
+    await stream.return?.();
+  }
+  await expect(waiting.then(() => writer.write('more'))).rejects.toThrow('the reader of this channel is gone');
+  expect(broker.count).toBe(0);
+});
+
+test('a waiting reader ends when its writer drops the stream or when it is cancelled', async () => {
+  const aborted = await openBoth(1);
+  const reading = collect(aborted.reader);
+  aborted.writer.abort();
+  expect(await reading).toEqual([]);
+
+  const cancelled = await openBoth(1);
+  const waiting = collect(cancelled.reader);
+  cancelled.reader.cancel();
+  expect(await waiting).toEqual([]);
+});
+
+test('an end that was taken, or a channel that is none, is refused by name', async () => {
+  const { broker, refs } = await openBoth(1);
+  await expect(memoryReader(broker, refs.reader)).rejects.toThrow('the read end of this channel was taken before');
+  await expect(memoryWriter(broker, refs.writer)).rejects.toThrow('the write end of this channel was taken before');
+  await expect(memoryReader(broker, { ...refs.reader, access_key: 'guess' })).rejects.toThrow('Channel not found');
+});

@@ -1,0 +1,116 @@
+import { expect, test, vi } from 'vitest';
+
+import { memoryLinks } from '#protocol';
+import { Registry, type RegisteredFunction } from './registry.ts';
+import { Session } from './session.ts';
+
+function setup(count = 3) {
+  const changed = vi.fn();
+  const registry = new Registry(changed);
+  const sessions = Array.from({ length: count }, () => new Session(memoryLinks()[0], {}));
+  return { registry, changed, sessions: sessions as [Session, Session, Session] };
+}
+
+const fn = (id: string, owner: Session, more: Partial<RegisteredFunction> = {}): RegisteredFunction => ({
+  id,
+  namespace: 'default',
+  owner,
+  ...more,
+});
+
+test('the first owner keeps an id; a later one is told who has it', () => {
+  const { registry, sessions } = setup();
+  const [a, b] = sessions;
+  expect(registry.add(fn('f', a))).toBeUndefined();
+  expect(registry.add(fn('f', b))?.owner).toBe(a);
+  expect(registry.find('f')?.owner).toBe(a);
+});
+
+test('owners in line follow in the order they came', () => {
+  const { registry, sessions } = setup();
+  const [a, b, c] = sessions;
+  for (const session of sessions) registry.add(fn('f', session));
+
+  registry.removeAll(a);
+  expect(registry.find('f')?.owner).toBe(b);
+  registry.remove('f', 'default', b);
+  expect(registry.find('f')?.owner).toBe(c);
+  registry.removeAll(c);
+  expect(registry.find('f')).toBeUndefined();
+  expect(registry.list()).toEqual([]);
+});
+
+test('one in line that leaves changes nothing for the owner, nor does one that has no claim', () => {
+  const { registry, sessions } = setup();
+  const [a, b, c] = sessions;
+  registry.add(fn('f', a));
+  registry.add(fn('f', b));
+  registry.remove('f', 'default', b);
+  registry.remove('f', 'default', c);
+  registry.remove('f', 'elsewhere', a);
+  registry.remove('g', 'default', a);
+  expect(registry.find('f')?.owner).toBe(a);
+});
+
+test('registering again replaces, at the same place in line', () => {
+  const { registry, sessions } = setup();
+  const [a, b] = sessions;
+  registry.add(fn('f', a));
+  registry.add(fn('f', b, { description: 'old' }));
+  expect(registry.add(fn('f', a, { description: 'new' }))).toBeUndefined();
+  expect(registry.find('f')?.description).toBe('new');
+  registry.add(fn('f', b, { description: 'newer' }));
+  registry.removeAll(a);
+  expect(registry.find('f')?.description).toBe('newer');
+  expect(registry.countOwnedBy(b)).toBe(1);
+});
+
+test('a session that moves takes its claims along and leaves its place to the next', () => {
+  const { registry, sessions } = setup();
+  const [a, b, c] = sessions;
+  for (const id of ['f', 'g']) registry.add(fn(id, a));
+  registry.add(fn('f', b));
+  registry.add(fn('g', c, { namespace: 'other' }));
+
+  expect(registry.move(a, 'other').map((claim) => claim.id)).toEqual(['g']);
+  expect([registry.find('f')?.owner, registry.find('g')]).toEqual([b, undefined]);
+  expect([registry.find('f', 'other')?.owner, registry.find('g', 'other')?.owner]).toEqual([a, c]);
+  expect(registry.ownedBy(a).map((claim) => [claim.id, claim.namespace])).toEqual([
+    ['f', 'other'],
+    ['g', 'other'],
+  ]);
+});
+
+test('lists show what is served, once, in byte order', () => {
+  const { registry, sessions } = setup();
+  const [a, b] = sessions;
+  for (const id of ['b', 'a', 'B', 'é']) registry.add(fn(id, a));
+  registry.add(fn('a', b));
+  registry.add(fn('a', b, { namespace: 'alpha' }));
+  expect(registry.list().map(({ id, namespace, owner }) => [id, namespace, owner === a])).toEqual([
+    ['B', 'default', true],
+    ['a', 'alpha', false],
+    ['a', 'default', true],
+    ['b', 'default', true],
+    ['é', 'default', true],
+  ]);
+  expect([registry.namespacesOf('a', 'default'), registry.namespacesOf('b', 'default')]).toEqual([['alpha'], []]);
+});
+
+test('whoever listens hears of every change', () => {
+  const { registry, changed, sessions } = setup();
+  const [a] = sessions;
+  registry.add(fn('f', a));
+  registry.add(fn('f', a));
+  registry.remove('f', 'default', a);
+  registry.removeAll(a);
+  expect(changed).toHaveBeenCalledTimes(4);
+});
+
+test('names of prototypes are names like any other', () => {
+  const { registry, sessions } = setup();
+  const [a] = sessions;
+  expect([registry.find('constructor'), registry.find('f', '__proto__')]).toEqual([undefined, undefined]);
+  registry.add(fn('__proto__', a, { namespace: 'constructor' }));
+  expect(registry.find('__proto__', 'constructor')?.owner).toBe(a);
+});

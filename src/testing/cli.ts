@@ -1,0 +1,164 @@
+/**
+ * The built command line as a child process, with a home and a working directory of its own.
+ *
+ * It is what `npm run build` made, not the sources; nothing of the caller's environment but PATH reaches it.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll } from 'vitest';
+
+const BUILT = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+/** Long enough for a busy machine, short enough to read the failure. */
+const PATIENCE_MS = 30_000;
+
+export interface CliOptions {
+  cwd?: string;
+  /** Becomes HOME; its `.config` becomes XDG_CONFIG_HOME. */
+  home?: string;
+  env?: Record<string, string>;
+  /** Another executable than the built one. */
+  bin?: string;
+}
+
+export interface CliRun {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command to its end. */
+export async function runCli(args: string[], options: CliOptions = {}): Promise<CliRun> {
+  await using cli = new CliProcess(args, options);
+  const code = await cli.exited();
+  return { code, stdout: cli.stdout, stderr: cli.stderr };
+}
+
+/** Starts a command that stays up, and waits until it says `ready`. */
+export async function startCli(args: string[], options: CliOptions = {}): Promise<CliProcess> {
+  const cli = new CliProcess(args, options);
+  try {
+    await cli.until(() => /\bready\b.*\n/.test(cli.stdout), 'the line that says ready');
+    return cli;
+  } catch (error) {
+    await cli[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+export class CliProcess implements AsyncDisposable {
+  stdout = '';
+  stderr = '';
+  readonly child: ChildProcess;
+  readonly #ended: Promise<void>;
+  #isEnded = false;
+  #watchers = new Set<() => void>();
+
+  constructor(args: string[], { cwd, home = ownHome(), env = {}, bin }: CliOptions) {
+    const words = bin === undefined ? [BUILT, ...args] : args;
+    this.child = spawn(bin ?? process.execPath, words, {
+      cwd: cwd ?? join(ownHome(), 'cwd'),
+      env: { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: join(home, '.config'), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => this.#take('stdout', text));
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => this.#take('stderr', text));
+    this.#ended = new Promise((resolve, reject) => this.child.on('close', () => resolve()).on('error', reject));
+    const end = () => {
+      this.#isEnded = true;
+      this.#notify();
+    };
+    this.#ended.then(end, end);
+  }
+
+  /** The engine it speaks of, e.g. `ws://127.0.0.1:49134`. */
+  get url(): string {
+    return /\bready on (ws:\S+)/.exec(this.stdout)?.[1] ?? '';
+  }
+
+  /** The same port for plain requests. */
+  get http(): string {
+    return this.url.replace(/^ws/, 'http');
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** Resolves once standard error holds the text, from the given place on. */
+  async logged(text: string, from = 0): Promise<void> {
+    await this.until(() => this.stderr.includes(text, from), `"${text}" in the log`);
+  }
+
+  /** Resolves once the claim holds; it is looked at whenever something is printed. */
+  async until(isTrue: () => boolean, what: string): Promise<void> {
+    let check = () => {};
+    const holds = new Promise<void>((resolve, reject) => {
+      check = () => {
+        if (isTrue()) resolve();
+        else if (this.#isEnded) reject(new Error(`ended without ${what}\n${this.stdout}\n${this.stderr}`));
+      };
+    });
+    this.#watchers.add(check);
+    check();
+    try {
+      await within(holds, () => `${what} did not come\n${this.stdout}\n${this.stderr}`);
+    } finally {
+      this.#watchers.delete(check);
+    }
+  }
+
+  /** Sends a signal and waits for the end. A process that was killed has no exit code. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.child.kill(signal);
+    return this.exited();
+  }
+
+  async exited(): Promise<number | null> {
+    await within(this.#ended, () => `${this.child.spawnargs.join(' ')} did not end\n${this.stdout}\n${this.stderr}`);
+    return this.child.exitCode;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop('SIGKILL');
+  }
+
+  #take(stream: 'stdout' | 'stderr', text: string): void {
+    this[stream] += text;
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+async function within<T>(promise: Promise<T>, explain: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(explain())), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const homes: string[] = [];
+afterAll(() => {
+  for (const made of homes.splice(0)) rmSync(made, { recursive: true, force: true });
+});
+
+/** One for all processes of a test file, removed with it. */
+function ownHome(): string {
+  const [made = realpathSync(mkdtempSync(join(tmpdir(), 'workcell-home-')))] = homes;
+  if (homes.length === 0) {
+    mkdirSync(join(made, 'cwd'));
+    homes.push(made);
+  }
+  return made;
+}
