@@ -79,19 +79,14 @@ function parseOwn(argv: string[], options: Record<string, OptionSpec>, command: 
     const { values, positionals } = parseArgs({ args: argv, options: config, allowPositionals: true, strict: true });
     return { words: positionals, options: values as CommandInput['options'] };
   } catch (error) {
-    throw usageProblem(error as NodeJS.ErrnoException, argv, options, command);
+    throw usageProblem(error as NodeJS.ErrnoException, options, command);
   }
 }
 
-function usageProblem(
-  error: NodeJS.ErrnoException,
-  argv: string[],
-  options: Record<string, OptionSpec>,
-  command: Command,
-): UsageError {
-  if (error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return new UsageError(error.message.split('. ')[0]);
+function usageProblem(error: NodeJS.ErrnoException, options: Record<string, OptionSpec>, command: Command): UsageError {
+  if (error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return new UsageError(error.message.split(/\.\s/)[0]);
   const known = Object.keys(options).map((name) => `--${name}`);
-  const given = argv.find((word) => error.message.includes(`'${word.split('=')[0]}'`))?.split('=')[0] ?? '';
+  const given = /^Unknown option '(.+?)'/.exec(error.message)?.[1] ?? '';
   return new UsageError(`${command.name} has no option ${given}${didYouMean(given, known)}`);
 }
 

@@ -1,5 +1,5 @@
 /** The default block of a worker as YAML with its comments, and its place in a configuration file. */
-import { Document, isMap, isSeq, parseDocument, stringify, type YAMLSeq } from 'yaml';
+import { isMap, isNode, isSeq, parseDocument, stringify, type Document, type YAMLSeq } from 'yaml';
 
 import { ConfigError, configKeys, type AnyWorker } from '#contract';
 
@@ -18,24 +18,37 @@ export function defaultBlock(def: AnyWorker): string {
 
 /** The text of a file with the worker's default block added; undefined when it is listed already. */
 export function withWorkerAdded(text: string, def: AnyWorker): string | undefined {
-  const document = text.trim() === '' ? new Document({ workers: [] }) : parseDocument(text);
+  const document: Document = parseDocument(text);
   if (document.errors.length > 0) throw new ConfigError(`config: ${document.errors[0]!.message}`);
+  document.contents ??= document.createNode({});
   if (!isMap(document.contents)) throw new ConfigError('config: the file must hold a map with the key "workers"');
 
-  if (!isSeq(document.get('workers'))) document.set('workers', document.createNode([]));
-  const workers = document.get('workers') as YAMLSeq;
+  const workers = listIn(document);
   const isListed = workers.items.some((item) => isMap(item) && item.get('name') === def.name);
   if (isListed) return undefined;
 
+  document.contents.flow = false;
   workers.flow = false;
   const block = parseDocument(defaultBlock(def)).contents;
   if (isSeq(block)) workers.items.push(...block.items);
   return document.toString({ lineWidth: 0 });
 }
 
+/** The list under `workers`, made where there is none yet. */
+function listIn(document: Document): YAMLSeq {
+  const given = document.get('workers', true);
+  if (isSeq(given)) return given;
+  if (isNode(given) && given.toJSON() !== null) throw new ConfigError('config: "workers" must be a list');
+
+  const list = document.createNode([]);
+  if (isNode(given)) list.commentBefore = given.comment;
+  document.set('workers', list);
+  return list;
+}
+
 function wrap(text: string, width: number): string[] {
   const lines = [''];
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/\s+/)) {
     const line = lines.at(-1)!;
     if (line.length + word.length + 1 > width) lines.push(word);
     else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;

@@ -3,11 +3,11 @@
  *
  * It is read into plain data here; what the blocks mean is each worker's own schema.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { parse, YAMLParseError } from 'yaml';
+import { parse } from 'yaml';
 import { z } from 'zod';
 
 import { ConfigError, didYouMean, parseConfig, type AnyWorker } from '#contract';
@@ -24,7 +24,14 @@ const FileSchema = z.strictObject({
 
 /** Where `worker add` writes and `start` looks when no file is named. Never in the workspace: agents write there. */
 export function defaultConfigPath(env: NodeJS.ProcessEnv = process.env): string {
-  return env.WORKCELL_CONFIG ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'workcell', 'config.yaml');
+  // A variable that is set to nothing counts as not set: taken literally it would mean the current directory.
+  return env.WORKCELL_CONFIG || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'workcell', 'config.yaml');
+}
+
+/** The file to read, if any: one that is named has to be there, the usual one may be. */
+export function findConfigFile(named: string | undefined, env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const path = defaultConfigPath(env);
+  return named ?? (env.WORKCELL_CONFIG || existsSync(path) ? path : undefined);
 }
 
 /** All workers over one workspace: what runs when there is no file. */
@@ -75,16 +82,28 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
 }
 
 function configOf(def: AnyWorker, block: unknown, workspace: string | undefined): unknown {
-  const fromWorkspace = workspace === undefined ? {} : def.workspaceDefaults(workspace);
-  const isObject = typeof block === 'object' && block !== null && !Array.isArray(block);
-  return parseConfig(def.config, isObject ? { ...fromWorkspace, ...block } : block, `workers.${def.name}`);
+  const filled = workspace === undefined ? block : withDefaults(block, def.workspaceDefaults(workspace));
+  return parseConfig(def.config, filled, `workers.${def.name}`);
+}
+
+/** The block with what it leaves out, at any depth; a block that is no map is left for its schema to refuse. */
+function withDefaults(block: unknown, defaults: unknown): unknown {
+  if (!isMap(block) || !isMap(defaults)) return block;
+  const missing = Object.entries(defaults).map(([key, value]) => [
+    key,
+    key in block ? withDefaults(block[key], value) : value,
+  ]);
+  return { ...block, ...Object.fromEntries(missing) };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function parseYaml(text: string): unknown {
   try {
     return parse(text) ?? { workers: [] };
   } catch (error) {
-    if (error instanceof YAMLParseError) throw new ConfigError(`config: ${error.message}`);
-    throw error;
+    throw new ConfigError(`config: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 /** Options of every command that talks to a running engine, and the connection they name. */
 import { connect, type Connection } from '#client';
 import { CallError, silentLog } from '#contract';
-import type { CommandInput, OptionSpec } from './command.ts';
+import { UsageError, type CommandInput, type OptionSpec } from './command.ts';
 
 const DEFAULT_URL = 'ws://127.0.0.1:49134';
 
@@ -16,11 +16,13 @@ export class UnreachableError extends Error {
 }
 
 export function engineUrl(options: CommandInput['options']): string {
-  return text(options.url) ?? process.env.III_URL ?? DEFAULT_URL;
+  const url = text(options.url) ?? (process.env.III_URL || DEFAULT_URL);
+  if (URL.canParse(url) && /^(ws|http)s?:$/.test(new URL(url).protocol)) return url;
+  throw new UsageError(`"${url}" is no address of an engine; one looks like ${DEFAULT_URL}`);
 }
 
 export function engineToken(options: CommandInput['options']): string | undefined {
-  return text(options.token) ?? process.env.WORKCELL_TOKEN;
+  return (text(options.token) ?? process.env.WORKCELL_TOKEN) || undefined;
 }
 
 /** Runs with a connection that is closed afterwards. */
@@ -33,15 +35,21 @@ export async function withEngine<T>(
     name: `workcell-cli:${process.pid}`,
     token: engineToken(options),
     log: silentLog,
-  }).catch((error: unknown) => {
-    if (!(error instanceof CallError)) throw error;
-    throw new UnreachableError(`${error.message}. Is it running? Start one with: workcell start`);
-  });
+  }).catch(explainUnreachable);
   try {
     return await use(bus);
   } finally {
     bus.close();
   }
+}
+
+/** A refused connection with what to do about it; any other failure as it is. */
+export function explainUnreachable(error: unknown): never {
+  if (!(error instanceof CallError)) throw error;
+  const hint = error.message.includes('HTTP 401')
+    ? 'It wants a token: give --token or set WORKCELL_TOKEN'
+    : 'Is it running? Start one with: workcell start';
+  throw new UnreachableError(`${error.message}. ${hint}`, { cause: error });
 }
 
 export function text(value: CommandInput['options'][string]): string | undefined {

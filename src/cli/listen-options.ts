@@ -23,10 +23,10 @@ export const listenOptions: Record<string, OptionSpec> = {
 
 export function parseListenOptions(options: CommandInput['options']): AdmissionRules & { port: number } {
   const host = text(options.host) ?? '127.0.0.1';
-  const port = Number(options.port);
+  const given = text(options.port) ?? '';
+  const port = /^\d+$/.test(given) ? Number(given) : NaN;
   const token = engineToken(options);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new ConfigError(`--port must be 0 to 65535 (got ${String(options.port)})`);
+  if (!(port <= 65_535)) throw new ConfigError(`--port must be 0 to 65535 (got "${given}")`);
   if (!isLoopback(host) && !token) {
     throw new ConfigError(
       `--host ${host} is reachable from other machines, so a token is needed: give --token or set WORKCELL_TOKEN`,

@@ -7,6 +7,12 @@ import { UnreachableError } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { version } from './version.ts';
 
+// A reader that went away, such as `head`, ends what is printed, not what runs.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: string[]): Promise<number> {
@@ -16,6 +22,8 @@ async function main(argv: string[]): Promise<number> {
     if (first === undefined || first === '--help' || first === '-h') return print(overview());
     if (first === 'help') return argv.length === 1 ? print(overview()) : await main([...argv.slice(1), '--help']);
 
+    const group = groupOf(first);
+    if (group.length > 0 && /^(--help|-h)$/.test(argv[1] ?? '')) return print(overview(group));
     const { command, rest } = findCommand(argv);
     const input = parseCommandLine(command, rest);
     if (input.options.help === true && command.helpFor === undefined) return print(commandHelp(command));
@@ -32,7 +40,7 @@ function findCommand(argv: string[]): { command: Command; rest: string[] } {
     const command = commands.find(({ name, aliases = [] }) => name === typed || aliases.includes(typed));
     if (command && typed.split(' ').length === length) return { command, rest: argv.slice(length) };
   }
-  const group = commands.filter(({ name }) => name.startsWith(`${argv[0]} `));
+  const group = groupOf(argv[0]!);
   if (group.length > 0) {
     const given = argv[1] && !argv[1].startsWith('-') ? `no "${argv[0]} ${argv[1]}"; ` : '';
     throw new UsageError(`${given}there is: ${group.map(({ name }) => `workcell ${name}`).join(', ')}`);
@@ -41,14 +49,19 @@ function findCommand(argv: string[]): { command: Command; rest: string[] } {
   throw new UsageError(`no command "${argv[0]}"${didYouMean(argv[0]!, known)}; see workcell --help`);
 }
 
-function overview(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
+/** The commands of two words that begin with this one. */
+function groupOf(word: string): Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+function overview(shown: readonly Command[] = commands): string {
+  const width = Math.max(...shown.map(({ name }) => name.length));
   return [
     `workcell ${version}: the fenced cell in which AI agents work on a real computer.`,
     '',
     'Usage: workcell <command> [options]',
     '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...shown.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
     'workcell <command> --help says more about one.',
     'Exit codes: 0 done, 1 the call failed, 2 bad usage or configuration, 3 no engine reached.',
@@ -62,7 +75,8 @@ function explain(error: unknown): number {
   if (error instanceof UnreachableError) return complain(error.message, EXIT.unreachable);
   if (error instanceof CallError) {
     const { code, message, extra } = error;
-    return complain(JSON.stringify({ code, message, ...extra }, null, 2), EXIT.failed);
+    process.stderr.write(`${JSON.stringify({ code, message, ...extra }, null, 2)}\n`);
+    return EXIT.failed;
   }
   return complain(error instanceof Error ? (error.stack ?? error.message) : String(error), EXIT.failed);
 }

@@ -1,6 +1,6 @@
-/** Tables for people. Programs ask for `--json`. */
+/** Text for terminals. Programs ask for `--json`. */
 export function table(head: string[], rows: string[][]): string {
-  const all = [head, ...rows];
+  const all = [head, ...rows].map((row) => row.map(visible));
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   const line = (row: string[]) =>
     row
@@ -8,4 +8,9 @@ export function table(head: string[], rows: string[][]): string {
       .join('  ')
       .trimEnd();
   return `${all.map(line).join('\n')}\n`;
+}
+
+/** One line without control characters: peers choose their names and words, and a terminal obeys some of them. */
+export function visible(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
 }

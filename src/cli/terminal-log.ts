@@ -4,6 +4,7 @@
  * Standard output is left to results and to protocols that own it.
  */
 import type { Log, LogFields } from '#contract';
+import { visible } from './render.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LEVELS)[number];
@@ -28,7 +29,7 @@ export function terminalLog(level: LogLevel, sink: LogSink = process.stderr): Lo
 
 function readableLine(level: LogLevel, message: string, fields: LogFields = {}): string {
   const details = Object.entries(fields).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([key, value]) => `${key}=${typeof value === 'string' ? visible(value) : JSON.stringify(value)}`,
   );
   return `${new Date().toISOString().slice(11, 19)} ${level.padEnd(5)} ${[message, ...details].join(' ')}\n`;
 }

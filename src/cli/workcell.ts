@@ -34,6 +34,7 @@ export async function startWorkcell({ entries, log, ...listening }: WorkcellOpti
       version,
       busErrors: summariseErrors(engineErrors),
       maxBodyBytes: engine.limits.maxMessageBytes,
+      log,
     });
     const server = await startServer(engine, { ...listening, onRequest, log });
     return {

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 
 import { CallError, readCatalogue } from '#contract';
-import { schemaFields } from '#surfaces/reference';
 import { toPayload } from '../call-arguments.ts';
 import { commandHelp, UsageError, type Command } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { functionHelp } from '../function-help.ts';
 
 const DEFAULT_TIMEOUT_MS = '30000';
 
@@ -44,7 +44,7 @@ export const call: Command = {
     const result = await withEngine(options, (bus) =>
       bus.call(functionId!, payload, { timeoutMs, namespace: text(options.namespace) }),
     );
-    if (result !== undefined) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(result ?? null, null, 2)}\n`);
     return EXIT.ok;
   },
 
@@ -57,25 +57,7 @@ export const call: Command = {
           functionId,
           await notFound(bus.call('engine::functions::info', { function_id: functionId })),
         );
-      const fields = schemaFields(entry.request).map((field) => {
-        const fallback = field.isRequired
-          ? ' (required)'
-          : field.default === undefined
-            ? ''
-            : ` (default ${field.default})`;
-        return `  ${field.name}=<${field.type}>${fallback}\n      ${field.description}`;
-      });
-      const errors = entry.errors.map(({ code, meaning }) => `  ${code}  ${meaning}`);
-      return [
-        `${entry.id}: ${entry.summary}`,
-        ...(entry.details ? ['', entry.details] : []),
-        ...(fields.length > 0 ? ['', 'Fields:', ...fields] : []),
-        ...(errors.length > 0 ? ['', 'Errors:', ...errors] : []),
-        ...(entry.examples.length > 0
-          ? ['', 'Example:', `  workcell call ${entry.id} --json '${JSON.stringify(entry.examples[0])}'`]
-          : []),
-        '',
-      ].join('\n');
+      return functionHelp(entry);
     });
   },
 };

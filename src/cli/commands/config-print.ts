@@ -1,11 +1,10 @@
 /** workcell config print: what `start` would run with, every default filled in. */
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { stringify } from 'yaml';
 
 import type { Command } from '../command.ts';
-import { defaultConfigPath, defaultEntries, parseEntries, readConfigFile } from '../config-file.ts';
+import { defaultEntries, findConfigFile, parseEntries, readConfigFile } from '../config-file.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { availableWorkers } from '../workers.ts';
@@ -22,8 +21,7 @@ export const configPrint: Command = {
   maxWords: 0,
 
   run({ options }) {
-    const fallback = defaultConfigPath();
-    const file = text(options.config) ?? (existsSync(fallback) ? fallback : undefined);
+    const file = findConfigFile(text(options.config));
     const workspace = text(options.workspace);
     const entries =
       file === undefined

@@ -1,10 +1,11 @@
 /** workcell start: the bus, the workers and the HTTP door, until a signal. */
-import { existsSync, realpathSync, statSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import { ConfigError, type Log } from '#contract';
 import type { Command, CommandInput } from '../command.ts';
-import { defaultConfigPath, defaultEntries, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
+import { defaultEntries, findConfigFile, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
+import { isWithinReach } from '../config-reach.ts';
 import { watchConfig } from '../config-watch.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -47,13 +48,15 @@ export const start: Command = {
     const log = terminalLog(parseLevel(options));
     const listening = parseListenOptions(options);
     const source = findSource(options);
-    const workcell = await startWorkcell({ ...listening, entries: readEntries(source), log }).catch(explainListening);
-    const watcher = watchSource(source, workcell, log);
+    const entries = readEntries(source);
+    const workcell = await startWorkcell({ ...listening, entries, log }).catch(explainListening);
+    const watcher = watchSource(source, entries, workcell, log);
+    const stopped = untilSignal();
     announce(workcell, source);
 
-    const signal = await untilSignal();
+    const signal = await stopped;
     log.info('stopping', { signal });
-    watcher?.close();
+    await watcher?.close();
     await workcell.close();
     return EXIT.ok;
   },
@@ -67,9 +70,7 @@ interface Source {
 }
 
 function findSource(options: CommandInput['options']): Source {
-  const named = text(options.config);
-  const fallback = defaultConfigPath();
-  const file = named ?? (existsSync(fallback) ? fallback : undefined);
+  const file = findConfigFile(text(options.config));
   const given = text(options.workspace);
   const workspace = given ?? (file === undefined ? process.cwd() : undefined);
   if (workspace !== undefined && !statSync(workspace, { throwIfNoEntry: false })?.isDirectory()) {
@@ -83,19 +84,30 @@ function readEntries({ file, workspace }: Source): WorkerEntry[] {
   return defaultEntries(availableWorkers, workspace!);
 }
 
-function watchSource(source: Source, workcell: RunningWorkcell, log: Log): { close(): void } | undefined {
+function watchSource(
+  source: Source,
+  entries: WorkerEntry[],
+  workcell: RunningWorkcell,
+  log: Log,
+): { close(): Promise<void> } | undefined {
   const { file } = source;
   if (file === undefined) return undefined;
 
-  const root = source.workspace ?? process.cwd();
-  if (realpathSync(file).startsWith(realpathSync(root) + sep)) {
+  const workspace = source.workspace ?? process.cwd();
+  if (isWithinReach(file, workspace, entries)) {
     log.warn(
       'the configuration file lies in the workspace, where agents may write: changes to it take effect only at the next start',
       { file },
     );
     return undefined;
   }
-  return watchConfig(file, log, () => workcell.workers.apply(readEntries(source)));
+  return watchConfig(file, log, async () => {
+    const changed = readEntries(source);
+    if (isWithinReach(file, workspace, changed)) {
+      throw new ConfigError(`it would let agents write ${file}; restart to run with it all the same`);
+    }
+    await workcell.workers.apply(changed);
+  });
 }
 
 /** People read the block; programs wait for the one line that says ready. */
@@ -124,7 +136,7 @@ function parseLevel(options: CommandInput['options']) {
 function explainListening(error: NodeJS.ErrnoException & { port?: number }): never {
   if (error.code === 'EADDRINUSE')
     throw new ConfigError(`port ${error.port} is in use: is a Workcell running already? --port picks another`);
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'EACCES')
+  if (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
     throw new ConfigError(`cannot listen there: ${error.message}`);
   throw error;
 }

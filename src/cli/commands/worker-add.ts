@@ -1,10 +1,12 @@
 /** workcell worker add: a worker's default block, with comments, into the configuration file. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+
+import { ConfigError } from '#contract';
 
 import type { Command } from '../command.ts';
 import { withWorkerAdded } from '../config-block.ts';
-import { defaultConfigPath, findWorker } from '../config-file.ts';
+import { defaultConfigPath, findWorker, readConfigFile } from '../config-file.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { availableWorkers } from '../workers.ts';
@@ -29,7 +31,7 @@ export const workerAdd: Command = {
   run({ words: [name], options }) {
     const path = resolve(text(options.config) ?? defaultConfigPath());
     const def = findWorker(name!, availableWorkers);
-    const changed = withWorkerAdded(readIfThere(path), def);
+    const changed = withWorkerAdded(existsSync(path) ? readConfigFile(path) : '', def);
     if (changed === undefined) {
       process.stdout.write(`${def.name} is in ${path} already\n`);
       return Promise.resolve(EXIT.ok);
@@ -40,19 +42,17 @@ export const workerAdd: Command = {
   },
 };
 
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
-}
-
-/** A running engine reads the file at any moment, so it never sees half of it. */
+/** A running engine reads the file at any moment, so it never sees half of it. Links and modes stay. */
 function replaceFile(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, content, { flag: 'wx' });
-  renameSync(temporary, path);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const target = existsSync(path) ? realpathSync(path) : path;
+    const mode = statSync(target, { throwIfNoEntry: false })?.mode ?? 0o644;
+    const temporary = `${target}.${process.pid}.tmp`;
+    writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 });
+    chmodSync(temporary, mode & 0o777);
+    renameSync(temporary, target);
+  } catch (error) {
+    throw new ConfigError(`cannot write ${path}: ${(error as Error).message}`, { cause: error });
+  }
 }

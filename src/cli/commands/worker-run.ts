@@ -2,10 +2,9 @@
 import { resolve } from 'node:path';
 
 import { connect } from '#client';
-import { CallError } from '#contract';
 import type { Command } from '../command.ts';
 import { defaultEntries, findWorker, parseEntries, readConfigFile } from '../config-file.ts';
-import { addressOptions, engineToken, engineUrl, text, UnreachableError } from '../engine-address.ts';
+import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
@@ -47,12 +46,11 @@ export const workerRun: Command = {
         description: def.summary,
         token: engineToken(options),
         log,
-      }).catch((error: unknown) => {
-        throw error instanceof CallError ? new UnreachableError(error.message) : error;
-      });
+      }).catch(explainUnreachable);
       connection.serve({ def, context });
+      const stopped = untilSignal();
       process.stdout.write(`${def.name} ready on ${url} with ${def.functions.length} functions\n`);
-      await untilSignal();
+      await stopped;
       connection.close();
     } finally {
       await def.close(context);

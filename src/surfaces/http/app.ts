@@ -5,7 +5,15 @@
  */
 import { Hono, type Context } from 'hono';
 
-import { CallError, readCatalogue, type Bus, type ErrorSummary } from '#contract';
+import {
+  CallError,
+  readCatalogue,
+  silentLog,
+  type Bus,
+  type CatalogueEntry,
+  type ErrorSummary,
+  type Log,
+} from '#contract';
 import { fromUrlPath, toUrlPath } from '#protocol';
 import { referencePages, toHtml, type Page } from '#surfaces/reference';
 import { badRequest, httpFailure, type HttpFailure } from './failures.ts';
@@ -18,6 +26,7 @@ export interface HttpAppOptions {
   /** Codes that any call may answer with. */
   busErrors: ErrorSummary[];
   maxBodyBytes: number;
+  log?: Log;
 }
 
 const DEFAULT_TIMEOUT_MS = 300_000;
@@ -35,7 +44,7 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
   app.get('/functions', async (c) => {
     const catalogue = await readCatalogue(bus);
     return c.json({
-      functions: catalogue.map(({ id, summary }) => ({ id, summary, path: `/functions/${toUrlPath(id)}` })),
+      functions: catalogue.map((entry) => ({ id: entry.id, summary: entry.summary, path: pathOf(entry) })),
     });
   });
   app.post('/functions/*', (c) => callFunction(c, bus, options));
@@ -58,6 +67,7 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
   );
   app.onError((error, c) => {
     if (error instanceof CallError) return answer(c, httpFailure(error, undefined, options.busErrors));
+    (options.log ?? silentLog).error('a bug in the HTTP door', { path: c.req.path, stack: error.stack });
     return answer(c, badRequest('internal_error', 'a bug in the HTTP door', 500));
   });
   return app;
@@ -91,10 +101,16 @@ async function callFunction(c: Context, bus: Bus, options: HttpAppOptions): Prom
   }
 }
 
+function pathOf({ id, namespace }: CatalogueEntry): string {
+  const query = namespace === 'default' ? '' : `?${new URLSearchParams({ namespace })}`;
+  return `/functions/${toUrlPath(id)}${query}`;
+}
+
 function answer(c: Context, failure: HttpFailure): Response {
   return c.json(failure.body, failure.status);
 }
 
 function pageLinks(pages: Page[]): { href: string; text: string }[] {
-  return [{ href: '/', text: 'Workcell' }, ...pages.map(({ slug, title }) => ({ href: `/docs/${slug}`, text: title }))];
+  const links = pages.map(({ slug, title }) => ({ href: `/docs/${encodeURIComponent(slug)}`, text: title }));
+  return [{ href: '/', text: 'Workcell' }, ...links];
 }

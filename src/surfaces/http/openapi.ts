@@ -20,10 +20,14 @@ export function openApiDocument(catalogue: CatalogueEntry[], version: string): J
       },
     },
   };
+  const names = new Set<string>();
   const paths = Object.fromEntries(
     catalogue
       .filter((entry) => entry.namespace === 'default')
-      .map((entry) => [`/functions/${toUrlPath(entry.id)}`, { post: operation(entry, schemas) }]),
+      .map((entry) => [
+        `/functions/${toUrlPath(entry.id)}`,
+        { post: operation(entry, freeName(entry.id, names), schemas) },
+      ]),
   );
   return {
     openapi: '3.1.0',
@@ -34,8 +38,16 @@ export function openApiDocument(catalogue: CatalogueEntry[], version: string): J
   };
 }
 
-function operation(entry: CatalogueEntry, schemas: Record<string, unknown>): JsonSchema {
-  const name = toToolName(entry.id);
+/** Ids that differ only in punctuation are told apart by a number. */
+function freeName(id: string, taken: Set<string>): string {
+  const plain = toToolName(id);
+  let name = plain;
+  for (let count = 2; taken.has(name); count++) name = `${plain}_${count}`;
+  taken.add(name);
+  return name;
+}
+
+function operation(entry: CatalogueEntry, name: string, schemas: Record<string, unknown>): JsonSchema {
   return {
     operationId: name,
     summary: entry.summary,
@@ -70,26 +82,55 @@ function failures(entry: CatalogueEntry): JsonSchema {
   return { ...Object.fromEntries(described), default: { description: 'Any other failure.', content } };
 }
 
+/** Deeper than any schema that was written by hand; a foreign one is cut there. */
+const DEEPEST = 100;
+
 /** Moves a schema's definitions to the document's components, where its references can find them. */
 function hoist(schema: JsonSchema | undefined, prefix: string, schemas: Record<string, unknown>): JsonSchema {
   if (!schema) return {};
-  const { definitions, $schema: _, ...rest } = schema;
-  for (const [name, definition] of Object.entries((definitions ?? {}) as Record<string, JsonSchema>)) {
-    schemas[`${prefix}.${name}`] = redirect(definition, prefix);
-  }
-  return redirect(rest, prefix) as JsonSchema;
+  const { definitions, $defs, $schema: _, ...rest } = schema;
+  const named = Object.entries({ ...(definitions as object), ...($defs as object) });
+  const components = Object.fromEntries(
+    named.map(([name, definition]) => [componentName(prefix, name), redirect(definition, prefix, 0)]),
+  );
+  const whole = redirect(rest, prefix, 0) as JsonSchema;
+  Object.assign(schemas, components);
+  const own = `#/components/schemas/${prefix}`;
+  const isRecursive = [`"${own}"`, `"${own}/`].some((part) => JSON.stringify([whole, components]).includes(part));
+  if (!isRecursive) return whole;
+
+  schemas[prefix] = whole;
+  return { $ref: own };
 }
 
-function redirect(value: unknown, prefix: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => redirect(item, prefix));
+function redirect(value: unknown, prefix: string, depth: number): unknown {
+  if (depth > DEEPEST) return {};
+  if (Array.isArray(value)) return value.map((item) => redirect(item, prefix, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const isReference = key === '$ref' && typeof inner === 'string';
-      return [
-        key,
-        isReference ? inner.replace('#/definitions/', `#/components/schemas/${prefix}.`) : redirect(inner, prefix),
-      ];
+      return [key, isReference ? inDocument(inner, prefix) : redirect(inner, prefix, depth + 1)];
     }),
   );
+}
+
+/** A reference within a schema as one within the document; any other as it is. */
+function inDocument(reference: string, prefix: string): string {
+  if (!reference.startsWith('#')) return reference;
+  const [, name] = /^#\/(?:definitions|\$defs)\/([^/]+)$/.exec(reference) ?? [];
+  const target = name === undefined ? prefix + reference.slice(1) : componentName(prefix, decodePointer(name));
+  return `#/components/schemas/${target}`;
+}
+
+function componentName(prefix: string, name: string): string {
+  return `${prefix}.${name}`.replaceAll(/[^A-Za-z0-9._-]/g, '_');
+}
+
+function decodePointer(token: string): string {
+  try {
+    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return token;
+  }
 }

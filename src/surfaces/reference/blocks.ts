@@ -13,6 +13,11 @@ export interface Page {
   blocks: Block[];
 }
 
+/** Text as code, whatever it holds. */
+export function code(text: string): string {
+  return `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ')}\``;
+}
+
 export function toMarkdown(page: Page): string {
   return `${page.blocks.map(markdownBlock).join('\n\n')}\n`;
 }
@@ -33,9 +38,9 @@ pre{border:1px solid #8886;padding:.6rem;overflow-x:auto}code{font:.9em ui-monos
 function markdownBlock(block: Block): string {
   switch (block.kind) {
     case 'heading':
-      return `${block.anchor ? `<a id="${block.anchor}"></a>\n\n` : ''}${'#'.repeat(block.level)} ${block.text}`;
+      return `${block.anchor ? `<a id="${escapeHtml(block.anchor)}"></a>\n\n` : ''}${'#'.repeat(block.level)} ${markdown(block.text)}`;
     case 'text':
-      return block.text;
+      return markdown(block.text).replace(/^(\d*)([-+.)>=~#|])/, '$1\\$2');
     case 'code':
       return `\`\`\`${block.language}\n${block.text}\n\`\`\``;
     case 'table':
@@ -44,7 +49,19 @@ function markdownBlock(block: Block): string {
 }
 
 function markdownRow(cells: string[]): string {
-  return `| ${cells.map((cell) => cell.replace(/\|/g, '\\|').replace(/\n/g, ' ')).join(' | ')} |`;
+  return `| ${cells.map((cell) => markdown(cell).replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+/** What would be emphasis, a tag, an entity or a link; other punctuation stays as it is easier to read. */
+const MARKDOWN = /[\\`*]|\b_|_\b|~(?=~)|<(?=[A-Za-z/!?])|&(?=[#\w])|\](?=[([:])/g;
+
+/** One paragraph in which only code is markup. */
+function markdown(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line
+    .split(/(`[^`]+`)/)
+    .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(MARKDOWN, '\\$&')))
+    .join('');
 }
 
 function htmlBlock(block: Block): string {

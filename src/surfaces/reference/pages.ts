@@ -1,8 +1,10 @@
 /** The reference, made from the catalogue: a page per worker, and one for every error code. */
 import type { CatalogueEntry, ErrorSummary, JsonSchema } from '#contract';
 import { toUrlPath } from '#protocol';
-import type { Block, Page } from './blocks.ts';
-import { schemaFields } from './schema-fields.ts';
+import { code, type Block, type Page } from './blocks.ts';
+import { definitionsOf, schemaFields, schemaOf } from './schema-fields.ts';
+
+const ERRORS_SLUG = 'errors';
 
 /** Pages in the order they are linked. `busErrors` are the codes that any call may answer with. */
 export function referencePages(catalogue: CatalogueEntry[], busErrors: ErrorSummary[]): Page[] {
@@ -22,10 +24,11 @@ function workerPage(worker: string, entries: CatalogueEntry[]): Page {
   const overview: Block = {
     kind: 'table',
     head: ['Function', 'Effect', 'What it does'],
-    rows: entries.map((entry) => [`\`${entry.id}\``, entry.effect ?? '', entry.summary]),
+    rows: entries.map((entry) => [code(entry.id), entry.effect ?? '', entry.summary]),
   };
   return {
-    slug: worker,
+    // Error messages link to the errors page, so no worker may take its place.
+    slug: worker === ERRORS_SLUG ? `${worker}-worker` : worker,
     title: worker,
     blocks: [{ kind: 'heading', level: 1, text: worker }, overview, ...entries.flatMap(functionBlocks)],
   };
@@ -33,15 +36,23 @@ function workerPage(worker: string, entries: CatalogueEntry[]): Page {
 
 function functionBlocks(entry: CatalogueEntry): Block[] {
   return [
-    { kind: 'heading', level: 2, text: `\`${entry.id}\``, anchor: entry.id },
+    { kind: 'heading', level: 2, text: code(entry.id), anchor: entry.id },
     { kind: 'text', text: entry.details ? `${entry.summary} ${entry.details}` : entry.summary },
-    { kind: 'text', text: `\`POST /functions/${toUrlPath(entry.id)}\` · \`workcell call ${entry.id}\`` },
-    ...fieldBlocks('Request', entry.request, { isRequest: true }),
-    ...fieldBlocks('Response', entry.response, { isRequest: false }),
-    ...definitionBlocks(entry.response),
+    { kind: 'text', text: `${code(`POST /functions/${toUrlPath(entry.id)}`)} · ${code(`workcell call ${entry.id}`)}` },
+    ...schemaBlocks('Request', entry.request, { isRequest: true }),
+    ...schemaBlocks('Response', entry.response, { isRequest: false }),
     ...errorBlocks(entry.errors),
     ...entry.examples.slice(0, 1).flatMap(exampleBlocks),
   ];
+}
+
+/** The fields of a schema and of every shape that it names. */
+function schemaBlocks(title: string, schema: JsonSchema | undefined, side: { isRequest: boolean }): Block[] {
+  const definitions = definitionsOf(schema);
+  const named = Object.entries(definitions).flatMap(([name, definition]) =>
+    fieldBlocks(name, { ...schemaOf(definition), definitions }, side),
+  );
+  return [...fieldBlocks(title, schema, side), ...named];
 }
 
 function fieldBlocks(title: string, schema: JsonSchema | undefined, { isRequest }: { isRequest: boolean }): Block[] {
@@ -49,9 +60,9 @@ function fieldBlocks(title: string, schema: JsonSchema | undefined, { isRequest 
   if (fields.length === 0) return [];
   const head = isRequest ? ['Field', 'Type', 'Default', 'Meaning'] : ['Field', 'Type', 'Meaning'];
   const rows = fields.map((field) => {
-    const fallback = field.isRequired ? 'required' : field.default === undefined ? '' : `\`${field.default}\``;
+    const fallback = field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default);
     const always = field.isRequired || isRequest ? '' : ' (may be absent)';
-    const name = `\`${field.name}\``;
+    const name = code(field.name);
     return isRequest ? [name, field.type, fallback, field.description] : [name, field.type + always, field.description];
   });
   return [
@@ -60,18 +71,9 @@ function fieldBlocks(title: string, schema: JsonSchema | undefined, { isRequest 
   ];
 }
 
-function definitionBlocks(schema: JsonSchema | undefined): Block[] {
-  const definitions = (schema?.definitions ?? {}) as Record<string, JsonSchema>;
-  return Object.entries(definitions)
-    .filter(([, definition]) => definition.properties !== undefined)
-    .flatMap(([name, definition]) => {
-      return fieldBlocks(name, { ...definition, definitions }, { isRequest: false });
-    });
-}
-
 function errorBlocks(errors: ErrorSummary[]): Block[] {
   if (errors.length === 0) return [];
-  const rows = errors.map(({ code, http, meaning }) => [`\`${code}\``, String(http), meaning]);
+  const rows = errors.map((error) => [code(error.code), String(error.http), error.meaning]);
   return [
     { kind: 'heading', level: 3, text: 'Errors' },
     { kind: 'table', head: ['Code', 'HTTP', 'Meaning'], rows },
@@ -97,7 +99,7 @@ function errorsPage(catalogue: CatalogueEntry[], busErrors: ErrorSummary[]): Pag
   }
   const codes = [...byCode.values()].toSorted((a, b) => (a.error.code < b.error.code ? -1 : 1));
   return {
-    slug: 'errors',
+    slug: ERRORS_SLUG,
     title: 'Errors',
     blocks: [
       { kind: 'heading', level: 1, text: 'Errors' },
@@ -112,9 +114,9 @@ function errorsPage(catalogue: CatalogueEntry[], busErrors: ErrorSummary[]): Pag
 
 function errorEntry(error: ErrorSummary, functions: string[]): Block[] {
   const retry = error.retryable ? ' The same request may succeed later.' : '';
-  const from = functions.length === 0 ? 'Any call.' : functions.map((id) => `\`${id}\``).join(', ');
+  const from = functions.length === 0 ? 'Any call.' : functions.map(code).join(', ');
   return [
-    { kind: 'heading', level: 2, text: `\`${error.code}\``, anchor: error.code },
+    { kind: 'heading', level: 2, text: code(error.code), anchor: error.code },
     { kind: 'text', text: `${error.meaning}${retry} HTTP ${error.http}.` },
     { kind: 'text', text: `Answered by: ${from}` },
   ];

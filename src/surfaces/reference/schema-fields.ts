@@ -1,4 +1,8 @@
-/** The fields of a JSON Schema object as rows of a table: what to send, what comes back. */
+/**
+ * The fields of a JSON Schema object as rows of a table: what to send, what comes back.
+ *
+ * A worker in another language sends any JSON as its schema, so nothing here trusts the shape of it.
+ */
 import type { JsonSchema } from '#contract';
 
 export interface SchemaField {
@@ -10,37 +14,56 @@ export interface SchemaField {
   description: string;
 }
 
+/** Types nested deeper than this are shown as `any`. */
+const DEEPEST = 16;
+
 export function schemaFields(schema: JsonSchema | undefined): SchemaField[] {
-  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
-  const required = new Set((schema?.required ?? []) as string[]);
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    type: typeName(property, schema ?? {}),
-    isRequired: required.has(name),
-    ...('default' in property ? { default: JSON.stringify(property.default) } : {}),
-    description: typeof property.description === 'string' ? property.description : '',
-  }));
+  const root = schemaOf(schema);
+  const required = new Set(Array.isArray(root.required) ? root.required : []);
+  return Object.entries(schemaOf(root.properties)).map(([name, value]) => {
+    const property = schemaOf(value);
+    return {
+      name,
+      type: typeName(property, root, 0),
+      isRequired: required.has(name),
+      ...('default' in property ? { default: JSON.stringify(property.default) } : {}),
+      description: typeof property.description === 'string' ? property.description : '',
+    };
+  });
 }
 
 /** One type in words: `string`, `uint32 or null`, `DirEntry[]`, `"a" or "b"`. */
-function typeName(schema: JsonSchema, root: JsonSchema): string {
-  if (typeof schema.$ref === 'string') return refName(schema.$ref, root);
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' or ');
+function typeName(value: unknown, root: JsonSchema, depth: number): string {
+  const schema = schemaOf(value);
+  if (depth > DEEPEST) return 'any';
+  if (typeof schema.$ref === 'string') return refName(schema.$ref, root, depth);
+  if (Array.isArray(schema.enum)) return schema.enum.map((item) => JSON.stringify(item)).join(' or ');
   if ('const' in schema) return JSON.stringify(schema.const);
-  const variants = (schema.anyOf ?? schema.oneOf ?? schema.allOf) as JsonSchema[] | undefined;
-  if (variants) return variants.map((variant) => typeName(variant, root)).join(' or ');
-  const types = [schema.type ?? 'any'].flat() as string[];
-  return types.map((type) => plainTypeName(type, schema, root)).join(' or ');
+  const variants = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+  if (Array.isArray(variants)) return variants.map((variant) => typeName(variant, root, depth + 1)).join(' or ');
+  const types = [schema.type].flat().filter((type) => typeof type === 'string');
+  return types.map((type) => plainTypeName(type, schema, root, depth)).join(' or ') || 'any';
 }
 
-function plainTypeName(type: string, schema: JsonSchema, root: JsonSchema): string {
-  if (type === 'array') return `${typeName((schema.items ?? {}) as JsonSchema, root)}[]`;
+function plainTypeName(type: string, schema: JsonSchema, root: JsonSchema, depth: number): string {
+  if (type === 'array') return `${typeName(schema.items, root, depth + 1)}[]`;
   if (type === 'integer' && typeof schema.format === 'string') return schema.format;
   return type;
 }
 
-function refName(ref: string, root: JsonSchema): string {
+function refName(ref: string, root: JsonSchema, depth: number): string {
   const name = ref.split('/').at(-1) ?? ref;
-  const target = ((root.definitions ?? {}) as Record<string, JsonSchema>)[name];
-  return target && Array.isArray(target.enum) ? typeName(target, root) : name;
+  const target = schemaOf(definitionsOf(root)[name]);
+  return Array.isArray(target.enum) ? typeName(target, root, depth + 1) : name;
+}
+
+/** The named shapes of a schema, under the name of either draft. */
+export function definitionsOf(schema: JsonSchema | undefined): JsonSchema {
+  const root = schemaOf(schema);
+  return { ...schemaOf(root.definitions), ...schemaOf(root.$defs) };
+}
+
+/** A schema as an object; `true` and whatever is none says nothing. */
+export function schemaOf(value: unknown): JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonSchema) : {};
 }

@@ -1,0 +1,150 @@
+/** One port for everything, as a plain client and a browser see it. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { connect } from '#client';
+import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+import { web } from './support/web.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let dir: TempDir;
+let open: CliProcess;
+let closed: CliProcess;
+beforeAll(async () => {
+  dir = await tempDir({ 'a.txt': 'hello\n' });
+  const args = ['start', '--port', '0', '--workspace', dir.root];
+  [open, closed] = await Promise.all([
+    startCli(args),
+    startCli([...args, '--host', '0.0.0.0'], { env: { WORKCELL_TOKEN: 'opensesame' } }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([open, closed].map((cell) => cell?.[Symbol.asyncDispose]()));
+  await dir?.[Symbol.asyncDispose]();
+});
+
+const readFile = { method: 'POST', body: '{"path":"a.txt"}' };
+
+test('health', async () => {
+  expect(await web(`${open.http}/healthz`)).toMatchObject({
+    status: 200,
+    body: { status: 'ok', version: expect.any(String) },
+  });
+});
+
+test('a call and its failures', async () => {
+  const read = `${open.http}/functions/coder/read-file`;
+  expect(await web(read, readFile)).toMatchObject({
+    status: 200,
+    body: { path: 'a.txt', content: 'hello\n', size: 6 },
+  });
+  expect(await web(read, { method: 'POST', body: '{"path":"none"}' })).toMatchObject({
+    status: 404,
+    body: { error: { code: 'C211', message: 'none does not exist or is protected' } },
+  });
+  expect(await web(read, { method: 'POST' })).toMatchObject({ status: 400, body: { error: { code: 'C210' } } });
+  expect(await web(`${open.http}/functions/coder/none`, readFile)).toMatchObject({
+    status: 404,
+    body: { error: { code: 'function_not_found' } },
+  });
+});
+
+test('the OpenAPI document describes every function, and its references resolve', async () => {
+  const { status, body } = await web(`${open.http}/openapi.json`);
+  const document = body as { openapi: string; info: object; paths: Record<string, unknown> };
+  expect([status, document.openapi, Object.keys(document.info)]).toEqual([
+    200,
+    '3.1.0',
+    ['title', 'version', 'license'],
+  ]);
+  const { body: listed } = await web(`${open.http}/functions`);
+  const { functions } = listed as { functions: { path: string }[] };
+  expect(Object.keys(document.paths).toSorted()).toEqual(functions.map(({ path }) => path).toSorted());
+
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]*)"/g)].map(([, path = '']) =>
+    path.split('/'),
+  );
+  const dangling = references.filter(
+    (path) => path.reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document) === undefined,
+  );
+  expect([references.length > 0, dangling]).toEqual([true, []]);
+});
+
+test('pages: the start page without an upgrade, the errors with an anchor for each code', async () => {
+  const page = await web(`${open.http}/`);
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.body).toContain('<h1>Workcell ');
+  const errors = await web(`${open.http}/docs/errors`);
+  for (const code of ['C210', 'C211', 'function_not_found']) expect(errors.body).toContain(`<h2 id="${code}">`);
+});
+
+describe('a page of another site', () => {
+  test.each([
+    ['by its origin', { origin: 'https://evil.example' }, 'foreign_origin'],
+    ['by an origin without a name', { origin: 'null' }, 'foreign_origin'],
+    ['by a port that is not ours', { origin: 'http://localhost:1' }, 'foreign_origin'],
+    ['by the host it was rebound from', { host: 'evil.example' }, 'foreign_host'],
+  ])('is refused %s, over HTTP and WebSocket', async (_, headers, code) => {
+    const answer = await web(`${open.http}/functions/coder/read-file`, { ...readFile, headers });
+    expect(answer).toMatchObject({ status: 403, body: { error: { code } } });
+    const upgrade = {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    };
+    expect(await web(open.http, { headers: { ...upgrade, ...headers } })).toMatchObject({ status: 403 });
+  });
+
+  test('our own pages are not', async () => {
+    const origin = open.http;
+    expect(await web(`${open.http}/functions/coder/read-file`, { ...readFile, headers: { origin } })).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+describe('with a token', () => {
+  const http = () => `http://127.0.0.1:${closed.port}`;
+  const withToken = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+  test('only who has it may call', async () => {
+    const read = `${http()}/functions/coder/read-file`;
+    const refusal = {
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer' },
+      body: { error: { code: 'unauthorized' } },
+    };
+    expect(await web(read, readFile)).toMatchObject(refusal);
+    expect(await web(read, { ...readFile, ...withToken('opensesam') })).toMatchObject(refusal);
+    expect(await web(`${http()}/openapi.json`)).toMatchObject(refusal);
+    expect(await web(read, { ...readFile, ...withToken('opensesame') })).toMatchObject({ status: 200 });
+    expect(await web(`${http()}/healthz`)).toMatchObject({ status: 200 });
+  });
+
+  test('only who has it may connect', async () => {
+    const url = `ws://127.0.0.1:${closed.port}`;
+    await expect(connect(url)).rejects.toMatchObject({ message: `${url} refused the connection with HTTP 401` });
+    const bus = await connect(url, { token: 'opensesame' });
+    expect(await bus.call('coder::read-file', { path: 'a.txt' })).toMatchObject({ content: 'hello\n' });
+    bus.close();
+
+    const call = ['call', 'coder::read-file', 'path=a.txt', '--url', url];
+    const [without, given, fromEnv] = await Promise.all([
+      runCli(call),
+      runCli([...call, '--token', 'opensesame']),
+      runCli(call, { env: { WORKCELL_TOKEN: 'opensesame' } }),
+    ]);
+    expect(without).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: `Error: ${url} refused the connection with HTTP 401. It wants a token: give --token or set WORKCELL_TOKEN\n`,
+    });
+    expect([given.code, fromEnv.code]).toEqual([0, 0]);
+  });
+
+  test('it is printed nowhere', () => {
+    expect(closed.stdout + closed.stderr).not.toContain('opensesame');
+  });
+});

@@ -1,0 +1,61 @@
+/** What npm would publish: packed, installed into an empty folder, and used from there. */
+import { execFile, type ExecFileException } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import { expect, test } from 'vitest';
+
+import { runCli, startCli } from '../../src/testing/cli.ts';
+import { tempDir } from '../../src/testing/temp-dir.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH/;
+
+interface Ended {
+  ok: boolean;
+  stdout: string;
+  stderr: string;
+}
+
+/** npm with the settings of whoever runs the tests: it needs to know their registry. */
+function npm(command: 'npm' | 'npx' | 'node', args: string[], cwd: string): Promise<Ended> {
+  const env = { ...process.env, NODE_OPTIONS: '', npm_config_update_notifier: 'false' };
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd, env, timeout: 60_000 }, (error: ExecFileException | null, stdout, stderr) =>
+      resolve({ ok: error === null, stdout, stderr }),
+    );
+  });
+}
+
+test('the packed package installs and runs', { timeout: 90_000 }, async ({ skip }) => {
+  await using dir = await tempDir({ 'app/package.json': '{"private":true}', 'work/a.txt': 'abc' });
+  const app = dir.path('app');
+  const packed = await npm('npm', ['pack', '--json', '--pack-destination', dir.root], ROOT);
+  const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }];
+  const paths = files.map(({ path }) => path);
+  expect(paths).toEqual(
+    expect.arrayContaining(['package.json', 'LICENSE', 'dist/cli/main.js', 'dist/client/index.d.ts']),
+  );
+  expect(paths.filter((path) => /^(src|tests|bench|scripts|console)\/|\.test\.|\/testing\//.test(path))).toEqual([]);
+
+  const installing = ['install', '--no-audit', '--no-fund', '--omit=dev', '--prefer-offline', dir.path(filename)];
+  const installed = await npm('npm', installing, app);
+  skip(NO_REGISTRY.test(installed.stderr), 'the npm registry cannot be reached');
+  expect(installed).toMatchObject({ ok: true });
+
+  const version = await npm('npx', ['--no-install', 'workcell', '--version'], app);
+  expect(version).toMatchObject({ ok: true, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+
+  const program = `
+    const { connect } = await import('workcell/client');
+    const { defineWorker } = await import('workcell/contract');
+    const inside = await import('workcell/engine').catch((error) => error.code);
+    console.log(typeof connect, typeof defineWorker, inside);`;
+  const imported = await npm('node', ['--input-type=module', '--eval', program], app);
+  expect(imported).toEqual({ ok: true, stdout: 'function function ERR_PACKAGE_PATH_NOT_EXPORTED\n', stderr: '' });
+
+  const bin = dir.path('app/node_modules/.bin/workcell');
+  await using cell = await startCli(['start', '--port', '0', '--workspace', dir.path('work')], { bin });
+  const read = await runCli(['call', 'coder::read-file', 'path=a.txt', '--url', cell.url], { bin });
+  expect(JSON.parse(read.stdout)).toMatchObject({ content: 'abc' });
+  expect(await cell.stop()).toBe(0);
+});

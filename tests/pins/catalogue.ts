@@ -1,0 +1,19 @@
+/** What a client sees of all workers of this build: the catalogue of a real engine. */
+import { connect } from '#client';
+import { readCatalogue, type CatalogueEntry } from '#contract';
+import { Engine } from '#engine';
+import { availableWorkers } from '../../src/cli/workers.ts';
+
+export async function publishedCatalogue(): Promise<CatalogueEntry[]> {
+  const engine = new Engine();
+  try {
+    for (const def of availableWorkers) {
+      const worker = await connect(engine.dialer(), { name: def.name });
+      worker.serve({ def, context: undefined });
+    }
+    const bus = await connect(engine.dialer());
+    return await readCatalogue(bus);
+  } finally {
+    engine.close();
+  }
+}
