@@ -2,7 +2,7 @@
 import { defineConfig } from 'vitest/config';
 
 // The first is ours; the others are what vite gives code that runs in Node, which setting any replaces.
-const conditions = ['source', 'module', 'node', 'development|production'];
+const conditions = ['source', 'node', 'development|production'];
 
 const projects = {
   unit: ['src/**/*.test.ts'],

@@ -1,0 +1,76 @@
+/** Channels that nobody completes: they end instead of hanging. */
+import { finished } from 'node:stream/promises';
+
+import { expect, test } from 'vitest';
+
+import { startEngine } from '#testing';
+import { channelPeer, channelPeers } from './support/channel-peers.ts';
+import { connectSdk, versions } from './support/clients.ts';
+import { within } from './support/waiting.ts';
+
+const short = { channelTtlMs: 1_500 };
+
+test.concurrent.each(channelPeers)(
+  '%s, waiting for a writer that never comes, reaches the end of the stream',
+  async (kind) => {
+    await using engine = await startEngine({ limits: short });
+    await using peer = await channelPeer(kind, engine);
+    const channel = engine.engine.channels.create();
+
+    expect(await within(peer.readAll(channel.reader), 'the end of the stream')).toEqual(Buffer.alloc(0));
+    expect(engine.engine.channels.count).toBe(0);
+  },
+);
+
+test.concurrent.each(versions)(
+  '%s: a stream ended before its first write opens no socket; its reader ends with the channel',
+  async (version) => {
+    await using engine = await startEngine({ limits: short });
+    await using client = connectSdk(version, engine.url);
+    const { writer, reader } = await client.createChannel();
+
+    writer.stream.end();
+
+    expect(await within(reader.readAll(), 'the end of the stream')).toEqual(Buffer.alloc(0));
+  },
+);
+
+test.concurrent.each(versions)('%s: a writer waiting for a reader that never comes is cut off', async (version) => {
+  await using engine = await startEngine({ limits: short });
+  await using client = connectSdk(version, engine.url);
+  const { writer } = await client.createChannel();
+
+  writer.stream.write(Buffer.alloc(32 * 1024 * 1024));
+
+  await within(
+    finished(writer.stream).catch(() => {}),
+    'the end of the writer',
+    5_000,
+  );
+  expect(engine.engine.channels.count).toBe(0);
+});
+
+test.concurrent.each(versions)('%s: a channel with both ends taken lives on past the limit', async (version) => {
+  await using engine = await startEngine({ limits: short });
+  await using client = connectSdk(version, engine.url);
+  const { writer, reader } = await client.createChannel();
+  const reading = reader.readAll();
+  writer.stream.write('before, ');
+
+  // Younger and never used: when the sweep has taken it, it has passed over ours.
+  const unused = engine.engine.channels.create().reader;
+  await expect.poll(() => engine.engine.channels.find(unused), { timeout: 8_000 }).toBeUndefined();
+  writer.stream.end('after');
+
+  expect(String(await within(reading, 'the stream'))).toBe('before, after');
+});
+
+test('a channel is forgotten once both ends are done', async () => {
+  await using engine = await startEngine();
+  await using peer = await channelPeer('0.22.1', engine);
+  const channel = engine.engine.channels.create();
+
+  await Promise.all([peer.readAll(channel.reader), peer.write(channel.writer, Buffer.from('x'))]);
+
+  await expect.poll(() => engine.engine.channels.count).toBe(0);
+});
