@@ -1,0 +1,6 @@
+/** Regexes of users, in the Rust dialect; none reaches JavaScript's RegExp. */
+export { compileRegex, type RegexOptions } from './compile-regex.ts';
+export type { LineMatch } from './find-lines.ts';
+export { requiredLiterals, type Regex, type Span } from './regex.ts';
+export { RegexError, ReplacementError } from './regex-error.ts';
+export { literalReplacement, parseReplacement } from './replacement.ts';

@@ -1,0 +1,145 @@
+/**
+ * A regex of the Rust crate over bytes: its syntax, its semantics, and a search that is linear in the haystack.
+ *
+ * Haystacks must be valid UTF-8; the caller converts what is not, for offsets refer to what was searched. Each call
+ * copies its haystack into WebAssembly memory of at most 1 GiB: 300 MB can be rewritten, 900 MB searched; beyond,
+ * `RegexError` says so. Linear is not fast: a compiled pattern of megabytes, such as \w{200}x, can take microseconds
+ * a byte, and going through all matches is quadratic when each search reads on to the end, as .*[^A-Z]|[A-Z] does.
+ */
+import { isUtf8 } from 'node:buffer';
+
+import { Engine } from './engine.ts';
+import { findLines, type LineMatch, type LineSearch } from './find-lines.ts';
+import { RustError } from './glue.ts';
+import { readHir } from './hir.ts';
+import { lineFormOf, type LineForm } from './line-form.ts';
+import { excessOf, isWorthAnalysing } from './pattern-limits.ts';
+import { readRustError, RegexError } from './regex-error.ts';
+import { takeMarks, type Replaced, type Replacement } from './replacement.ts';
+import { requiredStrings } from './required-literals.ts';
+
+/** Byte offsets in the haystack. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Analysis {
+  readonly lineForm?: LineForm;
+  readonly literals?: readonly Uint8Array[];
+}
+
+/** Searched line by line, a text of this size costs what the line form does to prepare. */
+const LINE_FORM_FROM_BYTES = 65_536;
+
+export class Regex {
+  readonly source: string;
+  /** By number; the whole match, 0, and groups without a name have none. */
+  readonly groupNames: readonly (string | undefined)[];
+  readonly #pattern: string;
+  readonly #engine: Engine;
+  #analysis: Analysis | undefined;
+  #lineSearch: LineSearch | undefined;
+  #bytesSearchedByLine = 0;
+
+  /** `flags` are written as in a pattern, such as `(?i)`. */
+  constructor(source: string, flags: string) {
+    this.source = source;
+    this.#pattern = flags + source;
+    this.#engine = compile(source, flags);
+    this.groupNames = this.#engine.groupNames;
+  }
+
+  /** Memory that the compiled pattern holds. */
+  get compiledBytes(): number {
+    return this.#engine.compiledBytes;
+  }
+
+  isMatch(haystack: Uint8Array): boolean {
+    return this.#engine.isMatch(haystack);
+  }
+
+  /** The leftmost match that begins at or after `from`, which must be where a character starts or the end. */
+  find(haystack: Uint8Array, from = 0): Span | undefined {
+    if (from > haystack.length) return undefined;
+
+    // No assertion looks further back than one character, so what lies before it is not copied.
+    const context = from === 0 ? 0 : charStart(haystack, from - 1);
+    const searched = context === 0 ? haystack : haystack.subarray(context);
+    const [start, end] = this.#engine.findAt(searched, from - context);
+    return start === undefined ? undefined : { start: context + start, end: context + end! };
+  }
+
+  /** The lines that match when each is searched alone, without its newline and one trailing carriage return. */
+  findLines(haystack: Uint8Array, { limit = Infinity }: { limit?: number } = {}): LineMatch[] {
+    this.#bytesSearchedByLine += haystack.length;
+    return findLines(this.#chooseLineSearch(), haystack, limit);
+  }
+
+  /** Replaces all matches, or the first `limit`; when there is none, the bytes are the haystack itself. */
+  replaceAll(haystack: Uint8Array, { template }: Replacement, { limit = Infinity }: { limit?: number } = {}): Replaced {
+    // The one place where bytes that are not text would be lost in silence.
+    if (!isUtf8(haystack)) throw new RegexError(this.source, 'the text to replace in is not UTF-8');
+
+    const none = { bytes: haystack, count: 0 };
+    if (limit === 0) return none;
+    return this.#engine.replace(haystack, template, limit === Infinity ? ALL : limit, takeMarks) ?? none;
+  }
+
+  /** See `requiredLiterals`. */
+  get literals(): readonly Uint8Array[] | undefined {
+    return this.#analyse().literals;
+  }
+
+  #chooseLineSearch(): LineSearch {
+    const each: LineSearch = { kind: 'each', engine: this.#engine };
+    if (this.#bytesSearchedByLine <= LINE_FORM_FROM_BYTES) return each;
+    return (this.#lineSearch ??= searchBatches(this.#analyse().lineForm, this.source) ?? each);
+  }
+
+  #analyse(): Analysis {
+    return (this.#analysis ??= isWorthAnalysing(this.#pattern) ? analyse(this.#engine) : {});
+  }
+}
+
+/** To the crate, a limit of 0. */
+const ALL = 0;
+
+/** Byte strings of which at least one is in every match; undefined when none could be proven. */
+export function requiredLiterals(regex: Regex): readonly Uint8Array[] | undefined {
+  return regex.literals;
+}
+
+function compile(source: string, flags: string): Engine {
+  const excess = excessOf(flags + source);
+  if (excess) throw new RegexError(source, excess);
+  try {
+    return new Engine(flags + source, source);
+  } catch (error) {
+    if (!(error instanceof RustError)) throw error;
+    throw new RegexError(source, readRustError(error.message, flags));
+  }
+}
+
+function analyse(engine: Engine): Analysis {
+  const hir = readHir(engine.syntax);
+  return { lineForm: lineFormOf(hir), literals: requiredStrings(hir) };
+}
+
+/** Undefined also when the line form is beyond the crate's limits, though the pattern was not. */
+function searchBatches(lineForm: LineForm | undefined, source: string): LineSearch | undefined {
+  if (!lineForm) return undefined;
+  try {
+    const engine = new Engine(lineForm.pattern, source);
+    return { kind: 'batch', engine, isSlowBeyondAscii: lineForm.isSlowBeyondAscii };
+  } catch (error) {
+    if (error instanceof RustError) return undefined;
+    throw error;
+  }
+}
+
+function charStart(text: Uint8Array, at: number): number {
+  let start = at;
+  while (start > 0 && (text[start]! & 0xc0) === 0x80) start--;
+  return start;
+}

@@ -1,0 +1,75 @@
+/**
+ * Replacement texts: with references to groups as the crate reads them, or literal.
+ *
+ * The crate expands an unknown reference to nothing, which has emptied lines of files, so it is refused before
+ * anything is searched. The crate does the replacing; a byte that no UTF-8 text holds goes along with each
+ * replacement, to be counted and taken out.
+ */
+import { ReplacementError } from './regex-error.ts';
+
+/** A replacement ready to be used with the pattern it was read for. */
+export interface Replacement {
+  /** In the crate's syntax, behind the mark. */
+  readonly template: Uint8Array;
+}
+
+export interface Replaced {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+}
+
+const MARK = 0xff;
+
+/** `$1`, `$name`, `${1}x` and `$$`; without braces the name goes on as long as letters, digits and `_` do. */
+export function parseReplacement(
+  text: string,
+  regex: { source: string; groupNames: readonly (string | undefined)[] },
+): Replacement {
+  for (const [reference, plain, braced] of text.matchAll(REFERENCE)) {
+    const name = plain ?? braced;
+    if (name === undefined || isGroup(name, regex.groupNames)) continue;
+    throw new ReplacementError(reference, regex.source, hintFor(name, regex.groupNames));
+  }
+  return { template: withMark(text) };
+}
+
+/** Inserted as it is, dollars and all. */
+export function literalReplacement(text: string): Replacement {
+  return { template: withMark(text.replaceAll('$', '$$$$')) };
+}
+
+/** `$$` is matched to be passed over. */
+const REFERENCE = /\$\$|\$([0-9A-Za-z_]+)|\$\{([^}]*)\}/g;
+
+function isGroup(name: string, groupNames: readonly (string | undefined)[]): boolean {
+  return groupNames.includes(name) || (/^\+?[0-9]+$/.test(name) && Number(name) < groupNames.length);
+}
+
+function hintFor(name: string, groupNames: readonly (string | undefined)[]): string {
+  const [number] = name.match(/^[0-9]+/) ?? [];
+  const isNumberThenText = number !== undefined && number !== name && isGroup(number, groupNames);
+  if (isNumberThenText) return `write \${${number}}${name.slice(number.length)} for group ${number} and then text`;
+  return 'write $$ for a dollar sign';
+}
+
+function withMark(text: string): Uint8Array {
+  return Buffer.concat([Buffer.of(MARK), Buffer.from(text)]);
+}
+
+/** A copy of a result without its marks; undefined when it has none, for then nothing was replaced. */
+export function takeMarks(marked: Buffer): Replaced | undefined {
+  const first = marked.indexOf(MARK);
+  if (first < 0) return undefined;
+
+  const bytes = Buffer.allocUnsafe(marked.length);
+  let count = 0;
+  let length = 0;
+  let from = 0;
+  for (let at = first; at >= 0; at = marked.indexOf(MARK, from)) {
+    length += marked.copy(bytes, length, from, at);
+    from = at + 1;
+    count++;
+  }
+  length += marked.copy(bytes, length, from);
+  return { bytes: bytes.subarray(0, length), count };
+}
