@@ -16,6 +16,8 @@ import { closingLine } from './closing-line.mjs';
 const NODE_FLOOR = [20, 19];
 const LOCK_HASH = 'node_modules/.workcell-lock-hash';
 const SOURCE_HASH = 'dist/.source-hash';
+/** What the build puts among the sources. */
+const BUILT_SOURCES = [join('src', 'host', 'kernels', 'kernels.wasm')];
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 checkNode();
@@ -68,8 +70,9 @@ function isInstalled(lock) {
 
 function build() {
   const configs = readdirSync('.').filter((name) => /^tsconfig.*\.json$/.test(name));
-  const hash = hashOf([...filesUnder('src'), ...configs, 'package.json']);
-  if (hash === recorded(SOURCE_HASH)) return;
+  const sources = filesUnder('src').filter((file) => !BUILT_SOURCES.includes(file));
+  const hash = hashOf([...sources, ...configs, 'package.json', 'scripts/build-kernels.mjs']);
+  if (hash === recorded(SOURCE_HASH) && BUILT_SOURCES.every((file) => existsSync(file))) return;
 
   runNpm('building', ['run', '--silent', 'build']);
   writeFileSync(SOURCE_HASH, hash);

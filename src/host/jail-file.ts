@@ -1,5 +1,5 @@
 /** A file of the jail, open for reading. What `stat` says and what `read` gives are about the same object. */
-import { closeSync, read, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, read, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
 import { HostError } from './host-error.ts';
@@ -7,6 +7,8 @@ import type { Pin } from './pin.ts';
 
 /** Up to this size a file is read at once: a small read is cheaper than going away and coming back. */
 const SMALL_BYTES = 1 << 20;
+
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 const readLater = promisify(read);
 
@@ -21,6 +23,12 @@ export class JailFile {
     this.#path = path;
     this.relativePath = pin.relativePath;
     this.stat = pin.stat;
+  }
+
+  /** Opens what is pinned if it is a regular file; nothing else is touched. */
+  static of(pin: Pin, path: string): JailFile {
+    if (!pin.stat.isFile()) throw new HostError('not-a-file', path);
+    return new JailFile(pin.open(READ_FLAGS), pin, path);
   }
 
   get fd(): number {
@@ -48,6 +56,26 @@ export class JailFile {
     const length = Math.min(bytes.length - at, SMALL_BYTES);
     if (bytes.length <= SMALL_BYTES) return readSync(this.#fd, bytes, at, length, at);
     return readLater(this.#fd, bytes, at, length, at).then(({ bytesRead }) => bytesRead);
+  }
+
+  get size(): number {
+    return this.stat.size;
+  }
+
+  /** Fills the target from a position on, as far as there are bytes below `stat.size`, and says how far. */
+  readAt(target: Buffer, position: number): number {
+    const wanted = Math.min(target.length, this.stat.size - position);
+    let filled = 0;
+    try {
+      while (filled < wanted) {
+        const count = readSync(this.#fd, target, filled, wanted - filled, position + filled);
+        if (count === 0) break;
+        filled += count;
+      }
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#path);
+    }
+    return filled;
   }
 
   close(): void {

@@ -4,10 +4,10 @@
  * `O_PATH` finds an object without opening it, so that no FIFO, no device and nothing outside ever
  * feels the attempt. What is then opened for reading is that very object, through its descriptor.
  */
-import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
+import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
 import { toText, type ByteString } from './byte-string.ts';
-import { changedMeanwhile, closingOnFailure, pathBelow, type Pin, type PinPath } from './pin.ts';
+import { changedMeanwhile, closingOnFailure, pathBelow, pathInside, type Pin, type PinPath } from './pin.ts';
 
 // Not in node:fs; the same number on every architecture that Node supports.
 const O_PATH = 0o10000000;
@@ -62,6 +62,15 @@ class DescriptorPin implements Pin {
   }
 
   recheck(): void {}
+
+  child(name: ByteString): Pin {
+    const fd = openSync(this.at(name), O_PATH | constants.O_NOFOLLOW);
+    return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name)));
+  }
+
+  chmod(mode: number): void {
+    chmodSync(`/proc/self/fd/${this.#fd}`, mode);
+  }
 
   close(): void {
     if (this.#fd < 0) return;

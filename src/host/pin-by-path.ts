@@ -2,12 +2,22 @@
  * Pins by path, for systems without `/proc`: resolve, use, and look again.
  *
  * Weaker than a descriptor. Someone who swaps a directory twice, out and back between the two looks,
- * is not noticed.
+ * is not noticed, and a change that is noticed may have happened elsewhere.
  */
-import { constants, fstatSync, lstatSync, openSync, realpathSync, type BigIntStats, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  type BigIntStats,
+  type Stats,
+} from 'node:fs';
 
 import { toText, type ByteString } from './byte-string.ts';
-import { changedMeanwhile, closingOnFailure, pathBelow, type Pin, type PinPath } from './pin.ts';
+import { changedMeanwhile, closingOnFailure, pathBelow, pathInside, type Pin, type PinPath } from './pin.ts';
 
 export function pinByPath(root: ByteString): PinPath {
   const rootText = toText(root);
@@ -53,6 +63,22 @@ class PathPin implements Pin {
   recheck(): void {
     if (realPath(this.#bytes) !== this.#path) throw changedMeanwhile('ESTALE');
     this.#compare(lstatSync(this.#bytes, { bigint: true }));
+  }
+
+  child(name: ByteString): Pin {
+    const path = (this.#path === '/' ? `/${name}` : `${this.#path}/${name}`) as ByteString;
+    const pin = new PathPin(path, pathInside(this.relativePath, name));
+    this.recheck();
+    return pin;
+  }
+
+  chmod(mode: number): void {
+    const fd = this.open(constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      fchmodSync(fd, mode);
+    } finally {
+      closeSync(fd);
+    }
   }
 
   close(): void {}

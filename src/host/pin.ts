@@ -18,6 +18,10 @@ export interface Pin {
   at(name: ByteString): Buffer;
   /** Throws when what was used may have been another object. */
   recheck(): void;
+  /** Pins what stands under a name in the pinned directory: a link itself, not what it leads to. */
+  child(name: ByteString): Pin;
+  /** Sets the permission bits of the pinned object. */
+  chmod(mode: number): void;
   close(): void;
 }
 
@@ -33,6 +37,11 @@ export function pathBelow(root: ByteString, path: ByteString): string | undefine
   const length = root === '/' ? 0 : root.length;
   const isBelow = path.startsWith(root) && path[length] === '/';
   return isBelow ? toText(path.slice(length + 1) as ByteString) : undefined;
+}
+
+/** The path of a name in a directory, both from the root. */
+export function pathInside(directory: string, name: ByteString): string {
+  return directory === '' ? toText(name) : `${directory}/${toText(name)}`;
 }
 
 /** Gives what the work gives; when it throws, the descriptor is not left open. */

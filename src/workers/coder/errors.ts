@@ -4,8 +4,8 @@
  * C211 and C215 have one wording each for two reasons: what is protected looks like what is missing,
  * and a link that leads nowhere looks like one that leads out.
  */
-import { defineErrors, type Failure } from '#contract';
-import { HostError, type HostReason } from '#host';
+import { defineErrors, Failure } from '#contract';
+import { HostError, RegexError, ReplacementError, type HostReason } from '#host';
 
 export const errors = defineErrors({
   C210: {
@@ -42,13 +42,15 @@ export const errors = defineErrors({
   C221: {
     meaning: 'The file is no longer at the version that the request expects.',
     http: 409,
-    message: (d: { path: string; expected: string; actual: string }) =>
+    message: (d: { path: string; expected: string; actual: string; fix?: Record<string, unknown> }) =>
       `${d.path} is at version ${d.actual}; the request expects ${d.expected}`,
+    fix: (d: { fix?: Record<string, unknown> }) => d.fix,
   },
 });
 
 const codeFor = {
   absolute: 'C210',
+  root: 'C210',
   missing: 'C211',
   protected: 'C211',
   escape: 'C215',
@@ -64,6 +66,23 @@ const codeFor = {
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 
 export function translate(error: unknown): Failure | undefined {
+  if (error instanceof RegexError || error instanceof ReplacementError) {
+    return errors.fail('C210', { problem: error.message }, error);
+  }
   if (!(error instanceof HostError)) return undefined;
   return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message }, error);
+}
+
+/** One item of a batch: what it gives, or its failure as the JSON text in `error`, which stops no other item. */
+export async function settle<Done extends object, Failed extends object>(
+  failed: Failed,
+  work: () => Promise<Done>,
+): Promise<({ success: true } & Done) | ({ success: false; error: string } & Failed)> {
+  try {
+    return { success: true, ...(await work()) };
+  } catch (thrown) {
+    const failure = thrown instanceof Failure ? thrown : translate(thrown);
+    if (!failure) throw thrown;
+    return { success: false, ...failed, error: JSON.stringify(failure.toFields()) };
+  }
 }

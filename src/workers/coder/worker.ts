@@ -1,21 +1,51 @@
 /** The coder worker: configuration, failures and the jail that its functions work in. */
+import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+
 import { ConfigError, defineWorker, type Log } from '#contract';
-import { compileGlobs, GlobError, HostError, openJail, type Jail, type JailMode } from '#host';
+import {
+  compileGlobs,
+  FolderNames,
+  GlobError,
+  HostError,
+  JailChanges,
+  LineIndexes,
+  openJail,
+  SearchEngine,
+  type Jail,
+  type JailMode,
+} from '#host';
 import { configSchema, type CoderConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
 
+/** What one tree shows at most, so that no request can exhaust the memory. */
+export const MAX_TREE_NODES = 50_000;
+
 export interface CoderContext {
   jail: Jail;
+  /** The one way to change files. */
+  changes: JailChanges;
   /** Whether a path from base_path is protected; the jail itself refuses to open such a file. */
   isProtected: (relativePath: string) => boolean;
   maxReadBytes: number;
+  maxWriteBytes: number;
+  folderNames: FolderNames;
+  lineIndexes: LineIndexes;
   defaultPageSize: number;
   maxPageSize: number;
+  /** What base_path itself is called on the host. */
+  baseName: string;
+  treeDepth: number;
+  treePerFolderLimit: number;
+  treeMaxNodes: number;
+  search: SearchEngine;
+  defaultMaxMatches: number;
+  defaultMaxLineBytes: number;
 }
 
 export const coder = defineWorker({
   name: 'coder',
-  summary: 'Read and list the files of one directory.',
+  summary: 'Read, search, edit and list the files of one directory.',
   config: configSchema,
   workspaceDefaults: (workspace) => ({ base_path: workspace }),
   errors,
@@ -26,6 +56,7 @@ export const coder = defineWorker({
   },
   translate,
   open: openCoder,
+  close: ({ search }) => search.close(),
 });
 
 /** The mode is the best one the system offers unless it is given. */
@@ -36,10 +67,27 @@ export function openCoder(config: CoderConfig, log: Log, mode?: JailMode): Coder
 
   return {
     jail,
+    changes: new JailChanges(jail, { isSynced: config.fsync }),
     isProtected,
     maxReadBytes: config.max_read_bytes,
+    maxWriteBytes: config.max_write_bytes,
+    folderNames: new FolderNames(),
+    lineIndexes: new LineIndexes(),
     defaultPageSize: config.list_default_page_size,
     maxPageSize: config.list_max_page_size,
+    baseName: basename(realpathSync(config.base_path)) || '/',
+    treeDepth: config.tree_default_depth,
+    treePerFolderLimit: config.tree_per_folder_limit,
+    treeMaxNodes: MAX_TREE_NODES,
+    search: new SearchEngine(jail, {
+      root: config.base_path,
+      protectedGlobs: config.non_accessible_globs,
+      maxFileBytes: config.max_read_bytes,
+      index: config.index,
+      indexMemoryBytes: config.index_memory_mb * 2 ** 20,
+    }),
+    defaultMaxMatches: config.search_default_max_matches,
+    defaultMaxLineBytes: config.search_default_max_line_bytes,
   };
 }
 

@@ -1,57 +1,115 @@
 /**
- * coder::read-file: one file's text, with its size, time, mode and version.
+ * coder::read-file: one file's text or some lines of it, with its size, time, mode and version.
  *
  * All of it is asked of the one open file: an oversized one costs no read, and none can be swapped
- * in between.
+ * in between. Lines are found without holding the file, so it may be of any size.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
-import { hash } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { wire, type CallScope } from '#contract';
+import { bytesAsSource, LineIndex, versionOf, type JailFile } from '#host';
 import { mtimeSecs } from '../entry-info.ts';
 import { errors } from '../errors.ts';
-import { coder } from '../worker.ts';
+import { decode, showLines, type TextWindow, type WindowSpec } from '../text-window.ts';
+import { coder, type CoderContext } from '../worker.ts';
+
+const Request = z.object({
+  path: z.string().describe('The file, relative to base_path.'),
+  line_from: wire.uint64().min(1).nullish().describe('First line to show, counted from 1; 1 when left out.'),
+  line_to: wire
+    .uint64()
+    .min(1)
+    .nullish()
+    .describe('Last line to show, itself included; the last of the file when left out or when the file is shorter.'),
+  numbered: z
+    .boolean()
+    .default(false)
+    .describe('Puts its number before each line, right-aligned and followed by a tab.'),
+  max_output_bytes: wire
+    .uint64()
+    .min(1)
+    .nullish()
+    .describe(
+      'Most bytes of content; max_read_bytes when left out, and at most. Whole lines are shown as far as they fit.',
+    ),
+});
 
 export const readFile = coder.defineFunction({
   id: 'coder::read-file',
-  summary: 'Read one file under base_path: its text, size, mode, time and version.',
-  details: 'Files over max_read_bytes are refused with C213. A protected file answers as if it did not exist.',
+  summary: 'Read one file under base_path, or some of its lines, with its size, mode, time and version.',
+  details:
+    'Files over max_read_bytes are refused with C213, unless a window is asked for: any of line_from, line_to, numbered ' +
+    'and max_output_bytes. A window may be of a file of any size; it says which lines it shows and where to go on. A ' +
+    'single line that does not fit is cut between two characters. A protected file answers as if it did not exist.',
   effect: 'read',
-  request: z.object({
-    path: z.string().describe('The file, relative to base_path.'),
-  }),
+  request: Request,
   response: z.object({
     path: z.string().describe('The path as it was asked for.'),
     content: z.string().describe('The text. Bytes that are not UTF-8 are replaced by U+FFFD.'),
-    is_utf8: z.boolean().describe('True when the file is valid UTF-8, so that content holds every byte of it.'),
+    is_utf8: z.boolean().describe('True when the text is valid UTF-8, so that content holds every byte of it.'),
     size: wire.uint64().describe('Bytes in the file.'),
     mode: wire.uint32().describe('Permission bits as a number: 420 is 0644.'),
     mtime: wire.int64().describe('Last change, in seconds since 1970.'),
-    version: z.string().optional().describe('Stands for exactly this content; changes when the content does.'),
+    version: z
+      .string()
+      .optional()
+      .describe('Stands for exactly the content of the file. Left out with a window of a file over max_read_bytes.'),
+    line_from: wire.uint64().optional().describe('First line shown; this and the following come with a window only.'),
+    line_to: wire.uint64().optional().describe('Last line shown; one less than line_from when there is none.'),
+    total_lines: wire.uint64().optional().describe('Lines in the file; left out where they were not counted.'),
+    truncated: z.boolean().optional().describe('True when lines that were asked for did not fit.'),
+    last_line_cut: z.boolean().optional().describe('Present and true when not even the first line fitted.'),
+    next_line_from: wire.uint64().optional().describe('The line to go on with; left out at the end of the file.'),
   }),
   errors: ['C210', 'C211', 'C213', 'C215', 'C216'],
-  examples: [{ path: 'README.md' }],
+  examples: [{ path: 'README.md' }, { path: 'README.md', line_from: 1, line_to: 40, numbered: true }],
 
-  async handle({ path }, { jail, maxReadBytes }) {
-    using file = jail.open(path);
+  async handle(request, context, scope) {
+    const { path } = request;
+    using file = context.jail.open(path);
     const { size, mode } = file.stat;
-    if (size > maxReadBytes) throw errors.fail('C213', { path, size, limit: maxReadBytes });
-
-    const bytes = await file.read();
-    return {
-      path,
-      content: decode(bytes),
-      is_utf8: isUtf8(bytes),
-      size,
-      mode: mode & 0o777,
-      mtime: mtimeSecs(file.stat),
-      version: `sha256:${hash('sha256', bytes)}`,
-    };
+    const window = windowOf(request, context);
+    const reading = window ? readWindow(file, path, window, context, scope) : readWhole(file, path, context);
+    const { content, is_utf8, ...more } = await reading;
+    return { path, content, is_utf8, size, mode: mode & 0o777, mtime: mtimeSecs(file.stat), ...more };
   },
 });
 
-/** Plain ASCII, the usual case, decodes ten times faster as Latin-1. */
-function decode(bytes: Buffer): string {
-  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+/** Undefined when the whole file is asked for, as it is. */
+function windowOf(request: z.output<typeof Request>, { maxReadBytes }: CoderContext): WindowSpec | undefined {
+  const { line_from, line_to, numbered, max_output_bytes } = request;
+  if (line_from == null && line_to == null && max_output_bytes == null && !numbered) return undefined;
+
+  const [lineFrom, lineTo] = [line_from ?? 1, line_to ?? Infinity];
+  if (lineTo < lineFrom) throw errors.fail('C210', { problem: `line_to ${lineTo} is before line_from ${lineFrom}` });
+  return { lineFrom, lineTo, isNumbered: numbered, maxBytes: Math.min(max_output_bytes ?? Infinity, maxReadBytes) };
+}
+
+async function readWhole(file: JailFile, path: string, { maxReadBytes }: CoderContext) {
+  if (file.size > maxReadBytes) throw errors.fail('C213', { path, size: file.size, limit: maxReadBytes });
+
+  const bytes = await file.read();
+  return { content: decode(bytes), is_utf8: isUtf8(bytes), version: versionOf(bytes) };
+}
+
+/** A file that may be read whole is: its version and its number of lines come with it. */
+async function readWindow(
+  file: JailFile,
+  path: string,
+  window: WindowSpec,
+  { maxReadBytes, lineIndexes }: CoderContext,
+  scope: CallScope,
+): Promise<TextWindow & { version?: string }> {
+  const isSmall = file.size <= maxReadBytes;
+  const bytes = isSmall ? await file.read() : undefined;
+  const source = bytes ? bytesAsSource(bytes) : file;
+  const index = bytes ? new LineIndex() : lineIndexes.of(file);
+  if (bytes) await index.countLines(source, scope);
+
+  const shown = await showLines(source, index, window, scope);
+  if (shown) return bytes ? { ...shown, version: versionOf(bytes) } : shown;
+
+  const problem = `line_from is ${window.lineFrom}; ${path} has ${index.totalLines} lines`;
+  throw errors.fail('C210', { problem });
 }

@@ -1,0 +1,79 @@
+/**
+ * Names of temporary files, and the end of those that a killed process left behind.
+ *
+ * The name tells who writes it. The first write of a process in a directory removes what nobody writes any
+ * more; only names of exactly this form are touched.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import { lstatSync, readdir, readFileSync, readlinkSync, unlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { promisify } from 'node:util';
+
+import type { ByteString } from './byte-string.ts';
+import type { JailEntry } from './jail-entry.ts';
+
+const FORM = /^\.workcell-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}$/;
+
+/** A file that did not change for this long is not being written, whoever began it. */
+const LIVE_MS = 3_600_000;
+
+/** Where process ids mean the same as here: this machine since it started, and this container. */
+const PID_SPACE = hash(
+  'sha256',
+  [
+    hostname(),
+    said(() => readFileSync('/proc/sys/kernel/random/boot_id')),
+    said(() => readlinkSync('/proc/self/ns/pid')),
+  ].join(),
+).slice(0, 8);
+
+/** Directories that were looked at. Forgotten all at once when there are too many, which costs another look. */
+const MAX_SWEPT = 10_000;
+const swept = new Set<string>();
+
+const list = promisify(readdir);
+
+/** A name that nobody can guess. */
+export function tempName(): ByteString {
+  return `.workcell-${PID_SPACE}-${process.pid}-${randomBytes(16).toString('hex')}` as ByteString;
+}
+
+/** Removes what dead processes left in the directory of the entry, the first time this process writes there. */
+export async function sweepOnce(entry: JailEntry): Promise<void> {
+  const id = entry.directoryId;
+  if (swept.has(id)) return;
+  try {
+    const names = await entry.act((at) => list(at, 'latin1'), '.' as ByteString);
+    for (const name of names) {
+      if (FORM.test(name)) entry.act((at) => removeIfLeft(at, name), name as ByteString);
+    }
+    if (swept.size >= MAX_SWEPT) swept.clear();
+    swept.add(id);
+  } catch {
+    // What is wrong with the directory is met by the write itself.
+  }
+}
+
+function removeIfLeft(at: Buffer, name: string): void {
+  const stat = lstatSync(at);
+  const [, space, pid] = FORM.exec(name)!;
+  const isLeft = stat.mtimeMs < Date.now() - LIVE_MS || (space === PID_SPACE && !isAlive(Number(pid)));
+  if (isLeft && stat.isFile()) unlinkSync(at);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** What the system says of itself, if it does. */
+function said(ask: () => string | Buffer): string {
+  try {
+    return String(ask());
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Every change to the files of a jail goes through here: one at a time for each file, whole or not at all.
+ *
+ * Locks hold inside this process only; against others there are versions. Whatever wants to know of a change
+ * before it happens, such as a journal, belongs here.
+ */
+import { mkdirSync, renameSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+
+import { writeWhole } from './atomic-write.ts';
+import { FileLocks } from './file-locks.ts';
+import { HostError } from './host-error.ts';
+import type { JailEntry } from './jail-entry.ts';
+import { refuseProtectedBelow, removeEntry } from './jail-remove.ts';
+import type { Jail } from './jail.ts';
+import { changedMeanwhile } from './pin.ts';
+
+/** Jails of one process may overlap, so they share their locks. */
+const locks = new FileLocks();
+
+/** A path that leads elsewhere each time its lock was taken is given up after this many times. */
+const LOOKS = 8;
+
+export class JailChanges {
+  readonly #jail: Jail;
+  readonly #isSynced: boolean;
+
+  /** `isSynced`: whether a change is on the disk before it is done. */
+  constructor(jail: Jail, options: { isSynced: boolean }) {
+    this.#jail = jail;
+    this.#isSynced = options.isSynced;
+  }
+
+  /** Works alone on the file that a write to the path ends in, links followed. */
+  onTarget<T>(path: string, signal: AbortSignal, work: (target: JailEntry) => Promise<T>): Promise<T> {
+    return this.#alone('target', [path], signal, ([target]) => work(target!));
+  }
+
+  /** Works alone on what the path names, a link for itself. */
+  onEntry<T>(path: string, signal: AbortSignal, work: (entry: JailEntry) => Promise<T>): Promise<T> {
+    return this.#alone('entry', [path], signal, ([entry]) => work(entry!));
+  }
+
+  /** Gives a file its content. A mode left out is that of the file before, or 0644. */
+  async write(
+    target: JailEntry,
+    bytes: Uint8Array,
+    { mode, parents = false }: { mode?: number; parents?: boolean } = {},
+  ): Promise<void> {
+    if (parents) await target.makeParents({ isSynced: this.#isSynced });
+    await writeWhole(target, bytes, { mode, isSynced: this.#isSynced });
+  }
+
+  /** Takes away what is there, a directory with entries only when `recursive`. False when nothing is there. */
+  async remove(entry: JailEntry, { recursive, signal }: { recursive: boolean; signal: AbortSignal }): Promise<boolean> {
+    const { isProtected } = this.#jail;
+    const isRemoved = await removeEntry(entry, { recursive, isProtected, signal });
+    if (isRemoved) await this.#sync(entry);
+    return isRemoved;
+  }
+
+  /** Makes a directory where nothing is. */
+  async makeDirectory(entry: JailEntry, { mode, parents }: { mode: number; parents: boolean }): Promise<void> {
+    if (parents) await entry.makeParents({ isSynced: this.#isSynced });
+    entry.act((at) => mkdirSync(at, mode));
+    entry.chmod(mode);
+    await this.#sync(entry);
+  }
+
+  /** Sets the permission bits. */
+  chmod(target: JailEntry, mode: number): void {
+    target.chmod(mode);
+  }
+
+  /** Moves what one path names to the other. What is there is replaced only with `overwrite`. */
+  rename(from: string, to: string, { overwrite, signal }: { overwrite: boolean; signal: AbortSignal }): Promise<void> {
+    return this.#alone('entry', [from, to], signal, async (entries) => {
+      const [source, place] = entries as [JailEntry, JailEntry];
+      if (!source.stat) throw new HostError('missing', from);
+      if (place.stat && !overwrite) throw new HostError('exists', to);
+
+      const { isProtected } = this.#jail;
+      await refuseProtectedBelow(source, { isProtected, signal });
+      source.act((old) => place.act((now) => renameSync(old, now)));
+      await this.#sync(source);
+      await this.#sync(place);
+    });
+  }
+
+  async #sync(entry: JailEntry): Promise<void> {
+    if (this.#isSynced) await entry.syncDirectory();
+  }
+
+  /** The locks are those of what the paths lead to, which is looked at again once they are held. */
+  async #alone<T>(
+    kind: 'target' | 'entry',
+    paths: readonly string[],
+    signal: AbortSignal,
+    work: (entries: JailEntry[]) => Promise<T>,
+  ): Promise<T> {
+    for (let look = 0; look < LOOKS; look++) {
+      const keys = await this.#holding(kind, paths, async (entries) => entries.map(this.#jail.keyOf));
+      const outcome = await locks.run(keys, () =>
+        this.#holding(kind, paths, async (entries) => {
+          signal.throwIfAborted();
+          if (!isDeepStrictEqual(entries.map(this.#jail.keyOf), keys)) return undefined;
+          return { result: await work(entries) };
+        }),
+      );
+      if (outcome) return outcome.result;
+    }
+    throw HostError.fromErrno(changedMeanwhile('ESTALE'), paths[0]!);
+  }
+
+  async #holding<T>(
+    kind: 'target' | 'entry',
+    paths: readonly string[],
+    work: (entries: JailEntry[]) => Promise<T>,
+  ): Promise<T> {
+    const entries: JailEntry[] = [];
+    try {
+      for (const path of paths) entries.push(this.#jail[kind](path));
+      return await work(entries);
+    } finally {
+      for (const entry of entries) entry.close();
+    }
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * A name in a directory of the jail, taken or free: what a change acts on.
+ *
+ * The directory is held and the name is never followed, so a change happens there, whatever is
+ * swapped meanwhile.
+ */
+import { closeSync, constants, fsync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { promisify } from 'node:util';
+
+import { toBytes, type ByteString } from './byte-string.ts';
+import { HostError } from './host-error.ts';
+import { JailDir } from './jail-dir.ts';
+import { JailFile } from './jail-file.ts';
+import { changedMeanwhile, pathInside, type Pin } from './pin.ts';
+
+const syncLater = promisify(fsync);
+
+export class JailEntry {
+  /** As the caller spelled it. */
+  readonly path: string;
+  readonly relativePath: string;
+  /** What stood there when the entry was found, links not followed; undefined when the name was free. */
+  readonly stat: Stats | undefined;
+  readonly #name: ByteString;
+  /** Directories on the way that are not there yet. */
+  readonly #missing: ByteString[];
+  #directory: Pin;
+
+  /** `names` lead on from the directory, which is the entry's from now on; none stand for the directory itself. */
+  constructor(directory: Pin, names: readonly string[], path: string) {
+    const bytes = names.map(toBytes);
+    this.path = path;
+    this.relativePath = bytes.reduce(pathInside, directory.relativePath);
+    this.#directory = directory;
+    this.#name = bytes.pop() ?? ('.' as ByteString);
+    this.#missing = bytes;
+    this.stat = this.isRoot ? directory.stat : this.#lstat();
+  }
+
+  get isRoot(): boolean {
+    return this.relativePath === '';
+  }
+
+  /** Tells the directory it is in from every other one, also from one that was there before. */
+  get directoryId(): string {
+    const { dev, ino, birthtimeMs } = this.#directory.stat;
+    return `${dev}:${ino}:${birthtimeMs}`;
+  }
+
+  /** One system call on the entry, or on another name beside it, in the very directory that was checked. */
+  act<T>(call: (at: Buffer) => T, name: ByteString = this.#name): T {
+    try {
+      if (this.isRoot) throw new HostError('root', this.path);
+      if (this.#missing[0] !== undefined) throwWhyMissing(this.#directory.at(this.#missing[0]));
+      this.#directory.recheck();
+      const result = call(this.#directory.at(name));
+      this.#directory.recheck();
+      return result;
+    } catch (error) {
+      throw HostError.fromErrno(error, this.path);
+    }
+  }
+
+  /** Opens the file there for reading. */
+  open(): JailFile {
+    return this.#hold((pin) => JailFile.of(pin, this.path));
+  }
+
+  /** Holds the directory there. */
+  openDir(): JailDir {
+    const pin = this.act(() => this.#directory.child(this.#name));
+    return JailDir.of(pin, this.path);
+  }
+
+  /** Sets the permission bits of what is there. */
+  chmod(mode: number): void {
+    this.#hold((pin) => pin.chmod(mode));
+  }
+
+  /** Makes the directories that are missing on the way, each in one that is held. */
+  async makeParents({ isSynced }: { isSynced: boolean }): Promise<void> {
+    try {
+      for (let name = this.#missing[0]; name !== undefined; name = this.#missing[0]) {
+        this.#directory.recheck();
+        makeDirectory(this.#directory.at(name));
+        if (isSynced) await syncDirectory(this.#directory);
+        const made = this.#directory.child(name);
+        this.#directory.close();
+        this.#directory = made;
+        this.#missing.shift();
+      }
+    } catch (error) {
+      throw HostError.fromErrno(error, this.path);
+    }
+    // In place of the directory there is something else.
+    if (!this.#directory.stat.isDirectory()) throw new HostError('exists', this.#directory.relativePath);
+  }
+
+  /** Waits until the names of its directory are on the disk as they are now. */
+  async syncDirectory(): Promise<void> {
+    try {
+      await syncDirectory(this.#directory);
+    } catch (error) {
+      throw HostError.fromErrno(error, this.path);
+    }
+  }
+
+  close(): void {
+    this.#directory.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #lstat(): Stats | undefined {
+    if (this.#missing.length > 0 || !this.#directory.stat.isDirectory()) return undefined;
+    return this.act((at) => lstatSync(at, { throwIfNoEntry: false }));
+  }
+
+  /** Works on the object itself. A link stands here only since the entry was found: it leads nowhere we know. */
+  #hold<T>(work: (pin: Pin) => T): T {
+    return this.act(() => {
+      const pin = this.#directory.child(this.#name);
+      try {
+        if (pin.stat.isSymbolicLink()) throw new HostError('dangling', this.path);
+        return work(pin);
+      } finally {
+        pin.close();
+      }
+    });
+  }
+}
+
+/** Someone else may have made it first; that it is a directory shows when it is held. */
+function makeDirectory(at: Buffer): void {
+  try {
+    mkdirSync(at);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+async function syncDirectory(directory: Pin): Promise<void> {
+  const fd = directory.open(constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await syncLater(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function throwWhyMissing(at: Buffer): never {
+  lstatSync(at);
+  throw changedMeanwhile('ENOENT');
+}

@@ -1,0 +1,107 @@
+/**
+ * The way from a path of the wire to what it leads to, and the reason when it leads nowhere.
+ *
+ * A reason tells nothing of the world outside: a way that leaves the root at any step is an escape, whatever
+ * exists out there and wherever it would have come back.
+ */
+import { lstatSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+
+import { toBytes } from './byte-string.ts';
+import { HostError } from './host-error.ts';
+import type { Pin, PinPath } from './pin.ts';
+
+/** The longest path the kernel takes, which also bounds the work that `..` can cause. */
+const MAX_PATH_BYTES = 4096;
+
+export class JailWay {
+  readonly #pinPath: PinPath;
+
+  constructor(pinPath: PinPath) {
+    this.#pinPath = pinPath;
+  }
+
+  /** The names a path consists of, without `.` and `..`. */
+  parse(path: string): string[] {
+    if (isAbsolute(path)) throw new HostError('absolute', path);
+    if (path.includes('\0') || Buffer.byteLength(path) > MAX_PATH_BYTES) throw new HostError('invalid-name', path);
+
+    let parts: string[] = [];
+    for (const name of path.split('/')) {
+      if (name === '..') parts = this.#parentOf(parts, path);
+      else if (name !== '' && name !== '.') parts.push(name);
+    }
+    return parts;
+  }
+
+  /** Where `..` leads: to the parent of the real directory, or of the name where nothing is there. */
+  #parentOf(parts: string[], path: string): string[] {
+    const names = this.#realNames(parts, path);
+    if (names.length === 0) throw new HostError('escape', path);
+    return names.slice(0, -1);
+  }
+
+  #realNames(parts: string[], path: string): string[] {
+    try {
+      return this.namesOf(parts, path);
+    } catch (error) {
+      if (!(error instanceof HostError) || error.reason === 'escape' || error.reason === 'dangling') throw error;
+      return parts;
+    }
+  }
+
+  /** The canonical names of what the parts lead to. */
+  namesOf(parts: string[], path: string): string[] {
+    const pin = this.pin(parts, path);
+    pin.close();
+    return pin.relativePath.split('/').filter((name) => name !== '');
+  }
+
+  pin(parts: string[], path: string): Pin {
+    let pin: Pin | undefined;
+    try {
+      pin = this.#pinPath(parts);
+    } catch (error) {
+      throw this.#explain(error, parts, path);
+    }
+    if (!pin) throw new HostError('escape', path);
+    return pin;
+  }
+
+  /** As far as the way leads somewhere, held, and how many names that takes. */
+  nearest(parts: string[], path: string): { pin: Pin; depth: number } {
+    for (let depth = parts.length; ; depth--) {
+      let pin: Pin | undefined;
+      try {
+        pin = this.#pinPath(parts.slice(0, depth));
+      } catch (error) {
+        if (depth === 0) throw HostError.fromErrno(error, path);
+        continue;
+      }
+      if (!pin) throw new HostError('escape', path);
+
+      const next = parts[depth];
+      if (next === undefined || !isSymlink(pin.at(toBytes(next)))) return { pin, depth };
+      pin.close();
+      throw new HostError('dangling', path);
+    }
+  }
+
+  /** Why the system did not get there, judged from as far as it does get. */
+  #explain(error: unknown, parts: string[], path: string): HostError {
+    try {
+      this.nearest(parts, path).pin.close();
+    } catch (nearer) {
+      if (nearer instanceof HostError && (nearer.reason === 'escape' || nearer.reason === 'dangling')) return nearer;
+    }
+    return HostError.fromErrno(error, path);
+  }
+}
+
+function isSymlink(path: Buffer): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}

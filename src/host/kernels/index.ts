@@ -1,0 +1,46 @@
+/**
+ * The search kernels, on whatever memory the caller keeps its bytes in.
+ *
+ * Each thread compiles the module once; an instance on another memory costs next to nothing.
+ */
+import { readFileSync } from 'node:fs';
+
+/** See `kernels.as` for what each does. Positions come back relative to `at`, or as -1. */
+export interface Kernels {
+  find(at: number, length: number, needle: number, needleLength: number, probeA: number, probeB: number): number;
+  findFolded(at: number, length: number, needle: number, needleLength: number, probeA: number, probeB: number): number;
+  countNewlines(at: number, length: number): number;
+  nextNewline(at: number, length: number): number;
+  lastNewline(at: number, length: number): number;
+  hasNul(at: number, length: number): number;
+  hasCaseStrangers(at: number, length: number): number;
+  addTrigrams(at: number, length: number, signature: number, shift: number): void;
+  hasAllBits(signature: number, wanted: number, byteLength: number): number;
+}
+
+export const PAGE_BYTES = 65_536;
+
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+// The types for Node 20 leave the global out.
+interface WasmApi {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: Record<string, object>) => { exports: unknown };
+  Memory: new (limits: { initial: number; maximum?: number }) => WasmMemory;
+}
+
+const { WebAssembly } = globalThis as unknown as { WebAssembly: WasmApi };
+
+let compiled: object | undefined;
+
+export function newMemory(pages: number): WasmMemory {
+  return new WebAssembly.Memory({ initial: pages });
+}
+
+export function kernelsOn(memory: WasmMemory): Kernels {
+  compiled ??= new WebAssembly.Module(readFileSync(new URL('./kernels.wasm', import.meta.url)));
+  return new WebAssembly.Instance(compiled, { env: { memory } }).exports as Kernels;
+}

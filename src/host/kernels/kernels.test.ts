@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { kernelsOn, newMemory } from './index.ts';
+
+const memory = newMemory(4);
+const kernels = kernelsOn(memory);
+const buffer = Buffer.from(memory.buffer);
+const TEXT = 4096;
+const NEEDLE = 64;
+
+/** Few different bytes, so that near misses and hits across the 16 byte steps are common. */
+const bytes = (maxLength: number, minLength = 0) =>
+  fc.array(fc.constantFrom(...Buffer.from('aAbBkK\n\0[{@`zZ'), 0xc4, 0xb0, 0xe2, 0x84, 0xaa, 0xff), {
+    minLength,
+    maxLength,
+  });
+const start = fc.integer({ min: TEXT, max: TEXT + 17 });
+
+/** Whatever lies around a text is not part of it. */
+function place(text: number[], at: number): Buffer {
+  buffer.fill('aAbBk\n\0z', TEXT - 64, TEXT + 1024);
+  buffer.set(text, at);
+  return Buffer.from(text);
+}
+
+const fold = (text: Buffer) => Buffer.from(text.map((byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte)));
+
+test('find is indexOf, whatever the probes', () => {
+  fc.assert(
+    fc.property(bytes(200), bytes(5, 1), start, fc.nat(), fc.nat(), (raw, needle, at, a, b) => {
+      const text = place(raw, at);
+      buffer.set(needle, NEEDLE);
+      const probes = [a % needle.length, b % needle.length] as const;
+      const found = kernels.find(at, text.length, NEEDLE, needle.length, ...probes);
+      expect(found).toBe(text.indexOf(Buffer.from(needle)));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('findFolded is indexOf on text whose ASCII letters are in lower case', () => {
+  fc.assert(
+    fc.property(bytes(200), bytes(5, 1), start, fc.nat(), fc.nat(), (raw, any, at, a, b) => {
+      const text = place(raw, at);
+      const needle = fold(Buffer.from(any));
+      buffer.set(needle, NEEDLE);
+      const probes = [a % needle.length, b % needle.length] as const;
+      const found = kernels.findFolded(at, text.length, NEEDLE, needle.length, ...probes);
+      expect(found).toBe(fold(text).indexOf(needle));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('newlines are counted and found from both ends', () => {
+  fc.assert(
+    fc.property(bytes(300), start, (raw, at) => {
+      const text = place(raw, at);
+      expect(kernels.countNewlines(at, text.length)).toBe(raw.filter((byte) => byte === 10).length);
+      expect(kernels.nextNewline(at, text.length)).toBe(text.indexOf(10));
+      expect(kernels.lastNewline(at, text.length)).toBe(text.lastIndexOf(10));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a NUL is seen wherever it is, and only in the text', () => {
+  fc.assert(
+    fc.property(bytes(300), start, (raw, at) => {
+      const text = place(raw, at);
+      expect(kernels.hasNul(at, text.length) !== 0).toBe(text.includes(0));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('the characters that ASCII letters stand for in another case are seen', () => {
+  const strange = ['\u0130', '\u017F', '\u212A'];
+  const piece = fc.constantFrom('a', 'k', ...strange, '\u0141', '\u2122', 'é', '字');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), start, fc.nat(8), (pieces, at, cut) => {
+      const all = Buffer.from(pieces.join(''));
+      const text = place([...all.subarray(0, Math.max(0, all.length - cut))], at);
+      const strangers = strange.some((stranger) => text.includes(stranger));
+      expect(kernels.hasCaseStrangers(at, text.length) !== 0).toBe(strangers);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a text has all the bits of what it holds, in any case', () => {
+  const [signature, wanted, size] = [1024, 2048, 512];
+  fc.assert(
+    fc.property(bytes(100, 3), start, fc.nat(), fc.nat(), (raw, at, from, length) => {
+      const text = place(raw, at);
+      const part = text.subarray(from % text.length, (from % text.length) + (length % text.length));
+      buffer.fill(0, signature, signature + size);
+      buffer.fill(0, wanted, wanted + size);
+      kernels.addTrigrams(at, text.length, signature, 20);
+      buffer.set(fold(part), NEEDLE);
+      kernels.addTrigrams(NEEDLE, part.length, wanted, 20);
+      expect(kernels.hasAllBits(signature, wanted, size) !== 0).toBe(true);
+
+      buffer.fill(0, signature, signature + size);
+      expect(kernels.hasAllBits(signature, wanted, size) !== 0).toBe(part.length < 3);
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,83 @@
+/**
+ * One block of a file where the kernels can count its newlines.
+ *
+ * There is one for the whole process: what was loaded is there until the next load, so nobody else may run between
+ * the load and the last use.
+ */
+import { kernelsOn, newMemory, PAGE_BYTES, type Kernels } from './kernels/index.ts';
+
+/** Bytes that can be read from any place. */
+export interface ByteSource {
+  readonly size: number;
+  /** Fills the target as far as there are bytes from the position on, and says how far. */
+  readAt(target: Buffer, position: number): number;
+}
+
+/** Bytes in memory, read as if from a file. */
+export function bytesAsSource(bytes: Buffer): ByteSource {
+  return { size: bytes.length, readAt: (target, position) => bytes.copy(target, 0, position) };
+}
+
+export const BLOCK_BYTES = 1 << 20;
+
+/** The kernels may read some bytes past the end of a text. */
+const SLACK_PAGES = 1;
+
+const NEWLINE = 10;
+
+export class LineBlock {
+  static #only: LineBlock | undefined;
+  readonly #bytes: Buffer;
+  readonly #kernels: Kernels;
+  #length = 0;
+
+  private constructor() {
+    const memory = newMemory(BLOCK_BYTES / PAGE_BYTES + SLACK_PAGES);
+    this.#kernels = kernelsOn(memory);
+    this.#bytes = Buffer.from(memory.buffer, 0, BLOCK_BYTES);
+  }
+
+  /** The bytes from a position on, as many as fit, are there and are wanted. */
+  static load(source: ByteSource, position: number, atMost = BLOCK_BYTES): LineBlock {
+    this.#only ??= new LineBlock();
+    this.#only.#length = source.readAt(this.#only.#bytes.subarray(0, atMost), position);
+    return this.#only;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get newlines(): number {
+    return this.#kernels.countNewlines(0, this.#length);
+  }
+
+  /** Whether nothing follows the last newline. */
+  get endsInNewline(): boolean {
+    return this.#length === 0 || this.#bytes[this.#length - 1] === NEWLINE;
+  }
+
+  /** The place right behind the n-th newline, from 1; the end where there are fewer. */
+  behindNewline(n: number): number {
+    let at = 0;
+    let left = n;
+    // Halving counts every byte twice at most, however short the lines are.
+    for (let length = this.#length; length > 1;) {
+      const half = length >> 1;
+      const newlines = this.#kernels.countNewlines(at, half);
+      if (newlines >= left) {
+        length = half;
+      } else {
+        left -= newlines;
+        at += half;
+        length -= half;
+      }
+    }
+    return Math.min(at + 1, this.#length);
+  }
+
+  /** A copy of the first bytes. */
+  first(length: number): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, length));
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * A byte string to look for, placed where the kernels reach it.
+ *
+ * They compare two of its bytes before the rest. The rarer those are in ordinary text, the faster: a space and an
+ * e are met at every step, a q and a capital hardly ever.
+ */
+import type { TextMemory } from './text-memory.ts';
+
+const COMMON_LAST = 'zqxjkvbpygfwmucldrhsnioate';
+
+/** Probes stand near the beginning, whatever the length. */
+const MAX_PROBE = 256;
+
+export class Needle {
+  readonly length: number;
+  readonly #memory: TextMemory;
+  readonly #address: number;
+  readonly #probeA: number;
+  readonly #probeB: number;
+  readonly #isFolded: boolean;
+
+  /** Placed at an address below `TEXT_START`. A folded one is in lower case and found in any case of ASCII letters. */
+  constructor(memory: TextMemory, address: number, bytes: Uint8Array, options: { isFolded?: boolean } = {}) {
+    this.length = bytes.length;
+    this.#memory = memory;
+    this.#address = address;
+    this.#isFolded = options.isFolded ?? false;
+    memory.buffer.set(bytes, address);
+    const byRarity = [...bytes.subarray(0, MAX_PROBE).keys()].sort(
+      (a, b) => commonness(bytes[a]!) - commonness(bytes[b]!),
+    );
+    this.#probeA = byRarity[0]!;
+    this.#probeB = byRarity[1] ?? this.#probeA;
+  }
+
+  /** The first place at or after `from` and before `end` where it stands, as an address; -1 when there is none. */
+  find(from: number, end: number): number {
+    const { kernels } = this.#memory;
+    const found = this.#isFolded
+      ? kernels.findFolded(from, end - from, this.#address, this.length, this.#probeA, this.#probeB)
+      : kernels.find(from, end - from, this.#address, this.length, this.#probeA, this.#probeB);
+    return found < 0 ? -1 : from + found;
+  }
+}
+
+function commonness(byte: number): number {
+  const char = String.fromCharCode(byte);
+  if (char === ' ' || char === '\n') return 99;
+  if (char >= 'a' && char <= 'z') return 30 + COMMON_LAST.indexOf(char);
+  if (char >= '0' && char <= '9') return 20;
+  return char >= 'A' && char <= 'Z' ? 15 : 10;
+}

@@ -1,0 +1,204 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { tempDir } from '#testing';
+import { openJail } from '../jail.ts';
+import { compileRegex } from '../regex/index.ts';
+import type { Query } from './query.ts';
+import { SearchEngine, type SearchEngineOptions } from './search-engine.ts';
+
+const QUERY = {
+  pattern: 'hit',
+  isRegex: false,
+  ignoreCase: false,
+  wantsContent: true,
+  wantsPaths: false,
+  maxMatches: 1000,
+  maxLineBytes: 100,
+  contextLines: 0,
+};
+const ALL = { path: '.', includeGlobs: [], excludeGlobs: [] };
+const untilDone = () => ({ signal: new AbortController().signal });
+
+function openEngine(root: string, options: Partial<SearchEngineOptions> = {}): SearchEngine {
+  const defaults = { root, protectedGlobs: [], maxFileBytes: 1 << 20, index: 'off', indexMemoryBytes: 0 } as const;
+  return new SearchEngine(openJail(root), { ...defaults, ...options });
+}
+
+/** What the contract says, in as few words as possible. */
+function naive(root: string, query: Omit<Query, 'maxFileBytes'>) {
+  const regex = query.isRegex ? compileRegex(query.pattern, { ignoreCase: query.ignoreCase }) : undefined;
+  const fold = (text: string) => (query.ignoreCase ? text.toLowerCase() : text);
+  const columnIn = (line: string) => {
+    if (regex) return regex.find(Buffer.from(line))?.start;
+    const at = fold(line).indexOf(fold(query.pattern));
+    return at < 0 ? undefined : Buffer.byteLength(fold(line).slice(0, at));
+  };
+  const files = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const matches = [];
+  for (const path of files) {
+    const bytes = readFileSync(join(root, path));
+    if (bytes.includes(0)) continue;
+    const lines = bytes.toString().split('\n');
+    if (lines.at(-1) === '') lines.pop();
+    for (const [i, raw] of lines.entries()) {
+      const text = raw.replace(/\r$/, '');
+      const column = columnIn(text);
+      if (column !== undefined) matches.push({ path, line: i + 1, column: column + 1, text });
+    }
+  }
+  return { contentMatches: matches.slice(0, query.maxMatches), isTruncated: matches.length > query.maxMatches };
+}
+
+test('the main thread, the threads and the contract give the same answer', async () => {
+  const line = fc.constantFrom(
+    'hit',
+    'HIT hit',
+    'é hit',
+    'x',
+    '',
+    'hi',
+    't\r',
+    'hit\r',
+    'K\u212A',
+    '\uFFFDhit',
+    'i\u0130',
+  );
+  const content = fc.array(line, { maxLength: 8 }).map((lines) => lines.join('\n'));
+  const bytes = fc.oneof(
+    content.map((text) => Buffer.from(text)),
+    content.map((text) => Buffer.from(`${text}\n\xff\xc3hit\xe2\x82`, 'latin1')),
+    content.map((text) => Buffer.from(`${text}\0`)),
+  );
+  const names = fc.constantFrom('a', 'b/c', 'b-', 'b0', 'b/d/e', 'é', 'z/z/z', 'z/y', 'A');
+  const tree = fc.dictionary(names, bytes, { minKeys: 1, maxKeys: 9 });
+  const query = fc.record({
+    pattern: fc.constantFrom(
+      'hit',
+      'HIT',
+      'k',
+      'i',
+      't',
+      '\uFFFD',
+      '^hit$',
+      'h.t|k',
+      '[^x]$',
+      '(?:)',
+      '\\bhit',
+      'hit\r',
+    ),
+    isRegex: fc.boolean(),
+    ignoreCase: fc.boolean(),
+    maxMatches: fc.constantFrom(0, 1, 5, 1000),
+  });
+  await fc.assert(
+    fc.asyncProperty(tree, fc.array(query, { minLength: 4, maxLength: 8 }), async (files, queries) => {
+      await using dir = await tempDir(files);
+      const [alone, threads] = [openEngine(dir.root, { aloneMs: Infinity }), openEngine(dir.root, { aloneMs: 0 })];
+      try {
+        for (const some of queries) {
+          const request = { ...ALL, query: { ...QUERY, ...some } };
+          const answer = await alone.search(request, untilDone());
+          expect(answer).toMatchObject(naive(dir.root, request.query));
+          expect(await threads.search(request, untilDone())).toEqual(answer);
+        }
+      } finally {
+        alone.close();
+        threads.close();
+      }
+    }),
+    { numRuns: 25, endOnFailure: true },
+  );
+}, 120_000);
+
+describe('many files', () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 1500 }, (_, i) => [`d${i % 37}/f${i}`, `${'hay\n'.repeat(i % 5)}${i % 3 ? 'hit' : ''}\n`]),
+  );
+
+  test.each([1, 7, 500, 5000])('the first %i matches are the same, whoever finds them', async (maxMatches) => {
+    await using dir = await tempDir(many);
+    const [alone, threads] = [openEngine(dir.root, { aloneMs: Infinity }), openEngine(dir.root, { aloneMs: 0 })];
+    try {
+      const request = { ...ALL, query: { ...QUERY, maxMatches } };
+      const answer = await alone.search(request, untilDone());
+      expect(answer.contentMatches).toHaveLength(Math.min(maxMatches, 1000));
+      expect(await threads.search(request, untilDone())).toEqual(answer);
+      const regex = { ...ALL, query: { ...request.query, pattern: 'h[i]t', isRegex: true } };
+      expect(await threads.search(regex, untilDone())).toEqual(answer);
+    } finally {
+      alone.close();
+      threads.close();
+    }
+  });
+
+  test('searches at the same time do not disturb each other', async () => {
+    await using dir = await tempDir(many);
+    const engine = openEngine(dir.root, { aloneMs: 0 });
+    try {
+      const searches = ['hit', 'hay', 'f1', 'h[ia]', 'nope'].map((pattern) =>
+        engine.search(
+          { ...ALL, query: { ...QUERY, pattern, isRegex: pattern.includes('['), maxMatches: 10_000 } },
+          untilDone(),
+        ),
+      );
+      const counts = (await Promise.all(searches)).map(({ contentMatches }) => contentMatches.length);
+      expect(counts.slice(0, 1)).toEqual([1000]);
+      expect(counts[3]).toBe(counts[0]! + counts[1]!);
+      expect([counts[2], counts[4]]).toEqual([0, 0]);
+    } finally {
+      engine.close();
+    }
+  });
+
+  test.each([
+    ['on the way', QUERY],
+    ['in a regex', { ...QUERY, pattern: 'h[i]t', isRegex: true }],
+  ])('whoever gives up is told at once, %s', async (_, query) => {
+    await using dir = await tempDir(many);
+    const engine = openEngine(dir.root, { aloneMs: 0 });
+    try {
+      const controller = new AbortController();
+      const search = engine.search({ ...ALL, query: { ...query, maxMatches: 5000 } }, controller);
+      controller.abort(new Error('enough'));
+      await expect(search).rejects.toThrow('enough');
+      const after = await engine.search({ ...ALL, query }, untilDone());
+      expect(after.contentMatches).toHaveLength(1000);
+    } finally {
+      engine.close();
+    }
+  });
+});
+
+test('a thread in the middle of a slow regex is replaced when nobody waits for it', async () => {
+  // Hundreds of states alive at every byte of a line without end or pattern.
+  const noise = Array.from({ length: 1_000_000 }, (_, i) => (Math.imul(i, i + 0x9e3779b1) & 64 ? 'a' : 'b')).join('');
+  await using dir = await tempDir({ slow: `é${noise}`, quick: 'hit' });
+  const engine = openEngine(dir.root);
+  try {
+    const controller = new AbortController();
+    const pattern = '\\b(?:[abé]*a[abé]{200}){2}[^abé]\\b';
+    const search = engine.search({ ...ALL, query: { ...QUERY, pattern, isRegex: true } }, controller);
+    setTimeout(() => controller.abort(new Error('enough')), 500);
+    await expect(search).rejects.toThrow('enough');
+
+    const next = engine.search({ ...ALL, query: { ...QUERY, pattern: '^h[i]t', isRegex: true } }, untilDone());
+    expect((await next).contentMatches).toMatchObject([{ path: 'quick' }]);
+  } finally {
+    engine.close();
+  }
+});
+
+test('a closed engine fails what still runs', async () => {
+  await using dir = await tempDir({ a: 'hit' });
+  const engine = openEngine(dir.root);
+  const search = engine.search({ ...ALL, query: { ...QUERY, isRegex: true } }, untilDone());
+  engine.close();
+  await expect(search).rejects.toThrow('closed');
+});

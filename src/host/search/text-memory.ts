@@ -1,0 +1,51 @@
+/**
+ * WebAssembly memory that holds text to be searched, and the kernels on it.
+ *
+ * Text lies here and not in a Buffer because the kernels can only reach this, and because a process with large
+ * Buffers is slow to fork. The lowest bytes are kept for needles.
+ */
+import { kernelsOn, newMemory, PAGE_BYTES, type Kernels, type WasmMemory } from '../kernels/index.ts';
+import { MAX_PATTERN_BYTES } from './query.ts';
+
+/** Needles lie below. */
+export const TEXT_START = 2 * MAX_PATTERN_BYTES;
+
+const GROWTH_SHARE = 8;
+
+/** The kernels read 32 bytes at a time, sometimes past the end of a text. */
+const SLACK_BYTES = 64;
+
+export class TextMemory {
+  readonly kernels: Kernels;
+  readonly #memory: WasmMemory;
+  /** Whose needles lie in it. */
+  user: object | undefined;
+  /** What lies below stays; only the bytes above may be overwritten at any time. */
+  keptEnd = TEXT_START;
+  #buffer: Buffer;
+
+  constructor() {
+    this.#memory = newMemory(Math.ceil(TEXT_START / PAGE_BYTES) + 3);
+    this.kernels = kernelsOn(this.#memory);
+    this.#buffer = Buffer.from(this.#memory.buffer);
+  }
+
+  /** All of it. Another object after `reserve`. */
+  get buffer(): Buffer {
+    return this.#buffer;
+  }
+
+  /** Where a copy may be put of a text that ends there. */
+  freeFrom(textEnd: number): number {
+    return Math.max(textEnd, this.keptEnd);
+  }
+
+  /** Makes room for bytes up to an address. */
+  reserve(end: number): void {
+    const missing = end + SLACK_BYTES - this.#buffer.length;
+    if (missing <= 0) return;
+    // Growing is a system call and a new Buffer, so a memory that fills up grows in steps.
+    this.#memory.grow(Math.ceil(Math.max(missing, this.#buffer.length / GROWTH_SHARE) / PAGE_BYTES));
+    this.#buffer = Buffer.from(this.#memory.buffer);
+  }
+}

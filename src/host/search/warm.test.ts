@@ -1,0 +1,244 @@
+/**
+ * The index answers exactly what reading the files answers, whatever happened to them since.
+ *
+ * Writes through a memory mapping and through names outside the tree are the documented exceptions: the kernel
+ * announces neither.
+ */
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { tempDir } from '#testing';
+import { openJail } from '../jail.ts';
+import { SearchEngine, type SearchEngineOptions, type SearchRequest } from './search-engine.ts';
+
+const [SEQUENCES, EDITS] = process.env.WORKCELL_SOAK ? [50, 50] : [10, 50];
+const MAX_FILE_BYTES = 300_000;
+
+const PLACES = ['a', 'b.txt', 'd', 'd/a', 'd/b', 'd/e', 'd/e/f', 'd/e/g.txt', 'd-x', 'é/k', 'deep/er/and/deeper'];
+const TEXTS = [
+  'needle\n',
+  'hay\nNEEDLE in hay\n',
+  'x\r\nneedle\r\n',
+  '',
+  'nee\0dle needle',
+  'K \u212Aelvin needle',
+  `${'hay\n'.repeat(20_000)}needle\n`,
+  'x'.repeat(MAX_FILE_BYTES + 1),
+];
+
+type Edit = (root: string) => void;
+
+const place = fc.constantFrom(...PLACES);
+const text = fc.constantFrom(...TEXTS);
+
+/** An edit that cannot be made where it falls changes nothing. */
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.tuple(place, text).map(
+    ([at, content]): Edit =>
+      (root) =>
+        writeFileSync(join(root, at), content),
+  ),
+  fc.tuple(place, text).map(
+    ([at, content]): Edit =>
+      (root) =>
+        appendFileSync(join(root, at), content),
+  ),
+  place.map(
+    (at): Edit =>
+      (root) =>
+        truncateSync(join(root, at), 3),
+  ),
+  fc.tuple(place, text).map(([at, content]): Edit => (root) => {
+    writeFileSync(join(root, 'temporary'), content);
+    renameSync(join(root, 'temporary'), join(root, at));
+  }),
+  fc.tuple(place, place).map(
+    ([from, to]): Edit =>
+      (root) =>
+        renameSync(join(root, from), join(root, to)),
+  ),
+  fc.tuple(place, text).map(([at, content]): Edit => (root) => {
+    mkdirSync(join(root, at, 'new/er'), { recursive: true });
+    writeFileSync(join(root, at, 'new/er/f'), content);
+  }),
+  place.map(
+    (at): Edit =>
+      (root) =>
+        rmSync(join(root, at), { recursive: true, force: true }),
+  ),
+  fc.tuple(place, text).map(([at, content]): Edit => (root) => {
+    // Gone and back under the same name, with another inside.
+    rmSync(join(root, at), { recursive: true, force: true });
+    mkdirSync(join(root, at));
+    writeFileSync(join(root, at, 'again'), content);
+  }),
+  fc.tuple(place, fc.constantFrom(0o600, 0o755)).map(
+    ([at, mode]): Edit =>
+      (root) =>
+        chmodSync(join(root, at), mode),
+  ),
+  fc.tuple(place, place).map(
+    ([to, at]): Edit =>
+      (root) =>
+        symlinkSync(join(root, to), join(root, at)),
+  ),
+  fc.tuple(place, place).map(
+    ([to, at]): Edit =>
+      (root) =>
+        linkSync(join(root, to), join(root, at)),
+  ),
+  fc.tuple(place, text).map(([at, content]): Edit => (root) => {
+    // The same size and time as before: only the event tells.
+    const { size, mtime } = statSync(join(root, at));
+    writeFileSync(join(root, at), content.padEnd(size, '.').slice(0, size));
+    utimesSync(join(root, at), mtime, mtime);
+  }),
+);
+
+const query = fc.record({
+  pattern: fc.constantFrom('needle', 'NEEDLE', 'x', 'hay', 'k', 'nee.*le', '^$', 'zq'),
+  isRegex: fc.boolean(),
+  ignoreCase: fc.boolean(),
+  wantsContent: fc.constantFrom(true, true, true, false),
+  wantsPaths: fc.constant(true),
+  maxMatches: fc.constantFrom(0, 3, 1000),
+  maxLineBytes: fc.constant(20),
+  contextLines: fc.constantFrom(0, 1),
+});
+const request: fc.Arbitrary<SearchRequest> = fc.record({
+  path: fc.constantFrom('.', '.', '.', 'd', 'd/e'),
+  query,
+  includeGlobs: fc.constantFrom([], ['d/**']),
+  excludeGlobs: fc.constantFrom([], ['*.txt']),
+});
+
+const rounds = fc.array(fc.record({ edits: fc.array(edit, { minLength: 1, maxLength: 3 }), request }), {
+  minLength: EDITS,
+  maxLength: EDITS,
+});
+
+function openEngine(root: string, options: Partial<SearchEngineOptions>): SearchEngine {
+  return new SearchEngine(openJail(root), {
+    root,
+    protectedGlobs: ['**/protected'],
+    maxFileBytes: MAX_FILE_BYTES,
+    index: 'off',
+    indexMemoryBytes: 1 << 26,
+    ...options,
+  });
+}
+
+const scope = () => ({ signal: new AbortController().signal });
+const outcome = (search: Promise<unknown>) => search.catch((error: unknown) => String(error));
+
+async function warmUp(engine: SearchEngine): Promise<void> {
+  const request = { path: '.', query: fc.sample(query, 1)[0]!, includeGlobs: [], excludeGlobs: [] };
+  await engine.search({ ...request, query: { ...request.query, pattern: 'x', isRegex: false } }, scope());
+  for (let waited = 0; !engine.isWarm && waited < 10_000; waited += 5) await sleep(5);
+  expect(engine.isWarm).toBe(true);
+}
+
+test.runIf(process.platform === 'linux').each([
+  ['with room for everything', 1 << 26],
+  ['with room for little, and signatures for the rest', 200_000],
+])(
+  'warm is cold after any edit, %s',
+  async (_, indexMemoryBytes) => {
+    let warmAnswers = 0;
+    await fc.assert(
+      fc.asyncProperty(rounds, async (sequence) => {
+        await using dir = await tempDir({
+          'd/e/g.txt': 'needle',
+          'b.txt': 'hay',
+          'é/k': 'Needle',
+          'd/protected': 'needle',
+        });
+        const [warm, cold] = [
+          openEngine(dir.root, { index: 'auto', indexFromFiles: 0, indexMemoryBytes }),
+          openEngine(dir.root, {}),
+        ];
+        try {
+          await warmUp(warm);
+          for (const { edits, request } of sequence) {
+            for (const apply of edits) attempt(() => apply(dir.root));
+            if (warm.isWarm) warmAnswers++;
+            expect(await outcome(warm.search(request, scope()))).toEqual(await outcome(cold.search(request, scope())));
+          }
+        } finally {
+          warm.close();
+          cold.close();
+        }
+      }),
+      { numRuns: SEQUENCES, endOnFailure: true },
+    );
+    console.log(`${warmAnswers} of ${SEQUENCES * EDITS} rounds found the index ready`);
+    expect(warmAnswers).toBeGreaterThan(0.95 * SEQUENCES * EDITS);
+  },
+  240_000,
+);
+
+function attempt(apply: () => void): void {
+  try {
+    apply();
+  } catch (error) {
+    if (!(error instanceof Error && 'errno' in error)) throw error;
+  }
+}
+
+test.runIf(process.platform === 'linux')('an overflow of events is noticed, and the answer is right', async () => {
+  await using dir = await tempDir({ 'd/a': 'needle' });
+  const engine = openEngine(dir.root, { index: 'auto', indexFromFiles: 0 });
+  try {
+    await warmUp(engine);
+    for (let i = 0; i < 6000; i++) {
+      for (const name of ['x', 'y', 'z']) writeFileSync(dir.path(`d/${name}`), 'hay');
+    }
+    writeFileSync(dir.path('d/last'), 'needle');
+    const one = { path: '.', includeGlobs: [], excludeGlobs: [] };
+    const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
+    const answer = await engine.search(
+      { ...one, query: { ...query, maxMatches: 9, maxLineBytes: 9, contextLines: 0 } },
+      scope(),
+    );
+    expect(answer.contentMatches.map(({ path }) => path)).toEqual(['d/a', 'd/last']);
+  } finally {
+    engine.close();
+  }
+});
+
+test.runIf(process.platform === 'linux')('a root that was replaced is noticed', async () => {
+  await using dir = await tempDir({ 'ws/a': 'needle' });
+  const engine = openEngine(dir.path('ws'), { index: 'auto', indexFromFiles: 0 });
+  try {
+    await warmUp(engine);
+    renameSync(dir.path('ws'), dir.path('old'));
+    dir.add({ 'ws/b': 'needle' });
+    expect(existsSync(dirname(dir.path('ws/b')))).toBe(true);
+    const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
+    const request = { path: '.', includeGlobs: [], excludeGlobs: [] };
+    const answer = await engine.search(
+      { ...request, query: { ...query, maxMatches: 9, maxLineBytes: 9, contextLines: 0 } },
+      scope(),
+    );
+    expect(answer.contentMatches.map(({ path }) => path)).toEqual(['b']);
+  } finally {
+    engine.close();
+  }
+});

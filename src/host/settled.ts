@@ -1,0 +1,14 @@
+/**
+ * Whether something last changed long enough ago that its times will tell the next change.
+ *
+ * Times come in steps of some milliseconds: of two changes within one step, the second does not show. So what is
+ * read right after a change must not be kept by the times it had. Ask after the times, before the content.
+ */
+import type { Stats } from 'node:fs';
+
+/** Far longer than the steps of any file system's clock. */
+const SETTLED_MS = 50;
+
+export function isSettled({ ctimeMs }: Pick<Stats, 'ctimeMs'>): boolean {
+  return Date.now() - ctimeMs > SETTLED_MS;
+}

@@ -1,0 +1,73 @@
+/**
+ * Lines of a text as ranges of its bytes.
+ *
+ * A line goes up to and with its newline. After the last newline there is another line only when there is
+ * something in it: `"a\n"` has one line, `""` has none.
+ */
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** From `start` up to `end`, which is not part of it. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** How many lines there are, and where those with the wanted numbers begin. The one after the last begins at the end. */
+export function locateLines(
+  text: Buffer,
+  wanted: Iterable<number> = [],
+): { count: number; starts: Map<number, number> } {
+  const numbers = [...new Set(wanted)].sort((a, b) => a - b).filter((number) => number > 0);
+  const starts = new Map<number, number>();
+  let line = 1;
+  let next = 0;
+  for (let start = 0; ; start = lineEnd(text, start), line++) {
+    if (numbers[next] === line) {
+      starts.set(line, start);
+      next++;
+    }
+    if (start === text.length) return { count: line - 1, starts };
+  }
+}
+
+export function countLines(text: Buffer): number {
+  return locateLines(text).count;
+}
+
+/** Where the line that holds a byte ends. */
+export function lineEnd(text: Buffer, at: number): number {
+  return text.indexOf(NEWLINE, at) + 1 || text.length;
+}
+
+/** Where the line that holds a byte begins. */
+export function lineStart(text: Buffer, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf(NEWLINE, at - 1) + 1;
+}
+
+/** How the line that holds a byte ends; a last line without newline is taken to end as the one before it. */
+export function lineEnding(text: Buffer, at: number): '\n' | '\r\n' {
+  const own = text.indexOf(NEWLINE, at);
+  const newline = own < 0 ? text.lastIndexOf(NEWLINE) : own;
+  return newline > 0 && text[newline - 1] === CARRIAGE_RETURN ? '\r\n' : '\n';
+}
+
+export function endsWithNewline(text: Buffer): boolean {
+  return text.at(-1) === NEWLINE;
+}
+
+/** Without its last line ending, if there is one. */
+export function chomp(text: Buffer): Buffer {
+  if (!endsWithNewline(text)) return text;
+  return text.subarray(0, text.at(-2) === CARRIAGE_RETURN ? -2 : -1);
+}
+
+/** The lines that a range touches, with up to `context` more on either side. */
+export function linesAround(text: Buffer, { start, end }: ByteRange, context: number): ByteRange {
+  const around = { start: lineStart(text, start), end: lineEnd(text, Math.max(start, end - 1)) };
+  for (let i = 0; i < context; i++) {
+    if (around.start > 0) around.start = lineStart(text, around.start - 1);
+    if (around.end < text.length) around.end = lineEnd(text, around.end);
+  }
+  return around;
+}

@@ -1,0 +1,97 @@
+/**
+ * coder::create-file: files with their content, whole or not at all.
+ *
+ * A file that exists is replaced only with `overwrite`, and keeps its mode when the request gives none.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { versionOf, type JailEntry } from '#host';
+import { errors, settle } from '../errors.ts';
+import { readCurrent } from '../line-edits-current.ts';
+import { coder, type CoderContext } from '../worker.ts';
+
+const CreateFileSpec = wire.named(
+  'CreateFileSpec',
+  z.object({
+    path: z.string().describe('The file, relative to base_path. A symlink inside base_path is followed.'),
+    content: z.string().describe('What the file will hold.'),
+    // Published but not filled in, so that a file which is replaced can keep its own.
+    mode: z
+      .string()
+      .optional()
+      .meta({ default: '0644' })
+      .describe('Permission bits in octal. When left out, a file that is replaced keeps its own.'),
+    parents: z.boolean().default(true).describe('Whether missing folders on the way are made.'),
+    overwrite: z.boolean().default(false).describe('Whether a file that exists is replaced.'),
+    expected_version: z
+      .string()
+      .optional()
+      .describe('Replace only when the file is at this version, as a read or an earlier change told it; C221 if not.'),
+  }),
+);
+type CreateFileSpec = z.output<typeof CreateFileSpec>;
+
+const CreateFileResult = wire.named(
+  'CreateFileResult',
+  z.object({
+    path: z.string().describe('The path as it was asked for.'),
+    success: z.boolean(),
+    bytes_written: wire.uint64().describe('Bytes of the content; 0 when it failed.'),
+    version: z.string().optional().describe('Stands for exactly this content; for `expected_version`.'),
+    error: z.string().nullish().describe('The failure as JSON text with `code` and `message`; absent on success.'),
+  }),
+);
+
+export const createFile = coder.defineFunction({
+  id: 'coder::create-file',
+  summary: 'Create files with their content, with missing folders made and existing files kept unless told otherwise.',
+  details:
+    'Files are made one after the other, and one that fails stops no other. Each appears with all its content or not ' +
+    'at all.',
+  effect: 'write',
+  request: z.object({ files: z.array(CreateFileSpec).describe('The files; at least one.') }),
+  response: z.object({ results: z.array(CreateFileResult).describe('One for each file, in the same order.') }),
+  errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C217', 'C221'],
+  examples: [{ files: [{ path: 'notes/today.md', content: '# Today\n', overwrite: true }] }],
+
+  async handle({ files }, context, scope) {
+    if (files.length === 0) throw errors.fail('C210', { problem: '`files` must not be empty' });
+
+    const results: z.input<typeof CreateFileResult>[] = [];
+    for (const file of files) {
+      scope.signal.throwIfAborted();
+      const { path } = file;
+      const work = () => context.changes.onTarget(path, scope.signal, (target) => create(file, target, context));
+      results.push({ path, ...(await settle({ bytes_written: 0 }, work)) });
+    }
+    return { results };
+  },
+});
+
+async function create(file: CreateFileSpec, target: JailEntry, { changes, maxReadBytes, maxWriteBytes }: CoderContext) {
+  const { path, parents, overwrite } = file;
+  const bytes = Buffer.from(file.content);
+  if (bytes.length > maxWriteBytes) throw errors.fail('C213', { path, size: bytes.length, limit: maxWriteBytes });
+  if (target.stat && !overwrite) throw errors.fail('C217', { path });
+  if (target.stat && !target.stat.isFile()) throw errors.fail('C216', { problem: `${path} is not a regular file` });
+
+  if (file.expected_version !== undefined) {
+    await readCurrent(target, maxReadBytes, {
+      version: file.expected_version,
+      fix: (version) => ({ files: [{ ...file, expected_version: version }] }),
+    });
+  }
+  const mode = file.mode === undefined ? undefined : parseMode(file.mode);
+  await changes.write(target, bytes, { mode, parents });
+  return { bytes_written: bytes.length, version: versionOf(bytes) };
+}
+
+/** Only the bits for owner, group and others are taken. */
+function parseMode(text: string): number {
+  const [, digits] = /^(?:0o)?0*([0-7]{1,4})$/.exec(text) ?? [];
+  if (digits === undefined) {
+    throw errors.fail('C210', { problem: `mode must be octal digits such as "0644" (got ${JSON.stringify(text)})` });
+  }
+  return Number.parseInt(digits, 8) & 0o777;
+}

@@ -1,0 +1,72 @@
+/**
+ * coder::delete-file: takes files, links and folders away.
+ *
+ * A link is removed itself, whatever it leads to. A folder with something protected anywhere below stays whole.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import type { JailEntry } from '#host';
+import { errors, settle } from '../errors.ts';
+import { readCurrent } from '../line-edits-current.ts';
+import { coder, type CoderContext } from '../worker.ts';
+
+const DeleteFileResult = wire.named(
+  'DeleteFileResult',
+  z.object({
+    path: z.string().describe('The path as it was asked for.'),
+    success: z.boolean(),
+    removed: z.boolean().describe('Whether there was anything to remove.'),
+    error: z.string().nullish().describe('The failure as JSON text with `code` and `message`; absent on success.'),
+  }),
+);
+
+export const deleteFile = coder.defineFunction({
+  id: 'coder::delete-file',
+  summary: 'Remove files, symlinks and folders; what is not there is removed already.',
+  details:
+    'A symlink is removed itself, not what it leads to. A folder with entries needs `recursive`, and is refused as a ' +
+    'whole when non_accessible_globs protects something below it.',
+  effect: 'delete',
+  request: z.object({
+    paths: z.array(z.string()).describe('What to remove, relative to base_path; at least one.'),
+    recursive: z.boolean().default(false).describe('Whether folders go with everything in them.'),
+    expected_versions: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('By path as in `paths`: remove the file only when it is at this version; C221 if not.'),
+  }),
+  response: z.object({ results: z.array(DeleteFileResult).describe('One for each path, in the same order.') }),
+  errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C221'],
+  examples: [{ paths: ['scratch.txt'] }],
+
+  async handle({ paths, recursive, expected_versions }, context, { signal }) {
+    if (paths.length === 0) throw errors.fail('C210', { problem: '`paths` must not be empty' });
+
+    const versions = new Map(Object.entries(expected_versions ?? {}));
+    const results: z.input<typeof DeleteFileResult>[] = [];
+    for (const path of paths) {
+      signal.throwIfAborted();
+      const work = () =>
+        context.changes.onEntry(path, signal, async (entry) => {
+          await requireVersion(entry, versions.get(path), context);
+          return { removed: await context.changes.remove(entry, { recursive, signal }) };
+        });
+      results.push({ path, ...(await settle({ removed: false }, work)) });
+    }
+    return { results };
+  },
+});
+
+/** What is not there any more is at no version that could be lost. */
+async function requireVersion(entry: JailEntry, version: string | undefined, { maxReadBytes }: CoderContext) {
+  if (version === undefined || !entry.stat) return;
+
+  const { path } = entry;
+  if (!entry.stat.isFile())
+    throw errors.fail('C210', { problem: `${path} is not a regular file, so it has no version` });
+  await readCurrent(entry, maxReadBytes, {
+    version,
+    fix: (current) => ({ paths: [path], expected_versions: { [path]: current } }),
+  });
+}

@@ -1,0 +1,137 @@
+/**
+ * coder::search: lines and paths that match, in the order of the paths.
+ *
+ * The query is held against whole lines; only what is shown of a line is cut. What was passed over is counted, so
+ * that an empty answer tells how much it stands for.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { GlobError, MAX_PATTERN_BYTES, RegexError } from '#host';
+import { errors } from '../errors.ts';
+import { coder } from '../worker.ts';
+
+const MAX_CONTEXT_LINES = 10;
+
+const ContentMatch = wire.named(
+  'ContentMatch',
+  z.object({
+    path: z.string().describe('The file, relative to base_path.'),
+    line: wire.uint32().describe('From 1.'),
+    column: wire.uint32().describe('Where the first match in the line begins, from 1, in bytes of UTF-8.'),
+    text: z.string().describe('The line, cut to max_line_bytes; bytes that are not UTF-8 are replaced by U+FFFD.'),
+    before: z.array(z.string()).optional().describe('Lines before it, when context_lines asks for them.'),
+    after: z.array(z.string()).optional().describe('Lines after it, when context_lines asks for them.'),
+  }),
+);
+
+const PathMatch = wire.named('PathMatch', z.object({ path: z.string().describe('The file, relative to base_path.') }));
+
+const SkippedEntry = wire.named(
+  'SkippedEntry',
+  z.object({
+    path: z.string().describe('Relative to base_path.'),
+    reason: z.string().describe('Why it could not be read, such as denied, io or too-deep.'),
+  }),
+);
+
+export const search = coder.defineFunction({
+  id: 'coder::search',
+  summary: 'Search the contents and the paths of files under base_path for a literal or a regex.',
+  details:
+    'Hidden files are searched, links are not followed, and protected files are in neither list. Files with a NUL ' +
+    'byte or over max_read_bytes match by their path only. Regexes have the syntax of the Rust regex crate, globs ' +
+    'that of globset: * also matches across /. Each line counts once, by its first match.',
+  effect: 'read',
+  request: z.object({
+    query: z.string().describe('What to look for: a literal, or a regex when regex is true.'),
+    path: z
+      .string()
+      .default('.')
+      .describe('The folder to search, relative to base_path. Globs and results stay relative to base_path.'),
+    regex: z.boolean().default(false),
+    ignore_case: z.boolean().default(false),
+    include_globs: z
+      .array(z.string())
+      .default([])
+      .describe('Only files whose path from base_path matches one of these; all when empty.'),
+    exclude_globs: z.array(z.string()).default([]).describe('No files whose path from base_path matches one of these.'),
+    max_matches: wire
+      .uint32()
+      .nullable()
+      .default(null)
+      .describe('Most entries of each list: search_default_max_matches when left out, 100000 at most.'),
+    max_line_bytes: wire
+      .uint32()
+      .nullable()
+      .default(null)
+      .describe('Bytes shown of a matching line: search_default_max_line_bytes when left out.'),
+    search_content: z.boolean().default(true).describe('Whether to search in file contents.'),
+    search_paths: z.boolean().default(true).describe('Whether to search in paths from base_path.'),
+    context_lines: z
+      .int()
+      .min(0)
+      .max(MAX_CONTEXT_LINES)
+      .optional()
+      .describe('Lines to show before and after each matching line.'),
+    respect_gitignore: z
+      .boolean()
+      .optional()
+      .describe('Whether to leave out .git and what the .gitignore files under base_path name; no when left out.'),
+  }),
+  response: z.object({
+    content_matches: z.array(ContentMatch).describe('Sorted by path, then line.'),
+    path_matches: z.array(PathMatch).describe('Sorted by path.'),
+    truncated: z.boolean().describe('True when there was at least one match more than a list may hold.'),
+    files_searched: wire.uint64().optional().describe('Files whose content was searched.'),
+    files_binary: wire.uint64().optional().describe('Files passed over because they hold a NUL byte.'),
+    files_too_large: wire.uint64().optional().describe('Files passed over because they exceed max_read_bytes.'),
+    skipped: z.array(SkippedEntry).optional().describe('Files and folders that could not be read; the first 100.'),
+  }),
+  errors: ['C210', 'C211', 'C215', 'C216'],
+  examples: [{ query: 'TODO' }, { query: 'fn \\w+', regex: true, include_globs: ['**/*.rs'], context_lines: 2 }],
+
+  async handle(request, { search: engine, defaultMaxMatches, defaultMaxLineBytes }, scope) {
+    if (request.query === '') throw refused('query is empty');
+    if (Buffer.byteLength(request.query) > MAX_PATTERN_BYTES) {
+      throw refused(`query is longer than ${MAX_PATTERN_BYTES} bytes`);
+    }
+    if (!request.search_content && !request.search_paths) throw refused('search_content and search_paths are both off');
+
+    const query = {
+      pattern: request.query,
+      isRegex: request.regex,
+      ignoreCase: request.ignore_case,
+      wantsContent: request.search_content,
+      wantsPaths: request.search_paths,
+      maxMatches: request.max_matches ?? defaultMaxMatches,
+      maxLineBytes: request.max_line_bytes ?? defaultMaxLineBytes,
+      contextLines: request.context_lines ?? 0,
+    };
+    const place = {
+      path: request.path,
+      includeGlobs: request.include_globs,
+      excludeGlobs: request.exclude_globs,
+      respectGitignore: request.respect_gitignore,
+    };
+    const answer = await engine.search({ query, ...place }, scope).catch(refusePattern);
+    return {
+      content_matches: answer.contentMatches,
+      path_matches: answer.pathMatches.map((matched) => ({ path: matched })),
+      truncated: answer.isTruncated,
+      files_searched: answer.filesSearched,
+      files_binary: answer.filesBinary,
+      files_too_large: answer.filesTooLarge,
+      skipped: answer.skipped,
+    };
+  },
+});
+
+function refusePattern(error: unknown): never {
+  if (error instanceof GlobError || error instanceof RegexError) throw refused(error.message, error);
+  throw error;
+}
+
+function refused(problem: string, cause?: Error) {
+  return errors.fail('C210', { problem }, cause);
+}

@@ -1,0 +1,182 @@
+/**
+ * coder::tree: a folder with what is below it, bounded by depth, by entries of one folder and in all.
+ *
+ * A folder is opened inside its parent, which is held meanwhile, and no link is followed: a name swapped
+ * during the call leads nowhere else.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+
+import { wire, type CallScope } from '#contract';
+import { firstNames, HostError, toText, type ByteString, type JailDir } from '#host';
+import { ENTRY_KINDS, entryInfo, mtimeSecs } from '../entry-info.ts';
+import { coder, MAX_TREE_NODES } from '../worker.ts';
+
+/** Each level keeps a descriptor, so this is also the most that one call holds. */
+const DEEPEST = 200;
+
+/** About five milliseconds of looking at entries. */
+const LOOKS_AT_ONCE = 500;
+
+const TruncationInfo = wire.named(
+  'TruncationInfo',
+  z.object({
+    reason: z.string().describe('What cut it short: `max_depth`, `per_folder_limit`, `max_nodes` or `io_error`.'),
+    shown: wire.uint32().describe('Children in this answer.'),
+    total: wire.uint32().nullish().describe('Entries in the folder, where it was looked into.'),
+    hint: z.string().describe('How to see the rest, or what the operating system said.'),
+  }),
+);
+type TruncationInfo = z.output<typeof TruncationInfo>;
+
+const TreeNode = wire.named(
+  'TreeNode',
+  z.object({
+    name: z.string().describe('Name in its folder; bytes that are not UTF-8 are replaced by U+FFFD.'),
+    path: z.string().describe('Path from base_path; empty for base_path itself.'),
+    kind: wire.named('NodeKind', z.enum(ENTRY_KINDS)),
+    size: wire.uint64().describe('Bytes.'),
+    mtime: wire.int64().describe('Last change, in seconds since 1970.'),
+    non_accessible: z.boolean().describe('True when non_accessible_globs protects it.'),
+    get children() {
+      return z.array(TreeNode).nullish().describe('Entries of a folder, sorted by the bytes of their names.');
+    },
+    truncated: TruncationInfo.nullish().describe('Present on a folder that shows less than it has, or may have.'),
+  }),
+);
+type TreeNode = z.output<typeof TreeNode>;
+
+export const tree = coder.defineFunction({
+  id: 'coder::tree',
+  summary: 'Show a folder and what is below it, down to a depth and up to a number of entries a folder.',
+  details:
+    `Symlinks are shown and not followed. An answer has at most ${MAX_TREE_NODES} entries and ${DEEPEST} levels, ` +
+    'whatever was asked for. A folder that cannot be read is marked `io_error` and the rest is still answered.',
+  effect: 'read',
+  request: z.object({
+    path: z.string().default('.').describe('The folder, relative to base_path; base_path itself when left out.'),
+    max_depth: wire
+      .uint32()
+      .nullable()
+      .default(null)
+      .describe('How deep to go: 0 is the folder alone, and tree_default_depth applies when left out.'),
+    per_folder_limit: wire
+      .uint32()
+      .nullable()
+      .default(null)
+      .describe('Entries shown of one folder, at least 1; tree_per_folder_limit when left out.'),
+  }),
+  response: z.object({ root: TreeNode }),
+  errors: ['C210', 'C211', 'C215', 'C216'],
+  examples: [{}, { path: '.', max_depth: 2, per_folder_limit: 20 }],
+
+  async handle(request, { jail, isProtected, baseName, treeDepth, treePerFolderLimit, treeMaxNodes }, scope) {
+    using dir = jail.openDir(request.path);
+    const path = dir.relativePath;
+    const root: TreeNode = {
+      name: path === '' ? baseName : path.slice(path.lastIndexOf('/') + 1),
+      path,
+      kind: 'dir',
+      size: dir.stat.size,
+      mtime: mtimeSecs(dir.stat),
+      non_accessible: path !== '' && isProtected(path),
+    };
+    const limits = {
+      maxDepth: Math.min(request.max_depth ?? treeDepth, DEEPEST),
+      perFolderLimit: Math.max(1, request.per_folder_limit ?? treePerFolderLimit),
+      maxNodes: treeMaxNodes,
+    };
+    const walk = new TreeWalk(isProtected, limits, scope);
+    await walk.grow(root, 0, () => dir);
+    return { root };
+  },
+});
+
+interface TreeLimits {
+  maxDepth: number;
+  perFolderLimit: number;
+  maxNodes: number;
+}
+
+class TreeWalk {
+  readonly #isProtected: (relativePath: string) => boolean;
+  readonly #limits: TreeLimits;
+  readonly #scope: CallScope;
+  #nodes = 1;
+  #looks = 0;
+
+  constructor(isProtected: (relativePath: string) => boolean, limits: TreeLimits, scope: CallScope) {
+    this.#isProtected = isProtected;
+    this.#limits = limits;
+    this.#scope = scope;
+  }
+
+  /** Gives a folder its children, or the reason why it shows none. What `open` gives is closed here. */
+  async grow(node: TreeNode, depth: number, open: () => JailDir): Promise<void> {
+    if (depth >= this.#limits.maxDepth) {
+      node.truncated = { reason: 'max_depth', shown: 0, hint: `call coder::tree with path ${quote(node)} to go on` };
+    } else if (this.#nodes >= this.#limits.maxNodes) {
+      node.truncated = { reason: 'max_nodes', shown: 0, hint: this.#tooManyNodes };
+    } else {
+      try {
+        using dir = open();
+        await this.#list(dir, node, depth);
+      } catch (error) {
+        if (!(error instanceof HostError)) throw error;
+        node.truncated = { reason: 'io_error', shown: 0, hint: error.message };
+      }
+    }
+  }
+
+  async #list(dir: JailDir, node: TreeNode, depth: number): Promise<void> {
+    const limit = Math.min(this.#limits.perFolderLimit, this.#limits.maxNodes - this.#nodes);
+    const { names, total } = await firstNames(dir, limit, this.#scope);
+    this.#nodes += names.length;
+
+    const children: TreeNode[] = [];
+    const folders: { child: TreeNode; name: ByteString }[] = [];
+    for (const name of names) {
+      if (this.#isTurnOver()) await this.#letOthersWork();
+      const child = this.#describe(dir, name);
+      if (child) children.push(child);
+      if (child?.kind === 'dir') folders.push({ child, name });
+    }
+    node.children = children;
+    if (total > names.length) node.truncated = this.#cutOff(node, { shown: children.length, limit, total });
+
+    for (const { child, name } of folders) {
+      if (this.#isTurnOver()) await this.#letOthersWork();
+      await this.grow(child, depth + 1, () => dir.openDir(name));
+    }
+  }
+
+  #describe(dir: JailDir, name: ByteString): TreeNode | undefined {
+    const info = entryInfo(dir, name);
+    const path = dir.pathOf(name);
+    return info && { name: toText(name), path, ...info, non_accessible: this.#isProtected(path) };
+  }
+
+  #cutOff(node: TreeNode, { shown, limit, total }: { shown: number; limit: number; total: number }): TruncationInfo {
+    if (limit < this.#limits.perFolderLimit) return { reason: 'max_nodes', shown, total, hint: this.#tooManyNodes };
+    const hint = `call coder::list-folder with path ${quote(node)} for all ${total} entries, page by page`;
+    return { reason: 'per_folder_limit', shown, total, hint };
+  }
+
+  get #tooManyNodes(): string {
+    return `a tree shows at most ${this.#limits.maxNodes} entries; ask for a path below, or for less depth or width`;
+  }
+
+  #isTurnOver(): boolean {
+    this.#looks += 1;
+    return this.#looks % LOOKS_AT_ONCE === 0;
+  }
+
+  async #letOthersWork(): Promise<void> {
+    await nextTurn();
+    this.#scope.signal.throwIfAborted();
+  }
+}
+
+function quote({ path }: TreeNode): string {
+  return JSON.stringify(path === '' ? '.' : path);
+}

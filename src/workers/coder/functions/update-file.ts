@@ -1,0 +1,163 @@
+/**
+ * coder::update-file: edits of lines and by regex, all of one file at once or none.
+ *
+ * Line operations run first, wherever they stand in the list, because their numbers are those of the file as
+ * it is; replacements then see what they made.
+ */
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { countLines, locateLines, versionOf, type ByteRange, type JailEntry } from '#host';
+import { errors, settle } from '../errors.ts';
+import { readCurrent } from '../line-edits-current.ts';
+import { echoChanges } from '../line-edits-regions.ts';
+import { applyReplaceOp, findFirst } from '../line-edits-replace.ts';
+import { applyLineOps, type Edited, type Numbered } from '../line-edits.ts';
+import { coder, type CoderContext } from '../worker.ts';
+
+const fromLine = wire.uint32().describe('First line, from 1.');
+const toLine = wire.uint32().describe('Last line, itself included.');
+
+const UpdateOp = wire.named(
+  'UpdateOp',
+  z.discriminatedUnion('op', [
+    z
+      .object({
+        op: z.enum(['insert']),
+        at_line: wire.uint32().describe('Line before which it goes, from 1; one more than there are appends.'),
+        content: z.string().describe('Lines to insert. A newline at the end adds no empty line.'),
+      })
+      .describe('Insert lines.'),
+    z.object({ op: z.enum(['remove']), from_line: fromLine, to_line: toLine }).describe('Remove lines.'),
+    z
+      .object({
+        op: z.enum(['update_lines']),
+        from_line: fromLine,
+        to_line: toLine,
+        content: z.string().describe('Lines to put there instead; none remove the old ones.'),
+      })
+      .describe('Replace lines by others.'),
+    z
+      .object({
+        op: z.enum(['replace']),
+        pattern: z.string().describe('Regex in the syntax of the Rust crate; `(?m)` makes ^ and $ match at lines.'),
+        replacement: z.string().describe('Text with `$1`, `${1}` or `$name` for groups and `$$` for a dollar sign.'),
+        ignore_case: z.boolean().default(false),
+        expect_matches: wire
+          .uint32()
+          .optional()
+          .describe('How many matches there have to be; with any other number the file is not changed.'),
+      })
+      .describe('Replace every match of a regex in the whole text, after the line operations.'),
+  ]),
+);
+
+const UpdateFileSpec = wire.named(
+  'UpdateFileSpec',
+  z.object({
+    path: z.string().describe('The file, relative to base_path. A symlink inside base_path is followed.'),
+    ops: z.array(UpdateOp).describe('At least one. Line numbers are those of the file as it is before the call.'),
+    expected_version: z
+      .string()
+      .optional()
+      .describe('Edit only when the file is at this version, as a read or an earlier change told it; C221 if not.'),
+  }),
+);
+type UpdateFileSpec = z.output<typeof UpdateFileSpec>;
+
+const FileChange = wire.named(
+  'FileChange',
+  z.object({
+    op: wire.uint32().describe('Number of the operation in `ops`, from 1.'),
+    from_line: wire.uint64().describe('Number of the first line shown, after the edit.'),
+    to_line: wire.uint64().describe('Number of the last line shown.'),
+    content: z.string().describe('The lines that changed with two before and after.'),
+  }),
+);
+
+const UpdateFileResult = wire.named(
+  'UpdateFileResult',
+  z.object({
+    path: z.string().describe('The path as it was asked for.'),
+    success: z.boolean(),
+    applied: wire.uint32().describe('Operations applied, a replacement without a match included; 0 when it failed.'),
+    new_line_count: wire.uint64().describe('Lines of the file afterwards; 0 when it failed.'),
+    version: z.string().optional().describe('Stands for exactly the new content; for `expected_version`.'),
+    changes: z.array(FileChange).optional().describe('What was made, from the top; at most five places an operation.'),
+    changes_truncated: z.boolean().optional().describe('True when not all that was made is in `changes`.'),
+    error: z.string().nullish().describe('The failure as JSON text with `code` and `message`; absent on success.'),
+  }),
+);
+
+export const updateFile = coder.defineFunction({
+  id: 'coder::update-file',
+  summary: 'Edit files: insert, remove and replace lines by number, and replace by regex.',
+  details:
+    'Files are edited one after the other, and one that fails stops no other; each is changed by all its operations ' +
+    'or not at all. Line operations may not overlap. Line endings, mode and owner stay as they are, and a file that ' +
+    'is not UTF-8 is refused.',
+  effect: 'write',
+  request: z.object({ files: z.array(UpdateFileSpec).describe('The files; at least one.') }),
+  response: z.object({ results: z.array(UpdateFileResult).describe('One for each file, in the same order.') }),
+  errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C221'],
+  examples: [
+    { files: [{ path: 'README.md', ops: [{ op: 'replace', pattern: '\\bteh\\b', replacement: 'the' }] }] },
+    { files: [{ path: 'README.md', ops: [{ op: 'insert', at_line: 1, content: '<!-- draft -->' }] }] },
+  ],
+
+  async handle({ files }, context, scope) {
+    if (files.length === 0) throw errors.fail('C210', { problem: '`files` must not be empty' });
+
+    const results: z.input<typeof UpdateFileResult>[] = [];
+    for (const file of files) {
+      scope.signal.throwIfAborted();
+      const { path } = file;
+      const work = () => context.changes.onTarget(path, scope.signal, (target) => update(file, target, context));
+      results.push({ path, ...(await settle({ applied: 0, new_line_count: 0 }, work)) });
+    }
+    return { results };
+  },
+});
+
+async function update(file: UpdateFileSpec, target: JailEntry, { changes, maxWriteBytes }: CoderContext) {
+  const { path } = file;
+  const ops = file.ops.map((op, i) => ({ ...op, number: i + 1 }));
+  const before = await readCurrent(target, maxWriteBytes, {
+    version: file.expected_version,
+    fix: (version) => ({ files: [{ ...file, expected_version: version }] }),
+    range: (text) => ops[0] && rangeOf(ops[0], text),
+  });
+  if (ops.length === 0) throw errors.fail('C210', { problem: `\`ops\` for ${path} must not be empty` });
+  if (!isUtf8(before)) throw errors.fail('C210', { problem: `${path} is not UTF-8 text` });
+
+  const edited = edit(before, ops);
+  const size = edited.text.length;
+  if (size > maxWriteBytes) throw errors.fail('C213', { path, size, limit: maxWriteBytes });
+
+  await changes.write(target, edited.text);
+  const echo = echoChanges(edited);
+  return {
+    applied: ops.length,
+    new_line_count: countLines(edited.text),
+    version: versionOf(edited.text),
+    changes: echo.changes,
+    ...(echo.isCut && { changes_truncated: true }),
+  };
+}
+
+function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[]): Edited {
+  const lineOps = ops.filter((op) => op.op !== 'replace');
+  const replaceOps = ops.filter((op) => op.op === 'replace');
+  const edited = lineOps.length > 0 ? applyLineOps(text, lineOps) : { text, sites: [] };
+  return replaceOps.reduce(applyReplaceOp, edited);
+}
+
+/** Where an operation would act in a text; at the end when its lines are not there. */
+function rangeOf(op: Numbered<z.output<typeof UpdateOp>>, text: Buffer): ByteRange | undefined {
+  if (op.op === 'replace') return findFirst(text, op);
+
+  const [from, until] = op.op === 'insert' ? [op.at_line, op.at_line] : [op.from_line, op.to_line + 1];
+  const { starts } = locateLines(text, [from, until]);
+  return { start: starts.get(from) ?? text.length, end: starts.get(until) ?? text.length };
+}

@@ -1,0 +1,46 @@
+/** What a file holds before it is changed: within the cap, and at the version that the request expects. */
+import { isUtf8 } from 'node:buffer';
+
+import { versionOf, type ByteRange, type JailEntry } from '#host';
+import { errors } from './errors.ts';
+import { regionAround } from './line-edits-regions.ts';
+
+/** A longer request is not sent back for the sake of its new version. */
+const MAX_FIX_CHARS = 16_384;
+
+export interface Expectation {
+  /** None when the request has none. */
+  version: string | undefined;
+  /** The request for this file alone, expecting the version that it has. */
+  fix: (version: string) => Record<string, unknown>;
+  /** The part of the file that the request is about; its beginning when left out. */
+  range?: (text: Buffer) => ByteRange | undefined;
+}
+
+/** Throws C221 when the file is at another version, with all that is needed to decide again. */
+export async function readCurrent(entry: JailEntry, maxBytes: number, expected: Expectation): Promise<Buffer> {
+  using file = entry.open();
+  const { size } = file.stat;
+  if (size > maxBytes) throw errors.fail('C213', { path: entry.path, size, limit: maxBytes });
+
+  const bytes = await file.read();
+  if (expected.version !== undefined) requireVersion(entry.path, bytes, { ...expected, version: expected.version });
+  return bytes;
+}
+
+function requireVersion(path: string, bytes: Buffer, expected: Expectation & { version: string }): void {
+  const version = versionOf(bytes);
+  if (version === expected.version) return;
+
+  const fix = expected.fix(version);
+  const isShort = JSON.stringify(fix).length <= MAX_FIX_CHARS;
+  const conflict = errors.fail('C221', {
+    path,
+    expected: expected.version,
+    actual: version,
+    fix: isShort ? fix : undefined,
+  });
+  conflict.extra.version = version;
+  if (isUtf8(bytes)) conflict.extra.region = regionAround(bytes, expected.range?.(bytes) ?? { start: 0, end: 0 });
+  throw conflict;
+}

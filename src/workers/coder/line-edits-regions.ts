@@ -1,0 +1,84 @@
+/** Parts of a text as a caller sees them: lines with their numbers, in bounds whatever the text is. */
+import { chomp, countLines, linesAround, type ByteRange } from '#host';
+import type { Edited, Site } from './line-edits.ts';
+
+/** Lines shown before and after what changed. */
+const CONTEXT_LINES = 2;
+const MAX_SITES_PER_OP = 5;
+const MAX_ECHO_BYTES = 8192;
+const MAX_REGION_BYTES = 2048;
+
+export interface TextRegion {
+  from_line: number;
+  to_line: number;
+  content: string;
+}
+
+export interface Echo {
+  changes: (TextRegion & { op: number })[];
+  /** Whether something that changed is not shown. */
+  isCut: boolean;
+}
+
+/** What the operations made, in the order of the text, each with some lines around it. */
+export function echoChanges({ text, sites }: Edited): Echo {
+  const shown = firstOfEachOp(sites);
+  const windows = mergeWindows(text, shown);
+  const echo: Echo = { changes: [], isCut: shown.length < sites.length };
+  let [line, at, budget] = [1, 0, MAX_ECHO_BYTES];
+  for (const { op, start, end } of windows) {
+    line += countLines(text.subarray(at, start));
+    at = start;
+    const bytes = cutToBytes(text.subarray(start, end), Math.min(budget, MAX_REGION_BYTES));
+    if (bytes.length < end - start) echo.isCut = true;
+    if (bytes.length === 0 && end > start) break;
+    echo.changes.push({ op, ...toRegion(bytes, line) });
+    budget -= bytes.length;
+  }
+  return echo;
+}
+
+/** The lines of a range with some around it. */
+export function regionAround(text: Buffer, range: ByteRange): TextRegion {
+  const { start, end } = linesAround(text, range, CONTEXT_LINES);
+  return toRegion(cutToBytes(text.subarray(start, end), MAX_REGION_BYTES), countLines(text.subarray(0, start)) + 1);
+}
+
+function firstOfEachOp(sites: readonly Site[]): Site[] {
+  const seen = new Map<number, number>();
+  return sites.filter(({ op }) => {
+    const count = (seen.get(op) ?? 0) + 1;
+    seen.set(op, count);
+    return count <= MAX_SITES_PER_OP;
+  });
+}
+
+/** Whole lines around each site, in the order of the text. Neighbours that one operation made are shown together. */
+function mergeWindows(text: Buffer, sites: readonly Site[]): Site[] {
+  const last = new Map<number, Site>();
+  const windows: Site[] = [];
+  for (const site of sites.toSorted((a, b) => a.start - b.start)) {
+    const window = { op: site.op, ...linesAround(text, site, CONTEXT_LINES) };
+    const neighbour = last.get(site.op);
+    if (neighbour && window.start <= neighbour.end) {
+      neighbour.end = Math.max(neighbour.end, window.end);
+    } else {
+      windows.push(window);
+      last.set(site.op, window);
+    }
+  }
+  return windows.sort((a, b) => a.start - b.start);
+}
+
+/** Without the newline of the last line. */
+function toRegion(lines: Buffer, from_line: number): TextRegion {
+  return { from_line, to_line: from_line + countLines(lines) - 1, content: chomp(lines).toString() };
+}
+
+/** Never through a character. */
+function cutToBytes(text: Buffer, maxBytes: number): Buffer {
+  if (text.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && (text[end]! & 0xc0) === 0x80) end--;
+  return text.subarray(0, end);
+}

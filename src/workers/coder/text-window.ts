@@ -1,0 +1,128 @@
+/**
+ * Some lines of a text, as many as fit.
+ *
+ * Lines keep their ends, so that windows put together are the text.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { endsWithNewline, lineEnd, lineStart, readLines, type ByteSource, type LineIndex } from '#host';
+
+export interface WindowSpec {
+  /** Counted from 1. */
+  lineFrom: number;
+  /** Shown as well. */
+  lineTo: number;
+  /** Most bytes shown, numbers included. Bytes that are not UTF-8 count as they are in the text. */
+  maxBytes: number;
+  isNumbered: boolean;
+}
+
+export interface TextWindow {
+  content: string;
+  is_utf8: boolean;
+  line_from: number;
+  line_to: number;
+  total_lines?: number;
+  truncated: boolean;
+  last_line_cut?: true;
+  next_line_from?: number;
+}
+
+/** Some milliseconds of numbering. */
+const LINES_AT_ONCE = 10_000;
+
+interface Scope {
+  readonly signal: AbortSignal;
+}
+
+/** Undefined when the text has fewer lines; then the index knows how many. */
+export async function showLines(
+  source: ByteSource,
+  index: LineIndex,
+  { lineFrom, lineTo, maxBytes, isNumbered }: WindowSpec,
+  scope: Scope,
+): Promise<TextWindow | undefined> {
+  const start = await index.startOf(lineFrom, source, scope);
+  if (start === undefined) return undefined;
+
+  const asked = lineTo - lineFrom + 1;
+  const { bytes, newlines } = await readLines(source, { start, lines: asked, maxBytes }, scope);
+  const isEnd = start + bytes.length >= source.size;
+  const lastLine = lineFrom + newlines - (endsWithNewline(bytes) ? 1 : 0);
+  const numberWidth = String(lastLine).length;
+  const prefixBytes = isNumbered ? numberWidth + 1 : 0;
+  const { end, lines, isCut } = fit(bytes, newlines, { maxBytes, isEnd, prefixBytes });
+
+  const shown = bytes.subarray(0, end);
+  const numbering = { lines, first: lineFrom, width: numberWidth };
+  const next = lineFrom + lines;
+  const hasNext = isCut ? (await index.startOf(next, source, scope)) !== undefined : start + end < source.size;
+  const totalLines = hasNext ? index.totalLines : next - 1;
+  return {
+    content: decode(isNumbered && end > 0 ? await withNumbers(shown, numbering, scope) : shown),
+    is_utf8: isUtf8(shown),
+    line_from: lineFrom,
+    line_to: next - 1,
+    ...(totalLines !== undefined && { total_lines: totalLines }),
+    truncated: isCut || (hasNext && lines < asked),
+    ...(isCut && { last_line_cut: true }),
+    ...(hasNext && { next_line_from: next }),
+  };
+}
+
+/** Plain ASCII, the usual case, decodes ten times faster as Latin-1. */
+export function decode(bytes: Buffer): string {
+  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+}
+
+/** How many lines fit and where they end; of a first line that does not fit, how much of it does. */
+function fit(
+  bytes: Buffer,
+  newlines: number,
+  { maxBytes, isEnd, prefixBytes }: { maxBytes: number; isEnd: boolean; prefixBytes: number },
+): { end: number; lines: number; isCut: boolean } {
+  const hasOpenLine = bytes.length > 0 && !endsWithNewline(bytes);
+  let lines = hasOpenLine && isEnd ? newlines + 1 : newlines;
+  let end = hasOpenLine && !isEnd ? lineStart(bytes, bytes.length - 1) : bytes.length;
+  for (; end + lines * prefixBytes > maxBytes; lines--) end = lineStart(bytes, end - 1);
+  if (lines > 0 || bytes.length === 0) return { end, lines, isCut: false };
+
+  const room = Math.max(0, maxBytes - prefixBytes);
+  return { end: wholeCharacters(bytes.subarray(0, room)), lines: 1, isCut: true };
+}
+
+/** The length without a character that has begun and not ended. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let length = 1; length <= Math.min(4, bytes.length); length++) {
+    const byte = bytes.at(-length)!;
+    const isContinuation = byte >= 0x80 && byte < 0xc0;
+    if (isContinuation) continue;
+    const wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return wanted > length ? bytes.length - length : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** Numbers right-aligned, then a tab. */
+async function withNumbers(
+  bytes: Buffer,
+  { lines, first, width }: { lines: number; first: number; width: number },
+  scope: Scope,
+): Promise<Buffer> {
+  const numbered = Buffer.allocUnsafe(bytes.length + lines * (width + 1));
+  let [start, at] = [0, 0];
+  for (let count = 0; count < lines; count++) {
+    const end = lineEnd(bytes, start);
+    at += numbered.write(`${String(first + count).padStart(width)}\t`, at, 'latin1');
+    at += bytes.copy(numbered, at, start, end);
+    start = end;
+    if (count % LINES_AT_ONCE === LINES_AT_ONCE - 1) await takeTurn(scope);
+  }
+  return numbered;
+}
+
+async function takeTurn(scope: Scope): Promise<void> {
+  await nextTurn();
+  scope.signal.throwIfAborted();
+}

@@ -1,0 +1,101 @@
+/**
+ * C109 for searches: another process swaps a directory or a file with a link that leads out, as fast as it can,
+ * while the tree is searched, by the main thread and by search threads. Nothing from outside may be answered.
+ *
+ * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+import { describe, expect, test } from 'vitest';
+
+import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
+import { coder } from '#workers/coder';
+import { tempDir } from '#testing';
+
+const ROUNDS = process.env.WORKCELL_SOAK ? 20_000 : 2500;
+
+/** Exchanges two names atomically and for ever. */
+const EXCHANGER = `
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **names) {
+  (void)count;
+  for (;;) syscall(SYS_renameat2, AT_FDCWD, names[1], AT_FDCWD, names[2], 2 /* RENAME_EXCHANGE */);
+}`;
+
+/** The same without a compiler: three renames, with moments at which the name is missing. */
+const RENAMER = `
+const { renameSync } = require('node:fs');
+const [a, b] = process.argv.slice(1);
+for (;;) { renameSync(a, a + '~'); renameSync(b, a); renameSync(a + '~', b); }`;
+
+const search = coder.functions.find((fn) => fn.id === 'coder::search')!;
+
+describe.skipIf(process.platform !== 'linux')(
+  'C109 a name that is swapped for a link out, while it is searched',
+  () => {
+    test.each([
+      ['a folder, by the main thread', 'a/b', 'a/evil', { query: 'e' }],
+      ['a folder, by threads', 'a/b', 'a/evil', { query: 'S.CRET|inside', regex: true }],
+      ['a file, by the main thread', 'a/b/c/f.txt', 'a/b/c/evil', { query: 'e' }],
+      ['a file, by threads', 'a/b/c/f.txt', 'a/b/c/evil', { query: '[eE]', regex: true }],
+      ['the folder that is searched', 'a/b', 'a/evil', { query: 'e', path: 'a/b' }],
+    ] as const)(
+      '%s',
+      async (_, name, link, payload) => {
+        await using dir = await tempDir({
+          'ws/a/b/c/f.txt': 'inside',
+          'ws/a/b/g.txt': 'inside',
+          'ws/z.txt': 'inside',
+          'outside/c/f.txt': 'SECRET e inside',
+          'outside/c/SECRET': 'SECRET e inside',
+          'outside/SECRET': 'SECRET e inside',
+        });
+        dir.add({ [`ws/${link}`]: { symlink: dir.path(link === 'a/evil' ? 'outside' : 'outside/c/f.txt') } });
+        const attacker = startSwapping(dir.path('exchange'), dir.path(`ws/${name}`), dir.path(`ws/${link}`));
+        try {
+          const counts = await hammer(dir.path('ws'), payload);
+          console.log(`coder::search, ${name} swapped:`, counts);
+          expect(counts).toMatchObject({ leaked: 0, other: 0 });
+          expect(counts.found).toBeGreaterThan(0);
+        } finally {
+          attacker.kill('SIGKILL');
+          await once(attacker, 'exit');
+        }
+      },
+      120_000,
+    );
+  },
+);
+
+function startSwapping(program: string, name: string, link: string): ChildProcess {
+  try {
+    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-x', 'c', '-o', program, '-'], { input: EXCHANGER, stdio: 'pipe' });
+  } catch {
+    return spawn(process.execPath, ['-e', RENAMER, name, link], { stdio: 'inherit' });
+  }
+  return spawn(program, [name, link], { stdio: 'inherit' });
+}
+
+async function hammer(base_path: string, payload: object) {
+  const context = await coder.open(parseConfig(coder.config, { base_path }, 'coder'), silentLog);
+  const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };
+  const counts = { found: 0, nothing: 0, refused: 0, leaked: 0, other: 0 };
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      const reply = await answer({ def: coder, context }, search, { callId: '1', payload }, surroundings);
+      const text = JSON.stringify(reply);
+      if (text.includes('SECRET')) counts.leaked++;
+      else if (text.includes('inside')) counts.found++;
+      else if ('result' in reply) counts.nothing++;
+      else if (/C211|C215/.test(text)) counts.refused++;
+      else counts.other++;
+    }
+  } finally {
+    await coder.close(context);
+  }
+  return counts;
+}

@@ -1,0 +1,99 @@
+/**
+ * C109 for coder::tree: another process swaps a folder with a link that leads out, as fast as it can, while
+ * the tree above it is shown. The tree may show the folder, the link or a mark; nothing from outside.
+ *
+ * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+import { describe, expect, test } from 'vitest';
+
+import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
+import { coder } from '#workers/coder';
+import { tempDir } from '#testing';
+
+const ROUNDS = 5000;
+
+/** Exchanges two names atomically and for ever. */
+const EXCHANGER = `
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **names) {
+  (void)count;
+  for (;;) syscall(SYS_renameat2, AT_FDCWD, names[1], AT_FDCWD, names[2], 2 /* RENAME_EXCHANGE */);
+}`;
+
+/** The same without a compiler: three renames, with moments at which the name is missing. */
+const RENAMER = `
+const { renameSync } = require('node:fs');
+const [a, b] = process.argv.slice(1);
+for (;;) { renameSync(a, a + '~'); renameSync(b, a); renameSync(a + '~', b); }`;
+
+const tree = coder.functions.find((fn) => fn.id === 'coder::tree')!;
+
+describe.skipIf(process.platform !== 'linux')('C109 a tree over a folder that is swapped for a link out', () => {
+  test.each([
+    ['the folder itself', 'a/b', 'a/evil', ''],
+    ['a folder below it', 'a/b/c', 'a/b/evil', 'c'],
+    ['a folder on the way to it', 'a', 'evil', ''],
+  ])(
+    '%s (%s with %s)',
+    async (_, name, link, target) => {
+      await using dir = await tempDir({
+        'ws/a/b/c/inside': '',
+        'outside/c/SECRET': '',
+        'outside/b/c/SECRET': '',
+        'outside/SECRET': '',
+      });
+      dir.add({ [`ws/${link}`]: { symlink: dir.path(`outside/${target}`) } });
+
+      const attacker = startSwapping(dir.path('exchange'), dir.path(`ws/${name}`), dir.path(`ws/${link}`));
+      try {
+        const counts = await hammer(dir.path('ws'));
+        console.log(`coder::tree with ${name} swapped:`, counts);
+        expect(counts).toMatchObject({ leaked: 0, failed: 0 });
+        expect(counts.open).toBeGreaterThan(0);
+        expect(counts.shut).toBeGreaterThan(0);
+        expect(counts.marked).toBeGreaterThan(0);
+      } finally {
+        attacker.kill('SIGKILL');
+        await once(attacker, 'exit');
+      }
+    },
+    120_000,
+  );
+});
+
+function startSwapping(program: string, name: string, link: string): ChildProcess {
+  try {
+    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-x', 'c', '-o', program, '-'], { input: EXCHANGER, stdio: 'pipe' });
+  } catch {
+    return spawn(process.execPath, ['-e', RENAMER, name, link], { stdio: 'inherit' });
+  }
+  return spawn(program, [name, link], { stdio: 'inherit' });
+}
+
+/**
+ * Shows the tree ROUNDS times, and on while an outcome was not met yet: the folder open to its end, shut
+ * because a link stands there, or marked because it became a link between the look at it and its opening.
+ */
+async function hammer(base_path: string) {
+  const context = await coder.open(parseConfig(coder.config, { base_path }, 'coder'), silentLog);
+  const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };
+  const counts = { open: 0, shut: 0, marked: 0, leaked: 0, failed: 0 };
+  const isDone = () => counts.open > 0 && counts.shut > 0 && counts.marked > 0;
+  for (let round = 0; round < ROUNDS || (round < 20 * ROUNDS && !isDone()); round++) {
+    const call = { callId: '1', payload: {} };
+    const reply = await answer({ def: coder, context }, tree, call, surroundings);
+    const text = JSON.stringify(reply);
+    if (text.includes('SECRET')) counts.leaked++;
+    else if ('error' in reply) counts.failed++;
+    else if (text.includes('"inside"')) counts.open++;
+    else if (text.includes('io_error')) counts.marked++;
+    else counts.shut++;
+  }
+  return counts;
+}

@@ -1,0 +1,23 @@
+/**
+ * Edits files for ever, until it is killed. Says `ready` when it begins.
+ *
+ * Arguments: the folder of the built sources, the workspace, and how many edits to make. Each file is given
+ * another length and letter every time, closed by its length, so that half a file is seen as such.
+ */
+const [folder, workspace, edits] = process.argv.slice(2);
+const { openJail } = await import(`${folder}/host/jail.js`);
+const { JailChanges } = await import(`${folder}/host/jail-changes.js`);
+
+const changes = new JailChanges(openJail(workspace), { isSynced: true });
+const { signal } = new AbortController();
+process.send?.('ready');
+
+for (let edit = 0; edit < Number(edits); edit++) {
+  const path = `d${edit % 3}/f${edit % 7}.txt`;
+  const length = 1 + Math.floor(Math.random() * 300_000);
+  const letter = String.fromCharCode(97 + (edit % 26));
+  await changes.onTarget(path, signal, (target) =>
+    changes.write(target, Buffer.from(`${letter.repeat(length)}\n${length}\n`), { parents: true }),
+  );
+}
+process.disconnect?.();

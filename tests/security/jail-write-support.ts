@@ -1,0 +1,85 @@
+/** A coder over a directory, its calls and the jail's changes as operations that are done or refused, and what stands where. */
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
+import { HostError, type JailMode } from '#host';
+import { coder } from '#workers/coder';
+import { openCoder } from '../../src/workers/coder/worker.ts';
+
+export type Context = ReturnType<typeof openCoder>;
+
+const { signal } = new AbortController();
+
+export function openContext(base_path: string, mode?: JailMode): Context {
+  return openCoder(parseConfig(coder.config, { base_path, fsync: false }, 'coder'), silentLog, mode);
+}
+
+/** A failure that was answered, as opposed to a bug. */
+class Refusal extends Error {}
+
+export async function outcome(operation: Promise<unknown>): Promise<'done' | 'refused' | 'bugs'> {
+  try {
+    await operation;
+    return 'done';
+  } catch (error) {
+    return error instanceof HostError || error instanceof Refusal ? 'refused' : 'bugs';
+  }
+}
+
+/** Every way to change something at a path. */
+export const operations = {
+  create: (context: Context, path: string) =>
+    call(context, 'create-file', { files: [{ path, content: `${Math.random()}`, overwrite: true }] }),
+  update: (context: Context, path: string) =>
+    call(context, 'update-file', {
+      files: [{ path, ops: [{ op: 'insert', at_line: 1, content: `${Math.random()}` }] }],
+    }),
+  delete: (context: Context, path: string) => call(context, 'delete-file', { paths: [path] }),
+  deleteTree: (context: Context, path: string) => call(context, 'delete-file', { paths: [path], recursive: true }),
+  makeDirectory: ({ changes }: Context, path: string) =>
+    changes.onEntry(path, signal, (entry) => changes.makeDirectory(entry, { mode: 0o755, parents: true })),
+  chmod: ({ changes }: Context, path: string) =>
+    changes.onTarget(path, signal, async (target) =>
+      changes.chmod(target, (target.stat?.mode ?? 0) & 0o100 ? 0o644 : 0o755),
+    ),
+  renameTo: ({ changes }: Context, path: string) => changes.rename('plain', path, { overwrite: true, signal }),
+  renameFrom: ({ changes }: Context, path: string) => changes.rename(path, 'moved', { overwrite: true, signal }),
+};
+
+async function call(context: Context, name: string, payload: object): Promise<void> {
+  const fn = coder.functions.find(({ id }) => id === `coder::${name}`)!;
+  const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };
+  const reply = await answer({ def: coder, context }, fn, { callId: '1', payload }, surroundings);
+  if ('error' in reply) throw new Error(reply.error.message);
+
+  const { results } = reply.result as { results: { success: boolean; error?: string }[] };
+  if (!results[0]!.success) throw new Refusal(results[0]!.error);
+}
+
+/** Every name below with its identity, times, mode and content, so that nothing can be done and undone unseen. */
+export function snapshot(folder: string): string[] {
+  return [folder, ...below(folder)].map((path) => {
+    const { ino, mode, nlink, mtimeMs, ctimeMs } = lstatSync(path);
+    return [path, ino, mode, nlink, mtimeMs, ctimeMs, contentOf(path)].join(' ');
+  });
+}
+
+export function leftoversIn(folder: string): string[] {
+  return below(folder).filter((path) => path.includes('/.workcell-'));
+}
+
+/** Links are not followed. */
+function below(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      return entry.isDirectory() ? [path, ...below(path)] : [path];
+    })
+    .sort();
+}
+
+function contentOf(path: string): string {
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink()) return readlinkSync(path);
+  return stat.isFile() ? readFileSync(path, 'utf8') : '';
+}
