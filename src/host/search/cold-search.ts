@@ -35,11 +35,12 @@ export interface ColdSurroundings {
   signal: AbortSignal;
 }
 
-const TURN_MS = 4;
+/** Short, because threads run dry while this one does not listen. */
+const TURN_MS = 1;
 const BATCH_FILES = 128;
 
 /** Batches walked ahead of the threads; then this thread searches instead, for the answer may be near. */
-const MAX_WAITING = 8;
+const MAX_WAITING = 16;
 
 /** What the main thread searches of a file within a turn: much of it as bytes, little of it in lower case. */
 const MAX_BYTES_HERE = 16 * 2 ** 20;

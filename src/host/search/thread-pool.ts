@@ -10,7 +10,7 @@ import { ScanWorker, type ScanClient } from './scan-worker.ts';
 import type { FromSearch, Workspace } from './thread-messages.ts';
 
 const MAX_THREADS = 8;
-const BATCHES_AHEAD = 3;
+const BATCHES_AHEAD = 6;
 const STOP_GRACE_MS = 250;
 const CLOSED = 'the search engine was closed';
 
