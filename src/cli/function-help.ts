@@ -1,12 +1,11 @@
 /** What `workcell call <function-id> --help` says: the fields, the failures and an example that can be pasted. */
 import type { CatalogueEntry, JsonSchema } from '#contract';
-import { definitionsOf, schemaFields, schemaOf, type SchemaField } from '#surfaces/reference';
+import { namedShapes, schemaFields, type SchemaField } from '#surfaces/reference';
 import { visible } from './render.ts';
 
 export function functionHelp(entry: CatalogueEntry): string {
-  const definitions = definitionsOf(entry.request);
-  const named = Object.entries(definitions).flatMap(([name, definition]) =>
-    section(`${visible(name)}:`, fieldLines({ ...schemaOf(definition), definitions })),
+  const named = namedShapes(entry.request).flatMap(({ name, shape }) =>
+    section(`${visible(name)}:`, fieldLines(shape)),
   );
   const errors = entry.errors.map(({ code, meaning }) => `  ${visible(`${code}: ${meaning}`)}`);
   const examples = entry.examples.slice(0, 1).map((example) => {

@@ -2,7 +2,7 @@
 import type { CatalogueEntry, ErrorSummary, JsonSchema } from '#contract';
 import { toUrlPath } from '#protocol';
 import { code, type Block, type Page } from './blocks.ts';
-import { definitionsOf, schemaFields, schemaOf } from './schema-fields.ts';
+import { namedShapes, schemaFields } from './schema-fields.ts';
 
 const ERRORS_SLUG = 'errors';
 
@@ -48,10 +48,7 @@ function functionBlocks(entry: CatalogueEntry): Block[] {
 
 /** The fields of a schema and of every shape that it names. */
 function schemaBlocks(title: string, schema: JsonSchema | undefined, side: { isRequest: boolean }): Block[] {
-  const definitions = definitionsOf(schema);
-  const named = Object.entries(definitions).flatMap(([name, definition]) =>
-    fieldBlocks(name, { ...schemaOf(definition), definitions }, side),
-  );
+  const named = namedShapes(schema).flatMap(({ name, shape }) => fieldBlocks(name, shape, side));
   return [...fieldBlocks(title, schema, side), ...named];
 }
 

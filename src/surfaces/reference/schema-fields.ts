@@ -57,13 +57,35 @@ function refName(ref: string, root: JsonSchema, depth: number): string {
   return Array.isArray(target.enum) ? typeName(target, root, depth + 1) : name;
 }
 
+/** The named shapes that have fields; each variant of one that is a choice stands by itself, as `UpdateOp "insert"`. */
+export function namedShapes(schema: JsonSchema | undefined): { name: string; shape: JsonSchema }[] {
+  const definitions = definitionsOf(schema);
+  return Object.entries(definitions).flatMap(([name, value]) => {
+    const definition = schemaOf(value);
+    const variants = Array.isArray(definition.oneOf) ? definition.oneOf.map(schemaOf) : [definition];
+    return variants.map((variant) => ({
+      name: variant === definition ? name : `${name} ${tagOf(variant)}`.trimEnd(),
+      shape: { ...variant, definitions },
+    }));
+  });
+}
+
+/** What tells a variant from the others: the one value that its first such field may have. */
+function tagOf(variant: JsonSchema): string {
+  const fields = Object.values(schemaOf(variant.properties)).map(schemaOf);
+  const tags = fields.map((field) =>
+    Array.isArray(field.enum) && field.enum.length === 1 ? field.enum : [field.const],
+  );
+  return tags.flatMap(([value]) => (value === undefined ? [] : [JSON.stringify(value)]))[0] ?? '';
+}
+
 /** The named shapes of a schema, under the name of either draft. */
-export function definitionsOf(schema: JsonSchema | undefined): JsonSchema {
+function definitionsOf(schema: JsonSchema | undefined): JsonSchema {
   const root = schemaOf(schema);
   return { ...schemaOf(root.definitions), ...schemaOf(root.$defs) };
 }
 
 /** A schema as an object; `true` and whatever is none says nothing. */
-export function schemaOf(value: unknown): JsonSchema {
+function schemaOf(value: unknown): JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonSchema) : {};
 }
