@@ -1,11 +1,11 @@
 /** What touches the operating system, one capability a file. */
 export { toText, type ByteString } from './byte-string.ts';
-export { firstNames, type FirstNames } from './first-names.ts';
+export { firstNames } from './first-names.ts';
 export { FolderNames } from './folder-names.ts';
-export { GlobError, type GlobDialect } from './glob-syntax.ts';
+export { GlobError } from './glob-syntax.ts';
 export { compileGlobs } from './globs.ts';
 export { HostError, type HostReason } from './host-error.ts';
-export { openJail, type Jail, type JailMode, type JailOptions } from './jail.ts';
+export { openJail, type Jail, type JailMode } from './jail.ts';
 export { JailChanges } from './jail-changes.ts';
 export type { JailDir } from './jail-dir.ts';
 export type { JailEntry } from './jail-entry.ts';

@@ -26,7 +26,8 @@ export interface IndexSearchOptions {
   readonly arena: Arena;
   readonly openDir: OpenWalkDir;
   readonly matcher: Matcher;
-  readonly accepts: (relativePath: string) => boolean;
+  /** Undefined when every file belongs to the search. */
+  readonly accepts?: (relativePath: string) => boolean;
   /** Whether a file must be looked through. */
   readonly mayHold: (file: IndexedFile) => boolean;
   readonly isStopped: () => boolean;
@@ -67,16 +68,17 @@ export class IndexSearch {
   #searchDir(dir: IndexedDir): void {
     if (dir.unreadable) this.#tally.addSkipped({ path: dir.path, reason: dir.unreadable });
     const prefix = dir.path === '' ? '' : `${dir.path}/`;
+    const needsPath = this.#query.wantsPaths || this.#options.accepts !== undefined;
     for (const entry of sortedEntries(dir)) {
       if (entry.kind === 'dir') this.#searchDir(entry);
-      else this.#searchFile(dir, entry, toText(`${prefix}${entry.name}` as ByteString));
+      else this.#searchFile(dir, entry, needsPath ? toText(`${prefix}${entry.name}` as ByteString) : '');
       if (this.#tally.isDone || this.#options.isStopped()) return;
     }
   }
 
   #searchFile(dir: IndexedDir, file: IndexedFile, path: string): void {
     const { matcher, accepts } = this.#options;
-    if (!accepts(path)) return;
+    if (accepts && !accepts(path)) return;
 
     const isPathMatch = this.#query.wantsPaths && matcher.matchesPath(path);
     if (!this.#query.wantsContent) {

@@ -63,7 +63,7 @@ async function search({ query, path, globs, stop }: ToIndex): Promise<SearchAnsw
     arena,
     openDir,
     matcher: createMatcher(query, regex, arena.memory),
-    accepts: compilePathFilter(globs),
+    accepts: Object.values(globs).some(({ length }) => length > 0) ? compilePathFilter(globs) : undefined,
     mayHold: mayHold ?? (() => true),
     isStopped: () => Atomics.load(stop, 0) !== 0,
   }).run(start);

@@ -73,10 +73,11 @@ export function namedShapes(schema: JsonSchema | undefined): { name: string; sha
 /** What tells a variant from the others: the one value that its first such field may have. */
 function tagOf(variant: JsonSchema): string {
   const fields = Object.values(schemaOf(variant.properties)).map(schemaOf);
-  const tags = fields.map((field) =>
-    Array.isArray(field.enum) && field.enum.length === 1 ? field.enum : [field.const],
+  const tags = fields.map((field): unknown =>
+    Array.isArray(field.enum) && field.enum.length === 1 ? field.enum[0] : field.const,
   );
-  return tags.flatMap(([value]) => (value === undefined ? [] : [JSON.stringify(value)]))[0] ?? '';
+  const tag = tags.find((value) => value !== undefined);
+  return tag === undefined ? '' : JSON.stringify(tag);
 }
 
 /** The named shapes of a schema, under the name of either draft. */
