@@ -1,0 +1,106 @@
+/**
+ * Search beside plain ripgrep on the same trees: reading the files, and from memory.
+ *
+ * ripgrep's output is read and thrown away; ours comes sorted, with columns and texts as objects. Files that the two
+ * treat differently, such as binary ones, are one in a hundred.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { formatNumber } from '../units.mjs';
+import { corpora } from './search/corpora.mjs';
+import { openEngine, search } from './search/engine.mjs';
+import { measureFreshness } from './search/freshness.mjs';
+import { rg } from './search/rg.mjs';
+
+export const name = 'search';
+export const description =
+  'Our search beside `rg` 15: 30, 3,000 and 110,000 generated source files, read from the page cache or kept in memory.';
+
+const NOTHING = 'zqx_no_such_symbol_9';
+const SOME = 'registerTrigger';
+const COMMON = 'import';
+const REGEX = 'use(Memo|Callback)\\(\\s*\\(\\)\\s*=>';
+const REGEX_WITHOUT_LITERAL = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
+
+const RG = 'rg';
+const OURS = 'ours';
+
+export async function run(harness) {
+  const trees = corpora(harness);
+  await compareCold(harness, trees);
+  await compareWarm(harness, trees.medium);
+  await compareOverBudget(harness, trees.large);
+}
+
+async function compareCold(harness, { small, medium, large }) {
+  const bars = [
+    ['S1', 'medium', medium, NOTHING, 15, (ratio) => ratio <= 1.1, '≤ 1.10 × rg'],
+    ['S1', 'large', large, NOTHING, 9, (ratio) => ratio <= 1.1, '≤ 1.10 × rg'],
+    ['S2', 'small', small, NOTHING, 31, (ratio) => ratio <= 1 / 8, '≤ 0.125 × rg (8 times as fast)'],
+    ['S3', 'medium', medium, COMMON, 15, (ratio) => ratio <= 0.5, '≤ 0.5 × rg'],
+    ['S3', 'large', large, COMMON, 15, (ratio) => ratio <= 0.5, '≤ 0.5 × rg'],
+  ];
+  for (const [id, size, root, query, rounds, isMet, goal] of bars) {
+    const engine = openEngine(root);
+    const ratio = await compare(harness, `reading ${size}: ${query}`, { engine, root, query, rounds });
+    harness.bar({ id: `${id} ${size}`, goal, measured: `${formatNumber(ratio)} ×`, met: isMet(ratio) });
+    engine.close();
+  }
+}
+
+async function compareWarm(harness, root) {
+  const engine = openEngine(root, { index: 'auto', indexMemoryBytes: 512 * 2 ** 20 });
+  await warmUp(engine);
+  const bars = [
+    { id: 'S4 no match', query: NOTHING, options: {}, times: 20 },
+    { id: 'S4 with matches', query: SOME, options: {}, times: 15 },
+    { id: 'S6 regex with a literal', query: REGEX, options: { isRegex: true }, times: 3 },
+    { id: 'S6 regex without', query: REGEX_WITHOUT_LITERAL, options: { isRegex: true }, times: 1.3 },
+  ];
+  for (const { id, query, options, times } of bars) {
+    const ratio = await compare(harness, `in memory: ${query}`, { engine, root, query, options, rounds: 21 });
+    const measured = `${formatNumber(1 / ratio)} times`;
+    harness.bar({ id, goal: `≥ ${times} times as fast as rg`, measured, met: 1 / ratio >= times });
+  }
+
+  const edits = harness.isQuick ? 100 : 1000;
+  const { stale, ratio } = await measureFreshness(engine, root, edits);
+  const measured = `${stale} stale of ${edits}, p50 ${formatNumber(ratio)} ×`;
+  harness.bar({ id: 'S7', goal: '0 stale, p50 ≤ 0.25 × rg', measured, met: stale === 0 && ratio <= 0.25 });
+  engine.close();
+}
+
+async function compareOverBudget(harness, root) {
+  const engine = openEngine(root, { index: 'auto', indexMemoryBytes: (harness.isQuick ? 64 : 512) * 2 ** 20 });
+  await warmUp(engine);
+  for (const query of [NOTHING, SOME]) {
+    const ratio = await compare(harness, `large, more than fits in memory: ${query}`, {
+      engine,
+      root,
+      query,
+      rounds: 9,
+    });
+    const measured = `${formatNumber(1 / ratio)} times`;
+    harness.bar({ id: `S5 ${query}`, goal: '≥ 10 times as fast as rg', measured, met: 1 / ratio >= 10 });
+  }
+  engine.close();
+}
+
+/** How many times rg's time ours is. */
+async function compare(harness, title, { engine, root, query, options = {}, rounds }) {
+  const comparison = await harness.compare({
+    title,
+    base: RG,
+    cases: {
+      [RG]: async () => void (await rg(root, query, options)),
+      [OURS]: async () => void (await search(engine, query, options)),
+    },
+    rounds,
+  });
+  return comparison.ratio('time', OURS, RG);
+}
+
+async function warmUp(engine) {
+  await search(engine, NOTHING);
+  while (!engine.isWarm) await sleep(50);
+}
