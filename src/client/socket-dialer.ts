@@ -1,4 +1,6 @@
 /** Reaches an engine over WebSockets: one for frames, one for each channel end. */
+import type { Socket } from 'node:net';
+
 import { WebSocket, type ClientOptions } from 'ws';
 
 import { CallError } from '#contract';
@@ -6,6 +8,7 @@ import {
   channelPath,
   decodeFrame,
   encodeFrame,
+  gatherWrites,
   type ChannelRef,
   type Dialer,
   type EncodedFrame,
@@ -34,10 +37,11 @@ export function socketDialer(url: string, options: SocketDialerOptions = {}): Di
     handshakeTimeout: HANDSHAKE_MS,
     headers: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
   };
-  const openEnd = (ref: ChannelRef) => opened(new WebSocket(base + channelPath(ref), settings), url);
+  const open = (path: string) => opened(new WebSocket(base + path, settings), url);
+  const openEnd = async (ref: ChannelRef) => (await open(channelPath(ref))).socket;
   return {
     redials: true,
-    dial: async () => new ClientSocketLink(await opened(new WebSocket(base, settings), url)),
+    dial: async () => new ClientSocketLink(await open('')),
     openReader: async (ref) => socketReader(await openEnd(ref)),
     openWriter: async (ref) => socketWriter(await openEnd(ref)),
   };
@@ -45,10 +49,12 @@ export function socketDialer(url: string, options: SocketDialerOptions = {}): Di
 
 class ClientSocketLink implements Link {
   readonly #socket: WebSocket;
+  readonly #gather: () => void;
   #lastSeenMs = Date.now();
 
-  constructor(socket: WebSocket) {
+  constructor({ socket, stream }: OpenSocket) {
     this.#socket = socket;
+    this.#gather = gatherWrites(stream);
   }
 
   attach(events: LinkEvents): void {
@@ -77,6 +83,7 @@ class ClientSocketLink implements Link {
     if (socket.bufferedAmount > MAX_OUTBOUND_BYTES) return 'full';
     const text = encoded ?? encodeFrame(frame);
     if (!text) return 'not-json';
+    this.#gather();
     socket.send(text, { binary: false });
     return 'sent';
   }
@@ -91,9 +98,17 @@ class ClientSocketLink implements Link {
   }
 }
 
+/** A WebSocket and the stream below it. */
+interface OpenSocket {
+  socket: WebSocket;
+  stream: Socket;
+}
+
 /** Resolves with the open socket, paused until someone attaches to it. */
-function opened(socket: WebSocket, url: string): Promise<WebSocket> {
+function opened(socket: WebSocket, url: string): Promise<OpenSocket> {
   return new Promise((resolve, reject) => {
+    let stream: Socket;
+    socket.once('upgrade', (response) => (stream = response.socket));
     const refuse = (message: string) => reject(new CallError('', { code: 'connection_failed', message }));
     socket.once('unexpected-response', (_request, response) => {
       refuse(`${url} refused the connection with HTTP ${response.statusCode}`);
@@ -105,7 +120,7 @@ function opened(socket: WebSocket, url: string): Promise<WebSocket> {
     socket.once('open', () => {
       socket.off('error', onError);
       socket.pause();
-      resolve(socket);
+      resolve({ socket, stream });
     });
   });
 }

@@ -87,8 +87,7 @@ export class Invocations {
     if (!call.caller) return;
     const { session, invocationId } = call.caller;
     const isFailure = Boolean(frame.error);
-    const canRelay = encoded && !isFailure && invocationId === frame.invocation_id;
-    if (canRelay) return this.#deliver(session, frame, encoded);
+    if (!isFailure && invocationId === frame.invocation_id) return this.#deliver(session, frame, encoded);
 
     const { invocation_id: _, function_id: __, error: ___, ...rest } = frame;
     const outcome = isFailure ? { error: toErrorBody(frame.error), result: undefined } : {};
@@ -171,10 +170,7 @@ export class Invocations {
     this.#remember(call);
 
     const isUnchanged = isUsable && frame.data !== undefined && !frame.action && !frame.namespace;
-    const { action: _, namespace: __, ...rest } = frame;
-    const outcome = isUnchanged
-      ? executor.link.send(frame, encoded)
-      : executor.link.send({ ...rest, invocation_id: id, data: frame.data ?? null });
+    const outcome = isUnchanged ? executor.link.send(frame, encoded) : executor.link.send(readdressed(frame, id));
     if (outcome === 'sent') return undefined;
 
     this.#forget(call);
@@ -260,4 +256,10 @@ export class Invocations {
     call.executor.serving.delete(call);
     call.caller?.session.calling.delete(call);
   }
+}
+
+/** A call as its executor gets it when it cannot be sent on as it came. */
+function readdressed(frame: InvokeFrame, id: string): InvokeFrame {
+  const { action: _, namespace: __, ...rest } = frame;
+  return { ...rest, invocation_id: id, data: frame.data ?? null };
 }

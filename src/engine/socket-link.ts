@@ -5,6 +5,7 @@
  * reading from that peer, so it cannot cause more; past the second it counts as not reading.
  */
 import { isUtf8 } from 'node:buffer';
+import type { Socket } from 'node:net';
 
 import type { RawData, WebSocket } from 'ws';
 
@@ -12,6 +13,7 @@ import type { Log } from '#contract';
 import {
   decodeFrame,
   encodeFrame,
+  gatherWrites,
   type EncodedFrame,
   type Frame,
   type Link,
@@ -28,10 +30,12 @@ export class SocketLink implements Link {
   readonly #socket: WebSocket;
   readonly #limits: EngineLimits;
   readonly #log: Log;
+  readonly #gather: () => void;
   #isHeldBack = false;
 
-  constructor(socket: WebSocket, limits: EngineLimits, log: Log) {
+  constructor(socket: WebSocket, stream: Socket, limits: EngineLimits, log: Log) {
     this.#socket = socket;
+    this.#gather = gatherWrites(stream);
     this.#limits = limits;
     this.#log = log;
   }
@@ -52,6 +56,7 @@ export class SocketLink implements Link {
     const waiting = socket.bufferedAmount + text.length;
     if (waiting > this.#limits.maxOutboundBytes) return 'full';
 
+    this.#gather();
     if (waiting > this.#limits.pauseOutboundBytes && !this.#isHeldBack) {
       this.#isHeldBack = true;
       socket.pause();

@@ -88,7 +88,7 @@ export class Upgrades {
     const remoteAddress = request.socket.remoteAddress ?? 'unknown';
     const use: Use = (socket, stream) => {
       this.#heartbeat.watch(socket, stream);
-      this.#engine.connect(new SocketLink(socket, limits, this.#log), { remoteAddress });
+      this.#engine.connect(new SocketLink(socket, stream, limits, this.#log), { remoteAddress });
     };
     return { use, server: this.#sockets };
   }

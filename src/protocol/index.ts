@@ -20,6 +20,7 @@ export {
   type InvokeFrame,
   type ResultFrame,
 } from './frames.ts';
+export { gatherWrites } from './gather-writes.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
 export {
   encodeFrame,
