@@ -18,20 +18,20 @@ const def = defineWorker({
 const entry = (config: unknown) => [{ def, config }];
 
 test('a file is within reach below the workspace and below every root that a block names', async () => {
-  await using dir = await tempDir({ 'etc/cell.yaml': '', 'work/cell.yaml': '', 'workers/cell.yaml': '' });
-  const [outside, work] = [dir.path('etc/cell.yaml'), dir.path('work')];
+  await using dir = await tempDir({ 'etc/cell.yaml': '', 'desk/cell.yaml': '', 'desks/cell.yaml': '' });
+  const [outside, desk] = [dir.path('etc/cell.yaml'), dir.path('desk')];
   const verdicts = {
-    outside: isWithinReach(outside, work, entry({})),
-    inside: isWithinReach(dir.path('work/cell.yaml'), work, []),
-    'beside, by a longer name': isWithinReach(dir.path('workers/cell.yaml'), work, []),
-    'below a root': isWithinReach(outside, work, entry({ root: dir.path('etc') })),
-    'below a nested root': isWithinReach(outside, work, entry({ fs: { host_root: dir.root } })),
-    'below one of several roots': isWithinReach(outside, work, entry({ paths: [work, dir.path('etc')] })),
-    'below no root at all': isWithinReach(outside, work, entry({ root: work, fs: { host_root: work }, paths: [work] })),
-    'without a fence': isWithinReach(outside, work, entry({ paths: null })),
+    outside: isWithinReach(outside, desk, entry({})),
+    inside: isWithinReach(dir.path('desk/cell.yaml'), desk, []),
+    'beside, by a longer name': isWithinReach(dir.path('desks/cell.yaml'), desk, []),
+    'below a root': isWithinReach(outside, desk, entry({ root: dir.path('etc') })),
+    'below a nested root': isWithinReach(outside, desk, entry({ fs: { host_root: dir.root } })),
+    'below one of several roots': isWithinReach(outside, desk, entry({ paths: [desk, dir.path('etc')] })),
+    'below no root at all': isWithinReach(outside, desk, entry({ root: desk, fs: { host_root: desk }, paths: [desk] })),
+    'without a fence': isWithinReach(outside, desk, entry({ paths: null })),
     'below the root directory': isWithinReach(outside, '/', []),
-    'below a root that is spelled otherwise': isWithinReach(outside, work, entry({ root: `${work}/../etc/` })),
-    'below a root that does not exist': isWithinReach(outside, work, entry({ root: dir.path('etc/none') })),
+    'below a root that is spelled otherwise': isWithinReach(outside, desk, entry({ root: `${desk}/../etc/` })),
+    'below a root that does not exist': isWithinReach(outside, desk, entry({ root: dir.path('etc/none') })),
   };
   expect(verdicts).toEqual({
     outside: false,
@@ -51,14 +51,14 @@ test('a file is within reach below the workspace and below every root that a blo
 test('of a link both ends count, and a linked directory is where it leads', async () => {
   await using dir = await tempDir({
     'etc/real.yaml': '',
-    'etc/in.yaml': { symlink: '../work/real.yaml' },
-    'etc/folder': { symlink: '../work' },
-    'work/real.yaml': '',
-    'work/out.yaml': { symlink: '../etc/real.yaml' },
+    'etc/in.yaml': { symlink: '../desk/real.yaml' },
+    'etc/folder': { symlink: '../desk' },
+    'desk/real.yaml': '',
+    'desk/out.yaml': { symlink: '../etc/real.yaml' },
   });
-  const reach = (file: string, workspace = dir.path('work')) => isWithinReach(dir.path(file), workspace, []);
-  expect([reach('work/out.yaml'), reach('etc/in.yaml'), reach('etc/folder/real.yaml'), reach('etc/real.yaml')]).toEqual(
+  const reach = (file: string, workspace = dir.path('desk')) => isWithinReach(dir.path(file), workspace, []);
+  expect([reach('desk/out.yaml'), reach('etc/in.yaml'), reach('etc/folder/real.yaml'), reach('etc/real.yaml')]).toEqual(
     [true, true, true, false],
   );
-  expect(reach('work/real.yaml', dir.path('etc/folder'))).toBe(true);
+  expect(reach('desk/real.yaml', dir.path('etc/folder'))).toBe(true);
 });

@@ -54,8 +54,8 @@ describe.concurrent('a configuration file', () => {
   });
 
   test('of the home directory is used when none is named, and may be made by worker add', async () => {
-    await using dir = await tempDir({ 'home/': '', 'work/a.txt': 'abc' });
-    const at = { home: dir.path('home'), cwd: dir.path('work') };
+    await using dir = await tempDir({ 'home/': '', 'desk/a.txt': 'abc' });
+    const at = { home: dir.path('home'), cwd: dir.path('desk') };
     const file = dir.path('home/.config/workcell/config.yaml');
     expect(await runCli(['worker', 'add', 'coder'], at)).toEqual({
       code: 0,
@@ -87,11 +87,11 @@ describe.concurrent('a configuration file', () => {
   test('is followed while running: added, changed, broken, removed', async () => {
     await using dir = await tempDir({
       'etc/cell.yaml': '# mine\nworkers: []\n',
-      'work/a.txt': 'abc',
+      'desk/a.txt': 'abc',
       'other/a.txt': 'xyz',
     });
     const file = dir.path('etc/cell.yaml');
-    await using cell = await startCli(['start', '--port', '0', '-c', file], { cwd: dir.path('work') });
+    await using cell = await startCli(['start', '--port', '0', '-c', file], { cwd: dir.path('desk') });
     expect(cell.stdout).toContain('none: add one with workcell worker add <name>');
     expect(await functionIds(cell)).toEqual([]);
 
@@ -122,19 +122,19 @@ describe.concurrent('a configuration file', () => {
     await using dir = await tempDir({
       'real/cell.yaml': { content: 'workers: []\n', mode: 0o600 },
       'etc/link.yaml': { symlink: '../real/cell.yaml' },
-      'work/': '',
+      'desk/': '',
     });
     const link = dir.path('etc/link.yaml');
-    await using cell = await startCli(['start', '--port', '0', '-c', link], { cwd: dir.path('work') });
+    await using cell = await startCli(['start', '--port', '0', '-c', link], { cwd: dir.path('desk') });
     await after(cell, APPLIED, () => runCli(['worker', 'add', 'coder', '-c', link]));
     expect(await functionIds(cell)).toContain('coder::read-file');
     expect([readlinkSync(link), statSync(link).mode & 0o777]).toEqual(['../real/cell.yaml', 0o600]);
   });
 
   test('cannot be changed into one that agents could write', async () => {
-    await using dir = await tempDir({ 'etc/cell.yaml': 'workers: []\n', 'work/': '' });
+    await using dir = await tempDir({ 'etc/cell.yaml': 'workers: []\n', 'desk/': '' });
     const file = dir.path('etc/cell.yaml');
-    await using cell = await startCli(['start', '--port', '0', '-c', file], { cwd: dir.path('work') });
+    await using cell = await startCli(['start', '--port', '0', '-c', file], { cwd: dir.path('desk') });
     await after(cell, KEPT, () => replace(file, `workers: [{name: coder, config: {base_path: ${dir.path('etc')}}}]\n`));
     expect(cell.stderr).toContain(`it would let agents write ${file}`);
     expect(await functionIds(cell)).toEqual([]);
@@ -167,30 +167,30 @@ describe.concurrent('a configuration that cannot be used starts nothing, names w
 
 describe.concurrent('a configuration file that agents could write is not followed:', () => {
   test('what a neighbour out of reach takes over changes nothing here', async () => {
-    await using dir = await tempDir({ 'work/cell.yaml': 'workers: [{name: coder}]\n', 'other/': '' });
+    await using dir = await tempDir({ 'desk/cell.yaml': 'workers: [{name: coder}]\n', 'other/': '' });
     const start = (workspace: string) =>
-      startCli(['start', '--port', '0', '-c', dir.path('work/cell.yaml'), '--workspace', dir.path(workspace)]);
-    await using inside = await start('work');
+      startCli(['start', '--port', '0', '-c', dir.path('desk/cell.yaml'), '--workspace', dir.path(workspace)]);
+    await using inside = await start('desk');
     await using outside = await start('other');
-    await after(outside, APPLIED, () => replace(dir.path('work/cell.yaml'), 'workers: []\n'));
+    await after(outside, APPLIED, () => replace(dir.path('desk/cell.yaml'), 'workers: []\n'));
     expect(await functionIds(outside)).toEqual([]);
     expect(await functionIds(inside)).toContain('coder::read-file');
   });
 
   test.each([
-    ['one in the workspace', 'work/cell.yaml', ['--workspace', 'work']],
+    ['one in the workspace', 'desk/cell.yaml', ['--workspace', 'desk']],
     ['one in the current directory', 'cell.yaml', []],
-    ['a link in the workspace', 'work/link.yaml', ['--workspace', 'work']],
-    ['a link into the workspace', 'etc/link.yaml', ['--workspace', 'work']],
-    ['one below the base_path of its own block', 'etc/etc.yaml', ['--workspace', 'work']],
+    ['a link in the workspace', 'desk/link.yaml', ['--workspace', 'desk']],
+    ['a link into the workspace', 'etc/link.yaml', ['--workspace', 'desk']],
+    ['one below the base_path of its own block', 'etc/etc.yaml', ['--workspace', 'desk']],
   ])('%s', async (_, name, args) => {
     const text = 'workers: [{name: coder}]\n';
     await using dir = await tempDir({
       'cell.yaml': text,
-      'work/cell.yaml': text,
-      'work/link.yaml': { symlink: '../etc/real.yaml' },
+      'desk/cell.yaml': text,
+      'desk/link.yaml': { symlink: '../etc/real.yaml' },
       'etc/real.yaml': text,
-      'etc/link.yaml': { symlink: '../work/cell.yaml' },
+      'etc/link.yaml': { symlink: '../desk/cell.yaml' },
     });
     dir.add({ 'etc/etc.yaml': `workers: [{name: coder, config: {base_path: ${dir.path('etc')}}}]\n` });
     await using cell = await startCli(['start', '--port', '0', '-c', name, ...args], { cwd: dir.root });

@@ -4,33 +4,14 @@
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-
 import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus, type FunctionDef } from '#contract';
 import { coder } from '#workers/coder';
 import { tempDir } from '#testing';
+import { whileSwapping } from './jail-swapper.ts';
 
 const ROUNDS = 20_000;
-
-/** Exchanges two names atomically and for ever. */
-const EXCHANGER = `
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int count, char **names) {
-  (void)count;
-  for (;;) syscall(SYS_renameat2, AT_FDCWD, names[1], AT_FDCWD, names[2], 2 /* RENAME_EXCHANGE */);
-}`;
-
-/** The same without a compiler: three renames, with moments at which the name is missing. */
-const RENAMER = `
-const { renameSync } = require('node:fs');
-const [a, b] = process.argv.slice(1);
-for (;;) { renameSync(a, a + '~'); renameSync(b, a); renameSync(a + '~', b); }`;
 
 const [readFile, listFolder] = ['coder::read-file', 'coder::list-folder'].map((id) =>
   coder.functions.find((fn) => fn.id === id)!,
@@ -53,30 +34,17 @@ describe.skipIf(process.platform !== 'linux')('C109 a name that is swapped for a
       const targets = { 'a/evil': '', 'a/b/evil': 'c', 'a/b/c/evil': 'c/f.txt' };
       dir.add({ [`ws/${link}`]: { symlink: dir.path(`outside/${targets[link]}`) } });
 
-      const attacker = startSwapping(dir.path('exchange'), dir.path(`ws/${name}`), dir.path(`ws/${link}`));
-      try {
+      await whileSwapping(dir.path('exchange'), [dir.path(`ws/${name}`), dir.path(`ws/${link}`)], async () => {
         const counts = await hammer(dir.path('ws'), fn!, payload);
         console.log(`${fn!.id} with ${name} swapped:`, counts);
         expect(counts).toMatchObject({ leaked: 0, other: 0 });
         expect(counts.answered).toBeGreaterThan(0);
         expect(counts.refused).toBeGreaterThan(0);
-      } finally {
-        attacker.kill('SIGKILL');
-        await once(attacker, 'exit');
-      }
+      });
     },
     120_000,
   );
 });
-
-function startSwapping(program: string, name: string, link: string): ChildProcess {
-  try {
-    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-x', 'c', '-o', program, '-'], { input: EXCHANGER, stdio: 'pipe' });
-  } catch {
-    return spawn(process.execPath, ['-e', RENAMER, name, link], { stdio: 'inherit' });
-  }
-  return spawn(program, [name, link], { stdio: 'inherit' });
-}
 
 /** Calls ROUNDS times, and on while one side of the swap was not met yet. */
 async function hammer(base_path: string, fn: FunctionDef<never>, payload: object) {

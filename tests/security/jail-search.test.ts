@@ -4,33 +4,14 @@
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-
 import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
 import { coder } from '#workers/coder';
 import { tempDir } from '#testing';
+import { whileSwapping } from './jail-swapper.ts';
 
 const ROUNDS = process.env.WORKCELL_SOAK ? 20_000 : 2500;
-
-/** Exchanges two names atomically and for ever. */
-const EXCHANGER = `
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int count, char **names) {
-  (void)count;
-  for (;;) syscall(SYS_renameat2, AT_FDCWD, names[1], AT_FDCWD, names[2], 2 /* RENAME_EXCHANGE */);
-}`;
-
-/** The same without a compiler: three renames, with moments at which the name is missing. */
-const RENAMER = `
-const { renameSync } = require('node:fs');
-const [a, b] = process.argv.slice(1);
-for (;;) { renameSync(a, a + '~'); renameSync(b, a); renameSync(a + '~', b); }`;
 
 const search = coder.functions.find((fn) => fn.id === 'coder::search')!;
 
@@ -55,30 +36,17 @@ describe.skipIf(process.platform !== 'linux')(
           'outside/SECRET': 'SECRET e inside',
         });
         dir.add({ [`ws/${link}`]: { symlink: dir.path(link === 'a/evil' ? 'outside' : 'outside/c/f.txt') } });
-        const attacker = startSwapping(dir.path('exchange'), dir.path(`ws/${name}`), dir.path(`ws/${link}`));
-        try {
+        await whileSwapping(dir.path('exchange'), [dir.path(`ws/${name}`), dir.path(`ws/${link}`)], async () => {
           const counts = await hammer(dir.path('ws'), payload);
           console.log(`coder::search, ${name} swapped:`, counts);
           expect(counts).toMatchObject({ leaked: 0, other: 0 });
           expect(counts.found).toBeGreaterThan(0);
-        } finally {
-          attacker.kill('SIGKILL');
-          await once(attacker, 'exit');
-        }
+        });
       },
       120_000,
     );
   },
 );
-
-function startSwapping(program: string, name: string, link: string): ChildProcess {
-  try {
-    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-x', 'c', '-o', program, '-'], { input: EXCHANGER, stdio: 'pipe' });
-  } catch {
-    return spawn(process.execPath, ['-e', RENAMER, name, link], { stdio: 'inherit' });
-  }
-  return spawn(program, [name, link], { stdio: 'inherit' });
-}
 
 async function hammer(base_path: string, payload: object) {
   const context = await coder.open(parseConfig(coder.config, { base_path }, 'coder'), silentLog);

@@ -4,33 +4,14 @@
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-
 import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
 import { coder } from '#workers/coder';
 import { tempDir } from '#testing';
+import { whileSwapping } from './jail-swapper.ts';
 
 const ROUNDS = 5000;
-
-/** Exchanges two names atomically and for ever. */
-const EXCHANGER = `
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int count, char **names) {
-  (void)count;
-  for (;;) syscall(SYS_renameat2, AT_FDCWD, names[1], AT_FDCWD, names[2], 2 /* RENAME_EXCHANGE */);
-}`;
-
-/** The same without a compiler: three renames, with moments at which the name is missing. */
-const RENAMER = `
-const { renameSync } = require('node:fs');
-const [a, b] = process.argv.slice(1);
-for (;;) { renameSync(a, a + '~'); renameSync(b, a); renameSync(a + '~', b); }`;
 
 const tree = coder.functions.find((fn) => fn.id === 'coder::tree')!;
 
@@ -50,31 +31,18 @@ describe.skipIf(process.platform !== 'linux')('C109 a tree over a folder that is
       });
       dir.add({ [`ws/${link}`]: { symlink: dir.path(`outside/${target}`) } });
 
-      const attacker = startSwapping(dir.path('exchange'), dir.path(`ws/${name}`), dir.path(`ws/${link}`));
-      try {
+      await whileSwapping(dir.path('exchange'), [dir.path(`ws/${name}`), dir.path(`ws/${link}`)], async () => {
         const counts = await hammer(dir.path('ws'));
         console.log(`coder::tree with ${name} swapped:`, counts);
         expect(counts).toMatchObject({ leaked: 0, failed: 0 });
         expect(counts.open).toBeGreaterThan(0);
         expect(counts.shut).toBeGreaterThan(0);
         expect(counts.marked).toBeGreaterThan(0);
-      } finally {
-        attacker.kill('SIGKILL');
-        await once(attacker, 'exit');
-      }
+      });
     },
     120_000,
   );
 });
-
-function startSwapping(program: string, name: string, link: string): ChildProcess {
-  try {
-    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-x', 'c', '-o', program, '-'], { input: EXCHANGER, stdio: 'pipe' });
-  } catch {
-    return spawn(process.execPath, ['-e', RENAMER, name, link], { stdio: 'inherit' });
-  }
-  return spawn(program, [name, link], { stdio: 'inherit' });
-}
 
 /**
  * Shows the tree ROUNDS times, and on while an outcome was not met yet: the folder open to its end, shut
