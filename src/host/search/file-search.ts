@@ -19,8 +19,13 @@ import { TextMemory, TEXT_START } from './text-memory.ts';
 /** Memory that one large file made grow is not kept. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
 
-/** One for the thread, whatever the queries. */
-let scratch = new TextMemory();
+/** One for the thread, whatever the queries; made when the first file is read, so that importing costs nothing. */
+let sharedScratch: TextMemory | undefined;
+
+function scratchOfThread(): TextMemory {
+  if (sharedScratch && sharedScratch.buffer.length <= MAX_KEPT_BYTES) return sharedScratch;
+  return (sharedScratch = new TextMemory());
+}
 
 interface FileResult {
   outcome: number;
@@ -55,8 +60,9 @@ export class FileSearch {
   search(dir: WalkDir, names: readonly ByteString[], collector: Collector, isEnough: () => boolean): number {
     for (let i = 0; i < names.length; i++) {
       if (isEnough() || collector.isFull) return i;
-      const matcher = this.#matcherInScratch();
-      const result = this.#query.wantsContent ? this.#searchContent(dir, names[i]!, matcher) : PATH_ONLY;
+      const scratch = scratchOfThread();
+      const matcher = this.#matcherIn(scratch);
+      const result = this.#query.wantsContent ? this.#searchContent(dir, names[i]!, matcher, scratch) : PATH_ONLY;
       if (!result) return i;
       const isPathMatch = this.#query.wantsPaths && matcher.matchesPath(toText(joinPath(dir.path, names[i]!)));
       collector.add(isPathMatch, result);
@@ -84,7 +90,7 @@ export class FileSearch {
   }
 
   /** Undefined for a file that is left to another thread. */
-  #searchContent(dir: WalkDir, name: ByteString, matcher: Matcher): FileResult | undefined {
+  #searchContent(dir: WalkDir, name: ByteString, matcher: Matcher, scratch: TextMemory): FileResult | undefined {
     try {
       const text = loadFile(scratch, TEXT_START, dir, name, Math.min(this.#maxFileBytes, this.#maxBytesHere));
       if (text === 'over-limit') {
@@ -103,8 +109,7 @@ export class FileSearch {
     }
   }
 
-  #matcherInScratch(): Matcher {
-    if (scratch.buffer.length > MAX_KEPT_BYTES) scratch = new TextMemory();
+  #matcherIn(scratch: TextMemory): Matcher {
     if (!this.#matcher || this.#memory !== scratch || scratch.user !== this) {
       this.#matcher = createMatcher(this.#query, this.#regex, scratch);
       this.#memory = scratch;
