@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 /**
  * Exchanges two names atomically: bursts without a pause to fall between two system calls, and pauses in which a
- * whole operation fits. Bursts differ in length, so that the pauses meet either side.
+ * whole operation fits. Both differ in length, so that the pauses meet either side and also the slowest operation.
  */
 const EXCHANGER = `
 #define _GNU_SOURCE
@@ -14,10 +14,11 @@ const EXCHANGER = `
 #include <time.h>
 #include <unistd.h>
 int main(int count, char **names) {
-  struct timespec pause = {0, 250000};
+  struct timespec pause = {0, 0};
   while (count == 3) {
     for (int burst = 1 + rand() % 30; burst > 0; burst--)
       syscall(SYS_renameat2, AT_FDCWD, names[1], AT_FDCWD, names[2], 2 /* RENAME_EXCHANGE */);
+    pause.tv_nsec = rand() % 8 == 0 ? 6000000 : 100000 + rand() % 1500000;
     nanosleep(&pause, 0);
   }
 }`;

@@ -43,11 +43,14 @@ const makeTree: Prepare = ({ inside, outside }, round) => {
   renameSync(name, `${inside}/tree`);
 };
 
-/** What replaces the file may have replaced the link instead; the attack needs both. */
+/** What replaces the file may have replaced the link instead, and mending it is raced too; the attack needs both. */
 const makeLink: Prepare = ({ inside, outside }) => {
-  if (['f.txt', 'evil'].some((name) => lstatSync(`${inside}/${name}`).isSymbolicLink())) return;
+  const links = ['f.txt', 'evil'].filter((name) => lstatSync(`${inside}/${name}`).isSymbolicLink());
+  if (links.length === 1) return;
+
   rmSync(`${inside}/evil`);
-  symlinkSync(`${outside}/c/f.txt`, `${inside}/evil`);
+  if (links.length === 0) symlinkSync(`${outside}/c/f.txt`, `${inside}/evil`);
+  else writeFileSync(`${inside}/evil`, 'inside', { flag: 'wx' });
 };
 
 const fresh = (round: number) => `a/b/c/new-${round}`;
