@@ -151,34 +151,29 @@ export function hasAllBits(signature: usize, wanted: usize, byteLength: usize): 
   return true;
 }
 
-// @ts-ignore: decorator
 @inline
 function isSame(a: usize, b: usize, length: usize): bool {
   for (let i: usize = 0; i < length; i++) if (load<u8>(a + i) != load<u8>(b + i)) return false;
   return true;
 }
 
-// @ts-ignore: decorator
 @inline
 function isSameFolded(text: usize, needle: usize, length: usize): bool {
   for (let i: usize = 0; i < length; i++) if (folded(load<u8>(text + i)) != load<u8>(needle + i)) return false;
   return true;
 }
 
-// @ts-ignore: decorator
 @inline
 function folded(byte: u8): u32 {
   return byte >= 65 && byte <= 90 ? byte + 32 : byte;
 }
 
-// @ts-ignore: decorator
 @inline
 function isLower(byte: u8): bool {
   return byte >= 97 && byte <= 122;
 }
 
 /** U+0130, U+017F and U+212A in UTF-8. */
-// @ts-ignore: decorator
 @inline
 function isCaseStranger(p: usize, end: usize): bool {
   if (p + 1 >= end) return false;
