@@ -7,6 +7,7 @@
 
 const WORDS = {
   absolute: 'must be a relative path',
+  relative: 'must be an absolute path',
   root: 'is the root itself',
   missing: 'does not exist',
   protected: 'is protected',

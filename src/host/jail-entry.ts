@@ -26,19 +26,24 @@ export class JailEntry {
   readonly #missing: ByteString[];
   #directory: Pin;
 
+  /** Whether it is a directory that the jail is on, which no change may touch. */
+  readonly isRoot: boolean;
+
   /** `names` lead on from the directory, which is the entry's from now on; none stand for the directory itself. */
-  constructor(directory: Pin, names: readonly string[], path: string) {
+  constructor(
+    directory: Pin,
+    names: readonly string[],
+    path: string,
+    { isRoot }: { isRoot(relativePath: string): boolean },
+  ) {
     const bytes = names.map(toBytes);
     this.path = path;
     this.relativePath = bytes.reduce(pathInside, directory.relativePath);
     this.#directory = directory;
     this.#name = bytes.pop() ?? ('.' as ByteString);
     this.#missing = bytes;
-    this.stat = this.isRoot ? directory.stat : this.#lstat();
-  }
-
-  get isRoot(): boolean {
-    return this.relativePath === '';
+    this.isRoot = isRoot(this.relativePath);
+    this.stat = names.length === 0 ? directory.stat : this.#lstat();
   }
 
   /** Tells the directory it is in from every other one, also from one that was there before. */
@@ -49,8 +54,12 @@ export class JailEntry {
 
   /** One system call on the entry, or on another name beside it, in the very directory that was checked. */
   act<T>(call: (at: Buffer) => T, name: ByteString = this.#name): T {
+    if (this.isRoot) throw new HostError('root', this.path);
+    return this.#reach(call, name);
+  }
+
+  #reach<T>(call: (at: Buffer) => T, name: ByteString): T {
     try {
-      if (this.isRoot) throw new HostError('root', this.path);
       if (this.#missing[0] !== undefined) throwWhyMissing(this.#directory.at(this.#missing[0]));
       this.#directory.recheck();
       const result = call(this.#directory.at(name));
@@ -115,7 +124,7 @@ export class JailEntry {
 
   #lstat(): Stats | undefined {
     if (this.#missing.length > 0 || !this.#directory.stat.isDirectory()) return undefined;
-    return this.act((at) => lstatSync(at, { throwIfNoEntry: false }));
+    return this.#reach((at) => lstatSync(at, { throwIfNoEntry: false }), this.#name);
   }
 
   /** Works on the object itself. A link stands here only since the entry was found: it leads nowhere we know. */

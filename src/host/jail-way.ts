@@ -1,8 +1,8 @@
 /**
  * The way from a path of the wire to what it leads to, and the reason when it leads nowhere.
  *
- * A reason tells nothing of the world outside: a way that leaves the root at any step is an escape, whatever
- * exists out there and wherever it would have come back.
+ * A reason tells nothing of the world outside. A relative way that leaves the root at any step is an escape, whatever
+ * exists out there and wherever it would have come back; an absolute one starts outside, so only its end counts.
  */
 import { lstatSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
@@ -14,28 +14,47 @@ import type { Pin, PinPath } from './pin.ts';
 /** The longest path the kernel takes, which also bounds the work that `..` can cause. */
 const MAX_PATH_BYTES = 4096;
 
+/** How paths are spelled: from the root, or from `/` with the rest of the world before the fence. */
+export type Spelling =
+  | { kind: 'relative' }
+  /** `from`: what a relative path starts at; without it such a path is refused. `anywhere` pins without a fence. */
+  | { kind: 'absolute'; from?: string; anywhere: PinPath };
+
 export class JailWay {
   readonly #pinPath: PinPath;
+  readonly #spelling: Spelling;
 
-  constructor(pinPath: PinPath) {
+  constructor(pinPath: PinPath, spelling: Spelling) {
     this.#pinPath = pinPath;
+    this.#spelling = spelling;
   }
 
   /** The names a path consists of, without `.` and `..`. */
   parse(path: string): string[] {
-    if (isAbsolute(path)) throw new HostError('absolute', path);
     if (path.includes('\0') || Buffer.byteLength(path) > MAX_PATH_BYTES) throw new HostError('invalid-name', path);
 
     let parts: string[] = [];
-    for (const name of path.split('/')) {
+    for (const name of this.#whole(path).split('/')) {
       if (name === '..') parts = this.#parentOf(parts, path);
       else if (name !== '' && name !== '.') parts.push(name);
     }
     return parts;
   }
 
+  #whole(path: string): string {
+    if (this.#spelling.kind === 'relative') {
+      if (isAbsolute(path)) throw new HostError('absolute', path);
+      return path;
+    }
+    if (isAbsolute(path)) return path;
+    if (this.#spelling.from === undefined) throw new HostError('relative', path);
+    return `${this.#spelling.from}/${path}`;
+  }
+
   /** Where `..` leads: to the parent of the real directory, or of the name where nothing is there. */
   #parentOf(parts: string[], path: string): string[] {
+    if (this.#spelling.kind === 'absolute') return (realNames(this.#spelling.anywhere, parts) ?? parts).slice(0, -1);
+
     const names = this.#realNames(parts, path);
     if (names.length === 0) throw new HostError('escape', path);
     return names.slice(0, -1);
@@ -52,9 +71,18 @@ export class JailWay {
 
   /** The canonical names of what the parts lead to. */
   namesOf(parts: string[], path: string): string[] {
-    const pin = this.pin(parts, path);
-    pin.close();
-    return pin.relativePath.split('/').filter((name) => name !== '');
+    return namesIn(this.pin(parts, path));
+  }
+
+  /** The canonical names an absolute path leads to, inside or not, as far as it leads: for messages, never for use. */
+  lastNames(path: string): string[] {
+    const parts = this.parse(path);
+    if (this.#spelling.kind === 'relative') return parts;
+    for (let depth = parts.length; depth > 0; depth--) {
+      const names = realNames(this.#spelling.anywhere, parts.slice(0, depth));
+      if (names) return [...names, ...parts.slice(depth)];
+    }
+    return parts;
   }
 
   pin(parts: string[], path: string): Pin {
@@ -66,6 +94,18 @@ export class JailWay {
     }
     if (!pin) throw new HostError('escape', path);
     return pin;
+  }
+
+  /** Holds what the parts lead to if its path from the start is such a one. */
+  pinIf(isWanted: (relativePath: string) => boolean, parts: string[]): Pin | undefined {
+    try {
+      const pin = this.#pinPath(parts);
+      if (pin && isWanted(pin.relativePath)) return pin;
+      pin?.close();
+    } catch {
+      // Nothing is there, so nothing that is wanted.
+    }
+    return undefined;
   }
 
   /** As far as the way leads somewhere, held, and how many names that takes. */
@@ -96,6 +136,20 @@ export class JailWay {
     }
     return HostError.fromErrno(error, path);
   }
+}
+
+function realNames(pinPath: PinPath, parts: string[]): string[] | undefined {
+  try {
+    const pin = pinPath(parts);
+    return pin && namesIn(pin);
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(pin: Pin): string[] {
+  pin.close();
+  return pin.relativePath.split('/').filter((name) => name !== '');
 }
 
 function isSymlink(path: Buffer): boolean {

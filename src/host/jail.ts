@@ -1,27 +1,29 @@
 /**
- * The fence around a directory: turns a path from the wire into a handle of what it leads to, or refuses.
+ * The fence around a directory, or several: turns a path from the wire into a handle of what it leads to, or refuses.
  *
  * With the way there (`jail-way.ts`) the only place that decides containment. The fence is about names: a
  * hard link to a file from elsewhere is a file of this directory.
  */
 import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 
-import type { ByteString } from './byte-string.ts';
+import { toText, type ByteString } from './byte-string.ts';
 import { HostError } from './host-error.ts';
 import { JailDir } from './jail-dir.ts';
 import { JailEntry } from './jail-entry.ts';
 import { JailFile } from './jail-file.ts';
-import { JailWay } from './jail-way.ts';
+import { JailWay, type Spelling } from './jail-way.ts';
 import { canPinByDescriptor, pinByDescriptor } from './pin-by-descriptor.ts';
 import { pinByPath, realPath } from './pin-by-path.ts';
+import { boundsOf, EVERYTHING, type Bounds, type Pin } from './pin.ts';
 
 /** How sure the jail can be that what it checked is what it opened; see `pin.ts`. */
 export type JailMode = 'descriptor' | 'portable';
 
 export interface JailOptions {
   mode?: JailMode;
-  /** Canonical paths from the root that `open`, `target` and `entry` refuse. */
+  /** Canonical paths, as `relativePath` tells them, that `open`, `target` and `entry` refuse. */
   isProtected?: (relativePath: string) => boolean;
 }
 
@@ -30,11 +32,23 @@ const LOOKS = 8;
 
 /** A jail on a directory, whose canonical path is fixed from now on. Fails when there is no such directory. */
 export function openJail(root: string, options: JailOptions = {}): Jail {
+  return new Jail([canonicalRoot(root)], 'relative', options);
+}
+
+/**
+ * A jail on several directories, whose paths are absolute: `relativePath` then starts at `/`. With `from`, one of
+ * the directories, a relative path starts there.
+ */
+export function openAbsoluteJail(roots: readonly string[], options: JailOptions & { from?: string } = {}): Jail {
+  return new Jail(roots.map(canonicalRoot), 'absolute', options);
+}
+
+function canonicalRoot(root: string): ByteString {
   try {
     const canonical = realPath(root);
     if (!isUtf8(Buffer.from(canonical, 'latin1'))) throw new HostError('invalid-name', root);
     if (!statSync(root).isDirectory()) throw new HostError('not-a-directory', root);
-    return new Jail(canonical, options);
+    return canonical;
   } catch (error) {
     throw HostError.fromErrno(error, root);
   }
@@ -42,14 +56,22 @@ export function openJail(root: string, options: JailOptions = {}): Jail {
 
 export class Jail {
   readonly mode: JailMode;
+  /** The canonical directories it is on. */
+  readonly roots: readonly string[];
   readonly isProtected: (relativePath: string) => boolean;
-  readonly #root: ByteString;
+  readonly #bounds: Bounds;
   readonly #way: JailWay;
 
-  constructor(root: ByteString, options: JailOptions) {
-    this.mode = options.mode ?? (canPinByDescriptor(root) ? 'descriptor' : 'portable');
-    this.#way = new JailWay(this.mode === 'descriptor' ? pinByDescriptor(root) : pinByPath(root));
-    this.#root = root;
+  constructor(roots: ByteString[], spelling: Spelling['kind'], options: JailOptions & { from?: string }) {
+    this.mode = options.mode ?? (roots.every(canPinByDescriptor) ? 'descriptor' : 'portable');
+    const pinWithin = this.mode === 'descriptor' ? pinByDescriptor : pinByPath;
+    const isRelative = spelling === 'relative';
+    this.#bounds = isRelative ? boundsOf(roots[0]!, roots) : boundsOf('/' as ByteString, roots);
+    this.#way = new JailWay(
+      pinWithin(this.#bounds),
+      isRelative ? { kind: spelling } : { kind: spelling, from: options.from, anywhere: pinWithin(EVERYTHING) },
+    );
+    this.roots = roots.map(toText);
     this.isProtected = options.isProtected ?? (() => false);
   }
 
@@ -93,17 +115,40 @@ export class Jail {
   }
 
   /** The same for every way, in every jail, that leads to one entry. */
-  keyOf = ({ relativePath }: JailEntry): string => `${this.#root}/${relativePath}`;
+  keyOf = ({ relativePath }: JailEntry): string => this.#absolute(relativePath);
+
+  /** Where a path leads on the host, inside or not, links followed as far as they lead: only to be told. */
+  tellTarget(path: string): string {
+    return this.#absolute(this.#way.lastNames(path).join('/'));
+  }
+
+  #absolute(relativePath: string): string {
+    return join(toText(this.#bounds.start), relativePath);
+  }
 
   #entry(parts: string[], path: string): JailEntry {
-    const { pin, depth } = this.#way.nearest(parts.slice(0, -1), path);
+    const { pin, names } = this.#nearestParent(parts, path);
     try {
-      return new JailEntry(pin, parts.slice(depth), path);
+      return new JailEntry(pin, names, path, { isRoot: this.#isRoot });
     } catch (error) {
       pin.close();
       throw error;
     }
   }
+
+  /** The directory that holds the entry as far as it is there, and the names that lead on; a root is held itself. */
+  #nearestParent(parts: string[], path: string): { pin: Pin; names: string[] } {
+    try {
+      const { pin, depth } = this.#way.nearest(parts.slice(0, -1), path);
+      return { pin, names: parts.slice(depth) };
+    } catch (error) {
+      const pin = this.#way.pinIf(this.#isRoot, parts);
+      if (!pin) throw error;
+      return { pin, names: [] };
+    }
+  }
+
+  #isRoot = (relativePath: string): boolean => this.roots.includes(this.#absolute(relativePath));
 
   #unlessProtected(entry: JailEntry): JailEntry {
     try {

@@ -7,7 +7,7 @@
 import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
 import { toText, type ByteString } from './byte-string.ts';
-import { changedMeanwhile, closingOnFailure, pathBelow, pathInside, type Pin, type PinPath } from './pin.ts';
+import { changedMeanwhile, closingOnFailure, pathInside, type Bounds, type Pin, type PinPath } from './pin.ts';
 
 // Not in node:fs; the same number on every architecture that Node supports.
 const O_PATH = 0o10000000;
@@ -15,12 +15,12 @@ const O_PATH = 0o10000000;
 /** A file replaced by rename while we look is gone under our hand; the next look finds its successor. */
 const LOOKS = 8;
 
-export function pinByDescriptor(root: ByteString): PinPath {
-  const rootText = toText(root);
+export function pinByDescriptor(bounds: Bounds): PinPath {
+  const start = toText(bounds.start);
   return (parts) => {
     for (let look = 0; look < LOOKS; look++) {
-      const fd = openSync(`${rootText}/${parts.join('/')}`, O_PATH);
-      const pin = closingOnFailure(fd, () => inspect(root, fd));
+      const fd = openSync(`${start}/${parts.join('/')}`, O_PATH);
+      const pin = closingOnFailure(fd, () => inspect(bounds, fd));
       if (pin instanceof DescriptorPin) return pin;
 
       closeSync(fd);
@@ -34,9 +34,12 @@ export function pinByDescriptor(root: ByteString): PinPath {
 export function canPinByDescriptor(root: ByteString): boolean {
   if (process.platform !== 'linux') return false;
   try {
-    const pin = pinByDescriptor(root)([]);
-    pin?.close();
-    return pin !== undefined;
+    const fd = openSync(Buffer.from(root, 'latin1'), O_PATH);
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`, 'latin1') === root;
+    } finally {
+      closeSync(fd);
+    }
   } catch {
     return false;
   }
@@ -79,9 +82,9 @@ class DescriptorPin implements Pin {
   }
 }
 
-function inspect(root: ByteString, fd: number): DescriptorPin | 'outside' | 'gone' {
+function inspect(bounds: Bounds, fd: number): DescriptorPin | 'outside' | 'gone' {
   const link = readlinkSync(`/proc/self/fd/${fd}`, 'latin1') as ByteString;
-  const relativePath = pathBelow(root, link);
+  const relativePath = bounds.relative(link);
   if (relativePath === undefined) return 'outside';
   return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath);
 }

@@ -17,13 +17,13 @@ import {
 } from 'node:fs';
 
 import { toText, type ByteString } from './byte-string.ts';
-import { changedMeanwhile, closingOnFailure, pathBelow, pathInside, type Pin, type PinPath } from './pin.ts';
+import { changedMeanwhile, closingOnFailure, pathInside, type Bounds, type Pin, type PinPath } from './pin.ts';
 
-export function pinByPath(root: ByteString): PinPath {
-  const rootText = toText(root);
+export function pinByPath(bounds: Bounds): PinPath {
+  const start = toText(bounds.start);
   return (parts) => {
-    const path = realPath(`${rootText}/${parts.join('/')}`);
-    const relativePath = pathBelow(root, path);
+    const path = realPath(`${start}/${parts.join('/')}`);
+    const relativePath = bounds.relative(path);
     return relativePath === undefined ? undefined : new PathPin(path, relativePath);
   };
 }

@@ -31,8 +31,23 @@ export interface Pin {
  */
 export type PinPath = (parts: readonly string[]) => Pin | undefined;
 
+/** Where paths start, and which canonical paths lie inside. */
+export interface Bounds {
+  readonly start: ByteString;
+  /** The path from `start`; undefined when it lies outside. */
+  relative(canonical: ByteString): string | undefined;
+}
+
+/** What lies below one of the roots, told from where paths start. */
+export function boundsOf(start: ByteString, roots: readonly ByteString[]): Bounds {
+  const isInside = (path: ByteString) => roots.some((root) => pathBelow(root, path) !== undefined);
+  return { start, relative: (path) => (isInside(path) ? pathBelow(start, path) : undefined) };
+}
+
+export const EVERYTHING = boundsOf('/' as ByteString, ['/' as ByteString]);
+
 /** The part of a canonical path below the root, compared by whole names; undefined when it is not below. */
-export function pathBelow(root: ByteString, path: ByteString): string | undefined {
+function pathBelow(root: ByteString, path: ByteString): string | undefined {
   if (path === root) return '';
   const length = root === '/' ? 0 : root.length;
   const isBelow = path.startsWith(root) && path[length] === '/';

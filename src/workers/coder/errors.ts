@@ -50,6 +50,7 @@ export const errors = defineErrors({
 
 const codeFor = {
   absolute: 'C210',
+  relative: 'C210',
   root: 'C210',
   missing: 'C211',
   protected: 'C211',
