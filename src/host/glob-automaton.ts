@@ -20,7 +20,6 @@ interface State {
 const MAX_STATES = 1024;
 
 const NOWHERE = -1;
-const ANY: ByteSet = new Uint8Array(256).fill(1);
 
 export class GlobAutomaton {
   /** Visits to places so far. */
@@ -74,7 +73,7 @@ export class GlobAutomaton {
       if (token.kind === 'either') return this.#join(token.branches, next);
 
       const fork = this.#place(undefined, next);
-      this.#other[fork] = this.#place(ANY, fork);
+      this.#other[fork] = this.#place(token.set, fork);
       return fork;
     }, end);
   }

@@ -10,8 +10,8 @@ export type ByteSet = Uint8Array;
 
 export type GlobToken =
   | { kind: 'byte'; set: ByteSet }
-  /** Any bytes, also none. */
-  | { kind: 'run' }
+  /** Any number of bytes of the set, also none. */
+  | { kind: 'run'; set: ByteSet }
   /** One of the branches; without any, nothing. */
   | { kind: 'either'; branches: GlobToken[][] };
 
@@ -31,22 +31,33 @@ export class GlobError extends Error {
   }
 }
 
-export const parseGlobset: GlobDialect = (pattern) => {
+export const parseGlobset: GlobDialect = (pattern) => parseGlob(pattern, { bytes: ANY, one: ANY_BYTE });
+
+/** What may stand for what is not spelled out; `**` between slashes always crosses them. */
+interface Wildcards {
+  /** In a `*` and in a class. */
+  readonly bytes: ByteSet;
+  /** For a `?`. */
+  readonly one: GlobToken;
+}
+
+export function parseGlob(pattern: string, wildcards: Wildcards): GlobToken[] {
   if (pattern.length > MAX_PATTERN_CHARS) {
     throw new GlobError(`${pattern.slice(0, 40)}…`, `longer than ${MAX_PATTERN_CHARS} characters`);
   }
-  return new Parser(pattern).parse();
-};
+  return new Parser(pattern, wildcards).parse();
+}
 
 /** The longest path Linux knows; matching costs pattern times path, so both have a bound. */
 const MAX_PATTERN_CHARS = 4096;
 
-const ANY_BYTE: GlobToken = { kind: 'byte', set: new Uint8Array(256).fill(1) };
+const ANY: ByteSet = new Uint8Array(256).fill(1);
+const ANY_BYTE: GlobToken = { kind: 'byte', set: ANY };
 const SLASH: GlobToken = { kind: 'byte', set: setOf([[0x2f, 0x2f]]) };
-const RUN: GlobToken = { kind: 'run' };
+const RUN: GlobToken = { kind: 'run', set: ANY };
 
 /** `**` and a slash at the start: no directory, or any. */
-const PREFIX: GlobToken = { kind: 'either', branches: [[], [RUN, SLASH]] };
+export const PREFIX: GlobToken = { kind: 'either', branches: [[], [RUN, SLASH]] };
 /** `**` between slashes. */
 const MIDDLE: GlobToken = { kind: 'either', branches: [[SLASH], [SLASH, RUN, SLASH]] };
 /** `**` after the last slash: what is below, not the directory itself. */
@@ -54,13 +65,15 @@ const SUFFIX: GlobToken = { kind: 'either', branches: [[SLASH, RUN]] };
 
 class Parser {
   readonly #pattern: string;
+  readonly #wildcards: Wildcards;
   readonly #chars: string[];
   #at = 0;
   /** Branches of the open `{`, innermost last; the bottom one is the pattern itself. */
   readonly #groups: GlobToken[][][] = [[[]]];
 
-  constructor(pattern: string) {
+  constructor(pattern: string, wildcards: Wildcards) {
     this.#pattern = pattern;
+    this.#wildcards = wildcards;
     this.#chars = Array.from(pattern);
   }
 
@@ -73,7 +86,7 @@ class Parser {
   }
 
   #parseFrom(char: string): void {
-    if (char === '?') this.#branch.push(ANY_BYTE);
+    if (char === '?') this.#branch.push(this.#wildcards.one);
     else if (char === '*') this.#parseStars();
     else if (char === '[') this.#branch.push({ kind: 'byte', set: this.#parseClass() });
     else if (char === '{') this.#groups.push([[]]);
@@ -86,8 +99,9 @@ class Parser {
   #parseStars(): void {
     const before = this.#chars[this.#at - 2];
     const branch = this.#branch;
+    const run: GlobToken = { kind: 'run', set: this.#wildcards.bytes };
     if (this.#peek() !== '*') {
-      branch.push(RUN);
+      branch.push(run);
       return;
     }
     this.#at++;
@@ -96,14 +110,14 @@ class Parser {
     if (branch.length === 0) {
       const isPrefix = after === undefined || after === '/';
       if (after === '/') this.#at++;
-      branch.push(isPrefix ? PREFIX : RUN);
+      branch.push(isPrefix ? PREFIX : run);
       return;
     }
 
     const startsName = before === '/' || (this.#isGrouped && (before === ',' || before === '{'));
     const isLast = after === undefined || (this.#isGrouped && (after === ',' || after === '}'));
     if (!startsName || !(isLast || after === '/')) {
-      branch.push(RUN);
+      branch.push(run);
       return;
     }
     if (!isLast) this.#at++;
@@ -136,8 +150,9 @@ class Parser {
     }
     if (isRange) ranges.push(['-', '-']);
 
+    const { bytes } = this.#wildcards;
     const set = setOf(ranges.flatMap(byteRanges));
-    return isNegated ? set.map((bit) => 1 - bit) : set;
+    return set.map((bit, byte) => (isNegated ? 1 - bit : bit) & bytes[byte]!);
   }
 
   #takeInClass(): string {
@@ -197,7 +212,7 @@ function byteRanges([from, to]: [string, string]): [number, number][] {
   return [touching, ...[...left, ...right].map((byte): [number, number] => [byte, byte])];
 }
 
-function setOf(ranges: [number, number][]): ByteSet {
+export function setOf(ranges: [number, number][]): ByteSet {
   const set = new Uint8Array(256);
   for (const [from, to] of ranges) set.fill(1, from, to + 1);
   return set;

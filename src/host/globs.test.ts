@@ -60,6 +60,36 @@ test('a list matches what any of its patterns matches', () => {
   expect(compileGlobs([])('anything')).toBe(false);
 });
 
+describe('globs whose wildcards stay in a name', () => {
+  const paths = ['a.ts', 'src/a.ts', 'src/deep/a.ts', 'src/é.ts', 'src/[id].ts', 'srcs/a.ts', 'src', 'a/b', 'ab'];
+
+  test.each([
+    ['*.ts', ['a.ts', 'src/a.ts', 'src/deep/a.ts', 'src/é.ts', 'src/[id].ts', 'srcs/a.ts']],
+    ['a?b', []],
+    ['?.ts', ['a.ts', 'src/a.ts', 'src/deep/a.ts', 'src/é.ts', 'srcs/a.ts']],
+    ['src/*.ts', ['src/a.ts', 'src/é.ts', 'src/[id].ts']],
+    ['/src/*.ts', ['src/a.ts', 'src/é.ts', 'src/[id].ts']],
+    ['src/**/*.ts', ['src/a.ts', 'src/deep/a.ts', 'src/é.ts', 'src/[id].ts']],
+    ['**/deep/**', ['src/deep/a.ts']],
+    ['src**', ['src']],
+    ['**', paths],
+    ['[!x]b', ['ab']],
+    ['{a,é}.ts', ['a.ts', 'src/a.ts', 'src/deep/a.ts', 'src/é.ts', 'srcs/a.ts']],
+  ])('%s', (pattern, matched) => {
+    expect(paths.filter(compileGlobs([pattern], { dialect: 'segments' }))).toEqual(matched);
+  });
+
+  test('take brackets, braces and backslashes as they stand in the plain dialect', () => {
+    const matches = compileGlobs(['[id].ts', '{a,b}', 'a\\b'], { dialect: 'plain-segments' });
+    expect(['src/[id].ts', 'i.ts', '{a,b}', 'a', 'a\\b'].filter(matches)).toEqual(['src/[id].ts', '{a,b}', 'a\\b']);
+  });
+
+  test('start at the directory they are given for', () => {
+    const matches = compileGlobs(['*.ts', 'deep/*'], { dialect: 'segments', below: 'src' });
+    expect([...paths, 'deep/a.ts'].filter(matches)).toEqual(['src/a.ts', 'src/deep/a.ts', 'src/é.ts', 'src/[id].ts']);
+  });
+});
+
 const pieces = [
   'a',
   'b',

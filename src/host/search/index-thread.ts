@@ -18,7 +18,7 @@ import { IndexSearch } from './index-search.ts';
 import type { IndexedDir } from './index-tree.ts';
 import { Watch } from './index-watch.ts';
 import { createMatcher } from './matcher.ts';
-import { compilePathFilter } from './path-filter.ts';
+import { compilePathFilter, type PathGlobs } from './path-filter.ts';
 import type { SearchAnswer } from './query.ts';
 
 const { workspace, budgetBytes, maxFileBytes } = workerData as IndexOptions;
@@ -63,10 +63,14 @@ async function search({ query, path, globs, stop }: ToIndex): Promise<SearchAnsw
     arena,
     openDir,
     matcher: createMatcher(query, regex, arena.memory),
-    accepts: Object.values(globs).some(({ length }) => length > 0) ? compilePathFilter(globs) : undefined,
+    accepts: hasGlobs(globs) ? compilePathFilter(globs) : undefined,
     mayHold: mayHold ?? (() => true),
     isStopped: () => Atomics.load(stop, 0) !== 0,
   }).run(start);
+}
+
+function hasGlobs({ protectedGlobs, includeGlobs, excludeGlobs }: PathGlobs): boolean {
+  return protectedGlobs.length + includeGlobs.length + excludeGlobs.length > 0;
 }
 
 function find(path: ByteString): IndexedDir | undefined {

@@ -1,0 +1,36 @@
+/**
+ * Globs whose wildcards stay inside one name: `*`, `?` and classes never mean a `/`; only `**` as a whole name does.
+ *
+ * A pattern without `/` is about the last name, at any depth; one with `/` is about the whole path.
+ */
+import { parseGlob, PREFIX, setOf, type GlobDialect, type GlobToken } from './glob-syntax.ts';
+
+/** With classes and alternatives: `[ab]`, `{a,b}`. */
+export const parseSegments: GlobDialect = (pattern) => {
+  const tokens = parseGlob(pattern.replace(/^\//, ''), { bytes: NAME_BYTES, one: NAME_CHARACTER });
+  return pattern.includes('/') ? tokens : [PREFIX, ...tokens];
+};
+
+/** Brackets and braces stand for themselves, as in the names of routes: `pages/[id].tsx`. */
+export const parsePlainSegments: GlobDialect = (pattern) => parseSegments(pattern.replace(/[[\]{}\\]/g, '\\$&'));
+
+/** Every byte but the slash. */
+const NAME_BYTES = setOf([
+  [0x00, 0x2e],
+  [0x30, 0xff],
+]);
+
+const bytes = (from: number, to: number): GlobToken => ({ kind: 'byte', set: setOf([[from, to]]) });
+const CONTINUES = bytes(0x80, 0xbf);
+
+/** One character as UTF-8 spells it. */
+const NAME_CHARACTER: GlobToken = {
+  kind: 'either',
+  branches: [
+    [bytes(0x00, 0x2e)],
+    [bytes(0x30, 0x7f)],
+    [bytes(0xc0, 0xdf), CONTINUES],
+    [bytes(0xe0, 0xef), CONTINUES, CONTINUES],
+    [bytes(0xf0, 0xf7), CONTINUES, CONTINUES, CONTINUES],
+  ],
+};
