@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { answer, CallControl } from './answer.ts';
 import type { Bus } from './bus.ts';
 import type { CallScope } from './call-scope.ts';
-import { defineErrors } from './define-errors.ts';
+import { defineErrors, type Failure } from './define-errors.ts';
 import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
 import { defineWorker } from './define-worker.ts';
 import type { LogFields } from './log.ts';
@@ -206,4 +206,32 @@ describe('the signal of a call', () => {
     late.abort(second);
     expect([early.signal.reason, signal.reason]).toEqual([first, first]);
   });
+});
+
+test('a worker without failed calls answers every failure as a result, a malformed request and a bug too', async () => {
+  const failedResult = ({ code, message }: Failure) => ({ success: false, error: message, code });
+  const handle = (parsed: { n?: number }) => {
+    if (parsed.n === 1) throw fail('DISK', {});
+    throw new Error('a bug');
+  };
+  const fn: FunctionDef<Context> = {
+    id: 'test::fn',
+    summary: '',
+    effect: 'read',
+    request,
+    response: z.unknown(),
+    errors: [],
+    examples: [],
+    handle,
+  };
+  const def = { ...worker, failedResult };
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const replies = [{ n: 1 }, { n: 'x' }, {}].map((payload) =>
+    answer({ def, context: { prefix: '>' } }, fn, { callId: 'c-1', payload }, { bus, log, control: new CallControl() }),
+  );
+  expect(await Promise.all(replies)).toEqual([
+    { result: { success: false, error: 'the disk is full', code: 'DISK' } },
+    { result: { success: false, error: '`n` must be a number (got a string)', code: 'BAD' } },
+    { result: { success: false, error: 'internal error in call c-1', code: 'BUG' } },
+  ]);
 });

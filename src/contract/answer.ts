@@ -17,7 +17,7 @@ export type Reply = { result: unknown } | { error: ErrorBody };
 
 /** A worker with its context open: ready to answer. */
 export interface OpenWorker<Context = unknown> {
-  readonly def: Pick<AnyWorker, 'name' | 'failures' | 'translate' | 'spell'>;
+  readonly def: Pick<AnyWorker, 'name' | 'failures' | 'translate' | 'spell' | 'failedResult'>;
   readonly context: Context;
 }
 
@@ -73,7 +73,8 @@ export async function answer<Context>(
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
     return { result };
   } catch (thrown) {
-    return { error: def.spell(toFailure(thrown, def, fn.id, call.callId, log)) };
+    const failure = toFailure(thrown, def, fn.id, call.callId, log);
+    return def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure) };
   }
 }
 

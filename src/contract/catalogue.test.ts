@@ -68,6 +68,20 @@ test('what was announced comes back from the catalogue as it was', async () => {
   expect(bus.asked).toEqual([['engine::functions::list', { include_internal: true }]]);
 });
 
+test('what an operator decides by is announced and comes back', async () => {
+  const policy = { permissions: ['fs.read'], risk: 'low', sideEffects: ['noise'], constraints: ['paths'] } as const;
+  const { id, metadata } = announce({ errors, failedResult: () => ({}) }, { ...readFile, policy });
+  const told = {
+    permissions: ['fs.read'],
+    risk: 'low',
+    side_effects: ['noise'],
+    constraints: ['paths'],
+    fails_in_result: true,
+  };
+  expect(metadata).toMatchObject(told);
+  expect(await readCatalogue(busWith([{ function_id: id, metadata }]))).toMatchObject([told]);
+});
+
 const bare = { namespace: 'default', worker: '', summary: '', errors: [], examples: [] };
 
 test.each<[string, object, object]>([
@@ -83,6 +97,7 @@ test.each<[string, object, object]>([
     { metadata: { errors: [{ code: 'C1' }] } },
     { errors: [{ code: 'C1', meaning: '', http: 500, retryable: false }] },
   ],
+  ['a policy that is none', { metadata: { permissions: 'all', risk: 'none', side_effects: [1], constraints: {} } }, {}],
   ['schemas that are none', { request_format: true, response_format: 'object' }, {}],
 ])('a foreign row with %s is taken for what it is', async (_, row, entry) => {
   expect(await readCatalogue(busWith([{ function_id: 'py::fn', ...row }]))).toEqual([

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 
 import type { Bus } from './bus.ts';
-import type { FunctionDef } from './define-function.ts';
+import { RISKS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
 import { requestSchema, responseSchema, type JsonSchema } from './json-schema.ts';
 
@@ -22,7 +22,7 @@ export interface Announcement {
 const ErrorSummarySchema = z.object({
   code: z.string(),
   meaning: z.string().default(''),
-  http: z.int().min(400).max(599).default(500),
+  http: z.int().min(200).max(599).default(500),
   retryable: z.boolean().default(false),
 });
 export type ErrorSummary = z.infer<typeof ErrorSummarySchema>;
@@ -33,6 +33,12 @@ const FunctionMetadataSchema = z.object({
   details: z.string().optional().catch(undefined),
   errors: z.array(ErrorSummarySchema).default([]).catch([]),
   examples: z.array(z.unknown()).default([]).catch([]),
+  permissions: z.array(z.string()).optional().catch(undefined),
+  risk: z.enum(RISKS).optional().catch(undefined),
+  side_effects: z.array(z.string()).optional().catch(undefined),
+  constraints: z.array(z.string()).optional().catch(undefined),
+  /** A result with `success: false` is a failure. */
+  fails_in_result: z.boolean().optional().catch(undefined),
 });
 export type FunctionMetadata = z.infer<typeof FunctionMetadataSchema>;
 
@@ -62,7 +68,7 @@ export interface CatalogueEntry extends FunctionMetadata {
 }
 
 /** The definition as its worker announces it. */
-export function announce(worker: Pick<AnyWorker, 'errors'>, fn: FunctionDef<never>): Announcement {
+export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn: FunctionDef<never>): Announcement {
   const name = fn.id
     .split(/::|[-_]/)
     .slice(1)
@@ -78,6 +84,13 @@ export function announce(worker: Pick<AnyWorker, 'errors'>, fn: FunctionDef<neve
       details: fn.details,
       errors: summariseErrors(worker.errors).filter(({ code }) => fn.errors.includes(code)),
       examples: [...fn.examples],
+      ...(fn.policy && {
+        permissions: [...fn.policy.permissions],
+        risk: fn.policy.risk,
+        side_effects: [...fn.policy.sideEffects],
+        constraints: [...fn.policy.constraints],
+      }),
+      ...(worker.failedResult && { fails_in_result: true }),
     },
   };
 }

@@ -16,6 +16,8 @@ export interface ErrorRow<Details> {
   message(details: Details): string;
   /** Fields to merge into the failed request before sending it again. */
   fix?(details: Details): Record<string, unknown> | undefined;
+  /** What the caller gets beside code, message and fix. */
+  extra?(details: Details): Record<string, unknown>;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- details differ per row; `fail` restores their type
@@ -52,7 +54,7 @@ export function defineErrors<const T extends ErrorTable>(table: T): Errors<T> {
     fail(code, details, cause) {
       const row: ErrorRow<unknown> = table[code]!;
       const fix = row.fix?.(details);
-      const extra = fix === undefined ? {} : { fix };
+      const extra = { ...(fix === undefined ? {} : { fix }), ...row.extra?.(details) };
       return new Failure({ code, message: row.message(details), extra }, cause);
     },
   };

@@ -10,6 +10,21 @@ import type { CallScope } from './call-scope.ts';
 /** The worst a call can do. Surfaces turn it into hints and confirmations. */
 export type Effect = 'read' | 'write' | 'delete' | 'execute';
 
+/** How much harm a call can do when it is not what was meant. */
+export const RISKS = ['low', 'medium', 'high'] as const;
+export type Risk = (typeof RISKS)[number];
+
+/** What an operator decides about a function by, beside its effect. */
+export interface Policy {
+  /** What a caller needs, such as `fs.read`. */
+  readonly permissions: readonly string[];
+  readonly risk: Risk;
+  /** What is different afterwards, such as `filesystem_write`. */
+  readonly sideEffects: readonly string[];
+  /** Configuration keys that limit it. */
+  readonly constraints: readonly string[];
+}
+
 export interface FunctionDef<
   Context,
   Request extends z.ZodType = z.ZodType,
@@ -22,6 +37,7 @@ export interface FunctionDef<
   /** What a reader would not guess from the summary and the fields. */
   details?: string;
   effect: Effect;
+  policy?: Policy;
   request: Request;
   response: Response;
   errors: readonly Code[];

@@ -29,6 +29,8 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   translate?(error: unknown): Failure | undefined;
   /** How a failure is spelled on the wire; as an iii handler failure unless said otherwise. */
   spell?(failure: Failure): ErrorBody;
+  /** The result that stands for a failure, for a worker whose contract has no failed calls; then nothing is spelled. */
+  failedResult?(failure: Failure): unknown;
   /** Turns configuration into the live context; a refusal here is a refusal to start. */
   open(config: z.output<Config>, log: Log): Promise<Context> | Context;
   close?(context: Context): Promise<void> | void;

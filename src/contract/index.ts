@@ -13,7 +13,7 @@ export {
 } from './catalogue.ts';
 export { ConfigError, configKeys, parseConfig, type ConfigKey } from './config.ts';
 export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } from './define-errors.ts';
-export type { Effect, FunctionDef } from './define-function.ts';
+export { RISKS, type Effect, type FunctionDef, type Policy, type Risk } from './define-function.ts';
 export { defineWorker, type AnyWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { requestSchema, responseSchema } from './json-schema.ts';
-import { int64, named, uint32, uint64 } from './wire.ts';
+import { int32, int64, named, uint, uint32, uint64 } from './wire.ts';
 
 /** The schema of one field. */
 function field(schema: z.ZodType, io = requestSchema): unknown {
@@ -25,6 +25,8 @@ test('a schema says its draft and its title first, and allows what it does not k
 test.each([
   ['uint32', uint32(), { type: 'integer', format: 'uint32', minimum: 0 }],
   ['uint64', uint64(), { type: 'integer', format: 'uint64', minimum: 0 }],
+  ['uint', uint(), { type: 'integer', format: 'uint', minimum: 0 }],
+  ['int32', int32(), { type: 'integer', format: 'int32' }],
   ['int64', int64(), { type: 'integer', format: 'int64' }],
   ['a uint32 from 1', uint32().min(1), { type: 'integer', format: 'uint32', minimum: 1 }],
   [

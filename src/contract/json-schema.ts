@@ -2,13 +2,14 @@
  * The only zod → JSON Schema conversion: draft-07, spelled as the iii workers publish theirs.
  *
  * Differences from zod's own output: integer formats without an upper bound, `type: [T, "null"]`
- * for a nullable plain type, and no `additionalProperties` (unknown fields are always tolerated).
+ * for a nullable plain type, and `additionalProperties` only where it says what the values of a map are (unknown
+ * fields are always tolerated).
  */
 import { z } from 'zod';
 
 export type JsonSchema = Record<string, unknown>;
 
-const INTEGER_FORMATS = new Set(['uint32', 'uint64', 'int64']);
+const INTEGER_FORMATS = new Set(['uint', 'uint32', 'uint64', 'int32', 'int64']);
 
 /** The schema of what a caller sends: fields with a default are optional. */
 export function requestSchema(schema: z.ZodType, title: string): JsonSchema {
@@ -30,13 +31,18 @@ function convert(schema: z.ZodType, title: string, io: 'input' | 'output'): Json
 }
 
 function respell(schema: JsonSchema): void {
-  delete schema.additionalProperties;
+  if (!isValueSchema(schema.additionalProperties)) delete schema.additionalProperties;
+  delete schema.propertyNames;
   delete schema.id;
   if (typeof schema.format === 'string' && INTEGER_FORMATS.has(schema.format)) {
     delete schema.maximum;
-    if (schema.format === 'int64') delete schema.minimum;
+    if (!schema.format.startsWith('u')) delete schema.minimum;
   }
   mergeNullable(schema);
+}
+
+function isValueSchema(additional: unknown): boolean {
+  return typeof additional === 'object' && additional !== null && Object.keys(additional).length > 0;
 }
 
 /** `anyOf: [{type: T, …}, {type: null}]` → `{type: [T, null], …}`, unless T is a reference. */

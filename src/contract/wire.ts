@@ -12,6 +12,11 @@ export const uint32 = () => z.int().min(0).max(MAX_UINT32).meta({ format: 'uint3
 /** Whole numbers up to 2^53: what JSON carries without loss. */
 export const uint64 = () => z.int().min(0).meta({ format: 'uint64' });
 
+/** A count in the machine's own width, as Rust's `usize` is published. */
+export const uint = () => z.int().min(0).meta({ format: 'uint' });
+
+export const int32 = () => z.int().min(-0x8000_0000).max(0x7fff_ffff).meta({ format: 'int32' });
+
 export const int64 = () => z.int().meta({ format: 'int64' });
 
 /** A shape that the schemas list under `definitions` by this name. */

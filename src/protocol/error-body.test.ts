@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { handlerFailure, readErrorBody, toErrorBody, type ErrorBody } from './error-body.ts';
+import { handlerFailure, handlerText, readErrorBody, toErrorBody, type ErrorBody } from './error-body.ts';
 
 test('a coded failure stands as compact JSON in the text of a handler failure', () => {
   expect(handlerFailure({ code: 'C211', message: 'a.txt does not exist', fix: { path: 'b.txt' } })).toEqual({
@@ -31,7 +31,8 @@ test('a failure without a code keeps its text', () => {
     fc.property(
       fc.string().filter((text) => !text.includes('{')),
       (text) => {
-        expect(readErrorBody({ code: 'invocation_failed', message: `handler error: ${text}` })).toEqual({
+        expect(handlerText(text)).toEqual({ code: 'invocation_failed', message: `handler error: ${text}` });
+        expect(readErrorBody(handlerText(text))).toEqual({
           code: 'invocation_failed',
           message: text,
         });

@@ -28,6 +28,11 @@ export function handlerFailure(fields: FailureFields): ErrorBody {
   return { code: HANDLER_FAILED, message: HANDLER_PREFIX + JSON.stringify(fields) };
 }
 
+/** A failure without a code, as a handler of an iii worker sends it. */
+export function handlerText(message: string): ErrorBody {
+  return { code: HANDLER_FAILED, message: HANDLER_PREFIX + message };
+}
+
 /** The failure behind an error body: the coded one inside the text when there is one, else the body itself. */
 export function readErrorBody(body: ErrorBody): FailureFields {
   return codedFailureIn(body.message) ?? { code: body.code, message: withoutPrefix(body.message) };

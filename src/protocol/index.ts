@@ -10,7 +10,14 @@ export {
   type ChannelRef,
   type ChannelWriter,
 } from './channel.ts';
-export { handlerFailure, readErrorBody, toErrorBody, type ErrorBody, type FailureFields } from './error-body.ts';
+export {
+  handlerFailure,
+  handlerText,
+  readErrorBody,
+  toErrorBody,
+  type ErrorBody,
+  type FailureFields,
+} from './error-body.ts';
 export {
   decodeFrame,
   FEATURE_CANCEL,
