@@ -1,0 +1,101 @@
+/**
+ * A cgroup for every job. Whatever a process does to its session, group, parent or signals, it stays in there.
+ *
+ * The server's thread steps into the job's group, forks, and steps out again, all within one turn: the child is
+ * born inside. That costs a tenth of a shell that would move itself and then become the program.
+ */
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { CgroupKind } from './cgroup-kinds.ts';
+import { Cgroup } from './cgroup.ts';
+import { Guardian, GUARDIAN_LOOKS } from './guardian.ts';
+import type { Command, Held, Rung } from './rung.ts';
+import { ensureStarted, spawnCommand } from './spawn-command.ts';
+
+/** $1 is the directory above the groups of all jobs. */
+const guardianScript = ({ halt, members }: CgroupKind) => `
+  end() {
+    for group in "$1"/*/; do [ ! -d "$group" ] || end "\${group%/}"; done
+    while read -r id; do kill -9 "$id"; done < "$1/${members}"
+    rmdir "$1"
+  }
+  echo ${halt.value} > "$1/${halt.file}"
+  for look in ${GUARDIAN_LOOKS}; do
+    end "$1"
+    [ -d "$1" ] || exit 0
+    sleep 0.05
+  done`;
+
+export class CgroupRung implements Rung {
+  readonly name: CgroupKind['name'];
+  readonly #kind: CgroupKind;
+  readonly #wayBack: number;
+  readonly #topPath: string;
+  readonly #guardian: Guardian;
+  /** Above the groups of all jobs; made for the first, so that a server without jobs leaves no trace. */
+  #top: Cgroup | undefined;
+  #count = 0;
+
+  private constructor(kind: CgroupKind, home: string) {
+    this.name = kind.name;
+    this.#kind = kind;
+    this.#wayBack = openSync(join(home, kind.entrance), 'r+');
+    this.#topPath = join(home, `workcell-${process.pid}-${randomBytes(4).toString('hex')}`);
+    this.#guardian = new Guardian(guardianScript(kind), [this.#topPath]);
+  }
+
+  /** `home` is the server's own cgroup. Throws what the system says when it may not be used so. */
+  static open(kind: CgroupKind, home: string | undefined): CgroupRung {
+    if (home === undefined) throw new Error(`this system shows no ${kind.name}`);
+    const rung = new CgroupRung(kind, home);
+    try {
+      rung.#probe();
+    } catch (error) {
+      closeSync(rung.#wayBack);
+      throw error;
+    }
+    return rung;
+  }
+
+  async start(command: Command): Promise<Held> {
+    this.#guardian.ensure();
+    this.#top ??= Cgroup.make(this.#topPath, this.#kind);
+    const hold = Cgroup.make(join(this.#topPath, String(this.#count++)), this.#kind);
+    try {
+      const process = this.#inside(hold, () => spawnCommand(command));
+      await ensureStarted(process, command);
+      return { process, hold };
+    } catch (error) {
+      hold.release();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#top?.release();
+    await this.#guardian.close();
+    closeSync(this.#wayBack);
+  }
+
+  #inside<T>(group: Cgroup, work: () => T): T {
+    group.write(this.#kind.entrance, '0');
+    try {
+      return work();
+    } finally {
+      writeSync(this.#wayBack, '0');
+    }
+  }
+
+  /** In, out and the halt, so that it is not the first job that finds out. */
+  #probe(): void {
+    const group = Cgroup.make(this.#topPath, this.#kind);
+    try {
+      this.#inside(group, () => {});
+      group.write(this.#kind.halt.file, this.#kind.halt.value);
+    } finally {
+      group.release();
+    }
+  }
+}

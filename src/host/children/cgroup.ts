@@ -1,0 +1,82 @@
+/** One cgroup directory with everything below it: a job may have made groups of its own in there. */
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { awaitGone } from './await-gone.ts';
+import type { CgroupKind } from './cgroup-kinds.ts';
+import type { Hold } from './rung.ts';
+import { sendKill } from './send-kill.ts';
+
+export class Cgroup implements Hold {
+  readonly path: string;
+  readonly #kind: CgroupKind;
+
+  private constructor(path: string, kind: CgroupKind) {
+    this.path = path;
+    this.#kind = kind;
+  }
+
+  static make(path: string, kind: CgroupKind): Cgroup {
+    mkdirSync(path);
+    const group = new Cgroup(path, kind);
+    try {
+      if (kind.setUp) group.write(kind.setUp.file, kind.setUp.value);
+      return group;
+    } catch (error) {
+      group.release();
+      throw error;
+    }
+  }
+
+  /** Only an empty one can be removed. */
+  releaseIfEmpty(): boolean {
+    return removeIfEmpty(this.path);
+  }
+
+  async kill(): Promise<boolean> {
+    this.write(this.#kind.halt.file, this.#kind.halt.value);
+    return await awaitGone(() => {
+      const members = membersBelow(this.path, this.#kind.members);
+      for (const id of members) sendKill(id);
+      return members.length === 0;
+    });
+  }
+
+  release(): void {
+    removeBelow(this.path);
+  }
+
+  write(file: string, value: string): void {
+    writeFileSync(join(this.path, file), value, { flag: 'r+' });
+  }
+}
+
+/** Processes or threads: a signal takes either number. */
+function membersBelow(path: string, file: string): number[] {
+  const own = readFileSync(join(path, file), 'latin1').split('\n').filter(Boolean).map(Number);
+  return [...own, ...groupsIn(path).flatMap((group) => membersBelow(group, file))];
+}
+
+/** What did not end after SIGKILL keeps its group. */
+function removeBelow(path: string): void {
+  if (removeIfEmpty(path)) return;
+  for (const group of groupsIn(path)) removeBelow(group);
+  removeIfEmpty(path);
+}
+
+function removeIfEmpty(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EBUSY') return false;
+    if (code === 'ENOENT') return true;
+    throw error;
+  }
+}
+
+function groupsIn(path: string): string[] {
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
+}

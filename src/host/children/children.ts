@@ -1,0 +1,65 @@
+/**
+ * The owner of every child process: nothing that a job started outlives the job, nor the server.
+ *
+ * What keeps that promise differs by system; docs/decisions/2026-11-15-what-holds-a-job-together.md has the reasons.
+ */
+import { silentLog, type Log } from '#contract';
+import type { ChildSpec, RunningChild } from './child.ts';
+import { Job } from './job.ts';
+import { openRung } from './open-rung.ts';
+import type { Containment, Rung } from './rung.ts';
+import { checkCommand } from './spawn-error.ts';
+
+export class Children {
+  readonly #rung: Rung;
+  readonly #log: Log;
+  readonly #starts = new Set<Promise<unknown>>();
+  readonly #jobs = new Set<Job>();
+  #isClosed = false;
+
+  private constructor(rung: Rung, log: Log) {
+    this.#rung = rung;
+    this.#log = log;
+  }
+
+  /** Holds jobs by the best means that works here, or by the one named; that throws when it does not work. */
+  static async open({ containment, log = silentLog }: { containment?: Containment; log?: Log } = {}) {
+    return new Children(await openRung({ name: containment, log }), log);
+  }
+
+  get containment(): Containment {
+    return this.#rung.name;
+  }
+
+  /** Rejects with a `SpawnError`. */
+  async start(spec: ChildSpec): Promise<RunningChild> {
+    if (this.#isClosed) throw new Error('no child is started after close');
+    checkCommand(spec);
+    const start = this.#start(spec);
+    this.#starts.add(start);
+    try {
+      return await start;
+    } finally {
+      this.#starts.delete(start);
+    }
+  }
+
+  /** Kills every job and waits until nothing is left. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.allSettled(this.#starts);
+    await Promise.all([...this.#jobs].map((job) => job.kill().then(() => job.done)));
+    await this.#rung.close();
+  }
+
+  async #start(spec: ChildSpec): Promise<Job> {
+    const { argv, env, cwd = process.cwd() } = spec;
+    const startedAt = performance.now();
+    const held = await this.#rung.start({ argv, env, cwd, stdin: spec.stdin === undefined ? 'ignore' : 'pipe' });
+    const job = new Job(held, spec, { startedAt, log: this.#log });
+    this.#jobs.add(job);
+    void job.done.then(() => this.#jobs.delete(job));
+    return job;
+  }
+}

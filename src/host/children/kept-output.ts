@@ -1,0 +1,48 @@
+/** The first bytes of a stream, up to a cap; what comes after is counted as cut and dropped. */
+
+const FIRST_BLOCK_BYTES = 4096;
+
+export class KeptOutput {
+  droppedBytes = 0;
+  readonly #maxBytes: number;
+  #block = Buffer.alloc(0);
+  #length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Buffer): void {
+    const wanted = Math.min(chunk.length, this.#maxBytes - this.#length);
+    this.droppedBytes += chunk.length - wanted;
+    if (wanted === 0) return;
+
+    this.#makeRoom(this.#length + wanted);
+    this.#length += chunk.copy(this.#block, this.#length, 0, wanted);
+  }
+
+  get isTruncated(): boolean {
+    return this.droppedBytes > 0;
+  }
+
+  /** A view: what is kept is never written to again. */
+  get bytes(): Buffer {
+    return this.#block.subarray(0, this.#length);
+  }
+
+  /** Copies what is kept to a block of its own size; for when no more comes. */
+  trim(): void {
+    if (this.#block.length === this.#length) return;
+    const block = Buffer.allocUnsafeSlow(this.#length);
+    this.#block.copy(block);
+    this.#block = block;
+  }
+
+  #makeRoom(length: number): void {
+    if (length <= this.#block.length) return;
+    const size = Math.min(this.#maxBytes, Math.max(length, 2 * this.#block.length, FIRST_BLOCK_BYTES));
+    const block = Buffer.allocUnsafeSlow(size);
+    this.#block.copy(block, 0, 0, this.#length);
+    this.#block = block;
+  }
+}

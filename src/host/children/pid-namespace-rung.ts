@@ -1,0 +1,83 @@
+/**
+ * A pid namespace for every job: when its first process ends, the kernel ends all the others.
+ *
+ * That first process is a `cat` on a pipe of the server, so it ends with the server too, and no guardian is needed.
+ * The program comes second: the first of a namespace is deaf to signals and has to collect orphans. One namespace is
+ * made ahead, because that takes longer than to start a program.
+ */
+import { findProgram } from './find-program.ts';
+import { NamespaceTools, PidNamespace } from './pid-namespace.ts';
+import type { Command, Held, Hold, Rung } from './rung.ts';
+import { sendKill } from './send-kill.ts';
+import { ensureStarted, spawnCommand } from './spawn-command.ts';
+
+/** How many are made at a time, so that each of many is made soon. */
+const LANES = 4;
+
+export class PidNamespaceRung implements Rung {
+  readonly name = 'pid-namespace';
+  readonly #tools = new NamespaceTools();
+  readonly #lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
+  #made = 0;
+  #ahead: Promise<PidNamespace | undefined> | undefined;
+
+  private constructor() {}
+
+  /** Throws when this system does not let this user make one. */
+  static async open(): Promise<PidNamespaceRung> {
+    const rung = new PidNamespaceRung();
+    const command = { argv: ['true'], cwd: '/', env: {}, stdin: 'ignore' } as const;
+    const { process, hold } = await rung.start(command);
+    const exitCode = await new Promise((resolve) => process.once('exit', resolve));
+    await hold.kill();
+    if (exitCode === 0) return rung;
+
+    await rung.close();
+    throw new Error('this user may not enter pid namespaces here');
+  }
+
+  async start(command: Command): Promise<Held> {
+    findProgram(command);
+    const namespace = await this.#take();
+    try {
+      const process = spawnCommand(command, { argv: namespace.enter(command), cwd: '/' });
+      await ensureStarted(process, command);
+      return { process, hold: holdOf(namespace, process.pid!) };
+    } catch (error) {
+      await namespace.end();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#ahead)?.end();
+  }
+
+  async #take(): Promise<PidNamespace> {
+    const ahead = this.#ahead;
+    // Should this one fail, the next job tries again and tells why.
+    this.#ahead = this.#make().catch(() => undefined);
+    const namespace = await ahead;
+    return namespace?.isAlive ? namespace : await this.#make();
+  }
+
+  #make(): Promise<PidNamespace> {
+    const lane = this.#made++ % LANES;
+    const made = this.#lanes[lane]!.then(() => PidNamespace.make(this.#tools));
+    this.#lanes[lane] = made.catch(() => undefined);
+    return made;
+  }
+}
+
+/** Whether others are inside is not asked: it ends with the program whatever there is. */
+function holdOf(namespace: PidNamespace, leader: number): Hold {
+  return {
+    releaseIfEmpty: () => false,
+    kill() {
+      // It waits outside for the program.
+      sendKill(-leader);
+      return namespace.end();
+    },
+    release() {},
+  };
+}

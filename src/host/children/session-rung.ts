@@ -1,0 +1,120 @@
+/**
+ * The best effort, for systems that offer neither cgroups nor namespaces: a session for each job, a mark that its
+ * processes inherit, and a look through all processes for those that left the session.
+ *
+ * A look costs milliseconds, so a reply does not wait for it: what has left the session of a job that ended by
+ * itself dies a moment after the reply. `kill` and `close` wait.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { awaitGone } from './await-gone.ts';
+import { Guardian } from './guardian.ts';
+import { chooseJobMarks, type JobMarks } from './job-marks.ts';
+import { listProcesses, membersOf, newestPid, type JobTraits } from './processes.ts';
+import type { Command, Held, Hold, Rung } from './rung.ts';
+import { sendKill } from './send-kill.ts';
+import { sessionGuardianScript } from './session-guardian.ts';
+import { ensureStarted, spawnCommand } from './spawn-command.ts';
+
+/** Jobs that ended within this time share their looks. */
+const GATHER_MS = 100;
+
+export class SessionRung implements Rung {
+  readonly name = 'session';
+  readonly #marks: JobMarks | undefined;
+  readonly #guardian: Guardian;
+  readonly #jobs = new Set<JobTraits>();
+  /** Those of them that ended by themselves, and may have left something. */
+  readonly #ended = new Set<JobTraits>();
+  #sweep: Promise<void> | undefined;
+
+  private constructor(marks: JobMarks | undefined) {
+    this.#marks = marks;
+    this.#guardian = new Guardian(sessionGuardianScript, marks?.guardianWords ?? []);
+  }
+
+  static open(marks = chooseJobMarks()): SessionRung {
+    return new SessionRung(marks);
+  }
+
+  async start(command: Command): Promise<Held> {
+    this.#guardian.ensure();
+    const mark = this.#marks?.next(new Set([...this.#jobs].map((job) => job.mark)));
+    const process = mark === undefined ? spawnCommand(command) : this.#marks!.put(mark, command, spawnCommand);
+    await ensureStarted(process, command);
+
+    const job = { leader: process.pid!, mark };
+    this.#jobs.add(job);
+    this.#tellGuardian();
+    return { process, hold: this.#holdOf(job) };
+  }
+
+  async close(): Promise<void> {
+    await this.#sweep;
+    await this.#guardian.close();
+  }
+
+  #holdOf(job: JobTraits): Hold {
+    return {
+      releaseIfEmpty: () => {
+        if (isGroupAlive(job.leader)) return false;
+        // The newest process of all: then the job was that one.
+        if (newestPid() === job.leader) this.#forget(job);
+        else this.#sweepLater(job);
+        return true;
+      },
+      kill: () => {
+        sendKill(-job.leader);
+        return this.#killAll(new Set([job]));
+      },
+      release: () => this.#forget(job),
+    };
+  }
+
+  #sweepLater(job: JobTraits): void {
+    this.#ended.add(job);
+    this.#sweep ??= this.#sweepEnded();
+  }
+
+  async #sweepEnded(): Promise<void> {
+    while (this.#ended.size > 0) {
+      await sleep(GATHER_MS);
+      const jobs = new Set(this.#ended);
+      await this.#killAll(jobs);
+      for (const job of jobs) {
+        this.#ended.delete(job);
+        this.#forget(job);
+      }
+    }
+    this.#sweep = undefined;
+  }
+
+  /** Two looks without a find: one may miss a process that is born while it goes on. */
+  async #killAll(jobs: ReadonlySet<JobTraits>): Promise<boolean> {
+    let quietLooks = 0;
+    return await awaitGone(async () => {
+      const members = membersOf(jobs, await listProcesses(this.#marks?.pattern));
+      for (const pid of members) sendKill(pid);
+      quietLooks = members.length === 0 ? quietLooks + 1 : 0;
+      return quietLooks === 2;
+    });
+  }
+
+  #forget(job: JobTraits): void {
+    this.#jobs.delete(job);
+    this.#tellGuardian();
+  }
+
+  #tellGuardian(): void {
+    this.#guardian.tell([...this.#jobs].map(({ leader }) => leader).join(' '));
+  }
+}
+
+function isGroupAlive(leader: number): boolean {
+  try {
+    process.kill(-leader, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * A server that owns children, alone in a process that can be killed.
+ *
+ * Arguments: the folder of the built sources, and what is to hold jobs together. It does what it is told over IPC,
+ * one reply a message, under the message's number.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const [folder, containment] = process.argv.slice(2);
+const { Children } = await import(`${folder}/host/children/index.js`);
+
+const children = await Children.open(containment === 'best' ? {} : { containment });
+const jobs = new Map();
+
+const commands = {
+  async start({ job, spec }) {
+    jobs.set(job, await children.start(spec));
+  },
+  async done({ job }) {
+    const { exitCode, signal, timedOut, stdout, stderr, stdoutTruncated, stderrTruncated } = await jobs.get(job).done;
+    const sizes = { stdoutBytes: stdout.length, stderrBytes: stderr.length };
+    return { exitCode, signal, timedOut, stdoutTruncated, stderrTruncated, ...sizes };
+  },
+  kill: ({ job }) => jobs.get(job).kill(),
+  close: () => children.close(),
+  /** What it has, and the most it had since it was last asked, as the kernel counts. */
+  memory() {
+    globalThis.gc();
+    const [rss, peak] = ['VmRSS', 'VmHWM'].map((key) => memoryBytes(key));
+    writeFileSync('/proc/self/clear_refs', '5');
+    return { rss, peak };
+  },
+};
+
+process.on('message', (message) => void reply(message));
+process.on('disconnect', () => process.exit());
+process.send({ containment: children.containment });
+
+async function reply({ number, command, ...words }) {
+  process.send({ number, result: (await commands[command](words)) ?? null });
+}
+
+function memoryBytes(key) {
+  return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(readFileSync('/proc/self/status', 'latin1'))[1]) * 1024;
+}

@@ -1,0 +1,101 @@
+/** The test's end of `shell-orphans-server.mjs`, and the sources built for it: Node 20 does not run TypeScript. */
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import type { ChildSpec, Containment } from '#host';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('shell-orphans-server.mjs', import.meta.url));
+const PATIENCE_MS = 30_000;
+
+export async function buildChildren(): Promise<{ folder: string } & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'workcell-children-'));
+  const compilerOptions = { outDir: folder, rootDir: join(ROOT, 'src'), incremental: false, noCheck: true };
+  const files = ['host/children/index.ts', 'contract/index.ts'].map((file) => join(ROOT, 'src', file));
+  const tsconfig = { extends: join(ROOT, 'tsconfig.build.json'), compilerOptions, files, include: [] };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', imports: { '#*': './*/index.js' } }));
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
+  // Some servers run as another user.
+  await chmod(folder, 0o755);
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+export class ChildrenServer {
+  readonly containment: Containment;
+  readonly #process: ChildProcess;
+  readonly #replies = new Map<number, (result: unknown) => void>();
+  #count = 0;
+
+  private constructor(process: ChildProcess, containment: Containment) {
+    this.#process = process;
+    this.containment = containment;
+    process.on('message', ({ number, result }: { number: number; result: unknown }) => {
+      this.#replies.get(number)!(result);
+      this.#replies.delete(number);
+    });
+  }
+
+  /** Rejects when jobs cannot be held that way here. */
+  static async start(folder: string, containment: Containment | 'best', { uid }: { uid?: number } = {}) {
+    const process = fork(PROGRAM, [folder, containment], {
+      execArgv: ['--expose-gc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      ...(uid === undefined ? {} : { uid, gid: uid }),
+    });
+    let complaint = '';
+    process.stderr!.on('data', (chunk) => (complaint += String(chunk)));
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const [ready] = await Promise.race([once(process, 'message', { signal }), once(process, 'exit', { signal })]);
+    if (!ready.containment) throw new Error(`the server did not start: ${complaint}`);
+    return new ChildrenServer(process, ready.containment);
+  }
+
+  start(job: number, spec: Omit<ChildSpec, 'stdin'>): Promise<unknown> {
+    return this.#ask('start', { job, spec });
+  }
+
+  done(job: number): Promise<unknown> {
+    return this.#ask('done', { job });
+  }
+
+  kill(job: number): Promise<unknown> {
+    return this.#ask('kill', { job });
+  }
+
+  /** In bytes: what it has, and the most it had since the last time. */
+  async memory(): Promise<{ rss: number; peak: number }> {
+    return (await this.#ask('memory', {})) as { rss: number; peak: number };
+  }
+
+  async close(): Promise<void> {
+    await this.#ask('close', {});
+    await this.die('disconnect');
+  }
+
+  /** By a signal, or by letting go of it: then it exits without closing anything. */
+  async die(how: NodeJS.Signals | 'disconnect'): Promise<void> {
+    const exited = once(this.#process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    if (how === 'disconnect') this.#process.disconnect();
+    else this.#process.kill(how);
+    await exited;
+  }
+
+  #ask(command: string, words: object): Promise<unknown> {
+    const number = this.#count++;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no reply to ${command} ${JSON.stringify(words)}`)), PATIENCE_MS);
+      this.#replies.set(number, (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      });
+      this.#process.send({ number, command, ...words });
+    });
+  }
+}
