@@ -4,7 +4,7 @@
  * The name tells who writes it. The first write of a process in a directory removes what nobody writes any
  * more; only names of exactly this form are touched.
  */
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { lstatSync, readdir, readFileSync, readlinkSync, unlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
@@ -35,7 +35,7 @@ const list = promisify(readdir);
 
 /** A name that nobody can guess. */
 export function tempName(): ByteString {
-  return `.workcell-${PID_SPACE}-${process.pid}-${randomBytes(16).toString('hex')}` as ByteString;
+  return `.workcell-${PID_SPACE}-${process.pid}-${randomUUID().replaceAll('-', '')}` as ByteString;
 }
 
 /** Removes what dead processes left in the directory of the entry, the first time this process writes there. */

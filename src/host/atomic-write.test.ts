@@ -4,6 +4,7 @@ import {
   chownSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   statSync,
   symlinkSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { tempDir } from '#testing';
 import { tempName } from './atomic-write-temp.ts';
@@ -40,6 +41,31 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       await pending.commit({ isSynced: true });
     }
     expect([readdirSync(dir.root), text(dir, 'a')]).toEqual([['a'], 'one two']);
+  });
+
+  test('files that differ late, or only in their mode, are written, and the same one is not', async () => {
+    const bytes = Buffer.alloc(200_000, 'x');
+    await using dir = await tempDir({ a: bytes });
+    const isWritten = async (changed: Buffer, mode?: number) => {
+      utimesSync(dir.path('a'), 1, 1);
+      using entry = target(dir, 'a');
+      await writeWhole(entry, changed, { ...options, mode });
+      return statSync(dir.path('a')).mtimeMs !== 1000;
+    };
+    expect(await isWritten(bytes)).toBe(false);
+    expect(await isWritten(bytes, 0o600)).toBe(true);
+    expect(await isWritten(Buffer.concat([bytes.subarray(1), Buffer.from('y')]))).toBe(true);
+    expect(text(dir, 'a').slice(-2)).toBe('xy');
+  });
+
+  test.skipIf(process.platform !== 'linux')('the files that were replaced are all let go of', async () => {
+    await using dir = await tempDir({ a: '' });
+    const held = () => readdirSync('/proc/self/fd').filter((fd) => leadsTo(fd).startsWith(dir.root));
+    for (let i = 0; i < 50; i++) {
+      using entry = target(dir, 'a');
+      await writeWhole(entry, Buffer.from(`${i}`), options);
+    }
+    await vi.waitFor(() => expect(held()).toEqual([]), 10_000);
   });
 
   test('a large file is written whole, with turns for others in between', async () => {
@@ -148,3 +174,12 @@ test('the first write in a directory removes what dead processes left there, and
   expect(readdirSync(dir.root)).toEqual([...living, ...others, link, 'new', 'sub'].sort());
   expect(readdirSync(dir.path('sub'))).toHaveLength(1);
 });
+
+/** Nowhere when it is closed by now, as the descriptor that lists the others is. */
+function leadsTo(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}

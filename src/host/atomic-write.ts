@@ -12,6 +12,7 @@ import {
   fchownSync,
   fstatSync,
   fsync,
+  futimesSync,
   linkSync,
   lstatSync,
   openSync,
@@ -23,6 +24,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 
+import { HeldFile } from './atomic-write-held.ts';
 import { sweepOnce, tempName } from './atomic-write-temp.ts';
 import { HostError } from './host-error.ts';
 import type { JailEntry } from './jail-entry.ts';
@@ -33,12 +35,17 @@ export interface WriteOptions {
   mode?: number;
   /** Whether to return only when the file and its name are on the disk. */
   isSynced: boolean;
+  /** A file whose owner and times it takes over, instead of the owner of the one that is replaced. */
+  like?: Stats;
 }
 
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Up to this size a piece is written at once: a small write is cheaper than going away and coming back. */
 const SMALL_BYTES = 1 << 20;
+
+/** Files that differ mostly do so early on, or by their size. */
+const COMPARED_AT_ONCE = 1 << 16;
 
 const PERMISSION_BITS = 0o7777;
 const SPECIAL_BITS = 0o7000;
@@ -51,19 +58,24 @@ const syncLater = promisify(fsync);
 
 /** Gives a file exactly these bytes. Nothing is touched when it has them already. */
 export async function writeWhole(entry: JailEntry, bytes: Uint8Array, options: WriteOptions): Promise<void> {
-  if (await isAlready(entry, bytes, options.mode)) return;
+  if (isAlready(entry, bytes, options.mode)) return;
 
   using pending = await PendingFile.at(entry);
   await pending.append(bytes);
   await pending.commit(options);
 }
 
-async function isAlready(entry: JailEntry, bytes: Uint8Array, mode: number | undefined): Promise<boolean> {
+function isAlready(entry: JailEntry, bytes: Uint8Array, mode: number | undefined): boolean {
   if (!entry.stat?.isFile() || entry.stat.size !== bytes.length) return false;
   if (mode !== undefined && mode !== (entry.stat.mode & PERMISSION_BITS)) return false;
 
   using file = entry.open();
-  return (await file.read()).equals(bytes);
+  const block = Buffer.allocUnsafe(Math.min(bytes.length, COMPARED_AT_ONCE));
+  for (let position = 0; position < bytes.length; position += block.length) {
+    const length = file.readAt(block, position);
+    if (!block.subarray(0, length).equals(bytes.subarray(position, position + block.length))) return false;
+  }
+  return true;
 }
 
 export class PendingFile {
@@ -92,18 +104,20 @@ export class PendingFile {
     }
   }
 
-  /** Puts it there, provided that there is still what was there when the entry was found. */
-  async commit({ mode, isSynced }: WriteOptions): Promise<void> {
-    const old = this.#entry.stat;
+  /** Puts it there, or at the entry as it was found later, provided that there is still what was there then. */
+  async commit({ mode, isSynced, like }: WriteOptions, place = this.#entry): Promise<void> {
+    const old = place.stat;
+    if (old && !old.isFile()) throw new HostError('not-a-file', place.path);
     try {
-      setOwnerAndMode(this.#fd, old, mode ?? (old ? old.mode & PERMISSION_BITS : 0o644));
+      setOwnerAndMode(this.#fd, like ?? old, mode ?? (old ? old.mode & PERMISSION_BITS : 0o644));
+      if (like) futimesSync(this.#fd, like.atime, like.mtime);
       if (isSynced) await syncLater(this.#fd);
     } catch (error) {
       throw HostError.fromErrno(error, this.#entry.path);
     }
-    this.#act((temp) => this.#entry.act((place) => (old ? replace(temp, place, old) : putNew(temp, place))));
+    this.#act((temp) => place.act((at) => (old ? replace(temp, at, old) : putNew(temp, at))));
     this.#isPending = false;
-    if (isSynced) await this.#entry.syncDirectory();
+    if (isSynced) await place.syncDirectory();
   }
 
   /** Leaves nothing behind when it was not committed. */
@@ -149,7 +163,8 @@ function mayChown(fd: number, uid: number, gid: number): boolean {
 }
 
 function replace(temp: Buffer, place: Buffer, old: Stats): void {
-  const now = lstatSync(place);
+  using held = new HeldFile(place);
+  const now = held.stat;
   const isSame = now.ino === old.ino && now.size === old.size && now.mtimeMs === old.mtimeMs;
   if (!isSame) throw changedMeanwhile('ESTALE');
   renameSync(temp, place);

@@ -4,33 +4,32 @@
  * Each batch keeps only what can still be among the first, so an early page of a huge directory
  * sorts next to nothing, and other calls run between two batches.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { ByteString } from './byte-string.ts';
 import { NAMES_AT_ONCE, type JailDir } from './jail-dir.ts';
+import { takeTurn } from './take-turn.ts';
 
 export interface FirstNames {
   names: ByteString[];
   total: number;
 }
 
-/** At most `limit` names. Whoever gave up, by the signal of `scope`, stops it between two batches. */
+/** At most `limit` names, of those that are accepted. Whoever gave up, by the signal, stops it between two batches. */
 export async function firstNames(
   dir: Pick<JailDir, 'names'>,
   limit: number,
-  scope: { readonly signal: AbortSignal },
+  scope: { readonly signal: AbortSignal; accepts?(name: ByteString): boolean },
 ): Promise<FirstNames> {
   let names: ByteString[] = [];
   let total = 0;
-  for (const batch of dir.names()) {
+  for (const listed of dir.names()) {
+    const batch = scope.accepts ? listed.filter((name) => scope.accepts!(name)) : listed;
     total += batch.length;
     const bound = names[limit - 1];
     const candidates = bound === undefined ? batch : batch.filter((name) => name < bound);
     names = mergeSorted(names, candidates.sort(), limit);
 
-    if (batch.length < NAMES_AT_ONCE) break;
-    await nextTurn();
-    scope.signal.throwIfAborted();
+    if (listed.length < NAMES_AT_ONCE) break;
+    await takeTurn(scope);
   }
   return { names, total };
 }

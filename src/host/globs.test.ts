@@ -125,7 +125,7 @@ test('one automaton for many patterns decides as trying every way through each o
         fc.pre(readable.length > 0);
         const automaton = new GlobAutomaton(readable);
         for (const path of tried) {
-          const byHand = readable.some((tokens) => matchesSlowly(tokens, toBytes(path)));
+          const byHand = readable.some((tokens) => matchesByEnds(tokens, toBytes(path)));
           expect([list, path, automaton.matches(path)]).toEqual([list, path, byHand]);
         }
       },
@@ -134,11 +134,41 @@ test('one automaton for many patterns decides as trying every way through each o
   );
 });
 
+/** A piece of a pattern and what it takes. */
+const steps = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(['a', 'a'], ['?', 'b'], ['[ab]', 'a'], ['b', 'b']) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(['*', 'aba'], ['*', ''], ['{a,bb}', 'bb'], ['{b,a*}', 'b'], ['{b,a*}', 'ab']),
+  },
+);
+const longPatterns = fc.array(steps, { minLength: 25, maxLength: 80 }).map((list) => ({
+  pattern: list.map(([piece]) => piece).join(''),
+  path: list.map(([, taken]) => taken).join(''),
+}));
+
+test('a pattern of any length matches what it was made for, and with a byte changed what trying every way does', () => {
+  fc.assert(
+    fc.property(longPatterns, fc.nat(), ({ pattern, path }, at) => {
+      const changed = path
+        .split('')
+        .with(at % path.length, 'c')
+        .join('');
+      const tokens = parseGlobset(pattern);
+      const automaton = new GlobAutomaton([tokens]);
+      expect(automaton.matches(path)).toBe(true);
+      expect([pattern, automaton.matches(changed)]).toEqual([pattern, matchesByEnds(tokens, changed)]);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 describe('work stays proportional to the path', () => {
   const bombs = {
     stars: `${'*a'.repeat(50)}b`,
     states: `*a${'?'.repeat(40)}`,
     nested: `${'{'.repeat(800)}a${',*b}'.repeat(800)}`,
+    choices: `*a${'{?,?}'.repeat(200)}b`,
   };
 
   test.each(Object.entries(bombs))('%s', (_, pattern) => {
@@ -148,6 +178,18 @@ describe('work stays proportional to the path', () => {
 
     expect(automaton.matches(path)).toBe(false);
     expect(automaton.work).toBeLessThan(4 * pattern.length * path.length);
+  });
+
+  test.each([
+    ['bytes', `*a${'?'.repeat(1000)}`],
+    ['runs', '*a'.repeat(500)],
+    ['branches', `*a{${'?'.repeat(500)},${'a'.repeat(500)}}`],
+  ])('places in a row move together: %s', (_, pattern) => {
+    const automaton = new GlobAutomaton([parseGlobset(`${pattern}b`)]);
+    const path = pseudoRandomText(10_000);
+
+    expect(automaton.matches(path)).toBe(false);
+    expect(automaton.work).toBeLessThan((pattern.length / 16) * path.length);
   });
 
   test('ordinary globs stop making states after the first paths', () => {
@@ -168,18 +210,26 @@ function tokensOrNone(pattern: string): GlobToken[][] {
   }
 }
 
-function matchesSlowly([token, ...rest]: GlobToken[], bytes: string): boolean {
-  if (!token) return bytes === '';
-  switch (token.kind) {
-    case 'byte':
-      return bytes !== '' && token.set[bytes.charCodeAt(0)] === 1 && matchesSlowly(rest, bytes.slice(1));
-    case 'run':
-      return matchesSlowly(rest, bytes) || (bytes !== '' && matchesSlowly([token, ...rest], bytes.slice(1)));
-    case 'either': {
-      const branches = token.branches.length === 0 ? [[]] : token.branches;
-      return branches.some((branch) => matchesSlowly([...branch, ...rest], bytes));
-    }
+/** By all the places in a path where what the tokens before take can end. */
+function matchesByEnds(tokens: GlobToken[], bytes: string): boolean {
+  return endsOf(tokens, bytes, new Set([0])).has(bytes.length);
+}
+
+function endsOf(tokens: GlobToken[], bytes: string, starts: Set<number>): Set<number> {
+  return tokens.reduce((ends, token) => new Set([...ends].flatMap((end) => [...endsOfOne(token, bytes, end)])), starts);
+}
+
+function endsOfOne(token: GlobToken, bytes: string, start: number): Iterable<number> {
+  if (token.kind === 'either') {
+    const branches = token.branches.length === 0 ? [[]] : token.branches;
+    return branches.flatMap((branch) => [...endsOf(branch, bytes, new Set([start]))]);
   }
+  const takes = (at: number) => at < bytes.length && token.set[bytes.charCodeAt(at)] === 1;
+  if (token.kind === 'byte') return takes(start) ? [start + 1] : [];
+
+  const ends = [start];
+  for (let at = start; takes(at); at++) ends.push(at + 1);
+  return ends;
 }
 
 /** Text of a and c that repeats too late to be of help. */

@@ -20,6 +20,12 @@ export function bytesAsSource(bytes: Buffer): ByteSource {
 
 export const BLOCK_BYTES = 1 << 20;
 
+/** What is counted at once on the way to one of many newlines. */
+const STEP_BYTES = 4096;
+
+/** Up to so many lines, going from one to the next is faster than counting. */
+const NEAR_LINES = 16;
+
 /** The kernels may read some bytes past the end of a text. */
 const SLACK_PAGES = 1;
 
@@ -59,10 +65,37 @@ export class LineBlock {
 
   /** The place right behind the n-th newline, from 1; the end where there are fewer. */
   behindNewline(n: number): number {
-    let at = 0;
+    return this.#behindNewline(n, 0, this.#length);
+  }
+
+  /** The same for many, smallest first, each of which is there. */
+  behindNewlines(numbers: readonly number[]): number[] {
+    let [step, before] = [0, 0];
+    let [place, reached] = [0, 0];
+    return numbers.map((n) => {
+      if (n - reached <= NEAR_LINES) {
+        for (; reached < n; reached++) place = this.#bytes.indexOf(NEWLINE, place) + 1;
+        return place;
+      }
+      for (let here = this.#newlinesIn(step); before + here < n; here = this.#newlinesIn(step)) {
+        before += here;
+        step += STEP_BYTES;
+      }
+      reached = n;
+      return (place = this.#behindNewline(n - before, step, Math.min(step + STEP_BYTES, this.#length)));
+    });
+  }
+
+  /** In the step that begins at a place. */
+  #newlinesIn(at: number): number {
+    return this.#kernels.countNewlines(at, Math.min(STEP_BYTES, this.#length - at));
+  }
+
+  #behindNewline(n: number, from: number, to: number): number {
+    let at = from;
     let left = n;
     // Halving counts every byte twice at most, however short the lines are.
-    for (let length = this.#length; length > 1;) {
+    for (let length = to - from; length > 1;) {
       const half = length >> 1;
       const newlines = this.#kernels.countNewlines(at, half);
       if (newlines >= left) {
@@ -73,7 +106,7 @@ export class LineBlock {
         length -= half;
       }
     }
-    return Math.min(at + 1, this.#length);
+    return Math.min(at + 1, to);
   }
 
   /** A copy of the first bytes. */

@@ -5,11 +5,11 @@
  * file does not change, so that a line asked for later costs the reading of one block.
  */
 import type { Stats } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { BLOCK_BYTES, LineBlock, type ByteSource } from './line-index-block.ts';
 import { LruCache } from './lru-cache.ts';
 import { isSettled } from './settled.ts';
+import { takeTurn } from './take-turn.ts';
 
 interface Scope {
   readonly signal: AbortSignal;
@@ -124,9 +124,4 @@ export async function readLines(
     if (parts.length % BLOCKS_AT_ONCE === 0) await takeTurn(scope);
   }
   return { bytes: Buffer.concat(parts), newlines };
-}
-
-async function takeTurn(scope: Scope): Promise<void> {
-  await nextTurn();
-  scope.signal.throwIfAborted();
 }

@@ -37,6 +37,18 @@ test('lines begin where those before end', () => {
   );
 });
 
+test.each([1, 2, 3, 50, 4097, 100_000])('lines of %i bytes are found across megabytes, near and far', (length) => {
+  const bytes = Buffer.alloc((5 << 19) + 7, 'x');
+  for (let at = length - 1; at < bytes.length; at += length) bytes[at] = 10;
+  const count = Math.ceil(bytes.length / length);
+  const wanted = [1, 2, 3, 17, 18, 40, Math.ceil(count / 2), count - 1, count].filter((line) => line <= count);
+  const found = locateLines(bytes, [...wanted, count + 1, count + 2]);
+  expect(found.count).toBe(count);
+  expect(found.starts).toEqual(
+    new Map([...wanted.map((line) => [line, (line - 1) * length] as const), [count + 1, bytes.length]]),
+  );
+});
+
 test('every byte of a line gives the same start and end', () => {
   fc.assert(
     fc.property(TEXTS, (text) => {

@@ -4,6 +4,8 @@
  * A line goes up to and with its newline. After the last newline there is another line only when there is
  * something in it: `"a\n"` has one line, `""` has none.
  */
+import { BLOCK_BYTES, bytesAsSource, LineBlock } from './line-index-block.ts';
+
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -18,17 +20,25 @@ export function locateLines(
   text: Buffer,
   wanted: Iterable<number> = [],
 ): { count: number; starts: Map<number, number> } {
-  const numbers = [...new Set(wanted)].sort((a, b) => a - b).filter((number) => number > 0);
-  const starts = new Map<number, number>();
-  let line = 1;
-  let next = 0;
-  for (let start = 0; ; start = lineEnd(text, start), line++) {
-    if (numbers[next] === line) {
-      starts.set(line, start);
-      next++;
-    }
-    if (start === text.length) return { count: line - 1, starts };
+  const source = bytesAsSource(text);
+  const numbers = [...new Set(wanted)].filter((number) => number > 0).sort((a, b) => a - b);
+  const starts = new Map<number, number>(numbers[0] === 1 ? [[1, 0]] : []);
+  let [newlines, next] = [0, starts.size];
+  for (let position = 0; position < text.length; position += BLOCK_BYTES) {
+    const block = LineBlock.load(source, position);
+    const before = newlines;
+    newlines += block.newlines;
+
+    const first = next;
+    while (next < numbers.length && numbers[next]! <= newlines + 1) next++;
+    const here = numbers.slice(first, next);
+    const places = block.behindNewlines(here.map((number) => number - 1 - before));
+    here.forEach((number, i) => starts.set(number, position + places[i]!));
   }
+
+  const count = newlines + (text.length === 0 || endsWithNewline(text) ? 0 : 1);
+  if (numbers.includes(count + 1)) starts.set(count + 1, text.length);
+  return { count, starts };
 }
 
 export function countLines(text: Buffer): number {

@@ -27,8 +27,12 @@ export class Corpus {
   }
 
   text(name, bytes) {
+    this.write(name, textOf(bytes));
+  }
+
+  write(name, content) {
     mkdirSync(dirname(this.path(name)), { recursive: true });
-    writeFileSync(this.path(name), textOf(bytes));
+    writeFileSync(this.path(name), content);
   }
 
   /** A text of many blocks; gives the number of its lines. */

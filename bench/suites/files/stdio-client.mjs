@@ -8,9 +8,9 @@ export class StdioServer {
   #waiting = new Map();
   #lastId = 0;
 
-  static async start(args) {
+  static async start(args, env = process.env) {
     const server = new StdioServer();
-    server.#child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+    server.#child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'], env });
     createInterface({ input: server.#child.stdout }).on('line', (line) => server.#receive(JSON.parse(line)));
     server.#child.on('exit', (code) => server.#giveUp(new Error(`${args[0]} ended with ${code}`)));
     const clientInfo = { name: 'bench', version: '0' };

@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline';
 
 import { openCoder } from './open-coder.mjs';
 
-const call = await openCoder(process.argv[2], { fsync: false });
+const [, , root, config = '{}'] = process.argv;
+const call = await openCoder(root, JSON.parse(config));
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);

@@ -2,5 +2,7 @@
 export { compileRegex, type RegexOptions } from './compile-regex.ts';
 export type { LineMatch } from './find-lines.ts';
 export { requiredLiterals, type Regex, type Span } from './regex.ts';
+export { RegexThreads, type ReplacedText } from './regex-threads.ts';
+export type { Place } from './replaced-places.ts';
 export { RegexError, ReplacementError } from './regex-error.ts';
 export { literalReplacement, parseReplacement } from './replacement.ts';

@@ -25,10 +25,15 @@ export class ReplacementError extends Error {
   override readonly name = 'ReplacementError';
   /** As written, with its dollar. */
   readonly reference: string;
+  readonly pattern: string;
+  /** What to write instead. */
+  readonly hint: string;
 
   constructor(reference: string, pattern: string, hint: string) {
     super(`${reference} names no group of the regex ${show(pattern)}; ${hint}`);
     this.reference = reference;
+    this.pattern = pattern;
+    this.hint = hint;
   }
 }
 

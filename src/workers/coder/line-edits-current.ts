@@ -14,7 +14,7 @@ export interface Expectation {
   /** The request for this file alone, expecting the version that it has. */
   fix: (version: string) => Record<string, unknown>;
   /** The part of the file that the request is about; its beginning when left out. */
-  range?: (text: Buffer) => ByteRange | undefined;
+  range?: (text: Buffer) => Promise<ByteRange | undefined>;
 }
 
 /** Throws C221 when the file is at another version, with all that is needed to decide again. */
@@ -24,11 +24,12 @@ export async function readCurrent(entry: JailEntry, maxBytes: number, expected: 
   if (size > maxBytes) throw errors.fail('C213', { path: entry.path, size, limit: maxBytes });
 
   const bytes = await file.read();
-  if (expected.version !== undefined) requireVersion(entry.path, bytes, { ...expected, version: expected.version });
+  if (expected.version !== undefined)
+    await requireVersion(entry.path, bytes, { ...expected, version: expected.version });
   return bytes;
 }
 
-function requireVersion(path: string, bytes: Buffer, expected: Expectation & { version: string }): void {
+async function requireVersion(path: string, bytes: Buffer, expected: Expectation & { version: string }): Promise<void> {
   const version = versionOf(bytes);
   if (version === expected.version) return;
 
@@ -41,6 +42,8 @@ function requireVersion(path: string, bytes: Buffer, expected: Expectation & { v
     fix: isShort ? fix : undefined,
   });
   conflict.extra.version = version;
-  if (isUtf8(bytes)) conflict.extra.region = regionAround(bytes, expected.range?.(bytes) ?? { start: 0, end: 0 });
+  if (isUtf8(bytes)) {
+    conflict.extra.region = regionAround(bytes, (await expected.range?.(bytes)) ?? { start: 0, end: 0 });
+  }
   throw conflict;
 }

@@ -4,9 +4,13 @@ import type { Edited, Site } from './line-edits.ts';
 
 /** Lines shown before and after what changed. */
 const CONTEXT_LINES = 2;
-const MAX_SITES_PER_OP = 5;
+export const MAX_SITES_PER_OP = 5;
+/** More than the bytes allow where lines are of ordinary length. */
+const MAX_SITES = 1000;
 const MAX_ECHO_BYTES = 8192;
 const MAX_REGION_BYTES = 2048;
+
+const NOWHERE: ByteRange = { start: 0, end: 0 };
 
 export interface TextRegion {
   from_line: number;
@@ -22,7 +26,7 @@ export interface Echo {
 
 /** What the operations made, in the order of the text, each with some lines around it. */
 export function echoChanges({ text, sites }: Edited): Echo {
-  const shown = firstOfEachOp(sites);
+  const shown = firstSites(sites);
   const windows = mergeWindows(text, shown);
   const echo: Echo = { changes: [], isCut: shown.length < sites.length };
   let [line, at, budget] = [1, 0, MAX_ECHO_BYTES];
@@ -44,27 +48,38 @@ export function regionAround(text: Buffer, range: ByteRange): TextRegion {
   return toRegion(cutToBytes(text.subarray(start, end), MAX_REGION_BYTES), countLines(text.subarray(0, start)) + 1);
 }
 
-function firstOfEachOp(sites: readonly Site[]): Site[] {
+/** The first of each operation, and of these the first in the text. */
+function firstSites(sites: readonly Site[]): Site[] {
   const seen = new Map<number, number>();
-  return sites.filter(({ op }) => {
+  const firstOfEachOp = sites.filter(({ op }) => {
     const count = (seen.get(op) ?? 0) + 1;
     seen.set(op, count);
     return count <= MAX_SITES_PER_OP;
   });
+  return firstOfEachOp.sort((a, b) => a.start - b.start).slice(0, MAX_SITES);
 }
 
 /** Whole lines around each site, in the order of the text. Neighbours that one operation made are shown together. */
 function mergeWindows(text: Buffer, sites: readonly Site[]): Site[] {
   const last = new Map<number, Site>();
   const windows: Site[] = [];
-  for (const site of sites.toSorted((a, b) => a.start - b.start)) {
-    const window = { op: site.op, ...linesAround(text, site, CONTEXT_LINES) };
-    const neighbour = last.get(site.op);
+  let line = NOWHERE;
+  let around = NOWHERE;
+  for (const { op, start, end } of sites) {
+    // A line may be the whole text, which is too long to look for its ends at every site.
+    const isInLine = start >= line.start && Math.max(start + 1, end) <= line.end;
+    if (!isInLine) {
+      const first = linesAround(text, { start, end: start }, 0);
+      line = end <= first.end ? first : NOWHERE;
+      around = linesAround(text, { start, end }, CONTEXT_LINES);
+    }
+    const window = { op, ...around };
+    const neighbour = last.get(op);
     if (neighbour && window.start <= neighbour.end) {
       neighbour.end = Math.max(neighbour.end, window.end);
     } else {
       windows.push(window);
-      last.set(site.op, window);
+      last.set(op, window);
     }
   }
   return windows.sort((a, b) => a.start - b.start);

@@ -1,11 +1,7 @@
-/**
- * A regex replacement in a text, and where it changed something.
- *
- * A replacement gives a new text and a count. For the places, the first of them are made once more between
- * marks; nothing but the places comes from that.
- */
-import { compileRegex, parseReplacement, type ByteRange, type Regex } from '#host';
+/** A regex replacement in a text, and where what was made before ends up. */
+import type { ByteRange, RegexThreads, ReplacedText } from '#host';
 import { errors } from './errors.ts';
+import { MAX_SITES_PER_OP } from './line-edits-regions.ts';
 import type { Edited, Numbered } from './line-edits.ts';
 
 export interface ReplaceOp {
@@ -16,84 +12,70 @@ export interface ReplaceOp {
   expect_matches?: number;
 }
 
-interface Replacement {
-  before: ByteRange;
-  after: ByteRange;
+/** What runs the regexes, and who waits for them. */
+export interface Replacing {
+  readonly regexes: RegexThreads;
+  readonly signal: AbortSignal;
 }
 
-/** Characters that Unicode keeps out of texts. Where one is in a text all the same, places are not told. */
-const MARKS = ['\uFDD0', '\uFDD1', '\uFDD2'] as const;
-const MARK_BYTES = Buffer.byteLength(MARKS[0]);
-
 /** When there are more, what earlier operations made cannot be followed any further. */
-const MAX_TRACED = 1000;
+const MAX_PLACES = 1000;
+
+type Places = ReplacedText['places'];
 
 /** Throws C210 when there are not as many matches as expected. */
-export function applyReplaceOp({ text, sites }: Edited, op: Numbered<ReplaceOp>): Edited {
-  const regex = compileOp(op);
-  const { bytes, count } = regex.replaceAll(text, parseReplacement(op.replacement, regex));
+export async function applyReplaceOp(
+  { text, sites }: Edited,
+  op: Numbered<ReplaceOp>,
+  { regexes, signal }: Replacing,
+): Promise<Edited> {
+  const { replacement } = op;
+  const task = { ...searchFor(op, text), replacement, maxPlaces: MAX_PLACES };
+  const { bytes, count, places } = await regexes.replace(task, { signal });
   if (op.expect_matches !== undefined && count !== op.expect_matches) {
     const problem = `op ${op.number} (replace) has ${count} matches; expect_matches is ${op.expect_matches}`;
     throw errors.fail('C210', { problem });
   }
   if (count === 0) return { text, sites };
 
-  const replacements = trace(regex, text, op.replacement);
-  const followed = count > replacements.length ? [] : sites.map((site) => ({ ...site, ...follow(site, replacements) }));
-  const made = replacements.map(({ after }) => ({ op: op.number, ...after }));
-  return { text: toBuffer(bytes), sites: [...followed, ...made] };
+  const followed = count > places.length ? [] : sites.map((site) => ({ ...site, ...follow(site, places) }));
+  // One more than are shown tells that there are more.
+  const made = places.slice(0, MAX_SITES_PER_OP + 1).map(({ after }) => ({ op: op.number, ...after }));
+  return { text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), sites: [...followed, ...made] };
 }
 
 /** The first place where an operation would change something. */
-export function findFirst(text: Buffer, op: Numbered<ReplaceOp>): ByteRange | undefined {
-  return compileOp(op).find(text);
+export function findFirst(
+  text: Buffer,
+  op: Numbered<ReplaceOp>,
+  { regexes, signal }: Replacing,
+): Promise<ByteRange | undefined> {
+  return regexes.find(searchFor(op, text), { signal });
 }
 
-function compileOp({ number, pattern, ignore_case }: Numbered<ReplaceOp>): Regex {
+function searchFor({ number, pattern, ignore_case }: Numbered<ReplaceOp>, text: Buffer) {
   if (pattern === '') throw errors.fail('C210', { problem: `op ${number} (replace): \`pattern\` must not be empty` });
-  return compileRegex(pattern, { ignoreCase: ignore_case });
-}
-
-function trace(regex: Regex, text: Buffer, replacement: string): Replacement[] {
-  if (MARKS.some((mark) => text.includes(mark) || replacement.includes(mark))) return [];
-
-  const [begin, middle, end] = MARKS;
-  const marked = parseReplacement(`${begin}\${0}${middle}${replacement}${end}`, regex);
-  const traced = toBuffer(regex.replaceAll(text, marked, { limit: MAX_TRACED }).bytes);
-
-  const replacements: Replacement[] = [];
-  let [before, after] = [0, 0];
-  let done = 0;
-  for (let at = traced.indexOf(begin); at >= 0; at = traced.indexOf(begin, done)) {
-    const match = { start: at + MARK_BYTES, end: traced.indexOf(middle, at) };
-    const substitute = { start: match.end + MARK_BYTES, end: traced.indexOf(end, match.end) };
-    const kept = at - done;
-    replacements.push({
-      before: span(before + kept, match),
-      after: span(after + kept, substitute),
-    });
-    before += kept + match.end - match.start;
-    after += kept + substitute.end - substitute.start;
-    done = substitute.end + MARK_BYTES;
-  }
-  return replacements;
-}
-
-function span(start: number, { start: from, end }: ByteRange): ByteRange {
-  return { start, end: start + end - from };
+  return { pattern, ignoreCase: ignore_case, text };
 }
 
 /** Where a range of the text is after the replacements; one that reaches into a match takes in what replaced it. */
-function follow({ start, end }: ByteRange, replacements: readonly Replacement[]): ByteRange {
-  return { start: moved(start, 'start', replacements), end: moved(end, 'end', replacements) };
+function follow({ start, end }: ByteRange, places: Places): ByteRange {
+  return { start: moved(start, 'start', places), end: moved(end, 'end', places) };
 }
 
-function moved(at: number, edge: keyof ByteRange, replacements: readonly Replacement[]): number {
-  const last = replacements.findLast(({ before }) => before.start < at);
+function moved(at: number, edge: keyof ByteRange, places: Places): number {
+  const last = places[countBefore(at, places) - 1];
   if (!last) return at;
   return at < last.before.end ? last.after[edge] : at + last.after.end - last.before.end;
 }
 
-function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+/** How many matches begin before a place. */
+function countBefore(at: number, places: Places): number {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (places[middle]!.before.start < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

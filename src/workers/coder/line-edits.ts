@@ -5,7 +5,8 @@
  * as they are: a new line ends as the line does that it replaces or precedes, and the text ends with a newline
  * afterwards if it did before. A byte order mark is not part of the first line.
  */
-import { chomp, endsWithNewline, lineEnd, lineEnding, locateLines, type ByteRange } from '#host';
+import type { CallScope } from '#contract';
+import { chomp, countLines, endsWithNewline, lineEnd, lineEnding, locateLines, takeTurn, type ByteRange } from '#host';
 import { errors } from './errors.ts';
 
 export type LineOp =
@@ -33,13 +34,22 @@ interface LineEdit {
   op: Numbered<LineOp>;
   from: number;
   until: number;
-  lines: string[];
+  /** A newline at the end adds no line, so that only nothing is no line. */
+  content: Buffer;
 }
 
+type Scope = Pick<CallScope, 'signal'>;
+
 const BOM = Buffer.from('\uFEFF');
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** Some milliseconds each. */
+const EDITS_AT_ONCE = 1000;
+const LINES_AT_ONCE = 10_000;
 
 /** Throws C210 for lines that the text does not have, and for operations that overlap. */
-export function applyLineOps(text: Buffer, ops: readonly Numbered<LineOp>[]): Edited {
+export async function applyLineOps(text: Buffer, ops: readonly Numbered<LineOp>[], scope: Scope): Promise<Edited> {
   const bom = text.subarray(0, text.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0);
   const body = text.subarray(bom.length);
   const edits = ops.map((op) => toEdit(op, { hasBom: bom.length > 0 }));
@@ -54,11 +64,12 @@ export function applyLineOps(text: Buffer, ops: readonly Numbered<LineOp>[]): Ed
 
   const result = new Assembly(bom);
   let done = 0;
-  for (const { op, from, until, lines } of edits) {
+  for (const [i, { op, from, until, content }] of edits.entries()) {
+    if (i % EDITS_AT_ONCE === EDITS_AT_ONCE - 1) await takeTurn(scope);
     const range = { start: starts.get(from)!, end: starts.get(until)! };
     result.push(body.subarray(done, range.start));
-    if (lines.length > 0) result.closeLine(lineEnding(body, range.start));
-    result.push(spell(lines, body, range), op.number);
+    if (content.length > 0) result.closeLine(lineEnding(body, range.start));
+    result.push(await spell(content, body, range, scope), op.number);
     done = range.end;
   }
   result.push(body.subarray(done));
@@ -71,18 +82,7 @@ function toEdit(op: Numbered<LineOp>, { hasBom }: { hasBom: boolean }): LineEdit
   const content = op.op === 'remove' ? '' : op.content;
   // The mark stays before the first line; one that comes with a new first line would be a second.
   const isSecond = hasBom && from === 1 && content.startsWith('\uFEFF');
-  return { op, from, until, lines: splitContent(isSecond ? content.slice(1) : content) };
-}
-
-/** A newline at the end adds no line, and carriage returns before a newline belong to it. */
-function splitContent(content: string): string[] {
-  const lines = content.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines.map((line) => {
-    let end = line.length;
-    while (line[end - 1] === '\r') end--;
-    return line.slice(0, end);
-  });
+  return { op, from, until, content: Buffer.from(isSecond ? content.slice(1) : content) };
 }
 
 function requireLines({ op, from, until }: LineEdit, count: number): void {
@@ -111,17 +111,40 @@ function nameOf(op: Numbered<LineOp>): string {
 }
 
 /** Each new line ends as the line at its place did; those beyond end as the last of these. */
-function spell(lines: readonly string[], body: Buffer, { start, end }: ByteRange): Buffer {
-  let text = '';
+async function spell(content: Buffer, body: Buffer, range: ByteRange, scope: Scope): Promise<Buffer> {
+  if (content.length === 0) return content;
+
+  const old = body.subarray(range.start, range.end);
+  const isPlain = lineEnding(body, range.start) === '\n' && !old.includes(CARRIAGE_RETURN);
+  if (!isPlain || content.includes(CARRIAGE_RETURN)) return spellEach(content, body, range, scope);
+  return endsWithNewline(content) ? content : Buffer.concat([content, Buffer.from('\n')]);
+}
+
+async function spellEach(content: Buffer, body: Buffer, { start, end }: ByteRange, scope: Scope): Promise<Buffer> {
+  // A line is at most one byte longer than it came, or two when it came without its newline.
+  const spelled = Buffer.allocUnsafe(content.length + countLines(content) + 1);
+  let [from, length] = [0, 0];
   let next = lineEnd(body, start);
   let ending = lineEnding(body, start);
-  for (const line of lines) {
-    text += line + ending;
-    if (next >= end) continue;
-    ending = lineEnding(body, next);
-    next = lineEnd(body, next);
+  for (let line = 1; from < content.length; line++) {
+    const to = lineEnd(content, from);
+    length += content.copy(spelled, length, from, bareEnd(content, from, to));
+    length += spelled.write(ending, length, 'latin1');
+    from = to;
+    if (next < end) {
+      ending = lineEnding(body, next);
+      next = lineEnd(body, next);
+    }
+    if (line % LINES_AT_ONCE === 0) await takeTurn(scope);
   }
-  return Buffer.from(text);
+  return spelled.subarray(0, length);
+}
+
+/** Where a line ends without its newline and the carriage returns before it. */
+function bareEnd(text: Buffer, from: number, to: number): number {
+  let end = text[to - 1] === NEWLINE ? to - 1 : to;
+  while (end > from && text[end - 1] === CARRIAGE_RETURN) end--;
+  return end;
 }
 
 class Assembly {

@@ -3,10 +3,19 @@
  *
  * Lines keep their ends, so that windows put together are the text.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isUtf8 } from 'node:buffer';
 
-import { endsWithNewline, lineEnd, lineStart, readLines, type ByteSource, type LineIndex } from '#host';
+import {
+  bytesAsSource,
+  endsWithNewline,
+  lineEnd,
+  LineIndex,
+  lineStart,
+  readLines,
+  takeTurn,
+  type ByteSource,
+} from '#host';
+import { decodeText } from './decode-text.ts';
 
 export interface WindowSpec {
   /** Counted from 1. */
@@ -52,7 +61,7 @@ export async function showLines(
   const lastLine = lineFrom + newlines - (endsWithNewline(bytes) ? 1 : 0);
   const numberWidth = String(lastLine).length;
   const prefixBytes = isNumbered ? numberWidth + 1 : 0;
-  const { end, lines, isCut } = fit(bytes, newlines, { maxBytes, isEnd, prefixBytes });
+  const { end, lines, isCut } = await fit(bytes, newlines, { maxBytes, isEnd, prefixBytes }, scope);
 
   const shown = bytes.subarray(0, end);
   const numbering = { lines, first: lineFrom, width: numberWidth };
@@ -60,7 +69,7 @@ export async function showLines(
   const hasNext = isCut ? (await index.startOf(next, source, scope)) !== undefined : start + end < source.size;
   const totalLines = hasNext ? index.totalLines : next - 1;
   return {
-    content: decode(isNumbered && end > 0 ? await withNumbers(shown, numbering, scope) : shown),
+    content: await decodeText(isNumbered && end > 0 ? await withNumbers(shown, numbering, scope) : shown, scope),
     is_utf8: isUtf8(shown),
     line_from: lineFrom,
     line_to: next - 1,
@@ -71,22 +80,27 @@ export async function showLines(
   };
 }
 
-/** Plain ASCII, the usual case, decodes ten times faster as Latin-1. */
-export function decode(bytes: Buffer): string {
-  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
-}
-
 /** How many lines fit and where they end; of a first line that does not fit, how much of it does. */
-function fit(
+async function fit(
   bytes: Buffer,
   newlines: number,
   { maxBytes, isEnd, prefixBytes }: { maxBytes: number; isEnd: boolean; prefixBytes: number },
-): { end: number; lines: number; isCut: boolean } {
+  scope: Scope,
+): Promise<{ end: number; lines: number; isCut: boolean }> {
   const hasOpenLine = bytes.length > 0 && !endsWithNewline(bytes);
-  let lines = hasOpenLine && isEnd ? newlines + 1 : newlines;
-  let end = hasOpenLine && !isEnd ? lineStart(bytes, bytes.length - 1) : bytes.length;
-  for (; end + lines * prefixBytes > maxBytes; lines--) end = lineStart(bytes, end - 1);
-  if (lines > 0 || bytes.length === 0) return { end, lines, isCut: false };
+  const most = hasOpenLine && isEnd ? newlines + 1 : newlines;
+  const mostEnd = hasOpenLine && !isEnd ? lineStart(bytes, bytes.length - 1) : bytes.length;
+
+  const index = new LineIndex();
+  const source = bytesAsSource(bytes);
+  const endOf = async (lines: number) => (lines === most ? mostEnd : (await index.startOf(lines + 1, source, scope))!);
+  let [lines, tooMany] = [0, most + 1];
+  // The whole is tried first: it nearly always fits.
+  for (let tried = most; lines + 1 < tooMany; tried = (lines + tooMany) >> 1) {
+    if ((await endOf(tried)) + tried * prefixBytes <= maxBytes) lines = tried;
+    else tooMany = tried;
+  }
+  if (lines > 0 || bytes.length === 0) return { end: await endOf(lines), lines, isCut: false };
 
   const room = Math.max(0, maxBytes - prefixBytes);
   return { end: wholeCharacters(bytes.subarray(0, room)), lines: 1, isCut: true };
@@ -120,9 +134,4 @@ async function withNumbers(
     if (count % LINES_AT_ONCE === LINES_AT_ONCE - 1) await takeTurn(scope);
   }
   return numbered;
-}
-
-async function takeTurn(scope: Scope): Promise<void> {
-  await nextTurn();
-  scope.signal.throwIfAborted();
 }

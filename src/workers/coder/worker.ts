@@ -11,6 +11,7 @@ import {
   JailChanges,
   LineIndexes,
   openJail,
+  RegexThreads,
   SearchEngine,
   type Jail,
   type JailMode,
@@ -39,6 +40,8 @@ export interface CoderContext {
   treePerFolderLimit: number;
   treeMaxNodes: number;
   search: SearchEngine;
+  /** Runs the regexes of edits. */
+  regexes: RegexThreads;
   defaultMaxMatches: number;
   defaultMaxLineBytes: number;
 }
@@ -56,7 +59,10 @@ export const coder = defineWorker({
   },
   translate,
   open: openCoder,
-  close: ({ search }) => search.close(),
+  close: async ({ search, regexes }) => {
+    search.close();
+    await regexes.close();
+  },
 });
 
 /** The mode is the best one the system offers unless it is given. */
@@ -86,6 +92,7 @@ export function openCoder(config: CoderConfig, log: Log, mode?: JailMode): Coder
       index: config.index,
       indexMemoryBytes: config.index_memory_mb * 2 ** 20,
     }),
+    regexes: new RegexThreads(),
     defaultMaxMatches: config.search_default_max_matches,
     defaultMaxLineBytes: config.search_default_max_line_bytes,
   };

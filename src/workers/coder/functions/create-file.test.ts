@@ -3,14 +3,11 @@ import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync, s
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { run, tempDir } from '#testing';
+import { failureOf, run, tempDir, type TempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { createFile } from './create-file.ts';
 
-type TempDir = Awaited<ReturnType<typeof tempDir>>;
-
-const failureOf = (result: { error?: string | null }) => JSON.parse(result.error ?? '{}') as Record<string, unknown>;
 const text = (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8');
 const modeOf = (dir: TempDir, name: string) => statSync(dir.path(name)).mode & 0o7777;
 

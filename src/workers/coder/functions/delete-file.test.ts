@@ -3,14 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { run, tempDir } from '#testing';
+import { failureOf, run, tempDir, type TempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { deleteFile } from './delete-file.ts';
 
-type TempDir = Awaited<ReturnType<typeof tempDir>>;
-
-const failureOf = (result: { error?: string | null }) => JSON.parse(result.error ?? '{}') as Record<string, unknown>;
 const namesIn = (dir: TempDir, name: string) => readdirSync(dir.path(name), { recursive: true }).map(String).sort();
 
 describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {

@@ -9,9 +9,10 @@ import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
 import { bytesAsSource, LineIndex, versionOf, type JailFile } from '#host';
+import { decodeText } from '../decode-text.ts';
 import { mtimeSecs } from '../entry-info.ts';
 import { errors } from '../errors.ts';
-import { decode, showLines, type TextWindow, type WindowSpec } from '../text-window.ts';
+import { showLines, type TextWindow, type WindowSpec } from '../text-window.ts';
 import { coder, type CoderContext } from '../worker.ts';
 
 const Request = z.object({
@@ -70,7 +71,7 @@ export const readFile = coder.defineFunction({
     using file = context.jail.open(path);
     const { size, mode } = file.stat;
     const window = windowOf(request, context);
-    const reading = window ? readWindow(file, path, window, context, scope) : readWhole(file, path, context);
+    const reading = window ? readWindow(file, path, window, context, scope) : readWhole(file, path, context, scope);
     const { content, is_utf8, ...more } = await reading;
     return { path, content, is_utf8, size, mode: mode & 0o777, mtime: mtimeSecs(file.stat), ...more };
   },
@@ -86,11 +87,11 @@ function windowOf(request: z.output<typeof Request>, { maxReadBytes }: CoderCont
   return { lineFrom, lineTo, isNumbered: numbered, maxBytes: Math.min(max_output_bytes ?? Infinity, maxReadBytes) };
 }
 
-async function readWhole(file: JailFile, path: string, { maxReadBytes }: CoderContext) {
+async function readWhole(file: JailFile, path: string, { maxReadBytes }: CoderContext, scope: CallScope) {
   if (file.size > maxReadBytes) throw errors.fail('C213', { path, size: file.size, limit: maxReadBytes });
 
   const bytes = await file.read();
-  return { content: decode(bytes), is_utf8: isUtf8(bytes), version: versionOf(bytes) };
+  return { content: await decodeText(bytes, scope), is_utf8: isUtf8(bytes), version: versionOf(bytes) };
 }
 
 /** A file that may be read whole is: its version and its number of lines come with it. */

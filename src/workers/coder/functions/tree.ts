@@ -4,11 +4,10 @@
  * A folder is opened inside its parent, which is held meanwhile, and no link is followed: a name swapped
  * during the call leads nowhere else.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import { firstNames, HostError, toText, type ByteString, type JailDir } from '#host';
+import { firstNames, HostError, takeTurn, toText, type ByteString, type JailDir } from '#host';
 import { ENTRY_KINDS, entryInfo, mtimeSecs } from '../entry-info.ts';
 import { coder, MAX_TREE_NODES } from '../worker.ts';
 
@@ -136,7 +135,7 @@ class TreeWalk {
     const children: TreeNode[] = [];
     const folders: { child: TreeNode; name: ByteString }[] = [];
     for (const name of names) {
-      if (this.#isTurnOver()) await this.#letOthersWork();
+      if (this.#isTurnOver()) await takeTurn(this.#scope);
       const child = this.#describe(dir, name);
       if (child) children.push(child);
       if (child?.kind === 'dir') folders.push({ child, name });
@@ -145,7 +144,7 @@ class TreeWalk {
     if (total > names.length) node.truncated = this.#cutOff(node, { shown: children.length, limit, total });
 
     for (const { child, name } of folders) {
-      if (this.#isTurnOver()) await this.#letOthersWork();
+      if (this.#isTurnOver()) await takeTurn(this.#scope);
       await this.grow(child, depth + 1, () => dir.openDir(name));
     }
   }
@@ -169,11 +168,6 @@ class TreeWalk {
   #isTurnOver(): boolean {
     this.#looks += 1;
     return this.#looks % LOOKS_AT_ONCE === 0;
-  }
-
-  async #letOthersWork(): Promise<void> {
-    await nextTurn();
-    this.#scope.signal.throwIfAborted();
   }
 }
 

@@ -3,25 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { run, tempDir } from '#testing';
+import { failureOf, insert, remove, replace, run, tempDir, updateLines, type TempDir } from '#testing';
 import { updateFile } from './update-file.ts';
-
-type TempDir = Awaited<ReturnType<typeof tempDir>>;
-
-const insert = (at_line: number, content: string) => ({ op: 'insert', at_line, content });
-const remove = (from_line: number, to_line: number) => ({ op: 'remove', from_line, to_line });
-const updateLines = (from_line: number, to_line: number, content: string) => ({
-  op: 'update_lines',
-  from_line,
-  to_line,
-  content,
-});
-const replace = (pattern: string, replacement: string, more: object = {}) => ({
-  op: 'replace',
-  pattern,
-  replacement,
-  ...more,
-});
 
 const call = (dir: TempDir, payload: unknown, config: object = {}) =>
   run(updateFile, payload, { base_path: dir.root, max_write_bytes: 4096, fsync: false, ...config });
@@ -31,7 +14,7 @@ async function update(dir: TempDir, path: string, ops: object[], item: object = 
   const { results } = await call(dir, { files: [{ path, ops, ...item }] });
   return results[0]!;
 }
-const failureOf = (result: { error?: string | null }) => JSON.parse(result.error ?? '{}') as Record<string, unknown>;
+
 const text = (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8');
 
 describe('expected_version', () => {

@@ -3,27 +3,10 @@ import { chmodSync, linkSync, lstatSync, readFileSync, statSync, utimesSync, wri
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { run, tempDir } from '#testing';
+import { failureOf, insert, remove, replace, run, tempDir, updateLines, type TempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { updateFile } from './update-file.ts';
-
-type TempDir = Awaited<ReturnType<typeof tempDir>>;
-
-const insert = (at_line: number, content: string) => ({ op: 'insert', at_line, content });
-const remove = (from_line: number, to_line: number) => ({ op: 'remove', from_line, to_line });
-const updateLines = (from_line: number, to_line: number, content: string) => ({
-  op: 'update_lines',
-  from_line,
-  to_line,
-  content,
-});
-const replace = (pattern: string, replacement: string, more: object = {}) => ({
-  op: 'replace',
-  pattern,
-  replacement,
-  ...more,
-});
 
 const call = (dir: TempDir, payload: unknown, config: object = {}) =>
   run(updateFile, payload, { base_path: dir.root, max_write_bytes: 4096, fsync: false, ...config });
@@ -33,7 +16,7 @@ async function update(dir: TempDir, path: string, ops: object[], item: object = 
   const { results } = await call(dir, { files: [{ path, ops, ...item }] });
   return results[0]!;
 }
-const failureOf = (result: { error?: string | null }) => JSON.parse(result.error ?? '{}') as Record<string, unknown>;
+
 const text = (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8');
 
 test('C43 the answer tells what was done, the new version and the lines around', async () => {

@@ -7,12 +7,12 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { wire, type CallScope } from '#contract';
 import { countLines, locateLines, versionOf, type ByteRange, type JailEntry } from '#host';
 import { errors, settle } from '../errors.ts';
 import { readCurrent } from '../line-edits-current.ts';
 import { echoChanges } from '../line-edits-regions.ts';
-import { applyReplaceOp, findFirst } from '../line-edits-replace.ts';
+import { applyReplaceOp, findFirst, type Replacing } from '../line-edits-replace.ts';
 import { applyLineOps, type Edited, type Numbered } from '../line-edits.ts';
 import { coder, type CoderContext } from '../worker.ts';
 
@@ -113,49 +113,60 @@ export const updateFile = coder.defineFunction({
     for (const file of files) {
       scope.signal.throwIfAborted();
       const { path } = file;
-      const work = () => context.changes.onTarget(path, scope.signal, (target) => update(file, target, context));
+      const work = () => context.changes.onTarget(path, scope.signal, (target) => update(file, target, context, scope));
       results.push({ path, ...(await settle({ applied: 0, new_line_count: 0 }, work)) });
     }
     return { results };
   },
 });
 
-async function update(file: UpdateFileSpec, target: JailEntry, { changes, maxWriteBytes }: CoderContext) {
+async function update(file: UpdateFileSpec, target: JailEntry, context: CoderContext, { signal }: CallScope) {
   const { path } = file;
+  const { changes, regexes, maxWriteBytes } = context;
+  const replacing = { regexes, signal };
   const ops = file.ops.map((op, i) => ({ ...op, number: i + 1 }));
   const before = await readCurrent(target, maxWriteBytes, {
     version: file.expected_version,
     fix: (version) => ({ files: [{ ...file, expected_version: version }] }),
-    range: (text) => ops[0] && rangeOf(ops[0], text),
+    range: async (text) => ops[0] && rangeOf(ops[0], text, replacing),
   });
   if (ops.length === 0) throw errors.fail('C210', { problem: `\`ops\` for ${path} must not be empty` });
   if (!isUtf8(before)) throw errors.fail('C210', { problem: `${path} is not UTF-8 text` });
 
-  const edited = edit(before, ops);
+  const edited = await edit(before, ops, replacing);
   const size = edited.text.length;
   if (size > maxWriteBytes) throw errors.fail('C213', { path, size, limit: maxWriteBytes });
 
-  await changes.write(target, edited.text);
-  const echo = echoChanges(edited);
+  const [, told] = await Promise.all([changes.write(target, edited.text), tell(edited)]);
+  return { applied: ops.length, ...told };
+}
+
+/** What the answer says of the new text; found out while the disk is busy with it. */
+async function tell(edited: Edited) {
+  const { changes, isCut } = echoChanges(edited);
   return {
-    applied: ops.length,
     new_line_count: countLines(edited.text),
     version: versionOf(edited.text),
-    changes: echo.changes,
-    ...(echo.isCut && { changes_truncated: true }),
+    changes,
+    ...(isCut && { changes_truncated: true }),
   };
 }
 
-function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[]): Edited {
+async function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[], replacing: Replacing): Promise<Edited> {
   const lineOps = ops.filter((op) => op.op !== 'replace');
   const replaceOps = ops.filter((op) => op.op === 'replace');
-  const edited = lineOps.length > 0 ? applyLineOps(text, lineOps) : { text, sites: [] };
-  return replaceOps.reduce(applyReplaceOp, edited);
+  let edited = lineOps.length > 0 ? await applyLineOps(text, lineOps, replacing) : { text, sites: [] };
+  for (const op of replaceOps) edited = await applyReplaceOp(edited, op, replacing);
+  return edited;
 }
 
 /** Where an operation would act in a text; at the end when its lines are not there. */
-function rangeOf(op: Numbered<z.output<typeof UpdateOp>>, text: Buffer): ByteRange | undefined {
-  if (op.op === 'replace') return findFirst(text, op);
+async function rangeOf(
+  op: Numbered<z.output<typeof UpdateOp>>,
+  text: Buffer,
+  replacing: Replacing,
+): Promise<ByteRange | undefined> {
+  if (op.op === 'replace') return findFirst(text, op, replacing);
 
   const [from, until] = op.op === 'insert' ? [op.at_line, op.at_line] : [op.from_line, op.to_line + 1];
   const { starts } = locateLines(text, [from, until]);

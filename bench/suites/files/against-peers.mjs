@@ -1,0 +1,158 @@
+/**
+ * The tools of other servers beside ours, through the same door: MCP on standard input and output, one client, JSON
+ * both ways.
+ */
+import { spawn } from 'node:child_process';
+
+import { rgPath } from '@vscode/ripgrep';
+
+import { formatMs, formatNumber } from '../../units.mjs';
+import { DESKTOP_COMMANDER, SERVER_FILESYSTEM, startDesktopCommander, startServerFilesystem } from './peers.mjs';
+import { StdioServer } from './stdio-client.mjs';
+
+const OURS = 'coder';
+const SYNCED = `${OURS}, on the disk before it answers`;
+const RIPGREP = 'rg --files';
+
+/** R1, L2, T1, F1 and E1 */
+export async function comparePeers(harness, corpus) {
+  corpus.text('small.ts', 4000);
+  corpus.flat('wide', harness.isQuick ? 2000 : 20_000);
+  corpus.tree('tree', 5);
+
+  const coder = new URL('./stdio-coder.mjs', import.meta.url).pathname;
+  const servers = {};
+  try {
+    servers[OURS] = await StdioServer.start([coder, corpus.root, '{"fsync": false}']);
+    servers[SYNCED] = await StdioServer.start([coder, corpus.root]);
+    servers[SERVER_FILESYSTEM] = await startServerFilesystem(corpus.root);
+    servers[DESKTOP_COMMANDER] = await startDesktopCommander(corpus.path('home'));
+    for (const operation of operations(corpus)) await compareOperation(harness, servers, operation);
+  } finally {
+    await Promise.all(Object.values(servers).map((server) => server?.stop()));
+  }
+}
+
+/** `cases` are requests by server; `bars` say how many times faster ours has to be. */
+function operations(corpus) {
+  const everything = { path: 'tree', max_depth: 100, per_folder_limit: 100_000 };
+  const find = { query: 'module-3', include_globs: ['**/module-3.ts'], path: 'tree', search_content: false };
+  return [
+    {
+      id: 'R1',
+      title: 'Reading 4 KB',
+      bars: { [SERVER_FILESYSTEM]: 1.2, [DESKTOP_COMMANDER]: 8 },
+      calls: 20,
+      cases: {
+        [SERVER_FILESYSTEM]: (ask) => ask('read_text_file', { path: corpus.path('small.ts') }),
+        [DESKTOP_COMMANDER]: (ask) => ask('read_file', { path: corpus.path('small.ts') }),
+        [OURS]: (ask) => ask('coder::read-file', { path: 'small.ts' }),
+      },
+    },
+    {
+      id: 'L2',
+      title: 'Listing a folder with sizes: all of it, or a page of 100',
+      note: 'Ours has listed the folder before and knows its names while it does not change.',
+      bars: { [SERVER_FILESYSTEM]: 15 },
+      cases: {
+        [SERVER_FILESYSTEM]: (ask) => ask('list_directory_with_sizes', { path: corpus.path('wide') }),
+        [OURS]: (ask) => ask('coder::list-folder', { path: 'wide' }),
+      },
+    },
+    {
+      id: 'T1',
+      title: 'A tree of 364 folders and 2,184 files, as it is shown when nothing else is said',
+      note: 'The first peer always shows everything, and only names; the second was asked for four levels of names. Ours has the size and time of every entry, and goes four levels deep unless told otherwise.',
+      bars: { [SERVER_FILESYSTEM]: 3 },
+      cases: {
+        [SERVER_FILESYSTEM]: (ask) => ask('directory_tree', { path: corpus.path('tree') }),
+        [DESKTOP_COMMANDER]: (ask) => ask('list_directory', { path: corpus.path('tree'), depth: 4 }),
+        [OURS]: (ask) => ask('coder::tree', { path: 'tree' }),
+        [`${OURS}, everything`]: (ask) => ask('coder::tree', everything),
+      },
+    },
+    {
+      id: 'F1',
+      title: 'Finding 364 of these files by a glob',
+      note: 'rg is a process of its own that is started for each search.',
+      bars: { [SERVER_FILESYSTEM]: 15, [RIPGREP]: 1.5 },
+      cases: {
+        [SERVER_FILESYSTEM]: (ask) => ask('search_files', { path: corpus.path('tree'), pattern: '**/module-3.ts' }),
+        [RIPGREP]: () => listByGlob(corpus.path('tree'), 'module-3.ts'),
+        [OURS]: (ask) => ask('coder::search', find),
+      },
+    },
+    editing(corpus),
+  ];
+}
+
+function editing(corpus) {
+  const FIRST_LINE = 'const value0 = compute(0, "text 0");';
+  for (const name of ['ours.ts', 'synced.ts', 'one.ts', 'other.ts']) corpus.text(name, 190_000);
+  const texts = { one: FIRST_LINE, other: FIRST_LINE };
+  let edits = 0;
+  const swap = (name) => {
+    const old = texts[name];
+    texts[name] = `edit ${++edits}`;
+    return [old, texts[name]];
+  };
+  const ours = (path) => (ask) => {
+    const op = { op: 'update_lines', from_line: 1, to_line: 1, content: `edit ${++edits}` };
+    return ask('coder::update-file', { files: [{ path, ops: [op] }] });
+  };
+  return {
+    id: 'E1',
+    title: 'Replacing one line of 190 KB',
+    note: 'The peers do not wait for the disk, nor does ours unless it says so.',
+    bars: { [SERVER_FILESYSTEM]: 3, [DESKTOP_COMMANDER]: 8 },
+    warmUps: 30,
+    cases: {
+      [SERVER_FILESYSTEM]: (ask) => {
+        const [oldText, newText] = swap('one');
+        return ask('edit_file', { path: corpus.path('one.ts'), edits: [{ oldText, newText }] });
+      },
+      [DESKTOP_COMMANDER]: (ask) => {
+        const [old_string, new_string] = swap('other');
+        return ask('edit_block', { file_path: corpus.path('other.ts'), old_string, new_string });
+      },
+      [OURS]: ours('ours.ts'),
+      [SYNCED]: ours('synced.ts'),
+    },
+  };
+}
+
+async function compareOperation(harness, servers, { id, title, note, bars, calls = 1, warmUps = 0, cases }) {
+  const there = Object.entries(cases).filter(([name]) => name in servers === false || servers[name]);
+  const repeated = ([name, request]) => {
+    const server = servers[name] ?? servers[OURS];
+    return async () => {
+      const started = performance.now();
+      for (let i = 0; i < calls; i++) await request((...args) => server.call(...args));
+      return { time: (performance.now() - started) / calls };
+    };
+  };
+  const runs = Object.fromEntries(there.map((entry) => [entry[0], repeated(entry)]));
+  for (const run of Object.values(runs)) for (let i = 0; i < (harness.isQuick ? 1 : warmUps); i++) await run();
+
+  const comparison = await harness.compare({ title, note, base: there[0][0], cases: runs, rounds: 21 });
+  for (const [peer, atLeast] of Object.entries(bars)) {
+    if (!(peer in runs)) continue;
+    const times = 1 / comparison.ratio('time', OURS, peer);
+    harness.bar({
+      id,
+      goal: `≥ ${atLeast} × faster than ${peer}`,
+      measured: `${formatNumber(times)} × (${formatMs(comparison.median('time', OURS))})`,
+      met: times >= atLeast,
+    });
+  }
+}
+
+function listByGlob(root, glob) {
+  const args = ['--no-config', '-uu', '--files', '--color', 'never', '-g', glob, '.'];
+  const child = spawn(rgPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+  child.stdout.resume();
+  return new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', done);
+  });
+}

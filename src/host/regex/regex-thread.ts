@@ -1,0 +1,57 @@
+/**
+ * A thread that runs regexes for others.
+ *
+ * Compiling, searching and replacing can each take seconds with an unkind pattern. Here that keeps nobody
+ * waiting, and whoever loses patience ends the thread.
+ */
+import { parentPort } from 'node:worker_threads';
+
+import { compileRegex } from './compile-regex.ts';
+import { RegexError, ReplacementError } from './regex-error.ts';
+import type { Regex } from './regex.ts';
+import { replaceInLines } from './replace-lines.ts';
+import { replacedPlaces } from './replaced-places.ts';
+import { parseReplacement } from './replacement.ts';
+import type { FromThread, ReplaceTask, ToThread } from './thread-messages.ts';
+
+const port = parentPort!;
+
+port.on('message', (task: ToThread) => {
+  const answer = work(task);
+  port.postMessage(answer, answer.kind === 'replaced' ? movable(answer.bytes) : []);
+});
+
+function work(task: ToThread): FromThread {
+  try {
+    const regex = compileRegex(task.pattern, task);
+    if (task.kind === 'find') return { kind: 'found', match: regex.find(task.text) };
+    if (task.kind === 'lines') return { kind: 'lines', lines: regex.findLines(task.text, task) };
+    return replace(regex, task);
+  } catch (error) {
+    if (error instanceof RegexError) return { kind: 'bad-regex', pattern: error.pattern, reason: error.reason };
+    if (error instanceof ReplacementError) {
+      return { kind: 'bad-replacement', reference: error.reference, pattern: error.pattern, hint: error.hint };
+    }
+    return { kind: 'broken', stack: error instanceof Error ? error.stack! : String(error) };
+  }
+}
+
+function replace(regex: Regex, task: ReplaceTask): FromThread {
+  const { unit = 'text', limit = Infinity, maxPlaces = 0 } = task;
+  const text = Buffer.from(task.text.buffer, task.text.byteOffset, task.text.length);
+  const replacement = parseReplacement(task.replacement, regex);
+  const inUnits = unit === 'line' ? replaceInLines : replaceInText;
+  const { bytes, count } = inUnits(regex, text, replacement, { limit });
+  if (count === 0) return { kind: 'replaced', bytes: undefined, count, places: [] };
+
+  const isTraced = maxPlaces > 0 && unit === 'text';
+  const places = isTraced ? replacedPlaces(regex, text, task.replacement, Math.min(limit, maxPlaces)) : [];
+  return { kind: 'replaced', bytes, count, places };
+}
+
+const replaceInText: typeof replaceInLines = (regex, text, ...how) => regex.replaceAll(text, ...how);
+
+/** Short ones lie in memory that they share with others, and are copied. */
+function movable(bytes: Uint8Array | undefined): ArrayBuffer[] {
+  return bytes && bytes.buffer.byteLength > Buffer.poolSize ? [bytes.buffer as ArrayBuffer] : [];
+}

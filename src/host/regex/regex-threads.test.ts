@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { getEventListeners } from 'node:events';
+import { promisify } from 'node:util';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { tempDir } from '#testing';
+import { RegexError, RegexThreads, ReplacementError } from './index.ts';
+
+const never = { signal: new AbortController().signal };
+const text = (content: string) => Buffer.from(content);
+
+/** Each of the matches reads on to the end: minutes of work. */
+const SLOW = { pattern: '.*[^A-Z]|[A-Z]', text: Buffer.alloc(400_000, 'A'), replacement: '' };
+const QUICK = { pattern: 'b', text: text('abc'), replacement: 'B' };
+
+let threads: RegexThreads;
+beforeEach(() => {
+  threads = new RegexThreads();
+});
+afterEach(() => threads.close());
+
+/** Work that ends when it is told to, with the reason it then fails with. */
+function slowWork() {
+  const controller = new AbortController();
+  const reason = new Error('not wanted any more');
+  const outcome = threads.replace(SLOW, controller).catch((error: unknown) => error);
+  return { outcome, reason, stop: () => controller.abort(reason) };
+}
+
+test('replaces, counts, and tells the places', async () => {
+  const task = { pattern: '(é)b', text: text('éb aéb éb'), replacement: '[$1]', limit: 2, maxPlaces: 5 };
+  expect(await threads.replace(task, never)).toEqual({
+    bytes: new Uint8Array(text('[é] a[é] éb')),
+    count: 2,
+    places: [
+      { before: { start: 0, end: 3 }, after: { start: 0, end: 4 } },
+      { before: { start: 5, end: 8 }, after: { start: 6, end: 10 } },
+    ],
+  });
+});
+
+test('what does not match stays the same object', async () => {
+  const task = { pattern: 'x', text: text('abc'), replacement: '' };
+  const { bytes, ...rest } = await threads.replace(task, never);
+  expect(bytes).toBe(task.text);
+  expect(rest).toEqual({ count: 0, places: [] });
+});
+
+test('texts of any size come back whole', async () => {
+  for (const length of [0, 1, 5000, 3 << 20]) {
+    const { bytes, count } = await threads.replace(
+      { pattern: 'a', text: Buffer.alloc(length, 'ab'), replacement: 'ä' },
+      never,
+    );
+    expect([length, count, Buffer.from(bytes).equals(text('äb'.repeat(length).slice(0, length)))]).toEqual([
+      length,
+      Math.ceil(length / 2),
+      true,
+    ]);
+  }
+});
+
+test.each([
+  ['a match does not go on into the next line', { pattern: 'a\\s+b', text: text('a\nb\na b\n') }, 'a\nb\nX\n', 1],
+  ['$ is the end of the line, before its ending', { pattern: '\\s*$', text: text('a \na\r\na') }, 'aX\naX\r\naX', 3],
+  ['the limit is one for each line', { pattern: 'a', text: text('aa\r\nb\naa'), limit: 1 }, 'Xa\r\nb\nXa', 2],
+  ['nothing in any line', { pattern: 'z', text: text('a\nb') }, 'a\nb', 0],
+])('by line: %s', async (_, task, after, count) => {
+  const replaced = await threads.replace({ ...task, replacement: 'X', unit: 'line' }, never);
+  expect([Buffer.from(replaced.bytes).toString(), replaced.count]).toEqual([after, count]);
+});
+
+test('finds the first match, or none', async () => {
+  expect(await threads.find({ pattern: 'B', ignoreCase: true, text: text('éb') }, never)).toEqual({ start: 2, end: 3 });
+  expect(await threads.find({ pattern: 'x', text: text('éb') }, never)).toBeUndefined();
+});
+
+test.each([
+  [{ ...QUICK, pattern: '(a' }, new RegexError('(a', 'unclosed group at character 1')],
+  [{ ...QUICK, replacement: '$1' }, new ReplacementError('$1', 'b', 'write $$ for a dollar sign')],
+  [{ ...QUICK, text: Buffer.of(0xff) }, new RegexError('b', 'the text to replace in is not UTF-8')],
+])('a refusal comes back as it was thrown', async (task, error) => {
+  await expect(threads.replace(task, never)).rejects.toThrow(error);
+  expect(threads.size).toBe(1);
+});
+
+describe('a slow pattern', () => {
+  test('keeps neither this thread nor other tasks waiting', async () => {
+    const slow = slowWork();
+    expect(await threads.replace(QUICK, never)).toMatchObject({ count: 1 });
+    slow.stop();
+    expect(await slow.outcome).toBe(slow.reason);
+  });
+
+  test('is given up when its caller does, and a new thread takes over', async () => {
+    const slow = slowWork();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    slow.stop();
+    expect(await slow.outcome).toBe(slow.reason);
+    expect(threads.size).toBe(0);
+    expect(await threads.replace(QUICK, never)).toMatchObject({ count: 1 });
+  });
+
+  test('in every thread lets others wait, who may give up as well', async () => {
+    const slow = Array.from({ length: 8 }, slowWork);
+    const waiting = slowWork();
+    const quick = threads.replace(QUICK, never);
+    waiting.stop();
+    expect(await waiting.outcome).toBe(waiting.reason);
+    expect(threads.size).toBeLessThanOrEqual(4);
+
+    for (const { stop } of slow) stop();
+    expect(await quick).toMatchObject({ count: 1 });
+  });
+});
+
+test('one thread serves one caller after the other, and no signal keeps a listener', async () => {
+  const { signal } = new AbortController();
+  for (let i = 0; i < 20; i++) await threads.replace(QUICK, { signal });
+  expect(threads.size).toBe(1);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('whoever has given up before is refused without work', async () => {
+  const reason = new Error('gone');
+  await expect(threads.replace(SLOW, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  expect(threads.size).toBe(0);
+});
+
+test('closing fails what runs, what waits and what comes later', async () => {
+  const works = Array.from({ length: 8 }, slowWork);
+  await threads.close();
+  const outcomes = await Promise.all(works.map(({ outcome }) => outcome));
+  expect(outcomes).toEqual(works.map(() => new Error('the regex threads were closed')));
+  await expect(threads.replace(QUICK, never)).rejects.toThrow('the regex threads were closed');
+  expect(threads.size).toBe(0);
+});
+
+test('an idle thread does not keep the process alive', async () => {
+  const built = new URL('../../../dist/host/regex/index.js', import.meta.url);
+  const program = `
+    import { RegexThreads } from ${JSON.stringify(built.href)};
+    const task = { pattern: 'b', text: Buffer.from('abc'), replacement: 'B' };
+    const { bytes } = await new RegexThreads().replace(task, new AbortController());
+    process.stdout.write(bytes);
+  `;
+  await using dir = await tempDir({ 'program.mjs': program });
+  const running = promisify(execFile)(process.execPath, [dir.path('program.mjs')], { timeout: 15_000 });
+  expect(await running).toMatchObject({ stdout: 'aBc' });
+});

@@ -1,0 +1,122 @@
+/**
+ * Regexes run away from the main thread, which no pattern of a user can then hold up.
+ *
+ * All of them are, for none can be told to be quick: `.*[^A-Z]|[A-Z]` is short, compiles to little, and takes seconds
+ * on 40 KB. A thread is started when there is work and the others are busy, and is kept for the next task. One whose
+ * caller gave up is ended, as WebAssembly cannot be interrupted.
+ */
+import { availableParallelism } from 'node:os';
+
+import type { LineMatch } from './find-lines.ts';
+import { RegexError, ReplacementError } from './regex-error.ts';
+import type { Span } from './regex.ts';
+import { RegexWorker } from './regex-worker.ts';
+import type { Place } from './replaced-places.ts';
+import type { Replaced } from './replacement.ts';
+import type { FindTask, FromThread, LinesTask, ReplaceTask, ToThread } from './thread-messages.ts';
+
+/** At least two, so that one slow pattern does not hold up everybody else's. */
+const MAX_THREADS = Math.max(2, Math.min(availableParallelism(), 4));
+
+interface Scope {
+  readonly signal: AbortSignal;
+}
+
+export interface ReplacedText extends Replaced {
+  /** In the order of the text. */
+  readonly places: readonly Place[];
+}
+
+interface Job {
+  readonly task: ToThread;
+  readonly signal: AbortSignal;
+  resolve: (answer: FromThread) => void;
+  reject: (reason: Error) => void;
+}
+
+export class RegexThreads {
+  readonly #idle: RegexWorker[] = [];
+  readonly #busy = new Set<RegexWorker>();
+  /** In the order of arrival. */
+  readonly #waiting = new Set<Job>();
+  #isClosed = false;
+
+  /** Threads that are there now. */
+  get size(): number {
+    return this.#idle.length + this.#busy.size;
+  }
+
+  /** The leftmost match. Throws `RegexError`. */
+  async find(task: FindTask, scope: Scope): Promise<Span | undefined> {
+    const answer = await this.#run({ ...task, kind: 'find' }, scope);
+    return answer.kind === 'found' ? answer.match : refuse(answer);
+  }
+
+  /** The first lines that match. Throws `RegexError`. */
+  async findLines(task: LinesTask, scope: Scope): Promise<LineMatch[]> {
+    const answer = await this.#run({ ...task, kind: 'lines' }, scope);
+    return answer.kind === 'lines' ? answer.lines : refuse(answer);
+  }
+
+  /** The text with matches replaced, itself when there is none. Throws `RegexError` and `ReplacementError`. */
+  async replace(task: ReplaceTask, scope: Scope): Promise<ReplacedText> {
+    const answer = await this.#run({ ...task, kind: 'replace' }, scope);
+    if (answer.kind !== 'replaced') return refuse(answer);
+    return { bytes: answer.bytes ?? task.text, count: answer.count, places: answer.places };
+  }
+
+  /** Ends the threads. What they work on fails, and what waits for them. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { reject } of this.#waiting) reject(closed());
+    this.#waiting.clear();
+    await Promise.all([...this.#idle.splice(0), ...this.#busy].map((worker) => worker.end(closed())));
+  }
+
+  async #run(task: ToThread, { signal }: Scope): Promise<FromThread> {
+    if (this.#isClosed) throw closed();
+    signal.throwIfAborted();
+
+    let withdraw = () => {};
+    try {
+      return await new Promise((resolve, reject) => {
+        const job = { task, signal, resolve, reject };
+        // One that is being worked on is for its worker to give up.
+        withdraw = () => this.#waiting.delete(job) && reject(signal.reason as Error);
+        signal.addEventListener('abort', withdraw);
+        this.#waiting.add(job);
+        this.#dispatch();
+      });
+    } finally {
+      signal.removeEventListener('abort', withdraw);
+    }
+  }
+
+  #dispatch(): void {
+    for (const job of this.#waiting) {
+      if (this.#idle.length === 0 && this.#busy.size >= MAX_THREADS) return;
+      this.#waiting.delete(job);
+      void this.#work(job, this.#idle.pop() ?? new RegexWorker());
+    }
+  }
+
+  async #work({ task, signal, resolve, reject }: Job, worker: RegexWorker): Promise<void> {
+    this.#busy.add(worker);
+    const [outcome] = await Promise.allSettled([worker.run(task, signal)]);
+    this.#busy.delete(worker);
+    if (!worker.isEnded) this.#idle.push(worker);
+    this.#dispatch();
+    if (outcome.status === 'fulfilled') resolve(outcome.value);
+    else reject(outcome.reason as Error);
+  }
+}
+
+function closed(): Error {
+  return new Error('the regex threads were closed');
+}
+
+function refuse(answer: FromThread): never {
+  if (answer.kind === 'bad-regex') throw new RegexError(answer.pattern, answer.reason);
+  if (answer.kind === 'bad-replacement') throw new ReplacementError(answer.reference, answer.pattern, answer.hint);
+  throw new Error(answer.kind === 'broken' ? answer.stack : `a regex thread answered with ${answer.kind}`);
+}

@@ -1,0 +1,49 @@
+/** A regex thread seen from the main thread: one task at a time, and ended when nobody wants the answer any more. */
+import { Worker } from 'node:worker_threads';
+
+import type { FromThread, ToThread } from './thread-messages.ts';
+
+/** Sources cannot be run by a thread of Node 20; tests on them use the thread of the last build. */
+const THREAD_FILE = import.meta.url.endsWith('.ts') ? '../../../dist/host/regex/regex-thread.js' : './regex-thread.js';
+
+export class RegexWorker {
+  readonly #worker = new Worker(new URL(THREAD_FILE, import.meta.url));
+  #waiting: { resolve: (answer: FromThread) => void; reject: (reason: Error) => void } | undefined;
+  #isEnded = false;
+
+  constructor() {
+    this.#worker.on('message', (answer: FromThread) => this.#waiting?.resolve(answer));
+    this.#worker.on('error', (error) => void this.end(error));
+    this.#worker.on('exit', () => void this.end(new Error('a regex thread ended by itself')));
+    // It keeps the process alive only while somebody waits for it.
+    this.#worker.unref();
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  async run(task: ToThread, signal: AbortSignal): Promise<FromThread> {
+    const giveUp = () => void this.end(signal.reason as Error);
+    signal.addEventListener('abort', giveUp);
+    this.#worker.ref();
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting = { resolve, reject };
+        const text = new Uint8Array(task.text);
+        this.#worker.postMessage({ ...task, text }, [text.buffer]);
+      });
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      this.#waiting = undefined;
+      this.#worker.unref();
+    }
+  }
+
+  /** Whoever waits for an answer gets the reason instead. */
+  async end(reason: Error): Promise<void> {
+    this.#isEnded = true;
+    this.#waiting?.reject(reason);
+    await this.#worker.terminate();
+  }
+}

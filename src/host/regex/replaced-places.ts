@@ -1,0 +1,46 @@
+/**
+ * Where replacements happen, in the text before and in the one after.
+ *
+ * The crate tells the new text and no places. So the first replacements are made once more between marks, and
+ * nothing but the places is taken from that.
+ */
+import { parseReplacement } from './replacement.ts';
+import type { Regex, Span } from './regex.ts';
+
+/** A match, and what replaced it. */
+export interface Place {
+  readonly before: Span;
+  readonly after: Span;
+}
+
+/** Characters that Unicode keeps out of texts. */
+const MARKS = ['\uFDD0', '\uFDD1', '\uFDD2'] as const;
+const MARK_BYTES = Buffer.byteLength(MARKS[0]);
+
+/** The first places in order; none when the text or the replacement has a mark in it. */
+export function replacedPlaces(regex: Regex, text: Buffer, replacement: string, limit: number): Place[] {
+  if (MARKS.some((mark) => text.includes(mark) || replacement.includes(mark))) return [];
+
+  const [begin, middle, end] = MARKS;
+  const marked = parseReplacement(`${begin}\${0}${middle}${replacement}${end}`, regex);
+  const { bytes } = regex.replaceAll(text, marked, { limit });
+  const traced = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+
+  const places: Place[] = [];
+  let [before, after] = [0, 0];
+  let done = 0;
+  for (let at = traced.indexOf(begin); at >= 0; at = traced.indexOf(begin, done)) {
+    const match = { start: at + MARK_BYTES, end: traced.indexOf(middle, at) };
+    const substitute = { start: match.end + MARK_BYTES, end: traced.indexOf(end, match.end) };
+    const kept = at - done;
+    places.push({ before: span(before + kept, match), after: span(after + kept, substitute) });
+    before += kept + match.end - match.start;
+    after += kept + substitute.end - substitute.start;
+    done = substitute.end + MARK_BYTES;
+  }
+  return places;
+}
+
+function span(start: number, { start: from, end }: Span): Span {
+  return { start, end: start + end - from };
+}

@@ -1,0 +1,146 @@
+/**
+ * No call, however large, keeps everything else in the process waiting.
+ *
+ * Each function is called at its limits while the longest turn of the event loop is taken, in processor time where
+ * the system tells it, so that a busy machine does not count. 50 ms are meant, and `npm run bench -- files` shows
+ * them; any of these in one go would take several times the bound.
+ */
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+
+import { expect, test } from 'vitest';
+
+import { answer, CallControl, parseConfig, silentLog } from '#contract';
+import { tempDir, type TempDir } from '#testing';
+import { coder } from './index.ts';
+import { openCoder } from './worker.ts';
+
+const LONGEST_MS = 150;
+const MIB = 1 << 20;
+const MAIN_THREAD = `/proc/self/task/${process.pid}/schedstat`;
+
+const textOf = (line: string, bytes = 10 * MIB) => line.repeat(Math.floor(bytes / Buffer.byteLength(line)));
+const plain = textOf('const value = compute(31, "text 97"); // x\n');
+const accented = textOf('const välue = compute(31, "téxt 97"); // ü\n');
+const newlines = '\n'.repeat(9 * MIB);
+const returns = textOf('a\r\nb\n', 4 * MIB);
+
+const line = (from_line: number, content: string) => ({ op: 'update_lines', from_line, to_line: from_line, content });
+const edit = (...ops: object[]) => ({ files: [{ path: 'f', ops }] });
+const create = (content: string) => ({ files: [{ path: 'new', content }] });
+const swap = (pattern: string, replacement: string) => ({ op: 'replace', pattern, replacement });
+const swaps = Array.from({ length: 3 }, () => [swap('ab', 'ba'), swap('ba', 'ab')]).flat();
+const every = (lines: number) => Array.from({ length: 1000 }, (_, i) => line(i * lines + 1, `new ${i}`));
+
+test.each([
+  ['read', 'text', plain, 'read-file', { path: 'f' }],
+  ['read', 'text beyond ASCII', accented, 'read-file', { path: 'f' }],
+  ['read', 'no text at all', Buffer.alloc(10 * MIB, 0xff), 'read-file', { path: 'f' }],
+  ['read', 'numbered lines', accented, 'read-file', { path: 'f', numbered: true }],
+  ['read', 'numbered empty lines', newlines, 'read-file', { path: 'f', numbered: true }],
+  ['edit', 'a line', plain, 'update-file', edit(line(200_000, 'x'))],
+  ['edit', 'a line among empty ones', newlines, 'update-file', edit(line(5_000_000, 'x'))],
+  ['edit', 'a thousand lines', accented, 'update-file', edit(...every(200))],
+  [
+    'edit',
+    'all lines, ended in another way',
+    returns,
+    'update-file',
+    edit({ ...line(1, returns), to_line: 1_000_000 }),
+  ],
+  [
+    'edit',
+    'a line of a file that changed',
+    newlines,
+    'update-file',
+    { files: [{ ...edit(line(9, 'x')).files[0], expected_version: '' }] },
+  ],
+  ['edit', 'every match of a regex', plain, 'update-file', edit({ op: 'replace', pattern: 'value', replacement: 'v' })],
+  ['edit', 'one line that is the file', `ab ab ab ab ab ${'x'.repeat(10 * MIB)}`, 'update-file', edit(...swaps)],
+  ['create', 'a file', '', 'create-file', create(accented)],
+])(
+  '%s %s',
+  async (_, __, content, name, request) => {
+    await using dir = await tempDir({ f: content });
+    const { longestMs } = await measure(dir, `coder::${name}`, request);
+    expect(longestMs).toBeLessThan(LONGEST_MS);
+  },
+  60_000,
+);
+
+test('edit with a regex that takes minutes', async () => {
+  await using dir = await tempDir({ f: 'A'.repeat(400_000) });
+  const request = edit({ op: 'replace', pattern: '.*[^A-Z]|[A-Z]', replacement: '' });
+  const { longestMs, reply } = await measure(dir, 'coder::update-file', request, { giveUpAfterMs: 500 });
+  expect(reply).toMatchObject({ error: { message: expect.stringContaining('call call-1') } });
+  expect(longestMs).toBeLessThan(LONGEST_MS);
+});
+
+test('list, show and remove fifty thousand files', async () => {
+  await using dir = await tempDir({ 'd/': '' });
+  for (let i = 0; i < 50_000; i++) closeSync(openSync(dir.path(`d/${i}`), 'w'));
+  const config = { list_max_page_size: 1_000_000, tree_per_folder_limit: 1_000_000 };
+  const calls = [
+    ['coder::list-folder', { path: 'd', page_size: 50_000 }],
+    ['coder::tree', { path: 'd' }],
+    ['coder::delete-file', { paths: ['d'], recursive: true }],
+  ] as const;
+  for (const [id, request] of calls) {
+    const { longestMs } = await measure(dir, id, request, { config });
+    expect([id, longestMs < LONGEST_MS ? 'in turns' : longestMs]).toEqual([id, 'in turns']);
+  }
+}, 120_000);
+
+async function measure(
+  dir: TempDir,
+  id: string,
+  payload: unknown,
+  { config = {}, giveUpAfterMs }: { config?: object; giveUpAfterMs?: number } = {},
+) {
+  const parsed = parseConfig(
+    coder.config,
+    { base_path: dir.root, max_write_bytes: 11 * MIB, fsync: false, ...config },
+    'coder',
+  );
+  const context = openCoder(parsed, silentLog);
+  const control = new CallControl();
+  const timer = giveUpAfterMs && setTimeout(() => control.abort(new Error('enough')), giveUpAfterMs);
+  const turns = new LongestTurn();
+  try {
+    const fn = coder.functions.find((each) => each.id === id)!;
+    const surroundings = { bus: undefined as never, log: silentLog, control };
+    const reply = await answer({ def: coder, context }, fn, { callId: 'call-1', payload }, surroundings);
+    return { reply, longestMs: turns.stop() };
+  } finally {
+    clearTimeout(timer);
+    await coder.close(context);
+  }
+}
+
+/** The longest turn of the event loop. */
+class LongestTurn {
+  #longestMs = 0;
+  #since = usedMs();
+  #next = setImmediate(() => this.#turn());
+
+  stop(): number {
+    this.#note();
+    clearImmediate(this.#next);
+    return this.#longestMs;
+  }
+
+  #turn(): void {
+    this.#note();
+    this.#next = setImmediate(() => this.#turn());
+  }
+
+  #note(): void {
+    const now = usedMs();
+    this.#longestMs = Math.max(this.#longestMs, now - this.#since);
+    this.#since = now;
+  }
+}
+
+/** What this thread has had of a processor; without /proc the time that has passed. */
+function usedMs(): number {
+  return existsSync(MAIN_THREAD) ? Number.parseInt(readFileSync(MAIN_THREAD, 'latin1'), 10) / 1e6 : performance.now();
+}
