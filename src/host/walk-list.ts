@@ -27,9 +27,9 @@ const HUGE_BYTES = 32_768;
 /** A few milliseconds of reading and sorting. */
 const ENTRIES_AT_ONCE = 4096;
 
-/** Returns the entries; links and special files are left out. */
-export function* listSorted(dir: WalkDir): Generator<Pause, WalkEntry[]> {
-  if (dir.size > HUGE_BYTES) return yield* listInPieces(dir);
+/** Returns the entries; links and special files are left out. Who may block does not even ask how many they are. */
+export function* listSorted(dir: WalkDir, { mayBlock = false } = {}): Generator<Pause, WalkEntry[]> {
+  if (!mayBlock && dir.size > HUGE_BYTES) return yield* listInPieces(dir);
 
   const entries = readAtOnce(dir);
   dir.recheck();

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
@@ -6,24 +7,34 @@ import { tempDir } from '#testing';
 import { toText, type ByteString } from './byte-string.ts';
 import { realPath } from './pin-by-path.ts';
 import { joinPath, walkDirsBelow } from './walk-dir.ts';
-import { walk, type WalkStep } from './walk.ts';
+import { splitParts, type WalkPart } from './walk-part.ts';
+import { Walk, type WalkStep } from './walk.ts';
 
 const bytes = (text: string) => text as ByteString;
 
+function stepsOf(walk: Walk): WalkStep[] {
+  const steps: WalkStep[] = [];
+  for (let step = walk.next(); step; step = walk.next()) steps.push(step);
+  return steps;
+}
+
+const files = (steps: WalkStep[]) =>
+  steps.flatMap((step) =>
+    step.kind === 'files' ? step.names.map((name) => toText(joinPath(step.dir.path, name))) : [],
+  );
+
 describe.each(['descriptor', 'portable'] as const)('%s walk', (mode) => {
   const open = (root: string, path = '') => walkDirsBelow(realPath(root), mode)(bytes(path));
-  const files = (steps: Iterable<WalkStep>) =>
-    [...steps].flatMap((step) =>
-      step.kind === 'files' ? step.names.map((name) => toText(joinPath(step.dir.path, name))) : [],
-    );
+  const walk = (root: string, path = '', parts: WalkPart[] = [{ dir: bytes(path) }]) =>
+    new Walk(walkDirsBelow(realPath(root), mode), parts, { start: bytes(path) });
 
   test('gives every regular file in the order of the bytes of the paths', async () => {
     const names = ['a/x', 'a-b', 'a.b/c', 'a0', '.h/i', 'é', '～', '😀', 'b/a/c', 'b/a-', 'b/a'.concat('0'), 'Z'];
     await using dir = await tempDir(Object.fromEntries(names.map((name) => [name, ''])));
     dir.add({ link: { symlink: 'a' }, pipe: { fifo: true }, 'empty/': '', dangling: { symlink: 'nope' } });
     const sorted = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    expect(files(walk(open(dir.root)))).toEqual(sorted);
-    expect(files(walk(open(dir.root, 'b')))).toEqual(['b/a-', 'b/a/c', 'b/a0']);
+    expect(files(stepsOf(walk(dir.root)))).toEqual(sorted);
+    expect(files(stepsOf(walk(dir.root, 'b')))).toEqual(['b/a-', 'b/a/c', 'b/a0']);
   });
 
   test('sorts a huge directory the same way, with pauses', async () => {
@@ -36,27 +47,50 @@ describe.each(['descriptor', 'portable'] as const)('%s walk', (mode) => {
       writeFileSync(dir.path(`${name}/in`), '');
     }
     const expected = names.map((name) => (['f1', 'f20', 'f300'].includes(name) ? `${name}/in` : name)).sort();
-    const steps = [...walk(open(dir.root))].map((step) => ({ ...step }));
+    const steps = stepsOf(walk(dir.root));
     expect(files(steps)).toEqual(expected);
     expect(steps.filter(({ kind }) => kind === 'pause').length).toBeGreaterThan(0);
   });
 
   test('does not follow a directory that became a link after it was listed', async () => {
     await using dir = await tempDir({ 'ws/a': '', 'ws/b/c': '', 'out/SECRET': '' });
-    const steps = walk(open(dir.path('ws')));
-    expect(steps.next().value).toMatchObject({ kind: 'files', names: ['a'] });
+    const left = walk(dir.path('ws'));
+    expect([left.next(), left.next()]).toMatchObject([{ kind: 'folder' }, { kind: 'files', names: ['a'] }]);
     rmSync(dir.path('ws/b'), { recursive: true });
     dir.add({ 'ws/b': { symlink: '../out' } });
-    expect([...steps]).toEqual([]);
+    const parts = left.leave();
+    expect(parts).toEqual([{ dir: '', names: 'b/' }]);
+    expect(stepsOf(walk(dir.path('ws'), '', parts))).toEqual([]);
+    expect(stepsOf(walk(dir.path('ws'), 'b'))).toEqual([]);
   });
 
   test('reads the directory that it holds, whatever its name leads to by now', async () => {
-    await using dir = await tempDir({ 'ws/b/c': 'inside', 'out/c': 'SECRET' });
-    const held = open(dir.path('ws'), 'b');
+    await using dir = await tempDir({ 'ws/b/c/d': 'inside', 'out/c/SECRET': '' });
+    const held = walk(dir.path('ws'), 'b');
+    expect(held.next()).toEqual({ kind: 'folder' });
     renameSync(dir.path('ws/b'), dir.path('ws/moved'));
     dir.add({ 'ws/b': { symlink: '../out' } });
-    if (mode === 'descriptor') expect(files(walk(held))).toEqual(['b/c']);
-    else expect([...walk(held)]).toEqual([{ kind: 'skipped', path: 'b', reason: 'io' }]);
+    if (mode === 'descriptor') expect(files(stepsOf(held))).toEqual(['b/c/d']);
+    else expect(stepsOf(held)).toEqual([{ kind: 'skipped', path: 'b/c', reason: 'io' }]);
+  });
+
+  test('left at any step and taken up again, it gives the same', async () => {
+    const names = ['a/b/c', 'a/b/d', 'a/b.x', 'a/e/f/g', 'a/e/h', 'a0', 'b', 'c/d', 'é/ü'];
+    await using dir = await tempDir(Object.fromEntries(names.map((name) => [name, ''])));
+    const whole = files(stepsOf(walk(dir.root)));
+    for (const work of [1, 2, 13, 100]) {
+      let waiting: WalkPart[] = [{ dir: bytes('') }];
+      const found: string[] = [];
+      while (waiting.length > 0) {
+        const [head, others] = splitParts(waiting, work);
+        const some = walk(dir.root, '', head);
+        const step = some.next();
+        if (step?.kind === 'files' && step.names.length > 1) some.putBack(step.names.length - 1);
+        if (step?.kind === 'files') found.push(toText(joinPath(step.dir.path, step.names[0]!)));
+        waiting = [...some.leave(), ...others];
+      }
+      expect(found).toEqual(whole);
+    }
   });
 
   test.each([
@@ -74,18 +108,45 @@ test('closes what it holds when it is left early', async () => {
   await using dir = await tempDir({ 'a/b/c/d': '', 'a/b/c/e/f': '' });
   const openCount = () => readdirSync('/proc/self/fd').length;
   const before = openCount();
-  const steps = walk(walkDirsBelow(realPath(dir.root), 'descriptor')(bytes('')));
-  steps.next();
+  const walk = new Walk(walkDirsBelow(realPath(dir.root), 'descriptor'), [{ dir: bytes('') }], { start: bytes('') });
+  while (walk.next()?.kind !== 'files');
   expect(openCount()).toBe(before + 4);
-  steps.return(undefined);
+  walk.leave();
   expect(openCount()).toBe(before);
 });
 
-test('what lies too deep is told and left out', async () => {
-  await using dir = await tempDir({ [`${'d/'.repeat(600)}f`]: '', g: '' });
-  const steps = [...walk(walkDirsBelow(realPath(dir.root), 'descriptor')(bytes('')))];
-  expect(steps).toMatchObject([
-    { kind: 'skipped', reason: 'too-deep', path: 'd/'.repeat(512).slice(0, -1) },
-    { names: ['g'] },
-  ]);
+test.each([
+  ['by its levels', 'd/', 600, 512],
+  ['by its path', `${'d'.repeat(199)}/`, 18, 16],
+])('what lies too deep %s is told and left out, also when it is taken up again', async (_, name, count, limit) => {
+  await using dir = await tempDir({ [`${name.repeat(3)}f`]: '', g: '' });
+  const path = makeDeep(dir.path(name.repeat(3)), name, count - 3);
+  try {
+    let parts: WalkPart[] = [{ dir: bytes('') }];
+    const told: WalkStep[] = [];
+    while (parts.length > 0) {
+      const walk = new Walk(walkDirsBelow(realPath(dir.root), 'descriptor'), parts, { start: bytes('') });
+      const step = walk.next();
+      if (step && step.kind !== 'folder') told.push(step);
+      parts = walk.leave();
+    }
+    expect(told).toMatchObject([
+      { kind: 'skipped', reason: 'too-deep', path: name.repeat(limit).slice(0, -1) },
+      { names: ['f'] },
+      { names: ['g'] },
+    ]);
+  } finally {
+    rmSync(path, { recursive: true });
+  }
 });
+
+/** Makes directories that are too deep to be made by their path. */
+function makeDeep(from: string, name: string, count: number): string {
+  execFileSync(process.execPath, ['-e', DIVE, from, name.slice(0, -1), String(count)]);
+  return from;
+}
+
+const DIVE = `
+const [from, name, count] = process.argv.slice(1);
+process.chdir(from);
+for (let i = 0; i < Number(count); i++) { require('node:fs').mkdirSync(name); process.chdir(name); }`;

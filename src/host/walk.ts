@@ -1,60 +1,150 @@
 /**
- * Every regular file below a directory of a jail, in the order of the bytes of the paths.
+ * Every regular file below directories of a jail, in the order of the bytes of the paths.
  *
- * Links are not followed and hidden files are not special. What cannot be read is told and left out. The walk is
- * synchronous and gives `pause` steps: whoever drives it decides when others may run, and stops it by leaving.
+ * Links are not followed and hidden files are not special. What cannot be read is told and left out. A walk can be
+ * left at any step and taken up by another thread: what is left of it is plain data, a part for each directory.
  */
 import type { ByteString } from './byte-string.ts';
 import { HostError, type HostReason } from './host-error.ts';
-import { joinPath, type WalkDir } from './walk-dir.ts';
+import { joinPath, type OpenWalkDir, type WalkDir } from './walk-dir.ts';
 import { listSorted, type Pause, type WalkEntry } from './walk-list.ts';
+import { depthBelow, entriesOf, partOf, type WalkPart } from './walk-part.ts';
 
 export type WalkStep =
   /** Files that follow each other; `dir` is held until the next step. */
   | { kind: 'files'; dir: WalkDir; names: ByteString[] }
+  /** A directory was listed; its entries follow. */
+  | { kind: 'folder' }
   | { kind: 'skipped'; path: ByteString; reason: SkipReason }
   | Pause;
 
 export type SkipReason = HostReason | 'too-deep';
 
-/** Decides what a walk leaves out, with its children if it is a directory. */
-export interface WalkFilter {
-  /** Before the entries of a directory are judged. */
-  enter(dir: WalkDir, entries: readonly WalkEntry[]): void;
-  isLeftOut(dir: WalkDir, entry: WalkEntry): boolean;
-  leave(): void;
+/** Decides what of a directory is walked. */
+export type WalkFilter = (dir: WalkDir, entries: WalkEntry[]) => WalkEntry[];
+
+export interface WalkOptions {
+  /** The directory from which depth is counted. */
+  readonly start: ByteString;
+  readonly filter?: WalkFilter;
+  /** Whether a huge directory may be listed at once, as in a thread of its own. */
+  readonly mayBlock?: boolean;
 }
 
 /** Directories held at once, one a level. */
 export const MAX_DEPTH = 512;
 
+/** A directory with a longer path cannot be opened by it, and is too deep however many levels that are. */
+export const MAX_PATH_BYTES = 3072;
+
+const FOLDER: WalkStep = { kind: 'folder' };
+
 interface Level {
   dir: WalkDir;
-  entries: WalkEntry[];
+  entries: readonly WalkEntry[];
   next: number;
 }
 
-/** Takes over the directory: it is closed when the walk ends. */
-export function* walk(start: WalkDir, filter?: WalkFilter): Generator<WalkStep> {
-  const levels: Level[] = [];
-  try {
-    yield* descend(levels, () => start, start.path, filter);
-    for (let level = levels.at(-1); level; level = levels.at(-1)) {
-      const names = filesInRow(level);
-      if (names.length > 0) yield { kind: 'files', dir: level.dir, names };
+export class Walk {
+  readonly #openDir: OpenWalkDir;
+  readonly #options: WalkOptions;
+  /** What comes after all levels. */
+  readonly #parts: readonly WalkPart[];
+  #nextPart = 0;
+  readonly #levels: Level[] = [];
+  #listing: { dir: WalkDir; steps: Generator<Pause, WalkEntry[]> } | undefined;
 
-      const folder = level.entries[level.next++];
-      if (folder) {
-        const { dir } = level;
-        yield* descend(levels, () => dir.openDir(folder.name), joinPath(dir.path, folder.name), filter);
-      } else {
-        levels.pop();
-        filter?.leave();
-        level.dir.close();
-      }
+  constructor(openDir: OpenWalkDir, parts: readonly WalkPart[], options: WalkOptions) {
+    this.#openDir = openDir;
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  /** Undefined when all was walked. */
+  next(): WalkStep | undefined {
+    for (;;) {
+      const level = this.#levels.at(-1);
+      const step = this.#listing ? this.#list() : level ? this.#goOn(level) : this.#nextStart();
+      if (step !== 'moved') return step;
     }
-  } finally {
-    for (const { dir } of levels) dir.close();
+  }
+
+  /** Makes the last files of the step before the first of the next. */
+  putBack(count: number): void {
+    this.#levels.at(-1)!.next -= count;
+  }
+
+  /** Ends the walk; answers what is left of it. */
+  leave(): WalkPart[] {
+    const left: WalkPart[] = this.#listing ? [{ dir: this.#listing.dir.path }] : [];
+    for (const { dir, entries, next } of this.#levels.toReversed()) {
+      if (next < entries.length) left.push(partOf(dir.path, entries.slice(next)));
+    }
+    left.push(...this.#parts.slice(this.#nextPart));
+    this.close();
+    return left;
+  }
+
+  close(): void {
+    this.#listing?.steps.return([]);
+    this.#listing?.dir.close();
+    this.#listing = undefined;
+    for (const { dir } of this.#levels.splice(0)) dir.close();
+  }
+
+  #nextStart(): WalkStep | 'moved' | undefined {
+    const part = this.#parts[this.#nextPart++];
+    if (!part) return undefined;
+    const { dir: path } = part;
+    if (part.names === undefined) return this.#enter(() => this.#openDir(path), path);
+    return this.#attempt(path, () => {
+      this.#levels.push({ dir: this.#openDir(path), entries: entriesOf(part), next: 0 });
+    });
+  }
+
+  #goOn(level: Level): WalkStep | 'moved' {
+    const names = filesInRow(level);
+    if (names.length > 0) return { kind: 'files', dir: level.dir, names };
+
+    const { dir } = level;
+    const folder = level.entries[level.next++];
+    if (folder) return this.#enter(() => dir.openDir(folder.name), joinPath(dir.path, folder.name));
+    this.#levels.pop();
+    dir.close();
+    return 'moved';
+  }
+
+  #enter(open: () => WalkDir, path: ByteString): WalkStep | 'moved' {
+    if (depthBelow(this.#options.start, path) >= MAX_DEPTH || path.length > MAX_PATH_BYTES) {
+      return { kind: 'skipped', path, reason: 'too-deep' };
+    }
+    return this.#attempt(path, () => {
+      const dir = open();
+      this.#listing = { dir, steps: listSorted(dir, this.#options) };
+    });
+  }
+
+  #list(): WalkStep | 'moved' {
+    const { dir, steps } = this.#listing!;
+    return this.#attempt(dir.path, () => {
+      const { done, value } = steps.next();
+      if (!done) return value;
+      const entries = this.#options.filter?.(dir, value) ?? value;
+      this.#listing = undefined;
+      this.#levels.push({ dir, entries, next: 0 });
+      return FOLDER;
+    });
+  }
+
+  #attempt(path: ByteString, work: () => WalkStep | 'moved' | void): WalkStep | 'moved' {
+    try {
+      return work() ?? 'moved';
+    } catch (error) {
+      const { reason } = HostError.fromErrno(error, '');
+      this.#listing?.dir.close();
+      this.#listing = undefined;
+      return isGone(reason) ? 'moved' : { kind: 'skipped', path, reason };
+    }
   }
 }
 
@@ -64,35 +154,6 @@ function filesInRow(level: Level): ByteString[] {
     names.push(entry.name);
   }
   return names;
-}
-
-function* descend(
-  levels: Level[],
-  open: () => WalkDir,
-  path: ByteString,
-  filter: WalkFilter | undefined,
-): Generator<WalkStep> {
-  if (levels.length === MAX_DEPTH) {
-    yield { kind: 'skipped', path, reason: 'too-deep' };
-    return;
-  }
-  let dir: WalkDir | undefined;
-  try {
-    dir = open();
-    const all = yield* listSorted(dir);
-    levels.push({ dir, entries: filter ? keep(filter, dir, all) : all, next: 0 });
-    dir = undefined;
-  } catch (error) {
-    const { reason } = HostError.fromErrno(error, '');
-    if (!isGone(reason)) yield { kind: 'skipped', path, reason };
-  } finally {
-    dir?.close();
-  }
-}
-
-function keep(filter: WalkFilter, dir: WalkDir, entries: WalkEntry[]): WalkEntry[] {
-  filter.enter(dir, entries);
-  return entries.filter((entry) => !filter.isLeftOut(dir, entry));
 }
 
 /** It stood in the listing and is no longer there, or is something else by now: as if it had not been listed. */

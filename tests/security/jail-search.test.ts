@@ -4,6 +4,8 @@
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
@@ -48,14 +50,51 @@ describe.skipIf(process.platform !== 'linux')(
   },
 );
 
-async function hammer(base_path: string, payload: object) {
+describe.skipIf(process.platform !== 'linux')(
+  'C109 a name that is swapped for a link out, while it is searched in memory that is kept in step with it',
+  () => {
+    test.each([
+      ['a folder', 'a/b', 'a/evil', { query: 'e' }],
+      ['a folder, by a regex', 'a/b', 'a/evil', { query: 'S.CRET|inside', regex: true }],
+      ['a file', 'a/b/c/f.txt', 'a/b/c/evil', { query: 'inside' }],
+      ['the folder that is searched', 'a/b', 'a/evil', { query: 'e', path: 'a/b' }],
+    ] as const)(
+      '%s',
+      async (_, name, link, payload) => {
+        await using dir = await tempDir({
+          ...Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`ws/many/${i}`, 'nothing'])),
+          'ws/a/b/c/f.txt': 'inside',
+          'ws/a/b/g.txt': 'inside',
+          'ws/z.txt': 'inside',
+          'outside/c/f.txt': 'SECRET e inside',
+          'outside/c/SECRET': 'SECRET e inside',
+          'outside/SECRET': 'SECRET e inside',
+        });
+        dir.add({ [`ws/${link}`]: { symlink: dir.path(link === 'a/evil' ? 'outside' : 'outside/c/f.txt') } });
+        await whileSwapping(dir.path('exchange'), [dir.path(`ws/${name}`), dir.path(`ws/${link}`)], async () => {
+          const counts = await hammer(dir.path('ws'), payload, { isWarm: true });
+          console.log(`coder::search in memory, ${name} swapped:`, counts);
+          expect(counts).toMatchObject({ leaked: 0, other: 0 });
+          expect(counts.found).toBeGreaterThan(0);
+          expect(counts.warm).toBeGreaterThan(ROUNDS / 2);
+        });
+      },
+      120_000,
+    );
+  },
+);
+
+async function hammer(base_path: string, payload: object, { isWarm = false } = {}) {
   const context = await coder.open(parseConfig(coder.config, { base_path }, 'coder'), silentLog);
   const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };
-  const counts = { found: 0, nothing: 0, refused: 0, leaked: 0, other: 0 };
+  const counts = { found: 0, nothing: 0, refused: 0, leaked: 0, other: 0, warm: 0 };
   try {
+    if (isWarm) await answer({ def: coder, context }, search, { callId: '1', payload: { query: 'e' } }, surroundings);
+    for (let waited = 0; isWarm && !context.search.isWarm && waited < 10_000; waited += 5) await sleep(5);
     for (let round = 0; round < ROUNDS; round++) {
       const reply = await answer({ def: coder, context }, search, { callId: '1', payload }, surroundings);
       const text = JSON.stringify(reply);
+      if (context.search.isWarm) counts.warm++;
       if (text.includes('SECRET')) counts.leaked++;
       else if (text.includes('inside')) counts.found++;
       else if ('result' in reply) counts.nothing++;

@@ -1,10 +1,13 @@
 /** Our search engine on a tree, without a bus. */
 import { openJail, SearchEngine } from '../../../dist/host/index.js';
 
+/** Those of coder's default configuration. */
+export const PROTECTED_GLOBS = ['**/.env', '**/.env.*', '**/*.pem', '**/*.key', '**/secrets/**'];
+
 export function openEngine(root, options = {}) {
   return new SearchEngine(openJail(root), {
     root,
-    protectedGlobs: [],
+    protectedGlobs: PROTECTED_GLOBS,
     maxFileBytes: 10_485_760,
     index: 'off',
     indexMemoryBytes: 0,

@@ -15,7 +15,15 @@ export interface Kernels {
   hasNul(at: number, length: number): number;
   hasCaseStrangers(at: number, length: number): number;
   addTrigrams(at: number, length: number, signature: number, shift: number): void;
-  hasAllBits(signature: number, wanted: number, byteLength: number): number;
+  setColumn(block: number, column: number, signature: number, bits: number): void;
+  addColumns(
+    blocks: number,
+    blockCount: number,
+    blockBytes: number,
+    rows: number,
+    rowCount: number,
+    columns: number,
+  ): void;
 }
 
 export const PAGE_BYTES = 65_536;

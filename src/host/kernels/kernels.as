@@ -143,12 +143,30 @@ export function addTrigrams(at: usize, length: usize, signature: usize, shift: u
   }
 }
 
-/** Whether one signature has every bit of another of the same size. */
-export function hasAllBits(signature: usize, wanted: usize, byteLength: usize): bool {
-  for (let i: usize = 0; i < byteLength; i += 16) {
-    if (v128.any_true(v128.andnot(v128.load(wanted + i), v128.load(signature + i)))) return false;
+/**
+ * Writes a signature into a column of a block. A block has a row of 16 bytes for each bit of a signature and a column
+ * for each of 128 texts, so that texts are compared 128 at a time.
+ */
+export function setColumn(block: usize, column: u32, signature: usize, bits: u32): void {
+  const bit: u32 = 1 << (column & 7);
+  let at = block + (column >> 3);
+  for (let row: u32 = 0; row < bits; row++, at += 16) {
+    const isSet = (load<u32>(signature + ((row >> 5) << 2)) >> (row & 31)) & 1;
+    store<u8>(at, u8((load<u8>(at) & ~bit) | (isSet << (column & 7))));
   }
-  return true;
+}
+
+/** Adds to a set of columns, 16 bytes a block, those whose bits are set in all of the given rows. */
+export function addColumns(blocks: usize, blockCount: u32, blockBytes: u32, rows: usize, rowCount: u32, columns: usize): void {
+  let block = blocks;
+  let to = columns;
+  for (let i: u32 = 0; i < blockCount; i++, block += blockBytes, to += 16) {
+    let all = i8x16.splat(-1);
+    for (let row: u32 = 0; row < rowCount && v128.any_true(all); row++) {
+      all = v128.and(all, v128.load(block + (load<u32>(rows + (row << 2)) << 4)));
+    }
+    v128.store(to, v128.or(v128.load(to), all));
+  }
 }
 
 @inline

@@ -6,8 +6,9 @@ import { tempDir } from '#testing';
 import { toText, type ByteString } from '../byte-string.ts';
 import { realPath } from '../pin-by-path.ts';
 import { joinPath, walkDirsBelow } from '../walk-dir.ts';
-import { walk } from '../walk.ts';
-import { GitignoreFilter } from './gitignore.ts';
+import type { WalkPart } from '../walk-part.ts';
+import { Walk } from '../walk.ts';
+import { gitignoreFilter } from './gitignore.ts';
 import { parseIgnoreLine } from './ignore-pattern.ts';
 
 const hasGit = (() => {
@@ -45,13 +46,18 @@ const FILES = [
   'trailing ',
 ].filter((name, _, all) => !all.some((other) => other.startsWith(`${name}/`)));
 
-/** What the rules leave, by our walk. */
+/** What the rules leave, by our walk; each step of it by another that knows nothing of the one before. */
 function left(root: string, start = ''): string[] {
   const openDir = walkDirsBelow(realPath(root), 'descriptor');
-  const filter = new GitignoreFilter(openDir, start as ByteString);
-  return [...walk(openDir(start as ByteString), filter)].flatMap((step) =>
-    step.kind === 'files' ? step.names.map((name) => toText(joinPath(step.dir.path, name))) : [],
-  );
+  const found: string[] = [];
+  let parts: WalkPart[] = [{ dir: start as ByteString }];
+  while (parts.length > 0) {
+    const walk = new Walk(openDir, parts, { start: start as ByteString, filter: gitignoreFilter(openDir) });
+    const step = walk.next();
+    if (step?.kind === 'files') found.push(...step.names.map((name) => toText(joinPath(step.dir.path, name))));
+    parts = walk.leave();
+  }
+  return found;
 }
 
 /** What git leaves. */

@@ -18,47 +18,57 @@ const NAME = '.gitignore' as ByteString;
 /** More than this of a file is not read. */
 const MAX_BYTES = 262_144;
 
-interface Level {
-  depth: number;
-  /** The last first: it decides. */
-  rules: IgnoreRule[];
+/** Rules of so many directories are kept; others are read again. */
+const MAX_KEPT = 1000;
+
+/** The filter of a walk in any part of the tree. */
+export function gitignoreFilter(openDir: OpenWalkDir): WalkFilter {
+  const rules = new GitignoreRules(openDir);
+  return (dir, entries) => {
+    rules.enter(dir, entries);
+    return entries.filter((entry) => !rules.isLeftOut(dir.path, entry));
+  };
 }
 
-export class GitignoreFilter implements WalkFilter {
-  readonly #levels: Level[] = [];
+class GitignoreRules {
+  readonly #openDir: OpenWalkDir;
+  /** By directory; the last rule first: it decides. */
+  readonly #rules = new Map<string, readonly IgnoreRule[]>();
 
-  /** Takes the rules of the directories above the one where the walk will start. */
-  constructor(openDir: OpenWalkDir, start: ByteString) {
-    const names = namesOf(start);
-    for (let depth = 0; depth < names.length; depth++) {
-      const dir = openDir(names.slice(0, depth).join('/') as ByteString);
-      try {
-        this.#levels.push({ depth, rules: readRules(dir) });
-      } finally {
-        dir.close();
-      }
-    }
+  constructor(openDir: OpenWalkDir) {
+    this.#openDir = openDir;
   }
 
   enter(dir: WalkDir, entries: readonly WalkEntry[]): void {
     const hasRules = entries.some(({ name, isDir }) => name === NAME && !isDir);
-    this.#levels.push({ depth: namesOf(dir.path).length, rules: hasRules ? readRules(dir) : [] });
+    if (this.#rules.size >= MAX_KEPT) this.#rules.clear();
+    this.#rules.set(dir.path, hasRules ? readRules(dir) : []);
   }
 
-  leave(): void {
-    this.#levels.pop();
-  }
-
-  isLeftOut(dir: WalkDir, { name, isDir }: WalkEntry): boolean {
+  isLeftOut(dir: ByteString, { name, isDir }: WalkEntry): boolean {
     if (isDir && name === '.git') return true;
-    const names = [...namesOf(dir.path), name];
-    for (const { depth, rules } of this.#levels.toReversed()) {
+    const names = [...namesOf(dir), name];
+    for (let depth = names.length - 1; depth >= 0; depth--) {
+      const rules = this.#rulesIn(names.slice(0, depth).join('/') as ByteString);
       if (rules.length === 0) continue;
       const below = names.slice(depth);
       const rule = rules.find((candidate) => (isDir || !candidate.isForDirs) && candidate.matches(below));
       if (rule) return !rule.isNegated;
     }
     return false;
+  }
+
+  #rulesIn(path: ByteString): readonly IgnoreRule[] {
+    const known = this.#rules.get(path);
+    if (known) return known;
+    const dir = this.#openDir(path);
+    try {
+      const rules = readRules(dir);
+      this.#rules.set(path, rules);
+      return rules;
+    } finally {
+      dir.close();
+    }
   }
 }
 

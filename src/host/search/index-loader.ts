@@ -9,11 +9,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString } from '../byte-string.ts';
 import { HostError } from '../host-error.ts';
 import { joinPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
-import { listSorted } from '../walk-list.ts';
-import { isGone, MAX_DEPTH } from '../walk.ts';
-import { OUTCOME } from './batch.ts';
-import type { Arena } from './index-arena.ts';
-import { deleteEntry, setEntry, sortedEntries, type IndexedDir, type IndexedFile } from './index-tree.ts';
+import { listSorted, type WalkEntry } from '../walk-list.ts';
+import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../walk.ts';
+import { OUTCOME } from './findings.ts';
+import { Arena } from './index-arena.ts';
+import { FileFilters } from './index-filters.ts';
+import { FileOrder } from './index-order.ts';
+import { FileSlots, TRAIT } from './index-slots.ts';
+import { deleteEntry, setEntry, type Identity, type IndexedDir, type IndexedFile } from './index-tree.ts';
 import type { Watch } from './index-watch.ts';
 import { loadFile } from './load-file.ts';
 
@@ -26,22 +29,34 @@ const MAX_FILES = 500_000;
 const MAX_LINKED = 2000;
 const TURN_MS = 20;
 
+export interface IndexBounds {
+  readonly budgetBytes: number;
+  readonly maxFileBytes: number;
+}
+
 export class IndexLoader {
   readonly root: IndexedDir = { kind: 'dir', name: '' as ByteString, path: '' as ByteString, entries: new Map() };
+  readonly slots = new FileSlots();
+  readonly filters = new FileFilters(this.slots);
+  readonly arena: Arena;
   readonly #openDir: OpenWalkDir;
   readonly #watch: Watch;
-  readonly #arena: Arena;
   readonly #maxFileBytes: number;
-  #fileCount = 0;
+  #order: FileOrder | undefined;
   /** Of files with several names that were met since names were last looked through. */
   readonly #linkedInodes = new Set<number>();
   #linkedCount = 0;
 
-  constructor(openDir: OpenWalkDir, watch: Watch, arena: Arena, maxFileBytes: number) {
+  constructor(openDir: OpenWalkDir, watch: Watch, { budgetBytes, maxFileBytes }: IndexBounds) {
     this.#openDir = openDir;
     this.#watch = watch;
-    this.#arena = arena;
+    this.arena = new Arena(this.slots, budgetBytes);
     this.#maxFileBytes = maxFileBytes;
+  }
+
+  /** All files, made anew when there are others. */
+  get order(): FileOrder {
+    return (this.#order ??= new FileOrder(this.root, this.slots.fileCount));
   }
 
   /** Loads everything, with pauses so that events do not pile up. */
@@ -64,7 +79,7 @@ export class IndexLoader {
       else this.#update(dir, names as Set<ByteString>);
     }
     this.#markLinked();
-    if (this.#arena.needsCompaction) this.#arena.compact(filesBelow(this.root));
+    if (this.arena.needsCompaction) this.arena.compact();
   }
 
   /** Reads a file again that is not what it was. */
@@ -122,26 +137,29 @@ export class IndexLoader {
     if (known?.kind === 'file') this.#forget(parent, name);
     const dir: IndexedDir = { kind: 'dir', name, path: joinPath(parent.path, name), entries: new Map(), parent };
     setEntry(parent, dir);
+    this.#order = undefined;
     return dir;
   }
 
   /** Watches and lists a directory, loads its files, and leaves its directories to be scanned. */
   #scan(dir: IndexedDir, pending: IndexedDir[]): void {
-    if (dir.path.split('/').length >= MAX_DEPTH) throw new IndexGivesUp('a directory lies too deep');
+    const isTooDeep = dir.path.length > MAX_PATH_BYTES || dir.path.split('/').length >= MAX_DEPTH;
+    if (isTooDeep) throw new IndexGivesUp('a directory lies too deep');
     let held: WalkDir | undefined;
     try {
       held = this.#openDir(dir.path);
       this.#startWatch(dir, held);
-      const listing = listSorted(held);
-      let turn = listing.next();
-      while (!turn.done) turn = listing.next();
-      for (const { name, isDir } of turn.value) {
-        if (isDir) pending.push(this.#newDir(dir, name));
+      const listing = listSorted(held, { mayBlock: true }).next();
+      const folders: IndexedDir[] = [];
+      for (const { name, isDir } of listing.value as WalkEntry[]) {
+        if (isDir) folders.push(this.#newDir(dir, name));
         else this.#loadFile(dir, held, name);
       }
+      // The first comes next: what is first in answers is first in memory.
+      pending.push(...folders.reverse());
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
-      if (!isGone(reason)) dir.unreadable = reason;
+      if (!isGone(reason)) this.#setUnreadable(dir, reason);
       else this.#dropFromParent(dir);
     } finally {
       held?.close();
@@ -159,44 +177,59 @@ export class IndexLoader {
     }
   }
 
+  #setUnreadable(dir: IndexedDir, reason: SkipReason): void {
+    dir.unreadable = reason;
+    this.#order = undefined;
+  }
+
   #loadFile(dir: IndexedDir, held: WalkDir, name: ByteString): void {
     const known = dir.entries.get(name);
-    if (known?.kind === 'file') this.#arena.release(known);
-    else if (++this.#fileCount > MAX_FILES) throw new IndexGivesUp(`more than ${MAX_FILES} files`);
-
+    const file = known?.kind === 'file' ? known : this.#newFile(dir, name);
+    this.arena.release(file);
+    file.unreadable = undefined;
     try {
       const { ino, size, mtimeMs, ctimeMs, nlink } = held.lstat(name);
-      const file: IndexedFile = {
-        kind: 'file',
-        name,
-        outcome: OUTCOME.searched,
-        identity: { ino, size, mtimeMs, ctimeMs },
-      };
-      setEntry(dir, file);
+      file.identity = { ino, size, mtimeMs, ctimeMs };
       if (nlink > 1) this.#linkedInodes.add(ino);
       else this.#loadText(held, file);
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
+      this.arena.release(file);
+      file.identity = UNKNOWN;
+      file.unreadable = reason;
+      this.slots.outcomes[file.slot] = OUTCOME.unreadable;
       if (isGone(reason) || reason === 'not-a-file') this.#forget(dir, name);
-      else setEntry(dir, { kind: 'file', name, outcome: OUTCOME.unreadable, unreadable: reason, identity: UNKNOWN });
     }
   }
 
+  #newFile(dir: IndexedDir, name: ByteString): IndexedFile {
+    if (this.slots.fileCount === MAX_FILES) throw new IndexGivesUp(`more than ${MAX_FILES} files`);
+    const file: IndexedFile = { kind: 'file', name, dir, slot: this.slots.take(), identity: UNKNOWN };
+    this.slots.files[file.slot] = file;
+    setEntry(dir, file);
+    this.#order = undefined;
+    return file;
+  }
+
   #loadText(held: WalkDir, file: IndexedFile): void {
-    const { memory } = this.#arena;
-    const text = loadFile(memory, this.#arena.top, held, file.name, this.#maxFileBytes);
-    if (text === 'over-limit') file.outcome = OUTCOME.tooLarge;
-    else if (memory.kernels.hasNul(text.start, text.end - text.start)) file.outcome = OUTCOME.binary;
-    else this.#arena.keep(file, text);
+    const { memory, top } = this.arena;
+    const { outcomes } = this.slots;
+    const text = loadFile(memory, top, held, file.name, this.#maxFileBytes);
+    if (text === 'over-limit') outcomes[file.slot] = OUTCOME.tooLarge;
+    else if (memory.kernels.hasNul(text.start, text.end - text.start)) outcomes[file.slot] = OUTCOME.binary;
+    else {
+      outcomes[file.slot] = OUTCOME.searched;
+      this.arena.keep(file, text);
+    }
   }
 
   /** A file that got a second name keeps its first without any event there, so all names are looked through. */
   #markLinked(): void {
     if (this.#linkedInodes.size === 0) return;
-    for (const file of filesBelow(this.root)) {
-      if (file.isLinked || !this.#linkedInodes.has(file.identity.ino)) continue;
-      this.#arena.release(file);
-      file.isLinked = true;
+    for (const file of this.slots.files) {
+      if (!file || this.slots.has(file.slot, TRAIT.linked) || !this.#linkedInodes.has(file.identity.ino)) continue;
+      this.arena.release(file);
+      this.slots.traits[file.slot]! |= TRAIT.linked;
       if (++this.#linkedCount > MAX_LINKED) throw new IndexGivesUp(`more than ${MAX_LINKED} files have other names`);
     }
     this.#linkedInodes.clear();
@@ -205,11 +238,9 @@ export class IndexLoader {
   #forget(dir: IndexedDir, name: ByteString): void {
     const known = dir.entries.get(name);
     if (known?.kind === 'dir') this.#drop(known);
-    if (known?.kind === 'file') {
-      this.#arena.release(known);
-      this.#fileCount--;
-    }
+    if (known?.kind === 'file') this.#releaseFile(known);
     deleteEntry(dir, name);
+    this.#order = undefined;
   }
 
   #dropFromParent(dir: IndexedDir): void {
@@ -218,21 +249,21 @@ export class IndexLoader {
   }
 
   #drop(dir: IndexedDir): void {
+    if (dir.isDropped) return;
     dir.watcher?.close();
     dir.isDropped = true;
+    this.#order = undefined;
     for (const entry of dir.entries.values()) {
       if (entry.kind === 'dir') this.#drop(entry);
-      else this.#arena.release(entry);
-      if (entry.kind === 'file') this.#fileCount--;
+      else this.#releaseFile(entry);
     }
   }
-}
 
-const UNKNOWN = { ino: -1, size: -1, mtimeMs: -1, ctimeMs: -1 };
-
-function* filesBelow(dir: IndexedDir): Generator<IndexedFile> {
-  for (const entry of sortedEntries(dir)) {
-    if (entry.kind === 'dir') yield* filesBelow(entry);
-    else yield entry;
+  #releaseFile(file: IndexedFile): void {
+    this.arena.release(file);
+    this.filters.forget(file.slot);
+    this.slots.release(file.slot);
   }
 }
+
+const UNKNOWN: Identity = { ino: -1, size: -1, mtimeMs: -1, ctimeMs: -1 };

@@ -1,5 +1,5 @@
 /**
- * What the signatures of a text must have for a query to be in it.
+ * What a text must hold for a query to match in it, as far as signatures can tell.
  *
  * Nothing can be said of needles shorter than three bytes, nor where characters of the text may be something else
  * than their bytes.
@@ -7,39 +7,20 @@
 import { isAscii } from 'node:buffer';
 
 import { requiredLiterals, type Regex } from '../regex/index.ts';
-import { MAX_SIGNED_NEEDLE, SIGNATURE_BYTES, type Arena } from './index-arena.ts';
-import type { IndexedFile } from './index-tree.ts';
+import { MAX_SIGNED_NEEDLE } from './index-signatures.ts';
 import type { Query } from './query.ts';
-import { TEXT_START } from './text-memory.ts';
 
 const MIN_NEEDLE = 3;
 const MAX_NEEDLES = 16;
 
-/** Behind the needles of the matchers. */
-const SIGNATURES_ADDRESS = TEXT_START - MAX_NEEDLES * SIGNATURE_BYTES;
-const BYTES_ADDRESS = SIGNATURES_ADDRESS - MAX_SIGNED_NEEDLE - 64;
-
 const REPLACEMENT = Buffer.from('\uFFFD');
 
-/** Whether a file may match; undefined when that cannot be known of any. */
-export function signatureFilter(
-  query: Query,
-  regex: Regex | undefined,
-  arena: Arena,
-): ((file: IndexedFile) => boolean) | undefined {
+/** At least one of these is in every text that matches; undefined when that cannot be said. */
+export function signedNeedles(query: Query, regex: Regex | undefined): Buffer[] | undefined {
   const needles = needlesOf(query, regex);
-  const isUsable = needles && needles.length <= MAX_NEEDLES && needles.every((bytes) => bytes.length >= MIN_NEEDLE);
-  if (!isUsable || needles.some((bytes) => bytes.includes(REPLACEMENT))) return undefined;
-
-  const wanted = needles.map((bytes, i) => {
-    const address = SIGNATURES_ADDRESS + i * SIGNATURE_BYTES;
-    const signed = bytes.subarray(0, MAX_SIGNED_NEEDLE);
-    arena.memory.buffer.set(signed, BYTES_ADDRESS);
-    arena.sign(BYTES_ADDRESS, signed.length, address);
-    return address;
-  });
-  return (file) =>
-    (query.ignoreCase && file.hasCaseStrangers === true) || wanted.some((address) => arena.mayHold(file, address));
+  if (!needles || needles.length > MAX_NEEDLES) return undefined;
+  if (needles.some((bytes) => bytes.length < MIN_NEEDLE || bytes.includes(REPLACEMENT))) return undefined;
+  return needles.map((bytes) => bytes.subarray(0, MAX_SIGNED_NEEDLE));
 }
 
 function needlesOf({ pattern, ignoreCase }: Query, regex: Regex | undefined): Buffer[] | undefined {

@@ -6,45 +6,45 @@
  */
 import { lstatSync, type Stats } from 'node:fs';
 
-import { toText, type ByteString } from '../byte-string.ts';
+import type { ByteString } from '../byte-string.ts';
 import { HostError } from '../host-error.ts';
 import { joinPath, toPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
 import { isGone, type SkipReason } from '../walk.ts';
-import { OUTCOME } from './batch.ts';
-import type { Arena } from './index-arena.ts';
+import { FindingsWriter, MAX_LIST, OUTCOME, type Findings } from './findings.ts';
+import { pathOf } from './index-filters.ts';
 import type { IndexLoader } from './index-loader.ts';
-import { sortedEntries, type IndexedDir, type IndexedFile } from './index-tree.ts';
-import { showLines, type TextRange } from './lines.ts';
+import { TRAIT } from './index-slots.ts';
+import type { IndexedDir, IndexedFile } from './index-tree.ts';
+import { writeLines, type Hit, type TextRange } from './lines.ts';
 import { loadFile } from './load-file.ts';
 import type { Matcher } from './matcher.ts';
-import type { LineFound, Query, SearchAnswer } from './query.ts';
-import { MAX_LIST, Tally } from './tally.ts';
+import type { Query } from './query.ts';
 
 export interface IndexSearchOptions {
   readonly root: ByteString;
   readonly loader: IndexLoader;
-  readonly arena: Arena;
   readonly openDir: OpenWalkDir;
   readonly matcher: Matcher;
-  /** Undefined when every file belongs to the search. */
-  readonly accepts?: (relativePath: string) => boolean;
-  /** Whether a file must be looked through. */
-  readonly mayHold: (file: IndexedFile) => boolean;
+  /** Whether a file belongs to the search; undefined when all do. */
+  readonly accepts?: (slot: number) => boolean;
+  /** Which files must be looked through, by slot; undefined for all. */
+  readonly marks?: Uint8Array;
   readonly isStopped: () => boolean;
 }
 
-interface Outcome {
-  outcome: number;
-  lines: LineFound[];
-  unreadable?: SkipReason;
+interface Result {
+  readonly outcome: number;
+  readonly unreadable?: SkipReason;
+  readonly found?: { text: TextRange; hits: Hit[] };
 }
 
-const NO_LINES: LineFound[] = [];
+const NOTHING_FOUND: Result = { outcome: OUTCOME.searched };
+const GONE: Result = { outcome: OUTCOME.gone };
 
 export class IndexSearch {
   readonly #query: Query;
   readonly #options: IndexSearchOptions;
-  readonly #tally: Tally;
+  readonly #writer: FindingsWriter;
   readonly #lineLimit: number;
   /** The directory that files were last read from. */
   #held: WalkDir | undefined;
@@ -52,93 +52,121 @@ export class IndexSearch {
   constructor(query: Query, options: IndexSearchOptions) {
     this.#query = query;
     this.#options = options;
-    this.#tally = new Tally(query);
+    this.#writer = new FindingsWriter(query);
     this.#lineLimit = Math.min(query.maxMatches, MAX_LIST) + 1;
   }
 
-  run(start: IndexedDir): SearchAnswer {
+  run(start: IndexedDir): Findings {
+    const { order } = this.#options.loader;
+    const [from, to] = order.rangeOf(start);
     try {
-      this.#searchDir(start);
+      let at = from;
+      for (const { at: place, path, reason } of order.unreadable) {
+        if (place < from || place > to || !isBelow(start, path)) continue;
+        this.#searchRange(order.slots.subarray(at, place));
+        this.#writer.addSkipped(path, reason);
+        at = place;
+      }
+      this.#searchRange(order.slots.subarray(at, to));
     } finally {
       this.#held?.close();
     }
-    return this.#tally.answer;
+    return this.#writer.take();
   }
 
-  #searchDir(dir: IndexedDir): void {
-    if (dir.unreadable) this.#tally.addSkipped({ path: dir.path, reason: dir.unreadable });
-    const prefix = dir.path === '' ? '' : `${dir.path}/`;
-    const needsPath = this.#query.wantsPaths || this.#options.accepts !== undefined;
-    for (const entry of sortedEntries(dir)) {
-      if (entry.kind === 'dir') this.#searchDir(entry);
-      else this.#searchFile(dir, entry, needsPath ? toText(`${prefix}${entry.name}` as ByteString) : '');
-      if (this.#tally.isDone || this.#options.isStopped()) return;
+  #searchRange(range: Int32Array): void {
+    const { accepts, marks, isStopped, loader } = this.#options;
+    const { wantsPaths, wantsContent } = this.#query;
+    // By number: an iterator would cost as much as the rest of the loop.
+    for (let i = 0; i < range.length; i++) {
+      const slot = range[i]!;
+      if (accepts && !accepts(slot)) continue;
+      const isMarked = wantsContent && (!marks || marks[slot] === 1 || loader.slots.traits[slot] !== 0);
+      if (isMarked || wantsPaths) {
+        if (this.#writer.isFull || isStopped()) return;
+        this.#searchFile(loader.slots.files[slot]!);
+      } else if (wantsContent) {
+        this.#writer.count(loader.slots.outcomes[slot]!);
+      }
     }
   }
 
-  #searchFile(dir: IndexedDir, file: IndexedFile, path: string): void {
-    const { matcher, accepts } = this.#options;
-    if (accepts && !accepts(path)) return;
-
-    const isPathMatch = this.#query.wantsPaths && matcher.matchesPath(path);
-    if (!this.#query.wantsContent) {
-      if (isPathMatch) this.#tally.addFound(joinPath(dir.path, file.name), { isPathMatch, lines: NO_LINES });
-      return;
-    }
-    const { outcome, lines, unreadable } = this.#searchContent(dir, file);
+  #searchFile(file: IndexedFile): void {
+    const { matcher, loader } = this.#options;
+    const isPathMatch = this.#query.wantsPaths && matcher.matchesPath(pathOf(file));
+    const { outcome, found, unreadable } = this.#query.wantsContent
+      ? this.#searchContent(file)
+      : { outcome: OUTCOME.pathOnly, found: undefined, unreadable: undefined };
     if (outcome === OUTCOME.gone) return;
-    this.#tally.count(outcome);
-    if (isPathMatch || unreadable || lines.length > 0) {
-      this.#tally.addFound(joinPath(dir.path, file.name), { isPathMatch, lines, unreadable });
-    }
+    this.#writer.count(outcome);
+    if (unreadable) this.#writer.addSkipped(pathOf(file), unreadable);
+    if (!isPathMatch && !found) return;
+
+    this.#writer.addFile(pathOf(file), { isPathMatch, lineCount: found?.hits.length ?? 0 });
+    if (found) writeLines(this.#writer, { memory: loader.arena.memory, query: this.#query, ...found });
   }
 
-  #searchContent(dir: IndexedDir, file: IndexedFile): Outcome {
-    if (file.isLinked) return this.#searchOnDisk(dir, file);
-    const known = { outcome: file.outcome, lines: NO_LINES, unreadable: file.unreadable };
-    if (file.outcome !== OUTCOME.searched) return known;
-    if (!this.#options.mayHold(file)) return known;
-    if (!file.text) return this.#searchOnDisk(dir, file);
-    const lines = this.#linesIn(file.text);
-    if (lines.length === 0 || this.#isAsItWas(dir, file)) return { outcome: OUTCOME.searched, lines };
+  #searchContent(file: IndexedFile): Result {
+    const { loader, marks } = this.#options;
+    const { slots } = loader;
+    const { slot, unreadable } = file;
+    if (slots.has(slot, TRAIT.linked)) return this.#searchOnDisk(file);
+    const outcome = slots.outcomes[slot]!;
+    if (outcome !== OUTCOME.searched) return { outcome, unreadable };
+    const mayHold =
+      !marks ||
+      marks[slot] === 1 ||
+      slots.has(slot, TRAIT.unsigned) ||
+      (this.#query.ignoreCase && slots.has(slot, TRAIT.caseStrangers));
+    if (!mayHold) return NOTHING_FOUND;
+    if (slots.textStarts[slot] === 0) return this.#searchOnDisk(file);
 
-    this.#options.loader.reload(dir, file.name);
-    const now = dir.entries.get(file.name);
-    if (now?.kind !== 'file') return { outcome: OUTCOME.gone, lines: NO_LINES };
-    return { outcome: now.outcome, lines: now.text ? this.#linesIn(now.text) : NO_LINES, unreadable: now.unreadable };
+    const result = this.#searchText(slot);
+    if (!result.found || this.#isAsItWas(file)) return result;
+
+    loader.reload(file.dir, file.name);
+    const now = file.dir.entries.get(file.name);
+    if (now?.kind !== 'file') return GONE;
+    const isKept = slots.textStarts[now.slot]! > 0;
+    return isKept ? this.#searchText(now.slot) : this.#searchOnDisk(now);
   }
 
-  #searchOnDisk(dir: IndexedDir, { name }: IndexedFile): Outcome {
-    const { arena, openDir } = this.#options;
+  #searchText(slot: number): Result {
+    const { slots } = this.#options.loader;
+    return this.#resultIn({ start: slots.textStarts[slot]!, end: slots.textEnds[slot]! });
+  }
+
+  #searchOnDisk({ dir, name }: IndexedFile): Result {
+    const { loader, openDir } = this.#options;
+    const { memory, top } = loader.arena;
     try {
       if (this.#held?.path !== dir.path) {
         this.#held?.close();
         this.#held = undefined;
         this.#held = openDir(dir.path);
       }
-      const text = loadFile(arena.memory, arena.top, this.#held, name, this.#query.maxFileBytes);
-      if (text === 'over-limit') return { outcome: OUTCOME.tooLarge, lines: NO_LINES };
-      const isBinary = arena.memory.kernels.hasNul(text.start, text.end - text.start) !== 0;
-      return isBinary
-        ? { outcome: OUTCOME.binary, lines: NO_LINES }
-        : { outcome: OUTCOME.searched, lines: this.#linesIn(text) };
+      const text = loadFile(memory, top, this.#held, name, this.#query.maxFileBytes);
+      if (text === 'over-limit') return { outcome: OUTCOME.tooLarge };
+      if (memory.kernels.hasNul(text.start, text.end - text.start)) return { outcome: OUTCOME.binary };
+      return this.#resultIn(text);
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
-      if (isGone(reason)) return { outcome: OUTCOME.gone, lines: NO_LINES };
-      return { outcome: OUTCOME.unreadable, lines: NO_LINES, unreadable: reason };
+      if (isGone(reason) || reason === 'not-a-file') return GONE;
+      return { outcome: OUTCOME.unreadable, unreadable: reason };
     }
   }
 
-  #linesIn(range: TextRange): LineFound[] {
-    const { text, hits } = this.#options.matcher.find(range, this.#lineLimit);
-    return hits.length === 0 ? NO_LINES : showLines(this.#options.arena.memory, text, hits, this.#query);
+  #resultIn(range: TextRange): Result {
+    const found = this.#options.matcher.find(range, this.#lineLimit);
+    return found.hits.length === 0 ? NOTHING_FOUND : { outcome: OUTCOME.searched, found };
   }
 
   /** Only numbers are compared, so it does not matter where the path leads by now. */
-  #isAsItWas(dir: IndexedDir, { name, identity }: IndexedFile): boolean {
+  #isAsItWas(file: IndexedFile): boolean {
     const { root } = this.#options;
-    const path = toPath(`${root === '/' ? '' : root}/${joinPath(dir.path, name)}`);
-    const stat = lookAt(path);
+    const { dir, name, identity } = file;
+    file.absolutePath ??= toPath(`${root === '/' ? '' : root}/${joinPath(dir.path, name)}`);
+    const stat = lookAt(file.absolutePath);
     return (
       stat?.ino === identity.ino &&
       stat.size === identity.size &&
@@ -146,6 +174,10 @@ export class IndexSearch {
       stat.ctimeMs === identity.ctimeMs
     );
   }
+}
+
+function isBelow({ path }: IndexedDir, other: string): boolean {
+  return path === '' || other === path || other.startsWith(`${path}/`);
 }
 
 function lookAt(path: string | Buffer): Stats | undefined {

@@ -7,80 +7,64 @@
 import { lstatSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import type { ByteString } from '../byte-string.ts';
 import { compileRegex, RegexError } from '../regex/index.ts';
 import { toPath, walkDirsBelow } from '../walk-dir.ts';
-import { Arena } from './index-arena.ts';
+import type { Findings } from './findings.ts';
 import { IndexGivesUp, IndexLoader } from './index-loader.ts';
-import type { FromIndex, IndexOptions, ToIndex } from './index-messages.ts';
-import { signatureFilter } from './index-needles.ts';
+import type { FromIndex, IndexOptions } from './index-messages.ts';
+import { signedNeedles } from './index-needles.ts';
+import { findDir } from './index-order.ts';
 import { IndexSearch } from './index-search.ts';
-import type { IndexedDir } from './index-tree.ts';
 import { Watch } from './index-watch.ts';
 import { createMatcher } from './matcher.ts';
-import { compilePathFilter, type PathGlobs } from './path-filter.ts';
-import type { SearchAnswer } from './query.ts';
+import type { SearchOrder } from './thread-messages.ts';
 
-const { workspace, budgetBytes, maxFileBytes } = workerData as IndexOptions;
-const { root, mode } = workspace;
+const options = workerData as IndexOptions;
+const { root, mode } = options.workspace;
 const port = parentPort!;
 const openDir = walkDirsBelow(root, mode);
-const arena = new Arena(budgetBytes);
 const watch = new Watch();
-const loader = new IndexLoader(openDir, watch, arena, maxFileBytes);
+const loader = new IndexLoader(openDir, watch, options);
 const rootInode = inodeOfRoot();
 
 await guarded(async () => {
   await loader.loadAll();
   tell({ kind: 'ready' });
 });
-port.on('message', (request: ToIndex) => void guarded(() => serve(request)));
+port.on('message', (request: SearchOrder) => void guarded(() => serve(request)));
 
-async function serve(request: ToIndex): Promise<void> {
+async function serve(request: SearchOrder): Promise<void> {
   const { id } = request;
   try {
-    tell({ kind: 'answer', id, answer: await search(request) });
+    tell({ kind: 'answer', id, findings: await search(request) });
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
     tell({ kind: 'bad-regex', id, pattern: error.pattern, reason: error.reason });
   }
 }
 
-async function search({ query, path, globs, stop }: ToIndex): Promise<SearchAnswer | undefined> {
+async function search({ query, start, globs, stop }: SearchOrder): Promise<Findings | undefined> {
   const changes = await watch.take();
   if (!changes || inodeOfRoot() !== rootInode) throw new IndexGivesUp('changes may have been missed');
   loader.apply(changes);
 
-  const start = find(path);
-  if (!start || query.maxFileBytes !== maxFileBytes) return undefined;
+  const dir = findDir(loader.root, start);
+  if (!dir || query.maxFileBytes !== options.maxFileBytes) return undefined;
   const regex = query.isRegex ? compileRegex(query.pattern, { ignoreCase: query.ignoreCase }) : undefined;
-  const mayHold = signatureFilter(query, regex, arena);
-  if (!mayHold && arena.hasUnkept) return undefined;
+  const needles = signedNeedles(query, regex);
+  if (!needles && loader.arena.hasUnkept) return undefined;
 
+  const marks = needles && new Uint8Array(loader.slots.length);
+  if (marks) loader.arena.signatures.mark(needles, marks);
   return new IndexSearch(query, {
     root,
     loader,
-    arena,
     openDir,
-    matcher: createMatcher(query, regex, arena.memory),
-    accepts: hasGlobs(globs) ? compilePathFilter(globs) : undefined,
-    mayHold: mayHold ?? (() => true),
+    marks,
+    matcher: createMatcher(query, regex, loader.arena.memory),
+    accepts: loader.filters.of(globs),
     isStopped: () => Atomics.load(stop, 0) !== 0,
-  }).run(start);
-}
-
-function hasGlobs({ protectedGlobs, includeGlobs, excludeGlobs }: PathGlobs): boolean {
-  return protectedGlobs.length + includeGlobs.length + excludeGlobs.length > 0;
-}
-
-function find(path: ByteString): IndexedDir | undefined {
-  let dir: IndexedDir = loader.root;
-  for (const name of path === '' ? [] : (path.split('/') as ByteString[])) {
-    const entry = dir.entries.get(name);
-    if (entry?.kind !== 'dir') return undefined;
-    dir = entry;
-  }
-  return dir;
+  }).run(dir);
 }
 
 function inodeOfRoot(): number {

@@ -1,4 +1,4 @@
-/** The tree of a workspace as the index knows it, in the order in which a walk would give it. */
+/** The tree of a workspace as the index knows it. What a search asks of every file is in `FileSlots`. */
 import type { FSWatcher } from 'node:fs';
 
 import type { ByteString } from '../byte-string.ts';
@@ -15,18 +15,16 @@ export interface Identity {
 export interface IndexedFile {
   readonly kind: 'file';
   readonly name: ByteString;
-  /** Of `OUTCOME`: what a search that reads it would say. */
-  outcome: number;
+  readonly dir: IndexedDir;
+  /** Its number among the files. */
+  readonly slot: number;
   unreadable?: SkipReason;
   identity: Identity;
-  /** Where its text is kept; undefined for what must be read again. */
-  text?: { start: number; end: number };
-  /** Where its signatures are. */
-  signatures?: { start: number; count: number };
-  /** It has other names, and what is written through them is not announced under this one. */
-  isLinked?: boolean;
-  /** Whether ASCII letters may stand for something in it when case is ignored. */
-  hasCaseStrangers?: boolean;
+  /** Where its signatures are; undefined when there was no room for them. */
+  documents?: readonly number[];
+  /** From the root, as it is told; made when asked for. */
+  path?: string;
+  absolutePath?: string | Buffer;
 }
 
 export interface IndexedDir {
@@ -45,10 +43,8 @@ export interface IndexedDir {
 }
 
 export function setEntry(dir: IndexedDir, entry: IndexedFile | IndexedDir): void {
-  if (dir.entries.get(entry.name)?.kind !== entry.kind) dir.sorted = undefined;
-  const place = dir.sorted?.findIndex(({ name }) => name === entry.name) ?? -1;
-  if (place >= 0) dir.sorted![place] = entry;
   dir.entries.set(entry.name, entry);
+  dir.sorted = undefined;
 }
 
 export function deleteEntry(dir: IndexedDir, name: ByteString): void {

@@ -1,3 +1,3 @@
 /** Search in file contents and paths, one engine for every worker that offers it. */
 export { MAX_PATTERN_BYTES } from './query.ts';
-export { SearchEngine } from './search-engine.ts';
+export { SearchEngine, type SearchRequest } from './search-engine.ts';

@@ -6,6 +6,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
 import type { LineMatch } from '../regex/index.ts';
+import type { FindingsWriter } from './findings.ts';
 import type { LineFound, Query } from './query.ts';
 import type { TextMemory } from './text-memory.ts';
 
@@ -44,11 +45,14 @@ export function newlineAfter(memory: TextMemory, text: TextRange, from: number):
 
 type Shown = Pick<Query, 'maxLineBytes' | 'contextLines' | 'isRegex' | 'ignoreCase'>;
 
-/** The matching lines with number, column and text. They come in order. */
-export function showLines(memory: TextMemory, text: TextRange, hits: Hit[], query: Shown): LineFound[] {
+/** Writes the matching lines with number, column and text. They come in order. */
+export function writeLines(
+  writer: FindingsWriter,
+  { memory, text, hits, query }: { memory: TextMemory; text: TextRange; hits: Hit[]; query: Shown },
+): void {
   let line = 1;
   let counted = text.start;
-  return hits.map(({ lineStart, lineEnd: end, matchStart, column }) => {
+  for (const { lineStart, lineEnd: end, matchStart, column } of hits) {
     line += memory.kernels.countNewlines(counted, lineStart - counted);
     counted = lineStart;
     const found: LineFound = {
@@ -56,8 +60,9 @@ export function showLines(memory: TextMemory, text: TextRange, hits: Hit[], quer
       column: column ?? columnOf(memory.buffer.subarray(lineStart, matchStart), query),
       text: showLine(memory.buffer, { start: lineStart, end }, query.maxLineBytes),
     };
-    return query.contextLines === 0 ? found : { ...found, ...neighbours(memory, text, found, lineStart, end, query) };
-  });
+    if (query.contextLines > 0) Object.assign(found, neighbours(memory, text, found, lineStart, end, query));
+    writer.addLine(found);
+  }
 }
 
 /** The contract counts a literal found in any case in the lower-cased line. */

@@ -1,5 +1,6 @@
 /** Which files a search may touch, by their path from the root: globs as plain data, since they cross threads. */
 import { compileGlobs, type GlobOptions } from '../globs.ts';
+import { LruCache } from '../lru-cache.ts';
 
 export interface PathGlobs {
   /** Files that are in no answer. */
@@ -11,10 +12,24 @@ export interface PathGlobs {
   readonly globOptions?: GlobOptions;
 }
 
-/** Throws `GlobError` for the first glob that cannot be read. */
-export function compilePathFilter(globs: PathGlobs): (relativePath: string) => boolean {
-  const isProtected = compileGlobs(globs.protectedGlobs);
-  const isIncluded = globs.includeGlobs.length === 0 ? () => true : compileGlobs(globs.includeGlobs, globs.globOptions);
-  const isExcluded = compileGlobs(globs.excludeGlobs, globs.globOptions);
+export type PathFilter = (relativePath: string) => boolean;
+
+/** Globs come again and again, and what an automaton learned of paths is worth keeping. */
+const kept = new LruCache<string, PathFilter>(8);
+
+/** Undefined when every file may be touched. Throws `GlobError` for the first glob that cannot be read. */
+export function compilePathFilter(globs: PathGlobs): PathFilter | undefined {
+  const { protectedGlobs, includeGlobs, excludeGlobs, globOptions } = globs;
+  if (protectedGlobs.length + includeGlobs.length + excludeGlobs.length === 0) return undefined;
+  const key = JSON.stringify([protectedGlobs, includeGlobs, excludeGlobs, globOptions]);
+  const filter = kept.get(key) ?? compile(globs);
+  kept.set(key, filter, 1);
+  return filter;
+}
+
+function compile({ protectedGlobs, includeGlobs, excludeGlobs, globOptions }: PathGlobs): PathFilter {
+  const isProtected = compileGlobs(protectedGlobs);
+  const isIncluded = includeGlobs.length === 0 ? () => true : compileGlobs(includeGlobs, globOptions);
+  const isExcluded = compileGlobs(excludeGlobs, globOptions);
   return (path) => !isProtected(path) && isIncluded(path) && !isExcluded(path);
 }

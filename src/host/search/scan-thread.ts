@@ -1,5 +1,5 @@
 /**
- * A thread that searches batches of files.
+ * A thread that walks and searches parts of the tree.
  *
  * Every regex runs in one of these: there is always a pattern that is slow on some line, and a thread can be
  * stopped from outside. Directories are opened again by their path and must be found exactly there.
@@ -8,15 +8,17 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { compileRegex, RegexError } from '../regex/index.ts';
 import { walkDirsBelow } from '../walk-dir.ts';
-import { unpackRuns } from './batch.ts';
-import { Collector, FileSearch } from './file-search.ts';
-import type { Query } from './query.ts';
-import type { FromThread, ToThread, Workspace } from './thread-messages.ts';
+import { FileSearch } from './file-search.ts';
+import { FindingsWriter } from './findings.ts';
+import { compilePathFilter } from './path-filter.ts';
+import type { FromThread, SearchOrder, ToThread, Workspace } from './thread-messages.ts';
+import { TreeScan, type Scope } from './tree-scan.ts';
+import { walkFilterOf } from './walk-filter.ts';
 
 interface Search {
-  query: Query;
-  stop: Int32Array;
+  order: SearchOrder;
   files: FileSearch;
+  scope: Scope;
 }
 
 const port = parentPort!;
@@ -25,10 +27,10 @@ const openDir = walkDirsBelow(root, mode);
 const searches = new Map<number, Search>();
 
 port.on('message', (message: ToThread) => {
-  const { searchId } = message;
+  const searchId = message.kind === 'begin' ? message.order.id : message.searchId;
   try {
-    if (message.kind === 'begin') begin(message);
-    else if (message.kind === 'batch') searchBatch(message);
+    if (message.kind === 'begin') begin(message.order);
+    else if (message.kind === 'task') work(message);
     else end(searchId);
   } catch (error) {
     if (error instanceof RegexError) {
@@ -41,27 +43,33 @@ port.on('message', (message: ToThread) => {
 
 tell({ kind: 'ready' });
 
-function begin({ searchId, query, stop }: Extract<ToThread, { kind: 'begin' }>): void {
+function begin(order: SearchOrder): void {
+  const { query, start, globs } = order;
   const regex = query.isRegex ? compileRegex(query.pattern, { ignoreCase: query.ignoreCase }) : undefined;
-  searches.set(searchId, { query, stop, files: new FileSearch(query, regex) });
+  const scope = { start, accepts: compilePathFilter(globs), filter: walkFilterOf(order, openDir), mayBlock: true };
+  searches.set(order.id, { order, files: new FileSearch(query, regex), scope });
 }
 
-function searchBatch({ searchId, batchId, packedRuns }: Extract<ToThread, { kind: 'batch' }>): void {
+function work({ searchId, taskId, parts, maxWork }: Extract<ToThread, { kind: 'task' }>): void {
   const search = searches.get(searchId);
   if (!search) return;
 
-  const collector = new Collector(search.query.maxMatches);
-  unpackRuns(packedRuns).every((run) => search.files.searchRun(openDir, run, collector, () => isStopped(search)));
-  if (!isStopped(search)) tell({ kind: 'result', searchId, batchId, result: collector.take() });
+  const { files, scope, order } = search;
+  const isStopped = () => Atomics.load(order.stop, 0) !== 0;
+  const writer = new FindingsWriter(order.query);
+  const scan = new TreeScan(files, openDir, parts, scope);
+  try {
+    const end = scan.run(writer, (done) => done >= maxWork || isStopped());
+    if (isStopped()) return;
+    tell({ kind: 'result', searchId, taskId, findings: writer.take(), rest: end === 'over' ? scan.leave() : [] });
+  } finally {
+    scan.leave();
+  }
 }
 
 function end(searchId: number): void {
   searches.delete(searchId);
   tell({ kind: 'ended', searchId });
-}
-
-function isStopped({ stop }: Search): boolean {
-  return Atomics.load(stop, 0) !== 0;
 }
 
 function tell(message: FromThread): void {

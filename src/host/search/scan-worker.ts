@@ -1,29 +1,31 @@
 /**
  * A scan thread seen from the main thread: what it was given and has not answered.
  *
- * It does not keep the process alive while it has nothing to do.
+ * It works for one search at a time, so that none waits behind the slow regex of another. It does not keep the
+ * process alive while it has nothing to do.
  */
 import { Worker } from 'node:worker_threads';
 
-import { packRuns, type Run } from './batch.ts';
-import type { Query } from './query.ts';
-import type { FromSearch, FromThread, ToThread, Workspace } from './thread-messages.ts';
+import type { WalkPart } from '../walk-part.ts';
+import type { FromSearch, FromThread, SearchOrder, ToThread, Workspace } from './thread-messages.ts';
 
-export interface Batch {
+export interface Task {
   readonly id: number;
-  readonly runs: readonly Run[];
-  /** Whether the main thread tried and found a file in it that takes too long. */
-  isForThreads?: boolean;
+  readonly parts: readonly WalkPart[];
+  readonly maxWork: number;
 }
 
 /** A search as threads see it. */
 export interface ScanClient {
-  readonly id: number;
-  readonly query: Query;
-  /** Non-zero when it is over. */
-  readonly stop: Int32Array;
-  /** Batches that no thread has yet. */
-  readonly waiting: Batch[];
+  readonly order: SearchOrder;
+  /** Whether nobody but a thread can do what waits. */
+  readonly needsThread: boolean;
+  readonly hasTask: boolean;
+  /** Whether there is so much to do that threads may have several tasks ahead. */
+  readonly hasManyTasks: boolean;
+  nextTask(): Task;
+  /** The thread is gone, and nothing of the task was done. */
+  giveBack(task: Task): void;
   receive(message: FromSearch): void;
   fail(error: Error): void;
 }
@@ -41,10 +43,12 @@ const THREAD_FILE = import.meta.url.endsWith('.ts') ? '../../../dist/host/search
 export class ScanWorker {
   readonly #worker: Worker;
   readonly #known = new Set<number>();
-  readonly #pending = new Map<number, { client: ScanClient; batch: Batch }[]>();
+  #client: ScanClient | undefined;
+  #tasks: Task[] = [];
   readonly #ending = new Map<number, NodeJS.Timeout>();
   #isReady = false;
   #isClosed = false;
+  #busySince = 0;
 
   constructor(workspace: Workspace, events: ScanEvents) {
     this.#worker = new Worker(new URL(THREAD_FILE, import.meta.url), { workerData: workspace });
@@ -69,36 +73,53 @@ export class ScanWorker {
     return this.#isReady;
   }
 
-  /** Batches it was given and has not answered. */
-  get load(): number {
-    let sum = 0;
-    for (const batches of this.#pending.values()) sum += batches.length;
-    return sum;
+  /** It would begin at once with what it is given; not so while it may be stuck in a search that is over. */
+  get isIdle(): boolean {
+    return this.#isReady && this.#tasks.length === 0 && this.#ending.size === 0;
   }
 
-  give(client: ScanClient, batch: Batch): void {
-    const { id: searchId, query, stop } = client;
-    if (!this.#known.has(searchId)) this.#tell({ kind: 'begin', searchId, query, stop });
-    this.#known.add(searchId);
-    this.#pending.set(searchId, [...(this.#pending.get(searchId) ?? []), { client, batch }]);
+  /** Tasks it was given and has not answered. */
+  get load(): number {
+    return this.#tasks.length;
+  }
+
+  /** Whom it works for. */
+  get client(): ScanClient | undefined {
+    return this.#client;
+  }
+
+  /** When it began with its present task. */
+  get busySince(): number {
+    return this.#busySince;
+  }
+
+  /** `client` must be the one it works for, if there is one. */
+  give(client: ScanClient): void {
+    const { order } = client;
+    if (!this.#known.has(order.id)) this.#tell({ kind: 'begin', order });
+    this.#known.add(order.id);
+    const task = client.nextTask();
+    if (this.#tasks.push(task) === 1) this.#busySince = performance.now();
+    this.#client = client;
     this.#worker.ref();
-    this.#tell({ kind: 'batch', searchId, batchId: batch.id, packedRuns: packRuns(batch.runs) });
+    this.#tell({ kind: 'task', searchId: order.id, taskId: task.id, parts: task.parts, maxWork: task.maxWork });
   }
 
   /** Ends a search here; `onStuck` when the thread does not say within `graceMs` that it did. */
   end(searchId: number, graceMs: number, onStuck: () => void): void {
     if (!this.#known.delete(searchId)) return;
-    this.#pending.delete(searchId);
+    if (this.#client?.order.id === searchId) this.#rest();
     this.#ending.set(searchId, setTimeout(onStuck, graceMs).unref());
     this.#tell({ kind: 'end', searchId });
   }
 
-  /** Ends the thread; answers what it leaves undone. */
-  close(): { client: ScanClient; batch: Batch }[] {
+  /** Ends the thread, and gives back what it leaves undone. */
+  close(): void {
     this.#isClosed = true;
     for (const timer of this.#ending.values()) clearTimeout(timer);
     void this.#worker.terminate();
-    return [...this.#pending.values()].flat();
+    for (const task of this.#tasks) this.#client!.giveBack(task);
+    this.#rest();
   }
 
   #note(message: FromSearch): void {
@@ -106,12 +127,17 @@ export class ScanWorker {
     if (message.kind === 'ended') {
       clearTimeout(this.#ending.get(searchId));
       this.#ending.delete(searchId);
-    } else if (message.kind === 'result') {
-      const left = (this.#pending.get(searchId) ?? []).filter(({ batch }) => batch.id !== message.batchId);
-      if (left.length > 0) this.#pending.set(searchId, left);
-      else this.#pending.delete(searchId);
+    } else if (message.kind === 'result' && this.#client?.order.id === searchId) {
+      this.#tasks = this.#tasks.filter(({ id }) => id !== message.taskId);
+      this.#busySince = performance.now();
+      if (this.#tasks.length === 0) this.#rest();
     }
-    if (this.#pending.size === 0) this.#worker.unref();
+  }
+
+  #rest(): void {
+    this.#tasks = [];
+    this.#client = undefined;
+    this.#worker.unref();
   }
 
   #tell(message: ToThread): void {

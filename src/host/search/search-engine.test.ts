@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -176,24 +177,111 @@ describe('many files', () => {
   });
 });
 
-test('a thread in the middle of a slow regex is replaced when nobody waits for it', async () => {
-  // Hundreds of states alive at every byte of a line without end or pattern.
+describe('a slow regex', () => {
+  // Hundreds of states alive at every byte of a line without end or pattern: seconds for each file.
   const noise = Array.from({ length: 1_000_000 }, (_, i) => (Math.imul(i, i + 0x9e3779b1) & 64 ? 'a' : 'b')).join('');
-  await using dir = await tempDir({ slow: `é${noise}`, quick: 'hit' });
-  const engine = openEngine(dir.root);
-  try {
-    const controller = new AbortController();
-    const pattern = '\\b(?:[abé]*a[abé]{200}){2}[^abé]\\b';
-    const search = engine.search({ ...ALL, query: { ...QUERY, pattern, isRegex: true } }, controller);
-    setTimeout(() => controller.abort(new Error('enough')), 500);
-    await expect(search).rejects.toThrow('enough');
+  const slow = { ...QUERY, pattern: '\\b(?:[abé]*a[abé]{200}){2}[^abé]\\b', isRegex: true };
+  const quick = { ...QUERY, pattern: '^h[i]t', isRegex: true };
 
-    const next = engine.search({ ...ALL, query: { ...QUERY, pattern: '^h[i]t', isRegex: true } }, untilDone());
-    expect((await next).contentMatches).toMatchObject([{ path: 'quick' }]);
+  test('is stopped by ending its thread when nobody waits for it', async () => {
+    await using dir = await tempDir({ slow: `é${noise}`, quick: 'hit' });
+    const engine = openEngine(dir.root);
+    try {
+      const controller = new AbortController();
+      const search = engine.search({ ...ALL, query: slow }, controller);
+      setTimeout(() => controller.abort(new Error('enough')), 500);
+      await expect(search).rejects.toThrow('enough');
+
+      const next = engine.search({ ...ALL, query: quick }, untilDone());
+      expect((await next).contentMatches).toMatchObject([{ path: 'quick' }]);
+    } finally {
+      engine.close();
+    }
+  });
+
+  test('does not keep the threads from others, though it could use them all for minutes', async () => {
+    await using dir = await tempDir({ 'slow/0/f': `é${noise}`, 'quick/f': 'hit' });
+    for (let i = 1; i < 200; i++) {
+      mkdirSync(dir.path(`slow/${i}`));
+      linkSync(dir.path('slow/0/f'), dir.path(`slow/${i}/f`));
+    }
+    const engine = openEngine(dir.root);
+    try {
+      const controller = new AbortController();
+      const slowSearches = [1, 2, 3].map((number) =>
+        engine.search({ ...ALL, path: 'slow', query: { ...slow, maxMatches: number } }, controller).catch(String),
+      );
+      await sleep(1000);
+      const next = engine.search({ ...ALL, path: 'quick', query: quick }, untilDone());
+      expect(await Promise.race([next, ...slowSearches])).toMatchObject({ contentMatches: [{ path: 'quick/f' }] });
+
+      controller.abort(new Error('enough'));
+      expect(await Promise.all(slowSearches)).toEqual(slowSearches.map(() => 'Error: enough'));
+    } finally {
+      engine.close();
+    }
+  }, 30_000);
+});
+
+test('without the directories below, the files of one directory are searched', async () => {
+  await using dir = await tempDir({ 'd/a': 'hit', 'd/b/c': 'hit', 'd/z': 'hit', e: 'hit' });
+  for (const [aloneMs, isRegex] of [
+    [Infinity, false],
+    [0, true],
+  ] as const) {
+    const engine = openEngine(dir.root, { aloneMs });
+    try {
+      const request = { ...ALL, path: 'd', isRecursive: false, query: { ...QUERY, isRegex } };
+      const { contentMatches } = await engine.search(request, untilDone());
+      expect(contentMatches.map(({ path }) => path)).toEqual(['d/a', 'd/z']);
+    } finally {
+      engine.close();
+    }
+  }
+});
+
+test.runIf(process.platform === 'linux').each([
+  ['read', 'off'],
+  ['in memory', 'auto'],
+] as const)('a hundred thousand matches do not hold up the main thread, %s', async (_, index) => {
+  const line = 'const value = hit(1);\n';
+  const files = Array.from({ length: 500 }, (_, i) => [`d${i % 50}/f${i}`, line.repeat(100)]);
+  await using dir = await tempDir({ ...Object.fromEntries(files), 'a-large': line.repeat(60_000) });
+  const engine = openEngine(dir.root, { index, indexFromFiles: 0, indexMemoryBytes: 1 << 26, maxFileBytes: 1 << 24 });
+  const request = { ...ALL, query: { ...QUERY, maxMatches: 100_000 } };
+  try {
+    await engine.search({ ...ALL, query: { ...QUERY, pattern: 'none' } }, untilDone());
+    while (index === 'auto' && !engine.isWarm) await sleep(5);
+
+    const longest = watchTurns();
+    const { contentMatches, isTruncated } = await engine.search(request, untilDone());
+    expect(longest()).toBeLessThan(50);
+    expect([contentMatches.length, isTruncated]).toEqual([100_000, true]);
   } finally {
     engine.close();
   }
 });
+
+/**
+ * Watches the turns of the event loop; what it returns answers how many milliseconds the longest took. The time that
+ * the thread ran is counted, not the clock, which also runs while others have the processor.
+ */
+function watchTurns(): () => number {
+  const ranMs = () => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
+  let [since, longest, isOver] = [ranMs(), 0, false];
+  const endTurn = () => {
+    const now = ranMs();
+    longest = Math.max(longest, now - since);
+    since = now;
+    if (!isOver) setImmediate(endTurn);
+  };
+  setImmediate(endTurn);
+  return () => {
+    endTurn();
+    isOver = true;
+    return longest;
+  };
+}
 
 test('a closed engine fails what still runs', async () => {
   await using dir = await tempDir({ a: 'hit' });

@@ -3,25 +3,28 @@
  *
  * Names and contents come through the jail's own way of opening, so a search cannot be led out of it.
  */
-import { toBytes, toText, type ByteString } from '../byte-string.ts';
-import { HostError } from '../host-error.ts';
+import { toBytes, type ByteString } from '../byte-string.ts';
 import type { Jail } from '../jail.ts';
 import { realPath } from '../pin-by-path.ts';
-import { joinPath, walkDirsBelow } from '../walk-dir.ts';
-import { isGone } from '../walk.ts';
-import { ColdSearch, type Scope } from './cold-search.ts';
-import { GitignoreFilter } from './gitignore.ts';
-import { compilePathFilter, type PathGlobs } from './path-filter.ts';
+import { walkDirsBelow } from '../walk-dir.ts';
+import { ColdSearch } from './cold-search.ts';
+import { FindingsReader, type Findings } from './findings.ts';
+import { compilePathFilter, type PathFilter, type PathGlobs } from './path-filter.ts';
 import type { Query, SearchAnswer } from './query.ts';
-import type { Workspace } from './thread-messages.ts';
+import type { SearchOrder, Workspace } from './thread-messages.ts';
+import { Tally } from './tally.ts';
 import { ThreadPool } from './thread-pool.ts';
+import { Turns } from './turns.ts';
+import { walkFilterOf } from './walk-filter.ts';
 import { WarmIndex } from './warm-index.ts';
 
-/** A thousand small files. Waking a thread takes a tenth of that, starting one ten times as long. */
-const ALONE_MS = 5;
+/** Some hundred small files. Waking a thread takes a tenth of that, starting one ten times as long. */
+const ALONE_MS = 3;
 
 /** Fewer files are read faster than an index is asked. */
 const INDEX_FROM_FILES = 300;
+
+const TURN_MS = 10;
 
 /** Where addresses end that the kernels can tell. */
 const MAX_INDEX_BYTES = 1.5 * 2 ** 30;
@@ -46,7 +49,11 @@ export interface SearchRequest extends Omit<PathGlobs, 'protectedGlobs'> {
   readonly query: Omit<Query, 'maxFileBytes'>;
   /** Whether files that .gitignore files name are left out; such a search reads the files. */
   readonly respectGitignore?: boolean;
+  /** Whether directories below are searched too, as they are when it is left out; without them the files are read. */
+  readonly isRecursive?: boolean;
 }
+
+let lastSearchId = 0;
 
 export class SearchEngine {
   readonly #jail: Jail;
@@ -72,17 +79,20 @@ export class SearchEngine {
 
   /** Throws `HostError` for the path, `GlobError` for a glob and `RegexError` for the pattern, in this order. */
   async search(request: SearchRequest, { signal }: { signal: AbortSignal }): Promise<SearchAnswer> {
-    const { path: asked, query: given, respectGitignore = false, ...some } = request;
+    const { path, query: given, respectGitignore: respectsGitignore = false, isRecursive = true, ...some } = request;
     const { protectedGlobs, maxFileBytes, indexFromFiles = INDEX_FROM_FILES } = this.#options;
-    const path = this.#canonical(asked);
+    const start = this.#canonical(path);
     const globs = { ...some, protectedGlobs };
     const accepts = compilePathFilter(globs);
+    const stop = new Int32Array(new SharedArrayBuffer(4));
     const query = { ...given, maxFileBytes };
+    const order = { id: ++lastSearchId, query, start, globs, respectsGitignore, isRecursive, stop };
 
-    const warm = respectGitignore ? undefined : await this.#index?.search({ query, path, globs }, signal);
-    if (warm) return warm;
+    const mayBeWarm = !respectsGitignore && isRecursive;
+    const warm = mayBeWarm ? await this.#index?.search(order, signal) : undefined;
+    if (warm) return answerOf(warm, query, signal);
 
-    const answer = await this.#read(query, path, accepts, { asked, respectGitignore, signal });
+    const answer = await this.#read(order, accepts, signal);
     if (answer.filesSearched >= indexFromFiles) this.#index?.start();
     return answer;
   }
@@ -97,26 +107,24 @@ export class SearchEngine {
     this.#pool.close();
   }
 
-  async #read(
-    query: Query,
-    path: ByteString,
-    accepts: (relativePath: string) => boolean,
-    { asked, respectGitignore, signal }: { asked: string; respectGitignore: boolean; signal: AbortSignal },
-  ): Promise<SearchAnswer> {
+  #read(order: SearchOrder, accepts: PathFilter | undefined, signal: AbortSignal): Promise<SearchAnswer> {
     const { root, mode } = this.#workspace;
+    const scope = { start: order.start, accepts, filter: walkFilterOf(order, walkDirsBelow(root, mode)) };
     const surroundings = { workspace: this.#workspace, pool: this.#pool, aloneMs: this.#aloneMs, signal };
-    try {
-      const filter = respectGitignore ? new GitignoreFilter(walkDirsBelow(root, mode), path) : undefined;
-      const scope: Scope = { path, accepts: (dir, name) => accepts(toText(joinPath(dir, name))), filter };
-      return await new ColdSearch(query, scope, surroundings).run();
-    } catch (error) {
-      const failure = HostError.fromErrno(error, asked);
-      throw isGone(failure.reason) ? new HostError('missing', asked) : failure;
-    }
+    return new ColdSearch(order, scope, surroundings).run();
   }
 
   #canonical(path: string): ByteString {
     using dir = this.#jail.openDir(path);
     return toBytes(dir.relativePath);
   }
+}
+
+/** Large findings are taken in turns. */
+async function answerOf(findings: Findings, query: Query, signal: AbortSignal): Promise<SearchAnswer> {
+  const turns = new Turns(signal, TURN_MS);
+  const tally = new Tally(query);
+  const reader = new FindingsReader(findings);
+  while (!tally.add(reader, () => turns.isOver)) await turns.next();
+  return tally.answer;
 }

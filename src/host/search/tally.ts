@@ -1,24 +1,22 @@
 /**
- * The answer as it grows, fed with results in the order of the paths.
+ * The answer as it grows, fed with findings in the order of the paths.
  *
  * Because it decides alone what is in the answer and when it is full, the answer does not depend on which thread
  * was faster. A list that is full ends the search at the next match, which is how `isTruncated` knows of it.
  */
-import { toText, type ByteString } from '../byte-string.ts';
-import { joinPath } from '../walk-dir.ts';
-import { OUTCOME, type BatchResult, type FileFound, type Run } from './batch.ts';
-import type { ContentMatch, LineFound, Query, SearchAnswer, Skipped } from './query.ts';
-
-/** Most entries of a list, whatever a query asks for. */
-export const MAX_LIST = 100_000;
-
-/** Most text of an answer. */
-export const MAX_ANSWER_CHARS = 32 * 2 ** 20;
+import { MAX_ANSWER_CHARS, MAX_LIST, type FindingsReader } from './findings.ts';
+import type { LineFound, Query, SearchAnswer } from './query.ts';
 
 const MAX_SKIPPED = 100;
 
-export function charsOf({ text, before = [], after = [] }: LineFound): number {
-  return [...before, ...after].reduce((chars, line) => chars + line.length, text.length);
+/** A fraction of a millisecond. */
+const LINES_AT_ONCE = 256;
+
+interface FileRead {
+  readonly path: string;
+  linesLeft: number;
+  /** Whether the answer ends with it. */
+  readonly isLast: boolean;
 }
 
 export class Tally {
@@ -33,7 +31,8 @@ export class Tally {
     skipped: [],
   };
   #chars = 0;
-  #isDone = false;
+  /** Whose lines are being read. */
+  #file: FileRead | undefined;
 
   constructor({ maxMatches }: Pick<Query, 'maxMatches'>) {
     this.#limit = Math.min(maxMatches, MAX_LIST);
@@ -41,62 +40,60 @@ export class Tally {
 
   /** Nothing that comes later changes the answer. */
   get isDone(): boolean {
-    return this.#isDone;
+    return this.#answer.isTruncated;
   }
 
   get answer(): SearchAnswer {
     return this.#answer;
   }
 
-  add(runs: readonly Run[], { outcomes, found }: BatchResult): void {
-    let first = 0;
-    let next = 0;
-    for (const run of runs) {
-      if (run.skipped) this.addSkipped(run.skipped);
-      const end = Math.min(first + run.names.length, outcomes.length);
-      for (let index = first; index < end && !this.#isDone; index++) {
-        const hasFound = found[next]?.index === index;
-        this.count(outcomes[index]!);
-        if (hasFound) this.addFound(joinPath(run.dir, run.names[index - first]!), found[next++]!);
-      }
-      if (this.#isDone) return;
-      first += run.names.length;
+  /** Reads until the end, until the answer is full, or until `isOver` says so. Answers whether all was read. */
+  add(reader: FindingsReader, isOver: () => boolean): boolean {
+    for (;;) {
+      if (this.#file) this.#addLines(this.#file, reader);
+      else if (!this.#addNext(reader)) return true;
+      if (this.isDone) return true;
+      if (isOver()) return false;
     }
   }
 
-  /** What became of one file. */
-  count(outcome: number): void {
-    if (outcome === OUTCOME.searched) this.#answer.filesSearched++;
-    else if (outcome === OUTCOME.binary) this.#answer.filesBinary++;
-    else if (outcome === OUTCOME.tooLarge) this.#answer.filesTooLarge++;
+  #addNext(reader: FindingsReader): boolean {
+    const answer = this.#answer;
+    const finding = reader.next();
+    if (finding?.kind === 'file') {
+      const hasRoom = answer.pathMatches.length < this.#limit;
+      if (finding.isPathMatch && hasRoom) answer.pathMatches.push(finding.path);
+      // The contract searches the file whose path was one too many, and ends there.
+      const { path, lineCount: linesLeft } = finding;
+      this.#file = { path, linesLeft, isLast: finding.isPathMatch && !hasRoom };
+    } else if (finding?.kind === 'counts') {
+      answer.filesSearched += finding.searched;
+      answer.filesBinary += finding.binary;
+      answer.filesTooLarge += finding.tooLarge;
+    } else if (finding && answer.skipped.length < MAX_SKIPPED) {
+      answer.skipped.push({ path: finding.path, reason: finding.reason });
+    }
+    return finding !== undefined;
   }
 
-  /** What is to be told of the file that was counted last. */
-  addFound(bytes: ByteString, { isPathMatch, lines, unreadable }: Omit<FileFound, 'index'>): void {
-    const { contentMatches, pathMatches } = this.#answer;
-    if (unreadable) this.addSkipped({ path: bytes, reason: unreadable });
-    const path = toText(bytes);
-    const hasRoom = pathMatches.length < this.#limit;
-    if (isPathMatch && hasRoom) pathMatches.push(path);
-
-    for (const line of lines) {
-      this.#chars += charsOf(line);
+  #addLines(file: FileRead, reader: FindingsReader): void {
+    const { contentMatches } = this.#answer;
+    for (let i = 0; i < LINES_AT_ONCE && file.linesLeft > 0; i++) {
+      const found = reader.nextLine();
+      file.linesLeft--;
+      this.#chars += charsOf(found);
       if (contentMatches.length === this.#limit || this.#chars > MAX_ANSWER_CHARS) {
-        this.#truncate();
+        this.#answer.isTruncated = true;
         return;
       }
-      contentMatches.push({ path, ...line } satisfies ContentMatch);
+      contentMatches.push({ path: file.path, ...found });
     }
-    // The contract searches the file whose path was one too many, and ends there.
-    if (isPathMatch && !hasRoom) this.#truncate();
+    if (file.linesLeft > 0) return;
+    this.#answer.isTruncated = file.isLast;
+    this.#file = undefined;
   }
+}
 
-  addSkipped({ path, reason }: { path: ByteString; reason: Skipped['reason'] }): void {
-    if (this.#answer.skipped.length < MAX_SKIPPED) this.#answer.skipped.push({ path: toText(path), reason });
-  }
-
-  #truncate(): void {
-    this.#answer.isTruncated = true;
-    this.#isDone = true;
-  }
+function charsOf({ text, before = [], after = [] }: LineFound): number {
+  return [...before, ...after].reduce((chars, line) => chars + line.length, text.length);
 }

@@ -1,7 +1,9 @@
 /** What the main thread and the search threads say to each other. */
 import type { ByteString } from '../byte-string.ts';
 import type { JailMode } from '../jail.ts';
-import type { BatchResult } from './batch.ts';
+import type { WalkPart } from '../walk-part.ts';
+import type { Findings } from './findings.ts';
+import type { PathGlobs } from './path-filter.ts';
 import type { Query } from './query.ts';
 
 /** The directory tree that is searched. */
@@ -11,18 +13,33 @@ export interface Workspace {
   readonly mode: JailMode;
 }
 
+/** All that a thread must know of a search. */
+export interface SearchOrder {
+  readonly id: number;
+  readonly query: Query;
+  /** Canonical path of the directory from the root. */
+  readonly start: ByteString;
+  readonly globs: PathGlobs;
+  readonly respectsGitignore: boolean;
+  /** Whether directories below are searched too. */
+  readonly isRecursive: boolean;
+  /** Becomes non-zero when nobody wants the results any more. */
+  readonly stop: Int32Array;
+}
+
 export type ToThread =
-  /** `stop` becomes non-zero when nobody wants the results any more. */
-  | { kind: 'begin'; searchId: number; query: Query; stop: Int32Array }
-  | { kind: 'batch'; searchId: number; batchId: number; packedRuns: string }
+  | { kind: 'begin'; order: SearchOrder }
+  /** To be searched until about so many files are done. */
+  | { kind: 'task'; searchId: number; taskId: number; parts: readonly WalkPart[]; maxWork: number }
   | { kind: 'end'; searchId: number };
 
 export type FromThread =
-  /** It can take batches now. Starting takes as long as searching a thousand files. */
+  /** It can take tasks now. Starting takes as long as searching a thousand files. */
   { kind: 'ready' } | FromSearch;
 
 export type FromSearch =
-  | { kind: 'result'; searchId: number; batchId: number; result: BatchResult }
+  /** `rest` is what of the task is still to be done. */
+  | { kind: 'result'; searchId: number; taskId: number; findings: Findings; rest: WalkPart[] }
   | { kind: 'bad-regex'; searchId: number; pattern: string; reason: string }
   | { kind: 'broken'; searchId: number; stack: string }
   /** The answer to `end`, by which a thread shows that it is not stuck. */

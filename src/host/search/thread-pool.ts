@@ -1,25 +1,33 @@
 /**
  * The scan threads of one workspace: started when there is work for them, kept for the next search, ended on close.
  *
- * Each thread holds a few batches ahead, because the main thread may be busy walking when one is done. A thread
- * that does not notice in time that a search is over, as in the middle of a slow regex, is replaced.
+ * Each holds tasks ahead, because the main thread may be busy when one is done: one when the end may be near, so that
+ * no thread waits for another then, and more before. A thread that does not notice in
+ * time that a search is over, as in the middle of a slow regex, is replaced. A search that gets no thread because
+ * another has them all for long takes one from it.
  */
 import { availableParallelism } from 'node:os';
 
 import { ScanWorker, type ScanClient } from './scan-worker.ts';
 import type { FromSearch, Workspace } from './thread-messages.ts';
 
+/** Also how many slow searches there can be before one has to wait. */
 const MAX_THREADS = 8;
-const BATCHES_AHEAD = 6;
+const TASKS_AT_ONCE = 2;
+const MANY_TASKS_AT_ONCE = 6;
 const STOP_GRACE_MS = 250;
+
+/** Longer than any task takes that is not slow. */
+const STARVED_MS = 100;
 const CLOSED = 'the search engine was closed';
 
 export class ThreadPool {
   readonly #workspace: Workspace;
   readonly #size = Math.min(availableParallelism(), MAX_THREADS);
   readonly #workers = new Set<ScanWorker>();
-  /** In the order of their turns. */
-  readonly #clients = new Map<number, ScanClient>();
+  /** In the order of their turns, with the timer of those that have no thread. */
+  readonly #clients = new Map<ScanClient, NodeJS.Timeout | undefined>();
+  readonly #byId = new Map<number, ScanClient>();
   #isClosed = false;
 
   constructor(workspace: Workspace) {
@@ -28,48 +36,101 @@ export class ThreadPool {
 
   enter(client: ScanClient): void {
     if (this.#isClosed) throw new Error(CLOSED);
-    this.#clients.set(client.id, client);
+    this.#clients.set(client, undefined);
+    this.#byId.set(client.order.id, client);
   }
 
-  /** Gives out batches that wait, in turns, so that a large search does not keep a small one waiting. */
+  /** Whether a thread works for the search. */
+  isServing(client: ScanClient): boolean {
+    return this.#threadsOf(client).length > 0;
+  }
+
+  /** Whether a thread could begin at once. Where there is none, one is started for later. */
+  offersThread(): boolean {
+    if (this.#idle()) return true;
+    this.#startAnother();
+    return false;
+  }
+
+  /** Gives out what waits, in turns, so that a large search does not keep a small one waiting. */
   dispatch(): void {
     for (let client = this.#nextClient(); client; client = this.#nextClient()) {
-      const worker = this.#idlest();
-      if (!worker) return;
-      this.#clients.delete(client.id);
-      this.#clients.set(client.id, client);
-      worker.give(client, client.waiting.shift()!);
+      const worker = this.#idle();
+      if (!worker) break;
+      this.#give(worker, client);
+    }
+    if (this.#nextClient()) this.#startAnother();
+    this.#watchStarving();
+    if ([...this.#clients.keys()].some((client) => client.hasTask && !this.isServing(client))) return;
+    for (const worker of this.#workers) {
+      while (worker.client?.hasTask && worker.load < tasksFor(worker.client)) worker.give(worker.client);
+      // There may be more than usual, for the sake of one that would have starved.
+      if (worker.isIdle && this.#workers.size > this.#size) this.#close(worker);
     }
   }
 
-  /** The search is over, whether its batches are done or not. */
+  /** The search is over, whether its tasks are done or not. */
   leave(client: ScanClient): void {
-    this.#clients.delete(client.id);
-    Atomics.store(client.stop, 0, 1);
-    for (const worker of this.#workers) worker.end(client.id, STOP_GRACE_MS, () => this.#replace(worker));
+    clearTimeout(this.#clients.get(client));
+    this.#clients.delete(client);
+    this.#byId.delete(client.order.id);
+    Atomics.store(client.order.stop, 0, 1);
+    for (const worker of this.#workers) worker.end(client.order.id, STOP_GRACE_MS, () => this.#drop(worker));
   }
 
   close(): void {
     this.#isClosed = true;
-    const workers = [...this.#workers];
+    for (const worker of this.#workers) worker.close();
     this.#workers.clear();
-    for (const worker of workers) worker.close();
-    for (const client of this.#clients.values()) client.fail(new Error(CLOSED));
+    for (const [client, timer] of this.#clients) {
+      clearTimeout(timer);
+      client.fail(new Error(CLOSED));
+    }
   }
 
   #nextClient(): ScanClient | undefined {
-    for (const client of this.#clients.values()) if (client.waiting.length > 0) return client;
+    for (const client of this.#clients.keys()) if (client.hasTask) return client;
     return undefined;
   }
 
-  /** The thread to give a batch to; when none is idle, another is started for later. */
-  #idlest(): ScanWorker | undefined {
-    let idlest: ScanWorker | undefined;
-    for (const worker of this.#workers) {
-      if (worker.isReady && (!idlest || worker.load < idlest.load)) idlest = worker;
+  #idle(): ScanWorker | undefined {
+    for (const worker of this.#workers) if (worker.isIdle) return worker;
+    return undefined;
+  }
+
+  #give(worker: ScanWorker, client: ScanClient): void {
+    clearTimeout(this.#clients.get(client));
+    this.#clients.delete(client);
+    this.#clients.set(client, undefined);
+    worker.give(client);
+  }
+
+  #watchStarving(): void {
+    for (const [client, timer] of this.#clients) {
+      if (timer || !client.needsThread || this.isServing(client)) continue;
+      this.#clients.set(client, setTimeout(() => this.#relieve(client), STARVED_MS).unref());
     }
-    if (idlest?.load !== 0 && this.#workers.size < this.#size) this.#start();
-    return idlest && idlest.load < BATCHES_AHEAD ? idlest : undefined;
+  }
+
+  /** Takes the thread that is busy for longest from a search that has several; where none has, there is one more. */
+  #relieve(client: ScanClient): void {
+    this.#clients.set(client, undefined);
+    const isStarting = [...this.#workers].some(({ isReady }) => !isReady);
+    const rich = [...this.#workers]
+      .filter(({ client: owner }) => owner && this.#threadsOf(owner).length > 1)
+      .sort((a, b) => a.busySince - b.busySince);
+    if (isStarting || this.isServing(client)) this.dispatch();
+    else if (rich[0]) this.#drop(rich[0]);
+    else if (this.#workers.size < MAX_THREADS) this.#start();
+    this.#watchStarving();
+  }
+
+  #threadsOf(client: ScanClient): ScanWorker[] {
+    return [...this.#workers].filter((worker) => worker.client === client);
+  }
+
+  #startAnother(): void {
+    if (this.#workers.size < this.#size) this.#start();
   }
 
   #start(): void {
@@ -77,21 +138,30 @@ export class ThreadPool {
       onReady: () => this.dispatch(),
       onMessage: (message) => this.#receive(message),
       onDeath: (error) => {
-        this.#workers.delete(worker);
-        for (const { client } of worker.close()) client.fail(error);
+        const { client } = worker;
+        this.#close(worker);
+        client?.fail(error);
       },
     });
     this.#workers.add(worker);
   }
 
   #receive(message: FromSearch): void {
+    this.#byId.get(message.searchId)?.receive(message);
     this.dispatch();
-    this.#clients.get(message.searchId)?.receive(message);
   }
 
-  #replace(worker: ScanWorker): void {
-    this.#workers.delete(worker);
-    for (const { client, batch } of worker.close()) client.waiting.unshift(batch);
+  #drop(worker: ScanWorker): void {
+    this.#close(worker);
     this.dispatch();
   }
+
+  #close(worker: ScanWorker): void {
+    this.#workers.delete(worker);
+    worker.close();
+  }
+}
+
+function tasksFor(client: ScanClient): number {
+  return client.hasManyTasks ? MANY_TASKS_AT_ONCE : TASKS_AT_ONCE;
 }

@@ -6,21 +6,14 @@
  */
 import { Worker } from 'node:worker_threads';
 
-import type { ByteString } from '../byte-string.ts';
 import { RegexError } from '../regex/index.ts';
-import type { FromIndex, IndexOptions, ToIndex } from './index-messages.ts';
-import type { PathGlobs } from './path-filter.ts';
-import type { Query, SearchAnswer } from './query.ts';
-
-export interface WarmRequest {
-  readonly query: Query;
-  readonly path: ByteString;
-  readonly globs: PathGlobs;
-}
+import type { Findings } from './findings.ts';
+import type { FromIndex, IndexOptions } from './index-messages.ts';
+import type { SearchOrder } from './thread-messages.ts';
 
 interface Waiting {
   id: number;
-  resolve(answer: SearchAnswer | undefined): void;
+  resolve(findings: Findings | undefined): void;
   reject(error: Error): void;
 }
 
@@ -38,7 +31,6 @@ export class WarmIndex {
   #notBefore = 0;
   /** Longer after each failure: what made one fail often stays. */
   #retryMs = RETRY_MS;
-  #lastId = 0;
 
   constructor(options: IndexOptions) {
     this.#options = options;
@@ -63,12 +55,11 @@ export class WarmIndex {
   }
 
   /** Undefined when reading the files is better. */
-  async search(request: WarmRequest, signal: AbortSignal): Promise<SearchAnswer | undefined> {
+  async search(order: SearchOrder, signal: AbortSignal): Promise<Findings | undefined> {
     const worker = this.#worker;
     if (!worker || !this.#isReady || this.#waiting) return undefined;
 
-    const stop = new Int32Array(new SharedArrayBuffer(4));
-    const id = ++this.#lastId;
+    const { id, stop } = order;
     const abort = () => {
       Atomics.store(stop, 0, 1);
       setTimeout(() => this.#abandon(id), STOP_GRACE_MS).unref();
@@ -79,7 +70,7 @@ export class WarmIndex {
     try {
       return await new Promise((resolve, reject) => {
         this.#waiting = { id, resolve, reject };
-        worker.postMessage({ ...request, id, stop } satisfies ToIndex);
+        worker.postMessage(order);
       });
     } finally {
       worker.unref();
@@ -98,7 +89,7 @@ export class WarmIndex {
     else if (this.#waiting?.id === message.id) {
       const waiting = this.#waiting;
       this.#waiting = undefined;
-      if (message.kind === 'answer') waiting.resolve(message.answer);
+      if (message.kind === 'answer') waiting.resolve(message.findings);
       else waiting.reject(new RegexError(message.pattern, message.reason));
     }
   }

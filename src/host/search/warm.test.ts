@@ -10,6 +10,8 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -202,26 +204,30 @@ function attempt(apply: () => void): void {
   }
 }
 
-test.runIf(process.platform === 'linux')('an overflow of events is noticed, and the answer is right', async () => {
-  await using dir = await tempDir({ 'd/a': 'needle' });
-  const engine = openEngine(dir.root, { index: 'auto', indexFromFiles: 0 });
-  try {
-    await warmUp(engine);
-    for (let i = 0; i < 6000; i++) {
-      for (const name of ['x', 'y', 'z']) writeFileSync(dir.path(`d/${name}`), 'hay');
+test.runIf(process.platform === 'linux')(
+  'an overflow of events is noticed, and the answer is right',
+  async () => {
+    await using dir = await tempDir({ 'd/a': 'needle' });
+    const engine = openEngine(dir.root, { index: 'auto', indexFromFiles: 0 });
+    try {
+      await warmUp(engine);
+      for (let i = 0; i < 6000; i++) {
+        for (const name of ['x', 'y', 'z']) writeFileSync(dir.path(`d/${name}`), 'hay');
+      }
+      writeFileSync(dir.path('d/last'), 'needle');
+      const one = { path: '.', includeGlobs: [], excludeGlobs: [] };
+      const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
+      const answer = await engine.search(
+        { ...one, query: { ...query, maxMatches: 9, maxLineBytes: 9, contextLines: 0 } },
+        scope(),
+      );
+      expect(answer.contentMatches.map(({ path }) => path)).toEqual(['d/a', 'd/last']);
+    } finally {
+      engine.close();
     }
-    writeFileSync(dir.path('d/last'), 'needle');
-    const one = { path: '.', includeGlobs: [], excludeGlobs: [] };
-    const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
-    const answer = await engine.search(
-      { ...one, query: { ...query, maxMatches: 9, maxLineBytes: 9, contextLines: 0 } },
-      scope(),
-    );
-    expect(answer.contentMatches.map(({ path }) => path)).toEqual(['d/a', 'd/last']);
-  } finally {
-    engine.close();
-  }
-});
+  },
+  60_000,
+);
 
 test.runIf(process.platform === 'linux')('a root that was replaced is noticed', async () => {
   await using dir = await tempDir({ 'ws/a': 'needle' });
@@ -242,3 +248,45 @@ test.runIf(process.platform === 'linux')('a root that was replaced is noticed', 
     engine.close();
   }
 });
+
+test.runIf(process.platform === 'linux')(
+  'a directory that was moved away is no longer watched, nor what is in it',
+  async () => {
+    await using dir = await tempDir({ 'ws/d/e/f/a': 'needle', 'ws/d/g/b': 'needle', 'ws/h/c': 'needle' });
+    const engine = openEngine(dir.path('ws'), { index: 'auto', indexFromFiles: 0 });
+    const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
+    const request = { path: '.', includeGlobs: [], excludeGlobs: [] };
+    const paths = async () => {
+      const limits = { maxMatches: 9, maxLineBytes: 9, contextLines: 0 };
+      const { contentMatches } = await engine.search({ ...request, query: { ...query, ...limits } }, scope());
+      return contentMatches.map(({ path }) => path);
+    };
+    try {
+      const before = watchCount();
+      await warmUp(engine);
+      expect(watchCount() - before).toBe(6);
+
+      renameSync(dir.path('ws/d'), dir.path('away'));
+      dir.add({ 'ws/d/e/new': 'needle' });
+      expect(await paths()).toEqual(['d/e/new', 'h/c']);
+      expect(watchCount() - before).toBe(4);
+
+      writeFileSync(dir.path('away/e/new'), 'hay');
+      rmSync(dir.path('away/e/f/a'));
+      writeFileSync(dir.path('away/g/later'), 'needle');
+      expect(await paths()).toEqual(['d/e/new', 'h/c']);
+      expect(engine.isWarm).toBe(true);
+    } finally {
+      engine.close();
+    }
+  },
+);
+
+/** Directories that this process watches. */
+function watchCount(): number {
+  const infos = readdirSync('/proc/self/fdinfo').flatMap((fd) => {
+    const path = `/proc/self/fdinfo/${fd}`;
+    return existsSync(path) ? [readFileSync(path, 'utf8')] : [];
+  });
+  return infos.join('').split('inotify wd:').length - 1;
+}

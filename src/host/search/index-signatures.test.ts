@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { Signatures } from './index-signatures.ts';
+import { TextMemory, TEXT_START } from './text-memory.ts';
+
+const memory = new TextMemory();
+
+function put(text: Buffer) {
+  memory.reserve(TEXT_START + text.length);
+  memory.buffer.set(text, TEXT_START);
+  return { start: TEXT_START, end: TEXT_START + text.length };
+}
+
+function marked(signatures: Signatures, needle: string): number[] {
+  const marks = new Uint8Array(1000);
+  signatures.mark([Buffer.from(needle)], marks);
+  return [...marks.keys()].filter((slot) => marks[slot] === 1);
+}
+
+test('every text that holds a needle is marked, in whichever chunk or across two it lies, in any case', () => {
+  const signatures = new Signatures(100 * Signatures.MIN_BYTES);
+  let slot = 0;
+  fc.assert(
+    fc.property(fc.nat(100_000), fc.nat(100_000), (before, after) => {
+      const text = Buffer.from(`${'hay '.repeat(before / 4)}the Needle 123${' hay'.repeat(after / 4)}`);
+      signatures.add(slot, memory, put(text));
+      expect(marked(signatures, 'needle 123')).toContain(slot++);
+    }),
+    { numRuns: 50 },
+  );
+  expect(marked(signatures, 'quite another')).toEqual([]);
+});
+
+test('room that was given back is used for others, and what was there is forgotten', () => {
+  const signatures = new Signatures(Signatures.MIN_BYTES);
+  const add = (slot: number, text: string) => signatures.add(slot, memory, put(Buffer.from(text)));
+  const all = Array.from({ length: 128 }, (_, slot) => add(slot, slot % 2 ? 'odd number' : 'even number')!);
+  expect(add(128, 'one too many')).toBe(undefined);
+  expect(marked(signatures, 'odd number')).toHaveLength(64);
+
+  signatures.release(all[1]!);
+  expect(marked(signatures, 'odd number')).toHaveLength(63);
+  expect(add(500, 'even stranger')).toEqual(all[1]);
+  expect(marked(signatures, 'odd number')).not.toContain(500);
+  expect(marked(signatures, 'even stranger')).toEqual([500]);
+});
