@@ -1,20 +1,57 @@
 /** What touches the operating system, one capability a file. */
 export { toText, type ByteString } from './byte-string.ts';
+export {
+  Children,
+  SpawnError,
+  type ChildResult,
+  type ChildSpec,
+  type Containment,
+  type OutputSoFar,
+  type RunningChild,
+} from './children/index.ts';
+export { ownCgroup } from './children/own-cgroup.ts';
+export { FileFault, type FaultReason } from './file-fault.ts';
+export type {
+  ChangeMode,
+  FileInfo,
+  FileScope,
+  FileSystem,
+  GrepAnswer,
+  GrepRequest,
+  Listing,
+  MakeDirectory,
+  OpenFile,
+  SedRequest,
+  SedResult,
+  WriteFile,
+} from './file-system.ts';
 export { firstNames } from './first-names.ts';
 export { FolderNames } from './folder-names.ts';
 export { GlobError } from './glob-syntax.ts';
-export { compileGlobs } from './globs.ts';
+export { compileGlobs, type GlobDialectName } from './globs.ts';
 export { HostError, type HostReason } from './host-error.ts';
-export { openJail, type Jail, type JailMode } from './jail.ts';
+export { HostFileSystem, type HostFileSystemOptions } from './host-file-system.ts';
+export { isHijackVariable } from './hijack-env.ts';
+export { openAbsoluteJail, openJail, type Jail, type JailMode } from './jail.ts';
 export { JailChanges } from './jail-changes.ts';
 export type { JailDir } from './jail-dir.ts';
 export type { JailEntry } from './jail-entry.ts';
 export type { JailFile } from './jail-file.ts';
+export { kindOf, visitBelow, type EntryKind } from './jail-list.ts';
 export { versionOf } from './jail-version.ts';
 export { LineIndex, LineIndexes, readLines } from './line-index.ts';
 export { bytesAsSource, type ByteSource } from './line-index-block.ts';
-export { compileRegex, parseReplacement, RegexError, ReplacementError, type Regex } from './regex/index.ts';
+export {
+  compileRegex,
+  RegexError,
+  RegexThreads,
+  ReplacementError,
+  type Regex,
+  type ReplacedText,
+} from './regex/index.ts';
 export { MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
+export { splitWords, WordsError } from './shell-words.ts';
+export { takeTurn } from './take-turn.ts';
 export {
   chomp,
   countLines,

@@ -49,7 +49,7 @@ describe.each(['descriptor', 'portable'] as const)('absolute jail, %s', (mode) =
       'ws/self/a/x.txt',
       'nowhere/../ws/a/x.txt',
     ]) {
-      expect(outcome(jail, dir.path(spelling)), spelling).toBe(dir.path('ws/a/x.txt'));
+      expect([spelling, outcome(jail, dir.path(spelling))]).toEqual([spelling, dir.path('ws/a/x.txt')]);
     }
     expect(outcome(jail, dir.path('ws/over'))).toBe(dir.path('second/y.txt'));
   });
@@ -91,7 +91,7 @@ describe.each(['descriptor', 'portable'] as const)('absolute jail, %s', (mode) =
       const removing = changes.onEntry(dir.path(root), signal, (found) =>
         changes.remove(found, { recursive: true, signal }),
       );
-      await expect(removing, root).rejects.toMatchObject({ reason: 'root' });
+      await expect(removing).rejects.toMatchObject({ reason: 'root' });
     }
     expect(readFileSync(dir.path('ws/a/x.txt'), 'utf8')).toBe('x');
   });

@@ -4,15 +4,20 @@
  * Locks hold inside this process only; against others there are versions. Whatever wants to know of a change
  * before it happens, such as a journal, belongs here.
  */
-import { mkdirSync, renameSync } from 'node:fs';
+import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 
-import { writeWhole } from './atomic-write.ts';
+import { PendingFile, writeWhole } from './atomic-write.ts';
+import { copyAcross, isOtherDevice } from './copy-across.ts';
 import { FileLocks } from './file-locks.ts';
 import { HostError } from './host-error.ts';
+import { refuseProtectedBelow } from './jail-below.ts';
+import { copyTo, type CopyOptions } from './jail-copy.ts';
 import type { JailEntry } from './jail-entry.ts';
-import { refuseProtectedBelow, removeEntry } from './jail-remove.ts';
+import { setPermissionsBelow } from './jail-permissions.ts';
+import { removeEntry } from './jail-remove.ts';
 import type { Jail } from './jail.ts';
+import type { Permissions } from './permissions.ts';
 import { changedMeanwhile } from './pin.ts';
 
 /** Jails of one process may overlap, so they share their locks. */
@@ -51,6 +56,28 @@ export class JailChanges {
     await writeWhole(target, bytes, { mode, isSynced: this.#isSynced });
   }
 
+  /**
+   * Gives a file the bytes of a stream, when the last of them is there, and says how many. Others may change the
+   * file until then.
+   */
+  async writeStream(
+    path: string,
+    bytes: AsyncIterable<Uint8Array>,
+    { mode, parents, signal }: { mode?: number; parents: boolean; signal: AbortSignal },
+  ): Promise<number> {
+    using beside = this.#jail.target(path);
+    if (parents) await beside.makeParents({ isSynced: this.#isSynced });
+    using pending = await PendingFile.at(beside);
+    let size = 0;
+    for await (const piece of bytes) {
+      await pending.append(piece);
+      size += piece.length;
+      signal.throwIfAborted();
+    }
+    await this.onTarget(path, signal, (target) => pending.commit({ mode, isSynced: this.#isSynced }, target));
+    return size;
+  }
+
   /** Takes away what is there, a directory with entries only when `recursive`. False when nothing is there. */
   async remove(entry: JailEntry, { recursive, signal }: { recursive: boolean; signal: AbortSignal }): Promise<boolean> {
     const { isProtected } = this.#jail;
@@ -63,13 +90,27 @@ export class JailChanges {
   async makeDirectory(entry: JailEntry, { mode, parents }: { mode: number; parents: boolean }): Promise<void> {
     if (parents) await entry.makeParents({ isSynced: this.#isSynced });
     entry.act((at) => mkdirSync(at, mode));
-    entry.chmod(mode);
+    entry.setPermissions({ mode });
     await this.#sync(entry);
   }
 
   /** Sets the permission bits. */
   chmod(target: JailEntry, mode: number): void {
-    target.chmod(mode);
+    target.setPermissions({ mode });
+  }
+
+  /** Sets permission bits and owner of what is there, with everything below when `recursive`; says of how many. */
+  async setPermissions(
+    entry: JailEntry,
+    permissions: Permissions,
+    { recursive, signal }: { recursive: boolean; signal: AbortSignal },
+  ): Promise<number> {
+    if (!entry.stat) throw new HostError('missing', entry.path);
+    if (entry.isRoot) throw new HostError('root', entry.path);
+    if (recursive) return setPermissionsBelow(entry, permissions, { isProtected: this.#jail.isProtected, signal });
+
+    entry.setPermissions(permissions);
+    return 1;
   }
 
   /** Moves what one path names to the other. What is there is replaced only with `overwrite`. */
@@ -81,10 +122,26 @@ export class JailChanges {
 
       const { isProtected } = this.#jail;
       await refuseProtectedBelow(source, { isProtected, signal });
-      source.act((old) => place.act((now) => renameSync(old, now)));
+      await this.#move(source, place, signal);
       await this.#sync(source);
       await this.#sync(place);
     });
+  }
+
+  /** Copies what one path leads to, links followed, to the other. What is there is replaced only with `overwrite`. */
+  copy(from: string, to: string, options: Omit<CopyOptions, 'isSynced'>): Promise<void> {
+    const copying = { ...options, isSynced: this.#isSynced };
+    return this.#alone('target', [to], options.signal, ([place]) => copyTo(this.#jail, from, place!, copying));
+  }
+
+  async #move(source: JailEntry, place: JailEntry, signal: AbortSignal): Promise<void> {
+    try {
+      source.act((old) => place.act((now) => renameSync(old, now)));
+    } catch (error) {
+      if (!isOtherDevice(error) || !source.stat!.isFile()) throw error;
+      await copyAcross(source, place, { isSynced: this.#isSynced, signal });
+      source.act(unlinkSync);
+    }
   }
 
   async #sync(entry: JailEntry): Promise<void> {

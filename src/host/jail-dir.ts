@@ -3,11 +3,24 @@
  *
  * Names and what they are come through the held object, never through its path again.
  */
-import { lstatSync, opendirSync, readdirSync, rmdirSync, statfsSync, unlinkSync, type Stats } from 'node:fs';
+import {
+  lstatSync,
+  opendirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  statfsSync,
+  unlinkSync,
+  type Dirent,
+  type Stats,
+} from 'node:fs';
 
 import type { ByteString } from './byte-string.ts';
 import { HostError } from './host-error.ts';
-import { pathInside, type Pin } from './pin.ts';
+import { JailFile } from './jail-file.ts';
+import { kindOf, type ListedEntry } from './jail-list.ts';
+import { applyPermissions, type Permissions } from './permissions.ts';
+import { borrowed, pathInside, type Pin } from './pin.ts';
 
 /** About two milliseconds of reading. */
 export const NAMES_AT_ONCE = 4096;
@@ -38,6 +51,11 @@ export class JailDir {
 
   get stat(): Stats {
     return this.#pin.stat;
+  }
+
+  /** What holds it, for as long as this does. */
+  get pin(): Pin {
+    return borrowed(this.#pin);
   }
 
   /** The names in it, in no order, a batch at a time so that the reader can let others work in between. */
@@ -73,6 +91,57 @@ export class JailDir {
     }
   }
 
+  /** The same with the kind of each, which costs nothing where the file system tells it with the name. */
+  *entries(): Generator<ListedEntry[]> {
+    try {
+      if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#entriesInBatches();
+      else yield this.#allEntries();
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#path);
+    }
+  }
+
+  #allEntries(): ListedEntry[] {
+    try {
+      const entries = readdirSync(this.#pin.at('.' as ByteString), { encoding: 'latin1', withFileTypes: true });
+      this.#pin.recheck();
+      return entries.map((entry) => this.#listed(entry));
+    } catch (error) {
+      // Where the file system does not tell what an entry is, Node asks by the name as text, which bytes need not be.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      return this.#allNames().map((name) => this.#looked(name));
+    }
+  }
+
+  *#entriesInBatches(): Generator<ListedEntry[]> {
+    const dir = opendirSync(this.#pin.at('.' as ByteString), { encoding: 'latin1', bufferSize: 1024 });
+    try {
+      this.#pin.recheck();
+      let batch: ListedEntry[] = [];
+      for (let entry = dir.readSync(); entry; entry = dir.readSync()) {
+        batch.push(this.#listed(entry));
+        if (batch.length < NAMES_AT_ONCE) continue;
+        yield batch;
+        batch = [];
+      }
+      yield batch;
+    } finally {
+      dir.closeSync();
+    }
+  }
+
+  /** Some file systems do not tell the kind with the name: then it is looked at. */
+  #listed(entry: Dirent): ListedEntry {
+    const name = entry.name as ByteString;
+    const kind = kindOf(entry);
+    return kind === 'other' ? this.#looked(name) : { name, kind };
+  }
+
+  #looked(name: ByteString): ListedEntry {
+    const stat = this.lstat(name);
+    return { name, kind: stat ? kindOf(stat) : 'other' };
+  }
+
   /** What a name is, links not followed; undefined when it is no longer there. */
   lstat(name: ByteString): Stats | undefined {
     try {
@@ -103,9 +172,50 @@ export class JailDir {
     }
   }
 
+  /** Opens a file in this one for reading. A link to a file is none. */
+  openFile(name: ByteString): JailFile {
+    const path = this.pathOf(name);
+    try {
+      const pin = this.#pin.child(name);
+      try {
+        return JailFile.of(pin, path);
+      } finally {
+        pin.close();
+      }
+    } catch (error) {
+      throw HostError.fromErrno(error, path);
+    }
+  }
+
+  /** Where a link in this one says it leads. */
+  readLink(name: ByteString): Buffer {
+    try {
+      const leadsTo = readlinkSync(this.#pin.at(name), 'buffer');
+      this.#pin.recheck();
+      return leadsTo;
+    } catch (error) {
+      throw HostError.fromErrno(error, this.pathOf(name));
+    }
+  }
+
   /** The path of a name in it, from the root. */
   pathOf(name: ByteString): string {
     return pathInside(this.relativePath, name);
+  }
+
+  /** Sets the permission bits and the owner of a name in it, unless a link stands there. */
+  setPermissions(name: ByteString, permissions: Permissions): void {
+    const path = this.pathOf(name);
+    try {
+      const pin = this.#pin.child(name);
+      try {
+        if (!pin.stat.isSymbolicLink()) applyPermissions(pin, permissions);
+      } finally {
+        pin.close();
+      }
+    } catch (error) {
+      throw HostError.fromErrno(error, path);
+    }
   }
 
   /** Takes a name away, of an empty directory or of anything else. Fine when it is gone already. */

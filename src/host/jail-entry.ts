@@ -7,11 +7,12 @@
 import { closeSync, constants, fsync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
-import { toBytes, type ByteString } from './byte-string.ts';
+import type { ByteString } from './byte-string.ts';
 import { HostError } from './host-error.ts';
 import { JailDir } from './jail-dir.ts';
 import { JailFile } from './jail-file.ts';
-import { changedMeanwhile, pathInside, type Pin } from './pin.ts';
+import { applyPermissions, type Permissions } from './permissions.ts';
+import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
 
 const syncLater = promisify(fsync);
 
@@ -32,11 +33,11 @@ export class JailEntry {
   /** `names` lead on from the directory, which is the entry's from now on; none stand for the directory itself. */
   constructor(
     directory: Pin,
-    names: readonly string[],
+    names: readonly ByteString[],
     path: string,
-    { isRoot }: { isRoot(relativePath: string): boolean },
+    { isRoot }: { isRoot: (relativePath: string) => boolean },
   ) {
-    const bytes = names.map(toBytes);
+    const bytes = [...names];
     this.path = path;
     this.relativePath = bytes.reduce(pathInside, directory.relativePath);
     this.#directory = directory;
@@ -70,6 +71,12 @@ export class JailEntry {
     }
   }
 
+  /** Another name in the same directory, which stays held by this entry. */
+  beside(name: ByteString): JailEntry {
+    this.act(() => {});
+    return new JailEntry(borrowed(this.#directory), [name], this.path, { isRoot: () => false });
+  }
+
   /** Opens the file there for reading. */
   open(): JailFile {
     return this.#hold((pin) => JailFile.of(pin, this.path));
@@ -81,9 +88,9 @@ export class JailEntry {
     return JailDir.of(pin, this.path);
   }
 
-  /** Sets the permission bits of what is there. */
-  chmod(mode: number): void {
-    this.#hold((pin) => pin.chmod(mode));
+  /** Sets the permission bits, and the owner if there is one to set, of what is there. */
+  setPermissions(permissions: Permissions): void {
+    this.#hold((pin) => applyPermissions(pin, permissions));
   }
 
   /** Makes the directories that are missing on the way, each in one that is held. */

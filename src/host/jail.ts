@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { toText, type ByteString } from './byte-string.ts';
+import { toBytes, toText, type ByteString } from './byte-string.ts';
 import { HostError } from './host-error.ts';
 import { JailDir } from './jail-dir.ts';
 import { JailEntry } from './jail-entry.ts';
@@ -129,7 +129,7 @@ export class Jail {
   #entry(parts: string[], path: string): JailEntry {
     const { pin, names } = this.#nearestParent(parts, path);
     try {
-      return new JailEntry(pin, names, path, { isRoot: this.#isRoot });
+      return new JailEntry(pin, names.map(toBytes), path, { isRoot: this.#isRoot });
     } catch (error) {
       pin.close();
       throw error;

@@ -4,7 +4,17 @@
  * `O_PATH` finds an object without opening it, so that no FIFO, no device and nothing outside ever
  * feels the attempt. What is then opened for reading is that very object, through its descriptor.
  */
-import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs';
 
 import { toText, type ByteString } from './byte-string.ts';
 import { changedMeanwhile, closingOnFailure, pathInside, type Bounds, type Pin, type PinPath } from './pin.ts';
@@ -73,6 +83,10 @@ class DescriptorPin implements Pin {
 
   chmod(mode: number): void {
     chmodSync(`/proc/self/fd/${this.#fd}`, mode);
+  }
+
+  chown(uid: number, gid: number): void {
+    chownSync(`/proc/self/fd/${this.#fd}`, uid, gid);
   }
 
   close(): void {

@@ -8,6 +8,7 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -73,15 +74,23 @@ class PathPin implements Pin {
   }
 
   chmod(mode: number): void {
+    this.#opened((fd) => fchmodSync(fd, mode));
+  }
+
+  chown(uid: number, gid: number): void {
+    this.#opened((fd) => fchownSync(fd, uid, gid));
+  }
+
+  close(): void {}
+
+  #opened(work: (fd: number) => void): void {
     const fd = this.open(constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      fchmodSync(fd, mode);
+      work(fd);
     } finally {
       closeSync(fd);
     }
   }
-
-  close(): void {}
 
   #compare(found: BigIntStats): void {
     if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) throw changedMeanwhile('ESTALE');

@@ -22,7 +22,24 @@ export interface Pin {
   child(name: ByteString): Pin;
   /** Sets the permission bits of the pinned object. */
   chmod(mode: number): void;
+  /** Sets its owner; -1 leaves one as it is. */
+  chown(uid: number, gid: number): void;
   close(): void;
+}
+
+/** The same pin for someone who must not let go of it. */
+export function borrowed(pin: Pin): Pin {
+  return {
+    relativePath: pin.relativePath,
+    stat: pin.stat,
+    open: (flags) => pin.open(flags),
+    at: (name) => pin.at(name),
+    recheck: () => pin.recheck(),
+    child: (name) => pin.child(name),
+    chmod: (mode) => pin.chmod(mode),
+    chown: (uid, gid) => pin.chown(uid, gid),
+    close() {},
+  };
 }
 
 /**

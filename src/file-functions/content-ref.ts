@@ -1,0 +1,18 @@
+/** The end of a stream channel that file bytes travel through, as the wire spells it. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+
+export const ContentRef = wire.named(
+  'ContentRef',
+  z.object({
+    channel_id: z.string(),
+    access_key: z.string(),
+    // Published with its default and not filled in: what is sent out always has it.
+    direction: wire
+      .named('ContentDirection', z.enum(['read', 'write']))
+      .optional()
+      .meta({ default: 'read' }),
+  }),
+);
+export type ContentRef = z.output<typeof ContentRef>;

@@ -1,0 +1,73 @@
+/**
+ * The bytes that a write was given: the text in the request itself, or a channel that they come through.
+ *
+ * Control messages in a channel are not part of the file. One that tells of an error ends the write: the sender could
+ * not read on, and half a file is none.
+ */
+import type { Bus } from '#contract';
+import { FileFault } from '#host';
+import type { ChannelReader } from '#protocol';
+import type { ContentRef } from './content-ref.ts';
+import { inTime } from './patience.ts';
+
+export interface Incoming {
+  readonly bus: Bus;
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+  readonly idleMs: number;
+}
+
+/** Nothing is asked for before the first piece is wanted. Fails when it becomes more than there may be. */
+export async function* incomingBytes(content: string | ContentRef, incoming: Incoming): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const piece of typeof content === 'string' ? [Buffer.from(content)] : piecesFrom(content, incoming)) {
+    size += piece.length;
+    if (size > incoming.maxBytes) {
+      throw new FileFault('too-large', `the content is larger than ${incoming.maxBytes} bytes`);
+    }
+    yield piece;
+  }
+}
+
+async function* piecesFrom(ref: ContentRef, { bus, signal, idleMs }: Incoming): AsyncGenerator<Uint8Array> {
+  const reader = await openReader(ref, bus);
+  const items = reader[Symbol.asyncIterator]();
+  const late = () => new FileFault('stream', `no bytes came through the channel for ${idleMs / 1000} s`);
+  try {
+    for (;;) {
+      const next = await inTime(items.next(), { ms: idleMs, signal, late });
+      if (next.done) return;
+      if (typeof next.value !== 'string') yield next.value;
+      else refuseError(next.value);
+    }
+  } finally {
+    reader.cancel();
+  }
+}
+
+async function openReader({ direction = 'read', ...key }: ContentRef, bus: Bus): Promise<ChannelReader> {
+  if (direction !== 'read') {
+    throw new FileFault('bad-request', '`content` must be the end of the channel that is read from');
+  }
+  try {
+    return await bus.openReader({ ...key, direction });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new FileFault('stream', `the channel cannot be read: ${reason}`, error);
+  }
+}
+
+function refuseError(message: string): void {
+  const told = parsed(message);
+  if (typeof told === 'object' && told !== null && 'error' in told && typeof told.error === 'string') {
+    throw new FileFault('stream', `the sender broke off: ${told.error}`);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,13 @@
+/** The ten file operations, written once for every worker that offers them. */
+export { chmod } from './chmod.ts';
+export type { FileCode, FileContext, FileOperation } from './file-operation.ts';
+export { grep } from './grep.ts';
+export { ls } from './ls.ts';
+export { mkdir } from './mkdir.ts';
+export { mv } from './mv.ts';
+export { OpenReads } from './open-reads.ts';
+export { read } from './read.ts';
+export { rm } from './rm.ts';
+export { sed } from './sed.ts';
+export { stat } from './stat.ts';
+export { write } from './write.ts';

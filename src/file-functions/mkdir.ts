@@ -1,0 +1,29 @@
+/** mkdir: makes a directory with exactly the mode, whatever the umask. */
+import { z } from 'zod';
+
+import { defineOperation } from './file-operation.ts';
+import { modeField, parseMode } from './mode.ts';
+
+export const mkdir = defineOperation({
+  summary: 'Make a directory.',
+  effect: 'write',
+  request: z
+    .object({
+      path: z.string().describe('The directory, absolute.'),
+      mode: modeField('Permission bits of the directory.').default('0755'),
+      parents: z
+        .boolean()
+        .default(false)
+        .describe('Whether missing directories on the way are made, and one that is there already is fine.'),
+    })
+    .meta({ title: 'MkdirRequest' }),
+  response: z
+    .object({ created: z.boolean().describe('False when the directory was there already.') })
+    .meta({ title: 'MkdirResponse' }),
+  errors: ['S210', 'S211', 'S213', 'S215', 'S216'],
+  examples: [{ path: '/tmp/notes/2026', parents: true }],
+
+  async handle({ path, mode, parents }, { files }, scope) {
+    return { created: await files.mkdir(path, { mode: parseMode(mode), parents }, scope) };
+  },
+});

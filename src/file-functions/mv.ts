@@ -1,0 +1,40 @@
+/** mv: moves what one path names to another, a link for itself; a file also to another device. */
+import { z } from 'zod';
+
+import { FileFault, HostError } from '#host';
+import { defineOperation } from './file-operation.ts';
+
+export const mv = defineOperation({
+  summary: 'Move or rename a path.',
+  details: 'A directory moves inside one device only. `dst` is the new path itself, never a directory to move into.',
+  effect: 'write',
+  request: z
+    .object({
+      src: z.string().describe('What to move, absolute.'),
+      dst: z.string().describe('Its new path, absolute; the directory that holds it must be there.'),
+      overwrite: z.boolean().default(false).describe('Whether what is at dst is replaced.'),
+    })
+    .meta({ title: 'MvRequest' }),
+  response: z.object({ moved: z.boolean().describe('Always true.') }).meta({ title: 'MvResponse' }),
+  errors: ['S210', 'S211', 'S213', 'S214', 'S215', 'S216'],
+  examples: [{ src: '/tmp/draft.md', dst: '/tmp/final.md' }],
+
+  async handle({ src, dst, overwrite }, { files }, scope) {
+    try {
+      await files.mv(src, dst, { overwrite }, scope);
+    } catch (error) {
+      throw namingTheEnd(error, src, dst);
+    }
+    return { moved: true };
+  },
+});
+
+/** Which of the two paths it was. */
+function namingTheEnd(error: unknown, src: string, dst: string): unknown {
+  if (!(error instanceof HostError)) return error;
+  if (error.reason === 'missing' && error.path === src) return new FileFault('missing', `src not found: ${src}`, error);
+  if (error.reason === 'exists' && error.path === dst) {
+    return new FileFault('exists', `dst already exists: ${dst}`, error);
+  }
+  return error;
+}

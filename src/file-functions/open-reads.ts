@@ -1,0 +1,99 @@
+/**
+ * Files on their way to callers: each is sent through a channel in the background, as fast as it is taken.
+ *
+ * A caller may never come for the bytes, so there are only so many at once, and one that nothing is taken from for long
+ * is given up. All end with the worker.
+ */
+import { setMaxListeners } from 'node:events';
+
+import type { Bus } from '#contract';
+import { FileFault, HostError, type OpenFile } from '#host';
+import { CHANNEL_CHUNK_BYTES, type ChannelRef, type ChannelWriter } from '#protocol';
+import { inTime } from './patience.ts';
+
+/** Each holds a descriptor and up to 4 MiB in its channel. */
+const MAX_OPEN = 32;
+
+/** Chunks that wait in a channel. */
+const BUFFERED_CHUNKS = 64;
+
+/** How long nothing may be taken. */
+const STALLED_MS = 300_000;
+
+export class OpenReads {
+  readonly #maxOpen: number;
+  readonly #stalledMs: number;
+  readonly #closing = new AbortController();
+  #count = 0;
+
+  constructor({ maxOpen = MAX_OPEN, stalledMs = STALLED_MS } = {}) {
+    this.#maxOpen = maxOpen;
+    this.#stalledMs = stalledMs;
+    setMaxListeners(maxOpen, this.#closing.signal);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Begins to send the file and says where its bytes can be read. The file is closed when it is sent or given up. */
+  async send(file: OpenFile, bus: Bus): Promise<ChannelRef> {
+    if (this.#count >= this.#maxOpen) {
+      file.close();
+      throw new FileFault('busy', `${this.#maxOpen} files that were opened before are not read to their end yet`);
+    }
+    this.#count++;
+    try {
+      const { reader, writer } = await bus.createChannel(BUFFERED_CHUNKS);
+      void this.#pump(file, await bus.openWriter(writer)).finally(() => this.#count--);
+      return reader;
+    } catch (error) {
+      this.#count--;
+      file.close();
+      throw new FileFault('stream', `no channel to send the file through: ${messageOf(error)}`, error);
+    }
+  }
+
+  /** Gives up all of them. */
+  close(): void {
+    this.#closing.abort(new FileFault('stream', 'the worker stops'));
+  }
+
+  /** Settles in any case: what goes wrong is told to the reader. */
+  async #pump(file: OpenFile, writer: ChannelWriter): Promise<void> {
+    const patience = {
+      ms: this.#stalledMs,
+      signal: this.#closing.signal,
+      late: () => new FileFault('stream', 'nothing was read for too long'),
+    };
+    try {
+      for await (const piece of file.bytes) {
+        for (let at = 0; at < piece.length; at += CHANNEL_CHUNK_BYTES) {
+          await inTime(writer.write(piece.subarray(at, at + CHANNEL_CHUNK_BYTES)), patience);
+        }
+      }
+      await inTime(writer.end(), patience);
+    } catch (error) {
+      if (error instanceof HostError) await this.#tell(error, writer);
+      writer.abort();
+    } finally {
+      file.close();
+    }
+  }
+
+  /** As a control message: text is never part of the file. */
+  async #tell(error: HostError, writer: ChannelWriter): Promise<void> {
+    const late = () => new FileFault('stream', 'nothing was read for too long');
+    try {
+      const text = JSON.stringify({ error: error.message });
+      await inTime(writer.write(text), { ms: this.#stalledMs, signal: this.#closing.signal, late });
+      await writer.end();
+    } catch {
+      // Nobody reads it.
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

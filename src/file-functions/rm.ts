@@ -1,0 +1,24 @@
+/** rm: takes away what a path names, a link for itself wherever it leads. */
+import { z } from 'zod';
+
+import { defineOperation } from './file-operation.ts';
+
+export const rm = defineOperation({
+  summary: 'Remove a file, a link or a directory.',
+  details: 'A directory with a denylisted path anywhere below stays whole, and so does the root.',
+  effect: 'delete',
+  request: z
+    .object({
+      path: z.string().describe('What to remove, absolute. A link is removed itself, not what it leads to.'),
+      recursive: z.boolean().default(false).describe('Whether a directory goes with everything in it.'),
+    })
+    .meta({ title: 'RmRequest' }),
+  response: z.object({ removed: z.boolean().describe('Always true.') }).meta({ title: 'RmResponse' }),
+  errors: ['S210', 'S211', 'S214', 'S215', 'S216'],
+  examples: [{ path: '/tmp/scratch', recursive: true }],
+
+  async handle({ path, recursive }, { files }, scope) {
+    await files.rm(path, { recursive }, scope);
+    return { removed: true };
+  },
+});

@@ -1,0 +1,87 @@
+/**
+ * sed: finds and replaces in files, line by line.
+ *
+ * What did not match keeps its bytes, a file without a match is not written, and no path is touched before all are
+ * checked.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { FileFault, type SedRequest } from '#host';
+import { belowFields } from './below.ts';
+import { defineOperation } from './file-operation.ts';
+
+const FsSedFileResult = wire.named(
+  'FsSedFileResult',
+  z.object({
+    path: z.string().describe('The file as it was named, or its absolute path when it was found below `path`.'),
+    replacements: wire.uint64(),
+    success: z.boolean(),
+    error: z.string().nullish().describe('Why the file was left as it was; absent on success.'),
+  }),
+);
+
+export const sed = defineOperation({
+  summary: 'Find and replace in files.',
+  details:
+    'Each line is taken alone, without its ending: no pattern reaches over lines, and `$` is the end of a line. Regexes ' +
+    'have the syntax of the Rust regex crate; the replacement refers to groups as `$1`, `${1}` or `$name`, and `$$` is a ' +
+    'dollar sign. A reference to no group is refused. Files must be UTF-8. A link is followed and stays.',
+  effect: 'write',
+  request: z
+    .object({
+      files: z.array(z.string()).default([]).describe('Files, absolute. Either these or `path`.'),
+      path: z
+        .string()
+        .nullable()
+        .default(null)
+        .describe('A file, or a directory for the files below; absolute. Either this or `files`.'),
+      ...belowFields,
+      pattern: z.string().describe('The regex, or the literal text when regex is false.'),
+      replacement: z.string().describe('What takes its place; taken literally when regex is false.'),
+      regex: z.boolean().default(true),
+      first_only: z.boolean().default(false).describe('Whether only the first match of each line is replaced.'),
+      ignore_case: z.boolean().default(false),
+    })
+    .meta({ title: 'SedRequest' }),
+  response: z
+    .object({
+      results: z.array(FsSedFileResult).describe('One for each file that was looked at.'),
+      total_replacements: wire.uint64(),
+    })
+    .meta({ title: 'SedResponse' }),
+  errors: ['S210', 'S211', 'S212', 'S215', 'S216', 'S217'],
+  examples: [{ files: ['/tmp/notes.md'], pattern: '\\bteh\\b', replacement: 'the' }],
+
+  async handle(request, { files }, scope) {
+    const results = await files.sed(
+      {
+        where: whereIn(request),
+        pattern: request.pattern,
+        replacement: request.replacement,
+        isRegex: request.regex,
+        firstOnly: request.first_only,
+        ignoreCase: request.ignore_case,
+      },
+      scope,
+    );
+    return {
+      results: results.map(({ path, replacements, problem }) => ({
+        path,
+        replacements,
+        success: problem === undefined,
+        ...(problem !== undefined && { error: problem }),
+      })),
+      total_replacements: results.reduce((total, { replacements }) => total + replacements, 0),
+    };
+  },
+});
+
+type Fields = Pick<z.output<typeof sed.request>, 'files' | 'path' | keyof typeof belowFields>;
+
+function whereIn({ files, path, recursive, include_glob, exclude_glob }: Fields): SedRequest['where'] {
+  if (files.length > 0 === (path !== null)) {
+    throw new FileFault('bad-request', 'either `files` or `path` must be given, and not both');
+  }
+  return path === null ? { files } : { path, recursive, includeGlobs: include_glob, excludeGlobs: exclude_glob };
+}

@@ -1,0 +1,19 @@
+/** stat: what one path names, a link for itself. */
+import { z } from 'zod';
+
+import { entryFields, toEntry } from './entry.ts';
+import { defineOperation } from './file-operation.ts';
+
+export const stat = defineOperation({
+  summary: 'Tell size, mode, time and kind of one path.',
+  details: 'A link is told itself, not what it leads to.',
+  effect: 'read',
+  request: z.object({ path: z.string().describe('The path, absolute.') }).meta({ title: 'StatRequest' }),
+  response: z.object(entryFields).meta({ title: 'FsEntry' }),
+  errors: ['S210', 'S211', 'S215', 'S216'],
+  examples: [{ path: '/tmp' }],
+
+  async handle({ path }, { files }, scope) {
+    return toEntry(await files.stat(path, scope));
+  },
+});

@@ -1,0 +1,48 @@
+/**
+ * write: a file's content from the request or through a channel, all of it or nothing.
+ *
+ * The file is put in its place when the last byte is there; until then, and when it never comes, the old one stands.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { ContentRef } from './content-ref.ts';
+import { defineOperation } from './file-operation.ts';
+import { incomingBytes } from './incoming-bytes.ts';
+import { modeField, parseMode } from './mode.ts';
+
+/** As long as the bus keeps a call; what bounds a write is that bytes keep coming. */
+const DEADLINE_MS = 3_600_000;
+
+export const write = defineOperation({
+  summary: 'Write a file, from a text or from a channel.',
+  details:
+    'The file appears with all its content or not at all. A channel that brings nothing for 30 seconds fails the write. ' +
+    'Text messages in a channel are not part of the file; `{"error": …}` fails the write.',
+  effect: 'write',
+  request: z
+    .object({
+      path: z.string().describe('The file, absolute. A link is followed and stays.'),
+      // Published but not filled in, so that a file which is replaced can keep its own.
+      mode: modeField('Permission bits; when left out, a file that is replaced keeps its own.')
+        .optional()
+        .meta({ default: '0644' }),
+      parents: z.boolean().default(false).describe('Whether missing directories on the way are made.'),
+      content: z
+        .union([z.string(), ContentRef])
+        .describe('The text of the file, written as UTF-8; or the end of a channel to read its bytes from.'),
+    })
+    .meta({ title: 'WriteRequest' }),
+  response: z
+    .object({ bytes_written: wire.uint64(), path: z.string().describe('The path as it was asked for.') })
+    .meta({ title: 'WriteResponse' }),
+  errors: ['S210', 'S211', 'S213', 'S215', 'S216', 'S218'],
+  examples: [{ path: '/tmp/notes.md', content: '# Notes\n' }],
+  deadlineMs: DEADLINE_MS,
+
+  async handle({ path, mode, parents, content }, { files, maxWriteBytes, idleMs }, { bus, signal }) {
+    const bytes = incomingBytes(content, { bus, signal, maxBytes: maxWriteBytes, idleMs });
+    const options = { mode: mode === undefined ? undefined : parseMode(mode), parents };
+    return { bytes_written: await files.write(path, bytes, options, { signal }), path };
+  },
+});

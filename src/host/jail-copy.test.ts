@@ -1,0 +1,79 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+
+import { describe, expect, test } from 'vitest';
+
+import { tempDir, treeOf, type TempDir } from '#testing';
+import { JailChanges } from './jail-changes.ts';
+import { openAbsoluteJail } from './jail.ts';
+
+describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode) => {
+  const copy = (dir: TempDir, from: string, to: string, options: Partial<Parameters<JailChanges['copy']>[2]> = {}) => {
+    const jail = openAbsoluteJail([dir.root], { mode, isProtected: (path) => path.endsWith('.key') });
+    const { signal } = new AbortController();
+    const asked = { overwrite: false, signal, refuse() {}, ...options };
+    return new JailChanges(jail, { isSynced: true }).copy(dir.path(from), dir.path(to), asked);
+  };
+
+  test('names that are no text are copied byte by byte', async () => {
+    await using dir = await tempDir({ 'a/': '' });
+    const name = Buffer.from(`${dir.root}/a/\xff\xfe`, 'latin1');
+    writeFileSync(name, 'x');
+    await copy(dir, 'a', 'b');
+    expect(readdirSync(dir.path('b'), 'latin1')).toEqual(['\xff\xfe']);
+  });
+
+  test('a directory that may not be written to is filled all the same, and special bits stay behind', async () => {
+    await using dir = await tempDir({ 'a/b/f': { content: 'x', mode: 0o444 } });
+    chmodSync(dir.path('a/b/f'), 0o4755);
+    chmodSync(dir.path('a/b'), 0o555);
+    await copy(dir, 'a', 'c');
+    expect([statSync(dir.path('c/b')).mode & 0o7777, statSync(dir.path('c/b/f')).mode & 0o7777]).toEqual([
+      0o555, 0o755,
+    ]);
+  });
+
+  test('a file of many pieces arrives whole', async () => {
+    const content = Buffer.alloc(3 * 2 ** 20 + 7, 'abcdefg');
+    await using dir = await tempDir({ big: content });
+    await copy(dir, 'big', 'copy');
+    expect(statSync(dir.path('copy')).size).toBe(content.length);
+    expect(treeOf(dir.root).copy).toBe(treeOf(dir.root).big);
+  });
+
+  test('whoever gives up, or is refused half-way, leaves nothing behind', async () => {
+    await using dir = await tempDir({ 'a/1': 'x', 'a/2': 'x', 'a/3': 'x' });
+    const before = treeOf(dir.root);
+    const caller = new AbortController();
+    let looks = 0;
+    // The first three looks are those before anything is made.
+    const refuse = () => {
+      if (++looks === 5) caller.abort(new Error('gave up'));
+    };
+    await expect(copy(dir, 'a', 'b', { signal: caller.signal, refuse })).rejects.toThrow('gave up');
+    expect(looks).toBeGreaterThan(3);
+    expect(treeOf(dir.root)).toEqual(before);
+  });
+
+  test('a tree with something protected is not copied, and nothing is made', async () => {
+    await using dir = await tempDir({ 'a/x': '', 'a/b/id.key': 'SECRET' });
+    await expect(copy(dir, 'a', 'c')).rejects.toMatchObject({ reason: 'protected' });
+    await expect(copy(dir, 'a/b/id.key', 'c')).rejects.toMatchObject({ reason: 'protected' });
+    expect(readdirSync(dir.root)).toEqual(['a']);
+  });
+
+  test('a tree laid over another replaces files and links, and stops where kinds differ', async () => {
+    await using dir = await tempDir({
+      'a/f': 'new',
+      'a/l': { symlink: 'f' },
+      'b/f': 'old',
+      'b/l': 'old',
+      'b/keep': '',
+    });
+    await copy(dir, 'a', 'b', { overwrite: true });
+    expect(treeOf(dir.path('b'))).toEqual({ f: '644 new', keep: '644 ', l: '-> f' });
+
+    mkdirSync(dir.path('c/f'), { recursive: true });
+    await expect(copy(dir, 'a', 'c', { overwrite: true })).rejects.toMatchObject({ reason: 'not-a-file' });
+    expect(treeOf(dir.path('c'))).toEqual({ f: '755' });
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * Copies of files and trees inside a jail.
+ *
+ * Everything is looked at before anything is made, so that a copy is not refused half-way. A tree that goes where
+ * nothing is grows under a name of its own and is then put there, whole or not at all; one that goes over another is
+ * laid over it file by file. Both sides are held, directory by directory, and links are copied as links.
+ */
+import { mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+
+import { tempName } from './atomic-write-temp.ts';
+import { PendingFile } from './atomic-write.ts';
+import { toText, type ByteString } from './byte-string.ts';
+import { HostError } from './host-error.ts';
+import type { JailDir } from './jail-dir.ts';
+import { JailEntry } from './jail-entry.ts';
+import type { JailFile } from './jail-file.ts';
+import { visitBelow, type ListedEntry } from './jail-list.ts';
+import { removeEntry } from './jail-remove.ts';
+import type { Jail } from './jail.ts';
+import { piecesOf } from './read-pieces.ts';
+
+export interface CopyOptions {
+  readonly overwrite: boolean;
+  readonly isSynced: boolean;
+  readonly signal: AbortSignal;
+  /** Throws for a file that must not be copied. */
+  readonly refuse: (relativePath: string, sizeBytes: number) => void;
+}
+
+/** Special bits are not copied: they lend the rights of an owner that the copy does not have. */
+const COPIED_BITS = 0o777;
+/** What a directory needs while it is filled. */
+const OWNER_BITS = 0o700;
+
+/** Copies what a path leads to, links followed, to a place. */
+export async function copyTo(jail: Jail, from: string, place: JailEntry, options: CopyOptions): Promise<void> {
+  using source = jail.target(from);
+  if (!source.stat) throw new HostError('missing', from);
+  if (place.stat && !options.overwrite) throw new HostError('exists', place.path);
+  if (!source.stat.isDirectory()) {
+    using file = jail.open(from);
+    return await copyFile(file, place, options);
+  }
+
+  using dir = jail.openDir(from);
+  if (place.stat && !place.stat.isDirectory()) throw new HostError('not-a-directory', place.path);
+  await inspect(jail, dir, options);
+  if (!place.stat) return await copyNew(dir, place, options);
+
+  using into = place.openDir();
+  await fill(dir, into, place.path, options);
+}
+
+/** Throws for the first thing that cannot be copied. */
+async function inspect(jail: Jail, top: JailDir, { signal, refuse }: CopyOptions): Promise<void> {
+  await visitBelow(top, { signal }, (dir, { name, kind }) => {
+    const path = dir.pathOf(name);
+    if (jail.isProtected(path)) throw new HostError('protected', path);
+    if (kind === 'other') throw new HostError('not-a-file', path);
+    if (kind === 'file') refuse(path, dir.lstat(name)?.size ?? 0);
+    return 'go-on';
+  });
+}
+
+async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
+  const name = tempName();
+  const temp = place.beside(name);
+  try {
+    await copyDir(dir, temp, options);
+    place.act((now) => temp.act((old) => renameSync(old, now)));
+    if (options.isSynced) await place.syncDirectory();
+  } catch (error) {
+    // Also when the caller gave up: nobody else would remove it.
+    const { signal } = new AbortController();
+    await removeEntry(place.beside(name), { recursive: true, isProtected: () => false, signal });
+    throw error;
+  }
+}
+
+/** To a place where nothing is, or a directory. */
+async function copyDir(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
+  const mode = dir.stat.mode & COPIED_BITS;
+  if (!place.stat) {
+    place.act((at) => mkdirSync(at));
+    place.setPermissions({ mode: mode | OWNER_BITS });
+  }
+  using into = place.openDir();
+  await fill(dir, into, place.path, options);
+  if (!place.stat) place.setPermissions({ mode });
+}
+
+/** `path` is how the caller knows the directory that is filled. */
+async function fill(dir: JailDir, into: JailDir, path: string, options: CopyOptions): Promise<void> {
+  for (const entry of [...dir.entries()].flat()) {
+    options.signal.throwIfAborted();
+    await copyEntry(dir, entry, entryIn(into, entry.name, path), options);
+  }
+}
+
+function entryIn(dir: JailDir, name: ByteString, path: string): JailEntry {
+  return new JailEntry(dir.pin, [name], `${path}/${toText(name)}`, { isRoot: () => false });
+}
+
+async function copyEntry(dir: JailDir, { name, kind }: ListedEntry, place: JailEntry, options: CopyOptions) {
+  if (kind === 'directory') {
+    if (place.stat && !place.stat.isDirectory()) throw new HostError('not-a-directory', place.path);
+    using inner = dir.openDir(name);
+    await copyDir(inner, place, options);
+  } else if (kind === 'symlink') {
+    const leadsTo = dir.readLink(name);
+    if (place.stat?.isDirectory()) throw new HostError('exists', place.path);
+    if (place.stat) place.act(unlinkSync);
+    place.act((at) => symlinkSync(leadsTo, at));
+  } else {
+    using file = dir.openFile(name);
+    await copyFile(file, place, options);
+  }
+}
+
+async function copyFile(file: JailFile, place: JailEntry, { isSynced, signal, refuse }: CopyOptions): Promise<void> {
+  refuse(file.relativePath, file.size);
+  using pending = await PendingFile.at(place);
+  for await (const piece of piecesOf(file, place.path)) {
+    await pending.append(piece);
+    signal.throwIfAborted();
+  }
+  await pending.commit({ mode: file.stat.mode & COPIED_BITS, isSynced });
+}

@@ -1,0 +1,78 @@
+/** F69: files that callers open and never read cost a place each, which they give back. */
+import { expect, test } from 'vitest';
+
+import { connect } from '#client';
+import { silentLog } from '#contract';
+import { Engine } from '#engine';
+import { OpenReads } from '#file-functions';
+import { HostError, type OpenFile } from '#host';
+
+/** A file of so many megabytes that tells when it is closed. */
+function fileOf(megabytes: number, failure?: HostError): OpenFile & { isClosed: boolean } {
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for (let i = 0; i < megabytes; i++) yield Buffer.alloc(2 ** 20, i);
+    if (failure) throw failure;
+  }
+  const file = { sizeBytes: megabytes * 2 ** 20, mode: 0o644, mtimeSecs: 0, bytes: bytes(), isClosed: false };
+  return Object.assign(file, { close: () => void (file.isClosed = true) });
+}
+
+async function setUp() {
+  const engine = new Engine({ log: silentLog });
+  const bus = await connect(engine.dialer(), { name: 'worker' });
+  return { engine, bus, [Symbol.dispose]: () => engine.close() };
+}
+
+test('F69 a file that nobody takes from is given up, and its place is free', async () => {
+  using own = await setUp();
+  const reads = new OpenReads({ maxOpen: 1, stalledMs: 50 });
+  const file = fileOf(64);
+  await reads.send(file, own.bus);
+  await expect(reads.send(fileOf(1), own.bus)).rejects.toMatchObject({ reason: 'busy' });
+  await expect.poll(() => [file.isClosed, reads.count]).toEqual([true, 0]);
+  await reads.send(fileOf(1), own.bus);
+});
+
+test('one that is refused is closed', async () => {
+  using own = await setUp();
+  const reads = new OpenReads({ maxOpen: 0 });
+  const file = fileOf(1);
+  await expect(reads.send(file, own.bus)).rejects.toMatchObject({ reason: 'busy' });
+  expect(file.isClosed).toBe(true);
+});
+
+test('without a channel the file is closed and its place is free', async () => {
+  const reads = new OpenReads();
+  const file = fileOf(1);
+  const none = () => Promise.reject(new Error('no channels left'));
+  const sending = reads.send(file, { call: none, createChannel: none, openReader: none, openWriter: none });
+  await expect(sending).rejects.toMatchObject({
+    reason: 'stream',
+    message: 'no channel to send the file through: no channels left',
+  });
+  expect([file.isClosed, reads.count]).toEqual([true, 0]);
+});
+
+test('what fails on the way is told as text before the end', async () => {
+  using own = await setUp();
+  const reads = new OpenReads();
+  const file = fileOf(1, new HostError('io', '/f'));
+  const ref = await reads.send(file, own.bus);
+  const texts: string[] = [];
+  let count = 0;
+  for await (const item of await own.bus.openReader(ref)) {
+    if (typeof item === 'string') texts.push(item);
+    else count += item.length;
+  }
+  expect([count, texts]).toEqual([2 ** 20, ['{"error":"/f failed in the file system"}']]);
+  await expect.poll(() => [file.isClosed, reads.count]).toEqual([true, 0]);
+});
+
+test('all end with the worker', async () => {
+  using own = await setUp();
+  const reads = new OpenReads();
+  const files = [fileOf(64), fileOf(64)];
+  for (const file of files) await reads.send(file, own.bus);
+  reads.close();
+  await expect.poll(() => [files.map(({ isClosed }) => isClosed), reads.count]).toEqual([[true, true], 0]);
+});
