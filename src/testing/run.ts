@@ -17,8 +17,10 @@ import {
   type WorkerDef,
 } from '#contract';
 import { coder } from '#workers/coder';
+import { filesystem } from '#workers/filesystem';
+import { shell } from '#workers/shell';
 
-const workers: Omit<WorkerDef, 'withFunctions'>[] = [coder];
+const workers: Omit<WorkerDef, 'withFunctions'>[] = [coder, shell, filesystem];
 
 export interface RunOptions {
   /** Opens the worker in another way than its own. */

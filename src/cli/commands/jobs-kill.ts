@@ -1,0 +1,26 @@
+/** workcell jobs kill: ends a background job with everything it started. */
+import { z } from 'zod';
+
+import type { Command } from '../command.ts';
+import { addressOptions, withEngine } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+
+const Reply = z.object({ job_id: z.string(), killed: z.boolean(), status: z.string(), reason: z.string().nullish() });
+
+export const jobsKill: Command = {
+  name: 'jobs kill',
+  summary: 'Kill a background job and everything it started.',
+  usage: '<job-id>',
+  details: 'Exits 1 when there was nothing to kill.',
+  options: { json: { type: 'boolean', description: 'Print the reply as JSON.' }, ...addressOptions },
+  minWords: 1,
+  maxWords: 1,
+
+  async run({ words: [jobId], options }) {
+    const reply = await withEngine(options, (bus) => bus.call('shell::kill', { job_id: jobId }));
+    const { job_id, killed, status, reason } = Reply.parse(reply);
+    if (options.json === true) process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`);
+    else process.stdout.write(`${job_id}: ${killed ? 'killed' : status}${reason == null ? '' : ` (${reason})`}\n`);
+    return killed ? EXIT.ok : EXIT.failed;
+  },
+};

@@ -1,0 +1,30 @@
+/**
+ * The directory that a command starts in: the configured one, or the one that its call names inside fs.host_root.
+ *
+ * The path is checked like that of a file operation, but it only says where a command starts. What the command opens
+ * from there is not fenced.
+ */
+import { realpathSync, statSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
+
+import { ConfigError } from '#contract';
+import type { Jail } from '#host';
+import type { ShellConfig } from './config.ts';
+
+/** Where commands start when their call does not say. `root` is canonical. */
+export function defaultCwd({ working_dir }: Pick<ShellConfig, 'working_dir'>, root: string): string {
+  if (working_dir !== null) {
+    const isDirectory = statSync(working_dir, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    if (!isDirectory) throw new ConfigError(`shell.working_dir: ${working_dir} is not a directory`);
+    return resolve(working_dir);
+  }
+  const own = realpathSync(process.cwd());
+  const isInside = own === root || own.startsWith(root.endsWith(sep) ? root : root + sep);
+  return isInside ? own : root;
+}
+
+/** Where one command starts; refused when the path leads out of the jail or to no directory. */
+export function callCwd(path: string, jail: Jail): string {
+  using directory = jail.openDir(path);
+  return sep + directory.relativePath;
+}

@@ -1,0 +1,51 @@
+/**
+ * The environment of a command: what the operator lets through, then what the call sets.
+ *
+ * Variables that make programs load or run other code never pass, whoever names them. PATH decides which program a name
+ * stands for, so a call cannot set it; the token of the bus is nobody's business.
+ */
+import { isHijackVariable } from '#host';
+import type { ShellConfig } from './config.ts';
+import { errors } from './errors.ts';
+
+const NEVER_PASSED = new Set(['WORKCELL_TOKEN']);
+
+export type Environment = Record<string, string>;
+
+/** What every command sees. */
+export function baseEnvironment(
+  { inherit_env, allowed_env }: Pick<ShellConfig, 'inherit_env' | 'allowed_env'>,
+  own: NodeJS.ProcessEnv,
+): Environment {
+  const names = inherit_env ? Object.keys(own) : allowed_env;
+  const passed = names.filter((name) => own[name] !== undefined && mayPass(name));
+  return Object.fromEntries(passed.map((name) => [name, own[name]!]));
+}
+
+/** What one command sees: the base with the variables of its call. */
+export function withCallVariables(
+  base: Environment,
+  variables: Environment,
+  allowed: ReadonlySet<string>,
+): Environment {
+  for (const [name, value] of Object.entries(variables)) {
+    const problem = objectionTo(name, value, allowed);
+    if (problem !== undefined) throw errors.fail('S210', { problem: `env: ${problem}` });
+  }
+  return { ...base, ...variables };
+}
+
+function objectionTo(name: string, value: string, allowed: ReadonlySet<string>): string | undefined {
+  if (!mayPass(name)) return `${name} may not be set: it makes programs run other code or holds a secret`;
+  if (name === 'PATH') return 'PATH may not be set: it decides which program a name stands for';
+  if (!allowed.has(name)) return `${name} may not be set; allowed are: ${[...allowed].filter(isSettable).join(', ')}`;
+  return value.includes('\0') ? `the value of ${name} holds a NUL character` : undefined;
+}
+
+function isSettable(name: string): boolean {
+  return name !== 'PATH' && mayPass(name);
+}
+
+function mayPass(name: string): boolean {
+  return !isHijackVariable(name) && !NEVER_PASSED.has(name);
+}

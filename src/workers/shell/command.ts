@@ -1,0 +1,47 @@
+/** A request made ready to run: words, policy, directory and environment settled in the order the caller is told of them. */
+import type { ChildSpec } from '#host';
+import { toArgv, type Argv } from './argv.ts';
+import { callCwd } from './child-cwd.ts';
+import { withCallVariables } from './child-env.ts';
+import { errors } from './errors.ts';
+import type { ExecRequest } from './exec-request.ts';
+import { requireSandboxes } from './target.ts';
+import type { ShellContext } from './worker.ts';
+
+export type Command =
+  | { kind: 'host'; argv: Argv; spec: Omit<ChildSpec, 'timeoutMs'> }
+  | { kind: 'sandbox'; argv: Argv; sandboxId: string };
+
+/** Where programs are looked for when there is no PATH. */
+const SYSTEM_PATH = '/bin:/usr/bin';
+
+const HOST_ONLY = ['cwd', 'env', 'stdin'] as const;
+
+/** Refuses what must not or cannot run; nothing has been started yet. */
+export async function toCommand(request: ExecRequest, context: ShellContext): Promise<Command> {
+  const argv = toArgv(request);
+  if (request.target.kind === 'sandbox') {
+    await context.policy.admit(argv, { kind: 'sandbox' });
+    requireSandboxes(context.isSandboxEnabled);
+    const stray = HOST_ONLY.find((field) => request[field] != null);
+    if (stray) throw errors.fail('S210', { problem: `'${stray}' is for host targets only` });
+    return { kind: 'sandbox', argv, sandboxId: request.target.sandbox_id };
+  }
+
+  const { environment, policy } = context;
+  const cwd = request.cwd == null ? context.cwd : callCwd(request.cwd, context.cwdJail);
+  const program = await policy.admit(argv, { kind: 'host', path: environment.PATH ?? SYSTEM_PATH, cwd });
+  const spec = {
+    argv: [program, ...argv.slice(1)],
+    cwd,
+    env: withCallVariables(environment, request.env ?? {}, context.allowedEnv),
+    maxOutputBytes: context.maxOutputBytes,
+    ...(request.stdin == null ? {} : { stdin: Buffer.from(request.stdin) }),
+  };
+  return { kind: 'host', argv, spec };
+}
+
+/** How long a command in the foreground may run. */
+export function timeoutOf({ timeout_ms }: ExecRequest, { defaultTimeoutMs, maxTimeoutMs }: ShellContext): number {
+  return Math.min(timeout_ms ?? defaultTimeoutMs, maxTimeoutMs);
+}

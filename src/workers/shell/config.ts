@@ -1,0 +1,114 @@
+/**
+ * The `shell` block of the configuration. Left-out keys take the shipped value: a read-only allowlist, an emptied
+ * environment and a jail, so nothing is open unless someone says so.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+
+/** A Node timer above this fires at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+const timerMs = () => wire.uint32().max(LONGEST_TIMER_MS);
+
+const example = z.union([z.string(), z.array(z.string()).min(1)]);
+
+const ruleSchema = z.strictObject({
+  program: z.string().min(1).describe('The last name of the program’s path, such as `git`.'),
+  args: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'A regex for each argument, which it has to match as a whole; `...` stands for any number of arguments. Any arguments when left out.',
+    ),
+  decision: z.enum(['allow', 'deny']),
+  reason: z.string().min(1).describe('What a refused caller is told.'),
+  match: z.array(example).default([]).describe('Commands that the rule has to fit.'),
+  not_match: z.array(example).default([]).describe('Commands that the rule must not fit.'),
+});
+export type RuleConfig = z.output<typeof ruleSchema>;
+
+const fsSchema = z.strictObject({
+  host_root: z
+    .string()
+    .nullable()
+    .default('/tmp')
+    .describe('Directory that file operations and `cwd` cannot leave; null only with allow_unjailed.'),
+  allow_unjailed: z.boolean().default(false).describe('Whether host_root may be null: every path of the host is open.'),
+  max_read_bytes: wire.uint64().default(16_777_216).describe('Largest file that is read, in bytes; 0 for no limit.'),
+  max_write_bytes: wire
+    .uint64()
+    .default(16_777_216)
+    .describe('Largest file that is written, in bytes; 0 for no limit.'),
+  denylist_paths: z
+    .array(z.string())
+    .default(['/etc/passwd', '/etc/shadow'])
+    .describe('Absolute paths that no file operation touches, nor anything below them.'),
+});
+
+const sandboxSchema = z.strictObject({
+  enabled: z.boolean().default(true).describe('Whether calls may target a sandbox.'),
+});
+
+export const configSchema = z.strictObject({
+  max_timeout_ms: timerMs().default(30_000).describe('Longest a command in the foreground may run, in milliseconds.'),
+  default_timeout_ms: timerMs().default(10_000).describe('How long it may run when the call does not say.'),
+  max_output_bytes: wire.uint64().default(1_048_576).describe('How much of each output stream is kept, in bytes.'),
+  working_dir: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'Where commands run. null: where the worker was started if that lies in fs.host_root, else fs.host_root itself.',
+    ),
+  inherit_env: z
+    .boolean()
+    .default(false)
+    .describe('Whether commands see the whole environment of the worker instead of allowed_env.'),
+  allowed_env: z
+    .array(z.string())
+    .default(['PATH', 'HOME', 'LANG', 'LC_ALL', 'TERM'])
+    .describe('Variables that commands see, and that a call may set. Those that hijack programs never pass.'),
+  allowlist: z
+    .array(z.string())
+    // Programs that only look. What can start others or write where it likes (env, find, git, sed, sh) is left out.
+    .default([
+      ...['ls', 'cat', 'pwd', 'echo', 'grep', 'wc', 'head', 'tail', 'sort', 'uniq', 'cut', 'date', 'whoami'],
+      ...['hostname', 'which', 'jq', 'uname', 'df', 'du', 'ps', 'printenv', 'basename', 'dirname'],
+    ])
+    .describe('Programs that may run: a name that PATH finds, or an exact path. An empty list allows every program.'),
+  denylist_patterns: z
+    .array(z.string())
+    .default([
+      String.raw`rm\s+-rf\s+/`,
+      String.raw`:\(\)\s*\{\s*:\|`,
+      'mkfs',
+      String.raw`dd\s+if=`,
+      'shutdown',
+      'reboot',
+      '/etc/passwd',
+      '/etc/shadow',
+      String.raw`\bfind\b[^|;&]*-exec(dir)?\b`,
+      String.raw`\bawk\b[^|;&]*system\s*\(`,
+      String.raw`\bsed\b[^|;&]*(-i\b|\be\b)`,
+      String.raw`\bcurl\b[^|;&]*(file://|-o\s|--output-dir\b|-F\s+@)`,
+      String.raw`\bgit\b[^|;&]*(--upload-pack|--receive-pack|core\.pager|core\.hooksPath|GIT_SSH_COMMAND)`,
+      String.raw`\b(node|python3?)\b[^|;&]*\s-(e|c)\b`,
+      String.raw`\bnpm\b[^|;&]*\brun\b`,
+    ])
+    .describe('Rust regexes over the words joined by spaces. A tripwire for honest mistakes, not a boundary.'),
+  rules: z
+    .array(ruleSchema)
+    .default([])
+    .describe('Narrows what allowed programs may be called with, with examples that are checked at the start.'),
+  max_concurrent_jobs: wire.uint32().default(16).describe('Background jobs that may run at once.'),
+  job_retention_secs: wire
+    .uint32()
+    .max(Math.floor(LONGEST_TIMER_MS / 1000))
+    .default(3600)
+    .describe('How long an ended job is remembered.'),
+  fs: fsSchema.default(fsSchema.parse({})).describe('The file operations.'),
+  sandbox: sandboxSchema.default(sandboxSchema.parse({})).describe('Sandbox targets.'),
+});
+
+export type ShellConfig = z.output<typeof configSchema>;

@@ -1,0 +1,99 @@
+/**
+ * The failures of shell, and the host's reasons told as such.
+ *
+ * What stops a command before it starts has no code on the wire, only its text: callers of the original look for the
+ * words. It goes by `invocation_failed` here, the code that every failed handler carries.
+ */
+import { defineErrors, type Failure } from '#contract';
+import {
+  FileFault,
+  GlobError,
+  HostError,
+  RegexError,
+  ReplacementError,
+  SpawnError,
+  type FaultReason,
+  type HostReason,
+} from '#host';
+import { handlerFailure, handlerText, type ErrorBody } from '#protocol';
+
+const UNCODED = 'invocation_failed';
+
+const message = (d: { problem: string }) => d.problem;
+
+export const errors = defineErrors({
+  [UNCODED]: {
+    meaning: 'The request is malformed, the policy refuses the command, or there is no such job. The text says which.',
+    http: 400,
+    message,
+  },
+  S001: { meaning: 'The sandbox refuses the request.', http: 400, message },
+  S002: { meaning: 'There is no such sandbox.', http: 404, message },
+  S003: { meaning: 'The sandbox runs as many commands as it may.', http: 429, retryable: true, message },
+  S004: { meaning: 'The sandbox has stopped.', http: 410, message },
+  S100: { meaning: 'The image is not one that sandboxes may be made of.', http: 404, message },
+  S101: { meaning: 'The image is not on this host, and sandboxes may not fetch it.', http: 409, message },
+  S102: { meaning: 'The image could not be fetched.', http: 502, retryable: true, message },
+  S200: { meaning: 'The sandbox could not do it in time.', http: 504, message },
+  S210: { meaning: 'The request is malformed, or asks for what this target does not offer.', http: 400, message },
+  S211: { meaning: 'Nothing is at the path.', http: 404, message },
+  S212: { meaning: 'What is at the path is of the wrong kind.', http: 400, message },
+  S213: { meaning: 'Something is at the path already.', http: 409, message },
+  S214: { meaning: 'The directory has entries.', http: 409, message },
+  S215: { meaning: 'The path leaves fs.host_root, is denylisted, or is not permitted.', http: 403, message },
+  S216: { meaning: 'The operating system or the engine failed on the way.', http: 500, message },
+  S217: { meaning: 'The regex does not compile.', http: 400, message },
+  S218: { meaning: 'The file is larger than fs.max_read_bytes or fs.max_write_bytes.', http: 413, message },
+  S219: { meaning: 'The sandbox does not know the operation.', http: 501, message },
+  S300: { meaning: 'The sandbox could not be started or reached.', http: 503, message },
+  S400: { meaning: 'A limit on sandboxes is reached.', http: 429, retryable: true, message },
+});
+
+export type ShellCode = keyof typeof errors.table;
+
+/** A refusal that is only text on the wire. */
+export function refuse(problem: string, cause?: unknown): Failure {
+  return errors.fail(UNCODED, { problem }, cause);
+}
+
+export function spell(failure: Failure): ErrorBody {
+  return failure.code === UNCODED ? handlerText(failure.message) : handlerFailure(failure.toFields());
+}
+
+const codeFor = {
+  absolute: 'S210',
+  relative: 'S210',
+  root: 'S210',
+  missing: 'S211',
+  protected: 'S215',
+  escape: 'S215',
+  dangling: 'S215',
+  exists: 'S213',
+  denied: 'S215',
+  'not-a-file': 'S212',
+  'not-a-directory': 'S212',
+  'not-a-parent': 'S216',
+  'not-empty': 'S214',
+  'invalid-name': 'S210',
+  io: 'S216',
+} as const satisfies Record<HostReason, ShellCode>;
+
+const codeForFault = {
+  'bad-request': 'S210',
+  missing: 'S211',
+  exists: 'S213',
+  'too-large': 'S218',
+  stream: 'S216',
+  busy: 'S216',
+} as const satisfies Record<FaultReason, ShellCode>;
+
+export function translate(error: unknown): Failure | undefined {
+  if (error instanceof HostError) return errors.fail(codeFor[error.reason], { problem: error.message }, error);
+  if (error instanceof SpawnError) return errors.fail('S216', { problem: `host exec: ${error.message}` }, error);
+  if (error instanceof FileFault) return errors.fail(codeForFault[error.reason], { problem: error.message }, error);
+  if (error instanceof RegexError) return errors.fail('S217', { problem: error.message }, error);
+  if (error instanceof ReplacementError || error instanceof GlobError) {
+    return errors.fail('S210', { problem: error.message }, error);
+  }
+  return undefined;
+}

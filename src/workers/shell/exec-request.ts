@@ -1,0 +1,78 @@
+/**
+ * The request of shell::exec and shell::exec_bg.
+ *
+ * A model that sends the wrong type gets words that tell how to send it right, so the common mistakes are met before
+ * the schema is; a `timeout_ms` that is no count of milliseconds counts as left out.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { refuse } from './errors.ts';
+import { Target } from './target.ts';
+
+const Fields = z.object({
+  command: z
+    .string()
+    .describe(
+      'The program, by name or path. Without `args`, a whole command line: words and quotes as in a shell, nothing expanded.',
+    ),
+  args: z
+    .array(z.string())
+    .nullable()
+    .default(null)
+    .describe('The arguments, verbatim. An empty list means none; left out or null, `command` is split into words.'),
+  timeout_ms: wire
+    .uint64()
+    .nullable()
+    .default(null)
+    .describe(
+      'Milliseconds after which the command is killed, at most max_timeout_ms; default_timeout_ms when left out.',
+    ),
+  target: Target.default({ kind: 'host' }).describe('Where the command runs: on this host, or in a sandbox.'),
+  cwd: z
+    .string()
+    .nullish()
+    .describe('Directory to run in: absolute, or relative to fs.host_root, which it cannot leave. Host only.'),
+  env: z
+    .record(z.string(), z.string())
+    .nullish()
+    .describe('Variables to set or replace; only names that allowed_env lists. Host only.'),
+  stdin: z.string().nullish().describe('What the command reads on standard input; nothing when left out. Host only.'),
+});
+
+export type ExecRequest = z.output<typeof Fields>;
+
+/** The request schema under the name that the original publishes it by. */
+export function execRequest(title: string) {
+  return z.preprocess(meetMistakes, Fields).meta({ title });
+}
+
+function meetMistakes(payload: unknown): unknown {
+  if (typeof payload !== 'object' || payload === null) return payload;
+
+  const { command, args, timeout_ms } = payload as Record<string, unknown>;
+  if (Array.isArray(command)) {
+    throw refuse(
+      `'command' must be a string (got an array): put the program in 'command' and its arguments, as strings, in 'args'`,
+    );
+  }
+  if (command !== undefined && typeof command !== 'string') {
+    throw refuse(`'command' must be a string (got ${kindOf(command)})`);
+  }
+  if (args != null && !Array.isArray(args)) throw refuse(`'args' must be an array of strings (got ${kindOf(args)})`);
+
+  const stray = args?.findIndex((arg) => typeof arg !== 'string') ?? -1;
+  if (stray >= 0) throw refuse(`'args[${stray}]' must be a string (got ${kindOf(args?.[stray])})`);
+  return { ...payload, timeout_ms: toCount(timeout_ms) };
+}
+
+/** Whole numbers beyond what JSON carries without loss are as good as the largest. */
+function toCount(value: unknown): number | null {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return null;
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}

@@ -1,0 +1,31 @@
+/** What the file operations of this host work with: the files below fs.host_root, and the limits of the configuration. */
+import { OpenReads, type FileContext } from '#file-functions';
+import { HostFileSystem } from '#host';
+import type { ShellConfig } from './config.ts';
+
+/** How long a write waits for the next bytes. */
+const IDLE_MS = 30_000;
+
+export interface ShellFiles extends FileContext {
+  close(): Promise<void>;
+}
+
+/** `root` is the canonical host_root, or `/`. */
+export function openFiles(
+  root: string,
+  { max_read_bytes, max_write_bytes, denylist_paths }: ShellConfig['fs'],
+): ShellFiles {
+  const files = new HostFileSystem({ roots: [root], deniedPaths: denylist_paths });
+  const openReads = new OpenReads();
+  return {
+    files,
+    maxReadBytes: max_read_bytes || Infinity,
+    maxWriteBytes: max_write_bytes || Infinity,
+    idleMs: IDLE_MS,
+    openReads,
+    async close() {
+      openReads.close();
+      await files.close();
+    },
+  };
+}

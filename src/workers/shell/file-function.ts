@@ -1,0 +1,50 @@
+/**
+ * A file operation as a function of shell: on this host, or in the sandbox that the call names.
+ *
+ * What goes to a sandbox is not looked at on the way: neither the jail nor the limits of this host are about it, and a
+ * channel is passed on as it came.
+ */
+import type { z } from 'zod';
+
+import type { FileCode, FileOperation } from '#file-functions';
+import type { ShellCode } from './errors.ts';
+import { forwardToSandbox, readReply, requireSandboxes, Target } from './target.ts';
+import { shell } from './worker.ts';
+
+/** What a sandbox may answer that a file operation on this host never does. */
+const SANDBOX_CODES = ['S001', 'S002', 'S003', 'S004', 'S200', 'S219'] as const satisfies readonly ShellCode[];
+
+const FILE_CODES: readonly FileCode[] = ['S210', 'S211', 'S212', 'S213', 'S214', 'S215', 'S216', 'S217', 'S218'];
+
+/** The sandbox has no deadline of its own for files. */
+const FORWARDED_MS = 120_000;
+
+export function fileFunction<Request extends z.ZodObject, Response extends z.ZodType>(
+  { id }: { id: string },
+  operation: FileOperation<Request, Response>,
+) {
+  const { request, deadlineMs = FORWARDED_MS, ...definition } = operation;
+  const target = Target.default({ kind: 'host' }).describe('Whose files: those of this host, or of a sandbox.');
+  const published = request.extend({ target }).meta({ title: request.meta()?.title });
+  const examples: readonly z.input<typeof published>[] = operation.examples;
+  return shell.defineFunction({
+    ...definition,
+    id,
+    deadlineMs,
+    request: published,
+    errors: [...operation.errors, ...SANDBOX_CODES],
+    examples,
+
+    async handle(given, { files, isSandboxEnabled }, scope) {
+      const { target: place, ...fields } = given as z.output<Request> & { target: Target };
+      if (place.kind === 'host') return operation.handle(fields as z.output<Request>, files, scope);
+
+      requireSandboxes(isSandboxEnabled);
+      const { sandbox_id } = place;
+      const functionId = id.replace('shell::', 'sandbox::');
+      const call = { functionId, payload: { ...fields, sandbox_id }, keeps: [...FILE_CODES, ...SANDBOX_CODES] };
+      const reply = await forwardToSandbox(scope.bus, call, { timeoutMs: deadlineMs, signal: scope.signal });
+      return readReply(operation.response, reply) as z.input<Response>;
+    },
+  });
+}

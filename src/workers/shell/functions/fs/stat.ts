@@ -1,0 +1,5 @@
+/** shell::fs::stat: what one path names, on this host or in a sandbox. */
+import { stat as operation } from '#file-functions';
+import { fileFunction } from '../../file-function.ts';
+
+export const stat = fileFunction({ id: 'shell::fs::stat' }, operation);

@@ -1,0 +1,26 @@
+/** shell::kill: ends a background job with everything it started. */
+import { z } from 'zod';
+
+import { JobStatus } from '../job-record.ts';
+import { shell } from '../worker.ts';
+
+export const kill = shell.defineFunction({
+  id: 'shell::kill',
+  summary: 'Kill one background job and everything it started.',
+  details:
+    'The answer comes when nothing of the job lives. A job in a sandbox is only marked as killed: what runs there ends at its timeout.',
+  effect: 'execute',
+  request: z.object({ job_id: z.string().describe('As shell::exec_bg gave it.') }).meta({ title: 'KillRequest' }),
+  response: z
+    .object({
+      job_id: z.string(),
+      killed: z.boolean(),
+      status: JobStatus,
+      reason: z.string().nullish().describe('Why it was not killed, or not quite.'),
+    })
+    .meta({ title: 'KillResponse' }),
+  errors: ['invocation_failed'],
+  examples: [],
+
+  handle: async ({ job_id }, { jobs }) => ({ job_id, ...(await jobs.kill(job_id)) }),
+});

@@ -1,0 +1,22 @@
+/** shell::list: every background job in the order they started, without words and output: their ids are the key to those. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { JobSummary } from '../job-record.ts';
+import { shell } from '../worker.ts';
+
+export const list = shell.defineFunction({
+  id: 'shell::list',
+  summary: 'List the background jobs that run or have ended lately, in the order they started.',
+  effect: 'read',
+  // Whatever is sent is ignored.
+  request: z.preprocess(() => ({}), z.object({})),
+  response: z.object({ jobs: z.array(JobSummary), count: wire.uint() }).meta({ title: 'ListResponse' }),
+  errors: [],
+  examples: [{}],
+
+  handle(_request, { jobs }) {
+    const summaries = jobs.summaries();
+    return { jobs: summaries, count: summaries.length };
+  },
+});

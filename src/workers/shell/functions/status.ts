@@ -1,0 +1,17 @@
+/** shell::status: one background job with what it printed so far. */
+import { z } from 'zod';
+
+import { JobRecord } from '../job-record.ts';
+import { shell } from '../worker.ts';
+
+export const status = shell.defineFunction({
+  id: 'shell::status',
+  summary: 'Show one background job: its status, its exit code and its output so far.',
+  effect: 'read',
+  request: z.object({ job_id: z.string().describe('As shell::exec_bg gave it.') }).meta({ title: 'StatusRequest' }),
+  response: z.object({ job: JobRecord }).meta({ title: 'StatusResponse' }),
+  errors: ['invocation_failed'],
+  examples: [],
+
+  handle: ({ job_id }, { jobs }) => ({ job: jobs.record(job_id) }),
+});

@@ -1,0 +1,22 @@
+/** The shell worker with its functions, in the order the documentation shows them. */
+import { execBg } from './functions/exec-bg.ts';
+import { exec } from './functions/exec.ts';
+import { chmod } from './functions/fs/chmod.ts';
+import { grep } from './functions/fs/grep.ts';
+import { ls } from './functions/fs/ls.ts';
+import { mkdir } from './functions/fs/mkdir.ts';
+import { mv } from './functions/fs/mv.ts';
+import { read } from './functions/fs/read.ts';
+import { rm } from './functions/fs/rm.ts';
+import { sed } from './functions/fs/sed.ts';
+import { stat } from './functions/fs/stat.ts';
+import { write } from './functions/fs/write.ts';
+import { kill } from './functions/kill.ts';
+import { list } from './functions/list.ts';
+import { status } from './functions/status.ts';
+import { shell as worker } from './worker.ts';
+
+export const shell = worker.withFunctions([
+  ...[exec, execBg, status, kill, list],
+  ...[ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed],
+]);

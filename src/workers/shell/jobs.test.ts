@@ -1,0 +1,55 @@
+/** What jobs cost in memory. How they behave is told by functions/exec-bg.test.ts with real processes. */
+import { describe, expect, test } from 'vitest';
+
+import { Jobs, MAX_KEPT_JOBS, type JobWork } from './jobs.ts';
+
+const limits = { maxConcurrentJobs: 4, retentionSecs: 3600, maxOutputBytes: 2 ** 20 };
+
+const output = (bytes: number) => ({
+  // A part of something larger, as a reader of pipes would hand it out.
+  stdout: Buffer.alloc(bytes * 2).subarray(0, bytes),
+  stderr: Buffer.alloc(0),
+  stdoutTruncated: false,
+  stderrTruncated: false,
+});
+
+/** Work that ends at once with so much output. */
+function ending(bytes: number): () => Promise<JobWork> {
+  const end = { ...output(bytes), status: 'finished', exitCode: 0 } as const;
+  return async () => ({ done: Promise.resolve(end), outputSoFar: () => output(0) });
+}
+
+async function runMany(jobs: Jobs, count: number, bytes: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    ids.push(await jobs.start(['true'], ending(bytes)));
+    await new Promise(setImmediate);
+  }
+  return ids;
+}
+
+describe('ended jobs', () => {
+  test('are forgotten from the first on when there are too many', async () => {
+    const jobs = new Jobs(limits);
+    const ids = await runMany(jobs, MAX_KEPT_JOBS + 3, 10);
+    expect(jobs.summaries().map(({ id }) => id)).toEqual(ids.slice(3));
+    expect(() => jobs.record(ids[2]!)).toThrow(`no such job: ${ids[2]}`);
+    expect(jobs.record(ids[3]!)).toMatchObject({ status: 'finished', stdout: '\0'.repeat(10) });
+    jobs.close();
+  });
+
+  test('are forgotten from the first on when they hold too much', async () => {
+    const jobs = new Jobs(limits);
+    const ids = await runMany(jobs, 70, 2 ** 20);
+    const kept = jobs.summaries().map(({ id }) => id);
+    expect(kept).toEqual(ids.slice(-63));
+    jobs.close();
+  });
+
+  test('of one wave are all kept, however large the streams may be', async () => {
+    const jobs = new Jobs({ ...limits, maxOutputBytes: 16 * 2 ** 20 });
+    const ids = await runMany(jobs, 4, 31 * 2 ** 20);
+    expect(jobs.summaries().map(({ id }) => id)).toEqual(ids);
+    jobs.close();
+  });
+});

@@ -1,0 +1,204 @@
+/**
+ * Background jobs: admitted under a cap, watched to their end, and remembered for a while.
+ *
+ * Memory is bounded twice: each running job keeps at most two streams of max_output_bytes, and ended jobs together
+ * keep no more than `maxKeptBytes` in `MAX_KEPT_JOBS` records; the one that ended first is forgotten first.
+ */
+import { randomUUID } from 'node:crypto';
+
+import type { OutputSoFar } from '#host';
+import { refuse } from './errors.ts';
+import type { JobRecord, JobStatus, JobSummary } from './job-record.ts';
+
+export const MAX_KEPT_JOBS = 1000;
+const MIN_KEPT_BYTES = 64 * 2 ** 20;
+/** What a record costs beside its words and its output. */
+const RECORD_BYTES = 1024;
+
+/** How a job ended. */
+export interface JobEnd extends OutputSoFar {
+  status: Exclude<JobStatus, 'running'>;
+  exitCode: number | null;
+}
+
+/** What does the work of a job. */
+export interface JobWork {
+  outputSoFar(): OutputSoFar;
+  readonly done: Promise<JobEnd>;
+  /** Ends the work; left out when nothing can. */
+  kill?(): Promise<void>;
+}
+
+export interface JobLimits {
+  maxConcurrentJobs: number;
+  retentionSecs: number;
+  maxOutputBytes: number;
+}
+
+interface Job {
+  readonly id: string;
+  readonly argv: readonly string[];
+  readonly startedAtMs: number;
+  status: JobStatus;
+  finishedAtMs: number | null;
+  exitCode: number | null;
+  output: OutputSoFar;
+  /** Until it is over. */
+  work?: JobWork;
+  /** Resolves once the work is over and the record final. */
+  readonly settled: Promise<void>;
+  expiry?: NodeJS.Timeout;
+}
+
+export interface Killed {
+  killed: boolean;
+  status: JobStatus;
+  reason?: string;
+}
+
+export class Jobs {
+  readonly #limits: JobLimits;
+  readonly #maxKeptBytes: number;
+  /** In the order they started. */
+  readonly #jobs = new Map<string, Job>();
+  /** Those that ended, in that order, with what they keep. */
+  readonly #kept = new Map<Job, number>();
+  #keptBytes = 0;
+  #startingCount = 0;
+
+  constructor(limits: JobLimits) {
+    this.#limits = limits;
+    // As much as running jobs may hold, so that those of one wave can all be read when they have ended.
+    this.#maxKeptBytes = Math.max(MIN_KEPT_BYTES, 2 * limits.maxOutputBytes * limits.maxConcurrentJobs);
+  }
+
+  /** Starts a job if there is room for one; its place is taken before anything runs. */
+  async start(argv: readonly string[], begin: () => Promise<JobWork>): Promise<string> {
+    const { maxConcurrentJobs } = this.#limits;
+    if (this.#startingCount + this.#runningCount() >= maxConcurrentJobs) {
+      throw refuse(`max concurrent jobs (${maxConcurrentJobs}) reached, wait for one to end or kill one`);
+    }
+
+    this.#startingCount += 1;
+    try {
+      return this.#watch(argv, await begin());
+    } finally {
+      this.#startingCount -= 1;
+    }
+  }
+
+  record(id: string): JobRecord {
+    const job = this.#find(id);
+    const { stdout, stderr } = outputOf(job);
+    return { ...summaryOf(job), argv: [...job.argv], stdout: stdout.toString(), stderr: stderr.toString() };
+  }
+
+  summaries(): JobSummary[] {
+    return [...this.#jobs.values()].map(summaryOf);
+  }
+
+  async kill(id: string): Promise<Killed> {
+    const job = this.#find(id);
+    if (job.status !== 'running' || !job.work) return { killed: false, status: job.status, reason: 'not running' };
+
+    job.status = 'killed';
+    job.finishedAtMs = Date.now();
+    if (!job.work.kill) {
+      const reason = 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout';
+      return { killed: true, status: 'killed', reason };
+    }
+    await job.work.kill();
+    await job.settled;
+    return { killed: true, status: 'killed' };
+  }
+
+  /** Forgets everything. Ending what runs is up to the owner of the processes. */
+  close(): void {
+    for (const job of this.#jobs.values()) clearTimeout(job.expiry);
+    this.#jobs.clear();
+    this.#kept.clear();
+  }
+
+  #watch(argv: readonly string[], work: JobWork): string {
+    const job: Job = {
+      id: `job-${randomUUID()}`,
+      argv,
+      startedAtMs: Date.now(),
+      status: 'running',
+      finishedAtMs: null,
+      exitCode: null,
+      output: NO_OUTPUT,
+      work,
+      settled: work.done.then((end) => this.#settle(job, end)),
+    };
+    this.#jobs.set(job.id, job);
+    return job.id;
+  }
+
+  /** What was killed counts until it is gone. */
+  #runningCount(): number {
+    return [...this.#jobs.values()].filter(({ work }) => work !== undefined).length;
+  }
+
+  #find(id: string): Job {
+    const job = this.#jobs.get(id);
+    if (!job) throw refuse(`no such job: ${id}`);
+    return job;
+  }
+
+  #settle(job: Job, end: JobEnd): void {
+    // Copies: what was kept may be a part of a larger buffer, which would be kept with it.
+    job.output = { ...end, stdout: Buffer.from(end.stdout), stderr: Buffer.from(end.stderr) };
+    job.work = undefined;
+    if (job.status === 'running') {
+      job.status = end.status;
+      job.exitCode = end.exitCode;
+      job.finishedAtMs = Date.now();
+    }
+    if (!this.#jobs.has(job.id)) return;
+
+    const bytes = RECORD_BYTES + job.output.stdout.length + job.output.stderr.length + lengthOf(job.argv);
+    this.#kept.set(job, bytes);
+    this.#keptBytes += bytes;
+    job.expiry = setTimeout(() => this.#forget(job), this.#limits.retentionSecs * 1000).unref();
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= MAX_KEPT_JOBS && this.#keptBytes <= this.#maxKeptBytes) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(job: Job): void {
+    clearTimeout(job.expiry);
+    this.#jobs.delete(job.id);
+    this.#keptBytes -= this.#kept.get(job) ?? 0;
+    this.#kept.delete(job);
+  }
+}
+
+const NO_OUTPUT: OutputSoFar = {
+  stdout: Buffer.alloc(0),
+  stderr: Buffer.alloc(0),
+  stdoutTruncated: false,
+  stderrTruncated: false,
+};
+
+function outputOf({ work, output }: Job): OutputSoFar {
+  return work?.outputSoFar() ?? output;
+}
+
+function summaryOf(job: Job): JobSummary {
+  const { stdoutTruncated, stderrTruncated } = outputOf(job);
+  return {
+    id: job.id,
+    started_at_ms: job.startedAtMs,
+    finished_at_ms: job.finishedAtMs,
+    status: job.status,
+    exit_code: job.exitCode,
+    stdout_truncated: stdoutTruncated,
+    stderr_truncated: stderrTruncated,
+  };
+}
+
+function lengthOf(words: readonly string[]): number {
+  return words.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
+}

@@ -1,0 +1,94 @@
+/**
+ * What may run: the allowlist, then the denylist, then the rules, all on the final words.
+ *
+ * It is judged for sandbox targets too. None of it is a boundary: a program that runs others runs what it likes.
+ */
+import { basename } from 'node:path';
+import { setImmediate as othersTurn } from 'node:timers/promises';
+
+import { ConfigError } from '#contract';
+import { compileRegex, RegexError, type Regex } from '#host';
+import type { Argv } from './argv.ts';
+import type { ShellConfig } from './config.ts';
+import { refuse } from './errors.ts';
+import { entryOnPath, findOnPath, liesIn, looksInto, type Lookup } from './program-path.ts';
+import { compileRules, objectionTo } from './rules.ts';
+
+/** Where the command will run. */
+export type Place = ({ kind: 'host' } & Lookup) | { kind: 'sandbox' };
+
+/** A pattern made slow by what it reads takes some milliseconds for so much; others may work before the next one. */
+const LONG_LINE_BYTES = 16_384;
+
+export class Policy {
+  readonly #allowed: ReadonlySet<string>;
+  readonly #denied: readonly Regex[];
+  readonly #rules: ReturnType<typeof compileRules>;
+  readonly #writableRoot: string | undefined;
+
+  /** `writableRoot` is the canonical directory that agents write in, where there is one. */
+  constructor(config: Pick<ShellConfig, 'allowlist' | 'denylist_patterns' | 'rules'>, writableRoot?: string) {
+    this.#allowed = new Set(config.allowlist);
+    this.#denied = config.denylist_patterns.map(compileDenial);
+    this.#rules = compileRules(config.rules);
+    this.#writableRoot = writableRoot;
+  }
+
+  /** The program to start for a command; refuses what must not run. */
+  async admit(argv: Argv, place: Place): Promise<string> {
+    const program = this.#allowed.size === 0 ? argv[0] : this.#allow(argv[0], place);
+    await this.#refuseDenied(argv);
+    const objection = objectionTo(argv, this.#rules);
+    if (objection !== undefined) throw refuse(objection);
+    return program;
+  }
+
+  async #refuseDenied(argv: Argv): Promise<void> {
+    const line = Buffer.from(argv.join(' '));
+    for (const regex of this.#denied) {
+      if (regex.isMatch(line)) throw refuse(`command matches denylist: ${regex.source}`);
+      if (line.length > LONG_LINE_BYTES) await othersTurn();
+    }
+  }
+
+  #allow(given: string, place: Place): string {
+    const name = basename(given);
+    const isPath = name !== given;
+    if (isPath && this.#allowed.has(given)) return given;
+    if (!this.#allowed.has(name)) throw refuse(`command '${name}' not in allowlist`);
+    // A guest's files are its agent's own: there a name is all that can be judged.
+    if (place.kind === 'sandbox') return given;
+    return isPath ? this.#byPath(given, place) : this.#byName(name, place);
+  }
+
+  #byName(name: string, lookup: Lookup): string {
+    const found = findOnPath(name, lookup);
+    if (found !== undefined) this.#refuseWritable(found);
+    if (this.#writableRoot === undefined || !looksInto(this.#writableRoot, lookup)) return name;
+
+    // By its path: an agent could put another program before it on PATH until it starts.
+    if (found === undefined) throw refuse(`command '${name}' not found on PATH`);
+    return found;
+  }
+
+  #byPath(given: string, lookup: Lookup): string {
+    const entry = entryOnPath(given, lookup);
+    if (entry === undefined) throw refuse(`command '${basename(given)}' not in allowlist by a path other than PATH's`);
+    this.#refuseWritable(entry);
+    return entry;
+  }
+
+  #refuseWritable(file: string): void {
+    if (this.#writableRoot === undefined || !liesIn(this.#writableRoot, file)) return;
+    throw refuse(`command '${basename(file)}' not in allowlist: PATH finds it in fs.host_root, where agents write`);
+  }
+}
+
+function compileDenial(pattern: string, index: number): Regex {
+  try {
+    return compileRegex(pattern);
+  } catch (error) {
+    if (!(error instanceof RegexError)) throw error;
+    throw new ConfigError(`shell.denylist_patterns[${index}]: ${error.message}`, { cause: error });
+  }
+}

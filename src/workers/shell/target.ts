@@ -1,0 +1,62 @@
+/**
+ * Where a call goes: this host, or a sandbox, which means the `sandbox::*` function of the same meaning on the bus.
+ *
+ * A worker's error arrives as text with the code somewhere in it, so the code is looked for; one that this function
+ * does not promise becomes S216.
+ */
+import { z } from 'zod';
+
+import { CallError, wire, type Bus, type CallOptions, type Failure } from '#contract';
+import { errors, type ShellCode } from './errors.ts';
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+export const Target = wire.named(
+  'Target',
+  z.discriminatedUnion('kind', [
+    z.object({ kind: z.enum(['host']) }),
+    z.object({
+      kind: z.enum(['sandbox']),
+      sandbox_id: z
+        .string()
+        .refine((id) => UUID.test(id), 'must be a UUID')
+        .meta({ format: 'uuid' }),
+    }),
+  ]),
+);
+export type Target = z.output<typeof Target>;
+
+export interface Forwarded {
+  functionId: string;
+  payload: Record<string, unknown>;
+  /** Codes that the caller's function promises to pass on. */
+  keeps: readonly ShellCode[];
+}
+
+/** Refuses when the operator switched sandbox targets off. */
+export function requireSandboxes(isEnabled: boolean): void {
+  if (!isEnabled) throw errors.fail('S210', { problem: 'sandbox target disabled in config' });
+}
+
+/** Calls a function of the sandbox worker; its failure becomes one of ours. */
+export async function forwardToSandbox(bus: Bus, call: Forwarded, options: CallOptions): Promise<unknown> {
+  try {
+    return await bus.call(call.functionId, call.payload, options);
+  } catch (error) {
+    throw error instanceof CallError ? recovered(error, call.keeps) : error;
+  }
+}
+
+/** The reply in the shape it must have. */
+export function readReply<Reply extends z.ZodType>(schema: Reply, reply: unknown): z.output<Reply> {
+  const parsed = schema.safeParse(reply);
+  if (parsed.success) return parsed.data;
+  throw errors.fail('S216', { problem: 'bad engine response' }, parsed.error);
+}
+
+function recovered(error: CallError, keeps: readonly ShellCode[]): Failure {
+  const named = /^S\d{3}$/.test(error.code) ? error.code : /\bS\d{3}\b/.exec(error.body.message)?.[0];
+  const code = keeps.find((kept) => kept === named) ?? 'S216';
+  const hint = error.code === 'function_not_found' ? '; is the iii-sandbox worker running?' : '';
+  return errors.fail(code, { problem: `forwarded from engine: ${error.message}${hint}` }, error);
+}

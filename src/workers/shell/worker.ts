@@ -1,0 +1,102 @@
+/** The shell worker: configuration, failures, the policy, and the owner of every process it starts. */
+import { ConfigError, defineWorker, type Log } from '#contract';
+import { Children, HostError, openAbsoluteJail, type Jail } from '#host';
+import { defaultCwd } from './child-cwd.ts';
+import { baseEnvironment, type Environment } from './child-env.ts';
+import { configSchema, type ShellConfig } from './config.ts';
+import { errors, refuse, spell, translate } from './errors.ts';
+import { openFiles, type ShellFiles } from './file-context.ts';
+import { Jobs } from './jobs.ts';
+import { Policy } from './policy.ts';
+
+/** Commands in the foreground at once, so that no flood of calls can exhaust processes, pipes and memory. */
+const MAX_FOREGROUND = 512;
+
+export interface ShellContext {
+  children: Children;
+  /** How many commands run in the foreground, and how many may. */
+  foreground: { count: number; max: number };
+  files: ShellFiles;
+  jobs: Jobs;
+  policy: Policy;
+  /** What every command sees of the environment. */
+  environment: Environment;
+  /** Names that a call may set. */
+  allowedEnv: ReadonlySet<string>;
+  /** Where commands start when the call does not say. */
+  cwd: string;
+  /** What `cwd` of a call may name; relative paths start where commands start. */
+  cwdJail: Jail;
+  defaultTimeoutMs: number;
+  maxTimeoutMs: number;
+  maxOutputBytes: number;
+  isSandboxEnabled: boolean;
+}
+
+export const shell = defineWorker({
+  name: 'shell',
+  summary: 'Run guarded commands and background jobs, and work on files, on this host or in a sandbox.',
+  config: configSchema,
+  workspaceDefaults: (workspace) => ({ fs: { host_root: workspace } }),
+  errors,
+  failures: {
+    badInput: (problem, functionId) =>
+      functionId.startsWith('shell::fs::')
+        ? errors.fail('S210', { problem: badPayload(problem, functionId) })
+        : refuse(problem),
+    internal: (callId) => errors.fail('S216', { problem: `internal error; the log tells more under call ${callId}` }),
+    deadline: (deadlineMs) => errors.fail('S216', { problem: `not done after ${deadlineMs} ms` }),
+  },
+  translate,
+  spell,
+  open: openShell,
+  async close({ children, jobs, files }) {
+    await files.close();
+    await children.close();
+    jobs.close();
+  },
+});
+
+async function openShell(config: ShellConfig, log: Log): Promise<ShellContext> {
+  const root = rootOf(config);
+  const cwd = defaultCwd(config, root);
+  return {
+    foreground: { count: 0, max: MAX_FOREGROUND },
+    jobs: new Jobs({
+      maxConcurrentJobs: config.max_concurrent_jobs,
+      retentionSecs: config.job_retention_secs,
+      maxOutputBytes: config.max_output_bytes,
+    }),
+    // Where everything is writable, a place says nothing about a program.
+    policy: new Policy(config, root === '/' ? undefined : root),
+    environment: baseEnvironment(config, process.env),
+    allowedEnv: new Set(config.allowed_env),
+    cwd,
+    cwdJail: openAbsoluteJail([root], { from: cwd }),
+    defaultTimeoutMs: config.default_timeout_ms,
+    maxTimeoutMs: config.max_timeout_ms,
+    maxOutputBytes: config.max_output_bytes,
+    isSandboxEnabled: config.sandbox.enabled,
+    files: openFiles(root, config.fs),
+    // Last: what it opens would stay open if anything after it refused.
+    children: await Children.open({ log }),
+  };
+}
+
+/** The canonical directory that agents write in; all of the host when it is unjailed. */
+function rootOf({ fs: { host_root, allow_unjailed } }: ShellConfig): string {
+  if (host_root === null && !allow_unjailed) {
+    throw new ConfigError('shell.fs.host_root: null opens the whole host; say so with fs.allow_unjailed: true');
+  }
+  try {
+    const { roots } = openAbsoluteJail([host_root ?? '/']);
+    return roots[0]!;
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    throw new ConfigError(`shell.fs.host_root: ${error.message}`, { cause: error });
+  }
+}
+
+function badPayload(problem: string, functionId: string): string {
+  return `bad ${functionId.split('::').at(-1)} payload: ${problem}`;
+}

@@ -1,0 +1,185 @@
+/** Commands and background jobs from the command line and over HTTP, through a Workcell as it is started. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let dir: TempDir;
+let cell: CliProcess;
+beforeAll(async () => {
+  dir = await tempDir({ 'sub/a.txt': 'hello\n' });
+  const files = await tempDir({
+    'cell.yaml':
+      'workers: [{name: shell, config: {allowlist: [sh, ls, cat, pwd, sleep, printenv], max_output_bytes: 100}}]',
+  });
+  cell = await startCli(['start', '--port', '0', '--workspace', dir.root, '-c', files.path('cell.yaml')]);
+  await files[Symbol.asyncDispose]();
+});
+afterAll(async () => {
+  await cell?.[Symbol.asyncDispose]();
+  await dir?.[Symbol.asyncDispose]();
+});
+
+const run = (...args: string[]) => runCli(args, { env: { III_URL: cell.url } });
+
+describe.concurrent('exec', () => {
+  test.each<[string, string[], { code: number; stdout?: string; stderr?: string }]>([
+    ['runs in the workspace', ['--', 'pwd'], { code: 0, stdout: '$W\n' }],
+    ['runs in a directory of it', ['--cwd', 'sub', '--', 'cat', 'a.txt'], { code: 0, stdout: 'hello\n' }],
+    [
+      'passes both streams and the exit code',
+      ['--', 'sh', '-c', 'echo out; echo err >&2; exit 7'],
+      { code: 7, stdout: 'out\n', stderr: 'err\n' },
+    ],
+    [
+      'passes words as they are',
+      ['--', 'sh', '-c', 'printf "%s|" "$@"', 'x', 'a b', '--json', '*'],
+      { code: 0, stdout: 'a b|--json|*|' },
+    ],
+    [
+      'sets variables',
+      ['--env', 'LANG=x=y', '--env', 'TERM=', '--', 'printenv', 'LANG', 'TERM'],
+      { code: 0, stdout: 'x=y\n\n' },
+    ],
+    [
+      'tells a timeout by 124',
+      ['--timeout-ms', '100', '--', 'sleep', '20'],
+      { code: 124, stderr: 'workcell: timed out\n' },
+    ],
+    ['tells the end by a signal by 1', ['--', 'sh', '-c', 'kill -9 $$'], { code: 1 }],
+    [
+      'tells that output was cut',
+      ['--', 'sh', '-c', 'printf %0200d 0'],
+      { code: 0, stdout: '0'.repeat(100), stderr: 'workcell: standard output cut at the worker’s max_output_bytes\n' },
+    ],
+    [
+      'tells a refusal as JSON and exits 1',
+      ['--', 'touch', 'x'],
+      {
+        code: 1,
+        stderr: `${JSON.stringify({ code: 'invocation_failed', message: "command 'touch' not in allowlist" }, null, 2)}\n`,
+      },
+    ],
+    [
+      'needs a command',
+      [],
+      { code: 2, stderr: 'Error: exec needs a command after --, such as: workcell exec -- ls -la\n' },
+    ],
+    ['needs it after --', ['ls'], { code: 2, stderr: 'Error: exec does not take "ls"\n' }],
+    [
+      'needs variables with a value',
+      ['--env', 'LANG', '--', 'ls'],
+      { code: 2, stderr: 'Error: --env "LANG" is no NAME=VALUE\n' },
+    ],
+    [
+      'needs whole milliseconds',
+      ['--timeout-ms', '1s', '--', 'ls'],
+      { code: 2, stderr: 'Error: --timeout-ms must be a whole number (got 1s)\n' },
+    ],
+  ])('%s', async (_, args, expected) => {
+    const outcome = await run('exec', ...args);
+    const stdout = (expected.stdout ?? '').replace('$W', dir.root);
+    expect(outcome).toEqual({ stderr: '', ...expected, stdout });
+  });
+
+  test('prints the reply as JSON and keeps the exit code', async () => {
+    const { code, stdout } = await run('exec', '--json', '--', 'sh', '-c', 'exit 4');
+    expect({ code, reply: JSON.parse(stdout) }).toMatchObject({ code: 4, reply: { exit_code: 4, timed_out: false } });
+  });
+
+  test('passes standard input on when asked to', async () => {
+    const built = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+    const line = `printf 'a b' | "${process.execPath}" "${built}" exec --stdin -- cat`;
+    const outcome = await runCli(['-c', line], { bin: 'sh', env: { III_URL: cell.url } });
+    expect(outcome).toEqual({ code: 0, stdout: 'a b', stderr: '' });
+  });
+
+  test('asks for a sandbox by its id', async () => {
+    const { code, stderr } = await run('exec', '--sandbox', 'x', '--', 'ls');
+    expect({ code, failure: JSON.parse(stderr) }).toEqual({
+      code: 1,
+      failure: { code: 'invocation_failed', message: '`target.sandbox_id`: must be a UUID' },
+    });
+  });
+});
+
+describe('jobs', () => {
+  test('are listed, shown and killed', async () => {
+    const script = 'echo printed; sleep 600';
+    const started = await run(
+      'call',
+      'shell::exec_bg',
+      '--json',
+      JSON.stringify({ command: 'sh', args: ['-c', script] }),
+    );
+    const { job_id } = JSON.parse(started.stdout) as { job_id: string };
+    await expect
+      .poll(async () => run('jobs', 'status', job_id), { timeout: 20_000 })
+      .toEqual({ code: 0, stdout: 'printed\n', stderr: `workcell: sh -c ${script}: running\n` });
+
+    const listed = await run('jobs', 'list');
+    expect(listed.stdout).toMatch(new RegExp(`^JOB +STATUS +EXIT +STARTED +ENDED\n${job_id} +running +\\d{4}-.*Z\n$`));
+    const asJson = await run('jobs', 'list', '--json');
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ count: 1, jobs: [{ id: job_id, status: 'running' }] });
+
+    expect(await run('jobs', 'kill', job_id)).toEqual({ code: 0, stdout: `${job_id}: killed\n`, stderr: '' });
+    expect(await run('jobs', 'kill', job_id)).toEqual({
+      code: 1,
+      stdout: `${job_id}: killed (not running)\n`,
+      stderr: '',
+    });
+    const shown = await run('jobs', 'status', job_id, '--json');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ job: { id: job_id, status: 'killed', stdout: 'printed\n' } });
+  });
+
+  test('that are not known are told as JSON', async () => {
+    const { code, stderr } = await run('jobs', 'status', 'job-x');
+    expect({ code, failure: JSON.parse(stderr) }).toEqual({
+      code: 1,
+      failure: { code: 'invocation_failed', message: 'no such job: job-x' },
+    });
+  });
+
+  test('end with the Workcell that runs them', async () => {
+    await using own = await tempDir({ watched: '' });
+    const other = await startCli(['start', '--port', '0', '--workspace', own.root]);
+    const request = JSON.stringify({ command: 'tail', args: ['-f', own.path('watched')] });
+    await runCli(['call', 'shell::exec_bg', '--json', request, '--url', other.url]);
+    expect(processesOf(own.path('watched'))).toHaveLength(1);
+
+    expect(await other.stop()).toBe(0);
+    expect(processesOf(own.path('watched'))).toEqual([]);
+  });
+});
+
+/** Processes that were started with the word. */
+function processesOf(word: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(word);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('a refusal is 400 over HTTP, and a command that fails is 200', async () => {
+  const post = async (payload: unknown) => {
+    const reply = await fetch(`${cell.http}/functions/shell/exec`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(payload),
+    });
+    return [reply.status, await reply.json()];
+  };
+  expect(await post({ command: 'touch' })).toEqual([
+    400,
+    { error: { code: 'invocation_failed', message: "command 'touch' not in allowlist" } },
+  ]);
+  expect(await post({ command: 'sh', args: ['-c', 'exit 2'] })).toMatchObject([200, { exit_code: 2 }]);
+});
