@@ -1,4 +1,5 @@
 /** Reference pages from the catalogue, as Markdown or HTML. */
 export { toHtml, toMarkdown, type Page } from './blocks.ts';
 export { referencePages } from './pages.ts';
+export { policyRows } from './policy-text.ts';
 export { namedShapes, schemaFields, type SchemaField } from './schema-fields.ts';

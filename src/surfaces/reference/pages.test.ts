@@ -161,3 +161,15 @@ test('every page has an address of its own, also for a worker called errors', ()
     ['errors', 'Errors'],
   ]);
 });
+
+test('what an operator decides by is on the page', () => {
+  const entry: CatalogueEntry = {
+    ...dig,
+    permissions: ['earth.move'],
+    risk: 'high',
+    side_effects: ['hole'],
+    constraints: [],
+  };
+  const [page] = referencePages([entry], []);
+  expect(toMarkdown(page!)).toContain('\n\nPermissions: `earth.move`. Risk: `high`. Side effects: `hole`.\n\n');
+});

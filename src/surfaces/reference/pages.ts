@@ -2,6 +2,7 @@
 import type { CatalogueEntry, ErrorSummary, JsonSchema } from '#contract';
 import { toUrlPath } from '#protocol';
 import { code, type Block, type Page } from './blocks.ts';
+import { policyRows } from './policy-text.ts';
 import { namedShapes, schemaFields } from './schema-fields.ts';
 
 const ERRORS_SLUG = 'errors';
@@ -39,11 +40,17 @@ function functionBlocks(entry: CatalogueEntry): Block[] {
     { kind: 'heading', level: 2, text: code(entry.id), anchor: entry.id },
     { kind: 'text', text: entry.details ? `${entry.summary} ${entry.details}` : entry.summary },
     { kind: 'text', text: `${code(`POST /functions/${toUrlPath(entry.id)}`)} · ${code(`workcell call ${entry.id}`)}` },
+    ...policyBlocks(entry),
     ...schemaBlocks('Request', entry.request, { isRequest: true }),
     ...schemaBlocks('Response', entry.response, { isRequest: false }),
     ...errorBlocks(entry.errors),
     ...entry.examples.slice(0, 1).flatMap(exampleBlocks),
   ];
+}
+
+function policyBlocks(entry: CatalogueEntry): Block[] {
+  const rows = policyRows(entry).map(([label, values]) => `${label}: ${values.map(code).join(', ')}`);
+  return rows.length === 0 ? [] : [{ kind: 'text', text: `${rows.join('. ')}.` }];
 }
 
 /** The fields of a schema and of every shape that it names. */

@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+
+import { tempDir, type TempDir } from '#testing';
+import { coder } from '#workers/coder';
+import { filesystem } from '#workers/filesystem';
+import { readApps, withApps } from './app-file.ts';
+import { defaultEntries } from './config-file.ts';
+
+const available = [coder, filesystem];
+
+/** Of the seed's documentation, as it stands there. */
+const SEED = `modules:
+  - module: filesystem
+    actions: [read, write, edit, insert, ls, grep, find, mkdir, rm]
+    constraints:
+      paths: ["{{workspace}}"]
+      max_file_size: "50MB"
+`;
+
+const read = (dir: TempDir, ...names: string[]) =>
+  readApps(
+    names.map((name) => dir.path(name)),
+    { available, workspace: '/w', env: { DATA: '/data' } },
+  );
+const seen = (app: ReturnType<typeof read>[number]) =>
+  app.entries.map(({ def, config, namespace }) => ({
+    actions: def.functions.map(({ id }) => id.replace('filesystem::', '')).join(' '),
+    config,
+    ...(namespace && { namespace }),
+  }));
+
+test('the file of the seed is read as it stands', async () => {
+  await using dir = await tempDir({ 'editor.yaml': SEED });
+  const [app] = read(dir, 'editor.yaml');
+  expect(app).toMatchObject({ name: 'editor', file: dir.path('editor.yaml') });
+  expect(seen(app!)).toEqual([
+    {
+      actions: 'read write edit insert ls grep find mkdir rm',
+      config: { paths: ['/w'], max_file_size: '50MB', fsync: true },
+    },
+  ]);
+});
+
+test('the first app is in the default namespace, the others in that of their name', async () => {
+  await using dir = await tempDir({
+    'editor.yaml': SEED,
+    'other.yaml': 'name: reviewer\nmodules:\n  - module: filesystem\n    actions: [read]\n',
+  });
+  const apps = read(dir, 'editor.yaml', 'other.yaml');
+  expect(apps.map(({ name }) => name)).toEqual(['editor', 'reviewer']);
+  const entries = withApps(defaultEntries(available, '/w'), apps);
+  expect(entries.map(({ def, namespace }) => [def.name, def.functions.length, namespace])).toEqual([
+    ['coder', 7, undefined],
+    ['filesystem', 9, undefined],
+    ['filesystem', 1, 'reviewer'],
+  ]);
+});
+
+test('what is left out is not open: the workspace, and the shipped size', async () => {
+  await using dir = await tempDir({ 'a.yaml': 'modules: [{module: filesystem}]' });
+  const [{ actions, config }] = seen(read(dir, 'a.yaml')[0]!) as [{ actions: string; config: unknown }];
+  expect(actions.split(' ')).toHaveLength(12);
+  expect(config).toEqual({ paths: ['/w'], max_file_size: '100MB', fsync: true });
+});
+
+test.each([
+  ['a permission', 'permissions: [fs.delete]', 'read write edit insert ls grep find mv cp mkdir file_stat'],
+  ['several', 'permissions: [fs.write, fs.delete]', 'read ls grep find file_stat'],
+  ['a risk', 'risk: [high]', 'read write edit insert ls grep find mv cp mkdir file_stat'],
+  ['a risk and a permission', 'risk: [medium, high], permissions: [fs.list]', 'read grep find mkdir file_stat'],
+])('an app may deny %s', async (_, deny, actions) => {
+  await using dir = await tempDir({ 'a.yaml': `modules: [{module: filesystem}]\ndeny: {${deny}}` });
+  expect(seen(read(dir, 'a.yaml')[0]!)).toMatchObject([{ actions }]);
+});
+
+test('variables and templates are replaced', async () => {
+  const constraints = '{paths: ["${DATA}", "{{env.DATA}}/x", "{{workspace}}/src"], max_file_size: ${MAX:10B}}';
+  await using dir = await tempDir({ 'a.yaml': `modules:\n  - module: filesystem\n    constraints: ${constraints}\n` });
+  expect(seen(read(dir, 'a.yaml')[0]!)).toMatchObject([
+    { config: { paths: ['/data', '/data/x', '/w/src'], max_file_size: '10B' } },
+  ]);
+});
+
+test.each([
+  ['no file', undefined, 'cannot read $: ENOENT'],
+  ['no YAML', 'modules: [', '$: '],
+  ['nothing', '', '$: missing field `modules`'],
+  ['a key nobody knows', 'module: []', '$: unknown key "module" (did you mean "modules"?)'],
+  [
+    'a key of a module nobody knows',
+    'modules: [{module: filesystem, action: []}]',
+    '$.modules.0: unknown key "action" (did you mean "actions"?)',
+  ],
+  [
+    'a module nobody knows',
+    'modules: [{module: filesytem}]',
+    '$: no module "filesytem" (did you mean "filesystem"?); there is: filesystem',
+  ],
+  [
+    'a worker that says nothing of permissions',
+    'modules: [{module: coder}]',
+    '$: no module "coder"; there is: filesystem',
+  ],
+  [
+    'an action nobody knows',
+    'modules: [{module: filesystem, actions: [reed]}]',
+    '$: filesystem: no action "reed" (did you mean "read"?)',
+  ],
+  [
+    'a constraint nobody knows',
+    'modules: [{module: filesystem, constraints: {path: [x]}}]',
+    '$: filesystem.constraints: unknown key "path" (did you mean "paths"?)',
+  ],
+  [
+    'a size that is none',
+    'modules: [{module: filesystem, constraints: {max_file_size: 5XB}}]',
+    '$: filesystem.constraints: `max_file_size`: must be bytes',
+  ],
+  [
+    'no path at all',
+    'modules: [{module: filesystem, constraints: {paths: []}}]',
+    '$: filesystem.constraints: `paths`: must name a directory',
+  ],
+  [
+    'a template nobody knows',
+    'modules: [{module: filesystem, constraints: {paths: ["{{work}}"]}}]',
+    '$: filesystem.constraints.paths: no path template "work"',
+  ],
+  [
+    'a permission nobody knows',
+    'modules: [{module: filesystem}]\ndeny: {permissions: [fs.delte]}',
+    '$: filesystem: no permission "fs.delte" (did you mean "fs.delete"?)',
+  ],
+  [
+    'a risk nobody knows',
+    'modules: [{module: filesystem}]\ndeny: {risk: [huge]}',
+    '$: `deny.risk[0]` must be one of "low", "medium", "high"',
+  ],
+  ['a module twice', 'modules: [{module: filesystem}, {module: filesystem}]', '$: module filesystem is listed twice'],
+  ['a name that is none', 'name: "a b"\nmodules: []', '$: `name`: must be letters'],
+])('%s is refused by name', async (_, text, message) => {
+  await using dir = await tempDir(text === undefined ? {} : { 'a.yaml': text });
+  expect(() => read(dir, 'a.yaml')).toThrow(message.replace('$', dir.path('a.yaml')));
+});
+
+test('two apps cannot have one name, and only the first may be called default', async () => {
+  await using dir = await tempDir({ 'a.yaml': SEED, 'b.yaml': `name: a\n${SEED}`, 'c.yaml': `name: default\n${SEED}` });
+  expect(() => read(dir, 'a.yaml', 'b.yaml')).toThrow('two apps are called "a": give one of them another `name`');
+  expect(() => read(dir, 'a.yaml', 'c.yaml')).toThrow('only the first app may be called "default"');
+  expect(read(dir, 'c.yaml')).toMatchObject([{ name: 'default' }]);
+});

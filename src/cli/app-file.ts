@@ -1,0 +1,122 @@
+/**
+ * An app: which actions of which modules it sees, and the constraints they run under, in a YAML file of its own.
+ *
+ * A module is a worker whose functions say what permission they need and what risk they are; without that an app could
+ * not deny by either. What is left out is not open: paths are the workspace, and a permission to be denied has to exist.
+ */
+import { basename, extname } from 'node:path';
+
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+import { ConfigError, didYouMean, parseConfig, RISKS, type AnyWorker } from '#contract';
+import { configOf, expandVariables, readConfigFile, type WorkerEntry } from './config-file.ts';
+
+export interface App {
+  name: string;
+  file: string;
+  /** One for each module. */
+  entries: WorkerEntry[];
+}
+
+const DenySchema = z.strictObject({
+  permissions: z.array(z.string()).default([]),
+  risk: z.array(z.enum(RISKS)).default([]),
+});
+
+const AppSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w.-]*$/, 'must be letters, digits, "-", "_" and "."')
+    .optional(),
+  modules: z.array(
+    z.strictObject({
+      module: z.string(),
+      actions: z.array(z.string()).optional(),
+      constraints: z.unknown().optional(),
+    }),
+  ),
+  deny: DenySchema.prefault({}),
+});
+
+export interface AppSurroundings {
+  available: readonly AnyWorker[];
+  workspace: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** Apps in the order they are given: the first is called without a namespace, every other by its name. */
+export function readApps(files: readonly string[], surroundings: AppSurroundings): App[] {
+  const apps = files.map((file) => parseApp(readConfigFile(file), file, surroundings));
+  const names = apps.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new ConfigError(`two apps are called "${twice}": give one of them another \`name\``);
+
+  return apps.map((app, at) => {
+    if (at === 0) return app;
+    if (app.name === 'default') throw new ConfigError(`${app.file}: only the first app may be called "default"`);
+    return { ...app, entries: app.entries.map((entry) => ({ ...entry, namespace: app.name })) };
+  });
+}
+
+/** The workers of a configuration with those of the first app in their place, and those of the others beside them. */
+export function withApps(entries: readonly WorkerEntry[], apps: readonly App[]): WorkerEntry[] {
+  const modules = new Set(apps.flatMap((app) => app.entries.map(({ def }) => def.name)));
+  return [...entries.filter(({ def }) => !modules.has(def.name)), ...apps.flatMap((app) => app.entries)];
+}
+
+function parseApp(text: string, file: string, { available, workspace, env = process.env }: AppSurroundings): App {
+  const app = parseConfig(AppSchema, parseYaml(expandVariables(text, env), file), file);
+  const modules = available.filter(({ functions }) => functions.every(({ policy }) => policy !== undefined));
+  const entries = app.modules.map(({ module, actions, constraints }) => {
+    const def = named(module, modules, ({ name }) => name, `${file}: no module`);
+    const where = `${file}: ${module}`;
+    const functions = allowedFunctions(def, actions, app.deny, where);
+    return {
+      def: { ...def, functions },
+      config: configOf(def, constraints ?? {}, { workspace, env }, `${where}.constraints`),
+    };
+  });
+  const names = entries.map(({ def }) => def.name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new ConfigError(`${file}: module ${twice} is listed twice`);
+  return { name: app.name ?? basename(file, extname(file)), file, entries };
+}
+
+/** Those that the app names, all when it names none, without those that it denies. */
+function allowedFunctions(
+  def: AnyWorker,
+  actions: readonly string[] | undefined,
+  deny: z.output<typeof DenySchema>,
+  where: string,
+): AnyWorker['functions'] {
+  const permissions = [...new Set(def.functions.flatMap(({ policy }) => policy!.permissions))];
+  const denied = deny.permissions.map((name) => named(name, permissions, String, `${where}: no permission`));
+  const listed = actions?.map((name) =>
+    named(name, def.functions, ({ id }) => actionOf(def, id), `${where}: no action`),
+  );
+  return (listed ?? def.functions).filter(({ policy }) => {
+    const { permissions: needed, risk } = policy!;
+    return !needed.some((permission) => denied.includes(permission)) && !deny.risk.includes(risk);
+  });
+}
+
+function actionOf({ name }: AnyWorker, id: string): string {
+  return id.slice(`${name}::`.length);
+}
+
+/** The one of that name, or a refusal with the nearest. */
+function named<T>(name: string, all: readonly T[], nameOf: (item: T) => string, refusal: string): T {
+  const found = all.find((item) => nameOf(item) === name);
+  if (found !== undefined) return found;
+  const known = all.map(nameOf);
+  throw new ConfigError(`${refusal} "${name}"${didYouMean(name, known)}; there is: ${known.join(', ')}`);
+}
+
+function parseYaml(text: string, file: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new ConfigError(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,44 @@
+/** Calls of filesystem actions in one kind of jail, over the directory `ws` of a test's own folder. */
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+import type { FunctionDef, Log } from '#contract';
+import type { JailMode } from '#host';
+import { run } from './run.ts';
+import type { TempDir } from './temp-dir.ts';
+
+/** What every action answers, its data loosely typed. */
+export interface ActionReply {
+  success: boolean;
+  data?: Record<string, unknown>;
+  error?: string;
+  metadata?: Record<string, unknown>;
+}
+
+/** `open` is how the worker opens its context in a mode that is not the best one. */
+export function filesystemCases(open: (config: never, log: Log, mode: JailMode) => unknown, mode: JailMode) {
+  return async (
+    fn: FunctionDef<unknown>,
+    dir: TempDir,
+    payload: unknown,
+    config: Record<string, unknown> = {},
+  ): Promise<ActionReply> =>
+    (await run(
+      fn,
+      payload,
+      { paths: [dir.path('ws')], fsync: false, ...config },
+      { open: (parsed, log) => open(parsed as never, log, mode) },
+    )) as ActionReply;
+}
+
+/** Everything below a directory: its mode, and what it holds. */
+export function treeOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+  return Object.fromEntries(names.map((name) => [name, shown(`${folder}/${name}`)]));
+}
+
+function shown(path: string): string {
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink()) return `-> ${readlinkSync(path)}`;
+  const mode = (stat.mode & 0o777).toString(8);
+  return stat.isFile() ? `${mode} ${readFileSync(path, 'utf8')}` : mode;
+}

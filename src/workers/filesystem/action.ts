@@ -1,0 +1,60 @@
+/**
+ * An action: a function whose reply is always `{success, data | error, metadata?}`.
+ *
+ * A handler returns its data or throws; failures become results in one place for all of them, so that a malformed
+ * request is answered the same way as a missing file.
+ */
+import { z } from 'zod';
+
+import type { CallScope, FunctionDef, Policy } from '#contract';
+import { HostError } from '#host';
+import { tellHostError } from './errors.ts';
+import { filesystem, type Code, type FilesystemContext } from './worker.ts';
+
+interface ActionDef<Request extends z.ZodType, Data extends z.ZodType> extends Omit<
+  FunctionDef<FilesystemContext, Request, z.ZodType, Code>,
+  'response' | 'handle' | 'policy'
+> {
+  policy: Policy;
+  /** What a call that succeeds tells. */
+  data: Data;
+  handle(
+    request: z.output<Request>,
+    context: FilesystemContext,
+    scope: CallScope,
+  ): Promise<z.input<Data>> | z.input<Data>;
+}
+
+/** What every action answers. */
+function replyOf<Data extends z.ZodType>(data: Data) {
+  return z.object({
+    success: z.boolean().describe('Whether it was done; only then is there `data`.'),
+    data: data.optional(),
+    error: z.string().optional().describe('Why it was not done.'),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('With a failure: its `code`, and what helps to go on, such as `fix`, `closest` or `total_lines`.'),
+  });
+}
+
+export function defineAction<Request extends z.ZodType, Data extends z.ZodType>(action: ActionDef<Request, Data>) {
+  const { data, ...def } = action;
+  return filesystem.defineFunction<Request, ReturnType<typeof replyOf<Data>>>({
+    ...def,
+    response: replyOf(data),
+    async handle(request, context, scope) {
+      try {
+        return { success: true, data: await action.handle(request, context, scope) };
+      } catch (error) {
+        if (!(error instanceof HostError)) throw error;
+        throw tellHostError(error, context.jail, pathsIn(request));
+      }
+    },
+  });
+}
+
+function pathsIn(request: unknown): unknown[] {
+  const { path, source, destination } = request as Record<string, unknown>;
+  return [path, source, destination];
+}

@@ -1,0 +1,72 @@
+/**
+ * The lines of a text that are most like one that is not there.
+ *
+ * Likeness is the share of neighbouring letter pairs that two lines have in common, which forgives other spaces, a
+ * changed word or a typing error. It costs the length of the text once, with turns for others in between.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { ClosestLine } from './errors.ts';
+
+const MOST = 3;
+/** Less alike is not what was meant. */
+const LEAST_SIMILARITY = 0.4;
+
+/** Longer lines are compared by how they begin. */
+const MAX_COMPARED_CHARS = 400;
+const MAX_COMPARED_LINES = 200_000;
+/** A few milliseconds of comparing. */
+const LINES_AT_ONCE = 2000;
+
+/** Compares by the longest line of what was looked for, which says most. */
+export async function closestLines(
+  text: string,
+  wanted: string,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<ClosestLine[]> {
+  const anchor = wanted
+    .split('\n')
+    .map(plain)
+    .reduce((a, b) => (b.length > a.length ? b : a), '');
+  const pairs = pairsOf(anchor);
+  if (pairs.size === 0) return [];
+
+  const best: ClosestLine[] = [];
+  let line = 0;
+  for (let start = 0; start < text.length && line < MAX_COMPARED_LINES;) {
+    const end = text.indexOf('\n', start) < 0 ? text.length : text.indexOf('\n', start);
+    const shown = text.slice(start, Math.min(end, start + MAX_COMPARED_CHARS));
+    insert(best, { line: ++line, text: shown.replace(/\r$/, ''), similarity: likeness(pairs, plain(shown)) });
+    start = end + 1;
+    if (line % LINES_AT_ONCE > 0) continue;
+    await nextTurn();
+    signal.throwIfAborted();
+  }
+  return best;
+}
+
+function plain(line: string): string {
+  return line.slice(0, MAX_COMPARED_CHARS).trim().replaceAll(/\s+/g, ' ');
+}
+
+function insert(best: ClosestLine[], line: ClosestLine): void {
+  if (line.similarity < LEAST_SIMILARITY) return;
+  const place = best.findIndex(({ similarity }) => similarity < line.similarity);
+  best.splice(place < 0 ? best.length : place, 0, line);
+  best.length = Math.min(best.length, MOST);
+}
+
+function pairsOf(line: string): Set<string> {
+  const pairs = new Set<string>();
+  for (let at = 0; at + 1 < line.length; at++) pairs.add(line.slice(at, at + 2));
+  return pairs;
+}
+
+/** From 0 to 1, in hundredths. */
+function likeness(wanted: Set<string>, line: string): number {
+  const pairs = pairsOf(line);
+  let common = 0;
+  for (const pair of pairs) if (wanted.has(pair)) common++;
+  const total = wanted.size + pairs.size;
+  return Math.round((200 * common) / total) / 100;
+}

@@ -1,0 +1,27 @@
+/**
+ * The `filesystem` block of the configuration, which is also what an app's `constraints` hold.
+ *
+ * Only `paths: null`, written out, lifts the fence; a left-out key takes the shipped value.
+ */
+import { z } from 'zod';
+
+import { parseSize } from './size-text.ts';
+
+export const configSchema = z.strictObject({
+  paths: z
+    .array(z.string())
+    .nullable()
+    .default(['./'])
+    .refine((paths) => paths === null || paths.length > 0, 'must name a directory, or be null for no fence at all')
+    .describe(
+      'Directories that calls may reach, with everything below; relative paths start at the first. null lifts the fence.',
+    ),
+  max_file_size: z
+    .union([z.string(), z.number()])
+    .default('100MB')
+    .refine((size) => parseSize(size) !== undefined, 'must be bytes, or a number with B, KB, MB or GB such as "100MB"')
+    .describe('Largest file that is read, searched, written or copied: bytes, or a number with B, KB, MB or GB.'),
+  fsync: z.boolean().default(true).describe('Whether a change is on the disk before it is answered.'),
+});
+
+export type FilesystemConfig = z.output<typeof configSchema>;

@@ -1,0 +1,53 @@
+/** What a file holds before it is changed: within max_file_size, UTF-8, and at the version that the request expects. */
+import { z } from 'zod';
+
+import { HostError, versionOf, type JailEntry } from '#host';
+import { isUtf8Text } from './encodings.ts';
+import { errors } from './errors.ts';
+import type { FilesystemContext } from './worker.ts';
+
+export const expectedVersionField = z
+  .string()
+  .optional()
+  .describe('Go on only when the file is at this version, as a read or an earlier change told it.');
+
+export const versionField = z.string().describe('Stands for exactly the new content; for `expected_version`.');
+
+/** The bytes of the text at the target. */
+export async function readCurrentText(
+  target: JailEntry,
+  expectedVersion: string | undefined,
+  { maxFileBytes }: Pick<FilesystemContext, 'maxFileBytes'>,
+): Promise<Buffer> {
+  if (!target.stat) throw new HostError('missing', target.path);
+  if (!target.stat.isFile()) throw new HostError('not-a-file', target.path);
+
+  const path = `/${target.relativePath}`;
+  const bytes = await readCurrent(target, expectedVersion, { maxFileBytes });
+  if (!isUtf8Text(bytes)) throw errors.fail('F218', { path, encoding: 'utf-8' });
+  return bytes;
+}
+
+/** The same of a file that need not be text. */
+export async function readCurrent(
+  target: JailEntry,
+  expectedVersion: string | undefined,
+  { maxFileBytes }: Pick<FilesystemContext, 'maxFileBytes'>,
+): Promise<Buffer> {
+  using file = target.open();
+  requireSize(file, maxFileBytes);
+  const bytes = await file.read();
+  const actual = expectedVersion === undefined ? undefined : versionOf(bytes);
+  if (actual !== expectedVersion) {
+    const path = `/${file.relativePath}`;
+    throw errors.fail('F221', { path, expected: expectedVersion!, actual: actual! });
+  }
+  return bytes;
+}
+
+export function requireSize(
+  { relativePath, size }: { readonly relativePath: string; readonly size: number },
+  limit: number,
+): void {
+  if (size > limit) throw errors.fail('F213', { path: `/${relativePath}`, size, limit });
+}

@@ -1,0 +1,49 @@
+/** filesystem::cp: a second file or directory with the same content; links in a directory are copied as links. */
+import { z } from 'zod';
+
+import { defineAction } from '../action.ts';
+import { requireSize } from '../current-text.ts';
+import { errors } from '../errors.ts';
+
+export const cp = defineAction({
+  id: 'filesystem::cp',
+  summary: 'Copy a file, or a directory with everything in it.',
+  details:
+    'Both paths have to be allowed, and everything is looked at before anything is copied. A directory that exists is ' +
+    'laid over with overwrite: files of the same name are replaced, others stay. Modes are copied, owners are not.',
+  effect: 'write',
+  policy: {
+    permissions: ['fs.read', 'fs.write'],
+    risk: 'medium',
+    sideEffects: ['filesystem_write'],
+    constraints: ['paths', 'max_file_size'],
+  },
+  request: z.object({
+    source: z.string().describe('What to copy: absolute, or from the first allowed path. A symlink is followed.'),
+    destination: z.string().describe('The path of the copy, name included.'),
+    overwrite: z.boolean().default(false).describe('Whether what is at the destination is replaced.'),
+  }),
+  data: z.object({
+    source: z.string().describe('What was copied, links resolved.'),
+    destination: z.string().describe('Where the copy is.'),
+  }),
+  errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217'],
+  examples: [{ source: 'README.md', destination: 'README.copy.md', overwrite: true }],
+
+  async handle({ source, destination, overwrite }, { jail, changes, maxFileBytes }, { signal }) {
+    const [from, to] = [source, destination].map((path) => {
+      using entry = jail.target(path);
+      return `/${entry.relativePath}`;
+    }) as [string, string];
+    if (to === from || to.startsWith(`${from}/`)) {
+      throw errors.fail('F210', { problem: `${from} cannot be copied into itself` });
+    }
+
+    await changes.copy(source, destination, {
+      overwrite,
+      signal,
+      refuse: (relativePath, size) => requireSize({ relativePath, size }, maxFileBytes),
+    });
+    return { source: from, destination: to };
+  },
+});

@@ -1,0 +1,90 @@
+/**
+ * filesystem::edit: one text in place of another, exactly as it stands in the file.
+ *
+ * Bytes around the change stay as they are, line endings too. What is not found is answered with the lines most like it.
+ */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { countLines, versionOf, type JailEntry } from '#host';
+import { defineAction } from '../action.ts';
+import { closestLines } from '../closest-lines.ts';
+import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
+import { errors } from '../errors.ts';
+import { previewPlaces } from '../numbered-lines.ts';
+import { findAll, replaceAt } from '../replace-text.ts';
+import type { FilesystemContext } from '../worker.ts';
+
+const MAX_LINES_TOLD = 20;
+
+const Request = z.object({
+  path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
+  old_string: z.string().describe('Exact text to find; LF also stands for the CRLF of a file that has it.'),
+  new_string: z.string().describe('Text to put there.'),
+  count: wire.uint32().default(1).describe('Occurrences to replace, from the top; 0 for all.'),
+  expect_unique: z
+    .boolean()
+    .optional()
+    .describe('Whether to refuse when count is 1 and the text is there more than once.'),
+  expected_version: expectedVersionField,
+});
+
+export const edit = defineAction({
+  id: 'filesystem::edit',
+  summary: 'Replace an exact text in a file, and show the lines around the change.',
+  details: 'The file is UTF-8 text and keeps its mode and its line endings. Readers see the old file or the new one.',
+  effect: 'write',
+  policy: {
+    permissions: ['fs.read', 'fs.write'],
+    risk: 'medium',
+    sideEffects: ['filesystem_write'],
+    constraints: ['paths', 'max_file_size'],
+  },
+  request: Request,
+  data: z.object({
+    path: z.string().describe('Where the file is, links resolved.'),
+    replacements: wire.uint32(),
+    preview: z.string().describe('Numbered lines around the first places that changed, as they are now.'),
+    version: versionField,
+  }),
+  errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F219', 'F220', 'F221'],
+  examples: [{ path: 'README.md', old_string: 'teh', new_string: 'the' }],
+
+  handle(request, context, scope) {
+    const { path, old_string, new_string } = request;
+    if (old_string === '') throw errors.fail('F210', { problem: '`old_string` must not be empty' });
+    if (old_string === new_string) throw errors.fail('F210', { problem: '`old_string` and `new_string` are the same' });
+    return context.changes.onTarget(path, scope.signal, (target) => editTarget(target, request, context, scope));
+  },
+});
+
+async function editTarget(
+  target: JailEntry,
+  { old_string, new_string, count, expect_unique, expected_version }: z.output<typeof Request>,
+  context: FilesystemContext,
+  scope: { signal: AbortSignal },
+) {
+  const path = `/${target.relativePath}`;
+  const before = await readCurrentText(target, expected_version, context);
+  const found = findAll(before, old_string);
+  if (found.starts.length === 0) {
+    throw errors.fail('F219', { path, closest: await closestLines(before.toString(), old_string, scope) });
+  }
+  if (expect_unique && count === 1 && found.starts.length > 1) {
+    const lines = found.starts.slice(0, MAX_LINES_TOLD).map((start) => countLines(before.subarray(0, start + 1)));
+    throw errors.fail('F220', { path, count: found.starts.length, lines });
+  }
+
+  const atMost = count === 0 ? Infinity : count;
+  const after = replaceAt(before, found, { oldString: old_string, newString: new_string, atMost });
+  const size = after.text.length;
+  if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
+
+  await context.changes.write(target, after.text);
+  return {
+    path,
+    replacements: after.replacements,
+    preview: previewPlaces(after.text, after.places),
+    version: versionOf(after.text),
+  };
+}

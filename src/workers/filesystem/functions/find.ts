@@ -1,0 +1,47 @@
+/** filesystem::find: paths below a directory whose name, or whose way from there, matches a glob. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { visitBelow } from '#host';
+import { defineAction } from '../action.ts';
+import { matcherOf, maxResultsField, truncatedField } from '../listing.ts';
+
+const KIND_OF_TYPE = { file: 'file', dir: 'directory' } as const;
+
+export const find = defineAction({
+  id: 'filesystem::find',
+  summary: 'Find files and directories by a glob.',
+  details:
+    'A glob without / is about names at any depth; one with / is about paths from the directory. * and ? stay inside a ' +
+    'name, ** crosses. Hidden names are found too, symlinks are not followed, and what cannot be read is passed over.',
+  effect: 'read',
+  policy: { permissions: ['fs.read'], risk: 'low', sideEffects: [], constraints: ['paths'] },
+  request: z.object({
+    pattern: z.string().min(1).describe('The glob, such as *.py or src/**/test_*.py.'),
+    path: z.string().default('.').describe('The directory to search: absolute, or from the first allowed path.'),
+    type: z.enum(['file', 'dir']).nullish().describe('Only files, or only directories.'),
+    max_results: maxResultsField(100),
+  }),
+  data: z.object({
+    matches: z.array(z.string()).describe('Absolute paths, what is in a directory right after it.'),
+    count: wire.uint64().describe('Paths in the list.'),
+    truncated: truncatedField,
+  }),
+  errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
+  examples: [{ pattern: '*.md' }, { pattern: 'src/**/*.ts', type: 'file', max_results: 20 }],
+
+  async handle({ pattern, path, type, max_results }, { jail }, scope) {
+    using top = jail.openDir(path);
+    const isMatch = matcherOf(pattern, top);
+    const wanted = type == null ? undefined : KIND_OF_TYPE[type];
+    const matches: string[] = [];
+    let truncated = false;
+    await visitBelow(top, scope, (dir, { name, kind }) => {
+      if ((wanted && kind !== wanted) || !isMatch(dir, name)) return 'go-on';
+      truncated = matches.length === max_results;
+      if (!truncated) matches.push(`/${dir.pathOf(name)}`);
+      return truncated ? 'stop' : 'go-on';
+    });
+    return { matches, count: matches.length, truncated };
+  },
+});

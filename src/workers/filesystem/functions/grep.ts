@@ -1,0 +1,95 @@
+/**
+ * filesystem::grep: lines that match a regex, in a file or below a directory.
+ *
+ * One engine whatever the host has installed, so that the answer is the same everywhere: hidden files are searched, no
+ * ignore file is read, and the time does not depend on how the regex is written.
+ */
+import { basename, dirname } from 'node:path';
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { HostError, MAX_PATTERN_BYTES, type Jail } from '#host';
+import { defineAction } from '../action.ts';
+import { errors } from '../errors.ts';
+import { maxResultsField, truncatedField } from '../listing.ts';
+import type { SearchPlace } from '../search-roots.ts';
+
+const MAX_LINE_BYTES = 4096;
+
+/** Means the same as a regex and as it stands, which is found faster. */
+const LITERAL = /^[\w\s"'%,/:;<=>@`!-]+$/;
+
+const Match = z.object({
+  file: z.string().describe('Absolute.'),
+  line: wire.uint64().describe('From 1.'),
+  text: z.string().describe(`The line, cut to ${MAX_LINE_BYTES} bytes.`),
+});
+
+export const grep = defineAction({
+  id: 'filesystem::grep',
+  summary: 'Search files for lines that match a regex.',
+  details:
+    'Regexes have the syntax of the Rust regex crate. Files with a NUL byte and files over max_file_size are passed ' +
+    'over, symlinks are not followed. Sorted by path, then line; each line counts once.',
+  effect: 'read',
+  policy: { permissions: ['fs.read'], risk: 'low', sideEffects: [], constraints: ['paths', 'max_file_size'] },
+  request: z.object({
+    pattern: z.string().min(1).describe('The regex.'),
+    path: z.string().default('.').describe('File or directory to search: absolute, or from the first allowed path.'),
+    include: z
+      .string()
+      .nullish()
+      .describe('Glob that file names have to match; with a / in it, that paths from the directory have to match.'),
+    recursive: z.boolean().default(true).describe('Whether to search the directories below as well.'),
+    max_results: maxResultsField(100),
+    case_sensitive: z.boolean().default(true),
+  }),
+  data: z.object({
+    matches: z.array(Match),
+    count: wire.uint64().describe('Lines in the list.'),
+    truncated: truncatedField,
+  }),
+  errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
+  examples: [{ pattern: 'TODO' }, { pattern: 'def \\w+', include: '*.py' }],
+
+  async handle({ pattern, path, include, recursive, max_results, case_sensitive }, { jail, search }, scope) {
+    if (Buffer.byteLength(pattern) > MAX_PATTERN_BYTES) {
+      throw errors.fail('F210', { problem: `\`pattern\` is longer than ${MAX_PATTERN_BYTES} bytes` });
+    }
+    const place = placeOf(jail, path, { include: include ?? undefined, recursive });
+    const query = {
+      pattern,
+      isRegex: !case_sensitive || !LITERAL.test(pattern),
+      ignoreCase: !case_sensitive,
+      wantsContent: true,
+      wantsPaths: false,
+      maxMatches: max_results,
+      maxLineBytes: MAX_LINE_BYTES,
+      contextLines: 0,
+    };
+    const { found, isTruncated } = await search.search(place, query, scope);
+    return { matches: found, count: found.length, truncated: isTruncated };
+  },
+});
+
+/** A file is searched as the only one of its directory. */
+function placeOf(
+  jail: Jail,
+  path: string,
+  { include, recursive }: { include: string | undefined; recursive: boolean },
+): SearchPlace {
+  using target = jail.target(path);
+  if (!target.stat) throw new HostError('missing', path);
+
+  const place = `/${target.relativePath}`;
+  if (target.stat.isFile()) {
+    return { directory: dirname(place), includeGlobs: [`/${escaped(basename(place))}`], isRecursive: false };
+  }
+  if (!target.stat.isDirectory()) throw new HostError('not-a-file', path);
+  const includeGlobs = include === undefined ? [] : [recursive ? include : `/${include.replace(/^\//, '')}`];
+  return { directory: place, includeGlobs, isRecursive: recursive };
+}
+
+function escaped(name: string): string {
+  return name.replaceAll(/[\\*?[\]{}!]/g, '\\$&');
+}

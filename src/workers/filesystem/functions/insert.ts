@@ -1,0 +1,79 @@
+/** filesystem::insert: lines before a line, or after the last one, ended as the lines around them are. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { countLines, endsWithNewline, lineEnding, locateLines, versionOf } from '#host';
+import { defineAction } from '../action.ts';
+import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
+import { errors } from '../errors.ts';
+import { previewPlaces } from '../numbered-lines.ts';
+
+export const insert = defineAction({
+  id: 'filesystem::insert',
+  summary: 'Insert lines before a line of a file, and show the lines around them.',
+  details:
+    'The content becomes lines of its own: a newline is added where it has none at its end. The file is UTF-8 text and ' +
+    'keeps its mode and its line endings.',
+  effect: 'write',
+  policy: {
+    permissions: ['fs.read', 'fs.write'],
+    risk: 'medium',
+    sideEffects: ['filesystem_write'],
+    constraints: ['paths', 'max_file_size'],
+  },
+  request: z.object({
+    path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
+    line: wire.uint64().min(1).describe('Line to insert before, from 1; one more than there are appends.'),
+    content: z.string().describe('Text to insert.'),
+    expected_version: expectedVersionField,
+  }),
+  data: z.object({
+    path: z.string().describe('Where the file is, links resolved.'),
+    line: wire.uint64().describe('Number of the first line inserted.'),
+    lines_inserted: wire.uint64(),
+    total_lines: wire.uint64().describe('Lines of the file now.'),
+    preview: z.string().describe('Numbered lines around those inserted, as they are now.'),
+    version: versionField,
+  }),
+  errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F221', 'F222'],
+  examples: [{ path: 'README.md', line: 1, content: '<!-- draft -->' }],
+
+  handle({ path: asked, line, content, expected_version }, context, { signal }) {
+    return context.changes.onTarget(asked, signal, async (target) => {
+      const path = `/${target.relativePath}`;
+      const before = await readCurrentText(target, expected_version, context);
+      const { count: totalLines, starts } = locateLines(before, [line]);
+      const start = starts.get(line);
+      if (start === undefined) {
+        const problem = `no line ${line}: ${path} has ${totalLines} lines, so line may be 1 to ${totalLines + 1}`;
+        throw errors.fail('F222', { problem, totalLines });
+      }
+
+      const { text, place } = insertLines(before, start, content);
+      const size = text.length;
+      if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
+
+      await context.changes.write(target, text);
+      return {
+        path,
+        line,
+        lines_inserted: countLines(text.subarray(place.start, place.end)),
+        total_lines: countLines(text),
+        preview: previewPlaces(text, [place]),
+        version: versionOf(text),
+      };
+    });
+  },
+});
+
+/** After a last line without newline comes one first. */
+function insertLines(before: Buffer, start: number, content: string) {
+  const ending = lineEnding(before, start);
+  const isVerbatim = ending === '\n' || content.includes('\r\n');
+  const spelled = isVerbatim ? content : content.replaceAll('\n', '\r\n');
+  const lines = Buffer.from(spelled.endsWith('\n') ? spelled : spelled + ending);
+  const isAfterOpenLine = start > 0 && start === before.length && !endsWithNewline(before);
+  const head = Buffer.concat([before.subarray(0, start), Buffer.from(isAfterOpenLine ? ending : '')]);
+  const text = Buffer.concat([head, lines, before.subarray(start)]);
+  return { text, place: { start: head.length, end: head.length + lines.length } };
+}

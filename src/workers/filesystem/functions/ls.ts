@@ -1,0 +1,89 @@
+/**
+ * filesystem::ls: what is in a directory, by name, and below it when asked.
+ *
+ * Only entries of the list are looked at, and the walk ends with it, so a huge directory costs its names and no more.
+ */
+import { z } from 'zod';
+
+import { wire, type CallScope } from '#contract';
+import { firstNames, visitBelow, type JailDir } from '#host';
+import { defineAction } from '../action.ts';
+import { Entry, entryOf, isHidden, matcherOf, maxResultsField, truncatedField } from '../listing.ts';
+
+type Entries = z.input<typeof Entry>[];
+
+const Request = z.object({
+  path: z.string().default('.').describe('The directory: absolute, or from the first allowed path.'),
+  recursive: z.boolean().default(false).describe('Whether to list everything below as well.'),
+  pattern: z
+    .string()
+    .nullish()
+    .describe('Glob that names have to match; with a / in it, that paths from the directory have to match.'),
+  include_hidden: z
+    .boolean()
+    .default(false)
+    .describe('Whether to list names that begin with a dot, and what is below.'),
+  max_results: maxResultsField(1000),
+});
+
+export const ls = defineAction({
+  id: 'filesystem::ls',
+  summary: 'List a directory with type, size and time of each entry.',
+  details:
+    'Sorted by the bytes of the names; with recursive, what is in a directory follows it. Symlinks are listed and not ' +
+    'followed, and directories that cannot be read are listed without what is in them.',
+  effect: 'read',
+  policy: { permissions: ['fs.list'], risk: 'low', sideEffects: [], constraints: ['paths'] },
+  request: Request,
+  data: z.object({
+    path: z.string().describe('Where the directory is, links resolved.'),
+    entries: z.array(Entry),
+    count: wire.uint64().describe('Entries in the list.'),
+    truncated: truncatedField,
+  }),
+  errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
+  examples: [{}, { path: '.', recursive: true, pattern: '*.ts' }],
+
+  async handle(request, { jail }, scope) {
+    using dir = jail.openDir(request.path);
+    const list = request.recursive ? listBelow : listDirectory;
+    const { entries, truncated } = await list(dir, request, scope);
+    return { path: `/${dir.relativePath}`, entries, count: entries.length, truncated };
+  },
+});
+
+async function listDirectory(
+  dir: JailDir,
+  { pattern, include_hidden, max_results }: z.output<typeof Request>,
+  { signal }: CallScope,
+): Promise<{ entries: Entries; truncated: boolean }> {
+  const matches = pattern == null ? () => true : matcherOf(pattern, dir);
+  const { names, total } = await firstNames(dir, max_results, {
+    signal,
+    accepts: (name) => (include_hidden || !isHidden(name)) && matches(dir, name),
+  });
+  const entries = names.flatMap((name) => entryOf(dir, name) ?? []);
+  return { entries, truncated: total > names.length };
+}
+
+async function listBelow(
+  top: JailDir,
+  { pattern, include_hidden, max_results }: z.output<typeof Request>,
+  scope: CallScope,
+): Promise<{ entries: Entries; truncated: boolean }> {
+  const matches = pattern == null ? () => true : matcherOf(pattern, top);
+  const entries: Entries = [];
+  let truncated = false;
+  await visitBelow(top, scope, (dir, { name }) => {
+    if (!include_hidden && isHidden(name)) return 'pass';
+    if (!matches(dir, name)) return 'go-on';
+    if (entries.length === max_results) {
+      truncated = true;
+      return 'stop';
+    }
+    const entry = entryOf(dir, name);
+    if (entry) entries.push(entry);
+    return 'go-on';
+  });
+  return { entries, truncated };
+}

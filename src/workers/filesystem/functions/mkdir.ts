@@ -1,0 +1,37 @@
+/** filesystem::mkdir: a directory, with those missing on the way to it; one that is there already is fine. */
+import { z } from 'zod';
+
+import { HostError } from '#host';
+import { defineAction } from '../action.ts';
+
+const DIRECTORY_MODE = 0o755;
+
+export const mkdir = defineAction({
+  id: 'filesystem::mkdir',
+  summary: 'Create a directory and the directories missing on the way.',
+  effect: 'write',
+  policy: {
+    permissions: ['fs.write'],
+    risk: 'low',
+    sideEffects: ['filesystem_write'],
+    constraints: ['paths'],
+  },
+  request: z.object({
+    path: z.string().describe('The directory: absolute, or from the first allowed path. Symlinks are followed.'),
+  }),
+  data: z.object({
+    path: z.string().describe('Where the directory is, links resolved.'),
+    created: z.boolean().describe('False when it was there already.'),
+  }),
+  errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
+  examples: [{ path: 'notes/2026' }],
+
+  handle({ path }, { changes }, { signal }) {
+    return changes.onTarget(path, signal, async (target) => {
+      if (target.stat && !target.stat.isDirectory()) throw new HostError('exists', path);
+      const created = target.stat === undefined;
+      if (created) await changes.makeDirectory(target, { mode: DIRECTORY_MODE, parents: true });
+      return { path: `/${target.relativePath}`, created };
+    });
+  },
+});

@@ -1,0 +1,39 @@
+/** filesystem::mv: another path for a file or directory; a symlink moves itself, wherever it leads. */
+import { z } from 'zod';
+
+import { defineAction } from '../action.ts';
+
+export const mv = defineAction({
+  id: 'filesystem::mv',
+  summary: 'Move or rename a file or directory.',
+  details:
+    'Both paths have to be allowed. What is at the destination stays unless overwrite is set; a directory with entries ' +
+    'is never replaced.',
+  effect: 'write',
+  policy: {
+    permissions: ['fs.read', 'fs.write'],
+    risk: 'medium',
+    sideEffects: ['filesystem_write'],
+    constraints: ['paths'],
+  },
+  request: z.object({
+    source: z.string().describe('What to move: absolute, or from the first allowed path.'),
+    destination: z.string().describe('Its path afterwards, name included.'),
+    overwrite: z.boolean().default(false).describe('Whether what is at the destination is replaced.'),
+  }),
+  data: z.object({
+    source: z.string().describe('Where it was.'),
+    destination: z.string().describe('Where it is.'),
+  }),
+  errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
+  examples: [{ source: 'draft.md', destination: 'notes.md' }],
+
+  async handle({ source, destination, overwrite }, { jail, changes }, { signal }) {
+    const places = [source, destination].map((path) => {
+      using entry = jail.entry(path);
+      return `/${entry.relativePath}`;
+    }) as [string, string];
+    await changes.rename(source, destination, { overwrite, signal });
+    return { source: places[0], destination: places[1] };
+  },
+});

@@ -1,0 +1,46 @@
+/** filesystem::rm: takes a file, a symlink or a directory away; of a symlink never what it leads to. */
+import { z } from 'zod';
+
+import { HostError, kindOf } from '#host';
+import { defineAction } from '../action.ts';
+import { errors } from '../errors.ts';
+import { ENTRY_TYPES } from '../listing.ts';
+
+export const rm = defineAction({
+  id: 'filesystem::rm',
+  summary: 'Delete a file or directory for good.',
+  details: 'Any directory needs recursive, also an empty one. An allowed path itself is never deleted.',
+  effect: 'delete',
+  policy: {
+    permissions: ['fs.delete'],
+    risk: 'high',
+    sideEffects: ['filesystem_delete'],
+    constraints: ['paths'],
+  },
+  request: z.object({
+    path: z.string().describe('What to delete: absolute, or from the first allowed path.'),
+    recursive: z.boolean().default(false).describe('Whether a directory goes, with everything in it.'),
+  }),
+  data: z.object({
+    path: z.string().describe('Where it was.'),
+    type: z.enum(ENTRY_TYPES).describe('What it was.'),
+    deleted: z.boolean(),
+  }),
+  errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
+  examples: [{ path: 'scratch.txt' }],
+
+  handle({ path, recursive }, { changes }, { signal }) {
+    return changes.onEntry(path, signal, async (entry) => {
+      if (!entry.stat) throw new HostError('missing', path);
+      const place = `/${entry.relativePath}`;
+      if (entry.stat.isDirectory() && !recursive && !entry.isRoot) {
+        throw errors.fail('F212', {
+          problem: `${place} is a directory; recursive deletes it with everything in it`,
+          fix: { recursive: true },
+        });
+      }
+      const deleted = await changes.remove(entry, { recursive, signal });
+      return { path: place, type: kindOf(entry.stat), deleted };
+    });
+  },
+});

@@ -1,0 +1,54 @@
+/** What listings tell of an entry, and which entries belong to them. */
+import type { Stats } from 'node:fs';
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { compileGlobs, kindOf, toText, type ByteString, type JailDir } from '#host';
+
+/** Most entries of a list, whatever a request asks for. */
+const MAX_RESULTS = 100_000;
+
+export const ENTRY_TYPES = ['file', 'directory', 'symlink', 'other'] as const;
+
+export const Entry = z.object({
+  name: z.string().describe('Bytes that are not UTF-8 are replaced by U+FFFD.'),
+  path: z.string().describe('Absolute.'),
+  type: z.enum(ENTRY_TYPES).describe('Symlinks are told as such and not followed.'),
+  size: wire.uint64().describe('Bytes.'),
+  modified: z.number().describe('Last change, in seconds since 1970.'),
+});
+
+export const maxResultsField = (usual: number) =>
+  z.int().min(1).max(MAX_RESULTS).default(usual).describe('Where the list ends.');
+
+export const truncatedField = z.boolean().describe('True when there is more than the list may hold.');
+
+/** Undefined when it is gone by now. */
+export function entryOf(dir: JailDir, name: ByteString): z.input<typeof Entry> | undefined {
+  const stat = dir.lstat(name);
+  if (!stat) return undefined;
+  return {
+    name: toText(name),
+    path: `/${dir.pathOf(name)}`,
+    type: kindOf(stat),
+    size: stat.size,
+    modified: modifiedSecs(stat),
+  };
+}
+
+export function modifiedSecs({ mtimeMs }: Pick<Stats, 'mtimeMs'>): number {
+  return mtimeMs / 1000;
+}
+
+export function isHidden(name: ByteString): boolean {
+  return name.startsWith('.');
+}
+
+/** Whether an entry below a directory is meant: by its name, or by its way from there when the glob has a `/`. */
+export function matcherOf(glob: string, top: JailDir): (dir: JailDir, name: ByteString) => boolean {
+  const matches = compileGlobs([glob], { dialect: 'segments' });
+  if (!glob.includes('/')) return (_, name) => matches(toText(name));
+
+  const skipped = top.relativePath === '' ? 0 : top.relativePath.length + 1;
+  return (dir, name) => matches(dir.pathOf(name).slice(skipped));
+}

@@ -1,0 +1,132 @@
+/**
+ * Some lines of a file, numbered, found without holding the file.
+ *
+ * Lines keep their ends. An answer has a bound of its own: what does not fit is left out, and `truncated` says so.
+ */
+import { bytesAsSource, endsWithNewline, LineIndex, lineStart, readLines, type ByteSource, type JailFile } from '#host';
+import { decodeText, type Encoding } from './encodings.ts';
+import { errors } from './errors.ts';
+import { numberLines } from './numbered-lines.ts';
+import type { FilesystemContext } from './worker.ts';
+
+/** Read at once, which is cheaper than asking for blocks of it. */
+const SMALL_BYTES = 1 << 20;
+
+/** Lines of a larger file are counted only as far as someone asked. */
+const COUNTED_BYTES = 64 * 2 ** 20;
+
+/** With their numbers and as JSON, whatever they hold, these fit into a message of the bus. */
+const MAX_CONTENT_BYTES = 8 * 2 ** 20;
+const MAX_CONTENT_LINES = 500_000;
+
+export interface WindowRequest {
+  /** Counted from 1. */
+  startLine: number;
+  /** Shown as well. */
+  endLine: number;
+  encoding: Encoding;
+}
+
+export interface TextWindow {
+  content: string;
+  start_line: number;
+  end_line: number;
+  total_lines?: number;
+  truncated?: true;
+  last_line_cut?: true;
+}
+
+interface Scope {
+  readonly signal: AbortSignal;
+}
+
+/** The file's bytes as they are searched for lines, and all of them where they were read anyway. */
+export interface OpenText {
+  source: ByteSource;
+  index: LineIndex;
+  /** How the source is encoded. */
+  encoding: Encoding;
+  whole?: Buffer;
+}
+
+/** Lines of UTF-16 are found in its UTF-8 form: a byte that looks like a newline need not be one. */
+export async function openText(
+  file: JailFile,
+  encoding: Encoding,
+  { lineIndexes }: Pick<FilesystemContext, 'lineIndexes'>,
+): Promise<OpenText> {
+  const isWide = encoding === 'utf-16le';
+  if (!isWide && file.size > SMALL_BYTES) return { source: file, index: lineIndexes.of(file), encoding };
+
+  const whole = await file.read();
+  const index = new LineIndex();
+  if (!isWide) return { source: bytesAsSource(whole), index, encoding, whole };
+
+  const text = decodeText(whole, encoding);
+  if (text === undefined) throw errors.fail('F218', { path: `/${file.relativePath}`, encoding });
+  return { source: bytesAsSource(Buffer.from(text)), index, encoding: 'utf-8', whole };
+}
+
+/** Throws F218 for lines that are not text, and F222 for lines that are not there. */
+export async function showWindow(
+  path: string,
+  { source, index, encoding }: OpenText,
+  request: WindowRequest,
+  scope: Scope,
+): Promise<TextWindow> {
+  const { startLine, endLine } = request;
+  const start = endLine < startLine ? undefined : await index.startOf(startLine, source, scope);
+  if (start === undefined) throw await noSuchLines(path, request, index.countLines(source, scope));
+
+  const asked = endLine - startLine + 1;
+  const limits = { start, lines: Math.min(asked, MAX_CONTENT_LINES), maxBytes: MAX_CONTENT_BYTES };
+  const { bytes, newlines } = await readLines(source, limits, scope);
+  const isEnd = start + bytes.length >= source.size;
+  const isOpen = bytes.length > 0 && !endsWithNewline(bytes);
+  const { shown, isCut } = isOpen && !isEnd ? wholeLines(bytes) : { shown: bytes, isCut: false };
+  const lines = newlines + (isCut || (isOpen && isEnd) ? 1 : 0);
+
+  const text = decodeText(shown, encoding);
+  if (text === undefined) throw errors.fail('F218', { path, encoding: request.encoding });
+  const isShort = isCut || (lines < asked && start + shown.length < source.size);
+  const totalLines = await totalOf(index, source, scope);
+  return {
+    content: numberLines(text, startLine),
+    start_line: startLine,
+    end_line: startLine + lines - 1,
+    ...(totalLines !== undefined && { total_lines: totalLines }),
+    ...(isShort && { truncated: true }),
+    ...(isCut && { last_line_cut: true }),
+  };
+}
+
+/** Without the line that has no end; of a single one, what fits and ends with a character. */
+function wholeLines(bytes: Buffer): { shown: Buffer; isCut: boolean } {
+  const end = lineStart(bytes, bytes.length - 1);
+  if (end > 0) return { shown: bytes.subarray(0, end), isCut: false };
+
+  return { shown: bytes.subarray(0, wholeCharacters(bytes)), isCut: true };
+}
+
+/** The length without a character that has begun and not ended. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let length = 1; length <= 4; length++) {
+    const byte = bytes.at(-length)!;
+    const isContinuation = byte >= 0x80 && byte < 0xc0;
+    if (isContinuation) continue;
+    const wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return wanted > length ? bytes.length - length : bytes.length;
+  }
+  return bytes.length;
+}
+
+async function totalOf(index: LineIndex, source: ByteSource, scope: Scope): Promise<number | undefined> {
+  if (index.totalLines !== undefined || source.size > COUNTED_BYTES) return index.totalLines;
+  return index.countLines(source, scope);
+}
+
+async function noSuchLines(path: string, { startLine, endLine }: WindowRequest, counting: Promise<number>) {
+  const totalLines = await counting;
+  const what = endLine < startLine ? `start_line ${startLine} is after end_line ${endLine}` : `no line ${startLine}`;
+  return errors.fail('F222', { problem: `${what}: ${path} has ${totalLines} lines`, totalLines });
+}
