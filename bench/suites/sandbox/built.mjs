@@ -1,0 +1,16 @@
+/** The parts of the sandbox worker that are measured, as the build made them. */
+const area = '../../../dist/workers/sandbox';
+
+export const { NamespacesBackend } = await import(`${area}/backends/namespaces/index.js`);
+export const { AgentClient } = await import(`${area}/guest/agent-client.js`);
+export const { GuestFiles } = await import(`${area}/guest/guest-files.js`);
+
+const { openImages } = await import(`${area}/images/index.js`);
+const { silentLog } = await import('#contract');
+
+/** The images of whoever runs the benchmark; the folder of the cache may be given in the environment. */
+export function imagesHere() {
+  const { WORKCELL_IMAGE_CACHE: cacheDir = null } = process.env;
+  const config = { cache_dir: cacheDir, custom_images: {}, image_allowlist: ['python'], auto_install: false };
+  return openImages(config, silentLog);
+}

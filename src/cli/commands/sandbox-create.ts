@@ -1,0 +1,49 @@
+/** workcell sandbox create: a sandbox that stays; its id is all that standard output gets. */
+import { z } from 'zod';
+
+import type { Command } from '../command.ts';
+import { addressOptions, text } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { readNumber, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
+import { shapeOf, shapeOptions } from '../sandbox-options.ts';
+import { showingWait } from '../wait-line.ts';
+
+const Created = z.object({ sandbox_id: z.string(), isolation: z.string().optional() });
+
+export const sandboxCreate: Command = {
+  name: 'sandbox create',
+  aliases: ['worker sandbox create'],
+  summary: 'Start a sandbox and print its id.',
+  usage: '<image>',
+  options: {
+    ...shapeOptions,
+    name: { type: 'string', value: 'LABEL', description: 'A label for the list.' },
+    'idle-timeout': { type: 'string', value: 'SECS', description: 'Stop it after this long without a call.' },
+    json: { type: 'boolean', description: 'Print the reply as JSON.' },
+    ...addressOptions,
+  },
+  examples: ['id=$(workcell sandbox create python)'],
+  minWords: 1,
+  maxWords: 1,
+
+  run({ words: [image], options }) {
+    const request = {
+      image,
+      ...shapeOf(options),
+      name: text(options.name),
+      idle_timeout_secs: readNumber(text(options['idle-timeout']), '--idle-timeout'),
+    };
+    return tellingFailures(options, async (bus) => {
+      const startMs = performance.now();
+      const creating = bus.call('sandbox::create', request, { timeoutMs: WAIT_MS });
+      const reply = await showingWait(creating, `preparing ${image}`);
+      const { sandbox_id, isolation } = Created.parse(reply);
+      process.stdout.write(options.json === true ? `${JSON.stringify(reply, null, 2)}\n` : `${sandbox_id}\n`);
+      if (process.stderr.isTTY) {
+        const secs = ((performance.now() - startMs) / 1000).toFixed(1);
+        process.stderr.write(`ready in ${secs} s (${isolation ?? 'isolation unknown'})\n`);
+      }
+      return EXIT.ok;
+    });
+  },
+};

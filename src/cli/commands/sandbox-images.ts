@@ -1,0 +1,39 @@
+/** workcell sandbox images: what sandboxes can be made from, and what of it is on this disk. */
+import type { ImageRow } from '#workers/sandbox';
+import type { Command } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { imageOptions, megabytes, withImages } from '../image-cache.ts';
+import { table } from '../render.ts';
+
+export const sandboxImages: Command = {
+  name: 'sandbox images',
+  aliases: ['worker sandbox images'],
+  summary: 'List the images, and which of them are on this disk.',
+  options: imageOptions,
+  examples: ['workcell sandbox images', 'workcell sandbox images --json'],
+  maxWords: 0,
+
+  run({ options }) {
+    return withImages(options, ({ images }) => {
+      const rows = images.list();
+      if (options.json === true) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+      else
+        process.stdout.write(table(['NAME', 'REFERENCE', 'HERE', 'SIZE_MB', 'LAST_USED', 'DIGEST'], rows.map(toRow)));
+      return EXIT.ok;
+    });
+  },
+};
+
+function toRow({ name, ref, cached }: ImageRow): string[] {
+  if (!cached) return [name ?? '', ref, 'no', '', '', ''];
+  const { source, bytes, lastUsed, isInUse, digest } = cached;
+  const here = isInUse ? `${source}, in use` : source;
+  return [
+    name ?? '',
+    ref,
+    here,
+    megabytes(bytes),
+    lastUsed.toISOString().slice(0, 16),
+    digest.slice('sha256:'.length, 19),
+  ];
+}

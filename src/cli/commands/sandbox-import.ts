@@ -1,0 +1,29 @@
+/** workcell sandbox import: an image from a file, for machines that no registry reaches. */
+import { resolve } from 'node:path';
+
+import type { Command } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { clearProgress, imageOptions, withImages } from '../image-cache.ts';
+
+export const sandboxImport: Command = {
+  name: 'sandbox import',
+  aliases: ['worker sandbox import'],
+  summary: 'Take the image of an archive for one that sandboxes can ask for.',
+  usage: '<archive> <image>',
+  details:
+    'The archive is what `docker save` wrote, or an OCI layout as a directory or a tar. The image is a name of\n' +
+    '`workcell sandbox images`, or the reference that custom_images gives a name to.',
+  options: imageOptions,
+  examples: ['docker save my-tools | gzip > tools.tar.gz; workcell sandbox import tools.tar.gz tools'],
+  minWords: 2,
+  maxWords: 2,
+
+  run({ words: [archive = '', image = ''], options }) {
+    return withImages(options, async ({ images, signal, onProgress }) => {
+      const imported = await images.import(resolve(archive), image, { signal, onProgress }).finally(clearProgress);
+      if (options.json === true) process.stdout.write(`${JSON.stringify(imported, null, 2)}\n`);
+      else process.stdout.write(`${imported.ref} is here as ${imported.digest}\n`);
+      return EXIT.ok;
+    });
+  },
+};

@@ -1,0 +1,48 @@
+/** workcell sandbox prune: room on the disk, at the price of fetching images again. */
+import type { PruneReport } from '#workers/sandbox';
+import type { Command } from '../command.ts';
+import { text } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { imageOptions, megabytes, withImages } from '../image-cache.ts';
+import { readDuration, readNumber } from '../sandbox-command.ts';
+
+const DEFAULT_UNUSED = '720h';
+
+export const sandboxPrune: Command = {
+  name: 'sandbox prune',
+  aliases: ['worker sandbox prune'],
+  summary: 'Remove images that nothing has used for a while, and downloads of no use.',
+  details: 'An image that a sandbox uses stays, whichever process runs the sandbox.',
+  options: {
+    'unused-for': {
+      type: 'string',
+      value: 'TIME',
+      default: DEFAULT_UNUSED,
+      description: 'Remove what was not used for this long.',
+    },
+    'max-mb': { type: 'string', value: 'MB', description: 'Then remove more, the longest unused first, down to this.' },
+    all: { type: 'boolean', description: 'Remove every image that is not in use.' },
+    ...imageOptions,
+  },
+  examples: ['workcell sandbox prune', 'workcell sandbox prune --max-mb 5000', 'workcell sandbox prune --all'],
+  maxWords: 0,
+
+  run({ options }) {
+    const unusedForMs = readDuration(text(options['unused-for']), '--unused-for') ?? 0;
+    const maxMb = readNumber(text(options['max-mb']), '--max-mb');
+    return withImages(options, ({ images }) => {
+      const report = images.prune({
+        unusedForMs: options.all === true ? 0 : unusedForMs,
+        maxBytes: maxMb === undefined ? undefined : maxMb * 1e6,
+      });
+      process.stdout.write(options.json === true ? `${JSON.stringify(report, null, 2)}\n` : told(report));
+      return EXIT.ok;
+    });
+  },
+};
+
+function told({ removed, inUse, freedBytes }: PruneReport): string {
+  const lines = removed.map(({ digest, refs }) => `removed ${refs.join(', ') || digest}\n`);
+  const kept = inUse.length === 0 ? '' : `; ${inUse.length} stay because they are in use`;
+  return `${lines.join('')}${megabytes(freedBytes)} MB freed${kept}\n`;
+}

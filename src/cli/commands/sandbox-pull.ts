@@ -1,0 +1,25 @@
+/** workcell sandbox pull: brings an image here before a sandbox asks for it, or brings it up to date. */
+import type { Command } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { clearProgress, imageOptions, withImages } from '../image-cache.ts';
+
+export const sandboxPull: Command = {
+  name: 'sandbox pull',
+  aliases: ['worker sandbox pull'],
+  summary: 'Fetch or build an image, also when an older one is here.',
+  usage: '<image>',
+  details: 'The image is a name of `workcell sandbox images` or a reference such as docker.io/library/debian:stable.',
+  options: imageOptions,
+  examples: ['workcell sandbox pull python'],
+  minWords: 1,
+  maxWords: 1,
+
+  run({ words: [image = ''], options }) {
+    return withImages(options, async ({ images, signal, onProgress }) => {
+      const pulled = await images.pull(image, { signal, onProgress }).finally(clearProgress);
+      if (options.json === true) process.stdout.write(`${JSON.stringify(pulled, null, 2)}\n`);
+      else process.stdout.write(`${pulled.ref} is here as ${pulled.digest}\n`);
+      return EXIT.ok;
+    });
+  },
+};

@@ -1,0 +1,36 @@
+/** workcell sandbox run: one command in a sandbox of its own, gone afterwards. */
+import { z } from 'zod';
+
+import type { Command } from '../command.ts';
+import { addressOptions, text } from '../engine-address.ts';
+import { commandOf, readDuration, showExec, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
+import { shapeOf, shapeOptions, timeoutOption } from '../sandbox-options.ts';
+import { showingWait } from '../wait-line.ts';
+
+const Created = z.object({ sandbox_id: z.string() });
+
+export const sandboxRun: Command = {
+  name: 'sandbox run',
+  aliases: ['worker sandbox run'],
+  summary: 'Run a command in a fresh sandbox, with its output and its exit code.',
+  usage: '<image> [options] -- <program> [argument…]',
+  options: { ...shapeOptions, ...timeoutOption, ...addressOptions },
+  examples: ['workcell sandbox run python -- python3 -c "print(6 * 7)"'],
+  minWords: 1,
+
+  run(input) {
+    const { words, options } = input;
+    const [image] = words;
+    const argv = commandOf(input, 1, 'sandbox run');
+    const timeout_ms = readDuration(text(options.timeout), '--timeout');
+    return tellingFailures(options, async (bus) => {
+      const creating = bus.call('sandbox::create', { image, ...shapeOf(options) }, { timeoutMs: WAIT_MS });
+      const { sandbox_id } = Created.parse(await showingWait(creating, `preparing ${image}`));
+      try {
+        return showExec(await bus.call('sandbox::exec', { sandbox_id, argv, timeout_ms }, { timeoutMs: WAIT_MS }));
+      } finally {
+        await bus.call('sandbox::stop', { sandbox_id, wait: true });
+      }
+    });
+  },
+};

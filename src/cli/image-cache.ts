@@ -1,0 +1,69 @@
+/**
+ * What the image commands share. They work on the cache of the configuration and need no engine; one that runs finds
+ * what they brought.
+ */
+import { silentLog } from '#contract';
+import { configSchema, ImageError, openImages, type ImageProgress, type Images } from '#workers/sandbox';
+import type { CommandInput, OptionSpec } from './command.ts';
+import { findConfigFile, parseEntries, readConfigFile } from './config-file.ts';
+import { text } from './engine-address.ts';
+import { EXIT } from './exit-codes.ts';
+import { untilSignal } from './until-signal.ts';
+import { availableWorkers } from './workers.ts';
+
+export const imageOptions: Record<string, OptionSpec> = {
+  config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
+  json: { type: 'boolean', description: 'Print the result as JSON.' },
+};
+
+interface ImageWork {
+  images: Images;
+  signal: AbortSignal;
+  onProgress: (progress: ImageProgress) => void;
+}
+
+/** Runs with the images of the configuration; what cannot be had is told in one line. */
+export async function withImages(
+  options: CommandInput['options'],
+  work: (given: ImageWork) => Promise<number> | number,
+): Promise<number> {
+  const images = openImages(sandboxConfig(text(options.config)), silentLog);
+  const control = new AbortController();
+  void untilSignal().then(() => control.abort());
+  try {
+    return await work({ images, signal: control.signal, onProgress: showProgress });
+  } catch (error) {
+    if (!(error instanceof ImageError) && !control.signal.aborted) throw error;
+    process.stderr.write(`error: ${(error as Error).message}\n`);
+    return EXIT.failed;
+  }
+}
+
+function sandboxConfig(named: string | undefined) {
+  const file = findConfigFile(named);
+  const entries = file === undefined ? [] : parseEntries(readConfigFile(file), availableWorkers);
+  return configSchema.parse(entries.find(({ def }) => def.name === 'iii-sandbox')?.config ?? {});
+}
+
+/** One line on a terminal, overwritten until the work is done; nothing elsewhere. */
+function showProgress({ image, phase, doneBytes, totalBytes }: ImageProgress): void {
+  if (!process.stderr.isTTY) return;
+  const share = totalBytes === undefined ? '' : ` of ${megabytes(totalBytes)} MB ${bar(doneBytes / totalBytes)}`;
+  const amount = doneBytes === 0 ? '' : ` ${megabytes(doneBytes)}${share || ' MB'}`;
+  process.stderr.write(`\r${image}: ${phase}${amount}\x1b[K`);
+}
+
+export function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+}
+
+export function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
+
+const BAR_CHARS = 20;
+
+function bar(share: number): string {
+  const full = Math.round(share * BAR_CHARS);
+  return `[${'#'.repeat(full)}${'.'.repeat(BAR_CHARS - full)}]`;
+}

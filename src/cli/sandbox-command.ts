@@ -1,0 +1,72 @@
+/** What the sandbox commands share: how a command line is taken, how a command's end is shown, how a failure is told. */
+import { z } from 'zod';
+
+import { CallError, type Bus } from '#contract';
+import { UsageError, type CommandInput } from './command.ts';
+import { withEngine } from './engine-address.ts';
+import { EXIT } from './exit-codes.ts';
+
+/** What `timeout` of coreutils exits with. */
+const TIMED_OUT = 124;
+/** The worker ends every call by a limit of its own; this only has to be longer. */
+export const WAIT_MS = 2_147_483_647;
+
+const ExecReply = z.object({ stdout: z.string(), stderr: z.string(), exit_code: z.int().nullish() });
+const PartialOutput = z.object({ stdout: z.string(), stderr: z.string() });
+
+/** Runs against the engine; a failure is printed with its code and what to do next. */
+export async function tellingFailures(
+  options: CommandInput['options'],
+  work: (bus: Bus) => Promise<number>,
+): Promise<number> {
+  try {
+    return await withEngine(options, work);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    if (error.code === 'S200') printOutput(PartialOutput.catch({ stdout: '', stderr: '' }).parse(error.extra));
+    process.stderr.write(`error: [${error.code}] ${error.message}\n`);
+    if (typeof error.extra.fix_note === 'string') process.stderr.write(`${error.extra.fix_note}\n`);
+    return error.code === 'S200' ? TIMED_OUT : EXIT.failed;
+  }
+}
+
+/** Prints what a command wrote and gives its exit code. */
+export function showExec(reply: unknown): number {
+  const { exit_code, ...output } = ExecReply.parse(reply);
+  printOutput(output);
+  return exit_code ?? EXIT.failed;
+}
+
+function printOutput({ stdout, stderr }: { stdout: string; stderr: string }): void {
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+}
+
+/** The command behind the first words, with or without `--` before it. */
+export function commandOf({ words, rest }: CommandInput, after: number, name: string): string[] {
+  const command = [...words.slice(after), ...rest];
+  if (command.length === 0) throw new UsageError(`${name} needs a command, such as: -- python3 -V`);
+  return command;
+}
+
+/** `500ms`, `30s`, `5m`, `1h`. */
+export function readDuration(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  const found = /^(\d+)(ms|s|m|h)$/.exec(text);
+  if (!found) throw new UsageError(`${option} must be a number with ms, s, m or h, such as 30s (got ${text})`);
+  return Number(found[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[found[2] as 'ms' | 's' | 'm' | 'h'];
+}
+
+export function readNumber(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d+$/.test(text)) throw new UsageError(`${option} must be a whole number (got ${text})`);
+  return Number(text);
+}
+
+/** `-e NAME=VALUE`, any number of times. */
+export function readPairs(pairs: CommandInput['options'][string]): string[] {
+  const list = Array.isArray(pairs) ? pairs : [];
+  const bad = list.find((pair) => pair.indexOf('=') <= 0);
+  if (bad !== undefined) throw new UsageError(`-e "${bad}" is no NAME=VALUE`);
+  return list;
+}

@@ -1,0 +1,63 @@
+/**
+ * The sandbox worker as the cases of its specification want it: namespaces, real images, one cache for all test files.
+ *
+ * The first file that needs an image builds it; the others wait for it. Where that cannot be done, the reason is told
+ * and the tests are skipped with it.
+ */
+import { fileURLToPath } from 'node:url';
+
+import { CallError, silentLog } from '#contract';
+import { sandbox } from '#workers/sandbox';
+import { serveWorker, type ServedWorker } from './serve-worker.ts';
+
+/** Survives the run, like the packages beside it. */
+const CACHE_DIR = fileURLToPath(new URL('../../node_modules/.cache/workcell-sandbox', import.meta.url));
+
+/** Long enough to build an image on a busy machine. */
+export const IMAGE_PATIENCE_MS = 600_000;
+
+export function sandboxConfig(more: Record<string, unknown> = {}): Record<string, unknown> {
+  return { backend: 'namespaces', cache_dir: CACHE_DIR, ...more };
+}
+
+/** Why there is no sandbox from these images here; undefined once there is. */
+export async function whyNoSandbox(images: readonly string[]): Promise<string | undefined> {
+  const context = await sandbox.open(sandbox.config.parse(sandboxConfig()), silentLog);
+  const { signal } = new AbortController();
+  try {
+    await context.backends.choose(signal);
+    for (const image of images) await context.images.prepare(image, { signal });
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    await sandbox.close(context);
+  }
+}
+
+export interface SandboxCases extends ServedWorker {
+  /** A sandbox of the python image unless said otherwise, gone with the worker. */
+  create(request?: Record<string, unknown>): Promise<string>;
+  /** What a failed call says of itself. */
+  failure(functionId: string, payload: Record<string, unknown>): Promise<Record<string, unknown>>;
+}
+
+export async function serveSandboxes(more: Record<string, unknown> = {}): Promise<SandboxCases> {
+  const served = await serveWorker(sandbox, sandboxConfig(more));
+  return {
+    ...served,
+    async create(request = {}) {
+      const reply = await served.call<{ sandbox_id: string }>('sandbox::create', { image: 'python', ...request });
+      return reply.sandbox_id;
+    },
+    async failure(functionId, payload) {
+      try {
+        return { noFailure: await served.call(functionId, payload) };
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error;
+        const { code, message, extra } = error;
+        return { code, message, ...extra };
+      }
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** Takes as many bytes as wanted from a stream that comes in chunks of its own choice. Holds one chunk. */
+export class ByteStream {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #chunk: Buffer = Buffer.alloc(0);
+  #isOver = false;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** Exactly this many bytes, or all that are left when the stream ends before. */
+  async take(count: number): Promise<Buffer> {
+    const first = await this.some(count);
+    if (first.length === count || first.length === 0) return first;
+
+    const pieces = [first];
+    let taken = first.length;
+    while (taken < count) {
+      const piece = await this.some(count - taken);
+      if (piece.length === 0) break;
+      pieces.push(piece);
+      taken += piece.length;
+    }
+    return Buffer.concat(pieces);
+  }
+
+  /** Whatever is at hand, at most this much; nothing only at the end. */
+  async some(maxBytes: number): Promise<Buffer> {
+    while (this.#chunk.length === 0 && !this.#isOver && maxBytes > 0) {
+      const { value, done } = await this.#source.next();
+      if (done) this.#isOver = true;
+      else this.#chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    }
+    const piece = this.#chunk.subarray(0, maxBytes);
+    this.#chunk = this.#chunk.subarray(piece.length);
+    return piece;
+  }
+
+  /** Reads to the end, so that whoever counts or hashes the source sees all of it. */
+  async drain(): Promise<void> {
+    while ((await this.some(Number.MAX_SAFE_INTEGER)).length > 0);
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+}

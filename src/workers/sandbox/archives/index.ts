@@ -1,0 +1,7 @@
+/** Reading archives that nobody vouches for into a directory of ours. */
+export { ArchiveError } from './archive-error.ts';
+export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.ts';
+export { decompress } from './decompress.ts';
+export { ArchiveBudget, applyLayer } from './layer.ts';
+export { readTar } from './tar-reader.ts';
+export { EPOCH_SECS, TreeWriter, type EntryFacts } from './tree-writer.ts';

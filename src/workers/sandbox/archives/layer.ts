@@ -1,0 +1,173 @@
+/**
+ * One layer applied to the tree below it: files added, and what the layer hides taken away.
+ *
+ * A layer hides with marks among its entries, `.wh.<name>` for one name and `.wh..wh..opq` for all that a directory
+ * held. Marks are about the layers below only, wherever in the layer they stand. Extended attributes are not kept.
+ */
+import { setImmediate as othersTurn } from 'node:timers/promises';
+
+import type { ByteString } from '#host';
+import { ArchiveError } from './archive-error.ts';
+import type { ArchiveLimits } from './archive-limits.ts';
+import type { TarHeader } from './tar-header.ts';
+import { readTar, type TarEntry } from './tar-reader.ts';
+import type { TreeWriter } from './tree-writer.ts';
+
+const HIDDEN = '.wh.';
+const ALL_HIDDEN = '.wh..wh..opq';
+
+/** Entries are written without waiting for the system, which is fastest. After so long the rest of the process has its turn. */
+const TURN_MS = 10;
+
+/** Largest owner that the system knows. */
+const MAX_ID = 0xffff_fffe;
+
+/** What an image has used of its limits; shared by its layers. */
+export class ArchiveBudget {
+  readonly limits: ArchiveLimits;
+  bytes = 0;
+  entries = 0;
+  /** Device nodes and FIFOs, which are passed over. */
+  skipped = 0;
+
+  constructor(limits: ArchiveLimits) {
+    this.limits = limits;
+  }
+
+  /** The stream, counted, and cut off where the image gets too large. */
+  async *count(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of source) {
+      this.bytes += piece.length;
+      if (this.bytes > this.limits.totalBytes) throw tooLarge('unpacked', this.bytes, this.limits.totalBytes);
+      yield piece;
+    }
+  }
+
+  countEntry({ name, size }: TarHeader): void {
+    if (++this.entries > this.limits.entries) {
+      throw new ArchiveError(`the image has more than ${this.limits.entries} entries`);
+    }
+    if (size > this.limits.fileBytes) throw tooLarge(name, size, this.limits.fileBytes);
+  }
+}
+
+export interface LayerOptions {
+  /** Where an entry goes when not to its own name; undefined leaves it out. */
+  rename?: (name: string) => string | undefined;
+  signal?: AbortSignal;
+}
+
+/** `tar` is the layer without its compression. */
+export async function applyLayer(
+  tree: TreeWriter,
+  tar: AsyncIterable<Uint8Array>,
+  budget: ArchiveBudget,
+  { rename = (name) => name, signal }: LayerOptions = {},
+): Promise<void> {
+  const layer = new Layer(tree, budget);
+  let turnMs = performance.now();
+  for await (const entry of readTar(budget.count(tar))) {
+    if (performance.now() - turnMs > TURN_MS) {
+      await othersTurn();
+      turnMs = performance.now();
+    }
+    signal?.throwIfAborted();
+    budget.countEntry(entry.header);
+    const path = rename(pathOf(entry.header.name, budget.limits.depth));
+    if (path !== undefined) await layer.apply(path, entry);
+  }
+}
+
+class Layer {
+  readonly #tree: TreeWriter;
+  readonly #budget: ArchiveBudget;
+  /** What this layer put there, with all parents. */
+  readonly #own = new Set<string>();
+
+  constructor(tree: TreeWriter, budget: ArchiveBudget) {
+    this.#tree = tree;
+    this.#budget = budget;
+  }
+
+  async apply(path: string, { header, body }: TarEntry): Promise<void> {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (name.startsWith(HIDDEN)) return this.#hide(path, name);
+    if (path === '' && header.type !== 'directory') throw new ArchiveError('an entry has no name');
+
+    checkOwner(header);
+    const place = path === '' ? '' : this.#tree.place(path);
+    await this.#put(place, header, body);
+    this.#claim(place);
+  }
+
+  async #put(place: string, header: TarHeader, body: TarEntry['body']): Promise<void> {
+    switch (header.type) {
+      case 'directory':
+        return this.#tree.directory(place, header);
+      case 'file':
+        return this.#tree.file(place, header, body());
+      case 'symlink':
+        checkText(header.linkName);
+        if (header.linkName === '') throw new ArchiveError(`${header.name} is a link to nothing`);
+        return this.#tree.symlink(place, header.linkName, header);
+      case 'link':
+        return this.#tree.link(place, this.#tree.place(pathOf(header.linkName, this.#budget.limits.depth)), header);
+      case 'device':
+      case 'fifo':
+        this.#budget.skipped++;
+        return this.#tree.remove(place);
+      default:
+        throw new ArchiveError(`${header.name} is of the tar type "${header.flag}", which has no place in an image`);
+    }
+  }
+
+  #hide(path: string, name: string): void {
+    const place = this.#tree.place(path);
+    const parent = place.slice(0, Math.max(place.lastIndexOf('/'), 0));
+    if (name === ALL_HIDDEN) return this.#hideAll(parent);
+    // Other names of this form are notes of the file system that the mark was invented for.
+    if (name.startsWith('.wh..wh.')) return;
+
+    const hidden = name.slice(HIDDEN.length);
+    if (hidden === '' || hidden === '.' || hidden === '..') throw new ArchiveError(`${path} hides no name`);
+    const target = parent === '' ? hidden : `${parent}/${hidden}`;
+    if (!this.#own.has(target)) this.#tree.remove(target);
+  }
+
+  #hideAll(directory: string): void {
+    for (const name of this.#tree.names(directory)) {
+      const path = directory === '' ? name : `${directory}/${name}`;
+      if (!this.#own.has(path)) this.#tree.remove(path);
+      else if (this.#tree.stat(path)?.isDirectory()) this.#hideAll(path);
+    }
+  }
+
+  #claim(place: string): void {
+    for (let path = place; !this.#own.has(path); path = path.slice(0, Math.max(path.lastIndexOf('/'), 0))) {
+      this.#own.add(path);
+    }
+  }
+}
+
+/** The path of an entry without its noise (`./`, doubled and final slashes); the root is empty. */
+function pathOf(name: ByteString, maxDepth: number): string {
+  checkText(name);
+  const names = name.split('/').filter((part) => part !== '' && part !== '.');
+  if (name.startsWith('/') && names.length > 0) throw new ArchiveError(`${name} is an absolute path`);
+  if (names.includes('..')) throw new ArchiveError(`${name} leaves the image`);
+  if (names.length > maxDepth) throw new ArchiveError(`a path is ${names.length} names deep; the limit is ${maxDepth}`);
+  return names.join('/');
+}
+
+function checkText(text: string): void {
+  if (text.includes('\0')) throw new ArchiveError('a name in the archive holds a zero byte');
+}
+
+function checkOwner({ name, uid, gid }: TarHeader): void {
+  if (uid >= 0 && uid <= MAX_ID && gid >= 0 && gid <= MAX_ID) return;
+  throw new ArchiveError(`${name} belongs to ${uid}:${gid}, which is no owner`);
+}
+
+function tooLarge(what: string, bytes: number, limit: number): ArchiveError {
+  return new ArchiveError(`${what} is ${bytes} bytes; the limit is ${limit}`);
+}

@@ -1,0 +1,33 @@
+/**
+ * What every backend has to show, as a suite: commands, files, isolation, the end of a machine, limits.
+ *
+ * A backend's own test calls it with a backend and a shape whose image has a POSIX shell and its tools.
+ */
+import { describe } from 'vitest';
+
+import type { SandboxBackend, Shape } from './backend.ts';
+import { commandContract } from './commands.contract.ts';
+import { fileContract } from './files.contract.ts';
+import { isolationContract } from './isolation.contract.ts';
+import { limitContract } from './limits.contract.ts';
+
+export interface Subject {
+  readonly backend: SandboxBackend;
+  readonly shape: Shape;
+}
+
+/** `subject` is asked inside the tests: what it needs may be made by a hook. */
+export function backendContract(name: string, subject: () => Subject): void {
+  describe(`${name}: commands`, () => {
+    commandContract(subject);
+  });
+  describe(`${name}: files`, () => {
+    fileContract(subject);
+  });
+  describe(`${name}: isolation`, () => {
+    isolationContract(subject);
+  });
+  describe(`${name}: limits`, () => {
+    limitContract(subject);
+  });
+}

@@ -1,0 +1,65 @@
+/**
+ * What isolates a sandbox, and one machine of it.
+ *
+ * A backend makes a place where the guest agent runs first and gives back the one byte stream to it. Everything else that
+ * a sandbox can do is said over that stream, so it is the same on every backend. `backend.contract.ts` is what each has
+ * to pass.
+ */
+import type { Duplex } from 'node:stream';
+
+import type { PreparedImage } from '../images/index.ts';
+
+export type Isolation = 'hardware-vm' | 'userspace-kernel' | 'emulated-vm' | 'namespaces';
+
+export interface Shape {
+  image: PreparedImage;
+  cpus: number;
+  memoryMb: number;
+  diskMb: number;
+  network: boolean;
+}
+
+export type Probe =
+  | { ok: true; isolation: Isolation; detail: string }
+  | { ok: false; reason: string; stderrTail: string };
+
+export interface SandboxBackend {
+  readonly name: 'qemu' | 'gvisor' | 'namespaces' | 'libkrun';
+  /** Starts something and sees it answer; the verdict is kept. */
+  probe(signal: AbortSignal): Promise<Probe>;
+  /** Makes what machines of this shape share; once, however often it is asked for. */
+  prepare(shape: Shape, signal: AbortSignal): Promise<void>;
+  create(shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance>;
+  /** Removes what a daemon that was killed left behind. */
+  sweep(): Promise<void>;
+}
+
+/** What a machine uses now. */
+export interface Usage {
+  memoryBytes: number;
+  pids: number;
+  cpuMs: number;
+  diskBytes: number;
+  /** How often the kernel had to end a process because the memory was used up. */
+  oomKills: number;
+}
+
+export interface Ending {
+  code: number | null;
+  signal: string | null;
+  /** The end of what the machine complained about. */
+  stderrTail: string;
+}
+
+export interface Instance {
+  /** The agent's frames; the only way in and out. */
+  readonly channel: Duplex;
+  readonly pid: number;
+  readonly exited: Promise<Ending>;
+  /** Undefined where nothing counts it. */
+  usage(): Promise<Usage | undefined>;
+  /** Ends all of it at once, whatever the guest is doing. */
+  kill(): Promise<void>;
+  /** Gives back what the machine held on the host; may be called again. */
+  dispose(): Promise<void>;
+}

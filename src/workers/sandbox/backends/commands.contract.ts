@@ -1,0 +1,169 @@
+/** Commands in a machine: how they start, what they read and write, how they end. */
+import { setTimeout as passed } from 'node:timers/promises';
+
+import { expect, test } from 'vitest';
+
+import type { Subject } from './backend.contract.ts';
+import { startMachine } from './machine.contract.ts';
+
+export function commandContract(subject: () => Subject): void {
+  const start = () => startMachine(subject().backend, subject().shape);
+
+  test('a command has its exit code and both streams apart', async () => {
+    await using machine = await start();
+    const outcome = await machine.exec(['sh', '-c', 'echo out; echo err >&2; exit 3']);
+    expect(outcome).toEqual({
+      kind: 'exited',
+      exitCode: 3,
+      stdout: Buffer.from('out\n'),
+      stderr: Buffer.from('err\n'),
+      stdoutTruncated: false,
+      stderrTruncated: false,
+      durationMs: expect.any(Number),
+    });
+  });
+
+  test('a command that a signal ends has 128 and its number', async () => {
+    await using machine = await start();
+    expect([await machine.sh('kill -9 $$'), await machine.sh('kill -15 $$')].map(({ exitCode }) => exitCode)).toEqual([
+      137, 143,
+    ]);
+  });
+
+  test('a command gets the environment it is given and no more', async () => {
+    await using machine = await start();
+    const { stdout } = await machine.sh('env', {
+      env: [
+        ['A', 'ä = "1"\n2'],
+        ['PATH', '/bin'],
+      ],
+    });
+    expect(stdout.split('\n').filter((line) => !/^(PWD|SHLVL|_|OLDPWD)=/.test(line))).toEqual([
+      'A=ä = "1"',
+      '2',
+      'PATH=/bin',
+    ]);
+  });
+
+  test('a command starts where it is told', async () => {
+    await using machine = await start();
+    expect([await machine.sh('pwd', { cwd: '/home' }), await machine.sh('pwd')].map(({ stdout }) => stdout)).toEqual([
+      '/home',
+      '/',
+    ]);
+  });
+
+  test.each([
+    ['a program that is not there', ['/no/such'], {}, { errno: 'ENOENT', what: 'program' }],
+    ['a word that is not on the PATH', ['no-such-word'], {}, { errno: 'ENOENT', what: 'program' }],
+    ['a directory', ['/home'], {}, { errno: 'EACCES', what: 'program' }],
+    ['a file without the permission', ['/image-file'], {}, { errno: 'EACCES', what: 'program' }],
+    ['a directory to start in that is not there', ['true'], { cwd: '/nowhere' }, { errno: 'ENOENT', what: 'workdir' }],
+    ['a text that is no program', ['/tmp/script'], {}, { errno: 'ENOEXEC', what: 'program' }],
+    ['a NUL in a word', ['echo', 'a\0b'], {}, { errno: 'EINVAL', what: 'program' }],
+    ['more words than a system takes', ['echo', 'x'.repeat(3_000_000)], {}, { errno: 'E2BIG', what: 'program' }],
+    ['more than a request may hold', ['echo', 'x'.repeat(5_000_000)], {}, { errno: 'E2BIG', what: 'program' }],
+  ])('%s is told as such', async (_, argv, more, expected) => {
+    await using machine = await start();
+    await machine.sh('echo echo hi > /tmp/script; chmod 755 /tmp/script');
+    expect(await machine.exec(argv, more)).toEqual({
+      kind: 'not-started',
+      durationMs: expect.any(Number),
+      ...expected,
+    });
+    expect((await machine.sh('echo still here')).stdout).toBe('still here');
+  });
+
+  test('C30 five MiB of input arrive', async () => {
+    await using machine = await start();
+    const { stdout } = await machine.sh('wc -c', { stdin: Buffer.alloc(5 * 2 ** 20, 'x') });
+    expect(stdout).toBe('5242880');
+  });
+
+  test('a command without input finds its end at once', async () => {
+    await using machine = await start();
+    expect(await machine.sh('cat; echo end')).toEqual({ stdout: 'end', stderr: '', exitCode: 0 });
+  });
+
+  test('input that nobody reads holds up nothing', async () => {
+    await using machine = await start();
+    const deaf = machine.sh('sleep 2; echo done', { stdin: Buffer.alloc(3 * 2 ** 20, 'x') });
+    expect((await machine.sh('echo quick')).stdout).toBe('quick');
+    expect(await machine.files.stat('/', { signal: AbortSignal.timeout(5000) })).toMatchObject({ kind: 'directory' });
+    expect((await deaf).stdout).toBe('done');
+  });
+
+  test('C21 of output so much is kept as was asked for, and the rest is passed over', async () => {
+    await using machine = await start();
+    const outcome = await machine.exec(['sh', '-c', 'head -c 3145728 /dev/zero; head -c 10 /dev/zero >&2']);
+    expect(outcome).toMatchObject({ kind: 'exited', exitCode: 0, stdoutTruncated: true, stderrTruncated: false });
+    expect(outcome.kind === 'exited' && [outcome.stdout.length, outcome.stderr.length]).toEqual([1_048_576, 10]);
+  });
+
+  test('a flood of one command leaves the others their turn', async () => {
+    await using machine = await start();
+    const flood = machine.exec(['sh', '-c', 'yes'], { timeoutMs: 1500 });
+    for (let i = 0; i < 10; i++) expect((await machine.sh('echo turn')).stdout).toBe('turn');
+    expect(await flood).toMatchObject({ kind: 'timed-out', stdoutTruncated: true });
+  });
+
+  test('C20 C33 when time is up all that came from a command is gone, and what it printed is there', async () => {
+    await using machine = await start();
+    const script = 'sleep 301 & (setsid sleep 302 &) ; setsid sh -c "sleep 303 & sleep 304" & echo partial; sleep 305';
+    expect(await machine.sh(script, { timeoutMs: 500 })).toEqual({
+      stdout: 'partial',
+      stderr: '',
+      exitCode: 'timed-out',
+    });
+    expect((await machine.sh('ps -o args | grep -c "[s]leep 30"')).stdout).toBe('0');
+  });
+
+  test('a command that is no longer wanted is gone too', async () => {
+    await using machine = await start();
+    const wanted = new AbortController();
+    const running = machine.sh('sleep 306', { signal: wanted.signal });
+    await passed(100);
+    wanted.abort(new Error('nobody waits'));
+    await expect(running).rejects.toThrow('nobody waits');
+    expect((await machine.sh('ps -o args | grep -c "[s]leep 306"')).stdout).toBe('0');
+  });
+
+  test('a forking command cannot outrun its end', async () => {
+    await using machine = await start();
+    // Every process starts another and ends: none of them is ever there for long.
+    const script = 'f() { (f &) ; }; while true; do (sleep 307 &); f; done';
+    expect(await machine.sh(script, { timeoutMs: 700 })).toMatchObject({ exitCode: 'timed-out' });
+    expect((await machine.sh('ps -o args | grep -c "[s]leep 307"')).stdout).toBe('0');
+  });
+
+  test('what a command leaves in the background is not waited for, lives on, and may go on writing', async () => {
+    await using machine = await start();
+    const script = '(while true; do echo tick; echo tock >&2; echo x >> /tmp/ticks; sleep 0.05; done) & echo started';
+    const reply = await machine.exec(['sh', '-c', script], { timeoutMs: 10_000 });
+    expect(reply).toMatchObject({ kind: 'exited', exitCode: 0 });
+    expect(reply.durationMs).toBeLessThan(5000);
+
+    const before = Number((await machine.sh('wc -l < /tmp/ticks')).stdout);
+    await expect
+      .poll(async () => Number((await machine.sh('wc -l < /tmp/ticks')).stdout), { timeout: 10_000 })
+      .toBeGreaterThan(before + 5);
+  });
+
+  test('many commands at once each get their own output', async () => {
+    await using machine = await start();
+    const numbers = Array.from({ length: 40 }, (_, i) => String(i));
+    const replies = await Promise.all(numbers.map((n) => machine.sh(`sleep 0.0${n}; echo ${n}`)));
+    expect(replies.map(({ stdout }) => stdout)).toEqual(numbers);
+  });
+
+  test('a command runs as another user when told to', async () => {
+    await using machine = await start();
+    const { stdout, exitCode } = await machine.sh('id -u; id -g; id -G; echo x > /root/x; echo $?', {
+      uid: 65534,
+      gid: 65534,
+    });
+    // A machine of an ordinary user has one id only.
+    if (exitCode === 'EINVAL' || exitCode === 'EPERM') return;
+    expect(stdout.split('\n')).toEqual(['65534', '65534', '65534', '1']);
+  });
+}

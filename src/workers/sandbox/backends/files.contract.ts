@@ -1,0 +1,298 @@
+/** Files in a machine, as the agent works on them. */
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as passed } from 'node:timers/promises';
+
+import { expect, test } from 'vitest';
+
+import type { Subject } from './backend.contract.ts';
+import { startMachine, type TestMachine } from './machine.contract.ts';
+
+const LARGE_MIB = process.env.WORKCELL_SOAK ? 1024 : 64;
+
+const scope = () => ({ signal: AbortSignal.timeout(120_000) });
+
+async function* pieces(...list: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const piece of list) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
+}
+
+async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of list) all.push(one);
+  return all;
+}
+
+async function bytesOf(machine: TestMachine, path: string): Promise<Buffer> {
+  const { bytes } = await machine.files.read(path, scope());
+  return Buffer.concat(await collect(bytes));
+}
+
+export function fileContract(subject: () => Subject): void {
+  const start = () => startMachine(subject().backend, subject().shape);
+  const write = (machine: TestMachine, path: string, text: string, options = {}) =>
+    machine.files.write(path, pieces(text), { parents: false, ...options }, scope());
+
+  test('a file that is written is read back, with its mode', async () => {
+    await using machine = await start();
+    expect(await write(machine, '/tmp/f', 'one\ntwo\n', { mode: 0o640 })).toBe(8);
+    expect((await bytesOf(machine, '/tmp/f')).toString()).toBe('one\ntwo\n');
+    expect((await machine.sh('stat -c "%a %U" /tmp/f; ls -A /tmp')).stdout).toBe('640 root\nf');
+  });
+
+  test('an empty file and one of odd bytes are what they are', async () => {
+    await using machine = await start();
+    const odd = Buffer.from([0, 255, 254, 10, 13]);
+    await machine.files.write('/tmp/odd', pieces(odd), { parents: false }, scope());
+    await machine.files.write('/tmp/empty', pieces(), { parents: false }, scope());
+    expect([await bytesOf(machine, '/tmp/odd'), await bytesOf(machine, '/tmp/empty')]).toEqual([odd, Buffer.alloc(0)]);
+  });
+
+  test('a file that is replaced keeps its mode, and a link to it stays', async () => {
+    await using machine = await start();
+    await machine.sh('echo old > /tmp/f; chmod 750 /tmp/f; ln -s f /tmp/l');
+    await write(machine, '/tmp/l', 'new');
+    expect((await machine.sh('cat /tmp/f; stat -c " %a" /tmp/f; readlink /tmp/l')).stdout).toBe('new 750\nf');
+  });
+
+  test('a large file goes in and out whole while a command runs', async () => {
+    await using machine = await startMachine(subject().backend, { ...subject().shape, diskMb: LARGE_MIB + 64 });
+    const block = randomBytes(2 ** 20);
+    const sent = createHash('sha256');
+    const source = async function* () {
+      for (let i = 0; i < LARGE_MIB; i++) {
+        block.writeUInt32LE(i);
+        const copy = Buffer.from(block);
+        sent.update(copy);
+        yield copy;
+      }
+    };
+    const busy = machine.sh('while [ ! -e /tmp/stop ]; do echo x; done | wc -l', { timeoutMs: 600_000 });
+    expect(await machine.files.write('/tmp/large', source(), { parents: false }, scope())).toBe(LARGE_MIB * 2 ** 20);
+
+    const received = createHash('sha256');
+    const { bytes } = await machine.files.read('/tmp/large', scope());
+    for await (const piece of bytes) received.update(piece);
+    await machine.sh('touch /tmp/stop');
+    expect((await busy).exitCode).toBe(0);
+    expect(received.digest('hex')).toBe(sent.digest('hex'));
+  }, 600_000);
+
+  test('one who reads slowly holds up nobody', async () => {
+    await using machine = await start();
+    await machine.sh('head -c 8388608 /dev/zero > /tmp/large');
+    const { bytes, close } = await machine.files.read('/tmp/large', scope());
+    const first = await bytes.next();
+    await passed(200);
+    expect((await machine.sh('echo meanwhile')).stdout).toBe('meanwhile');
+    let length = first.value!.length;
+    for await (const piece of bytes) length += piece.length;
+    close();
+    expect(length).toBe(8_388_608);
+  });
+
+  test('one who stops reading leaves nothing running', async () => {
+    await using machine = await start();
+    await machine.sh('head -c 8388608 /dev/zero > /tmp/large');
+    for (let i = 0; i < 130; i++) {
+      const { bytes, close } = await machine.files.read('/tmp/large', scope());
+      await bytes.next();
+      close();
+    }
+    await expect.poll(async () => (await machine.sh('ps | grep -c "[a]gent --fd"')).stdout).toBe('2');
+  });
+
+  test('a write that is given up leaves neither file nor draft', async () => {
+    await using machine = await start();
+    const wanted = new AbortController();
+    const endless = async function* () {
+      for (;;) {
+        yield Buffer.alloc(1000);
+        await passed(10);
+      }
+    };
+    const writing = machine.files.write('/tmp/never', endless(), { parents: false }, { signal: wanted.signal });
+    await expect.poll(async () => (await machine.sh('ls -A /tmp')).stdout).toMatch(/^\.workcell-/);
+    wanted.abort(new Error('enough'));
+    await expect(writing).rejects.toThrow('enough');
+    await expect.poll(async () => (await machine.sh('ls -A /tmp')).stdout).toBe('');
+  });
+
+  test.each([
+    ['writing into a directory that is not there', (m: TestMachine) => write(m, '/no/f', 'x'), 'ENOENT', 'parent'],
+    ['writing below a file', (m: TestMachine) => write(m, '/image-file/f', 'x'), 'ENOTDIR', 'parent'],
+    ['writing over a directory', (m: TestMachine) => write(m, '/home', 'x'), 'EISDIR', 'path'],
+    ['reading what is not there', (m: TestMachine) => m.files.read('/nothing', scope()), 'ENOENT', 'path'],
+    ['reading a directory', (m: TestMachine) => m.files.read('/home', scope()), 'EISDIR', 'path'],
+    ['reading a FIFO', (m: TestMachine) => m.files.read('/tmp/fifo', scope()), 'ENXIO', 'path'],
+    ['reading a device', (m: TestMachine) => m.files.read('/dev/zero', scope()), 'ENXIO', 'path'],
+    ['listing a file', (m: TestMachine) => collect(m.files.list('/image-file', scope())), 'ENOTDIR', 'path'],
+    ['a path without an end', (m: TestMachine) => m.files.stat('x'.repeat(300), scope()), 'ENAMETOOLONG', 'path'],
+    ['an empty path', (m: TestMachine) => m.files.stat('', scope()), 'ENOENT', 'path'],
+    [
+      'removing what is not there',
+      (m: TestMachine) => m.files.remove('/nothing', { recursive: true, ...scope() }),
+      'ENOENT',
+      'path',
+    ],
+    [
+      'removing a full directory',
+      (m: TestMachine) => m.files.remove('/tmp/full', { recursive: false, ...scope() }),
+      'ENOTEMPTY',
+      'path',
+    ],
+    [
+      'making what is there',
+      (m: TestMachine) => m.files.mkdir('/home', { mode: 0o755, parents: false, ...scope() }),
+      'EEXIST',
+      'path',
+    ],
+    [
+      'making below what is not there',
+      (m: TestMachine) => m.files.mkdir('/x/y', { mode: 0o755, parents: false, ...scope() }),
+      'ENOENT',
+      'parent',
+    ],
+    [
+      'moving what is not there',
+      (m: TestMachine) => m.files.rename('/nothing', '/tmp/n', { overwrite: true, ...scope() }),
+      'ENOENT',
+      'source',
+    ],
+    [
+      'moving onto what is there',
+      (m: TestMachine) => m.files.rename('/tmp/full', '/home', { overwrite: false, ...scope() }),
+      'EEXIST',
+      'path',
+    ],
+    [
+      'moving to where nothing is',
+      (m: TestMachine) => m.files.rename('/tmp/full', '/no/n', { overwrite: false, ...scope() }),
+      'ENOENT',
+      'parent',
+    ],
+  ])('%s fails as the system says it', async (_, work, code, about) => {
+    await using machine = await start();
+    await machine.sh('mkdir /tmp/full; touch /tmp/full/f; mkfifo /tmp/fifo');
+    await expect(work(machine)).rejects.toMatchObject({ name: 'GuestError', code, about });
+    expect((await machine.sh('ls -A /tmp /tmp/full')).stdout).toBe('/tmp:\nfifo\nfull\n\n/tmp/full:\nf');
+  });
+
+  test('a listing has every entry with its kind, size and mode', async () => {
+    await using machine = await start();
+    await machine.sh('cd /tmp; echo 12345 > .h; mkdir -m 700 d; ln -s nowhere l; mkfifo o; chmod 644 .h');
+    const rows = (await collect(machine.files.list('/tmp', scope()))).flat();
+    expect(rows.map(({ name, kind, mode }) => `${name} ${kind} ${mode.toString(8)}`).toSorted()).toEqual([
+      '.h file 644',
+      'd directory 700',
+      'l symlink 777',
+      'o other 644',
+    ]);
+    expect(rows.find(({ name }) => name === '.h')).toMatchObject({ sizeBytes: 6, uid: 0, gid: 0 });
+  });
+
+  test('F38 a listing of 60 000 entries is whole', async () => {
+    await using machine = await start();
+    await machine.sh('mkdir /tmp/many; cd /tmp/many; seq 1 60000 | xargs touch', { timeoutMs: 60_000 });
+    const { entries, isTruncated } = await machine.fileSystem.ls('/tmp/many', scope());
+    expect([entries.length, new Set(entries.map(({ name }) => name)).size, isTruncated]).toEqual([
+      60_000,
+      60_000,
+      false,
+    ]);
+  }, 60_000);
+
+  test('removing a tree removes links and not what they lead to', async () => {
+    await using machine = await start();
+    await machine.sh(
+      'mkdir -p /tmp/t/a/b /tmp/kept; touch /tmp/t/a/b/f /tmp/kept/f; ln -s /tmp/kept /tmp/t/a/l; ln -s /tmp/kept /tmp/dl',
+    );
+    await machine.files.remove('/tmp/t', { recursive: true, ...scope() });
+    await machine.files.remove('/tmp/dl', { recursive: true, ...scope() });
+    expect((await machine.sh('ls -A /tmp /tmp/kept')).stdout).toBe('/tmp:\nkept\n\n/tmp/kept:\nf');
+  });
+
+  test('changing modes of a tree changes nothing that its links lead to', async () => {
+    await using machine = await start();
+    await machine.sh('mkdir -p /tmp/t/a; touch /tmp/t/f /tmp/out; chmod 600 /tmp/out; ln -s /tmp/out /tmp/t/a/l');
+    expect(await machine.files.chmod('/tmp/t', { mode: 0o711, recursive: true, ...scope() })).toBe(3);
+    expect((await machine.sh('stat -c "%a" /tmp/t /tmp/t/a /tmp/t/f /tmp/out')).stdout).toBe('711\n711\n711\n600');
+  });
+
+  test('F21 files and directories move between mounts, with what belongs to them', async () => {
+    await using machine = await start();
+    await machine.sh(
+      'mkdir -p /dev/shm/d/s; echo deep > /dev/shm/d/s/f; chmod 751 /dev/shm/d/s/f; ln -s s/f /dev/shm/d/l; echo x > /dev/shm/f',
+    );
+    await machine.files.rename('/dev/shm/d', '/home/d', { overwrite: false, ...scope() });
+    await machine.files.rename('/dev/shm/f', '/home/f', { overwrite: false, ...scope() });
+    expect((await machine.sh('cat /home/d/l /home/f; stat -c %a /home/d/s/f; ls -A /dev/shm /home')).stdout).toBe(
+      'deep\nx\n751\n/dev/shm:\n\n/home:\nd\nf',
+    );
+  });
+
+  test('a directory of the image moves as any other', async () => {
+    await using machine = await start();
+    await machine.files.rename('/etc', '/home/etc', { overwrite: false, ...scope() });
+    expect((await machine.sh('ls -d /etc; head -c 4 /home/etc/passwd')).stdout).toBe('root');
+  });
+
+  test('a walk tells everything below, and no more for links', async () => {
+    await using machine = await start();
+    await machine.sh('mkdir -p /tmp/t/a/b; touch /tmp/t/a/b/f /tmp/t/z; ln -s /home /tmp/t/l');
+    const rows = (await collect(machine.files.walk('/tmp/t', { maxDepth: 100, ...scope() }))).flat();
+    expect(rows.map(({ name, kind }) => `${kind} ${name}`).toSorted()).toEqual([
+      'directory a',
+      'directory a/b',
+      'file a/b/f',
+      'file z',
+      'symlink l',
+    ]);
+  });
+
+  test('many files are read in one go', async () => {
+    await using machine = await start();
+    await machine.sh('cd /tmp; echo one > 1; head -c 300000 /dev/zero > 2; : > 3');
+    const paths = ['/tmp/1', '/tmp/none', '/tmp/2', '/tmp/3', '/home'];
+    const read = await collect(machine.files.readMany(paths, { maxBytes: 1_000_000, ...scope() }));
+    expect(read.map(({ content }) => (Buffer.isBuffer(content) ? content.length : content.code))).toEqual([
+      4,
+      'ENOENT',
+      300_000,
+      0,
+      'EISDIR',
+    ]);
+  });
+
+  test('grep and sed work on the files of the guest', async () => {
+    await using machine = await start();
+    await machine.sh(
+      'mkdir -p /tmp/t/sub; cd /tmp/t; printf "foo\\nbar foo\\n" > a.txt; printf "foo\\r\\n" > sub/b.txt; printf "\\0foo" > bin; echo foo > c.md',
+    );
+    const below = { recursive: true, includeGlobs: ['*.txt'], excludeGlobs: [] };
+    const grep = { path: '/tmp/t', pattern: 'fo+$', ignoreCase: false, maxMatches: 100, maxLineBytes: 100, ...below };
+    expect(await machine.fileSystem.grep(grep, scope())).toEqual({
+      matches: [
+        { path: '/tmp/t/a.txt', line: 1, text: 'foo' },
+        { path: '/tmp/t/a.txt', line: 2, text: 'bar foo' },
+        { path: '/tmp/t/sub/b.txt', line: 1, text: 'foo' },
+      ],
+      isTruncated: false,
+      skipped: [],
+      filesTooLarge: 0,
+    });
+    const sed = {
+      where: { path: '/tmp/t', ...below },
+      pattern: '(o+)$',
+      replacement: '<$1>',
+      isRegex: true,
+      firstOnly: false,
+      ignoreCase: false,
+    };
+    expect(await machine.fileSystem.sed(sed, scope())).toEqual([
+      { path: '/tmp/t/a.txt', replacements: 2 },
+      { path: '/tmp/t/sub/b.txt', replacements: 1 },
+    ]);
+    expect((await machine.sh('cd /tmp/t; cat a.txt; od -c sub/b.txt | head -1; cat c.md')).stdout).toBe(
+      'f<oo>\nbar f<oo>\n0000000   f   <   o   o   >  \\r  \\n\nfoo',
+    );
+  });
+}

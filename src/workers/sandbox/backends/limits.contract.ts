@@ -1,0 +1,45 @@
+/** A machine that takes too much: it gets no more, and what it holds is told. */
+import { expect, test } from 'vitest';
+
+import type { Subject } from './backend.contract.ts';
+import { startMachine } from './machine.contract.ts';
+
+export function limitContract(subject: () => Subject): void {
+  const start = (more: { memoryMb?: number; diskMb?: number; cpus?: number }) =>
+    startMachine(subject().backend, { ...subject().shape, ...more });
+
+  test('a disk that is full says so, and has room again when files go', async () => {
+    await using machine = await start({ memoryMb: 64, diskMb: 16 });
+    const { stderr } = await machine.sh('dd if=/dev/zero of=/home/fill bs=1M count=200');
+    expect(stderr).toContain('No space left on device');
+    const full = await machine.instance.usage();
+    expect(full?.diskBytes ?? 16 * 2 ** 20).toBeGreaterThan(15 * 2 ** 20);
+    expect(await machine.sh('rm /home/fill; echo again > /home/f; cat /home/f')).toMatchObject({
+      stdout: 'again',
+      exitCode: 0,
+    });
+  });
+
+  test('a command that takes more memory than there is ends, and the machine lives', async () => {
+    await using machine = await start({ memoryMb: 48, diskMb: 16 });
+    // dd holds a block of this size in memory.
+    const { exitCode } = await machine.sh('dd if=/dev/zero of=/dev/null bs=200M count=1');
+    expect([1, 137]).toContain(exitCode);
+    const usage = await machine.instance.usage();
+    if (usage) expect(usage.oomKills).toBeGreaterThan(0);
+    expect((await machine.sh('echo alive')).stdout).toBe('alive');
+  });
+
+  test('a machine that forks without end is stopped at its limit, and is well once that is over', async () => {
+    await using machine = await start({ memoryMb: 256, diskMb: 16 });
+    const forks = 'i=0; while [ $i -lt 5000 ]; do sleep 310 & i=$((i+1)); done; wait';
+    expect((await machine.sh(forks, { timeoutMs: 10_000 })).exitCode).not.toBe(0);
+    const usage = await machine.instance.usage();
+    if (usage) expect(usage.pids).toBeLessThan(2000);
+    // What the failed shell left is still there, so there is room for one process and no pipeline.
+    await machine.exec(['killall', '-9', 'sleep']);
+    await expect
+      .poll(async () => (await machine.sh('ps -o args | grep -c "[s]leep 310"')).stdout, { timeout: 10_000 })
+      .toBe('0');
+  }, 60_000);
+}

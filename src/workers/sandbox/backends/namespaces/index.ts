@@ -1,0 +1,2 @@
+/** Sandboxes of Linux namespaces: fast, without a kernel of their own. */
+export { NamespacesBackend } from './namespaces-backend.ts';

@@ -1,0 +1,13 @@
+/** The end of a channel as the sandbox functions name its parts. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+
+export const StreamChannelRef = wire.named(
+  'StreamChannelRef',
+  z.object({
+    channel_id: z.string(),
+    access_key: z.string(),
+    direction: wire.named('ChannelDirection', z.enum(['read', 'write'])),
+  }),
+);

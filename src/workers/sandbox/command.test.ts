@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+
+import { splitCommand } from './command-words.ts';
+import { toArgv } from './command.ts';
+import { parseSandboxId } from './sandbox-id.ts';
+import { mergeEnv, readEnv } from './environment.ts';
+
+const shape = (given: Partial<Parameters<typeof toArgv>[0]>) => ({ cmd: '', args: [], argv: [], ...given });
+
+describe('a command line', () => {
+  test.each([
+    ['echo $HOME && pwd', ['echo', '$HOME', '&&', 'pwd']],
+    [`echo a\\ b "c  d" 'e"f' # tail`, ['echo', 'a b', 'c  d', 'e"f']],
+    ['a#b #c\nd', ['a#b', 'd']],
+    ['"a\\$b\\q\\\nc"', ['a$b\\qc']],
+    ['a\\\nb c\\\td', ['ab', 'c\td']],
+    [`''`, ['']],
+    ['a\tb\nc', ['a', 'b', 'c']],
+    ['a\u00a0b', ['a\u00a0b']],
+    [' # nothing', []],
+  ])('%j', (line, words) => {
+    expect(splitCommand(line)).toEqual(words);
+  });
+
+  test.each([["echo 'x"], ['echo "x'], ['echo "x\\'], ['echo \\']])('%j does not end', (cmd) => {
+    expect(() => toArgv(shape({ cmd }))).toThrow(/^invalid request: unbalanced quotes/);
+  });
+});
+
+describe('the three shapes', () => {
+  test.each([
+    [{ cmd: 'node -v' }, ['node', '-v']],
+    [{ cmd: 'node', args: ['-v', 'a b'] }, ['node', '-v', 'a b']],
+    [{ argv: ['node', '-v'] }, ['node', '-v']],
+    [{ cmd: "'true'" }, ["'true'"]],
+    [{ cmd: 'a\u00a0b' }, ['a\u00a0b']],
+  ])('%j', (given, argv) => {
+    expect(toArgv(shape(given))).toEqual(argv);
+  });
+
+  test.each([
+    [{}, 'empty'],
+    [{ cmd: "''  " }, 'empty'],
+    [{ argv: [''] }, 'empty'],
+    [{ argv: ['a'], cmd: 'b' }, 'argv stands for the whole command'],
+    [{ argv: ['a'], args: ['b'] }, 'argv stands for the whole command'],
+    [{ cmd: 'a b', args: ['c'] }, 'ambiguous'],
+    [{ argv: ['a\0b'] }, 'NUL'],
+  ])('%j is refused', (given, why) => {
+    expect(() => toArgv(shape(given))).toThrow(why);
+  });
+});
+
+test('environment of both shapes, the later layer first in rank', () => {
+  expect(readEnv(['A=1', 'nothing', 'B=x=y', 'A=2'])).toEqual([
+    ['A', '1'],
+    ['B', 'x=y'],
+    ['A', '2'],
+  ]);
+  expect(readEnv({ b: '1', A: '2' })).toEqual([
+    ['A', '2'],
+    ['b', '1'],
+  ]);
+  expect(Object.fromEntries(mergeEnv([['PATH', '/x']], [['A', '1']], [['A', '2']]))).toMatchObject({
+    PATH: '/x',
+    A: '2',
+  });
+  expect(() => readEnv({ 'a-b': '1', ok: '2' })).toThrow('a-b');
+  expect(() => mergeEnv([['A', '\0']])).toThrow('"A"');
+});
+
+test('an id in any spelling is told in one', () => {
+  const id = '0123abcd-4567-89ab-cdef-0123456789ab';
+  for (const spelling of [id, id.toUpperCase(), id.replaceAll('-', ''), `urn:uuid:${id}`, `{${id}}`]) {
+    expect(parseSandboxId(spelling)).toBe(id);
+  }
+  for (const bad of ['', 'not-a-uuid', `${id}0`, id.replace('-', ''), `{${id}`]) {
+    expect(() => parseSandboxId(bad)).toThrow(JSON.stringify(bad));
+  }
+});

@@ -1,0 +1,65 @@
+/** The `iii-sandbox` block of the configuration. Left-out keys take the shipped value. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+
+/** Names of the images that come with Workcell; `custom_images` may not take them. */
+export const PRESET_NAMES = ['python', 'node'] as const;
+
+const ImageCaps = z.strictObject({
+  max_cpus: wire.uint32().optional(),
+  max_memory_mb: wire.uint32().optional(),
+});
+
+const customImages = z.record(z.string(), z.string().min(1)).superRefine((images, issues) => {
+  for (const name of Object.keys(images)) {
+    const isPreset = (PRESET_NAMES as readonly string[]).includes(name);
+    if (name !== '' && !isPreset) continue;
+    const message = isPreset ? `${name} is the name of a preset; choose another` : 'an image needs a name';
+    issues.addIssue({ code: 'custom', path: [name], message });
+  }
+});
+
+export const configSchema = z.strictObject({
+  auto_install: z
+    .boolean()
+    .default(true)
+    .describe('Whether an image that is not there yet is fetched or built when it is first asked for.'),
+  image_allowlist: z
+    .array(z.string())
+    .default([...PRESET_NAMES])
+    .describe('Names of the images that may be booted. An empty list allows none.'),
+  default_idle_timeout_secs: wire
+    .uint64()
+    .default(300)
+    .describe('Seconds without a call after which a sandbox is stopped.'),
+  max_concurrent_sandboxes: wire.uint32().default(32).describe('Most sandboxes alive at once.'),
+  default_cpus: wire.uint32().default(1).describe('Processors of a sandbox when the call does not say.'),
+  default_memory_mb: wire.uint32().default(512).describe('Memory of a sandbox in MiB when the call does not say.'),
+  per_image_caps: z
+    .record(z.string(), ImageCaps)
+    .default({})
+    .describe('By image name: max_cpus and max_memory_mb. A member left out caps nothing.'),
+  custom_images: customImages.default({}).describe('More images: a name of yours and its OCI reference.'),
+  backend: z
+    .enum(['auto', 'qemu', 'gvisor', 'namespaces', 'libkrun'])
+    .default('auto')
+    .describe('What a sandbox is made of; auto takes the strongest that works here.'),
+  allow_weak_isolation: z
+    .boolean()
+    .default(false)
+    .describe('Whether auto may fall back to namespaces, which share the kernel of this machine.'),
+  default_disk_mb: wire
+    .uint32()
+    .default(1024)
+    .describe('What a sandbox may write, in MiB, when the call does not say.'),
+  max_concurrent_exec_per_sandbox: wire.uint32().default(4).describe('Commands that run at once in one sandbox.'),
+  max_exec_timeout_ms: wire.uint64().default(300_000).describe('Longest a command may run, whatever the call says.'),
+  cache_dir: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Where images are kept; null for the cache directory of the user.'),
+});
+
+export type SandboxConfig = z.output<typeof configSchema>;

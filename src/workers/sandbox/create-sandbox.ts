@@ -1,0 +1,97 @@
+/**
+ * Making a sandbox from what a caller asks for: limits first, then the image, then the machine.
+ *
+ * Everything that can be refused without work is refused before any work.
+ */
+import { z } from 'zod';
+
+import { wire, type CallScope } from '#contract';
+import type { SandboxConfig } from './config.ts';
+import { EnvShape, readEnv } from './environment.ts';
+import { errors } from './errors.ts';
+import { ImageError, type PreparedImage } from './images/index.ts';
+import type { LiveSandbox } from './live-sandbox.ts';
+import type { SandboxContext } from './worker.ts';
+
+/** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
+export const shapeFields = {
+  cpus: wire.uint32().nullable().default(null).describe('Processors; default_cpus when left out.'),
+  memory_mb: wire.uint32().nullable().default(null).describe('Memory in MiB; default_memory_mb when left out.'),
+  name: z.string().nullable().default(null).describe('A label for sandbox::list; need not be unique.'),
+  network: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe('Whether it reaches anything outside itself; no when left out.'),
+  idle_timeout_secs: wire
+    .uint64()
+    .nullable()
+    .default(null)
+    .describe('Seconds without a call after which it is stopped; default_idle_timeout_secs when left out.'),
+  disk_mb: wire.uint32().nullable().optional().describe('What it may write, in MiB; default_disk_mb when left out.'),
+};
+
+const WantedSchema = z.object({ image: z.string(), env: EnvShape.optional(), ...shapeFields });
+export type WantedSandbox = z.output<typeof WantedSchema>;
+
+export function createSandbox(wanted: WantedSandbox, context: SandboxContext, scope: CallScope): Promise<LiveSandbox> {
+  const { config, sandboxes, backends } = context;
+  return sandboxes.withPlace(async () => {
+    requireAllowed(wanted.image, context);
+    const size = sizeOf(wanted, config);
+    const env = readEnv(wanted.env);
+    if (wanted.network) {
+      throw errors.fail('S300', { problem: 'network: true is not available on this host; leave it out' });
+    }
+    const chosen = await backends.choose(scope.signal);
+    const image = await prepareImage(wanted.image, context, scope);
+    context.images.hold(image.digest);
+    const made = {
+      name: wanted.name,
+      shape: { ...size, image, network: false },
+      idleTimeoutMs: (wanted.idle_timeout_secs ?? config.default_idle_timeout_secs) * 1000,
+      env,
+      onGone: () => context.images.release(image.digest),
+    };
+    return sandboxes.start(chosen, made, scope.signal);
+  });
+}
+
+function requireAllowed(image: string, { config, images }: SandboxContext): void {
+  const known = images.catalogue.map(({ name }) => name);
+  const allowed = known.filter((name) => config.image_allowlist.includes(name));
+  if (!allowed.includes(image)) throw errors.fail('S100', { image, allowed });
+}
+
+function sizeOf(wanted: WantedSandbox, config: SandboxConfig): { cpus: number; memoryMb: number; diskMb: number } {
+  const cpus = wanted.cpus ?? config.default_cpus;
+  const memoryMb = wanted.memory_mb ?? config.default_memory_mb;
+  const diskMb = wanted.disk_mb ?? config.default_disk_mb;
+  const caps = config.per_image_caps[wanted.image] ?? {};
+  if (cpus > (caps.max_cpus ?? Infinity)) {
+    const problem = `${cpus} cpus; image '${wanted.image}' may have ${caps.max_cpus}`;
+    throw errors.fail('S400', { problem, fix: { cpus: caps.max_cpus } });
+  }
+  if (memoryMb > (caps.max_memory_mb ?? Infinity)) {
+    const problem = `${memoryMb} MiB of memory; image '${wanted.image}' may have ${caps.max_memory_mb}`;
+    throw errors.fail('S400', { problem, fix: { memory_mb: caps.max_memory_mb } });
+  }
+  for (const [field, value] of Object.entries({ cpus, memory_mb: memoryMb, disk_mb: diskMb })) {
+    if (value === 0) throw errors.fail('S001', { problem: `${field} must be at least 1 (got 0)` });
+  }
+  return { cpus, memoryMb, diskMb };
+}
+
+async function prepareImage(name: string, context: SandboxContext, { signal, log }: CallScope): Promise<PreparedImage> {
+  const { config, images } = context;
+  if (!config.auto_install && !(await images.isCached(name))) throw errors.fail('S101', { image: name });
+  try {
+    return await images.prepare(name, {
+      signal,
+      onProgress: (progress) => log.debug('an image is prepared', { ...progress }),
+    });
+  } catch (error) {
+    if (!(error instanceof ImageError)) throw error;
+    throw errors.fail('S102', { image: name, problem: error.facts.problem }, error);
+  }
+}

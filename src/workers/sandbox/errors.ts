@@ -1,0 +1,248 @@
+/**
+ * The failures of iii-sandbox. On the wire each carries seven keys, `code` first: consumers look for the first
+ * code in the text.
+ *
+ * `fix` is what to merge into the request before it is sent again; `fix_note` says what to do where nothing can be merged.
+ */
+import { defineErrors, Failure, type ErrorRow } from '#contract';
+import {
+  FileFault,
+  GlobError,
+  HostError,
+  RegexError,
+  ReplacementError,
+  type FaultReason,
+  type HostReason,
+} from '#host';
+import { handlerFailure, type ErrorBody } from '#protocol';
+
+type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
+
+/** A row as this worker tells it. */
+export interface SandboxRow<Details> extends ErrorRow<Details> {
+  type: Kind;
+  /** What to do next where `fix` cannot say it. */
+  note?: string;
+}
+
+const row = <Details>(it: SandboxRow<Details>): SandboxRow<Details> => it;
+
+const GONE = 'The sandbox is gone. Create another with sandbox::create and use its id.';
+const PLATFORM = 'The machine under the sandbox failed. `workcell doctor` tells what this host can run.';
+
+/** What the caller still gets of a command that was cut off. */
+export interface PartialOutput {
+  stdout: string;
+  stderr: string;
+  stdout_truncated: boolean;
+  stderr_truncated: boolean;
+}
+
+export const errors = defineErrors({
+  S001: row({
+    meaning: 'The request is malformed.',
+    http: 400,
+    type: 'validation',
+    note: 'The message names the field and what it may be.',
+    message: (d: { problem: string; fix?: Record<string, unknown> }) => `invalid request: ${d.problem}`,
+    fix: (d) => d.fix,
+  }),
+  S002: row({
+    meaning: 'No sandbox has this id: it never had one, or it was stopped.',
+    http: 404,
+    type: 'validation',
+    note: GONE,
+    message: (d: { id: string; ended?: string }) =>
+      `sandbox not found: ${d.id}${d.ended === undefined ? '' : ` (${d.ended})`}`,
+  }),
+  S003: row({
+    meaning: 'As many commands run in this sandbox as max_concurrent_exec_per_sandbox allows.',
+    http: 429,
+    type: 'validation',
+    note:
+      'Each slot is held by a command in the foreground. Waiting helps when it ends by itself; a server does not: start ' +
+      'it detached (nohup … >/tmp/log 2>&1 &), or end everything with sandbox::stop and create another sandbox.',
+    message: (d: { id: string; cap: number }) => `sandbox ${d.id} is at its exec concurrency cap (${d.cap})`,
+  }),
+  S004: row({
+    meaning: 'The sandbox was stopped while the call ran.',
+    http: 409,
+    type: 'validation',
+    note: GONE,
+    message: (d: { id: string }) => `sandbox already stopped: ${d.id}`,
+  }),
+  S100: row({
+    meaning: 'No such image, or image_allowlist does not have it.',
+    http: 404,
+    type: 'config',
+    note: 'Use one of the images that the message lists, or let the operator add it to custom_images and image_allowlist.',
+    message: (d: { image: string; allowed: string[] }) =>
+      `image '${d.image}' not in catalog; ` +
+      (d.allowed.length === 0 ? 'no image is allowed' : `allowed: ${d.allowed.join(', ')}`),
+    fix: (d) => (d.allowed.length === 1 ? { image: d.allowed[0] } : undefined),
+  }),
+  S101: row({
+    meaning: 'The image is not on this machine and auto_install is off.',
+    http: 503,
+    type: 'internal',
+    note: 'The operator must fetch it first: workcell sandbox pull <image>.',
+    message: (d: { image: string }) => `rootfs missing on disk for image '${d.image}'`,
+  }),
+  S102: row({
+    meaning: 'The image could not be fetched or built.',
+    http: 502,
+    retryable: true,
+    type: 'transient',
+    note: 'Try again after a pause.',
+    message: (d: { image: string; problem: string }) => `auto-install failed for image '${d.image}': ${d.problem}`,
+  }),
+  S200: row({
+    meaning: 'The command did not end in time and was killed. What it wrote so far is in the error.',
+    http: 504,
+    type: 'execution',
+    note: 'Raise timeout_ms, or split the work.',
+    message: (d: { timeoutMs: number; output: PartialOutput }) => `exec timed out after ${d.timeoutMs} ms`,
+    extra: (d) => ({ ...d.output }),
+  }),
+  S210: row({
+    meaning: 'The file operation cannot be done as asked.',
+    http: 400,
+    type: 'filesystem',
+    message: (d: { problem: string }) => d.problem,
+  }),
+  S211: row({
+    meaning: 'Nothing is at the path.',
+    http: 404,
+    type: 'filesystem',
+    message: (d: { path: string; parent?: string }) =>
+      d.parent === undefined
+        ? `file not found: path not found: ${d.path}`
+        : `parent directory not found: parent not found: ${d.parent}`,
+    fix: (d) => (d.parent === undefined ? undefined : { parents: true }),
+    extra: (d) =>
+      d.parent === undefined
+        ? {}
+        : { fix_note: 'Merge fix into the request and send it again: parents: true makes the directory.' },
+  }),
+  S212: row({
+    meaning: 'The path is of another kind than the operation needs.',
+    http: 409,
+    type: 'filesystem',
+    message: (d: { path: string }) => `not a directory or wrong type: ${d.path}`,
+  }),
+  S213: row({
+    meaning: 'Something is at the path already.',
+    http: 409,
+    type: 'filesystem',
+    message: (d: { path: string }) => `already exists: ${d.path}`,
+  }),
+  S214: row({
+    meaning: 'The directory has entries and the request does not say recursive.',
+    http: 409,
+    type: 'filesystem',
+    message: (d: { path: string }) => `directory not empty: ${d.path}`,
+    fix: () => ({ recursive: true }),
+    extra: () => ({ fix_note: 'Merge fix into the request and send it again if everything below may go.' }),
+  }),
+  S215: row({
+    meaning: 'The guest does not permit it.',
+    http: 403,
+    type: 'filesystem',
+    message: (d: { path: string }) => `permission denied: ${d.path}`,
+  }),
+  S216: row({
+    meaning: 'The file system of the guest, or the way there, failed.',
+    http: 500,
+    type: 'filesystem',
+    message: (d: { problem: string }) => `fs i/o error: ${d.problem}`,
+  }),
+  S217: row({
+    meaning: 'The pattern is no regular expression.',
+    http: 400,
+    type: 'filesystem',
+    message: (d: { problem: string }) => `invalid regex pattern: ${d.problem}`,
+  }),
+  S218: row({
+    meaning: 'The upload stalled or was given up. Nothing was written.',
+    http: 408,
+    retryable: true,
+    type: 'transient',
+    message: (d: { problem: string }) => `fs channel aborted: ${d.problem}`,
+  }),
+  S219: row({
+    meaning: 'The agent in the guest does not know the operation.',
+    http: 501,
+    type: 'filesystem',
+    message: (d: { problem: string }) => d.problem,
+  }),
+  S300: row({
+    meaning: 'The sandbox could not be started, or its machine died.',
+    http: 503,
+    type: 'platform',
+    note: PLATFORM,
+    message: (d: { problem: string }) => `VM boot failed: ${d.problem}`,
+  }),
+  S400: row({
+    meaning: 'A limit of the configuration is reached.',
+    http: 429,
+    type: 'config',
+    note: 'Stop a sandbox that is no longer needed, ask for less, or let the operator raise the limit that the message names.',
+    message: (d: { problem: string; fix?: Record<string, unknown> }) => `resource limit exceeded: ${d.problem}`,
+    fix: (d) => d.fix,
+  }),
+});
+
+const codeFor = {
+  absolute: 'S210',
+  relative: 'S210',
+  root: 'S210',
+  missing: 'S211',
+  protected: 'S215',
+  escape: 'S215',
+  dangling: 'S211',
+  exists: 'S213',
+  denied: 'S215',
+  'not-a-file': 'S212',
+  'not-a-directory': 'S212',
+  'not-a-parent': 'S216',
+  'not-empty': 'S214',
+  'invalid-name': 'S216',
+  io: 'S216',
+} as const satisfies Record<HostReason, keyof typeof errors.table>;
+
+const codeForFault = {
+  'bad-request': 'S210',
+  missing: 'S211',
+  exists: 'S213',
+  'too-large': 'S216',
+  stream: 'S218',
+  busy: 'S216',
+} as const satisfies Record<FaultReason, keyof typeof errors.table>;
+
+export function translate(error: unknown): Failure | undefined {
+  if (error instanceof RegexError) return errors.fail('S217', { problem: `bad regex: ${error.message}` }, error);
+  if (error instanceof ReplacementError || error instanceof GlobError) {
+    return errors.fail('S210', { problem: error.message }, error);
+  }
+  if (error instanceof FileFault) {
+    return errors.fail(codeForFault[error.reason], { path: error.message, problem: error.message }, error);
+  }
+  if (!(error instanceof HostError)) return undefined;
+  return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message }, error);
+}
+
+/** All seven keys, whatever the failure fills in. */
+export function spell(failure: Failure): ErrorBody {
+  const { type, note, retryable } = errors.table[failure.code as keyof typeof errors.table] as SandboxRow<unknown>;
+  const { fix = null, fix_note = fix === null ? (note ?? null) : null, ...more } = failure.extra;
+  return handlerFailure({
+    code: failure.code,
+    docs_url: `/docs/errors#${failure.code}`,
+    fix,
+    fix_note,
+    message: failure.message,
+    retryable: retryable ?? false,
+    type,
+    ...more,
+  });
+}

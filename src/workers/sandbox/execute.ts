@@ -1,0 +1,117 @@
+/**
+ * One command in a sandbox, from the request to the reply.
+ *
+ * A command that could not be started is told as a shell tells it, by exit code 126 or 127; only a timeout is a failure.
+ */
+import { z } from 'zod';
+
+import { wire, type CallScope } from '#contract';
+import { isBase64 } from './base64.ts';
+import { mergeEnv, type Env } from './environment.ts';
+import { errors } from './errors.ts';
+import type { ExecOutcome } from './guest/agent-client.ts';
+import type { LiveSandbox } from './live-sandbox.ts';
+import type { SandboxConfig } from './config.ts';
+
+/** Of each stream; what comes after it is dropped. */
+const MAX_OUTPUT_BYTES = 1_048_576;
+const DEFAULT_TIMEOUT_MS = 300_000;
+
+export const replyFields = {
+  stdout: z.string().describe('What it wrote, invalid UTF-8 replaced; the first MiB.'),
+  stderr: z.string(),
+  exit_code: wire
+    .int32()
+    .nullish()
+    .describe('128 plus the signal when one ended it; 127 when there is no such program.'),
+  timed_out: z.boolean().describe('Always false: a timeout is the error S200.'),
+  duration_ms: wire.uint64(),
+  success: z.boolean().describe('Whether the exit code is 0.'),
+  stdout_truncated: z.boolean().optional().describe('Whether there was more than the first MiB.'),
+  stderr_truncated: z.boolean().optional(),
+};
+
+export interface Execution {
+  argv: string[];
+  env: Env;
+  stdin: string | null;
+  timeoutMs: number | null;
+  workdir: string | null;
+}
+
+export async function execute(
+  sandbox: LiveSandbox,
+  { argv, env, stdin, timeoutMs, workdir }: Execution,
+  config: SandboxConfig,
+  { signal }: Pick<CallScope, 'signal'>,
+) {
+  const { facts, agent } = sandbox;
+  const effectiveMs = Math.min(timeoutMs ?? DEFAULT_TIMEOUT_MS, config.max_exec_timeout_ms);
+  const outcome = await sandbox.executing(() =>
+    agent.exec({
+      argv,
+      env: mergeEnv(facts.env, env),
+      cwd: workdir ?? facts.workdir,
+      uid: facts.user.uid,
+      gid: facts.user.gid,
+      stdin: decodeStdin(stdin),
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      timeoutMs: effectiveMs,
+      signal,
+    }),
+  );
+  return toReply(outcome, { argv, workdir, effectiveMs });
+}
+
+function toReply(outcome: ExecOutcome, asked: { argv: string[]; workdir: string | null; effectiveMs: number }) {
+  if (outcome.kind === 'not-started') return notStarted(outcome, asked);
+
+  const output = {
+    stdout: outcome.stdout.toString(),
+    stderr: outcome.stderr.toString(),
+    stdout_truncated: outcome.stdoutTruncated,
+    stderr_truncated: outcome.stderrTruncated,
+  };
+  if (outcome.kind === 'timed-out') throw errors.fail('S200', { timeoutMs: asked.effectiveMs, output });
+  const { exitCode, durationMs } = outcome;
+  return { ...output, exit_code: exitCode, timed_out: false, duration_ms: durationMs, success: exitCode === 0 };
+}
+
+/** How a shell words it, and the exit code it gives. */
+const WHY_NOT: Record<string, { words: string; exitCode: number }> = {
+  ENOENT: { words: 'not found', exitCode: 127 },
+  ENOTDIR: { words: 'not found', exitCode: 127 },
+  EACCES: { words: 'permission denied', exitCode: 126 },
+  EISDIR: { words: 'permission denied', exitCode: 126 },
+  ENOEXEC: { words: 'not a program: a script starts with #! and its interpreter', exitCode: 126 },
+};
+
+function notStarted(
+  { errno, what, durationMs }: Extract<ExecOutcome, { kind: 'not-started' }>,
+  { argv, workdir }: { argv: string[]; workdir: string | null },
+) {
+  if (what === 'workdir') {
+    throw errors.fail('S001', {
+      problem: `workdir ${workdir ?? ''} cannot be entered in the sandbox (${errno})`,
+      fix: { workdir: '/' },
+    });
+  }
+  const why = WHY_NOT[errno];
+  if (!why) throw errors.fail('S300', { problem: `${argv[0]} could not be started (${errno})` });
+  return {
+    stdout: '',
+    stderr: `exec: ${argv[0]}: ${why.words}\n`,
+    stdout_truncated: false,
+    stderr_truncated: false,
+    exit_code: why.exitCode,
+    timed_out: false,
+    duration_ms: durationMs,
+    success: false,
+  };
+}
+
+export function decodeStdin(stdin: string | null): Buffer | undefined {
+  if (stdin === null || stdin === '') return undefined;
+  if (!isBase64(stdin)) throw errors.fail('S001', { problem: 'stdin must be base64' });
+  return Buffer.from(stdin, 'base64');
+}

@@ -1,0 +1,38 @@
+/** A file operation as a function of a sandbox: the same operation on the files of the sandbox that the call names. */
+import { z } from 'zod';
+
+import type { FileContext, FileOperation } from '#file-functions';
+import { parseSandboxId } from './sandbox-id.ts';
+import { sandbox, type SandboxContext } from './worker.ts';
+
+/** How long a write waits for the next bytes. */
+const IDLE_MS = 30_000;
+
+export const sandboxIdField = { sandbox_id: z.string().describe('From sandbox::create.') };
+
+export function fileFunction<Request extends z.ZodObject, Response extends z.ZodType>(
+  { id, ...titles }: { id: string; requestTitle?: string; responseTitle?: string },
+  operation: FileOperation<Request, Response>,
+) {
+  const { request, response, errors: codes, ...definition } = operation;
+  const requestTitle = titles.requestTitle ?? request.meta()?.title;
+  const responseTitle = titles.responseTitle ?? response.meta()?.title;
+  return sandbox.defineFunction({
+    ...definition,
+    id,
+    request: request.extend(sandboxIdField).meta({ title: requestTitle }),
+    response: response.meta({ title: responseTitle }),
+    errors: ['S001', 'S002', 'S004', ...codes],
+    examples: [],
+
+    handle(given, context, scope) {
+      const { sandbox_id, ...fields } = given as z.output<Request> & { sandbox_id: string };
+      return operation.handle(fields as z.output<Request>, filesOf(sandbox_id, context), scope);
+    },
+  });
+}
+
+export function filesOf(sandboxId: string, { sandboxes, openReads }: SandboxContext): FileContext {
+  const { files } = sandboxes.find(parseSandboxId(sandboxId));
+  return { files, openReads, maxReadBytes: Infinity, maxWriteBytes: Infinity, idleMs: IDLE_MS };
+}

@@ -1,0 +1,41 @@
+/** sandbox::catalog::list: the images that have a name here, allowed or not. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { sandbox } from '../../worker.ts';
+
+const CatalogEntryKind = wire.named('CatalogEntryKind', z.xor([z.enum(['preset']), z.enum(['custom'])]));
+
+const CatalogEntry = wire.named(
+  'CatalogEntry',
+  z.object({
+    name: z.string().describe('What to pass as `image`.'),
+    oci_ref: z.string().describe('Where the image comes from.'),
+    kind: CatalogEntryKind.describe('Whether it comes with Workcell or from custom_images.'),
+    allowed: z.boolean().optional().describe('Whether image_allowlist has it, so that sandbox::create takes it.'),
+    cached: z.boolean().optional().describe('Whether it is on this machine already.'),
+  }),
+);
+
+export const list = sandbox.defineFunction({
+  id: 'sandbox::catalog::list',
+  summary: "List the images by name: presets first, then the operator's own.",
+  effect: 'read',
+  request: z.object({}).meta({ title: 'CatalogListRequest' }),
+  response: z
+    .object({ images: z.array(CatalogEntry).describe('Presets in a fixed order, then custom images by name.') })
+    .meta({ title: 'CatalogListResponse' }),
+  errors: [],
+  examples: [{}],
+
+  async handle(_, { config, images }) {
+    const rows = images.catalogue.map(async ({ name, ref, kind }) => ({
+      name,
+      oci_ref: ref,
+      kind,
+      allowed: config.image_allowlist.includes(name),
+      cached: await images.isCached(name),
+    }));
+    return { images: await Promise.all(rows) };
+  },
+});

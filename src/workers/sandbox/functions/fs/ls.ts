@@ -1,0 +1,5 @@
+/** sandbox::fs::ls: what is in a directory of a sandbox. */
+import { ls as operation } from '#file-functions';
+import { fileFunction } from '../../file-function.ts';
+
+export const ls = fileFunction({ id: 'sandbox::fs::ls' }, operation);

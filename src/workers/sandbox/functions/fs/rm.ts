@@ -1,0 +1,5 @@
+/** sandbox::fs::rm: removes something from a sandbox. */
+import { rm as operation } from '#file-functions';
+import { fileFunction } from '../../file-function.ts';
+
+export const rm = fileFunction({ id: 'sandbox::fs::rm' }, operation);

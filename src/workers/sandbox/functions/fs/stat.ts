@@ -1,0 +1,5 @@
+/** sandbox::fs::stat: what a path in a sandbox is. */
+import { stat as operation } from '#file-functions';
+import { fileFunction } from '../../file-function.ts';
+
+export const stat = fileFunction({ id: 'sandbox::fs::stat', responseTitle: 'StatResponse' }, operation);

@@ -1,0 +1,82 @@
+/** sandbox::list: the sandboxes that live, in the order they were made. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+import { IsolationSchema } from '../isolation.ts';
+import type { LiveSandbox } from '../live-sandbox.ts';
+import { sandbox } from '../worker.ts';
+
+const Usage = z.object({
+  memory_bytes: wire.uint64(),
+  pids: wire.uint64(),
+  cpu_ms: wire.uint64().describe('Time of processors used so far.'),
+  disk_bytes: wire.uint64().describe('What it has written, as far as the backend tells.'),
+});
+
+const SandboxSummary = wire.named(
+  'SandboxSummary',
+  z.object({
+    sandbox_id: z.string(),
+    name: z.string().nullish().describe('The label it was created with.'),
+    image: z.string(),
+    age_secs: wire.uint64(),
+    exec_in_progress: z.boolean().describe('Whether any command runs in it.'),
+    stopped: z.boolean().describe('Always false: a sandbox that was stopped is not listed.'),
+    exec_in_flight: wire.uint32().optional().describe('Commands that run now.'),
+    exec_slots_free: wire.uint32().optional().describe('Commands that could be started now.'),
+    isolation: IsolationSchema.optional(),
+    cpus: wire.uint32().optional(),
+    memory_mb: wire.uint32().optional(),
+    disk_mb: wire.uint32().optional(),
+    network: z.boolean().optional(),
+    idle_deadline_secs: wire
+      .uint64()
+      .nullish()
+      .describe('Seconds until it is stopped for being idle; null while it is used.'),
+    usage: Usage.optional().describe('What it takes now, where the backend can tell.'),
+  }),
+);
+
+export const list = sandbox.defineFunction({
+  id: 'sandbox::list',
+  summary: 'List the sandboxes that live, with what they take and when they go.',
+  effect: 'read',
+  request: z.object({}).meta({ title: 'ListRequest' }),
+  response: z.object({ sandboxes: z.array(SandboxSummary) }).meta({ title: 'ListResponse' }),
+  errors: [],
+  examples: [{}],
+
+  async handle(_, { sandboxes }) {
+    return { sandboxes: await Promise.all(sandboxes.all.map((one) => summarise(one, Date.now()))) };
+  },
+});
+
+async function summarise(one: LiveSandbox, nowMs: number): Promise<z.input<typeof SandboxSummary>> {
+  const { facts, createdAtMs, execsInFlight, idleDeadlineMs, instance } = one;
+  const { image, cpus, memoryMb, diskMb, network } = facts.shape;
+  const usage = await instance.usage();
+  return {
+    sandbox_id: facts.id,
+    name: facts.name,
+    image: image.name,
+    age_secs: seconds(nowMs - createdAtMs),
+    exec_in_progress: execsInFlight > 0,
+    stopped: false,
+    exec_in_flight: execsInFlight,
+    exec_slots_free: facts.maxExecs - execsInFlight,
+    isolation: facts.isolation,
+    cpus,
+    memory_mb: memoryMb,
+    disk_mb: diskMb,
+    network,
+    idle_deadline_secs: idleDeadlineMs === undefined ? null : seconds(idleDeadlineMs - nowMs),
+    usage: usage && {
+      memory_bytes: usage.memoryBytes,
+      pids: usage.pids,
+      cpu_ms: Math.round(usage.cpuMs),
+      disk_bytes: usage.diskBytes,
+    },
+  };
+}
+
+const seconds = (ms: number) => Math.max(0, Math.floor(ms / 1000));

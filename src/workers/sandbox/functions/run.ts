@@ -1,0 +1,108 @@
+/**
+ * sandbox::run: code in, output out, in a sandbox of its own.
+ *
+ * A failure on the way tells the step and keeps the code of what failed.
+ */
+import { z } from 'zod';
+
+import { Failure, wire, type CallScope } from '#contract';
+import { createSandbox, shapeFields } from '../create-sandbox.ts';
+import { EnvShape, readEnv } from '../environment.ts';
+import { translate } from '../errors.ts';
+import { decodeStdin, execute, replyFields } from '../execute.ts';
+import { interpreterOf } from '../languages.ts';
+import type { LiveSandbox } from '../live-sandbox.ts';
+import { LONG_CALL_MS } from '../long-call.ts';
+import { sandbox } from '../worker.ts';
+
+const RunFile = wire.named(
+  'RunFile',
+  z.object({ path: z.string().describe('Where it goes; directories are made.'), content: z.string() }),
+);
+
+export const run = sandbox.defineFunction({
+  id: 'sandbox::run',
+  summary: 'Run code in a fresh sandbox and return what it wrote; the sandbox is gone afterwards.',
+  details: 'The same as create, write, exec and stop in one call. Takes every field of sandbox::create as well.',
+  effect: 'execute',
+  request: z
+    .object({
+      image: z.string().describe('Name from sandbox::catalog::list.'),
+      code: z.string().describe('What to run; it stands in /tmp/run.<ext>.'),
+      lang: z.string().describe('node, python, shell, or the path of a program that is given the file.'),
+      files: z.array(RunFile).optional().describe('More files, written before the code.'),
+      env: EnvShape.optional().describe('Environment: ["K=V"] or {"K": "V"}.'),
+      stdin: z.string().nullable().default(null).describe('What it reads, in base64.'),
+      timeout_ms: wire.uint64().nullable().default(null).describe('Then it is killed; 300000 when left out.'),
+      keep_sandbox: z.boolean().default(false).describe('Whether the sandbox stays; its id is then in the reply.'),
+      workdir: z.string().nullable().optional().describe('Where it runs.'),
+      ...shapeFields,
+    })
+    .meta({ title: 'RunRequest' }),
+  response: z
+    .object({ ...replyFields, sandbox_id: z.string().nullish().describe('Only with keep_sandbox.') })
+    .meta({ title: 'RunResponse' }),
+  errors: [
+    'S001',
+    'S003',
+    'S100',
+    'S101',
+    'S102',
+    'S200',
+    'S210',
+    'S211',
+    'S212',
+    'S213',
+    'S215',
+    'S216',
+    'S300',
+    'S400',
+  ],
+  examples: [{ image: 'python', lang: 'python', code: 'print(6 * 7)' }],
+  deadlineMs: LONG_CALL_MS,
+
+  async handle(request, context, scope) {
+    const { code, lang, files = [], stdin, timeout_ms: timeoutMs, keep_sandbox: isKept, workdir = null } = request;
+    const { program, file } = interpreterOf(lang);
+    const env = readEnv(request.env);
+    decodeStdin(stdin);
+
+    const made = await during('create', '', () => createSandbox(request, context, scope));
+    const { id } = made.facts;
+    try {
+      for (const { path, content } of files) {
+        await during('fs::write (sibling file)', id, () => writeText(made, { path, content }, scope));
+      }
+      await during('fs::write (code)', id, () => writeText(made, { path: file, content: code }, scope));
+      const command = { argv: [program, file], env, stdin, timeoutMs, workdir };
+      const reply = await during('exec', id, () => execute(made, command, context.config, scope));
+      return isKept ? { ...reply, sandbox_id: id } : reply;
+    } finally {
+      if (!isKept) await context.sandboxes.stop(made, 'sandbox::run was done with it');
+    }
+  },
+});
+
+function writeText(
+  made: LiveSandbox,
+  { path, content }: z.output<typeof RunFile>,
+  { signal }: Pick<CallScope, 'signal'>,
+): Promise<unknown> {
+  const bytes = (async function* () {
+    yield Buffer.from(content);
+  })();
+  return made.files.write(path, bytes, { mode: 0o644, parents: true }, { signal });
+}
+
+async function during<T>(context: string, sandboxId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const inner = thrown instanceof Failure ? thrown : translate(thrown);
+    if (!inner) throw thrown;
+    const { code, message, extra } = inner;
+    const fix = { context: `sandbox::run step ${context}`, sandbox_id: sandboxId, inner_code: code };
+    const told = `during sandbox::run step \`${context}\` (sandbox_id=${sandboxId}): ${message}`;
+    throw new Failure({ code, message: told, extra: { ...extra, fix, fix_note: null } }, inner);
+  }
+}

@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process';
+
+import { describe, expect, test, vi } from 'vitest';
+
+import { IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
+
+const why = await whyNoSandbox(['python']);
+
+describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '' : ` (${why})`}`, () => {
+  vi.setConfig({ testTimeout: 60_000, hookTimeout: IMAGE_PATIENCE_MS });
+
+  const living = async (cell: SandboxCases) =>
+    (await cell.call<{ sandboxes: { sandbox_id: string }[] }>('sandbox::list', {})).sandboxes.length;
+
+  test('A4 an id in another spelling, told back in the usual one', async () => {
+    await using cell = await serveSandboxes();
+    const id = await cell.create();
+    const reply = await cell.call('sandbox::stop', { sandbox_id: id.replaceAll('-', '').toUpperCase(), wait: true });
+    expect(reply).toEqual({ sandbox_id: id, stopped: true });
+  });
+
+  test.each([true, false])('E2 after stop with wait %s it is gone, and why is told', async (wait) => {
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create();
+    await cell.call('sandbox::stop', { sandbox_id, wait });
+    for (const [name, fields] of [
+      ['exec', { cmd: 'true' }],
+      ['fs::ls', { path: '/' }],
+      ['stop', {}],
+    ] as const) {
+      expect(await cell.failure(`sandbox::${name}`, { sandbox_id, ...fields })).toMatchObject({
+        code: 'S002',
+        message: `sandbox not found: ${sandbox_id} (it was stopped)`,
+      });
+    }
+  });
+
+  test('E3 an idle sandbox is stopped', async () => {
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create({ idle_timeout_secs: 1 });
+    await expect.poll(() => living(cell), { timeout: 13_000, interval: 500 }).toBe(0);
+    expect(await cell.failure('sandbox::exec', { sandbox_id, cmd: 'true' })).toMatchObject({
+      code: 'S002',
+      message: expect.stringContaining('without a call'),
+    });
+  });
+
+  test('E5 one that works is not idle', async () => {
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create({ idle_timeout_secs: 1 });
+    expect(await cell.call('sandbox::exec', { sandbox_id, cmd: 'sleep 12' })).toMatchObject({ exit_code: 0 });
+  });
+
+  test('E6 a command that runs when it is stopped fails at once', async () => {
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create();
+    const running = cell.failure('sandbox::exec', { sandbox_id, cmd: 'sleep 60' });
+    await expect.poll(() => cell.call('sandbox::list', {})).toMatchObject({ sandboxes: [{ exec_in_flight: 1 }] });
+    await cell.call('sandbox::stop', { sandbox_id });
+    expect(await running).toMatchObject({ code: 'S004' });
+  });
+
+  test('E8 what it wrote is gone with it', async () => {
+    await using cell = await serveSandboxes();
+    const first = await cell.create();
+    await cell.call('sandbox::fs::write', { sandbox_id: first, path: '/home/p', content: 'x', parents: true });
+    await cell.call('sandbox::stop', { sandbox_id: first, wait: true });
+    const second = await cell.create();
+    expect(await cell.failure('sandbox::fs::stat', { sandbox_id: second, path: '/home/p' })).toMatchObject({
+      code: 'S211',
+    });
+  });
+
+  test('E9 two at once do not see each other', async () => {
+    await using cell = await serveSandboxes();
+    const [a, b] = [await cell.create(), await cell.create()];
+    await cell.call('sandbox::fs::write', { sandbox_id: a, path: '/usr/local/q', content: 'x' });
+    expect(await cell.failure('sandbox::fs::stat', { sandbox_id: b, path: '/usr/local/q' })).toMatchObject({
+      code: 'S211',
+    });
+  });
+
+  test('E11 a machine that was killed from outside is noticed', async () => {
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create();
+    execFileSync('pkill', ['-9', '-f', sandbox_id]);
+    await expect.poll(() => living(cell), { timeout: 15_000 }).toBe(0);
+    expect(await cell.failure('sandbox::exec', { sandbox_id, cmd: 'true' })).toMatchObject({
+      code: 'S002',
+      message: expect.stringContaining('its machine ended'),
+    });
+  });
+
+  test('all end with the worker', async () => {
+    const cell = await serveSandboxes();
+    const ids = [await cell.create(), await cell.create()];
+    await cell[Symbol.asyncDispose]();
+    const processes = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+    expect(ids.filter((id) => processes.includes(id))).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+/**
+ * Why the guest's system said no. The numbers are Linux's, whatever the host is.
+ *
+ * It has the shape of Node's own errors of the file system, so `HostError.fromErrno` reads it.
+ */
+
+const NAMES: Record<number, string> = {
+  1: 'EPERM',
+  2: 'ENOENT',
+  4: 'EINTR',
+  5: 'EIO',
+  6: 'ENXIO',
+  7: 'E2BIG',
+  8: 'ENOEXEC',
+  11: 'EAGAIN',
+  12: 'ENOMEM',
+  13: 'EACCES',
+  16: 'EBUSY',
+  17: 'EEXIST',
+  18: 'EXDEV',
+  20: 'ENOTDIR',
+  21: 'EISDIR',
+  22: 'EINVAL',
+  23: 'ENFILE',
+  24: 'EMFILE',
+  26: 'ETXTBSY',
+  27: 'EFBIG',
+  28: 'ENOSPC',
+  30: 'EROFS',
+  31: 'EMLINK',
+  36: 'ENAMETOOLONG',
+  38: 'ENOSYS',
+  39: 'ENOTEMPTY',
+  40: 'ELOOP',
+  74: 'EBADMSG',
+  95: 'EOPNOTSUPP',
+  122: 'EDQUOT',
+  125: 'ECANCELED',
+};
+
+const ABOUT = ['path', 'program', 'workdir', 'parent', 'user', 'source'] as const;
+
+/** What the guest's system said no to. */
+export type About = (typeof ABOUT)[number];
+
+/** The guest cannot be spoken to any more. */
+export class GuestLost extends Error {
+  override readonly name: string = 'GuestLost';
+}
+
+export class GuestError extends Error {
+  override readonly name = 'GuestError';
+  readonly errno: number;
+  readonly code: string;
+  readonly about: About;
+
+  constructor(errno: number, about: number) {
+    const code = NAMES[errno] ?? `E${errno}`;
+    super(`the guest answered ${code}`);
+    this.errno = -errno;
+    this.code = code;
+    this.about = ABOUT[about] ?? 'path';
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * The files of a guest as a `FileSystem`: the agent does the work on files, the host all that knows of patterns.
+ *
+ * Paths mean what they mean in the guest. A path without a slash in front starts at its root.
+ */
+import { basename } from 'node:path/posix';
+
+import {
+  HostError,
+  RegexThreads,
+  type ChangeMode,
+  type FileInfo,
+  type FileScope,
+  type FileSystem,
+  type GrepAnswer,
+  type GrepRequest,
+  type Listing,
+  type MakeDirectory,
+  type OpenFile,
+  type SedRequest,
+  type SedResult,
+  type WriteFile,
+} from '#host';
+import type { AgentClient } from './agent-client.ts';
+import { GuestError } from './guest-error.ts';
+import { GuestFiles } from './guest-files.ts';
+import { grepGuest } from './guest-grep.ts';
+import type { Row } from './guest-rows.ts';
+import { sedGuest } from './guest-sed.ts';
+
+/** Entries of one listing; a reply with more is larger than a message may be. */
+const MAX_LISTED = 200_000;
+
+/** For all guests; idle threads keep nothing alive. */
+const regexes = new RegexThreads();
+
+export class GuestFileSystem implements FileSystem {
+  readonly #files: GuestFiles;
+
+  constructor(agent: AgentClient) {
+    this.#files = new GuestFiles(agent);
+  }
+
+  async ls(path: string, scope: FileScope): Promise<Listing> {
+    return asHostError(path, async () => {
+      const entries: FileInfo[] = [];
+      let isTruncated = false;
+      for await (const rows of this.#files.list(path, scope)) {
+        for (const row of rows) entries.push(toInfo(row.name, row));
+        isTruncated = entries.length > MAX_LISTED;
+        if (isTruncated) break;
+      }
+      const sorted = entries.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
+      return { entries: sorted.slice(0, MAX_LISTED), isTruncated };
+    });
+  }
+
+  async stat(path: string, scope: FileScope): Promise<FileInfo> {
+    const row = await asHostError(path, () => this.#files.stat(path, scope));
+    return toInfo(basename(path) || path, row);
+  }
+
+  async read(path: string, scope: FileScope): Promise<OpenFile> {
+    const { row, bytes, close } = await asHostError(path, () => this.#files.read(path, scope));
+    const { sizeBytes, mode, mtimeSecs } = row;
+    return { sizeBytes, mode, mtimeSecs, bytes: complete(bytes, { path, sizeBytes }), close };
+  }
+
+  async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteFile, scope: FileScope): Promise<number> {
+    return asHostError(path, () => this.#files.write(path, bytes, options, scope), { directoryIs: 'io' });
+  }
+
+  async mkdir(path: string, options: MakeDirectory, scope: FileScope): Promise<boolean> {
+    return asHostError(path, () => this.#files.mkdir(path, { ...options, ...scope }));
+  }
+
+  async rm(path: string, options: { recursive: boolean }, scope: FileScope): Promise<void> {
+    await asHostError(path, () => this.#files.remove(path, { ...options, ...scope }));
+  }
+
+  async chmod(path: string, options: ChangeMode, scope: FileScope): Promise<number> {
+    return asHostError(path, () => this.#files.chmod(path, { ...options, ...scope }));
+  }
+
+  async mv(from: string, to: string, options: { overwrite: boolean }, scope: FileScope): Promise<void> {
+    const told = { source: from, directoryIs: 'io' } as const;
+    await asHostError(to, () => this.#files.rename(from, to, { ...options, ...scope }), told);
+  }
+
+  async grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {
+    return asHostError(request.path, () => grepGuest({ files: this.#files, regexes }, request, scope));
+  }
+
+  async sed(request: SedRequest, scope: FileScope): Promise<SedResult[]> {
+    const path = 'path' in request.where ? request.where.path : '';
+    return asHostError(path, () => sedGuest({ files: this.#files, regexes }, request, scope));
+  }
+}
+
+function toInfo(name: string, { kind, sizeBytes, mode, mtimeSecs }: Row): FileInfo {
+  return { name, kind: kind === 'unreadable' ? 'other' : kind, sizeBytes, mode, mtimeSecs };
+}
+
+/** Fails when the file turned out to be shorter than it said, as one that is cut while it is read does. */
+async function* complete(
+  bytes: AsyncIterable<Buffer>,
+  { path, sizeBytes }: { path: string; sizeBytes: number },
+): AsyncGenerator<Uint8Array> {
+  let total = 0;
+  for await (const piece of bytes) {
+    total += piece.length;
+    yield piece;
+  }
+  if (total < sizeBytes) throw new HostError('io', path);
+}
+
+/** What the guest's system said of the path that was asked for; the cause knows when it was about the directory above. */
+async function asHostError<T>(
+  path: string,
+  work: () => Promise<T>,
+  options: { source?: string; directoryIs?: 'io' } = {},
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GuestError)) throw error;
+    const named = error.about === 'source' ? (options.source ?? path) : path;
+    if (error.code === 'EISDIR' && options.directoryIs) throw new HostError(options.directoryIs, named, error);
+    if (error.code === 'ENOTDIR' && error.about === 'path') throw new HostError('not-a-directory', named, error);
+    throw HostError.fromErrno(error, named);
+  }
+}

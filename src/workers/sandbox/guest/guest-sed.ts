@@ -1,0 +1,102 @@
+/**
+ * Replacements in a guest's files, line by line: nothing but what matched is touched, and a file without a match not at
+ * all. The pattern with its replacement is checked before the first file is changed.
+ */
+import { isUtf8 } from 'node:buffer';
+
+import { FileFault, HostError, RegexError, type FileScope, type SedRequest, type SedResult } from '#host';
+import { ByteCollector } from './byte-collector.ts';
+import { GuestError } from './guest-error.ts';
+import { filesBelow, isDirectoryAt, type GuestSearch } from './guest-grep.ts';
+
+/** Files of one call; each has its row in the answer. */
+const MAX_FILES = 100_000;
+
+/** A file is edited in memory. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;
+
+export async function sedGuest(
+  search: GuestSearch,
+  { where, ...edit }: SedRequest,
+  { signal }: FileScope,
+): Promise<SedResult[]> {
+  const paths = 'files' in where ? where.files : await pathsBelow(search, where, signal);
+  if (paths.length > MAX_FILES) throw new FileFault('bad-request', `more than ${MAX_FILES} files; name fewer`);
+  const replace = replacing(search, edit, signal);
+  await replace(Buffer.alloc(0));
+
+  const results: SedResult[] = [];
+  for (const path of paths) results.push(await editFile(search, path, replace, signal));
+  return results;
+}
+
+async function pathsBelow(
+  { files }: GuestSearch,
+  where: Extract<SedRequest['where'], { path: string }>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (!(await isDirectoryAt(files, where.path, signal))) return [where.path];
+  if (!where.recursive) {
+    throw new FileFault(
+      'bad-request',
+      `${where.path} is a directory; the files below are meant when recursive is true`,
+    );
+  }
+  return (await filesBelow(files, where, { signal })).map(({ path }) => path);
+}
+
+function replacing(
+  { regexes }: GuestSearch,
+  { pattern, replacement, isRegex, firstOnly, ignoreCase }: Omit<SedRequest, 'where'>,
+  signal: AbortSignal,
+): Replace {
+  if (!isRegex && pattern === '') throw new FileFault('bad-request', 'a literal pattern must not be empty');
+  const task = {
+    pattern: isRegex ? pattern : pattern.replace(/[\\.+*?()|[\]{}^$#&~-]/g, '\\$&'),
+    replacement: isRegex ? replacement : replacement.replaceAll('$', '$$$$'),
+    ignoreCase,
+    unit: 'line',
+    limit: firstOnly ? 1 : undefined,
+  } as const;
+  return (text) => regexes.replace({ ...task, text }, { signal });
+}
+
+async function editFile(
+  { files }: GuestSearch,
+  path: string,
+  replace: Replace,
+  signal: AbortSignal,
+): Promise<SedResult> {
+  try {
+    const { row, bytes, close } = await files.read(path, { signal });
+    const text = new ByteCollector();
+    try {
+      for await (const piece of bytes) {
+        text.add(piece);
+        if (text.length > MAX_FILE_BYTES)
+          throw new FileFault('too-large', `${path} is larger than ${MAX_FILE_BYTES} bytes`);
+      }
+    } finally {
+      close();
+    }
+    if (!isUtf8(text.bytes())) throw new FileFault('bad-request', `${path} is not UTF-8 text`);
+
+    const replaced = await replace(text.bytes());
+    if (replaced.count > 0) {
+      const { mode, uid, gid } = row;
+      await files.write(path, oneByOne(replaced.bytes), { mode, uid, gid, parents: false }, { signal });
+    }
+    return { path, replacements: replaced.count };
+  } catch (error) {
+    if (error instanceof GuestError)
+      return { path, replacements: 0, problem: HostError.fromErrno(error, path).message };
+    if (!(error instanceof FileFault) && !(error instanceof RegexError)) throw error;
+    return { path, replacements: 0, problem: error.message };
+  }
+}
+
+async function* oneByOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,194 @@
+/**
+ * One request to the guest, from its first frame to its last, with the credit of both directions.
+ *
+ * Each side sends only what the other gave credit for. So what waits here for a slow reader is never more than a window,
+ * and a guest that sends more has broken the protocol.
+ */
+import { ByteCollector } from './byte-collector.ts';
+import { OP, ProtocolError, WINDOW_BYTES, type Frame } from './frames.ts';
+import { GuestError } from './guest-error.ts';
+
+/** Small enough that several are under way within one window. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Pieces below this are copied. */
+const SMALL_BYTES = 8 * 1024;
+
+/** A guest that gives more than this is not counting what it takes. */
+const MAX_CREDIT_BYTES = 2 ** 30;
+
+/** Where frames go. Resolves when there is room for more. */
+export type SendFrame = (stream: number, op: number, payload: Uint8Array) => Promise<void> | undefined;
+
+export type Output = 'stdout' | 'stderr';
+
+export class GuestStream {
+  readonly id: number;
+  /** What the guest answered in the end. */
+  readonly answer: Promise<Buffer>;
+  /** Takes output as it comes. Without one it waits for `output()`. */
+  onOutput: ((output: Output, piece: Buffer) => void) | undefined;
+
+  readonly #send: SendFrame;
+  #settle!: { resolve: (payload: Buffer) => void; reject: (error: Error) => void };
+  #isOver = false;
+  #sendCredit = WINDOW_BYTES;
+  #receiveCredit = WINDOW_BYTES;
+  /** Taken by whoever reads, and not given back to the guest yet. */
+  #consumed = 0;
+  readonly #waiting: (Buffer | ByteCollector)[] = [];
+  #interruption: Error | undefined;
+  #wakeReader = () => {};
+  #wakeSender = () => {};
+
+  constructor(id: number, send: SendFrame) {
+    this.id = id;
+    this.#send = send;
+    this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    // Whoever only sends or reads learns of the end there.
+    this.answer.catch(() => {});
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Sends input as the guest takes it. After the last frame of the guest there is nobody to take it. */
+  async send(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length && !this.#isOver;) {
+      if (this.#sendCredit === 0) {
+        await new Promise<void>((resolve) => (this.#wakeSender = resolve));
+        continue;
+      }
+      const piece = bytes.subarray(at, at + Math.min(PIECE_BYTES, this.#sendCredit));
+      this.#sendCredit -= piece.length;
+      at += piece.length;
+      await this.#send(this.id, OP.data, piece);
+    }
+  }
+
+  /** No more input. */
+  end(): void {
+    if (!this.#isOver) void this.#send(this.id, OP.end, new Uint8Array());
+  }
+
+  /** Asks the guest to stop; it still answers. */
+  cancel(): void {
+    if (!this.#isOver) void this.#send(this.id, OP.cancel, new Uint8Array());
+  }
+
+  /** Nobody wants the rest: the guest is told, and what still comes is passed over. */
+  abandon(): void {
+    this.onOutput = (_, piece) => this.consumed(piece.length);
+    this.#waiting.length = 0;
+    this.cancel();
+  }
+
+  /** Fails whoever reads the output. */
+  interrupt(error: Error): void {
+    this.#interruption = error;
+    this.#wakeReader();
+  }
+
+  /** Lets the guest send so much more than a window at a time. */
+  widen(bytes: number): void {
+    this.#receiveCredit += bytes;
+    this.#give(bytes);
+  }
+
+  /** The output, as it comes, in the order of the guest. Fails when the guest does. */
+  async *output(): AsyncGenerator<Buffer> {
+    for (;;) {
+      if (this.#interruption) throw this.#interruption;
+      const next = this.#waiting.shift();
+      if (next) {
+        const piece = next instanceof ByteCollector ? next.bytes() : next;
+        yield piece;
+        this.consumed(piece.length);
+      } else if (this.#isOver) {
+        await this.answer;
+        return;
+      } else {
+        await new Promise<void>((resolve) => (this.#wakeReader = resolve));
+      }
+    }
+  }
+
+  /** Gives the guest credit for what was taken, a good piece at a time. */
+  consumed(bytes: number): void {
+    this.#consumed += bytes;
+    if (this.#consumed < PIECE_BYTES || this.#isOver) return;
+    this.#receiveCredit += this.#consumed;
+    this.#give(this.#consumed);
+    this.#consumed = 0;
+  }
+
+  #give(bytes: number): void {
+    const payload = Buffer.allocUnsafe(4);
+    payload.writeUInt32LE(bytes);
+    void this.#send(this.id, OP.credit, payload);
+  }
+
+  /** A frame of the guest for this stream. */
+  take({ op, payload }: Frame): void {
+    switch (op) {
+      case OP.data:
+        return this.#takeOutput('stdout', payload);
+      case OP.dataErr:
+        return this.#takeOutput('stderr', payload);
+      case OP.credit:
+        return this.#takeCredit(payload);
+      case OP.done:
+        return this.#finish(() => this.#settle.resolve(payload));
+      case OP.fail: {
+        if (payload.length !== 5) throw new ProtocolError('payload', `a failure of ${payload.length} bytes`);
+        const error = new GuestError(payload.readUInt32LE(0), payload[4]!);
+        return this.#finish(() => this.#settle.reject(error));
+      }
+      default:
+        throw new ProtocolError('unknown-op', `operation ${op} on stream ${this.id}`);
+    }
+  }
+
+  /** Nothing more will come. */
+  lose(error: Error): void {
+    if (!this.#isOver) this.#finish(() => this.#settle.reject(error));
+  }
+
+  #takeOutput(output: Output, piece: Buffer): void {
+    this.#receiveCredit -= piece.length;
+    if (this.#receiveCredit < 0) {
+      throw new ProtocolError('credit', `stream ${this.id} got ${-this.#receiveCredit} bytes more than it may`);
+    }
+    if (this.onOutput) this.onOutput(output, piece);
+    else this.#keep(piece);
+    this.#wakeReader();
+  }
+
+  /** Small pieces are gathered: each by itself would keep alive the block that it was read into. */
+  #keep(piece: Buffer): void {
+    if (piece.length >= SMALL_BYTES) {
+      this.#waiting.push(piece);
+      return;
+    }
+    const last = this.#waiting.at(-1);
+    if (last instanceof ByteCollector && last.length < PIECE_BYTES) return last.add(piece);
+    const gathered = new ByteCollector();
+    gathered.add(piece);
+    this.#waiting.push(gathered);
+  }
+
+  #takeCredit(payload: Buffer): void {
+    if (payload.length !== 4) throw new ProtocolError('payload', `credit of ${payload.length} bytes`);
+    this.#sendCredit += payload.readUInt32LE(0);
+    if (this.#sendCredit > MAX_CREDIT_BYTES) throw new ProtocolError('credit', `${this.#sendCredit} bytes of credit`);
+    this.#wakeSender();
+  }
+
+  #finish(settle: () => void): void {
+    this.#isOver = true;
+    settle();
+    this.#wakeReader();
+    this.#wakeSender();
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The files of a sandbox, in use from the start of each operation to its end, so that the reaper waits and a stopped
+ * sandbox ends the operation.
+ */
+import type { FileSystem } from '#host';
+import type { LiveSandbox } from './live-sandbox.ts';
+
+export function heldFileSystem(files: FileSystem, sandbox: Pick<LiveSandbox, 'using' | 'hold'>): FileSystem {
+  return {
+    ls: (...asked) => sandbox.using(() => files.ls(...asked)),
+    stat: (...asked) => sandbox.using(() => files.stat(...asked)),
+    write: (...asked) => sandbox.using(() => files.write(...asked)),
+    mkdir: (...asked) => sandbox.using(() => files.mkdir(...asked)),
+    rm: (...asked) => sandbox.using(() => files.rm(...asked)),
+    chmod: (...asked) => sandbox.using(() => files.chmod(...asked)),
+    mv: (...asked) => sandbox.using(() => files.mv(...asked)),
+    grep: (...asked) => sandbox.using(() => files.grep(...asked)),
+    sed: (...asked) => sandbox.using(() => files.sed(...asked)),
+    async read(...asked) {
+      const file = await sandbox.using(() => files.read(...asked));
+      // It is sent on after the call is answered.
+      const release = sandbox.hold();
+      return {
+        ...file,
+        close() {
+          release();
+          file.close();
+        },
+      };
+    },
+  };
+}

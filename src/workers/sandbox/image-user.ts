@@ -1,0 +1,53 @@
+/**
+ * Who a command runs as: the USER of an image, looked up in its own passwd and group files.
+ *
+ * The image is not trusted. Its files are opened through a jail, so a link in it cannot show a file of the host.
+ */
+import { readFileSync } from 'node:fs';
+
+import { HostError, openJail } from '#host';
+import type { PreparedImage } from './images/index.ts';
+import { errors } from './errors.ts';
+
+export interface GuestUser {
+  uid: number;
+  gid: number;
+  home: string;
+}
+
+/** No list of accounts is longer without someone meaning harm. */
+const MAX_BYTES = 1 << 20;
+
+const ROOT: GuestUser = { uid: 0, gid: 0, home: '/root' };
+
+/** `name`, `uid`, `name:group` or `uid:gid`; root when the image says nothing. */
+export function readUser({ rootDir, user, name: image }: Pick<PreparedImage, 'rootDir' | 'user' | 'name'>): GuestUser {
+  if (user === undefined || user === '') return ROOT;
+
+  const [who = '', group] = user.split(':');
+  const account = rowsOf(rootDir, 'etc/passwd').find(([name, , uid]) => name === who || uid === who);
+  const uid = numberOf(account?.[2] ?? who);
+  const groupRow = rowsOf(rootDir, 'etc/group').find(([name, , gid]) => name === group || gid === group);
+  const gid = group === undefined ? numberOf(account?.[3] ?? '0') : numberOf(groupRow?.[2] ?? group);
+  if (uid === undefined || gid === undefined) {
+    throw errors.fail('S300', { problem: `image '${image}' wants to run as ${user}, whom it does not know` });
+  }
+  return { uid, gid, home: account?.[5] || '/' };
+}
+
+function rowsOf(rootDir: string, path: string): string[][] {
+  try {
+    using file = openJail(rootDir).open(path);
+    if (file.size > MAX_BYTES) return [];
+    return readFileSync(file.fd, 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'));
+  } catch (error) {
+    if (error instanceof HostError) return [];
+    throw error;
+  }
+}
+
+function numberOf(text: string): number | undefined {
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,141 @@
+/** The three ways to an image: from a registry, from an archive, or built here. Each ends with a tree and a record in the store. */
+import { rmSync } from 'node:fs';
+
+import type { Log } from '#contract';
+import type { ArchiveLimits } from '../archives/index.ts';
+import { openArchiveFiles } from './archive-files.ts';
+import { isPreset, type PresetName } from './catalogue.ts';
+import { throttled, type OnProgress } from './image-progress.ts';
+import type { ImageStore, RefRecord } from './image-store.ts';
+import { chainIdOf, type ImageConfig } from './oci-documents.ts';
+import { fetchPreset } from './presets/build-preset.ts';
+import { readArchive } from './read-archive.ts';
+import { downloadImage, resolveImage, type PullOptions, type ResolvedImage } from './registry/pull.ts';
+import { RegistryError } from './registry/registry-error.ts';
+import type { RegistryOptions } from './registry/registry-http.ts';
+import { unpackImage, type LayerSource } from './unpack-image.ts';
+
+export interface MakerOptions {
+  readonly store: ImageStore;
+  readonly limits: ArchiveLimits;
+  readonly log: Log;
+  readonly registry: RegistryOptions;
+}
+
+export interface Wanted {
+  readonly name: string;
+  readonly ref: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: OnProgress;
+}
+
+/** How long a registry may take to begin its answer where there is another way to the image. */
+const QUICK_ANSWER_MS = 5_000;
+
+export class ImageMaker {
+  readonly #options: MakerOptions;
+
+  constructor(options: MakerOptions) {
+    this.#options = options;
+  }
+
+  /** From its registry; a preset that no registry gives is built. */
+  async make(wanted: Wanted): Promise<RefRecord> {
+    const { name, ref } = wanted;
+    if (!isPreset(name)) return this.#download(wanted, await resolveImage(ref, this.#pullOptions(wanted)));
+
+    const resolved = await this.#resolvePreset(wanted);
+    return resolved ? this.#download(wanted, resolved) : this.#build(wanted, name);
+  }
+
+  async import(archivePath: string, wanted: Wanted): Promise<RefRecord> {
+    const { limits } = this.#options;
+    const { name, ref, signal } = wanted;
+    return this.#withWorkDir(async (workDir) => {
+      const files = await openArchiveFiles(archivePath, { workDir, limits, signal });
+      const { config, layers } = await readArchive(files, [name, ref]);
+      await this.#unpack(wanted, config, layers);
+      return this.#record({
+        ref,
+        digest: chainIdOf(config.diffIds),
+        source: 'archive',
+        blobs: [],
+        settings: config.settings,
+      });
+    });
+  }
+
+  /** Undefined when there is no registry to ask, or none that gives the preset. */
+  async #resolvePreset(wanted: Wanted): Promise<ResolvedImage | undefined> {
+    const quick = { ...this.#pullOptions(wanted), answerMs: QUICK_ANSWER_MS, retryDelaysMs: [] };
+    try {
+      return await resolveImage(wanted.ref, quick);
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.reason === 'broken') throw error;
+      this.#options.log.info('no registry gives the preset; it is built here', {
+        image: wanted.name,
+        why: error.message,
+      });
+      return undefined;
+    }
+  }
+
+  async #download(wanted: Wanted, resolved: ResolvedImage): Promise<RefRecord> {
+    const { config, layers, blobs } = await downloadImage(resolved, this.#pullOptions(wanted));
+    await this.#unpack(wanted, config, layers);
+    const { ref } = wanted;
+    return this.#record({
+      ref,
+      digest: chainIdOf(config.diffIds),
+      source: 'registry',
+      blobs: [...blobs],
+      settings: config.settings,
+    });
+  }
+
+  async #unpack(
+    { name, signal, onProgress }: Wanted,
+    config: ImageConfig,
+    layers: readonly LayerSource[],
+  ): Promise<void> {
+    const { store, limits } = this.#options;
+    const tell = throttled(onProgress);
+    await store.makeTree(chainIdOf(config.diffIds), (rootDir) => {
+      const onBytes = (doneBytes: number) => tell({ image: name, phase: 'unpacking', doneBytes });
+      return unpackImage(layers, rootDir, { limits, signal, onBytes });
+    });
+  }
+
+  #build({ ref, signal, onProgress }: Wanted, name: PresetName): Promise<RefRecord> {
+    const { store, limits } = this.#options;
+    return this.#withWorkDir(async (workDir) => {
+      onProgress({ image: name, phase: 'building', doneBytes: 0 });
+      const { digest, env, unpack } = await fetchPreset(name, { workDir, signal });
+      onProgress({ image: name, phase: 'unpacking', doneBytes: 0 });
+      await store.makeTree(digest, (rootDir) => unpack(rootDir, { limits, signal }));
+      return this.#record({ ref, digest, source: 'built', blobs: [], settings: { env: [...env] } });
+    });
+  }
+
+  #pullOptions({ name, signal, onProgress }: Wanted): PullOptions {
+    const tell = throttled(onProgress);
+    const onBytes = (doneBytes: number, totalBytes: number) =>
+      tell({ image: name, phase: 'downloading', doneBytes, totalBytes });
+    const { store, limits, registry } = this.#options;
+    return { ...registry, store, limits, signal, onBytes };
+  }
+
+  #record(record: RefRecord): RefRecord {
+    this.#options.store.setRef(record);
+    return record;
+  }
+
+  async #withWorkDir<T>(work: (workDir: string) => Promise<T>): Promise<T> {
+    const workDir = this.#options.store.makeWorkDir();
+    try {
+      return await work(workDir);
+    } finally {
+      rmSync(workDir, { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The images on this disk. Layout under the cache directory:
+ *
+ *   rootfs/sha256-<chain id>/tree        an unpacked image; image.json beside it, whose mtime is its last use
+ *   refs/<hash of a reference>.json      what a reference means, and the settings of that image
+ *   holds/sha256-<chain id>/<process>    who uses the image now
+ *   blobs/sha256-<digest>                downloads
+ *
+ * Everything appears by rename and is never changed afterwards. Several processes may use the directory at once.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import { isAlive, OWN_MARK } from './process-mark.ts';
+
+const Settings = z.object({ env: z.array(z.string()), workdir: z.string().optional(), user: z.string().optional() });
+const RefRecord = z.object({
+  ref: z.string(),
+  digest: z.string(),
+  source: z.enum(['registry', 'archive', 'built']),
+  /** The downloads it was made of. */
+  blobs: z.array(z.string()),
+  settings: Settings,
+});
+const TreeRecord = z.object({ bytes: z.number(), entries: z.number(), skipped: z.number() });
+
+/** What an image says about the commands that run in it. */
+export type ImageSettings = z.infer<typeof Settings>;
+export type RefRecord = z.infer<typeof RefRecord>;
+/** What was unpacked. `skipped` counts device nodes and FIFOs. */
+export type TreeRecord = z.infer<typeof TreeRecord>;
+
+export interface StoredImage extends RefRecord {
+  readonly rootDir: string;
+}
+
+/** Begins the name of what is not finished; the process that makes it follows. */
+const UNFINISHED = '.new-';
+
+export class ImageStore {
+  readonly dir: string;
+  readonly #held = new Map<string, number>();
+
+  constructor(dir: string) {
+    this.dir = dir;
+  }
+
+  get blobsDir(): string {
+    return join(this.dir, 'blobs');
+  }
+
+  lockPath(key: string): string {
+    return join(this.dir, 'locks', hashOf(key));
+  }
+
+  /** What a reference means here, if its files are here. */
+  find(ref: string): StoredImage | undefined {
+    const record = readRecord(this.#refPath(ref), RefRecord);
+    return record && this.hasTree(record.digest) ? { ...record, rootDir: this.rootDir(record.digest) } : undefined;
+  }
+
+  refs(): RefRecord[] {
+    return namesIn(join(this.dir, 'refs')).flatMap((name) => readRecord(join(this.dir, 'refs', name), RefRecord) ?? []);
+  }
+
+  setRef(record: RefRecord): void {
+    const path = this.#refPath(record.ref);
+    mkdirSync(join(this.dir, 'refs'), { recursive: true });
+    const draft = `${path}${UNFINISHED}${OWN_MARK}-${randomUUID()}`;
+    writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`);
+    renameSync(draft, path);
+  }
+
+  removeRef(ref: string): void {
+    rmSync(this.#refPath(ref), { force: true });
+  }
+
+  rootDir(digest: string): string {
+    return join(this.treeDir(digest), 'tree');
+  }
+
+  /** The directory of an image, with its record and its tree. */
+  treeDir(digest: string): string {
+    return join(this.dir, 'rootfs', fileName(digest));
+  }
+
+  hasTree(digest: string): boolean {
+    return existsSync(join(this.treeDir(digest), 'image.json'));
+  }
+
+  treeRecord(digest: string): TreeRecord | undefined {
+    return readRecord(join(this.treeDir(digest), 'image.json'), TreeRecord);
+  }
+
+  /** The digests of all unpacked images. */
+  trees(): string[] {
+    return namesIn(join(this.dir, 'rootfs'))
+      .filter((name) => name.startsWith('sha256-'))
+      .map((name) => name.replace('-', ':'));
+  }
+
+  /** Makes the tree of an image unless it is there. `fill` writes into a private directory. */
+  async makeTree(digest: string, fill: (rootDir: string) => Promise<TreeRecord>): Promise<void> {
+    if (this.hasTree(digest)) return;
+    this.removeUnfinished();
+    const draft = join(this.dir, 'rootfs', `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
+    try {
+      mkdirSync(join(draft, 'tree'), { recursive: true, mode: 0o700 });
+      const record = await fill(join(draft, 'tree'));
+      writeFileSync(join(draft, 'image.json'), `${JSON.stringify(record, null, 2)}\n`);
+      this.#publish(draft, digest);
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
+  }
+
+  /** A directory for work in progress; whoever asks removes it. */
+  makeWorkDir(): string {
+    const path = join(this.dir, 'work', `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return path;
+  }
+
+  /** Removes what processes that died left half made. */
+  removeUnfinished(): void {
+    for (const folder of ['rootfs', 'work', 'refs']) {
+      for (const name of namesIn(join(this.dir, folder))) {
+        const [, mark] = name.split(UNFINISHED);
+        const owner = mark?.split('-').slice(0, 2).join('-');
+        if (owner !== undefined && !isAlive(owner))
+          rmSync(join(this.dir, folder, name), { recursive: true, force: true });
+      }
+    }
+  }
+
+  /** Takes an image out of sight in one step, then off the disk. */
+  removeTree(digest: string): void {
+    const trash = join(this.dir, 'rootfs', `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
+    renameSync(this.treeDir(digest), trash);
+    rmSync(trash, { recursive: true, force: true });
+    rmSync(this.#holdsDir(digest), { recursive: true, force: true });
+  }
+
+  usedAtMs(digest: string): number {
+    return statSync(join(this.treeDir(digest), 'image.json')).mtimeMs;
+  }
+
+  /** False when it is gone: another process may have pruned it since it was found. */
+  markUsed(digest: string): boolean {
+    const now = new Date();
+    try {
+      utimesSync(join(this.treeDir(digest), 'image.json'), now, now);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  hold(digest: string): void {
+    const count = this.#held.get(digest) ?? 0;
+    this.#held.set(digest, count + 1);
+    if (count > 0) return;
+    mkdirSync(this.#holdsDir(digest), { recursive: true });
+    writeFileSync(join(this.#holdsDir(digest), OWN_MARK), '');
+  }
+
+  release(digest: string): void {
+    const count = this.#held.get(digest) ?? 0;
+    if (count > 1) {
+      this.#held.set(digest, count - 1);
+      return;
+    }
+    this.#held.delete(digest);
+    rmSync(join(this.#holdsDir(digest), OWN_MARK), { force: true });
+  }
+
+  /** By any living process. */
+  isHeld(digest: string): boolean {
+    return namesIn(this.#holdsDir(digest)).some(isAlive);
+  }
+
+  #publish(draft: string, digest: string): void {
+    try {
+      renameSync(draft, this.treeDir(digest));
+    } catch (error) {
+      // Another process was faster: the same digest is the same tree.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    }
+  }
+
+  #refPath(ref: string): string {
+    return join(this.dir, 'refs', `${hashOf(ref)}.json`);
+  }
+
+  #holdsDir(digest: string): string {
+    return join(this.dir, 'holds', fileName(digest));
+  }
+}
+
+/** Undefined also for a record of another version of Workcell: the image is made again. */
+function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
+  if (!existsSync(path)) return undefined;
+  return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+function fileName(digest: string): string {
+  return digest.replace(':', '-');
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,176 @@
+/**
+ * The images that sandboxes are made from: found in the cache, or else pulled from a registry or built.
+ *
+ * What a caller gets is a directory that nobody changes; a sandbox lays its own writable layer over it.
+ */
+import { silentLog, type Log } from '#contract';
+import { ARCHIVE_LIMITS, ArchiveError, type ArchiveLimits } from '../archives/index.ts';
+import { withBuildLock } from './build-lock.ts';
+import { imageCatalogue, type CatalogueRow } from './catalogue.ts';
+import { ImageError, type ImageReason } from './image-error.ts';
+import { ImageMaker, type Wanted } from './image-maker.ts';
+import type { ImageProgress, OnProgress } from './image-progress.ts';
+import { ImageStore, type RefRecord } from './image-store.ts';
+import { listImages, type ImageRow } from './list-images.ts';
+import { BuildError } from './presets/build-error.ts';
+import { pruneImages, type PruneOptions, type PruneReport } from './prune-images.ts';
+import { InvalidReference, parseReference, spellReference } from './registry/reference.ts';
+import { RegistryError } from './registry/registry-error.ts';
+import { REGISTRY_DEFAULTS, type RegistryOptions } from './registry/registry-http.ts';
+import { SharedWork } from './shared-work.ts';
+
+export interface PreparedImage {
+  readonly name: string;
+  readonly ref: string;
+  /** The chain id: names the content, however it came here. */
+  readonly digest: string;
+  /** The files, never changed. */
+  readonly rootDir: string;
+  readonly env: string[];
+  readonly workdir?: string | undefined;
+  readonly user?: string | undefined;
+}
+
+export interface ImagesOptions {
+  readonly cacheDir: string;
+  readonly customImages: Readonly<Record<string, string>>;
+  readonly allowlist: readonly string[];
+  readonly autoInstall: boolean;
+  readonly log?: Log;
+  readonly limits?: ArchiveLimits;
+  readonly registry?: Partial<RegistryOptions>;
+}
+
+export interface WorkOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+export class Images {
+  readonly catalogue: readonly CatalogueRow[];
+  readonly #allowlist: readonly string[];
+  readonly #autoInstall: boolean;
+  readonly #store: ImageStore;
+  readonly #maker: ImageMaker;
+  readonly #making = new SharedWork<RefRecord, ImageProgress>();
+
+  constructor(options: ImagesOptions) {
+    const { cacheDir, customImages, allowlist, autoInstall, log = silentLog, limits = ARCHIVE_LIMITS } = options;
+    const registry = { ...REGISTRY_DEFAULTS, ...options.registry };
+    this.catalogue = imageCatalogue(customImages);
+    this.#allowlist = allowlist;
+    this.#autoInstall = autoInstall;
+    this.#store = new ImageStore(cacheDir);
+    this.#maker = new ImageMaker({ store: this.#store, limits, log, registry });
+  }
+
+  /** Whether it could be prepared without asking anybody. Whether it may be is not asked here. */
+  async isCached(name: string): Promise<boolean> {
+    return this.list().some((row) => row.name === name && row.cached !== null);
+  }
+
+  /** Finds the image, or makes it. Throws an `ImageError`. */
+  async prepare(name: string, options: WorkOptions): Promise<PreparedImage> {
+    const { ref } = this.#allowed(name);
+    const cached = this.#cached(this.#refOf(ref));
+    if (!cached && !this.#autoInstall) throw this.#error('missing', name, 'it is not on this machine');
+    return this.#prepared(name, cached ?? (await this.#make(name, options, 'if-missing')));
+  }
+
+  /** What the name or reference means now, fetched or built anew where it changed. */
+  async pull(nameOrRef: string, options: WorkOptions): Promise<PreparedImage> {
+    return this.#prepared(nameOrRef, await this.#make(nameOrRef, options, 'always'));
+  }
+
+  /** Takes the image of an archive for the one that the name or reference means. */
+  async import(archivePath: string, nameOrRef: string, options: WorkOptions): Promise<PreparedImage> {
+    const ref = this.#refOf(nameOrRef);
+    const { signal, onProgress = () => {} } = options;
+    const wanted = { name: nameOrRef, ref, signal, onProgress };
+    return this.#prepared(nameOrRef, await this.#explaining(nameOrRef, () => this.#maker.import(archivePath, wanted)));
+  }
+
+  /** Everything in the catalogue and in the cache. */
+  list(): ImageRow[] {
+    return listImages(this.#store, this.catalogue);
+  }
+
+  prune(options: PruneOptions): PruneReport {
+    return pruneImages(this.#store, options);
+  }
+
+  /** From now on no process prunes the image. */
+  hold(digest: string): void {
+    this.#store.hold(digest);
+  }
+
+  release(digest: string): void {
+    this.#store.release(digest);
+  }
+
+  #make(name: string, { signal, onProgress }: WorkOptions, when: 'if-missing' | 'always'): Promise<RefRecord> {
+    const ref = this.#refOf(name);
+    return this.#making.do(`${when} ${ref}`, { signal, onProgress }, (shared, tell) =>
+      this.#explaining(name, () => this.#makeAlone({ name, ref, signal: shared, onProgress: tell }, when)),
+    );
+  }
+
+  #makeAlone(wanted: Wanted, when: 'if-missing' | 'always'): Promise<RefRecord> {
+    const { ref, signal } = wanted;
+    return withBuildLock(this.#store.lockPath(ref), signal, async () => {
+      // Another process may have made it while this one waited.
+      const cached = when === 'if-missing' ? this.#cached(ref) : undefined;
+      if (cached) return cached;
+      const made = await this.#maker.make(wanted);
+      // The same content may have been here, unused, for long.
+      this.#store.markUsed(made.digest);
+      return made;
+    });
+  }
+
+  /** What the cache has, marked as used so that it stays. */
+  #cached(ref: string): RefRecord | undefined {
+    const found = this.#store.find(ref);
+    return found && this.#store.markUsed(found.digest) ? found : undefined;
+  }
+
+  #allowed(name: string): CatalogueRow {
+    const row = this.catalogue.find((candidate) => candidate.name === name);
+    if (!row) throw this.#error('unknown', name, 'no image has this name');
+    if (!this.#allowlist.includes(name)) throw this.#error('not-allowed', name, 'image_allowlist does not have it');
+    return row;
+  }
+
+  /** Of a name in the catalogue, or of a reference as somebody spelled it. */
+  #refOf(nameOrRef: string): string {
+    const ref = this.catalogue.find(({ name }) => name === nameOrRef)?.ref ?? nameOrRef;
+    try {
+      return spellReference(parseReference(ref));
+    } catch (error) {
+      throw this.#explained(nameOrRef, error);
+    }
+  }
+
+  #prepared(name: string, { ref, digest, settings }: RefRecord): PreparedImage {
+    return { name, ref, digest, rootDir: this.#store.rootDir(digest), ...settings };
+  }
+
+  async #explaining<T>(image: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#explained(image, error);
+    }
+  }
+
+  #explained(image: string, error: unknown): unknown {
+    const expected = [ArchiveError, BuildError, InvalidReference, RegistryError];
+    const isExpected = error instanceof Error && (expected.some((kind) => error instanceof kind) || 'errno' in error);
+    return isExpected ? this.#error('failed', image, error.message, error) : error;
+  }
+
+  #error(reason: ImageReason, image: string, problem: string, cause?: unknown): ImageError {
+    const allowed = this.catalogue.map(({ name }) => name).filter((name) => this.#allowlist.includes(name));
+    return new ImageError(reason, { image, allowed, problem }, { cause });
+  }
+}

@@ -1,0 +1,8 @@
+/** The images of sandboxes: a cache of read-only root directories. */
+export { defaultCacheDir } from './cache-dir.ts';
+export { ImageError } from './image-error.ts';
+export type { ImageProgress } from './image-progress.ts';
+export { Images, type PreparedImage } from './images.ts';
+export type { ImageRow } from './list-images.ts';
+export { openImages } from './open-images.ts';
+export type { PruneReport } from './prune-images.ts';

@@ -1,0 +1,50 @@
+/** What can be asked for and what is on the disk, as one table. */
+import type { CatalogueRow } from './catalogue.ts';
+import type { ImageStore, RefRecord } from './image-store.ts';
+import { parseReference, spellReference } from './registry/reference.ts';
+
+export interface ImageRow {
+  /** Null for an image that is in the cache and in no catalogue. */
+  readonly name: string | null;
+  readonly ref: string;
+  /** What is on the disk; null when nothing is. */
+  readonly cached: {
+    readonly digest: string;
+    readonly source: RefRecord['source'];
+    readonly bytes: number;
+    readonly lastUsed: Date;
+    readonly isInUse: boolean;
+  } | null;
+}
+
+export function listImages(store: ImageStore, catalogue: readonly CatalogueRow[]): ImageRow[] {
+  const named = catalogue.map(({ name, ref }) => ({ name, ref: canonical(ref) }));
+  const known = new Set(named.map(({ ref }) => ref));
+  const others = store
+    .refs()
+    .filter(({ ref }) => !known.has(ref))
+    .map(({ ref }) => ({ name: null, ref }));
+  return [...named, ...others].map((row) => ({ ...row, cached: cachedPart(store, row.ref) }));
+}
+
+function cachedPart(store: ImageStore, ref: string): ImageRow['cached'] {
+  const image = store.find(ref);
+  if (!image) return null;
+  const { digest, source } = image;
+  return {
+    digest,
+    source,
+    bytes: store.treeRecord(digest)?.bytes ?? 0,
+    lastUsed: new Date(store.usedAtMs(digest)),
+    isInUse: store.isHeld(digest),
+  };
+}
+
+/** A reference of the configuration may be malformed; pulling it says so, listing it must not fail. */
+function canonical(ref: string): string {
+  try {
+    return spellReference(parseReference(ref));
+  } catch {
+    return ref;
+  }
+}

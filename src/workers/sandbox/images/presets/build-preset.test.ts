@@ -1,0 +1,62 @@
+/** The presets are really built and their programs really run: a tree that looks right may still lack a library. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, statSync } from 'node:fs';
+
+import { expect, test } from 'vitest';
+
+import { tempDir } from '#testing';
+import { ARCHIVE_LIMITS } from '../../archives/index.ts';
+import { fetchPreset } from './build-preset.ts';
+
+function whyNotHere(): string {
+  if (process.getuid?.() !== 0) return ' (skipped: running a program of a preset needs root)';
+  if (spawnSync('mmdebstrap', ['--version']).error) return ' (skipped: mmdebstrap is not installed)';
+  return '';
+}
+
+const whyNot = whyNotHere();
+
+const PROGRAMS = {
+  python: [
+    ['python3 -c "import ssl, sqlite3, json; print(len(ssl.create_default_context().get_ca_certs()) > 50)"', 'True\n'],
+    ['python -m pip --version | cut -d" " -f1', 'pip\n'],
+    ['python3 -m venv /tmp/v && /tmp/v/bin/python -c "print(1)"', '1\n'],
+  ],
+  node: [
+    ['node -e "console.log(process.release.name)"', 'node\n'],
+    ['npm --version | cut -d. -f1', '10\n'],
+    ['npx --version | cut -d. -f1', '10\n'],
+  ],
+} as const;
+
+const COMMON = [
+  ['id -un', 'root\n'],
+  ['echo a b | awk "{print \\$2}" | sed s/b/c/ | tr c d', 'd\n'],
+  ['ls -d /tmp /proc /dev/shm /root', '/dev/shm\n/proc\n/root\n/tmp\n'],
+  ['test -e /etc/hostname || test -e /etc/resolv.conf || test -e /etc/apt || echo clean', 'clean\n'],
+] as const;
+
+test.skipIf(whyNot).each(['python', 'node'] as const)(
+  `builds %s from packages, and its programs run${whyNot}`,
+  { timeout: 300_000 },
+  async (name) => {
+    await using dir = await tempDir({ 'work/': '' });
+    const rootDir = dir.path('root');
+    mkdirSync(rootDir);
+    const signal = AbortSignal.timeout(280_000);
+    const { digest, env, unpack } = await fetchPreset(name, { workDir: dir.path('work'), signal });
+    const { skipped } = await unpack(rootDir, { limits: ARCHIVE_LIMITS, signal });
+    expect([digest, skipped > 0]).toEqual([expect.stringMatching(/^sha256:[0-9a-f]{64}$/), true]);
+
+    const run = (command: string) =>
+      execFileSync('chroot', [rootDir, '/bin/sh', '-c', command], {
+        env: Object.fromEntries(env.map((one) => one.split('='))),
+      });
+    for (const [command, output] of [...COMMON, ...PROGRAMS[name]])
+      expect([command, run(command).toString()]).toEqual([command, output]);
+    expect(statSync(`${rootDir}/tmp`).mode & 0o7777).toBe(0o1777);
+    // Compiled beforehand, or each sandbox would do it again.
+    const compiled = execFileSync('find', [rootDir, '-name', 'os.cpython-*.pyc']).toString();
+    expect(compiled !== '').toBe(name === 'python');
+  },
+);

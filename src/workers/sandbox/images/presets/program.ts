@@ -1,0 +1,54 @@
+/** Runs one of the system's programs for an image. Nothing it started is left when this returns. */
+import { Children, SpawnError } from '#host';
+import { BuildError } from './build-error.ts';
+
+/** What is kept of the output; a failure is told with its last lines. */
+const MAX_OUTPUT_BYTES = 1_048_576;
+const TAIL_LINES = 5;
+
+export interface ProgramOptions {
+  signal: AbortSignal;
+  timeoutMs: number;
+  env?: Record<string, string>;
+  /** What to say when the program is not installed. */
+  hint: string;
+  /** What to say when it fails, after its own words. */
+  advice?: string | undefined;
+}
+
+/** Its standard output. */
+export async function runProgram(argv: readonly string[], options: ProgramOptions): Promise<string> {
+  const { signal, timeoutMs, hint, advice } = options;
+  const env = { ...ownEnv(), ...options.env };
+  const children = await Children.open();
+  const stop = () => void children.close();
+  try {
+    signal.throwIfAborted();
+    signal.addEventListener('abort', stop);
+    const child = await children.start({ argv, env, maxOutputBytes: MAX_OUTPUT_BYTES, timeoutMs });
+    const { exitCode, signal: killedBy, timedOut, stdout, stderr } = await child.done;
+    signal.throwIfAborted();
+    if (exitCode === 0) return stdout.toString();
+
+    const how = timedOut ? `did not end in ${timeoutMs} ms` : `ended with ${killedBy ?? exitCode}`;
+    const words = `${argv[0]} ${how}: ${tailOf(stderr.toString())}`;
+    throw new BuildError(advice === undefined ? words : `${words}\n${advice}`);
+  } catch (error) {
+    if (error instanceof SpawnError && error.code === 'ENOENT') throw new BuildError(hint, { cause: error });
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await children.close();
+  }
+}
+
+/** Package managers take proxies and mirrors from it. */
+function ownEnv(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+}
+
+function tailOf(text: string): string {
+  return text.trim().split('\n').slice(-TAIL_LINES).join('\n');
+}

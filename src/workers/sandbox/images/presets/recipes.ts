@@ -1,0 +1,76 @@
+/**
+ * What is in the presets when they are built here. A change takes effect by itself: the packages are part of what
+ * the image is named after.
+ */
+import type { PresetName } from '../catalogue.ts';
+
+export interface PresetRecipe {
+  readonly debianPackages: readonly string[];
+  /** Run in the new root by the program that makes it; for what packages do when they are installed and not unpacked. */
+  readonly hook?: string;
+  /** Unpacked over the Debian packages. */
+  readonly npmPackages: readonly NpmPackage[];
+  readonly env: readonly string[];
+}
+
+export interface NpmPackage {
+  /** With its version. */
+  readonly spec: string;
+  /** Path in the package, and where it goes; the first that fits is taken, anything else is left out. */
+  readonly places: readonly (readonly [from: string, to: string])[];
+  readonly links: Readonly<Record<string, string>>;
+}
+
+const BASE_PACKAGES = [
+  'base-files',
+  'base-passwd',
+  'bash',
+  'ca-certificates',
+  'coreutils',
+  'dash',
+  'debianutils',
+  'diffutils',
+  'findutils',
+  'grep',
+  'gzip',
+  'hostname',
+  'libc-bin',
+  'mawk',
+  'netbase',
+  'procps',
+  'sed',
+  'tar',
+  'tzdata',
+];
+
+const BASE_ENV = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'LANG=C.UTF-8'];
+
+// Compiled once here, or every sandbox would compile what it imports again: its root starts from the same files.
+const COMPILE_PYTHON =
+  'chroot "$1" sh -c "PYTHONHASHSEED=0 /usr/bin/python3 -m compileall -q --invalidation-mode unchecked-hash /usr/lib/python3*"';
+
+const NODE_ARCH = process.arch === 'arm64' ? 'arm64' : 'x64';
+
+export const PRESET_RECIPES: Readonly<Record<PresetName, PresetRecipe>> = {
+  python: {
+    debianPackages: [...BASE_PACKAGES, 'python-is-python3', 'python3', 'python3-pip', 'python3-venv'],
+    hook: COMPILE_PYTHON,
+    npmPackages: [],
+    env: BASE_ENV,
+  },
+  node: {
+    debianPackages: [...BASE_PACKAGES, 'libatomic1', 'libstdc++6'],
+    npmPackages: [
+      { spec: `node-linux-${NODE_ARCH}@22.23.3`, places: [['bin/node', 'usr/local/bin/node']], links: {} },
+      {
+        spec: 'npm@10.9.9',
+        places: [['', 'usr/local/lib/node_modules/npm']],
+        links: {
+          'usr/local/bin/npm': '../lib/node_modules/npm/bin/npm-cli.js',
+          'usr/local/bin/npx': '../lib/node_modules/npm/bin/npx-cli.js',
+        },
+      },
+    ],
+    env: BASE_ENV,
+  },
+};

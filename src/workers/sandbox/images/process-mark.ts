@@ -1,0 +1,29 @@
+/** A name for a process that no later process bears: its id alone is given out again. */
+import { readFileSync } from 'node:fs';
+
+/** `<pid>-<when it started>`; the time is 0 where the system does not tell it. */
+export const OWN_MARK = `${process.pid}-${startOf(process.pid) ?? 0}`;
+
+export function isAlive(mark: string): boolean {
+  const [pid = 0, start = 0] = mark.split('-').map(Number);
+  const actual = startOf(pid);
+  if (actual !== undefined) return actual === start;
+  if (process.platform === 'linux') return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** In ticks since the machine started. */
+function startOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program stands in parentheses and may hold anything; the time is the 20th word after it.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Makes room: removes images that nobody has used for a while, those unused longest first, and downloads of no use.
+ *
+ * An image in use is never removed, nor one used a moment ago: its sandbox may be starting.
+ */
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { ImageStore } from './image-store.ts';
+
+/** Between finding an image and holding it, a sandbox has this long. */
+const STARTING_MS = 60_000;
+
+export interface PruneOptions {
+  /** Images unused for longer are removed. */
+  readonly unusedForMs: number;
+  /** After that, more of them until all images together are no larger. */
+  readonly maxBytes?: number | undefined;
+}
+
+export interface PrunedImage {
+  readonly digest: string;
+  readonly refs: readonly string[];
+  readonly bytes: number;
+}
+
+export interface PruneReport {
+  readonly removed: readonly PrunedImage[];
+  /** Digests of images that had to stay because they are in use. */
+  readonly inUse: readonly string[];
+  readonly freedBytes: number;
+}
+
+interface Candidate extends PrunedImage {
+  readonly usedAtMs: number;
+}
+
+export function pruneImages(store: ImageStore, { unusedForMs, maxBytes = Infinity }: PruneOptions): PruneReport {
+  store.removeUnfinished();
+  const nowMs = Date.now();
+  const images = candidates(store);
+  const isBusy = ({ digest, usedAtMs }: Candidate) => store.isHeld(digest) || nowMs - usedAtMs < STARTING_MS;
+
+  let keptBytes = images.reduce((sum, { bytes }) => sum + bytes, 0);
+  const removed: PrunedImage[] = [];
+  const inUse: string[] = [];
+  for (const image of images) {
+    const isUnwanted = nowMs - image.usedAtMs > unusedForMs || keptBytes > maxBytes;
+    if (!isUnwanted) continue;
+    if (isBusy(image)) {
+      inUse.push(image.digest);
+      continue;
+    }
+    store.removeTree(image.digest);
+    keptBytes -= image.bytes;
+    removed.push({ digest: image.digest, refs: image.refs, bytes: image.bytes });
+  }
+
+  for (const { ref, digest } of store.refs()) {
+    if (!store.hasTree(digest)) store.removeRef(ref);
+  }
+  const blobBytes = removeBlobs(store);
+  return { removed, inUse, freedBytes: removed.reduce((sum, { bytes }) => sum + bytes, blobBytes) };
+}
+
+/** The longest unused first. */
+function candidates(store: ImageStore): Candidate[] {
+  const refs = store.refs();
+  return store
+    .trees()
+    .map((digest) => ({
+      digest,
+      refs: refs.filter((record) => record.digest === digest).map(({ ref }) => ref),
+      bytes: store.treeRecord(digest)?.bytes ?? 0,
+      usedAtMs: store.usedAtMs(digest),
+    }))
+    .toSorted((a, b) => a.usedAtMs - b.usedAtMs);
+}
+
+/** Downloads that no image is made of, unless somebody is at them this moment. */
+function removeBlobs(store: ImageStore): number {
+  const { blobsDir } = store;
+  if (!existsSync(blobsDir)) return 0;
+  const needed = new Set(store.refs().flatMap(({ blobs }) => blobs.map((digest) => digest.replace(':', '-'))));
+  let freed = 0;
+  for (const name of readdirSync(blobsDir)) {
+    const path = join(blobsDir, name);
+    const { size, mtimeMs } = statSync(path);
+    if (needed.has(name) || Date.now() - mtimeMs < STARTING_MS) continue;
+    rmSync(path);
+    freed += size;
+  }
+  return freed;
+}

@@ -1,0 +1,121 @@
+/** An image from a registry: the documents that describe it, then its layers, all into the cache of blobs. */
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { ArchiveError, type ArchiveLimits } from '../../archives/index.ts';
+import { withBuildLock } from '../build-lock.ts';
+import type { ImageStore } from '../image-store.ts';
+import {
+  digestOf,
+  DOCUMENT_TYPES,
+  forThisMachine,
+  MAX_DOCUMENT_BYTES,
+  parseConfig,
+  parseDocument,
+  type Descriptor,
+  type ImageConfig,
+  type Manifest,
+} from '../oci-documents.ts';
+import type { LayerSource } from '../unpack-image.ts';
+import { downloadBlob } from './blob-download.ts';
+import { parseReference } from './reference.ts';
+import { RegistryError } from './registry-error.ts';
+import { RegistryHttp, type RegistryOptions } from './registry-http.ts';
+import { withRetries } from './retry.ts';
+
+/** An index may point to an index; anything deeper is a game. */
+const MAX_INDEX_DEPTH = 3;
+
+const READ_BYTES = 262_144;
+
+export interface PullOptions extends RegistryOptions {
+  readonly store: ImageStore;
+  readonly limits: ArchiveLimits;
+  readonly signal: AbortSignal;
+  readonly onBytes: (doneBytes: number, totalBytes: number) => void;
+}
+
+export interface PulledImage {
+  readonly config: ImageConfig;
+  readonly layers: readonly LayerSource[];
+  /** The digests of everything that was downloaded. */
+  readonly blobs: readonly string[];
+}
+
+/** What a reference names now. */
+export interface ResolvedImage {
+  readonly manifest: Manifest;
+  readonly http: RegistryHttp;
+}
+
+export async function resolveImage(ref: string, options: PullOptions): Promise<ResolvedImage> {
+  const reference = parseReference(ref);
+  const http = new RegistryHttp(reference, options);
+  const manifest = await findManifest(http, reference.version, options);
+  return { manifest, http };
+}
+
+export async function downloadImage({ manifest, http }: ResolvedImage, options: PullOptions): Promise<PulledImage> {
+  const { store, limits, onBytes } = options;
+  const { config, layers } = manifest;
+  const totalBytes = layers.reduce((sum, { size }) => sum + size, config.size);
+  if (totalBytes > limits.totalBytes) {
+    throw new ArchiveError(`the image is ${totalBytes} bytes packed; the limit is ${limits.totalBytes}`);
+  }
+  if (config.size > MAX_DOCUMENT_BYTES) throw new ArchiveError(`the config of the image is ${config.size} bytes`);
+
+  let doneBytes = 0;
+  for (const blob of [config, ...layers]) {
+    await fetchBlob(http, blob, options, (bytes) => onBytes(doneBytes + bytes, totalBytes));
+    doneBytes += blob.size;
+  }
+
+  const parsed = parseConfig(await readFile(blobPath(store, config)));
+  if (parsed.diffIds.length !== layers.length) {
+    throw new ArchiveError(`the image has ${layers.length} layers and its config speaks of ${parsed.diffIds.length}`);
+  }
+  return {
+    config: parsed,
+    blobs: [config, ...layers].map(({ digest }) => digest),
+    layers: layers.map((blob, at) => ({
+      diffId: parsed.diffIds[at] ?? '',
+      open: () => createReadStream(blobPath(store, blob), { highWaterMark: READ_BYTES }),
+    })),
+  };
+}
+
+async function findManifest(http: RegistryHttp, start: string, options: PullOptions): Promise<Manifest> {
+  let version = start;
+  for (let depth = 0; depth < MAX_INDEX_DEPTH; depth++) {
+    const bytes = await fetchDocument(http, version, options);
+    if (version.startsWith('sha256:') && digestOf(bytes) !== version) {
+      throw new RegistryError('broken', `what came for ${version} is ${digestOf(bytes)}`);
+    }
+    const document = parseDocument(bytes);
+    if (!('manifests' in document)) return document;
+    version = forThisMachine(document.manifests).digest;
+  }
+  throw new ArchiveError('the image is an index in an index in an index');
+}
+
+function fetchDocument(http: RegistryHttp, version: string, { retryDelaysMs, signal }: PullOptions): Promise<Buffer> {
+  const headers = { accept: DOCUMENT_TYPES.join(', ') };
+  return withRetries({ delaysMs: retryDelaysMs, signal }, () =>
+    http.getSmall(`manifests/${version}`, { headers, maxBytes: MAX_DOCUMENT_BYTES, signal }),
+  );
+}
+
+/** Two images may share a layer, so the lock is that of the blob. */
+function fetchBlob(http: RegistryHttp, blob: Descriptor, options: PullOptions, onBytes: (bytes: number) => void) {
+  const { store, signal, retryDelaysMs, stallMs } = options;
+  return withBuildLock(store.lockPath(blob.digest), signal, () =>
+    withRetries({ delaysMs: retryDelaysMs, signal }, () =>
+      downloadBlob({ http, blob, path: blobPath(store, blob), signal, stallMs, onBytes }),
+    ),
+  );
+}
+
+function blobPath(store: ImageStore, { digest }: Descriptor): string {
+  return join(store.blobsDir, digest.replace(':', '-'));
+}

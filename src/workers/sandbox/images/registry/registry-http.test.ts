@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+
+import { startRegistry } from '#testing';
+import { REGISTRY_DEFAULTS, RegistryHttp } from './registry-http.ts';
+
+const signal = new AbortController().signal;
+
+test('speaks without TLS to this machine, and to others only when they are named', async () => {
+  await using registry = await startRegistry({ manifests: { v1: Buffer.from('{}') }, blobs: new Map() });
+  const [, port = ''] = registry.host.split(':');
+  const ask = async (host: string, plainHttpHosts: string[]) => {
+    const http = new RegistryHttp({ host, path: 'a', version: 'v1' }, { ...REGISTRY_DEFAULTS, plainHttpHosts });
+    return (await http.get('manifests/v1', { headers: {}, signal })).status;
+  };
+  // 0.0.0.0 reaches this machine as well, and does not say so.
+  expect(await ask(`127.0.0.1:${port}`, [])).toBe(200);
+  expect(await ask(`0.0.0.0:${port}`, [`0.0.0.0:${port}`])).toBe(200);
+  await expect(ask(`0.0.0.0:${port}`, [])).rejects.toMatchObject({ reason: 'unreachable' });
+  expect(registry.requests).toHaveLength(2);
+});

@@ -1,0 +1,60 @@
+/** The layers of an image, one over the other, in a directory; each must be what the config of the image says it is. */
+import { createHash } from 'node:crypto';
+
+import {
+  ArchiveBudget,
+  applyLayer,
+  ArchiveError,
+  decompress,
+  TreeWriter,
+  type ArchiveLimits,
+} from '../archives/index.ts';
+import type { TreeRecord } from './image-store.ts';
+
+export interface LayerSource {
+  /** The digest of the layer without its compression. */
+  readonly diffId: string;
+  /** As it was sent, compressed or not. */
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+export interface UnpackOptions {
+  readonly limits: ArchiveLimits;
+  readonly signal: AbortSignal;
+  readonly onBytes: (bytes: number) => void;
+}
+
+export async function unpackImage(
+  layers: readonly LayerSource[],
+  rootDir: string,
+  { limits, signal, onBytes }: UnpackOptions,
+): Promise<TreeRecord> {
+  const tree = new TreeWriter(rootDir);
+  const budget = new ArchiveBudget(limits);
+  for (const { diffId, open } of layers) {
+    const hash = createHash('sha256');
+    await applyLayer(
+      tree,
+      hashing(decompress(open()), hash, () => onBytes(budget.bytes)),
+      budget,
+      { signal },
+    );
+    const actual = `sha256:${hash.digest('hex')}`;
+    if (actual !== diffId) throw new ArchiveError(`layer ${diffId} unpacks to ${actual}`);
+  }
+  tree.finish();
+  const { bytes, entries, skipped } = budget;
+  return { bytes, entries, skipped };
+}
+
+async function* hashing(
+  source: AsyncIterable<Uint8Array>,
+  hash: ReturnType<typeof createHash>,
+  onPiece: () => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of source) {
+    hash.update(piece);
+    onPiece();
+    yield piece;
+  }
+}

@@ -1,0 +1,25 @@
+/** The iii-sandbox worker with its functions, in the order the documentation shows them. */
+import { list as catalogList } from './functions/catalog/list.ts';
+import { create } from './functions/create.ts';
+import { exec } from './functions/exec.ts';
+import { chmod } from './functions/fs/chmod.ts';
+import { grep } from './functions/fs/grep.ts';
+import { ls } from './functions/fs/ls.ts';
+import { mkdir } from './functions/fs/mkdir.ts';
+import { mv } from './functions/fs/mv.ts';
+import { read } from './functions/fs/read.ts';
+import { rm } from './functions/fs/rm.ts';
+import { sed } from './functions/fs/sed.ts';
+import { stat } from './functions/fs/stat.ts';
+import { write } from './functions/fs/write.ts';
+import { list } from './functions/list.ts';
+import { run } from './functions/run.ts';
+import { stop } from './functions/stop.ts';
+import { sandbox as worker } from './worker.ts';
+
+const lifecycle = [catalogList, create, exec, run, list, stop];
+const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
+
+export const sandbox = worker.withFunctions([...lifecycle, ...files]);
+export { configSchema } from './config.ts';
+export { ImageError, openImages, type ImageProgress, type ImageRow, type Images, type PruneReport } from './images/index.ts';

@@ -1,0 +1,6 @@
+/** What stands between a sandbox and the host, as replies tell it. */
+import { z } from 'zod';
+
+export const IsolationSchema = z
+  .enum(['hardware-vm', 'userspace-kernel', 'emulated-vm', 'namespaces'])
+  .describe('What stands between the sandbox and the host; namespaces share its kernel.');

@@ -1,0 +1,42 @@
+/** Version 2 as the files it consists of. The machines that run the tests have version 1, which the backends' tests use. */
+import { readFileSync } from 'node:fs';
+
+import { expect, test } from 'vitest';
+
+import { tempDir } from '#testing';
+import { CgroupV2Limiter } from './cgroup-v2.ts';
+
+const LIMITS = { memoryMb: 512, diskMb: 1024, cpus: 1.5, maxProcesses: 100 };
+
+test('a group has the limits of its sandbox, memory and disk together', async () => {
+  await using dir = await tempDir({ 'cgroup.controllers': 'cpuset cpu io memory pids\n' });
+  const limiter = CgroupV2Limiter.open(dir.root, '/nowhere');
+  const [entrance] = limiter!.make('one', LIMITS).entrances;
+
+  expect(entrance).toMatch(/\/workcell-sandboxes\/workcell-sandbox\.\d+-\d+\.one\/cgroup\.procs$/);
+  const set = (file: string) => readFileSync(entrance!.replace('cgroup.procs', file), 'utf8');
+  expect(['memory.max', 'pids.max', 'cpu.max'].map(set)).toEqual(['1610612736', '100', '150000 100000']);
+  expect(readFileSync(dir.path('cgroup.subtree_control'), 'utf8')).toBe('+memory +pids +cpu');
+  expect(readFileSync(dir.path('workcell-sandboxes/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids +cpu');
+});
+
+test('what a group uses is read from its counters', async () => {
+  await using dir = await tempDir({ 'cgroup.controllers': 'cpu memory pids' });
+  const group = CgroupV2Limiter.open(dir.root, '/nowhere')!.make('one', LIMITS);
+  const folder = group.entrances[0]!.slice(dir.root.length + 1, -'cgroup.procs'.length);
+  dir.add({
+    [`${folder}memory.stat`]: 'anon 4096\nfile 9\n',
+    [`${folder}pids.current`]: '3\n',
+    [`${folder}cpu.stat`]: 'usage_usec 2500\nuser_usec 1\n',
+    [`${folder}memory.events`]: 'low 0\noom 2\noom_kill 1\n',
+  });
+  expect(group.usage()).toEqual({ memoryBytes: 4096, pids: 3, cpuMs: 3, oomKills: 1 });
+});
+
+test.each([
+  ['a controller is missing', { 'cgroup.controllers': 'memory pids' }],
+  ['there is no such hierarchy', {}],
+])('it is not used when %s', async (_, entries) => {
+  await using dir = await tempDir(entries);
+  expect(CgroupV2Limiter.open(dir.root, dir.root)).toBeUndefined();
+});

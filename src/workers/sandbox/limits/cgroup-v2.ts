@@ -1,0 +1,84 @@
+/** Limits by cgroups version 2: one group with all controllers. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { ownCgroup } from '#host';
+import { CgroupDir, sweepHierarchy } from './cgroup-dir.ts';
+import type { GroupUsage, LimitGroup, Limiter, Limits } from './limits.ts';
+
+const CONTROLLERS = ['memory', 'pids', 'cpu'];
+const PERIOD_US = 100_000;
+const MIB = 1024 * 1024;
+
+/** Holds the groups of all sandboxes: processes and groups with limits may not stand side by side. */
+const HOME = 'workcell-sandboxes';
+
+export class CgroupV2Limiter implements Limiter {
+  readonly kind = 'cgroup2';
+  readonly #home: string;
+
+  constructor(home: string) {
+    this.#home = home;
+  }
+
+  /** Below our own group, or below the root for one who may. Undefined when neither gives us its controllers. */
+  static open(own = ownCgroup('unified'), root = '/sys/fs/cgroup'): CgroupV2Limiter | undefined {
+    for (const parent of own === undefined ? [] : [own, root]) {
+      const home = join(parent, HOME);
+      if (takeControllers(parent, home)) return new CgroupV2Limiter(home);
+    }
+    return undefined;
+  }
+
+  make(id: string, { memoryMb, diskMb, cpus, maxProcesses }: Limits): LimitGroup {
+    const group = CgroupDir.make(this.#home, id);
+    group.write('memory.max', (memoryMb + diskMb) * MIB);
+    if (group.has('memory.swap.max')) group.write('memory.swap.max', 0);
+    group.write('pids.max', maxProcesses);
+    group.write('cpu.max', `${Math.round(cpus * PERIOD_US)} ${PERIOD_US}`);
+    return new CgroupV2Group(group);
+  }
+
+  async sweep(): Promise<void> {
+    for (const dir of CgroupDir.leftBehind(this.#home)) dir.write('cgroup.kill', 1);
+    await sweepHierarchy(this.#home);
+  }
+}
+
+class CgroupV2Group implements LimitGroup {
+  readonly entrances: readonly string[];
+  readonly #group: CgroupDir;
+
+  constructor(group: CgroupDir) {
+    this.#group = group;
+    this.entrances = [join(group.path, 'cgroup.procs')];
+  }
+
+  usage(): GroupUsage {
+    return {
+      memoryBytes: this.#group.counter('memory.stat', 'anon'),
+      pids: Number(this.#group.read('pids.current')),
+      cpuMs: Math.round(this.#group.counter('cpu.stat', 'usage_usec') / 1000),
+      oomKills: this.#group.counter('memory.events', 'oom_kill'),
+    };
+  }
+
+  async release(): Promise<void> {
+    await this.#group.remove();
+  }
+}
+
+/** Whether all controllers reach the groups below `home`, which is made for that. */
+function takeControllers(parent: string, home: string): boolean {
+  const wanted = CONTROLLERS.map((name) => `+${name}`).join(' ');
+  try {
+    const offered = readFileSync(join(parent, 'cgroup.controllers'), 'latin1').trim().split(' ');
+    if (!CONTROLLERS.every((name) => offered.includes(name))) return false;
+    writeFileSync(join(parent, 'cgroup.subtree_control'), wanted);
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, 'cgroup.subtree_control'), wanted);
+    return true;
+  } catch {
+    return false;
+  }
+}

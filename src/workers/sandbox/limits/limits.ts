@@ -1,0 +1,56 @@
+/**
+ * What a sandbox may use, held by the kernel: memory, processes and processor time.
+ *
+ * The disk of a sandbox lives in memory and counts as such for the kernel, so a group may use both together; the size
+ * of the disk is its file system's own. See docs/decisions/2026-11-15-sandbox-disk-in-memory.md.
+ */
+import { CgroupV1Limiter } from './cgroup-v1.ts';
+import { CgroupV2Limiter } from './cgroup-v2.ts';
+
+export interface Limits {
+  memoryMb: number;
+  diskMb: number;
+  cpus: number;
+  maxProcesses: number;
+}
+
+export interface GroupUsage {
+  /** Without what the files on the disk take. */
+  memoryBytes: number;
+  pids: number;
+  cpuMs: number;
+  /** How often the kernel had to end a process because the memory was used up. */
+  oomKills: number;
+}
+
+/** The limits of one sandbox. */
+export interface LimitGroup {
+  /** Files that take whoever writes `0` into the group. */
+  readonly entrances: readonly string[];
+  usage(): GroupUsage | undefined;
+  /** Gives the group back; it has to be empty, and is soon after its last process ended. */
+  release(): Promise<void>;
+}
+
+export interface Limiter {
+  readonly kind: 'cgroup2' | 'cgroup1' | 'rlimits';
+  make(id: string, limits: Limits): LimitGroup;
+  /** Removes the groups of daemons that no longer live, with what runs in them. */
+  sweep(): Promise<void>;
+}
+
+/** The strongest that this system lets us use. */
+export function openLimiter(): Limiter {
+  return CgroupV2Limiter.open() ?? CgroupV1Limiter.open() ?? new NoLimiter();
+}
+
+/** Without cgroups the launcher sets limits of each process instead; nothing counts them together. */
+class NoLimiter implements Limiter {
+  readonly kind = 'rlimits';
+
+  make(): LimitGroup {
+    return { entrances: [], usage: () => undefined, release: async () => {} };
+  }
+
+  async sweep(): Promise<void> {}
+}

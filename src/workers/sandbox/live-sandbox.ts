@@ -1,0 +1,119 @@
+/**
+ * One sandbox that lives: its machine, the agent in it, and what is known of its use.
+ *
+ * Who uses it holds it (`using`): the reaper stops only what nobody holds and nobody used for a while.
+ */
+import type { FileSystem } from '#host';
+import type { AgentClient } from './guest/agent-client.ts';
+import type { Instance, Isolation, Shape } from './backends/backend.ts';
+import type { Env } from './environment.ts';
+import { errors } from './errors.ts';
+import { GuestFileSystem } from './guest/guest-file-system.ts';
+import { heldFileSystem } from './held-file-system.ts';
+
+export interface SandboxFacts {
+  readonly id: string;
+  readonly name: string | null;
+  readonly shape: Shape;
+  readonly isolation: Isolation;
+  readonly idleTimeoutMs: number;
+  /** Of the image and of the call that created it. */
+  readonly env: Env;
+  readonly workdir: string;
+  readonly user: { uid: number; gid: number };
+  readonly maxExecs: number;
+}
+
+export interface Machine {
+  readonly instance: Instance;
+  readonly agent: AgentClient;
+  /** Called when nothing of it is left. */
+  readonly onGone: () => void;
+}
+
+export class LiveSandbox {
+  readonly facts: SandboxFacts;
+  readonly instance: Instance;
+  readonly agent: AgentClient;
+  readonly files: FileSystem;
+  readonly createdAtMs: number;
+  /** What ends the calls in it when it is stopped; undefined once it is. */
+  #endCalls: Set<() => void> | undefined = new Set();
+  readonly #onGone: () => void;
+  #users = 0;
+  #execs = 0;
+  #lastUsedMs: number;
+
+  constructor(facts: SandboxFacts, { instance, agent, onGone }: Machine, nowMs: number) {
+    this.facts = facts;
+    this.instance = instance;
+    this.agent = agent;
+    this.#onGone = onGone;
+    this.files = heldFileSystem(new GuestFileSystem(agent), this);
+    this.createdAtMs = nowMs;
+    this.#lastUsedMs = nowMs;
+  }
+
+  get execsInFlight(): number {
+    return this.#execs;
+  }
+
+  /** When it will have been idle for too long; undefined while somebody uses it. */
+  get idleDeadlineMs(): number | undefined {
+    return this.#users > 0 ? undefined : this.#lastUsedMs + this.facts.idleTimeoutMs;
+  }
+
+  /** Counts as use until it is released. */
+  hold(): () => void {
+    let isHeld = true;
+    this.#users++;
+    this.#lastUsedMs = Date.now();
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#users--;
+      this.#lastUsedMs = Date.now();
+    };
+  }
+
+  /** Work in the sandbox. It counts as use from its start to its end, and fails at once when the sandbox is stopped. */
+  async using<T>(work: () => Promise<T>): Promise<T> {
+    const release = this.hold();
+    let end = () => {};
+    const stopped = new Promise<never>((_, reject) => {
+      end = () => reject(errors.fail('S004', { id: this.facts.id }));
+    });
+    if (!this.#endCalls) end();
+    this.#endCalls?.add(end);
+    try {
+      return await Promise.race([stopped, work()]);
+    } finally {
+      this.#endCalls?.delete(end);
+      release();
+    }
+  }
+
+  /** The same for a command, of which only so many run at once. */
+  async executing<T>(work: () => Promise<T>): Promise<T> {
+    const { id, maxExecs } = this.facts;
+    if (this.#execs >= maxExecs) throw errors.fail('S003', { id, cap: maxExecs });
+    this.#execs++;
+    try {
+      return await this.using(work);
+    } finally {
+      this.#execs--;
+    }
+  }
+
+  /** Ends the machine with everything in it, and resolves when nothing of it is left. */
+  async stop(): Promise<void> {
+    const running = this.#endCalls;
+    this.#endCalls = undefined;
+    for (const end of running ?? []) end();
+    this.agent.close();
+    await this.instance.kill();
+    await this.instance.exited;
+    await this.instance.dispose();
+    this.#onGone();
+  }
+}

@@ -1,0 +1,2 @@
+/** Calls with limits of their own, such as a timeout in the request or a download: the general deadline would cut them. */
+export const LONG_CALL_MS = 24 * 3_600_000;

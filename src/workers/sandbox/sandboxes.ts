@@ -1,0 +1,175 @@
+/**
+ * The sandboxes that live now: making them within the limits, finding them, stopping them when asked or when idle.
+ *
+ * A place is taken before anything slow happens, so parallel calls cannot overshoot a limit.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { Failure, type Log } from '#contract';
+import { AgentClient } from './guest/agent-client.ts';
+import type { Instance, Shape } from './backends/backend.ts';
+import type { ChosenBackend } from './choose-backend.ts';
+import type { SandboxConfig } from './config.ts';
+import { mergeEnv, readEnv, type Env } from './environment.ts';
+import { errors } from './errors.ts';
+import { LiveSandbox } from './live-sandbox.ts';
+import { parseSandboxId } from './sandbox-id.ts';
+import { readUser } from './image-user.ts';
+
+/** How long the agent in a machine that started may take to answer. */
+const AGENT_DEADLINE_MS = 30_000;
+
+/** How often idle sandboxes are looked for. */
+const REAP_EVERY_MS = 5_000;
+
+/** Sandboxes that ended, remembered so that a late call learns why. */
+const REMEMBERED = 256;
+
+export interface NewSandbox {
+  readonly name: string | null;
+  readonly shape: Shape;
+  readonly idleTimeoutMs: number;
+  readonly env: Env;
+  /** Called once, when nothing of the sandbox is left or it was never made. */
+  readonly onGone: () => void;
+}
+
+export class Sandboxes {
+  readonly #config: SandboxConfig;
+  readonly #log: Log;
+  readonly #living = new Map<string, LiveSandbox>();
+  readonly #ended = new Map<string, string>();
+  readonly #stopping = new Set<Promise<void>>();
+  readonly #reaper: NodeJS.Timeout;
+  #starting = 0;
+
+  constructor(config: SandboxConfig, log: Log) {
+    this.#config = config;
+    this.#log = log;
+    this.#reaper = setInterval(() => this.#reap(), REAP_EVERY_MS);
+    this.#reaper.unref();
+  }
+
+  /** In the order they were made. */
+  get all(): LiveSandbox[] {
+    return [...this.#living.values()];
+  }
+
+  /** Holds a place while the work makes a sandbox. */
+  async withPlace<T>(work: () => Promise<T>): Promise<T> {
+    const limit = this.#config.max_concurrent_sandboxes;
+    if (this.#living.size + this.#starting >= limit) {
+      throw errors.fail('S400', { problem: `${limit} sandboxes live already (max_concurrent_sandboxes)` });
+    }
+    this.#starting++;
+    try {
+      return await work();
+    } finally {
+      this.#starting--;
+    }
+  }
+
+  /** Starts a machine and waits until a command in it would run. */
+  async start(chosen: ChosenBackend, wanted: NewSandbox, signal: AbortSignal): Promise<LiveSandbox> {
+    const { shape, name, idleTimeoutMs } = wanted;
+    const { image } = shape;
+    const id = randomUUID();
+    let instance: Instance | undefined;
+    try {
+      const user = readUser(image);
+      instance = await this.#boot(chosen, shape, { id, signal });
+      const agent = await AgentClient.open(instance.channel, { deadlineMs: AGENT_DEADLINE_MS, signal });
+      const facts = {
+        id,
+        name,
+        shape,
+        idleTimeoutMs,
+        isolation: chosen.isolation,
+        env: mergeEnv([['HOME', user.home]], readEnv(image.env), wanted.env),
+        workdir: image.workdir ?? '/',
+        user,
+        maxExecs: Math.max(1, this.#config.max_concurrent_exec_per_sandbox),
+      };
+      const sandbox = new LiveSandbox(facts, { instance, agent, onGone: wanted.onGone }, Date.now());
+      this.#living.set(id, sandbox);
+      void instance.exited.then(({ stderrTail }) => this.#notice(sandbox, stderrTail));
+      return sandbox;
+    } catch (error) {
+      const stderrTail = instance && (await takeDown(instance));
+      wanted.onGone();
+      if (error instanceof Failure) throw error;
+      throw errors.fail('S300', { problem: [(error as Error).message, stderrTail].filter(Boolean).join(': ') }, error);
+    }
+  }
+
+  async #boot(chosen: ChosenBackend, shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance> {
+    try {
+      await chosen.backend.prepare(shape, options.signal);
+      return await chosen.backend.create(shape, options);
+    } catch (error) {
+      throw errors.fail('S300', { problem: (error as Error).message }, error);
+    }
+  }
+
+  find(sandboxId: string): LiveSandbox {
+    const id = parseSandboxId(sandboxId);
+    const sandbox = this.#living.get(id);
+    if (!sandbox) throw errors.fail('S002', { id, ended: this.#ended.get(id) });
+    return sandbox;
+  }
+
+  /** From now on nobody finds it; resolves when nothing of it is left. */
+  async stop(sandbox: LiveSandbox, ended: string): Promise<void> {
+    const { id } = sandbox.facts;
+    if (!this.#living.delete(id)) return;
+    this.#ended.set(id, ended);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > REMEMBERED) this.#ended.delete(oldest!);
+
+    const stopping = sandbox.stop();
+    this.#stopping.add(stopping);
+    try {
+      await stopping;
+    } finally {
+      this.#stopping.delete(stopping);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#reaper);
+    await Promise.all([...this.all.map((sandbox) => this.stop(sandbox, 'the worker stopped')), ...this.#stopping]);
+  }
+
+  #reap(): void {
+    const now = Date.now();
+    for (const sandbox of this.all) {
+      const deadline = sandbox.idleDeadlineMs;
+      if (deadline === undefined || now <= deadline) continue;
+
+      const { id, idleTimeoutMs } = sandbox.facts;
+      this.#log.info('a sandbox was idle and is stopped', { sandbox: id });
+      this.#stopLater(sandbox, `it was stopped after ${idleTimeoutMs / 1000} s without a call`);
+    }
+  }
+
+  /** A machine that ended by itself takes its sandbox with it. */
+  #notice(sandbox: LiveSandbox, stderrTail: string): void {
+    const { id } = sandbox.facts;
+    if (!this.#living.has(id)) return;
+    this.#log.warn('the machine of a sandbox ended', { sandbox: id, stderr: stderrTail });
+    this.#stopLater(sandbox, 'its machine ended');
+  }
+
+  #stopLater(sandbox: LiveSandbox, ended: string): void {
+    this.stop(sandbox, ended).catch((error: unknown) => {
+      this.#log.error('a sandbox was not cleaned up', { sandbox: sandbox.facts.id, why: String(error) });
+    });
+  }
+}
+
+async function takeDown(instance: Instance): Promise<string> {
+  await instance.kill();
+  const { stderrTail } = await instance.exited;
+  await instance.dispose();
+  return stderrTail;
+}

@@ -1,0 +1,51 @@
+/** The iii-sandbox worker: configuration, failures, images and the sandboxes that live. */
+import { defineWorker, type Log } from '#contract';
+import { OpenReads } from '#file-functions';
+import { NamespacesBackend } from './backends/namespaces/index.ts';
+import { BackendChoice } from './choose-backend.ts';
+import { configSchema, type SandboxConfig } from './config.ts';
+import { errors, spell, translate } from './errors.ts';
+import { defaultCacheDir, openImages, type Images } from './images/index.ts';
+import { Sandboxes } from './sandboxes.ts';
+
+export interface SandboxContext {
+  config: SandboxConfig;
+  images: Images;
+  backends: BackendChoice;
+  sandboxes: Sandboxes;
+  openReads: OpenReads;
+}
+
+export const sandbox = defineWorker({
+  name: 'iii-sandbox',
+  summary: 'Disposable machines to run commands and keep files in, thrown away when they are done.',
+  config: configSchema,
+  errors,
+  failures: {
+    badInput: (problem) => errors.fail('S001', { problem }),
+    internal: (callId) => errors.fail('S216', { problem: `internal error; the log tells more under call ${callId}` }),
+    deadline: (deadlineMs) => errors.fail('S216', { problem: `not done after ${deadlineMs} ms` }),
+  },
+  translate,
+  spell,
+  open: openSandboxes,
+  async close({ sandboxes, openReads }) {
+    openReads.close();
+    await sandboxes.close();
+  },
+});
+
+/** Also takes away what a daemon that was killed left behind. */
+async function openSandboxes(config: SandboxConfig, log: Log): Promise<SandboxContext> {
+  const cacheDir = config.cache_dir ?? defaultCacheDir();
+  const available = [new NamespacesBackend({ cacheDir, log })];
+  const backends = new BackendChoice(available, config);
+  for (const backend of available) await backend.sweep();
+  return {
+    config,
+    backends,
+    images: openImages(config, log),
+    sandboxes: new Sandboxes(config, log),
+    openReads: new OpenReads(),
+  };
+}

@@ -1,0 +1,157 @@
+/** Sandboxes as a person uses them: the command line, a running engine, and the worst end of it. */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { connect } from '#client';
+import { silentLog } from '#contract';
+import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { IMAGE_PATIENCE_MS, sandboxConfig, whyNoSandbox } from '../../src/testing/sandbox-cases.ts';
+import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: IMAGE_PATIENCE_MS });
+
+const why = await whyNoSandbox(['python']);
+
+describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : ` (${why})`}`, () => {
+  let dir: TempDir;
+  let cell: CliProcess;
+  const start = () => startCli(['start', '--port', '0', '-c', dir.path('config.yaml')]);
+  beforeAll(async () => {
+    dir = await tempDir({ 'ws/': '' });
+    const workers = [
+      { name: 'iii-sandbox', config: sandboxConfig() },
+      { name: 'shell', config: { allowlist: [], fs: { host_root: dir.path('ws') } } },
+    ];
+    writeFileSync(dir.path('config.yaml'), JSON.stringify({ workers }));
+    cell = await start();
+  });
+  afterAll(async () => {
+    await cell?.[Symbol.asyncDispose]();
+    await dir?.[Symbol.asyncDispose]();
+  });
+
+  const workcell = (...words: string[]) => runCli(words, { env: { III_URL: cell.url } });
+  const create = async () => (await workcell('sandbox', 'create', 'python')).stdout.trim();
+
+  test('run gives output and exit code, and leaves nothing', async () => {
+    expect(await workcell('sandbox', 'run', 'python', '--', 'python3', '-c', 'print(6 * 7)')).toEqual({
+      code: 0,
+      stdout: '42\n',
+      stderr: '',
+    });
+    const failing = await workcell(
+      'worker',
+      'sandbox',
+      'run',
+      'python',
+      '-e',
+      'A=b',
+      '--',
+      'sh',
+      '-c',
+      'echo $A >&2; exit 3',
+    );
+    expect(failing).toEqual({ code: 3, stdout: '', stderr: 'b\n' });
+    expect((await workcell('sandbox', 'list')).stdout.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('a timeout exits 124 with what was written so far', async () => {
+    const late = await workcell(
+      'sandbox',
+      'run',
+      'python',
+      '--timeout',
+      '500ms',
+      '--',
+      'sh',
+      '-c',
+      'echo early; sleep 60',
+    );
+    expect(late).toMatchObject({ code: 124, stdout: 'early\n', stderr: expect.stringContaining('error: [S200] ') });
+  });
+
+  test('create, exec, list, stop', async () => {
+    const id = await create();
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await workcell('sandbox', 'exec', id, '--', 'id', '-u')).toMatchObject({ code: 0, stdout: '0\n' });
+    expect((await workcell('sandbox', 'list')).stdout).toContain(`${id}  python`);
+    expect(JSON.parse((await workcell('sandbox', 'list', '--json')).stdout)).toMatchObject({
+      sandboxes: [{ sandbox_id: id }],
+    });
+    expect(await workcell('sandbox', 'stop', id)).toMatchObject({ code: 0, stdout: `stopped ${id}\n` });
+    expect(await workcell('sandbox', 'stop', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('[S002]') });
+  });
+
+  test('upload and download keep every byte, and a broken one replaces nothing', async () => {
+    const id = await create();
+    const bytes = randomBytes(3_000_000);
+    writeFileSync(dir.path('in.bin'), bytes);
+    expect(await workcell('sandbox', 'upload', id, dir.path('in.bin'), '/data/in.bin', '--parents')).toMatchObject({
+      code: 0,
+      stdout: `uploaded 3000000 bytes to ${id}:/data/in.bin\n`,
+    });
+    expect(await workcell('sandbox', 'download', id, '/data/in.bin', dir.path('out.bin'))).toMatchObject({ code: 0 });
+    expect(readFileSync(dir.path('out.bin')).equals(bytes)).toBe(true);
+
+    expect(await workcell('sandbox', 'upload', id, dir.path('none'), '/data/none')).toMatchObject({ code: 2 });
+    expect(await workcell('sandbox', 'upload', id, dir.path('in.bin'), '/no/where')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('[S211]'),
+    });
+    expect(await workcell('sandbox', 'download', id, '/data/none', dir.path('out.bin'))).toMatchObject({ code: 1 });
+    expect(readFileSync(dir.path('out.bin')).equals(bytes)).toBe(true);
+    await workcell('sandbox', 'stop', id);
+  });
+
+  test('shell reaches into a sandbox: commands, jobs and files', async () => {
+    const id = await create();
+    const bus = await connect(cell.url, { name: 'test', log: silentLog });
+    const target = { kind: 'sandbox', sandbox_id: id };
+    try {
+      expect(await bus.call('shell::exec', { command: 'python3 -c "print(1)"', target })).toMatchObject({
+        exit_code: 0,
+        stdout: '1\n',
+      });
+      expect(await bus.call('shell::exec', { command: 'sleep 60', timeout_ms: 300, target })).toMatchObject({
+        timed_out: true,
+      });
+      const { job_id } = (await bus.call('shell::exec_bg', { command: 'echo job', target })) as { job_id: string };
+      await expect
+        .poll(() => bus.call('shell::status', { job_id }), { timeout: 10_000 })
+        .toMatchObject({ job: { status: 'finished', stdout: 'job\n' } });
+      expect(await bus.call('shell::fs::write', { path: '/tmp/w', content: 'text\n', target })).toMatchObject({
+        bytes_written: 5,
+      });
+      expect(await bus.call('shell::fs::grep', { path: '/tmp', pattern: 'te.t', target })).toMatchObject({
+        matches: [{ path: '/tmp/w', line: 1, content: 'text' }],
+      });
+      await expect(bus.call('shell::fs::stat', { path: '/tmp/none', target })).rejects.toMatchObject({ code: 'S211' });
+    } finally {
+      bus.close();
+    }
+    await workcell('sandbox', 'stop', id);
+  });
+
+  test('E12 a server that is killed leaves no process, and the next one nothing else', async () => {
+    const ids = [await create(), await create(), await create()];
+    await workcell('sandbox', 'exec', ids[0]!, '--', 'sh', '-c', 'setsid sleep 444 >/dev/null 2>&1 &');
+    const running = () => ids.filter((id) => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(id));
+    const sleeping = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes('sleep 444');
+    expect([running(), sleeping()]).toEqual([ids, true]);
+
+    await cell.stop('SIGKILL');
+    await expect.poll(() => [running(), sleeping()], { timeout: 10_000 }).toEqual([[], false]);
+    cell = await start();
+    expect((await workcell('sandbox', 'list', '--json')).stdout).toContain('"sandboxes": []');
+    const left = execFileSync(
+      'sh',
+      ['-c', 'find /sys/fs/cgroup -type d 2>/dev/null; cat /proc/mounts; ls /tmp /dev/shm /run'],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(ids.filter((id) => left.includes(id))).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+/**
+ * A daemon of sandboxes for tests that end it. Sweeps, starts machines that run something, says so, and goes on.
+ *
+ * Arguments: the folder of the built sources, the cache, the root of the image, how many machines, and the command in
+ * each. It sends `{ pids, outcomes }` when the commands of all have been asked for; without a count it only sweeps.
+ */
+const [folder, cacheDir, rootDir, count, script] = process.argv.slice(2);
+const { NamespacesBackend } = await import(`${folder}/workers/sandbox/backends/namespaces/index.js`);
+const { AgentClient } = await import(`${folder}/workers/sandbox/guest/agent-client.js`);
+
+const { signal } = new AbortController();
+const backend = new NamespacesBackend({ cacheDir });
+const probe = await backend.probe(signal);
+await backend.sweep();
+
+const image = { name: 'test', ref: 'test', digest: 'none', rootDir, env: [] };
+const shape = { image, cpus: 1, memoryMb: 128, diskMb: 32, network: false };
+const pids = [];
+const outcomes = [];
+for (let i = 0; i < Number(count); i++) {
+  const machine = await backend.create(shape, { id: `daemon-${process.pid}-${i}`, signal });
+  const agent = await AgentClient.open(machine.channel, { deadlineMs: 10_000 });
+  pids.push(machine.pid);
+  const command = { argv: ['/bin/sh', '-c', script], env: [['PATH', '/bin']], cwd: '/', maxOutputBytes: 100_000 };
+  const running = agent.exec({ ...command, timeoutMs: 600_000, signal }).then((outcome) => ({
+    ...outcome,
+    stdout: outcome.stdout?.toString(),
+    stderr: outcome.stderr?.toString(),
+    usage: undefined,
+  }));
+  // A command that goes on is not waited for.
+  outcomes.push(
+    await Promise.race([running, new Promise((resolve) => setTimeout(resolve, 1500, { kind: 'running' }))]),
+  );
+}
+process.send?.({ probe, pids, outcomes });

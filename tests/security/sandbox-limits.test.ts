@@ -1,0 +1,153 @@
+/**
+ * Sandboxes of a daemon that is killed, and of a daemon that is no one special.
+ *
+ * The daemon runs in a process of its own. When it dies without a word its sandboxes die with it, and the next daemon
+ * removes the rest. As an ordinary user it makes the same sandboxes, held by the limits of each process.
+ */
+import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as passed } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { guestRoot, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
+import { buildSandbox } from './sandbox-build.ts';
+
+const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
+const KILLS = process.env.WORKCELL_SOAK ? 50 : 3;
+const PATIENCE_MS = 60_000;
+const NOBODY = '65534';
+
+const whyNot = whyNoGuestRoot();
+const isRoot = process.geteuid?.() === 0;
+
+describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
+  let built: TempDir;
+  let root: TempDir;
+  let cache: TempDir;
+
+  beforeAll(async () => {
+    [built, root, cache] = await Promise.all([tempDir(), guestRoot(), tempDir()]);
+    await buildSandbox(built.root);
+  }, PATIENCE_MS);
+
+  afterAll(async () => {
+    for (const dir of [built, root, cache]) await dir[Symbol.asyncDispose]();
+  });
+
+  test(`E12 ${KILLS} daemons are killed: their sandboxes die at once, and the next one removes their traces`, async () => {
+    for (let kill = 0; kill < KILLS; kill++) {
+      const mark = `31${process.pid % 1000}${kill}`;
+      const daemon = fork(DAEMON, [built.root, cache.root, root.root, '3', `(setsid sleep ${mark} &); sleep ${mark}`], {
+        execArgv: [],
+      });
+      const { pids, outcomes } = await messageOf(daemon);
+      expect(outcomes).toEqual([{ kind: 'running' }, { kind: 'running' }, { kind: 'running' }]);
+      expect(processesWith(`sleep\0${mark}`).length).toBe(6);
+
+      // One agent cannot notice by itself.
+      const [agent] = readFileSync(`/proc/${pids[0]}/task/${pids[0]}/children`, 'latin1').split(' ');
+      process.kill(Number(agent), 'SIGSTOP');
+      daemon.kill('SIGKILL');
+      await once(daemon, 'exit');
+      await until(
+        () => processesWith(`sleep\0${mark}`).length === 0 && pids.every((pid) => !existsSync(`/proc/${pid}`)),
+      );
+    }
+    const next = fork(DAEMON, [built.root, cache.root, root.root], { execArgv: [] });
+    await once(next, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    expect(groupsOfTheDead()).toEqual([]);
+    expect(readFileSync('/proc/mounts', 'utf8')).not.toContain(cache.root);
+  }, 600_000);
+
+  test.skipIf(!isRoot)(
+    'an ordinary user has sandboxes too',
+    async () => {
+      await using own = await guestRoot();
+      await using home = await tempDir();
+      for (const dir of [own, home, built]) chmodSync(dir.root, 0o755);
+      execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, own.root, home.root]);
+      const script =
+        'id -u; echo mine > /home/f; cat /home/f; hostname | cut -c1-7; grep CapEff /proc/self/status; grep "Max processes" /proc/self/limits | cut -c27-30; dd if=/dev/zero of=/dev/null bs=400M count=1 2>/dev/null || echo no memory; dd if=/dev/zero of=/home/g bs=1M count=100 2>/dev/null || echo no disk';
+      const daemon = spawn(
+        'setpriv',
+        [
+          `--reuid=${NOBODY}`,
+          `--regid=${NOBODY}`,
+          '--clear-groups',
+          process.execPath,
+          DAEMON,
+          built.root,
+          home.root,
+          own.root,
+          '1',
+          script,
+        ],
+        {
+          stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        },
+      );
+      const { probe, outcomes } = await messageOf(daemon);
+      daemon.kill('SIGKILL');
+      expect(probe).toEqual({ ok: true, isolation: 'namespaces', detail: 'the id of this user, limits by rlimits' });
+      expect(outcomes).toMatchObject([{ kind: 'exited', exitCode: 0, stderr: '' }]);
+      expect(outcomes[0]!.stdout.split('\n').map((line) => line.trim())).toEqual([
+        '0',
+        'mine',
+        'sandbox',
+        'CapEff:\t00000000000004fb',
+        '1024',
+        'no memory',
+        'no disk',
+        '',
+      ]);
+    },
+    120_000,
+  );
+});
+
+interface Report {
+  probe: unknown;
+  pids: number[];
+  outcomes: { kind: string; stdout: string }[];
+}
+
+async function messageOf(daemon: ChildProcess): Promise<Report> {
+  const over = AbortSignal.timeout(PATIENCE_MS);
+  const ended = once(daemon, 'exit', { signal: over }).then(([code]) =>
+    Promise.reject(new Error(`it ended with ${code}`)),
+  );
+  const [report] = (await Promise.race([once(daemon, 'message', { signal: over }), ended])) as [Report];
+  ended.catch(() => {});
+  return report;
+}
+
+function processesWith(words: string): string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandOf(name).startsWith(words));
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** Groups whose maker no longer lives. */
+function groupsOfTheDead(): string[] {
+  const found = execFileSync('find', ['/sys/fs/cgroup', '-type', 'd', '-name', 'workcell-sandbox.*'], {
+    encoding: 'utf8',
+  });
+  return found.split('\n').filter((path) => path !== '' && !existsSync(`/proc/${/sandbox\.(\d+)-/.exec(path)?.[1]}`));
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error('it did not come to that within 10 s');
+    await passed(10);
+  }
+}
