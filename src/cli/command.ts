@@ -29,7 +29,7 @@ export interface Command {
   name: string;
   aliases?: string[];
   summary: string;
-  /** What follows the name in the usage line. */
+  /** What follows the name in the usage line; options come last unless it says where. */
   usage?: string;
   details?: string;
   options: Record<string, OptionSpec>;
@@ -102,7 +102,7 @@ export function commandHelp(command: Command): string {
   return [
     `${command.summary}`,
     '',
-    `Usage: workcell ${command.name}${command.usage ? ` ${command.usage}` : ''} [options]`,
+    `Usage: workcell ${command.name}${usageOf(command)}`,
     ...(command.aliases ? [`Alias: ${command.aliases.join(', ')}`] : []),
     ...(command.details ? ['', command.details] : []),
     '',
@@ -111,4 +111,9 @@ export function commandHelp(command: Command): string {
     ...(command.examples ? ['', 'Examples:', ...command.examples.map((example) => `  ${example}`)] : []),
     '',
   ].join('\n');
+}
+
+function usageOf({ usage = '' }: Command): string {
+  const words = usage === '' ? [] : [usage];
+  return ['', ...words, ...(usage.includes('[options]') ? [] : ['[options]'])].join(' ');
 }

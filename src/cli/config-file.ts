@@ -11,11 +11,14 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 
 import { ConfigError, didYouMean, parseConfig, type AnyWorker } from '#contract';
+import { resolvePaths } from './path-templates.ts';
 
 export interface WorkerEntry {
   def: AnyWorker;
-  /** Parsed and complete. */
+  /** Parsed and complete, the templates in its paths replaced. */
   config: unknown;
+  /** Where its functions are called; the usual one when left out. */
+  namespace?: string;
 }
 
 const FileSchema = z.strictObject({
@@ -36,7 +39,7 @@ export function findConfigFile(named: string | undefined, env: NodeJS.ProcessEnv
 
 /** All workers over one workspace: what runs when there is no file. */
 export function defaultEntries(available: readonly AnyWorker[], workspace: string): WorkerEntry[] {
-  return available.map((def) => ({ def, config: configOf(def, {}, workspace) }));
+  return available.map((def) => ({ def, config: configOf(def, {}, { workspace, env: process.env }) }));
 }
 
 export function readConfigFile(path: string): string {
@@ -53,10 +56,11 @@ export function parseEntries(
   available: readonly AnyWorker[],
   options: { workspace?: string; env?: NodeJS.ProcessEnv } = {},
 ): WorkerEntry[] {
-  const file = parseConfig(FileSchema, parseYaml(expandVariables(text, options.env ?? process.env)), 'config');
+  const { workspace, env = process.env } = options;
+  const file = parseConfig(FileSchema, parseYaml(expandVariables(text, env)), 'config');
   const entries = (file.workers ?? []).map(({ name, config }) => {
     const def = findWorker(name, available);
-    return { def, config: configOf(def, config ?? {}, options.workspace) };
+    return { def, config: configOf(def, config ?? {}, { workspace, env }) };
   });
   const names = entries.map(({ def }) => def.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
@@ -81,9 +85,16 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
   });
 }
 
-function configOf(def: AnyWorker, block: unknown, workspace: string | undefined): unknown {
+/** A block with what it leaves out and with its paths; without a workspace, templates mean the current directory. */
+export function configOf(
+  def: AnyWorker,
+  block: unknown,
+  { workspace, env }: { workspace?: string; env: NodeJS.ProcessEnv },
+  where = `workers.${def.name}`,
+): unknown {
   const filled = workspace === undefined ? block : withDefaults(block, def.workspaceDefaults(workspace));
-  return parseConfig(def.config, filled, `workers.${def.name}`);
+  const parsed = parseConfig(def.config, filled, where);
+  return resolvePaths(def, parsed, { workspace: workspace ?? process.cwd(), env }, where);
 }
 
 /** The block with what it leaves out, at any depth; a block that is no map is left for its schema to refuse. */

@@ -50,3 +50,22 @@ test('a foreign function that says nothing is told as that, and none talks to th
   const loud = { ...bare, summary: '\u001b[2J', request: { properties: { 'a\u0007': { description: '\u009b' } } } };
   expect(functionHelp(loud)).toBe('digger::dig: [2J\n\nFields:\n  a =<any>\n       \n');
 });
+
+test('what an operator decides by stands before the fields', () => {
+  const policy = {
+    permissions: ['earth.move', 'earth.look'],
+    risk: 'high',
+    side_effects: [],
+    constraints: ['paths'],
+  } as const;
+  const { request: _, errors: __, examples: ___, ...rest } = dig;
+  const entry = { ...rest, ...policy, permissions: [...policy.permissions], side_effects: [], constraints: ['paths'] };
+  expect(functionHelp({ ...entry, errors: [], examples: [] })).toBe(`digger::dig: Dig a hole.
+
+It stays open.
+
+Permissions: earth.move, earth.look
+Risk: high
+Constraints: paths
+`);
+});

@@ -1,6 +1,6 @@
 /** What `workcell call <function-id> --help` says: the fields, the failures and an example that can be pasted. */
 import type { CatalogueEntry, JsonSchema } from '#contract';
-import { namedShapes, schemaFields, type SchemaField } from '#surfaces/reference';
+import { namedShapes, policyRows, schemaFields, type SchemaField } from '#surfaces/reference';
 import { visible } from './render.ts';
 
 export function functionHelp(entry: CatalogueEntry): string {
@@ -15,6 +15,10 @@ export function functionHelp(entry: CatalogueEntry): string {
   return [
     visible(`${entry.id}: ${entry.summary}`),
     ...section(undefined, entry.details ? [visible(entry.details)] : []),
+    ...section(
+      undefined,
+      policyRows(entry).map(([label, values]) => visible(`${label}: ${values.join(', ')}`)),
+    ),
     ...section('Fields:', fieldLines(entry.request)),
     ...named,
     ...section('Errors:', errors),

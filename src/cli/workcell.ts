@@ -3,6 +3,7 @@ import { Engine, engineErrors, startServer, type AdmissionRules } from '#engine'
 import { connect } from '#client';
 import { summariseErrors, type Log } from '#contract';
 import { httpDoor } from '#surfaces/http';
+import { mcpHttp } from '#surfaces/mcp';
 import type { WorkerEntry } from './config-file.ts';
 import { version } from './version.ts';
 import { WorkerSet } from './worker-set.ts';
@@ -30,17 +31,16 @@ export async function startWorkcell({ entries, log, ...listening }: WorkcellOpti
       isolation: 'in-process',
       log,
     });
-    const onRequest = httpDoor(bus, {
-      version,
-      busErrors: summariseErrors(engineErrors),
-      maxBodyBytes: engine.limits.maxMessageBytes,
-      log,
-    });
+    const maxBodyBytes = engine.limits.maxMessageBytes;
+    const mcp = mcpHttp(bus, { version, maxBodyBytes, log });
+    const busErrors = summariseErrors(engineErrors);
+    const onRequest = httpDoor(bus, { version, busErrors, maxBodyBytes, mcp: mcp.fetch, log });
     const server = await startServer(engine, { ...listening, onRequest, log });
     return {
       url: server.url,
       workers,
       async close() {
+        await mcp.close();
         await workers.close();
         bus.close();
         await server.close();

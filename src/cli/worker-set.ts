@@ -10,6 +10,7 @@ import type { WorkerEntry } from './config-file.ts';
 
 interface RunningWorker {
   def: AnyWorker;
+  namespace?: string;
   /** The configuration it runs with, for comparison. */
   fingerprint: string;
   context: unknown;
@@ -27,14 +28,14 @@ export class WorkerSet {
   }
 
   get workers(): { name: string; functionCount: number }[] {
-    return [...this.#running.values()].map(({ def }) => ({ name: def.name, functionCount: def.functions.length }));
+    return [...this.#running].map(([name, { def }]) => ({ name, functionCount: def.functions.length }));
   }
 
   /** Starts what is new, restarts what changed, stops what is gone. Resolves once all are registered. */
   async apply(entries: WorkerEntry[]): Promise<void> {
-    const fresh = entries.filter((entry) => this.#running.get(entry.def.name)?.fingerprint !== fingerprint(entry));
+    const fresh = entries.filter((entry) => this.#running.get(nameOf(entry))?.fingerprint !== fingerprint(entry));
     const opened = await this.#openAll(fresh);
-    const wanted = new Set(entries.map(({ def }) => def.name));
+    const wanted = new Set(entries.map(nameOf));
     for (const [name, worker] of this.#running) {
       if (!wanted.has(name) || opened.has(name)) await this.#stop(worker);
     }
@@ -50,7 +51,8 @@ export class WorkerSet {
     try {
       for (const entry of entries) {
         const context = await entry.def.open(entry.config, this.#log);
-        opened.set(entry.def.name, { def: entry.def, fingerprint: fingerprint(entry), context });
+        const { def, namespace } = entry;
+        opened.set(nameOf(entry), { def, namespace, fingerprint: fingerprint(entry), context });
       }
       return opened;
     } catch (error) {
@@ -60,10 +62,11 @@ export class WorkerSet {
   }
 
   async #register(worker: RunningWorker): Promise<void> {
-    const { name, summary } = worker.def;
+    const name = nameOf(worker);
     const connection = await connect(this.#dialer, {
       name,
-      description: summary,
+      description: worker.def.summary,
+      namespace: worker.namespace,
       isolation: 'in-process',
       log: this.#log,
     });
@@ -75,10 +78,15 @@ export class WorkerSet {
   }
 
   async #stop(worker: RunningWorker): Promise<void> {
-    this.#running.delete(worker.def.name);
+    this.#running.delete(nameOf(worker));
     worker.connection?.close();
     await worker.def.close(worker.context);
   }
+}
+
+/** Tells workers of the same kind apart by their namespace. */
+function nameOf({ def, namespace }: Pick<WorkerEntry, 'def' | 'namespace'>): string {
+  return namespace === undefined ? def.name : `${def.name}@${namespace}`;
 }
 
 function fingerprint(entry: WorkerEntry): string {

@@ -1,5 +1,8 @@
 /** The workers this build can run, in the order `start` runs them. */
 import type { AnyWorker } from '#contract';
 import { coder } from '#workers/coder';
+import { filesystem } from '#workers/filesystem';
+import { sandbox } from '#workers/sandbox';
+import { shell } from '#workers/shell';
 
-export const availableWorkers: readonly AnyWorker[] = [coder];
+export const availableWorkers: readonly AnyWorker[] = [coder, shell, filesystem, sandbox];

@@ -1,7 +1,7 @@
 /** workcell doctor: what this host offers and lacks, each line with its fix. */
 import { connect as connectTcp } from 'node:net';
 
-import { openJail } from '#host';
+import { Children, openJail, type Containment } from '#host';
 import type { Command } from '../command.ts';
 import { addressOptions, engineUrl } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -19,12 +19,12 @@ const NODE_FLOOR = { major: 20, minor: 19 };
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Check what this host offers: Node, the path jail, the engine’s port.',
+  summary: 'Check what this host offers: Node, the path jail, what holds jobs together, the engine’s port.',
   options: { json: { type: 'boolean', description: 'Print the findings as JSON.' }, ...addressOptions },
   maxWords: 0,
 
   async run({ options }) {
-    const findings = [checkNode(), checkJail(), await checkEngine(engineUrl(options))];
+    const findings = [checkNode(), checkJail(), await checkJobs(), await checkEngine(engineUrl(options))];
     if (options.json === true) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
     else {
       const rows = findings.map(({ status, check, detail, fix }) => [status, check, detail, fix]);
@@ -56,6 +56,25 @@ function checkJail(): Finding {
       ? 'check and use are one open file'
       : 'path is checked before and after use: a race is detected, not prevented',
     fix: isStrong ? '' : 'run on Linux with /proc mounted for the race-free jail',
+  };
+}
+
+const HOLDS: Record<Containment, string> = {
+  cgroup2: 'a control group (v2) for each job: nothing outlives it',
+  cgroup1: 'a control group (v1) for each job: nothing outlives it',
+  'pid-namespace': 'a process namespace for each job: nothing outlives it',
+  session: 'a session for each job: a process that leaves it on purpose may outlive the job',
+};
+
+async function checkJobs(): Promise<Finding> {
+  const children = await Children.open();
+  await children.close();
+  const isWeak = children.containment === 'session';
+  return {
+    check: 'jobs',
+    status: isWeak ? 'warn' : 'ok',
+    detail: HOLDS[children.containment],
+    fix: isWeak ? 'run on Linux where control groups are writable or process namespaces allowed' : '',
   };
 }
 

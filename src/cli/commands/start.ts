@@ -3,6 +3,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { ConfigError, type Log } from '#contract';
+import { readApps, withApps, type App } from '../app-file.ts';
 import type { Command, CommandInput } from '../command.ts';
 import { defaultEntries, findConfigFile, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
 import { isWithinReach } from '../config-reach.ts';
@@ -20,7 +21,9 @@ export const start: Command = {
   name: 'start',
   summary: 'Start the bus, the workers and the HTTP door, and stay up.',
   details:
-    'Without a configuration file all workers run over the workspace. SIGINT and SIGTERM stop everything and exit 0.',
+    'Without a configuration file all workers run over the workspace. The modules of the first app take the place of the\n' +
+    'workers of the same name; those of the others are called with the app’s name as namespace. SIGINT and SIGTERM stop\n' +
+    'everything and exit 0.',
   options: {
     config: {
       type: 'string',
@@ -33,6 +36,12 @@ export const start: Command = {
       value: 'DIR',
       description: 'Directory the workers are fenced into, default the current one.',
     },
+    app: {
+      type: 'string',
+      value: 'FILE',
+      multiple: true,
+      description: 'App file with modules, actions and constraints; repeatable, the first is the default namespace.',
+    },
     ...listenOptions,
     'log-level': {
       type: 'string',
@@ -41,7 +50,12 @@ export const start: Command = {
       default: 'info',
     },
   },
-  examples: ['workcell start', 'workcell start --workspace ~/project --port 0', 'workcell start -c cell.yaml'],
+  examples: [
+    'workcell start',
+    'workcell start --workspace ~/project --port 0',
+    'workcell start -c cell.yaml',
+    'workcell start --app editor.yaml --app reviewer.yaml',
+  ],
   maxWords: 0,
 
   async run({ options }) {
@@ -49,6 +63,7 @@ export const start: Command = {
     const listening = parseListenOptions(options);
     const source = findSource(options);
     const entries = readEntries(source);
+    warnOfApps(source, entries, log);
     const workcell = await startWorkcell({ ...listening, entries, log }).catch(explainListening);
     const watcher = watchSource(source, entries, workcell, log);
     const stopped = untilSignal();
@@ -67,6 +82,8 @@ interface Source {
   file?: string;
   /** Absent when only the file speaks. */
   workspace?: string;
+  /** Read once: what an app may do does not change while it runs. */
+  apps: readonly App[];
 }
 
 function findSource(options: CommandInput['options']): Source {
@@ -76,12 +93,26 @@ function findSource(options: CommandInput['options']): Source {
   if (workspace !== undefined && !statSync(workspace, { throwIfNoEntry: false })?.isDirectory()) {
     throw new ConfigError(`--workspace ${workspace} is not a directory`);
   }
-  return { file: file && resolve(file), workspace: workspace && realpathSync(workspace) };
+  const canonical = workspace && realpathSync(workspace);
+  const appFiles = Array.isArray(options.app) ? options.app.map((app) => resolve(app)) : [];
+  const apps = readApps(appFiles, { available: availableWorkers, workspace: canonical ?? process.cwd() });
+  return { file: file && resolve(file), workspace: canonical, apps };
 }
 
-function readEntries({ file, workspace }: Source): WorkerEntry[] {
-  if (file !== undefined) return parseEntries(readConfigFile(file), availableWorkers, { workspace });
-  return defaultEntries(availableWorkers, workspace!);
+function readEntries({ file, workspace, apps }: Source): WorkerEntry[] {
+  const entries =
+    file === undefined
+      ? defaultEntries(availableWorkers, workspace!)
+      : parseEntries(readConfigFile(file), availableWorkers, { workspace });
+  return withApps(entries, apps);
+}
+
+function warnOfApps({ apps, workspace = process.cwd() }: Source, entries: WorkerEntry[], log: Log): void {
+  for (const { file } of apps.filter((app) => isWithinReach(app.file, workspace, entries))) {
+    log.warn('the app file lies where agents may write: what they change in it takes effect at the next start', {
+      file,
+    });
+  }
 }
 
 function watchSource(
@@ -119,6 +150,7 @@ function announce(workcell: RunningWorkcell, source: Source): void {
     `  workers    ${workers.join(', ') || 'none: add one with workcell worker add <name>'}`,
     ...(source.workspace === undefined ? [] : [`  workspace  ${source.workspace}`]),
     ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
+    ...source.apps.map((app, at) => `  app        ${app.name}${at === 0 ? ' (default namespace)' : ''}  ${app.file}`),
     `  functions  ${http}/functions`,
     `  reference  ${http}/docs`,
     `ready on ${workcell.url}`,

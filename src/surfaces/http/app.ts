@@ -26,6 +26,8 @@ export interface HttpAppOptions {
   /** Codes that any call may answer with. */
   busErrors: ErrorSummary[];
   maxBodyBytes: number;
+  /** Answers what comes to `/mcp`. */
+  mcp?: (request: Request) => Promise<Response>;
   log?: Log;
 }
 
@@ -52,6 +54,8 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
     c.header('Allow', 'POST');
     return answer(c, badRequest('method_not_allowed', 'call a function with POST and its request as JSON', 405));
   });
+  const { mcp } = options;
+  if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
   app.get('/docs', (c) => c.redirect('/docs/errors'));
   app.get('/docs/:page', async (c) => {
     const pages = referencePages(await readCatalogue(bus, { includeInternal: true }), options.busErrors);
@@ -63,7 +67,7 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
     );
   });
   app.notFound((c) =>
-    answer(c, badRequest('path_not_found', 'the paths are /functions, /openapi.json, /docs and /healthz', 404)),
+    answer(c, badRequest('path_not_found', 'the paths are /functions, /mcp, /openapi.json, /docs and /healthz', 404)),
   );
   app.onError((error, c) => {
     if (error instanceof CallError) return answer(c, httpFailure(error, undefined, options.busErrors));

@@ -171,6 +171,14 @@ function resolve(document: unknown, reference: string): unknown {
   return keys.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
 }
 
+test('a failure that is a result leaves the result as it is described', () => {
+  const told = entry('files::read', { errors: [{ code: 'F1', meaning: 'Gone.', http: 200, retryable: false }] });
+  const { paths } = openApiDocument([told], '1') as { paths: Record<string, { post: { responses: object } }> };
+  const { responses } = paths['/functions/files/read']!.post;
+  expect(Object.keys(responses)).toEqual(['200', 'default']);
+  expect(responses).toMatchObject({ 200: { description: 'The result.' } });
+});
+
 function deep(levels: number): JsonSchema {
   let schema: JsonSchema = {};
   for (let level = 0; level < levels; level++) schema = { items: schema };

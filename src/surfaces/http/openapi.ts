@@ -73,7 +73,9 @@ function examples(entry: CatalogueEntry): JsonSchema {
 /** Failures by status, each naming its codes. */
 function failures(entry: CatalogueEntry): JsonSchema {
   const byStatus = new Map<number, ErrorSummary[]>();
-  for (const error of entry.errors) byStatus.set(error.http, [...(byStatus.get(error.http) ?? []), error]);
+  // Below 400 a failure is a result, and described as one.
+  for (const error of entry.errors.filter(({ http }) => http >= 400))
+    byStatus.set(error.http, [...(byStatus.get(error.http) ?? []), error]);
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } };
   const described = [...byStatus].map(([status, errors]): [string, JsonSchema] => {
     const description = errors.map(({ code, meaning }) => `${code}: ${meaning}`).join('\n');

@@ -1,0 +1,122 @@
+/**
+ * workcell mcp: the functions as MCP tools on standard input and output.
+ *
+ * Without `--url` it runs an engine and its workers inside this process; nothing listens on a port.
+ */
+import { resolve } from 'node:path';
+
+import { connect, type Connection } from '#client';
+import { Engine } from '#engine';
+import { serveMcpOnStdio, type ToolProfile } from '#surfaces/mcp';
+import type { Log } from '#contract';
+import { readApps, withApps } from '../app-file.ts';
+import { UsageError, type Command, type CommandInput } from '../command.ts';
+import { defaultEntries, findConfigFile, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
+import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { terminalLog } from '../terminal-log.ts';
+import { untilSignal } from '../until-signal.ts';
+import { version } from '../version.ts';
+import { WorkerSet } from '../worker-set.ts';
+import { availableWorkers } from '../workers.ts';
+
+/** As large as a message on the bus may be. */
+const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
+
+export const mcp: Command = {
+  name: 'mcp',
+  summary: 'Offer the functions as MCP tools on standard input and output.',
+  details:
+    'An MCP client starts this itself: give it the command "workcell" with the arguments "mcp --workspace DIR".\n' +
+    'A running engine offers the same at http://127.0.0.1:49134/mcp.',
+  options: {
+    workspace: {
+      type: 'string',
+      value: 'DIR',
+      description: 'Directory the workers are fenced into, default the current one.',
+    },
+    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for workcell start.' },
+    app: { type: 'string', value: 'FILE', description: 'Only the modules of this app, under its constraints.' },
+    tools: {
+      type: 'string',
+      value: 'LIST',
+      description: 'Only these: workers, function ids or tool names, with commas.',
+    },
+    'read-only': { type: 'boolean', description: 'Only what changes nothing and runs nothing.' },
+    namespace: { type: 'string', short: 'n', value: 'NAME', description: 'Namespace whose functions are offered.' },
+    ...addressOptions,
+    url: { type: 'string', value: 'URL', description: 'Use this running engine instead of one of its own.' },
+  },
+  examples: [
+    'workcell mcp --workspace ~/project',
+    'workcell mcp --workspace ~/project --app reviewer.yaml',
+    'workcell mcp --url ws://127.0.0.1:49134 --tools coder --read-only',
+  ],
+  maxWords: 0,
+
+  async run({ options }) {
+    const log = terminalLog('warn');
+    const stopped = untilSignal();
+    const { bus, close } = text(options.url) === undefined ? await embedded(options, log) : await remote(options, log);
+    try {
+      const serving = serveMcpOnStdio(bus, {
+        version,
+        profile: profileOf(options),
+        maxMessageBytes: MAX_MESSAGE_BYTES,
+        log,
+      });
+      await Promise.race([serving.ended, stopped]);
+      await serving.close();
+    } finally {
+      await close();
+    }
+    return EXIT.ok;
+  },
+};
+
+interface Reached {
+  bus: Connection;
+  close: () => Promise<void>;
+}
+
+async function embedded(options: CommandInput['options'], log: Log): Promise<Reached> {
+  const entries = readEntries(options);
+  const engine = new Engine({ log });
+  const workers = new WorkerSet(engine.dialer(), log);
+  await workers.apply(entries);
+  const bus = await connect(engine.dialer(), { name: 'workcell:mcp', isolation: 'in-process', log });
+  return {
+    bus,
+    async close() {
+      await workers.close();
+      bus.close();
+      engine.close();
+    },
+  };
+}
+
+function readEntries(options: CommandInput['options']): WorkerEntry[] {
+  const workspace = resolve(text(options.workspace) ?? '.');
+  const app = text(options.app);
+  if (app !== undefined) return withApps([], readApps([resolve(app)], { available: availableWorkers, workspace }));
+
+  const file = findConfigFile(text(options.config));
+  if (file === undefined) return defaultEntries(availableWorkers, workspace);
+  return parseEntries(readConfigFile(file), availableWorkers, { workspace: text(options.workspace) && workspace });
+}
+
+async function remote(options: CommandInput['options'], log: Log): Promise<Reached> {
+  if (options.app !== undefined) throw new UsageError('--app runs an engine of its own; with --url give --namespace');
+  const bus = await connect(engineUrl(options), { name: 'workcell:mcp', token: engineToken(options), log }).catch(
+    explainUnreachable,
+  );
+  return { bus, close: async () => bus.close() };
+}
+
+function profileOf(options: CommandInput['options']): ToolProfile {
+  const only = text(options.tools)
+    ?.split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  return { only, isReadOnly: options['read-only'] === true, namespace: text(options.namespace) };
+}

@@ -1,0 +1,32 @@
+/** MCP as streamable HTTP: the stateless revision, and the one before it with its sessions. */
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
+
+import type { Bus, Log } from '#contract';
+import { mcpServers, type McpOptions } from './server.ts';
+import { Sessions } from './sessions.ts';
+
+export interface McpDoor {
+  fetch(this: void, request: Request): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export function mcpHttp(bus: Bus, options: McpOptions & { maxBodyBytes: number; log: Log }): McpDoor {
+  const { maxBodyBytes, log } = options;
+  const makeServer = mcpServers(bus, options);
+  const sessions = new Sessions(makeServer, { maxBodyBytes });
+  const stateless = createMcpHandler(makeServer, {
+    legacy: 'reject',
+    maxRequestBodySize: maxBodyBytes,
+    onerror: (error) => log.debug('an MCP request was refused', { why: error.message }),
+  });
+  return {
+    async fetch(request) {
+      const isLegacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes });
+      return isLegacy ? sessions.fetch(request) : stateless.fetch(request);
+    },
+    async close() {
+      await sessions.close();
+      await stateless.close();
+    },
+  };
+}

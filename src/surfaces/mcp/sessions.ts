@@ -1,0 +1,88 @@
+/**
+ * Sessions of the 2025 revision: a client that shook hands keeps its server, so that a cancellation reaches the call it
+ * is about.
+ *
+ * A session nobody uses ends by itself, and there are only so many.
+ */
+import { randomUUID } from 'node:crypto';
+
+import {
+  legacyStatelessFallback,
+  WebStandardStreamableHTTPServerTransport,
+  type Server,
+} from '@modelcontextprotocol/server';
+
+const MAX_SESSIONS = 256;
+const IDLE_MS = 30 * 60_000;
+
+interface Session {
+  readonly server: Server;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  usedAtMs: number;
+}
+
+export class Sessions {
+  readonly #sessions = new Map<string, Session>();
+  readonly #makeServer: () => Server;
+  readonly #maxRequestBodySize: number;
+  readonly #withoutSession: (request: Request) => Promise<Response>;
+
+  constructor(makeServer: () => Server, { maxBodyBytes }: { maxBodyBytes: number }) {
+    this.#makeServer = makeServer;
+    this.#maxRequestBodySize = maxBodyBytes;
+    this.#withoutSession = legacyStatelessFallback(makeServer, undefined, { maxRequestBodySize: maxBodyBytes });
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const id = request.headers.get('mcp-session-id');
+    if (id === null) return (await isHandshake(request)) ? this.#begin(request) : this.#withoutSession(request);
+
+    const session = this.#sessions.get(id);
+    if (!session) return Response.json(GONE, { status: 404 });
+    session.usedAtMs = Date.now();
+    return session.transport.handleRequest(request);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map(({ server }) => server.close()));
+  }
+
+  async #begin(request: Request): Promise<Response> {
+    await this.#makeRoom();
+    const server = this.#makeServer();
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      maxRequestBodySize: this.#maxRequestBodySize,
+      onsessioninitialized: (id) => void this.#sessions.set(id, { server, transport, usedAtMs: Date.now() }),
+      onsessionclosed: (id) => void this.#sessions.delete(id),
+    });
+    await server.connect(transport);
+    return transport.handleRequest(request);
+  }
+
+  /** Ends what nobody uses, and the longest unused when there are too many. */
+  async #makeRoom(): Promise<void> {
+    const byUse = [...this.#sessions].toSorted(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+    const excess = byUse.length + 1 - MAX_SESSIONS;
+    const over = byUse.filter(([, { usedAtMs }], at) => at < excess || usedAtMs + IDLE_MS < Date.now());
+    for (const [id, { server }] of over) {
+      this.#sessions.delete(id);
+      await server.close();
+    }
+  }
+}
+
+const GONE = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_001, message: 'no such session any more; initialize again' },
+};
+
+async function isHandshake(request: Request): Promise<boolean> {
+  if (request.method !== 'POST') return false;
+  const body: unknown = await request
+    .clone()
+    .json()
+    .catch(() => undefined);
+  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
+}

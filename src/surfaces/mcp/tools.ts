@@ -1,0 +1,106 @@
+/**
+ * Functions of the catalogue as MCP tools: names, descriptions, schemas and hints, in the order of the ids.
+ *
+ * A name is made from the id alone, so it stays the same while workers come and go; only two ids that would share a
+ * name make the later one carry a number.
+ */
+import type { Tool } from '@modelcontextprotocol/server';
+
+import type { CatalogueEntry } from '#contract';
+import { toToolName, workerSegment } from '#protocol';
+
+/** Which functions are offered. */
+export interface ToolProfile {
+  /** Workers (`coder`), ids (`coder::search`) or names (`coder_search`); everything when left out. */
+  readonly only?: readonly string[];
+  /** Only what changes nothing and runs nothing. */
+  readonly isReadOnly?: boolean;
+  /** Default `default`. */
+  readonly namespace?: string;
+}
+
+export interface OfferedTool {
+  readonly definition: Tool;
+  readonly entry: CatalogueEntry;
+}
+
+const MAX_NAME = 64;
+
+export function toTools(catalogue: readonly CatalogueEntry[], profile: ToolProfile = {}): Map<string, OfferedTool> {
+  const { namespace = 'default' } = profile;
+  const names = new Map<string, CatalogueEntry>();
+  for (const entry of catalogue.filter((each) => each.namespace === namespace)) {
+    names.set(freeName(toToolName(entry.id), names), entry);
+  }
+  const offered = [...names].filter(([name, entry]) => isOffered(name, entry, profile));
+  return new Map(offered.map(([name, entry]) => [name, { entry, definition: define(name, entry) }]));
+}
+
+function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+  if (!taken.has(wanted)) return wanted;
+  for (let count = 2; ; count++) {
+    const suffix = `_${count}`;
+    const name = wanted.slice(0, MAX_NAME - suffix.length) + suffix;
+    if (!taken.has(name)) return name;
+  }
+}
+
+function isOffered(name: string, { id, effect }: CatalogueEntry, { only, isReadOnly = false }: ToolProfile): boolean {
+  // A function that does not say what it does may do anything.
+  if (isReadOnly && effect !== 'read') return false;
+  return only === undefined || [name, id, workerSegment(id)].some((spelling) => only.includes(spelling));
+}
+
+function define(name: string, entry: CatalogueEntry): Tool {
+  const output = objectSchema(entry.response);
+  return {
+    name,
+    title: entry.id.replaceAll('::', ' '),
+    description: describe(entry),
+    inputSchema: objectSchema(entry.request) ?? { type: 'object' },
+    ...(output && { outputSchema: output }),
+    ...(entry.effect && { annotations: hintsOf(entry.effect) }),
+    ...(entry.permissions && { _meta: policyOf(entry) }),
+  };
+}
+
+function describe({ summary, details, examples, id }: CatalogueEntry): string {
+  const [example] = examples;
+  const shown = example === undefined || isEmpty(example) ? undefined : `Example: ${JSON.stringify(example)}`;
+  return [summary || id, details, shown].filter((part) => part !== undefined).join('\n\n');
+}
+
+function isEmpty(example: unknown): boolean {
+  return typeof example === 'object' && example !== null && Object.keys(example).length === 0;
+}
+
+/** Hints are about the worst a call may do. */
+function hintsOf(effect: NonNullable<CatalogueEntry['effect']>): NonNullable<Tool['annotations']> {
+  return {
+    readOnlyHint: effect === 'read',
+    destructiveHint: effect !== 'read',
+    openWorldHint: effect === 'execute',
+  };
+}
+
+/** What an operator decides by, for clients that ask before a call. */
+function policyOf({ permissions, risk, side_effects, constraints }: CatalogueEntry): NonNullable<Tool['_meta']> {
+  return { 'workcell/policy': { permissions, risk, side_effects, constraints } };
+}
+
+/** Tools take and give objects; a function that says otherwise is offered without that schema. */
+function objectSchema(schema: CatalogueEntry['request']): Tool['inputSchema'] | undefined {
+  return schema?.type === 'object' ? (withoutNumberFormats(schema) as Tool['inputSchema']) : undefined;
+}
+
+/** Formats of numbers are words of the bus; a client's validator warns of each one. */
+function withoutNumberFormats(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNumberFormats);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const fields = Object.entries(schema).filter(
+    ([key, value]) => key !== 'format' || !NUMBER_FORMAT.test(String(value)),
+  );
+  return Object.fromEntries(fields.map(([key, value]) => [key, withoutNumberFormats(value)]));
+}
+
+const NUMBER_FORMAT = /^u?int(8|16|32|64)?$/;
