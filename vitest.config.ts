@@ -1,8 +1,8 @@
 /** Where the tests are and how they find the sources: `#contract` is `src/contract` here, not `dist`. */
 import { defineConfig } from 'vitest/config';
 
-// The first is ours; the others are what vite gives code that runs in Node, which setting any replaces.
-const conditions = ['source', 'node', 'development|production'];
+// The first is ours, named so that no dependency means it; the others are what vite gives code that runs in Node, which setting any replaces.
+const conditions = ['workcell-source', 'node', 'development|production'];
 
 const projects = {
   unit: ['src/**/*.test.ts'],

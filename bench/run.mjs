@@ -16,7 +16,10 @@ import { withSection } from './report.mjs';
 
 const SUITES = [
   'bus', //
+  'exec',
   'files',
+  'filesystem',
+  'sandbox',
   'search',
 ];
 const DOCUMENT = 'docs/benchmarks.md';

@@ -27,11 +27,13 @@ const TABLE: Record<string, Area> = {
   'file-functions': { areas: ['protocol', 'contract', 'host'], packages: ['zod'] },
   client: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
+  'workers/sandbox': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'fzstd'] },
   'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod'] },
   'surfaces/http': {
     areas: ['protocol', 'contract', 'client', 'surfaces/reference'],
     packages: ['hono', '@hono/node-server', 'zod'],
   },
+  'surfaces/mcp': { areas: ['protocol', 'contract'], packages: ['@modelcontextprotocol/server'] },
   'surfaces/*': { areas: ['protocol', 'contract', 'client'], packages: [] },
   cli: {
     areas: ['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],

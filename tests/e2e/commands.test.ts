@@ -123,14 +123,23 @@ describe.concurrent('functions', () => {
 });
 
 describe.concurrent('help', () => {
-  test.each(['start', 'call', 'functions', 'worker run', 'worker add', 'config print', 'doctor'])(
-    'of %s',
-    async (name) => {
-      const { code, stdout, stderr } = await run(...name.split(' '), '--help');
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain(`\nUsage: workcell ${name}`);
-    },
-  );
+  test.each([
+    'start',
+    'call',
+    'functions',
+    'exec',
+    'jobs list',
+    'jobs status',
+    'jobs kill',
+    'worker run',
+    'worker add',
+    'config print',
+    'doctor',
+  ])('of %s', async (name) => {
+    const { code, stdout, stderr } = await run(...name.split(' '), '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`\nUsage: workcell ${name}`);
+  });
 
   test('asked for in any way', async () => {
     const [short, word] = await Promise.all([run('worker', 'run', '-h'), run('help', 'worker', 'run')]);
@@ -143,7 +152,19 @@ describe.concurrent('help', () => {
     expect(none).toEqual(help);
     expect(none).toMatchObject({ code: 0, stderr: '' });
     const names = none.stdout.split('\n').flatMap((line) => /^ {2}(\w+( \w+)?) {2}/.exec(line)?.[1] ?? []);
-    expect(names).toEqual(['start', 'call', 'functions', 'worker run', 'worker add', 'config print', 'doctor']);
+    expect(names).toEqual([
+      'start',
+      'call',
+      'functions',
+      'exec',
+      'jobs list',
+      'jobs status',
+      'jobs kill',
+      'worker run',
+      'worker add',
+      'config print',
+      'doctor',
+    ]);
     expect(group).toMatchObject({ code: 0, stderr: '' });
     expect(group.stdout).toMatch(/\n {2}worker run .*\n {2}worker add /);
   });
@@ -200,6 +221,7 @@ describe.concurrent('doctor', () => {
     expect(json(findings.stdout)).toEqual(
       expect.arrayContaining([
         { check: 'node', status: 'ok', detail: process.versions.node, fix: '' },
+        expect.objectContaining({ check: 'jobs', detail: expect.stringMatching(/ for each job: /) }),
         { check: 'engine', status: 'ok', detail: `something answers at ${cell.url}`, fix: '' },
       ]),
     );

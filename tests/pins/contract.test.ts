@@ -50,6 +50,32 @@ test('the function ids of every worker', () => {
       'coder::list-folder',
       'coder::tree',
     ],
+    filesystem: [
+      'filesystem::read',
+      'filesystem::write',
+      'filesystem::edit',
+      'filesystem::insert',
+      'filesystem::ls',
+      'filesystem::grep',
+      'filesystem::find',
+      'filesystem::mv',
+      'filesystem::cp',
+      'filesystem::rm',
+      'filesystem::mkdir',
+      'filesystem::file_stat',
+    ],
+    'iii-sandbox': [
+      ...['catalog::list', 'create', 'exec', 'run', 'list', 'stop'].map((name) => `sandbox::${name}`),
+      ...['ls', 'stat', 'read', 'write', 'mkdir', 'rm', 'chmod', 'mv', 'grep', 'sed'].map(
+        (name) => `sandbox::fs::${name}`,
+      ),
+    ],
+    shell: [
+      ...['exec', 'exec_bg', 'status', 'kill', 'list'].map((name) => `shell::${name}`),
+      ...['ls', 'stat', 'read', 'write', 'mkdir', 'rm', 'chmod', 'mv', 'grep', 'sed'].map(
+        (name) => `shell::fs::${name}`,
+      ),
+    ],
   });
 });
 
@@ -74,6 +100,21 @@ test('the function ids of the engine', () => {
 test('the error codes of every worker and their HTTP status', () => {
   expect(perWorker(statusByCode)).toEqual({
     coder: { C210: 400, C211: 404, C213: 413, C215: 403, C216: 500, C217: 409, C221: 409 },
+    filesystem: {
+      ...{ F210: 200, F211: 200, F212: 200, F213: 200, F215: 200, F216: 200, F217: 200 },
+      ...{ F218: 200, F219: 200, F220: 200, F221: 200, F222: 200 },
+    },
+    'iii-sandbox': {
+      ...{ S001: 400, S002: 404, S003: 429, S004: 409, S100: 404, S101: 503, S102: 502, S200: 504 },
+      ...{ S210: 400, S211: 404, S212: 409, S213: 409, S214: 409, S215: 403, S216: 500, S217: 400 },
+      ...{ S218: 408, S219: 501, S300: 503, S400: 429 },
+    },
+    shell: {
+      invocation_failed: 400,
+      ...{ S001: 400, S002: 404, S003: 429, S004: 410, S100: 404, S101: 409, S102: 502, S200: 504 },
+      ...{ S210: 400, S211: 404, S212: 400, S213: 409, S214: 409, S215: 403, S216: 500, S217: 400 },
+      ...{ S218: 413, S219: 501, S300: 503, S400: 429 },
+    },
   });
 });
 
@@ -116,11 +157,73 @@ test('the configuration keys of every worker and their defaults', () => {
       index_memory_mb: 512,
       fsync: true,
     },
+    filesystem: { paths: ['./'], max_file_size: '100MB', fsync: true },
+    'iii-sandbox': {
+      auto_install: true,
+      image_allowlist: ['python', 'node'],
+      default_idle_timeout_secs: 300,
+      max_concurrent_sandboxes: 32,
+      default_cpus: 1,
+      default_memory_mb: 512,
+      per_image_caps: {},
+      custom_images: {},
+      backend: 'auto',
+      allow_weak_isolation: false,
+      default_disk_mb: 1024,
+      max_concurrent_exec_per_sandbox: 4,
+      max_exec_timeout_ms: 300_000,
+      cache_dir: null,
+    },
+    shell: {
+      max_timeout_ms: 30_000,
+      default_timeout_ms: 10_000,
+      max_output_bytes: 1_048_576,
+      working_dir: null,
+      inherit_env: false,
+      allowed_env: ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TERM'],
+      allowlist: (
+        'ls cat pwd echo grep wc head tail sort uniq cut date whoami hostname which jq uname df du ps printenv ' +
+        'basename dirname'
+      ).split(' '),
+      denylist_patterns: [
+        'rm\\s+-rf\\s+/',
+        ':\\(\\)\\s*\\{\\s*:\\|',
+        'mkfs',
+        'dd\\s+if=',
+        'shutdown',
+        'reboot',
+        '/etc/passwd',
+        '/etc/shadow',
+        '\\bfind\\b[^|;&]*-exec(dir)?\\b',
+        '\\bawk\\b[^|;&]*system\\s*\\(',
+        '\\bsed\\b[^|;&]*(-i\\b|\\be\\b)',
+        '\\bcurl\\b[^|;&]*(file://|-o\\s|--output-dir\\b|-F\\s+@)',
+        '\\bgit\\b[^|;&]*(--upload-pack|--receive-pack|core\\.pager|core\\.hooksPath|GIT_SSH_COMMAND)',
+        '\\b(node|python3?)\\b[^|;&]*\\s-(e|c)\\b',
+        '\\bnpm\\b[^|;&]*\\brun\\b',
+      ],
+      rules: [],
+      max_concurrent_jobs: 16,
+      job_retention_secs: 3600,
+      fs: {
+        host_root: '/tmp',
+        allow_unjailed: false,
+        max_read_bytes: 16_777_216,
+        max_write_bytes: 16_777_216,
+        denylist_paths: ['/etc/passwd', '/etc/shadow'],
+      },
+      sandbox: { enabled: true },
+    },
   });
 });
 
 test('what every key takes from the workspace', () => {
-  expect(perWorker((def) => def.workspaceDefaults('/w'))).toEqual({ coder: { base_path: '/w' } });
+  expect(perWorker((def) => def.workspaceDefaults('/w'))).toEqual({
+    coder: { base_path: '/w' },
+    filesystem: { paths: ['/w'] },
+    'iii-sandbox': {},
+    shell: { fs: { host_root: '/w' } },
+  });
 });
 
 test('the commands, their other names and their options', () => {
@@ -129,9 +232,21 @@ test('the commands, their other names and their options', () => {
     Object.keys(options).join(' '),
   ]);
   expect(Object.fromEntries(shape)).toEqual({
-    start: 'config workspace host port token allow-host allow-origin log-level',
+    start: 'config workspace app host port token allow-host allow-origin log-level',
+    mcp: 'workspace config app tools read-only namespace url token',
     'call | trigger': 'json timeout-ms namespace url token',
+    exec: 'cwd timeout-ms env stdin sandbox json url token',
+    'jobs list': 'json url token',
+    'jobs status': 'json url token',
+    'jobs kill': 'json url token',
     functions: 'all json url token',
+    'sandbox run | worker sandbox run': 'cpus memory disk network env timeout url token',
+    'sandbox create | worker sandbox create': 'cpus memory disk network env name idle-timeout json url token',
+    'sandbox exec | worker sandbox exec': 'timeout env workdir stdin url token',
+    'sandbox list | worker sandbox list': 'json url token',
+    'sandbox stop | worker sandbox stop': 'url token',
+    'sandbox upload | worker sandbox upload': 'mode parents url token',
+    'sandbox download | worker sandbox download': 'url token',
     'worker run': 'config workspace url token',
     'worker add': 'config',
     'config print': 'config workspace json',

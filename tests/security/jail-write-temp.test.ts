@@ -8,7 +8,7 @@ import { tempDir } from '#testing';
 
 vi.mock(import('node:crypto'), async (original) => ({
   ...(await original()),
-  randomBytes: ((size: number) => Buffer.alloc(size, 7)) as never,
+  randomUUID: () => '07070707-0707-4707-8707-070707070707' as const,
 }));
 
 const { signal } = new AbortController();
