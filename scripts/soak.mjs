@@ -3,7 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
-const suites = ['tests/security', 'src/host/search/warm.test.ts', ...process.argv.slice(2)];
+const suites = [
+  'tests/security',
+  'src/workers/shell/functions/fs/read.test.ts',
+  'src/host/search/warm.test.ts',
+  'src/workers/sandbox/backends/namespaces',
+  ...process.argv.slice(2),
+];
 const { status } = spawnSync(
   process.execPath,
   [vitest, 'run', '--testTimeout', '3600000', '--no-file-parallelism', ...suites],

@@ -154,12 +154,15 @@ describe.concurrent('help', () => {
     const names = none.stdout.split('\n').flatMap((line) => /^ {2}(\w+( \w+)?) {2}/.exec(line)?.[1] ?? []);
     expect(names).toEqual([
       'start',
+      'mcp',
       'call',
       'functions',
       'exec',
       'jobs list',
       'jobs status',
       'jobs kill',
+      ...['run', 'create', 'exec', 'list', 'stop', 'upload', 'download'].map((verb) => `sandbox ${verb}`),
+      ...['images', 'pull', 'import', 'prune'].map((verb) => `sandbox ${verb}`),
       'worker run',
       'worker add',
       'config print',

@@ -110,9 +110,9 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
     const bus = await connect(cell.url, { name: 'test', log: silentLog });
     const target = { kind: 'sandbox', sandbox_id: id };
     try {
-      expect(await bus.call('shell::exec', { command: 'python3 -c "print(1)"', target })).toMatchObject({
+      expect(await bus.call('shell::exec', { command: 'id -u', target })).toMatchObject({
         exit_code: 0,
-        stdout: '1\n',
+        stdout: '0\n',
       });
       expect(await bus.call('shell::exec', { command: 'sleep 60', timeout_ms: 300, target })).toMatchObject({
         timed_out: true,
@@ -136,7 +136,7 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
 
   test('E12 a server that is killed leaves no process, and the next one nothing else', async () => {
     const ids = [await create(), await create(), await create()];
-    await workcell('sandbox', 'exec', ids[0]!, '--', 'sh', '-c', 'setsid sleep 444 >/dev/null 2>&1 &');
+    await workcell('sandbox', 'exec', ids[0]!, '--', 'sh', '-c', 'nohup sleep 444 >/dev/null 2>&1 &');
     const running = () => ids.filter((id) => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(id));
     const sleeping = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes('sleep 444');
     expect([running(), sleeping()]).toEqual([ids, true]);

@@ -81,6 +81,7 @@ test('the function ids of every worker', () => {
 
 test('the function ids of the engine', () => {
   expect(engineWorker.functions.map(({ id }) => id).toSorted()).toEqual([
+    'engine::calls::list',
     'engine::channels::create',
     'engine::functions::info',
     'engine::functions::list',
@@ -247,6 +248,10 @@ test('the commands, their other names and their options', () => {
     'sandbox stop | worker sandbox stop': 'url token',
     'sandbox upload | worker sandbox upload': 'mode parents url token',
     'sandbox download | worker sandbox download': 'url token',
+    'sandbox images | worker sandbox images': 'config json',
+    'sandbox pull | worker sandbox pull': 'config json',
+    'sandbox import | worker sandbox import': 'config json',
+    'sandbox prune | worker sandbox prune': 'unused-for max-mb all config json',
     'worker run': 'config workspace url token',
     'worker add': 'config',
     'config print': 'config workspace json',

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 
 import { z } from 'zod';
 
+import type { ChannelWriter } from '#protocol';
 import { UsageError, type Command } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -42,18 +43,27 @@ export const sandboxUpload: Command = {
       };
       const writing = bus.call('sandbox::fs::write', request, { timeoutMs: WAIT_MS });
       const sink = await bus.openWriter(writer);
-      const sending = (async () => {
-        for await (const chunk of source) await sink.write(chunk as Buffer);
-        await sink.end();
-      })();
-      // Whichever fails first tells why; a refused write also ends the stream that feeds it.
-      await Promise.race([writing, sending]);
-      const { bytes_written } = Written.parse(await writing);
+      const [reply] = await Promise.all([writing, send(source, sink)]);
+      const { bytes_written } = Written.parse(reply);
       process.stdout.write(`uploaded ${bytes_written} bytes to ${sandbox_id}:${path}\n`);
       return EXIT.ok;
     });
   },
 };
+
+/** A source that breaks is told, so that no half of it is kept; a sink that broke is told by the call itself. */
+async function send(source: Readable, sink: ChannelWriter): Promise<void> {
+  try {
+    for await (const chunk of source) await sink.write(chunk as Buffer);
+    await sink.end();
+  } catch (error) {
+    const problem = JSON.stringify({ error: String(error) });
+    await sink
+      .write(problem)
+      .then(() => sink.end())
+      .catch(() => {});
+  }
+}
 
 async function openSource(local: string): Promise<Readable> {
   if (local === '-') return process.stdin;

@@ -89,7 +89,11 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
   });
 
   test('C20 a timeout ends everything the command started', async () => {
-    const cmd = ['sh', '-c', 'sleep 301 & setsid sleep 301 & sleep 301'];
+    const cmd = [
+      'sh',
+      '-c',
+      "sleep 301 & python3 -c \"import os; os.setsid(); os.execvp('sleep', ['sleep', '301'])\" & sleep 301",
+    ];
     expect(await failure({ argv: cmd, timeout_ms: 500 })).toMatchObject({ code: 'S200' });
     const { stdout } = await exec({ argv: ['sh', '-c', 'for p in /proc/[0-9]*; do cat $p/comm; done'] });
     expect(stdout.split('\n').filter((name) => name === 'sleep')).toEqual([]);
