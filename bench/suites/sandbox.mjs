@@ -203,7 +203,15 @@ class Machines {
     const env = [['PATH', '/usr/bin:/bin']];
     const machine = {
       agent,
-      exec: (argv) => agent.exec({ argv, env, cwd: '/', maxOutputBytes: MIB, timeoutMs: 60_000, signal }),
+      exec: (argv) =>
+        agent.exec({
+          argv,
+          env,
+          cwd: '/',
+          maxOutputBytes: MIB,
+          timeoutMs: 60_000,
+          signal: new AbortController().signal,
+        }),
       stop: async () => {
         this.#living.delete(machine);
         await instance.kill();

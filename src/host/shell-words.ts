@@ -11,7 +11,8 @@ export class WordsError extends Error {
 /** Between double quotes a backslash is a letter, unless one of these follows. A newline vanishes with it. */
 const ESCAPED_IN_DOUBLE_QUOTES = /\\([$`"\\\n])/g;
 
-export function splitWords(text: string): string[] {
+/** A backslash at the very end is a letter, or with `isStrict` an error. */
+export function splitWords(text: string, { isStrict = false } = {}): string[] {
   const words: string[] = [];
   let word: string | undefined;
   for (let at = 0; at < text.length; at++) {
@@ -28,7 +29,7 @@ export function splitWords(text: string): string[] {
       at = end;
     } else if (letter === '\\') {
       at++;
-      // The last letter of all stands for itself.
+      if (isStrict && at === text.length) throw new WordsError('nothing follows the last backslash');
       if (text[at] !== '\n') word = (word ?? '') + (text[at] ?? '\\');
     } else {
       word = (word ?? '') + letter;

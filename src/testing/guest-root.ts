@@ -25,6 +25,7 @@ export async function guestRoot(): Promise<TempDir> {
   const dir = await tempDir({
     'bin/': '',
     'usr/bin/': '',
+    'usr/local/': '',
     'home/': '',
     'root/': '',
     'etc/passwd': 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/home:/bin/sh\n',

@@ -4,14 +4,23 @@
  * The first file that needs an image builds it; the others wait for it. Where that cannot be done, the reason is told
  * and the tests are skipped with it.
  */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { CallError, silentLog } from '#contract';
 import { sandbox } from '#workers/sandbox';
 import { serveWorker, type ServedWorker } from './serve-worker.ts';
 
-/** Survives the run, like the packages beside it. */
-const CACHE_DIR = fileURLToPath(new URL('../../node_modules/.cache/workcell-sandbox', import.meta.url));
+/** Survives the run, like the packages beside it, until the recipes of the images change. */
+const CACHE_DIR = fileURLToPath(
+  new URL(`../../node_modules/.cache/workcell-sandbox-${recipesHash()}`, import.meta.url),
+);
+
+function recipesHash(): string {
+  const recipes = readFileSync(new URL('../workers/sandbox/images/presets/recipes.ts', import.meta.url));
+  return createHash('sha256').update(recipes).digest('hex').slice(0, 12);
+}
 
 /** Long enough to build an image on a busy machine. */
 export const IMAGE_PATIENCE_MS = 600_000;

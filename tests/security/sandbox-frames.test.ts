@@ -145,7 +145,7 @@ describe('a hostile host', () => {
     const random = randomNumbers(11);
     const ends: Record<string, number> = {};
     for (let round = 0; round < HOSTILE_HOSTS; round++) {
-      const child = spawn('unshare', ['-rmpf', '--kill-child', agent, '--fd', '3'], {
+      const child = spawn('unshare', ['-rmpf', '--mount-proc', '--kill-child', agent, '--fd', '3'], {
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
         cwd: dir.root,
       });

@@ -22,7 +22,7 @@ export const sandboxCreate: Command = {
     json: { type: 'boolean', description: 'Print the reply as JSON.' },
     ...addressOptions,
   },
-  examples: ['id=$(workcell sandbox create python)'],
+  examples: ['workcell sandbox create python --name lab --memory 1024'],
   minWords: 1,
   maxWords: 1,
 

@@ -14,7 +14,7 @@ export const sandboxImport: Command = {
     'The archive is what `docker save` wrote, or an OCI layout as a directory or a tar. The image is a name of\n' +
     '`workcell sandbox images`, or the reference that custom_images gives a name to.',
   options: imageOptions,
-  examples: ['docker save my-tools | gzip > tools.tar.gz; workcell sandbox import tools.tar.gz tools'],
+  examples: ['workcell sandbox import tools.tar.gz tools'],
   minWords: 2,
   maxWords: 2,
 

@@ -9,6 +9,17 @@ const UNKNOWN = 0;
 const PASSES = 1;
 const BLOCKED = 2;
 
+/** What is known by slot, and how to learn the rest: a loop that reads an array itself is ten times as fast. */
+export interface FileFilter {
+  readonly view: Uint8Array;
+  readonly decide: (slot: number) => number;
+}
+
+export function isBlocked({ view, decide }: FileFilter, slot: number): boolean {
+  const known = view[slot]!;
+  return (known === UNKNOWN ? decide(slot) : known) === BLOCKED;
+}
+
 /** Of different globs, each a byte a file. */
 const MAX_VIEWS = 4;
 
@@ -22,14 +33,12 @@ export class FileFilters {
   }
 
   /** Undefined when all pass. */
-  of(globs: PathGlobs): ((slot: number) => boolean) | undefined {
+  of(globs: PathGlobs): FileFilter | undefined {
     const filter = compilePathFilter(globs);
     if (!filter) return undefined;
     const view = this.#view(JSON.stringify(globs));
-    return (slot) => {
-      if (view[slot] === UNKNOWN) view[slot] = filter(pathOf(this.#slots.files[slot]!)) ? PASSES : BLOCKED;
-      return view[slot] === PASSES;
-    };
+    const decide = (slot: number) => (view[slot] = filter(pathOf(this.#slots.files[slot]!)) ? PASSES : BLOCKED);
+    return { view, decide };
   }
 
   /** The number will be that of another file. */

@@ -11,7 +11,7 @@ import { HostError } from '../host-error.ts';
 import { joinPath, toPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
 import { isGone, type SkipReason } from '../walk.ts';
 import { FindingsWriter, MAX_LIST, OUTCOME, type Findings } from './findings.ts';
-import { pathOf } from './index-filters.ts';
+import { isBlocked, pathOf, type FileFilter } from './index-filters.ts';
 import type { IndexLoader } from './index-loader.ts';
 import { TRAIT } from './index-slots.ts';
 import type { IndexedDir, IndexedFile } from './index-tree.ts';
@@ -25,8 +25,8 @@ export interface IndexSearchOptions {
   readonly loader: IndexLoader;
   readonly openDir: OpenWalkDir;
   readonly matcher: Matcher;
-  /** Whether a file belongs to the search; undefined when all do. */
-  readonly accepts?: (slot: number) => boolean;
+  /** Undefined when all files belong to the search. */
+  readonly filter?: FileFilter;
   /** Which files must be looked through, by slot; undefined for all. */
   readonly marks?: Uint8Array;
   readonly isStopped: () => boolean;
@@ -75,12 +75,12 @@ export class IndexSearch {
   }
 
   #searchRange(range: Int32Array): void {
-    const { accepts, marks, isStopped, loader } = this.#options;
+    const { filter, marks, isStopped, loader } = this.#options;
     const { wantsPaths, wantsContent } = this.#query;
     // By number: an iterator would cost as much as the rest of the loop.
     for (let i = 0; i < range.length; i++) {
       const slot = range[i]!;
-      if (accepts && !accepts(slot)) continue;
+      if (filter && isBlocked(filter, slot)) continue;
       const isMarked = wantsContent && (!marks || marks[slot] === 1 || loader.slots.traits[slot] !== 0);
       if (isMarked || wantsPaths) {
         if (this.#writer.isFull || isStopped()) return;

@@ -62,7 +62,7 @@ async function search({ query, start, globs, stop }: SearchOrder): Promise<Findi
     openDir,
     marks,
     matcher: createMatcher(query, regex, loader.arena.memory),
-    accepts: loader.filters.of(globs),
+    filter: loader.filters.of(globs),
     isStopped: () => Atomics.load(stop, 0) !== 0,
   }).run(dir);
 }

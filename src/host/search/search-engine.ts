@@ -19,7 +19,7 @@ import { walkFilterOf } from './walk-filter.ts';
 import { WarmIndex } from './warm-index.ts';
 
 /** Some hundred small files. Waking a thread takes a tenth of that, starting one ten times as long. */
-const ALONE_MS = 3;
+const ALONE_MS = 4;
 
 /** Fewer files are read faster than an index is asked. */
 const INDEX_FROM_FILES = 300;

@@ -205,7 +205,7 @@ describe('other requests', () => {
     ['OPTIONS', '/openapi.json'],
     ['POST', '/functions/../x'],
   ])('%s %s is a 404 that names the paths', async (method, path) => {
-    const answer = failed(404, 'path_not_found', 'the paths are /functions, /openapi.json, /docs and /healthz');
+    const answer = failed(404, 'path_not_found', 'the paths are /functions, /mcp, /openapi.json, /docs and /healthz');
     expect(await ask(method, path)).toEqual(answer);
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 
-import { splitCommand } from './command-words.ts';
 import { toArgv } from './command.ts';
 import { parseSandboxId } from './sandbox-id.ts';
 import { mergeEnv, readEnv } from './environment.ts';
@@ -19,7 +18,7 @@ describe('a command line', () => {
     ['a\u00a0b', ['a\u00a0b']],
     [' # nothing', []],
   ])('%j', (line, words) => {
-    expect(splitCommand(line)).toEqual(words);
+    expect(toArgv(shape({ cmd: `x ${line}` }))).toEqual(['x', ...words]);
   });
 
   test.each([["echo 'x"], ['echo "x'], ['echo "x\\'], ['echo \\']])('%j does not end', (cmd) => {

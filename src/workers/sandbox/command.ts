@@ -1,6 +1,6 @@
 /** The three ways to say what to run, as one argv. */
+import { splitWords, WordsError } from '#host';
 import { errors } from './errors.ts';
-import { splitCommand, UnbalancedError } from './command-words.ts';
 
 export interface CommandShape {
   cmd: string;
@@ -36,9 +36,9 @@ function readShape({ cmd, args, argv }: CommandShape): string[] {
     });
   }
   try {
-    return splitCommand(cmd);
+    return splitWords(cmd, { isStrict: true });
   } catch (error) {
-    if (!(error instanceof UnbalancedError)) throw error;
+    if (!(error instanceof WordsError)) throw error;
     throw errors.fail('S001', { problem: `unbalanced quotes in cmd: ${error.message}; ${EXAMPLES}` }, error);
   }
 }

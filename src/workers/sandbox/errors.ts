@@ -15,6 +15,7 @@ import {
   type HostReason,
 } from '#host';
 import { handlerFailure, type ErrorBody } from '#protocol';
+import { GuestError, GuestLost } from './guest/guest-error.ts';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
 
@@ -227,7 +228,11 @@ export function translate(error: unknown): Failure | undefined {
   if (error instanceof FileFault) {
     return errors.fail(codeForFault[error.reason], { path: error.message, problem: error.message }, error);
   }
+  if (error instanceof GuestLost) return errors.fail('S300', { problem: error.message }, error);
   if (!(error instanceof HostError)) return undefined;
+  if (error.cause instanceof GuestError && error.cause.code === 'ENOSYS') {
+    return errors.fail('S219', { problem: `the sandbox cannot do this to ${error.path}` }, error);
+  }
   return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message }, error);
 }
 

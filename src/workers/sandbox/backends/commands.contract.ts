@@ -128,6 +128,18 @@ export function commandContract(subject: () => Subject): void {
     expect((await machine.sh('ps -o args | grep -c "[s]leep 306"')).stdout).toBe('0');
   });
 
+  test('a command that is given up at any moment of its start does not run', async () => {
+    await using machine = await start();
+    for (let i = 0; i < 40; i++) {
+      const wanted = new AbortController();
+      const running = machine.sh('sleep 307', { signal: wanted.signal }).catch(() => {});
+      await passed(i / 10);
+      wanted.abort(new Error('nobody waits'));
+      await running;
+    }
+    expect((await machine.sh('ps -o args | grep -c "[s]leep 307"')).stdout).toBe('0');
+  });
+
   test('a forking command cannot outrun its end', async () => {
     await using machine = await start();
     // Every process starts another and ends: none of them is ever there for long.

@@ -31,8 +31,8 @@ enum { VERSION = 1, HEADER = 9, MAX_FRAME = 256 * 1024, WINDOW = 256 * 1024, MAX
 enum { MAX_STREAMS = 128, MAX_DRAINS = 64, OUT_CAPACITY = 4 * MAX_FRAME, MAX_ANSWER = 256, FILE_PIPE_BYTES = 1024 * 1024 };
 /* A command that ended may have left its output to another; this is how long that one is listened to. */
 enum { DRAIN_MS = 100 };
-/* Ending a command takes a few looks; what cannot be killed at all is given up after a second. */
-enum { MAX_PROCESSES = 8192, MAX_LOOKS = 2000, LOOK_EVERY_US = 500 };
+/* Ending a command takes a few looks; what cannot be killed at all is given up. */
+enum { MAX_PROCESSES = 8192, HUNT_MS = 1000, LOOK_EVERY_US = 500 };
 
 /* As in linux/random.h, which not every C library has. */
 #define ADD_ENTROPY _IOW('R', 3, int[2])
@@ -550,21 +550,26 @@ static void hunt(struct stream *s) {
   for (int i = 0; i < count; i++)
     if (is_stopped(&processes[i])) sleepers[sleeper_count++] = processes[i].pid;
 
-  if (getpid() == 1) kill(-1, SIGSTOP);
-  for (int look = 0, living = 1; living > 0 && look < MAX_LOOKS; look++) {
-    if (look > 0) usleep(LOOK_EVERY_US);
-    living = 0;
+  bool is_first = getpid() == 1;
+  if (is_first) kill(-1, SIGSTOP);
+  int64_t give_up_ms = now_ms() + HUNT_MS;
+  for (int left = 1; left > 0 && now_ms() < give_up_ms;) {
+    left = 0;
     count = find_ours(s);
     for (int i = 0; i < count; i++) {
-      if (!processes[i].is_ours || !is_living(&processes[i])) continue;
-      kill(processes[i].pid, SIGKILL);
-      living++;
+      const struct process *p = &processes[i];
+      if (p->is_ours && is_living(p)) left += kill(p->pid, SIGKILL) == 0;
+      /* A keeper that is not stopped yet may be about to start its command. */
+      if (p->pid == s->pid && is_first && is_living(p) && !is_stopped(p)) left++;
     }
+    if (left > 0) usleep(LOOK_EVERY_US);
   }
+  /* It may not have started its command yet, and must not now. */
+  kill(s->pid, SIGKILL);
   for (int i = 0, k = 0; i < count; i++) {
     while (k < sleeper_count && sleepers[k] < processes[i].pid) k++;
     bool was_asleep = k < sleeper_count && sleepers[k] == processes[i].pid;
-    if (!processes[i].is_ours && !was_asleep) kill(processes[i].pid, SIGCONT);
+    if (!processes[i].is_ours && !was_asleep && processes[i].pid != s->pid) kill(processes[i].pid, SIGCONT);
   }
 }
 
@@ -619,10 +624,7 @@ static void greet(void) {
   for (int i = 0; i < MAX_STREAMS; i++) {
     struct stream *s = &streams[i];
     if (!s->id) continue;
-    if (s->pid > 0) {
-      hunt(s);
-      kill(s->pid, SIGKILL);
-    }
+    if (s->pid > 0) hunt(s);
     close_stream(s);
   }
   uint32_t facts[3] = {VERSION, MAX_FRAME, WINDOW};

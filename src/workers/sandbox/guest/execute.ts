@@ -13,6 +13,9 @@ import { RequestBytes, UNSAID } from './request-bytes.ts';
 /** How long the guest may take to end a command whose time is up. */
 const KILL_MS = 2000;
 
+/** A timer that is set for longer goes off at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 const FLAG = { stdoutCut: 1, stderrCut: 2 };
 
 export interface ExecSpec {
@@ -107,7 +110,7 @@ async function untilEnd(stream: GuestStream, { spec, output, feeding }: Running)
   const { signal, timeoutMs } = spec;
   let stop!: (reason: 'timed-out' | Error) => void;
   const stopped = new Promise<'timed-out' | Error>((resolve) => (stop = resolve));
-  const timer = setTimeout(() => stop('timed-out'), timeoutMs);
+  const timer = setTimeout(() => stop('timed-out'), Math.min(timeoutMs, MAX_TIMER_MS));
   const onAbort = () => stop(signal.reason as Error);
   signal.addEventListener('abort', onAbort, { once: true });
   feeding?.catch((error: unknown) => stop(error as Error));

@@ -1,6 +1,6 @@
 /**
- * What is in the presets when they are built here. A change takes effect by itself: the packages are part of what
- * the image is named after.
+ * What is in the presets when they are built here. A change takes effect when an image is made next, as with a tag of a
+ * registry: `workcell sandbox pull`.
  */
 import type { PresetName } from '../catalogue.ts';
 
@@ -41,9 +41,14 @@ const BASE_PACKAGES = [
   'sed',
   'tar',
   'tzdata',
+  'util-linux',
 ];
 
 const BASE_ENV = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'LANG=C.UTF-8'];
+
+// What base-files makes when it is installed.
+const MAKE_FOLDERS =
+  'cd "$1" && mkdir -p mnt media opt srv usr/local/bin usr/local/lib usr/local/sbin usr/local/share usr/local/src';
 
 // Compiled once here, or every sandbox would compile what it imports again: its root starts from the same files.
 const COMPILE_PYTHON =
@@ -54,12 +59,13 @@ const NODE_ARCH = process.arch === 'arm64' ? 'arm64' : 'x64';
 export const PRESET_RECIPES: Readonly<Record<PresetName, PresetRecipe>> = {
   python: {
     debianPackages: [...BASE_PACKAGES, 'python-is-python3', 'python3', 'python3-pip', 'python3-venv'],
-    hook: COMPILE_PYTHON,
+    hook: `${MAKE_FOLDERS} && ${COMPILE_PYTHON}`,
     npmPackages: [],
     env: BASE_ENV,
   },
   node: {
     debianPackages: [...BASE_PACKAGES, 'libatomic1', 'libstdc++6'],
+    hook: MAKE_FOLDERS,
     npmPackages: [
       { spec: `node-linux-${NODE_ARCH}@22.23.3`, places: [['bin/node', 'usr/local/bin/node']], links: {} },
       {
