@@ -8,7 +8,7 @@ import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@m
 import { CallError, didYouMean, readCatalogue, type Bus } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
 import { toToolFailure, toToolResult } from './results.ts';
-import { toTools, type ToolProfile } from './tools.ts';
+import { toTools, type NamesTaken, type ToolProfile } from './tools.ts';
 
 export interface McpOptions {
   version: string;
@@ -27,6 +27,10 @@ const INSTRUCTIONS =
 /** Makes servers that share what is kept for later reading. */
 export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Server {
   const kept = new KeptResults();
+  const names: NamesTaken = new Map();
+  // Who is there before anyone else can connect has its names from now on.
+  const first = readCatalogue(bus).then((catalogue) => toTools(catalogue, profile, names));
+  first.catch(() => {});
   return () => {
     const server = new Server(
       { name: 'workcell', title: 'Workcell', version },
@@ -71,7 +75,8 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
   };
 
   async function offered() {
-    return toTools(await readCatalogue(bus), profile);
+    await first;
+    return toTools(await readCatalogue(bus), profile, names);
   }
 }
 

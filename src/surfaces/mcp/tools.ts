@@ -1,8 +1,8 @@
 /**
  * Functions of the catalogue as MCP tools: names, descriptions, schemas and hints, in the order of the ids.
  *
- * A name is made from the id alone, so it stays the same while workers come and go; only two ids that would share a
- * name make the later one carry a number.
+ * A name is made from the id, and stays with the id that had it first for as long as that is there: nobody takes another's
+ * tool by an id that would be spelled the same. Whoever comes later carries a number.
  */
 import type { Tool } from '@modelcontextprotocol/server';
 
@@ -26,17 +26,34 @@ export interface OfferedTool {
 
 const MAX_NAME = 64;
 
-export function toTools(catalogue: readonly CatalogueEntry[], profile: ToolProfile = {}): Map<string, OfferedTool> {
+/** Names by the id that has them. */
+export type NamesTaken = Map<string, string>;
+
+/** `names` is kept from call to call, and brought up to date here. */
+export function toTools(
+  catalogue: readonly CatalogueEntry[],
+  profile: ToolProfile = {},
+  names: NamesTaken = new Map(),
+): Map<string, OfferedTool> {
   const { namespace = 'default' } = profile;
-  const names = new Map<string, CatalogueEntry>();
-  for (const entry of catalogue.filter((each) => each.namespace === namespace)) {
-    names.set(freeName(toToolName(entry.id), names), entry);
-  }
-  const offered = [...names].filter(([name, entry]) => isOffered(name, entry, profile));
+  const entries = catalogue.filter((entry) => entry.namespace === namespace);
+  nameAll(entries, names);
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const named = [...names]
+    .map(([name, id]) => [name, byId.get(id)!] as const)
+    .toSorted(([, a], [, b]) => (a.id < b.id ? -1 : 1));
+  const offered = named.filter(([name, entry]) => isOffered(name, entry, profile));
   return new Map(offered.map(([name, entry]) => [name, { entry, definition: define(name, entry) }]));
 }
 
-function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+function nameAll(entries: readonly CatalogueEntry[], names: NamesTaken): void {
+  const ids = new Set(entries.map(({ id }) => id));
+  for (const [name, id] of names) if (!ids.has(id)) names.delete(name);
+  const named = new Set(names.values());
+  for (const { id } of entries) if (!named.has(id)) names.set(freeName(toToolName(id), names), id);
+}
+
+function freeName(wanted: string, taken: NamesTaken): string {
   if (!taken.has(wanted)) return wanted;
   for (let count = 2; ; count++) {
     const suffix = `_${count}`;
