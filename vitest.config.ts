@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const conditions = ['workcell-source', 'node', 'development|production'];
 
 const projects = {
-  unit: ['src/**/*.test.ts'],
+  unit: ['src/**/*.test.ts', 'console/src/**/*.test.ts'],
   repo: ['tests/*.test.ts', 'tests/pins/**/*.test.ts'],
   spec: ['tests/spec/**/*.{test,spec}.ts'],
   compat: ['tests/compat/**/*.test.ts'],

@@ -70,8 +70,14 @@ function isInstalled(lock) {
 
 function build() {
   const configs = readdirSync('.').filter((name) => /^tsconfig.*\.json$/.test(name));
-  const sources = filesUnder('src').filter((file) => !BUILT_SOURCES.includes(file));
-  const hash = hashOf([...sources, ...configs, 'package.json', 'scripts/build-kernels.mjs']);
+  const sources = [...filesUnder('src'), ...filesUnder('console')].filter((file) => !BUILT_SOURCES.includes(file));
+  const hash = hashOf([
+    ...sources,
+    ...configs,
+    'package.json',
+    'scripts/build-kernels.mjs',
+    'scripts/build-console.mjs',
+  ]);
   if (hash === recorded(SOURCE_HASH) && BUILT_SOURCES.every((file) => existsSync(file))) return;
 
   runNpm('building', ['run', '--silent', 'build']);

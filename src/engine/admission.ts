@@ -62,7 +62,8 @@ export class Admission {
     const { token } = this.#rules;
     if (token === undefined) return undefined;
 
-    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    const { authorization, 'sec-websocket-protocol': offered } = request.headers;
+    const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered) ?? '';
     if (isSameSecret(token, given)) return undefined;
     return { status: 401, code: 'unauthorized', message: 'send the header "Authorization: Bearer <token>"' };
   }
@@ -83,6 +84,12 @@ export class Admission {
       return false;
     }
   }
+}
+
+/** A page cannot send headers with its WebSocket: the console offers the token as a subprotocol, in base64url. */
+function tokenIn(offered: string | undefined): string | undefined {
+  const encoded = /(?:^|,)\s*bearer\.([\w-]+)\s*(?:,|$)/.exec(offered ?? '')?.[1];
+  return encoded && Buffer.from(encoded, 'base64url').toString();
 }
 
 /** Bound to every interface, any literal address may be ours; a name never is unless allowed. */

@@ -36,6 +36,7 @@ export interface EngineContext {
   readonly triggers: Triggers;
   readonly channels: ChannelBroker;
   readonly events: Events;
+  readonly invocations: Pick<Invocations, 'recent' | 'running'>;
 }
 
 export class Engine {
@@ -124,6 +125,7 @@ export class Engine {
       triggers: this.#triggers,
       channels: this.channels,
       events: this.#events,
+      invocations: this.#invocations,
     };
   }
 

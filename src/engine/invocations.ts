@@ -17,6 +17,7 @@ import {
 } from '#protocol';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
+import { codeOf, RecentCalls } from './recent-calls.ts';
 import { isBuiltIn, type BuiltIn, type Registry } from './registry.ts';
 import { DEFAULT_NAMESPACE, type Session } from './session.ts';
 
@@ -28,6 +29,8 @@ export interface PendingCall {
   /** Absent when nobody waits: a void call or an event. */
   caller?: { session: Session; invocationId: string };
   startedAtMs: number;
+  /** The same moment by the clock that durations are taken from. */
+  startTick: number;
 }
 
 export type AnswerBuiltIn = (
@@ -41,6 +44,7 @@ const SWEEP_MS = 30_000;
 const MOST_SUGGESTED_FROM = 500;
 
 export class Invocations {
+  readonly recent = new RecentCalls();
   readonly #pending = new Map<string, PendingCall>();
   readonly #registry: Registry;
   readonly #limits: EngineLimits;
@@ -61,14 +65,14 @@ export class Invocations {
     const invocationId = frame.action?.type === 'void' ? undefined : (frame.invocation_id ?? undefined);
     const answerTo = invocationId === undefined ? undefined : { session: caller, invocationId };
     const refusal = this.#refusal(caller, frame);
-    if (refusal) return this.#refuse(answerTo, frame.function_id, refusal);
+    if (refusal) return this.#turnAway(caller, frame, answerTo, refusal);
 
     const fn = this.#registry.find(frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
-    if (!fn) return this.#refuse(answerTo, frame.function_id, this.#notFound(frame));
+    if (!fn) return this.#turnAway(caller, frame, answerTo, this.#notFound(frame));
     if (isBuiltIn(fn.owner)) return void this.#runBuiltIn(fn.owner, frame, caller, answerTo);
 
     const failure = this.#forward(fn.owner, frame, answerTo, encoded);
-    if (failure) this.#refuse(answerTo, frame.function_id, failure);
+    if (failure) this.#turnAway(caller, frame, answerTo, failure);
   }
 
   /** Calls a function on the engine's own behalf; nobody waits for the answer. */
@@ -83,10 +87,10 @@ export class Invocations {
     const call = this.#pending.get(frame.invocation_id);
     if (!call || call.executor !== executor) return;
 
-    this.#forget(call);
+    const isFailure = Boolean(frame.error);
+    this.#end(call, isFailure ? codeOf(frame.error) : undefined);
     if (!call.caller) return;
     const { session, invocationId } = call.caller;
-    const isFailure = Boolean(frame.error);
     if (!isFailure && invocationId === frame.invocation_id) return this.#deliver(session, frame, encoded);
 
     const { invocation_id: _, function_id: __, error: ___, ...rest } = frame;
@@ -97,7 +101,7 @@ export class Invocations {
   /** The caller no longer wants the answer; an executor that listens for that is told. */
   cancel(caller: Session, invocationId: string): void {
     for (const call of caller.calling) {
-      if (call.caller?.invocationId === invocationId) return this.#abandon(call);
+      if (call.caller?.invocationId === invocationId) return this.#abandon(call, 'CANCELLED');
     }
   }
 
@@ -121,10 +125,17 @@ export class Invocations {
   /** Ends every call the session is part of. */
   stopSession(session: Session): void {
     for (const call of session.serving) {
-      this.#forget(call);
+      this.#end(call, 'invocation_stopped');
       this.#refuse(call.caller, call.functionId, fail('invocation_stopped', {}));
     }
-    for (const call of session.calling) this.#abandon(call);
+    for (const call of session.calling) this.#abandon(call, 'CANCELLED');
+  }
+
+  /** The calls that wait for their answer, oldest first. */
+  running(most: number): PendingCall[] {
+    const calls: PendingCall[] = [];
+    for (const call of this.#pending.values()) if (calls.push(call) >= most) break;
+    return calls;
   }
 
   close(): void {
@@ -166,7 +177,14 @@ export class Invocations {
 
     const isUsable = caller && UUID.test(caller.invocationId) && !this.#pending.has(caller.invocationId);
     const id = isUsable ? caller.invocationId : randomUUID();
-    const call: PendingCall = { id, functionId: frame.function_id, executor, caller, startedAtMs: Date.now() };
+    const call: PendingCall = {
+      id,
+      functionId: frame.function_id,
+      executor,
+      caller,
+      startedAtMs: Date.now(),
+      startTick: performance.now(),
+    };
     this.#remember(call);
 
     const isUnchanged = isUsable && frame.data !== undefined && !frame.action && !frame.namespace;
@@ -201,6 +219,12 @@ export class Invocations {
     });
   }
 
+  #turnAway(caller: Session, frame: InvokeFrame, answerTo: PendingCall['caller'], failure: Failure): void {
+    const { function_id: functionId, invocation_id } = frame;
+    this.recent.addRefused({ id: invocation_id ?? '', functionId, caller: caller.label, code: failure.code });
+    this.#refuse(answerTo, functionId, failure);
+  }
+
   #refuse(caller: PendingCall['caller'], functionId: string, failure: Failure): void {
     if (!caller) {
       this.#log.debug('a call nobody waits for failed', { function: functionId, why: failure.message });
@@ -228,8 +252,8 @@ export class Invocations {
     }
   }
 
-  #abandon(call: PendingCall): void {
-    this.#forget(call);
+  #abandon(call: PendingCall, code: string): void {
+    this.#end(call, code);
     if (call.executor.features.has(FEATURE_CANCEL)) {
       call.executor.link.send({ type: 'cancelinvocation', invocation_id: call.id });
     }
@@ -240,7 +264,7 @@ export class Invocations {
     const bornBefore = Date.now() - limitMs;
     for (const call of this.#pending.values()) {
       if (call.startedAtMs > bornBefore) return;
-      this.#abandon(call);
+      this.#abandon(call, 'TIMEOUT');
       this.#refuse(call.caller, call.functionId, fail('TIMEOUT', { ms: limitMs }));
     }
   }
@@ -249,6 +273,11 @@ export class Invocations {
     this.#pending.set(call.id, call);
     call.executor.serving.add(call);
     call.caller?.session.calling.add(call);
+  }
+
+  #end(call: PendingCall, code?: string): void {
+    this.#forget(call);
+    this.recent.add(call, code);
   }
 
   #forget(call: PendingCall): void {

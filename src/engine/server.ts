@@ -65,9 +65,13 @@ function admitted(admission: Admission, onRequest: RequestListener | undefined):
   };
 }
 
-/** Liveness needs no secret. */
-function isPublic(request: IncomingMessage): boolean {
-  return request.url === '/healthz';
+/** Liveness needs no secret, and neither does the page that asks for it: its files are in every copy of the package. */
+function isPublic({ method, url = '' }: IncomingMessage): boolean {
+  if (url === '/healthz') return true;
+  // The path as the door will read it: `/console/../functions` is not the console.
+  const whole = `http://localhost${url}`;
+  const path = URL.canParse(whole) ? new URL(whole).pathname : url;
+  return method === 'GET' && (path === '/' || path.startsWith('/console/'));
 }
 
 function answerRefusal(response: Parameters<RequestListener>[1], refusal: Refusal): void {

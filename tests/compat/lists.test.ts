@@ -82,6 +82,7 @@ test.each(versions)('%s: internals are listed when asked for, and the engine’s
 
   expect(shown).toEqual(['engine::queue::list_topics']);
   expect(all).toEqual([
+    'engine::calls::list',
     'engine::channels::create',
     'engine::functions::info',
     'engine::functions::list',

@@ -172,7 +172,8 @@ describe('with a token', async () => {
     ['it with another scheme', 'Basic correct horse'],
     ['it twice', 'Bearer correct horse, Bearer correct horse'],
   ])('%s is not enough', async (_, authorization) => {
-    const refused = { bus: 401, otel: 101, channel: 404, call: 401, page: 401, health: 200 };
+    // The page is the console, which asks for the token: it holds nothing that the package does not.
+    const refused = { bus: 401, otel: 101, channel: 404, call: 401, page: 200, health: 200 };
     expect(await everyDoor(engine.url, { Authorization: authorization })).toEqual(refused);
   });
 
@@ -196,6 +197,23 @@ describe('with a token', async () => {
       'Bearer',
       { error: { code: 'unauthorized', message: 'send the header "Authorization: Bearer <token>"' } },
     ]);
+  });
+
+  test.each([
+    '/console/../functions',
+    '/console/%2e%2e/functions',
+    '/console/..\\\\functions',
+    '//functions',
+    '/functions',
+  ])('GET %s is not the console', async (path) => {
+    expect((await request(engine.url, path)).status).toBe(401);
+  });
+
+  const offering = (token: string) => `workcell, bearer.${Buffer.from(token).toString('base64url')}`;
+  test('a page gives the token as a subprotocol, and only the right one opens the bus', async () => {
+    const status = async (token: string) =>
+      (await upgrade(engine.url, { 'Sec-WebSocket-Protocol': offering(token) })).status;
+    expect([await status('correct horse'), await status('wrong horse'), await status('')]).toEqual([101, 401, 401]);
   });
 
   test('the token does not make a foreign page welcome', async () => {

@@ -1,5 +1,6 @@
 /** The engine worker with its functions, in the order the reference shows them. */
 import { engine } from '../worker.ts';
+import { callsList } from './calls/list.ts';
 import { createChannel } from './channels/create.ts';
 import { functionsInfo } from './functions/info.ts';
 import { functionsList } from './functions/list.ts';
@@ -28,4 +29,5 @@ export const engineWorker = engine.withFunctions([
   registerTrigger,
   unregisterTrigger,
   createChannel,
+  callsList,
 ]);

@@ -15,6 +15,7 @@ import {
   type Log,
 } from '#contract';
 import { fromUrlPath, toUrlPath } from '#protocol';
+import { openConsole } from '#surfaces/console';
 import { referencePages, toHtml, type Page } from '#surfaces/reference';
 import { badRequest, httpFailure, type HttpFailure } from './failures.ts';
 import { homePage } from './home-page.ts';
@@ -41,7 +42,9 @@ const HTML_HEADERS = {
 export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
   const app = new Hono();
   app.get('/healthz', (c) => c.json({ status: 'ok', version: options.version }));
-  app.get('/', (c) => c.body(homePage(options.version), 200, HTML_HEADERS));
+  const built = openConsole();
+  app.get('/', (c) => built?.page(c.req.url) ?? c.body(homePage(options.version), 200, HTML_HEADERS));
+  app.get('/console/*', (c) => built?.asset(c.req.path.slice('/console/'.length)) ?? c.notFound());
   app.get('/openapi.json', async (c) => c.json(openApiDocument(await readCatalogue(bus), options.version)));
   app.get('/functions', async (c) => {
     const catalogue = await readCatalogue(bus);

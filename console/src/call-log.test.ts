@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+
+import { addReply, barOf, emptyLog, figuresOf, filterCalls, MAX_KEPT, perSecond, type EndedRow } from './call-log.ts';
+
+const row = (seq: number, more: Partial<EndedRow> = {}): EndedRow => ({
+  seq,
+  id: `id-${seq}`,
+  function_id: 'coder::tree',
+  caller: 'agent',
+  worker: 'coder',
+  started_at_ms: 1_000 * seq,
+  duration_ms: 10,
+  code: null,
+  ...more,
+});
+const logOf = (rows: EndedRow[]) => addReply(emptyLog, { ended: rows, running: [], latest: rows.length });
+
+test('the newest call comes first, and the oldest go when there are too many', () => {
+  const first = logOf([row(1), row(2)]);
+  const both = addReply(first, { ended: [row(3, { code: 'C211' })], running: [], latest: 3 });
+  expect(both.ended.map(({ id, outcome, code }) => [id, outcome, code])).toEqual([
+    ['id-3', 'failed', 'C211'],
+    ['id-2', 'ok', undefined],
+    ['id-1', 'ok', undefined],
+  ]);
+  expect(logOf(Array.from({ length: MAX_KEPT + 1 }, (_, at) => row(at + 1))).ended).toHaveLength(MAX_KEPT);
+});
+
+test('what runs is replaced by each answer', () => {
+  const { seq: _, code: __, ...call } = row(1);
+  const running = addReply(emptyLog, { ended: [], running: [call], latest: 0 });
+  expect(running.running.map(({ outcome }) => outcome)).toEqual(['running']);
+  expect(addReply(running, { ended: [row(1)], running: [], latest: 1 }).running).toEqual([]);
+});
+
+test.each([
+  ['coder agent', true, 3],
+  ['c211', true, 1],
+  ['coder shell', true, 0],
+  ['', false, 2],
+])('the filter %j, own calls shown: %s', (words, isOwnShown, count) => {
+  const { ended } = logOf([row(1), row(2, { code: 'C211' }), row(3, { caller: 'console', worker: 'agent' })]);
+  expect(filterCalls(ended, words, isOwnShown)).toHaveLength(count);
+});
+
+test('figures', () => {
+  const { ended } = logOf([1, 2, 3, 4, 100].map((ms, at) => row(at, { duration_ms: ms, code: ms > 50 ? 'X' : null })));
+  expect(figuresOf(ended)).toEqual({ count: 5, failed: 1, medianMs: 3, slowMs: 100 });
+  expect(figuresOf([])).toEqual({ count: 0, failed: 0, medianMs: 0, slowMs: 0 });
+});
+
+test('calls are counted in the second they ended in', () => {
+  const { ended } = logOf([row(7), row(8, { code: 'X' }), row(9), row(1)]);
+  expect(perSecond(ended, 9_500, 3)).toEqual([
+    { ok: 1, failed: 0 },
+    { ok: 0, failed: 1 },
+    { ok: 1, failed: 0 },
+  ]);
+});
+
+test('a bar stays inside its column', () => {
+  const span = { fromMs: 1_000, toMs: 2_000 };
+  expect(barOf(row(1, { started_at_ms: 1_500, duration_ms: 250 }), span)).toEqual({ left: 0.5, width: 0.25 });
+  expect(barOf(row(1, { started_at_ms: 1_900, duration_ms: 900 }), span).width).toBeCloseTo(0.1);
+});

@@ -1,0 +1,103 @@
+/** The calls seen since the page opened: what the engine told, kept within bounds, and figures over them. */
+import { percentile } from './format.ts';
+
+export interface CallRow {
+  id: string;
+  function_id: string;
+  caller: string | null;
+  worker: string | null;
+  started_at_ms: number;
+  duration_ms: number;
+}
+
+export interface EndedRow extends CallRow {
+  seq: number;
+  code: string | null;
+}
+
+export interface CallsReply {
+  ended: EndedRow[];
+  running: CallRow[];
+  latest: number;
+}
+
+/** A call as the table shows it. */
+export interface ShownCall extends CallRow {
+  key: string;
+  outcome: 'running' | 'ok' | 'failed';
+  code?: string;
+}
+
+export interface CallLog {
+  latest: number;
+  ended: ShownCall[];
+  running: ShownCall[];
+}
+
+export const MAX_KEPT = 1_000;
+export const emptyLog: CallLog = { latest: 0, ended: [], running: [] };
+
+/** An engine that counts from the beginning again is another one: what the last one did stays in the list. */
+export function addReply(log: CallLog, reply: CallsReply): CallLog {
+  const ended = reply.ended.map(({ seq, code, ...row }): ShownCall => ({
+    ...row,
+    key: `${row.started_at_ms}-${seq}`,
+    ...(code === null ? { outcome: 'ok' } : { outcome: 'failed', code }),
+  }));
+  const running = reply.running.map((row): ShownCall => ({ ...row, key: row.id, outcome: 'running' }));
+  return { latest: reply.latest, ended: [...ended.toReversed(), ...log.ended].slice(0, MAX_KEPT), running };
+}
+
+/** Calls that hold every word, in their ids, names or outcome. `console` calls are the page's own. */
+export function filterCalls(calls: ShownCall[], words: string, isOwnShown: boolean): ShownCall[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return calls.filter((call) => {
+    if (!isOwnShown && call.caller === 'console') return false;
+    const text =
+      `${call.function_id} ${call.caller} ${call.worker} ${call.code ?? call.outcome} ${call.id}`.toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+export interface Figures {
+  count: number;
+  failed: number;
+  medianMs: number;
+  slowMs: number;
+}
+
+export function figuresOf(calls: ShownCall[]): Figures {
+  const durations = calls.map((call) => call.duration_ms).toSorted((a, b) => a - b);
+  return {
+    count: calls.length,
+    failed: calls.filter((call) => call.outcome === 'failed').length,
+    medianMs: percentile(durations, 0.5),
+    slowMs: percentile(durations, 0.95),
+  };
+}
+
+/** How many calls ended well and badly in each of the last seconds, oldest first. */
+export function perSecond(calls: ShownCall[], nowMs: number, seconds: number): { ok: number; failed: number }[] {
+  const bins = Array.from({ length: seconds }, () => ({ ok: 0, failed: 0 }));
+  for (const call of calls) {
+    const ago = Math.floor((nowMs - (call.started_at_ms + call.duration_ms)) / 1_000);
+    const bin = bins[seconds - 1 - Math.max(0, ago)];
+    if (bin) bin[call.outcome === 'failed' ? 'failed' : 'ok'] += 1;
+  }
+  return bins;
+}
+
+/** Where a call lies in the time that a list covers, in parts of one. */
+export function barOf(call: CallRow, span: { fromMs: number; toMs: number }): { left: number; width: number } {
+  const whole = Math.max(1, span.toMs - span.fromMs);
+  const left = Math.min(1, Math.max(0, (call.started_at_ms - span.fromMs) / whole));
+  return { left, width: Math.min(1 - left, call.duration_ms / whole) };
+}
+
+/** From the first start to the last end. */
+export function spanOf(calls: CallRow[]): { fromMs: number; toMs: number } {
+  return {
+    fromMs: Math.min(...calls.map((call) => call.started_at_ms)),
+    toMs: Math.max(...calls.map((call) => call.started_at_ms + call.duration_ms)),
+  };
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+
+import { fieldsOf, type JsonSchema } from './fields.ts';
+
+const only = (property: JsonSchema, root: JsonSchema = {}) => {
+  const field = fieldsOf({ type: 'object', properties: { x: property }, ...root });
+  return field.kind === 'object' ? field.members[0]!.field : field;
+};
+
+test.each<[string, JsonSchema, unknown]>([
+  ['a string', { type: 'string' }, { kind: 'text', isLong: false }],
+  ['a count that may be null', { type: ['integer', 'null'], minimum: 0 }, { kind: 'number', isInteger: true }],
+  ['a number', { type: 'number' }, { kind: 'number', isInteger: false }],
+  ['a boolean', { type: 'boolean' }, { kind: 'boolean' }],
+  ['an enum', { enum: ['a', 'b', null] }, { kind: 'choice', values: ['a', 'b'] }],
+  ['a constant', { const: 7 }, { kind: 'choice', values: [7] }],
+  ['a union of constants', { oneOf: [{ enum: ['a'] }, { const: 'b' }] }, { kind: 'choice', values: ['a', 'b'] }],
+  ['a list', { type: 'array', items: { type: 'string' } }, { kind: 'list', item: { kind: 'text', isLong: false } }],
+  ['a list of anything', { type: 'array' }, { kind: 'json' }],
+  ['a map', { type: 'object', additionalProperties: { type: 'string' } }, { kind: 'json' }],
+  ['something or null', { anyOf: [{ type: 'boolean' }, { type: 'null' }] }, { kind: 'boolean' }],
+  ['several types', { type: ['string', 'number'] }, { kind: 'json' }],
+  ['anything', {}, { kind: 'json' }],
+])('%s', (_, schema, field) => {
+  expect(only(schema)).toEqual(field);
+});
+
+test('a reference is followed, and the words beside it win', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      size: { allOf: [{ $ref: '#/definitions/Size' }], description: 'How big.', default: 3 },
+      lost: { $ref: '#/definitions/Nowhere' },
+    },
+    required: ['lost'],
+    definitions: { Size: { type: 'integer', description: 'A size.' } },
+  };
+  expect(fieldsOf(schema)).toEqual({
+    kind: 'object',
+    members: [
+      { name: 'lost', field: { kind: 'json' }, isRequired: true },
+      {
+        name: 'size',
+        field: { kind: 'number', isInteger: true },
+        isRequired: false,
+        description: 'How big.',
+        fallback: '3',
+      },
+    ],
+  });
+});
+
+test('a union of tagged objects offers its tags', () => {
+  const tagged = (tag: string, more: JsonSchema) => ({
+    type: 'object',
+    properties: { op: { const: tag }, ...more },
+    required: ['op'],
+  });
+  const field = only({ oneOf: [tagged('insert', { text: { type: 'string' } }), tagged('remove', {})] });
+  expect(field.kind === 'variant' && field.options.map(({ label }) => label)).toEqual(['insert', 'remove']);
+});
+
+test('a schema that holds itself ends in raw JSON', () => {
+  const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } };
+  const text = JSON.stringify(fieldsOf({ ...node, $defs: { Node: node } }));
+  expect(text).toContain('{"kind":"json"}');
+  expect(fieldsOf({ $ref: '#/$defs/A', $defs: { A: { $ref: '#/$defs/A' } } })).toEqual({ kind: 'json' });
+});
+
+test('a function without a schema takes raw JSON', () => {
+  expect(fieldsOf(undefined)).toEqual({ kind: 'json' });
+});

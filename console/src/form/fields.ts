@@ -1,0 +1,147 @@
+/**
+ * A JSON Schema as the fields of a form.
+ *
+ * Any worker may publish any schema. What has no form of its own, or nests too deep, becomes a field for raw JSON, so
+ * that everything can be called.
+ */
+export type JsonSchema = Record<string, unknown>;
+
+export type Field =
+  | { kind: 'text'; isLong: boolean }
+  | { kind: 'number'; isInteger: boolean }
+  | { kind: 'boolean' }
+  | { kind: 'choice'; values: unknown[] }
+  | { kind: 'list'; item: Field }
+  | { kind: 'object'; members: Member[] }
+  | { kind: 'variant'; options: { label: string; field: Field }[] }
+  | { kind: 'json' };
+
+export interface Member {
+  name: string;
+  field: Field;
+  isRequired: boolean;
+  description?: string;
+  /** What applies when it is left out. */
+  fallback?: string;
+}
+
+const MAX_DEPTH = 6;
+const MAX_VARIANTS = 8;
+/** Fields whose text usually has lines. */
+const LONG_NAMES = /content|code|script|body|stdin|_string$|^text$|replacement/;
+
+export function fieldsOf(schema: JsonSchema | undefined): Field {
+  if (!schema) return { kind: 'json' };
+  return toField(schema, { root: schema, depth: 0, name: '' });
+}
+
+interface Place {
+  root: JsonSchema;
+  depth: number;
+  name: string;
+}
+
+function toField(given: JsonSchema, place: Place): Field {
+  const schema = resolve(given, place.root);
+  if (place.depth > MAX_DEPTH) return { kind: 'json' };
+  if (Array.isArray(schema.enum)) return { kind: 'choice', values: schema.enum.filter((value) => value !== null) };
+  if ('const' in schema) return { kind: 'choice', values: [schema.const] };
+
+  const union = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(union)) return toVariant(union as JsonSchema[], place);
+  switch (typeOf(schema)) {
+    case 'string':
+      return { kind: 'text', isLong: LONG_NAMES.test(place.name) };
+    case 'integer':
+      return { kind: 'number', isInteger: true };
+    case 'number':
+      return { kind: 'number', isInteger: false };
+    case 'boolean':
+      return { kind: 'boolean' };
+    case 'array':
+      return toList(schema, place);
+    case 'object':
+      return toObject(schema, place);
+    default:
+      return { kind: 'json' };
+  }
+}
+
+function toList(schema: JsonSchema, place: Place): Field {
+  if (!isSchema(schema.items)) return { kind: 'json' };
+  return { kind: 'list', item: toField(schema.items, { ...place, depth: place.depth + 1 }) };
+}
+
+function toObject(schema: JsonSchema, place: Place): Field {
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+  // A map: its names are the caller's.
+  if (properties.length === 0 && isSchema(schema.additionalProperties)) return { kind: 'json' };
+
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const members = properties.map(([name, property]): Member => {
+    const { description, default: fallback } = resolve(property, place.root);
+    return {
+      name,
+      field: toField(property, { root: place.root, depth: place.depth + 1, name }),
+      isRequired: required.includes(name),
+      ...(typeof description === 'string' && { description }),
+      ...(fallback != null && fallback !== '' && { fallback: JSON.stringify(fallback) }),
+    };
+  });
+  return { kind: 'object', members: members.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired)) };
+}
+
+function toVariant(union: JsonSchema[], place: Place): Field {
+  const schemas = union.map((one) => resolve(one, place.root)).filter((one) => one.type !== 'null');
+  const [only] = schemas;
+  if (only && schemas.length === 1) return toField(only, place);
+
+  const fields = schemas.map((one) => toField(one, { ...place, depth: place.depth + 1 }));
+  if (fields.every((field) => field.kind === 'choice')) {
+    return { kind: 'choice', values: fields.flatMap((field) => (field.kind === 'choice' ? field.values : [])) };
+  }
+  if (fields.length === 0 || fields.length > MAX_VARIANTS) return { kind: 'json' };
+  return { kind: 'variant', options: fields.map((field, at) => ({ label: labelOf(field, schemas[at]), field })) };
+}
+
+/** The word that tells a tagged object from its siblings, else what kind of thing it is. */
+function labelOf(field: Field, schema: JsonSchema | undefined): string {
+  if (field.kind === 'object') {
+    const tag = field.members.find((member) => member.field.kind === 'choice' && member.field.values.length === 1);
+    if (tag?.field.kind === 'choice') return String(tag.field.values[0]);
+  }
+  if (typeof schema?.title === 'string') return schema.title;
+  return field.kind;
+}
+
+/** Follows references and joins what stands beside them: the outer words win. */
+function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
+  let found = schema;
+  for (let hops = 0; hops < MAX_DEPTH; hops += 1) {
+    const { $ref: ref, allOf, ...rest } = found;
+    const parts = Array.isArray(allOf) ? (allOf as JsonSchema[]) : [];
+    if (typeof ref === 'string') found = { ...lookUp(ref, root), ...rest };
+    else if (parts.length === 1) found = { ...parts[0], ...rest };
+    else return found;
+  }
+  return {};
+}
+
+function lookUp(ref: string, root: JsonSchema): JsonSchema {
+  if (!ref.startsWith('#/')) return {};
+  let found: unknown = root;
+  for (const name of ref.slice(2).split('/')) {
+    found = isSchema(found) ? found[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
+  }
+  return isSchema(found) ? found : {};
+}
+
+function typeOf({ type, properties }: JsonSchema): unknown {
+  if (!Array.isArray(type)) return type ?? (properties ? 'object' : undefined);
+  const types = type.filter((name) => name !== 'null');
+  return types.length === 1 ? types[0] : undefined;
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,35 @@
+/** Numbers and times as people read them. */
+
+export function duration(ms: number): string {
+  if (ms === 0) return '—';
+  if (ms < 1) return `${Math.round(ms * 1000)} µs`;
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
+  return `${Math.floor(ms / 3_600_000)} h ${Math.floor((ms % 3_600_000) / 60_000)} min`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  let value = count / 1024;
+  let at = 0;
+  while (value >= 1024 && at < units.length - 1) {
+    value /= 1024;
+    at += 1;
+  }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[at]}`;
+}
+
+export function clock(ms: number): string {
+  return new Date(ms).toLocaleTimeString(undefined, { hour12: false });
+}
+
+export function shortId(id: string): string {
+  return id.length > 13 ? id.slice(0, 8) : id;
+}
+
+export function percentile(sorted: number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+}

@@ -1,0 +1,37 @@
+/** A failed call: its code, what it says, where to read on, and the way out that its `fix` offers. */
+import { CallFailure } from '../bus.ts';
+import { JsonView } from './json-view.tsx';
+
+export interface FailureCardProps {
+  error: unknown;
+  /** Runs the call again with these fields merged into its request. */
+  onFix?: (fix: Record<string, unknown>) => void;
+}
+
+export function FailureCard({ error, onFix }: FailureCardProps) {
+  if (!(error instanceof CallFailure)) return <div class="failure">{String(error)}</div>;
+
+  const { code, message, fix, docs_url: _, ...more } = error.fields;
+  const isFix = typeof fix === 'object' && fix !== null && !Array.isArray(fix);
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <a class="code" href={`/docs/errors#${code}`} title="What this code means">
+          {code}
+        </a>{' '}
+        {message}
+      </p>
+      {Object.keys(more).length > 0 && <JsonView value={more} />}
+      {isFix && (
+        <p class="fix">
+          <code>{JSON.stringify(fix)}</code>
+          {onFix && (
+            <button type="button" class="primary" onClick={() => onFix(fix as Record<string, unknown>)}>
+              Apply the fix and run again
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}

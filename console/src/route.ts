@@ -1,0 +1,30 @@
+/** Where the page is: `#/<page>/<what is open there>`. */
+import { signal } from '@preact/signals';
+
+export const PAGES = ['functions', 'calls', 'workers', 'jobs', 'sandboxes', 'workspace'] as const;
+export type Page = (typeof PAGES)[number];
+
+export interface Route {
+  page: Page;
+  /** The function, worker, job, sandbox or file that is open. */
+  open?: string;
+}
+
+export const route = signal<Route>(readHash(location.hash));
+
+addEventListener('hashchange', () => (route.value = readHash(location.hash)));
+
+function readHash(hash: string): Route {
+  const [, page = '', open = ''] = /^#\/([^/]*)\/?(.*)$/.exec(hash) ?? [];
+  const known = PAGES.find((name) => name === page);
+  if (!known) return { page: 'functions' };
+  return open === '' ? { page: known } : { page: known, open: decodeURIComponent(open) };
+}
+
+export function hashOf({ page, open }: Route): string {
+  return open === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(open)}`;
+}
+
+export function goTo(to: Route): void {
+  location.hash = hashOf(to);
+}

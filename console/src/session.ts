@@ -1,0 +1,89 @@
+/** The one connection of this page: its state, the token it carries, and who is on the bus. */
+import { signal } from '@preact/signals';
+
+import { BusClient, type BusState, type CallOptions } from './bus.ts';
+import { toEntry, type Entry, type FunctionRow } from './catalogue.ts';
+
+export interface WorkerRow {
+  id: string;
+  name: string;
+  description: string;
+  version: string;
+  runtime: string;
+  os: string;
+  pid: number | null;
+  isolation: string | null;
+  ip_address: string | null;
+  namespace: string;
+  status: string;
+  connected_at_ms: number;
+  active_invocations: number;
+  functions: string[];
+}
+
+export const busState = signal<BusState>('connecting');
+/** Whether the engine wants a token that this page does not have. */
+export const wantsToken = signal(false);
+export const workers = signal<WorkerRow[]>([]);
+export const catalogue = signal<Entry[] | undefined>(undefined);
+
+const TOKEN_KEY = 'workcell.token';
+const REFRESH_MS = 2_000;
+
+let bus: BusClient | undefined;
+let knownFunctions = '';
+
+export function connect(): void {
+  bus?.close();
+  const token = sessionStorage.getItem(TOKEN_KEY) ?? undefined;
+  bus = new BusClient({
+    open: (path, protocols) => new WebSocket(new URL(path, location.href.replace(/^http/, 'ws')), protocols),
+    token,
+    onState: (state) => {
+      busState.value = state;
+      if (state === 'lost') void askWhy(token);
+      if (state === 'open') void refresh();
+    },
+  });
+}
+
+export function giveToken(token: string): void {
+  sessionStorage.setItem(TOKEN_KEY, token);
+  wantsToken.value = false;
+  connect();
+}
+
+/** The answer is taken as the type that the function publishes: the engine checks it, not this page. */
+export async function call<T>(functionId: string, payload: unknown = {}, options?: CallOptions): Promise<T> {
+  return (await bus!.call(functionId, payload, options)) as T;
+}
+
+export function readChannel(ref: { channel_id: string; access_key: string }, maxBytes: number): Promise<Uint8Array> {
+  return bus!.readChannel(ref, maxBytes);
+}
+
+/** Keeps the lists current while someone looks. */
+export function startRefreshing(): void {
+  setInterval(() => {
+    if (busState.value === 'open' && !document.hidden) void refresh();
+  }, REFRESH_MS);
+}
+
+async function refresh(): Promise<void> {
+  const listed = await call<{ workers: WorkerRow[] }>('engine::workers::list').catch(() => undefined);
+  if (!listed) return;
+  workers.value = listed.workers;
+
+  // Schemas are the bulk of the catalogue, so they are asked for only when there are other functions than before.
+  const functions = JSON.stringify(listed.workers.map(({ id, functions: ids }) => [id, ids]));
+  if (functions === knownFunctions) return;
+  const rows = await call<{ functions: FunctionRow[] }>('engine::functions::list', { include_internal: true });
+  catalogue.value = rows.functions.map(toEntry);
+  knownFunctions = functions;
+}
+
+async function askWhy(token: string | undefined): Promise<void> {
+  const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
+  const answer = await fetch('/functions', { headers }).catch(() => undefined);
+  wantsToken.value = answer?.status === 401;
+}

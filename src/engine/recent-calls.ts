@@ -1,0 +1,77 @@
+/**
+ * The calls that ended lately, for whoever watches the bus: who asked whom for what, when and how it ended.
+ *
+ * Every call passes here, so a row is a handful of references: nothing of a payload is kept or looked at.
+ */
+import { readErrorBody, toErrorBody } from '#protocol';
+import type { PendingCall } from './invocations.ts';
+
+/** Older rows are overwritten. */
+export const MAX_RECENT_CALLS = 1_000;
+
+/** A longer error text is not searched for the code inside it. */
+const MAX_READ_TEXT = 65_536;
+/** A worker chooses its codes; what is no code is not kept. */
+const MAX_CODE_LENGTH = 64;
+
+export interface EndedCall {
+  /** Counts every call that ended, from 1. */
+  seq: number;
+  id: string;
+  functionId: string;
+  /** Absent when nobody waited for the answer. */
+  caller?: string;
+  /** Absent when no worker was found for it. */
+  worker?: string;
+  startedAtMs: number;
+  durationMs: number;
+  /** Absent when the call succeeded. */
+  code?: string;
+}
+
+export class RecentCalls {
+  readonly #rows: EndedCall[] = [];
+  #count = 0;
+
+  /** The number of the last call that ended. */
+  get latest(): number {
+    return this.#count;
+  }
+
+  add(call: PendingCall, code?: string): void {
+    this.#put({
+      seq: this.#count + 1,
+      id: call.id,
+      functionId: call.functionId,
+      caller: call.caller?.session.label,
+      worker: call.executor.label,
+      startedAtMs: call.startedAtMs,
+      durationMs: performance.now() - call.startTick,
+      code,
+    });
+  }
+
+  /** A call that reached nobody. */
+  addRefused(call: { id: string; functionId: string; caller: string; code: string }): void {
+    this.#put({ seq: this.#count + 1, ...call, startedAtMs: Date.now(), durationMs: 0 });
+  }
+
+  /** Rows after the given number that are still here, oldest first. A number of another life of the engine counts as none. */
+  after(seq: number): EndedCall[] {
+    const from = seq > this.#count ? 0 : seq;
+    const oldest = Math.max(from, this.#count - MAX_RECENT_CALLS);
+    return Array.from({ length: this.#count - oldest }, (_, at) => this.#rows[(oldest + at) % MAX_RECENT_CALLS]!);
+  }
+
+  #put(row: EndedCall): void {
+    this.#rows[this.#count % MAX_RECENT_CALLS] = row;
+    this.#count += 1;
+  }
+}
+
+/** The code a failed result tells, the worker's own where it has one. */
+export function codeOf(error: unknown): string {
+  const body = toErrorBody(error);
+  const code = body.message.length > MAX_READ_TEXT ? body.code : readErrorBody(body).code;
+  return code.length > MAX_CODE_LENGTH ? 'UNKNOWN' : code;
+}

@@ -1,0 +1,278 @@
+/** The console in a real browser: each page once, with what a person does there. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+
+import { connect, type Connection } from '#client';
+import { defineErrors, defineWorker } from '#contract';
+import { startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { IMAGE_PATIENCE_MS, sandboxConfig, whyNoSandbox } from '../../src/testing/sandbox-cases.ts';
+import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+import { launchChromium, whyNoChromium } from './support/chromium.ts';
+import { web } from './support/web.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: IMAGE_PATIENCE_MS });
+
+const SCREENSHOTS = fileURLToPath(new URL('../../.artifacts/console/', import.meta.url));
+/** For one thing to appear in the page, on a busy machine. */
+const PATIENCE_MS = 20_000;
+
+const why = whyNoChromium();
+const whyNoMachine = why === undefined ? await whyNoSandbox(['python']) : why;
+
+const errors = defineErrors({
+  G1: { meaning: 'Nobody heard it.', http: 409, message: (_: object) => 'too quiet', fix: () => ({ loud: true }) },
+});
+const greeter = defineWorker({
+  name: 'greeter',
+  summary: 'Greets.',
+  config: z.object({}),
+  errors,
+  failures: {
+    badInput: () => errors.fail('G1', {}),
+    internal: () => errors.fail('G1', {}),
+    deadline: () => errors.fail('G1', {}),
+  },
+  open: () => ({}),
+});
+const greet = greeter.defineFunction({
+  id: 'greeter::greet',
+  summary: 'Say hello to someone, loud enough.',
+  effect: 'write',
+  request: z.object({ name: z.string().describe('Whom to greet.'), loud: z.boolean().default(false) }),
+  response: z.object({ said: z.string() }),
+  errors: ['G1'],
+  examples: [{ name: 'Ada' }],
+  handle: ({ name, loud }) => {
+    if (!loud) throw errors.fail('G1', {});
+    return { said: `HELLO ${name.toUpperCase()}` };
+  },
+});
+
+const files = {
+  'ws/README.md': '# Rover\n\nDrives on its own. TODO: brakes.\n',
+  'ws/src/main.py': 'import time\n\ndef drive():\n    # TODO: look ahead\n    time.sleep(1)\n',
+  'ws/src/wheels/axle.py': `${Array.from({ length: 60 }, (_, at) => `turn_${at} = ${at}`).join('\n')}\n# todo: oil\n`,
+};
+
+describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${why})`}`, () => {
+  let dir: TempDir;
+  let cell: CliProcess;
+  let peer: Connection;
+  let browser: Browser;
+  let page: Page;
+  let requested: string[];
+  let complaints: string[];
+
+  beforeAll(async () => {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    dir = await tempDir(files);
+    const workers = [
+      { name: 'coder', config: { base_path: dir.path('ws') } },
+      { name: 'shell', config: { allowlist: ['sh', 'sleep', 'seq'], fs: { host_root: dir.path('ws') } } },
+      { name: 'filesystem', config: { paths: [dir.path('ws')] } },
+      { name: 'iii-sandbox', config: sandboxConfig() },
+    ];
+    writeFileSync(dir.path('config.yaml'), JSON.stringify({ workers }));
+    cell = await startCli(['start', '--port', '0', '-c', dir.path('config.yaml')]);
+    peer = await connect(cell.url, { name: 'greeter', description: 'A worker in another process.' });
+    peer.serve({ def: greeter.withFunctions([greet]), context: {} });
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    peer?.close();
+    await cell?.[Symbol.asyncDispose]();
+    await dir?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    page = await browser.newPage({ viewport: { width: 1360, height: 820 }, colorScheme: 'light' });
+    page.setDefaultTimeout(PATIENCE_MS);
+    [requested, complaints] = [[], []];
+    page.on('request', (request) => requested.push(new URL(request.url()).origin));
+    page.on('console', (message) => complaints.push(...(message.type() === 'error' ? [message.text()] : [])));
+    page.on('pageerror', (error) => complaints.push(error.message));
+  });
+  afterEach(async () => {
+    await page.close();
+    expect([...new Set(requested)]).toEqual([cell.http]);
+    expect(complaints).toEqual([]);
+  });
+
+  const visit = (hash: string) => page.goto(`${cell.http}/#/${hash}`);
+  const shows = (text: string | RegExp) => page.getByText(text).first().waitFor();
+  const shoot = (name: string) => page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
+  const part = (name: string) => page.getByRole('region', { name, exact: true });
+
+  test('the page and its parts come with strict headers, and nothing else is under /console', async () => {
+    const { status, headers, body } = await web(`${cell.http}/`);
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    const [, script = ''] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(String(body)) ?? [];
+    expect((await web(cell.http + script)).headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect((await web(`${cell.http}/console/../package.json`)).status).toBe(404);
+    await visit('functions');
+    await shows('Pick a function');
+  });
+
+  test('functions: search, run, see the result', async () => {
+    await visit('functions');
+    await page.getByRole('button', { name: 'coder::read-file' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('coder search');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('query', { exact: true }).fill('TODO');
+    await page.getByRole('button', { name: 'optional fields' }).click();
+    await page.getByLabel('ignore_case').selectOption('true');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await part('Result').getByText('"# todo: oil"').waitFor();
+    await shoot('functions');
+  });
+
+  test('functions: a worker in another process is there, and its fix runs with one click', async () => {
+    await visit('functions/greeter%3A%3Agreet');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await part('Failure').getByText('too quiet').waitFor();
+    await shoot('functions-failure');
+    await page.getByRole('button', { name: 'Apply the fix and run again' }).click();
+    await part('Result').getByText('"HELLO ADA"').waitFor();
+    expect(await page.getByLabel('loud').inputValue()).toBe('true');
+  });
+
+  test('functions: the form and its JSON are two views of one request', async () => {
+    await visit('functions/coder%3A%3Aupdate-file');
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    const raw = page.getByLabel('Request as JSON');
+    await raw.fill('{"files":[{"path":"a.txt","ops":[{"op":"insert","at_line":1,"content":"x"}]}]}');
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    expect(await page.getByLabel('path', { exact: true }).inputValue()).toBe('a.txt');
+    await shoot('functions-nested');
+    await page.getByLabel('path', { exact: true }).fill('b.txt');
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    expect(JSON.parse(await raw.inputValue())).toEqual({
+      files: [{ path: 'b.txt', ops: [{ op: 'insert', at_line: 1, content: 'x' }] }],
+    });
+  });
+
+  test('functions: j, k, Enter and Esc', async () => {
+    await visit('functions');
+    await page.getByRole('button', { name: 'coder::create-file' }).waitFor();
+    for (const key of ['j', 'j', 'j', 'k', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('heading', { name: 'coder::delete-file' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await shows('Pick a function');
+    await page.keyboard.press('3');
+    await page.waitForURL(/#\/workers$/);
+  });
+
+  test('calls appear as they happen and can be filtered', async () => {
+    await visit('calls');
+    await shows('No calls yet');
+    const call = (id: string, payload: object) => peer.call(id, payload).catch(() => {});
+    for (let round = 0; round < 8; round += 1) {
+      await call('coder::tree', {});
+      await call('shell::exec', { command: `sleep 0.${round}` });
+      await call('coder::search', { query: 'TODO' });
+      await call('coder::read-file', { path: round % 3 === 0 ? 'missing' : 'README.md' });
+    }
+    void call('shell::exec', { command: 'sleep 5' });
+    await page.getByRole('cell', { name: 'C211' }).first().waitFor();
+    await page.getByRole('cell', { name: 'running' }).waitFor();
+    await shoot('calls');
+    await page.getByLabel('Filter calls').fill('read-file c211');
+    await expect.poll(() => page.getByRole('cell', { name: 'coder::read-file' }).count()).toBe(3);
+    expect(await page.getByRole('cell', { name: 'shell::exec' }).count()).toBe(0);
+    await page.getByRole('cell', { name: 'coder::read-file' }).first().click();
+    await page.getByRole('complementary', { name: 'Call' }).getByText('served by').waitFor();
+  });
+
+  test('workers show what they serve', async () => {
+    await visit('workers');
+    await page.getByRole('button', { name: /^greeter/ }).click();
+    await shows('A worker in another process.');
+    await shoot('workers');
+    await page.getByRole('link', { name: 'greeter::greet' }).click();
+    await page.getByRole('heading', { name: 'greeter::greet' }).waitFor();
+  });
+
+  test('jobs start, print and die', async () => {
+    await visit('jobs');
+    await shows('No background jobs');
+    await page.getByLabel('Command to start').fill('sh -c "for i in 1 2 3; do echo line $i; done; sleep 600"');
+    await page.keyboard.press('Enter');
+    await part('Job').getByText('line 3').waitFor();
+    await shoot('jobs');
+    await page.getByRole('button', { name: 'Kill' }).click();
+    await part('Job').getByText('killed').waitFor();
+  });
+
+  test.skipIf(whyNoMachine !== undefined)(
+    `sandboxes are made, used and stopped${whyNoMachine === undefined ? '' : ` (${whyNoMachine})`}`,
+    async () => {
+      await visit('sandboxes');
+      await shows('No sandboxes');
+      await page.getByLabel('Image').selectOption('python');
+      await page.getByRole('button', { name: 'Create' }).click();
+      const line = page.getByLabel('Command in the sandbox');
+      await line.fill('echo $((6 * 7)) > /tmp/answer; cat /tmp/answer');
+      await line.press('Enter');
+      await part('Commands').getByText('42', { exact: true }).waitFor();
+      await part('Files').getByRole('button', { name: 'tmp/', exact: true }).click();
+      await part('Files').getByRole('button', { name: 'answer' }).click();
+      await part('Files').getByText('42', { exact: true }).waitFor();
+      await shows('namespaces');
+      await shoot('sandboxes');
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await shows('No sandboxes');
+    },
+  );
+
+  test('the workspace: tree, file, search', async () => {
+    await visit('workspace');
+    await page.getByRole('button', { name: /src$/ }).click();
+    await page.getByRole('button', { name: /main\.py/ }).click();
+    await part('File').getByText('time.sleep(1)').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('todo');
+    await page.getByRole('button', { name: /61 .*todo/ }).click();
+    await expect.poll(() => page.locator('[data-marked] .number').textContent()).toBe('61');
+    await expect.poll(() => page.locator('.hits mark').allTextContents()).toEqual(['TODO', 'TODO', 'todo']);
+    await shoot('workspace');
+  });
+
+  test('an engine that wants a token is asked for it, once a tab', async () => {
+    await visit('functions');
+    await using locked = await startCli(['start', '--port', '0', '-c', dir.path('config.yaml')], {
+      env: { WORKCELL_TOKEN: 'öpen sésame' },
+    });
+    const tab = await browser.newPage({ viewport: { width: 1360, height: 820 } });
+    tab.setDefaultTimeout(PATIENCE_MS);
+    await tab.goto(locked.http);
+    await tab.getByLabel('Token').fill('wrong');
+    await tab.getByRole('button', { name: 'Connect' }).click();
+    await tab.getByLabel('Token').fill('öpen sésame');
+    await tab.screenshot({ path: `${SCREENSHOTS}token.png` });
+    await tab.getByRole('button', { name: 'Connect' }).click();
+    await tab.getByRole('button', { name: 'coder::tree' }).waitFor();
+    await tab.reload();
+    await tab.getByRole('button', { name: 'coder::tree' }).waitFor();
+    await tab.close();
+  });
+
+  test('dark by the toggle, and it stays', async () => {
+    await visit('functions/coder%3A%3Atree');
+    await page.getByRole('button', { name: 'Theme: system' }).click();
+    await page.getByRole('button', { name: 'Theme: light' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await part('Result').waitFor();
+    await shoot('functions-dark');
+    const dark = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    expect(await dark()).toBe('rgb(22, 24, 26)');
+    await page.reload();
+    expect(await dark()).toBe('rgb(22, 24, 26)');
+  });
+});

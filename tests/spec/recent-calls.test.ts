@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { connect, type Connection } from '#client';
+import { defineErrors, defineWorker } from '#contract';
+import { startEngine, type TestEngine } from '#testing';
+
+const errors = defineErrors({
+  D1: { meaning: 'It is gone.', http: 404, message: (_: object) => 'gone' },
+});
+const worker = defineWorker({
+  name: 'digger',
+  summary: 'For tests.',
+  config: z.object({}),
+  errors,
+  failures: {
+    badInput: () => errors.fail('D1', {}),
+    internal: () => errors.fail('D1', {}),
+    deadline: () => errors.fail('D1', {}),
+  },
+  open: () => ({}),
+});
+const fn = (id: string, handle: () => unknown) =>
+  worker.defineFunction({
+    id,
+    summary: id,
+    effect: 'read',
+    request: z.unknown(),
+    response: z.unknown(),
+    errors: ['D1'],
+    examples: [],
+    handle,
+  });
+let release = () => {};
+const digger = worker.withFunctions([
+  fn('digger::dig', () => 'done'),
+  fn('digger::fall', () => {
+    throw errors.fail('D1', {});
+  }),
+  fn('digger::stay', () => new Promise<void>((resolve) => (release = resolve))),
+]);
+
+let running: TestEngine;
+let serving: Connection;
+let bus: Connection;
+beforeEach(async () => {
+  running = await startEngine();
+  serving = await connect(running.url, { name: 'digger' });
+  serving.serve({ def: digger, context: {} });
+  bus = await connect(running.url, { name: 'someone' });
+  await expect.poll(() => bus.call('engine::functions::list').then(JSON.stringify)).toContain('digger::stay');
+});
+afterEach(async () => {
+  bus.close();
+  serving.close();
+  await running[Symbol.asyncDispose]();
+});
+
+interface Listed {
+  ended: { function_id: string; code: string | null; duration_ms: number; started_at_ms: number }[];
+  running: { function_id: string }[];
+  latest: number;
+}
+const list = (since = 0) => bus.call('engine::calls::list', { since }) as Promise<Listed>;
+
+test('tells who called what, how long it took and how it ended, without what the engine answers itself', async () => {
+  const before = Date.now();
+  await bus.call('digger::dig', { secret: 'payload' });
+  await bus.call('digger::fall').catch(() => {});
+  await bus.call('digger::none').catch(() => {});
+
+  const listed = await list();
+  const row = { id: expect.any(String), caller: 'someone', started_at_ms: expect.any(Number) };
+  const took = expect.any(Number);
+  expect(listed).toEqual({
+    ended: [
+      { ...row, seq: 1, function_id: 'digger::dig', worker: 'digger', duration_ms: took, code: null },
+      { ...row, seq: 2, function_id: 'digger::fall', worker: 'digger', duration_ms: took, code: 'D1' },
+      { ...row, seq: 3, function_id: 'digger::none', worker: null, duration_ms: 0, code: 'function_not_found' },
+    ],
+    running: [],
+    latest: 3,
+  });
+  expect(listed.ended.every((call) => call.started_at_ms >= before && call.started_at_ms <= Date.now())).toBe(true);
+  expect(listed.ended[0]!.duration_ms).toBeGreaterThan(0);
+  expect((await list(2)).ended.map(({ function_id }) => function_id)).toEqual(['digger::none']);
+});
+
+test('a call that runs is listed as such until it ends', async () => {
+  const staying = bus.call('digger::stay');
+  await expect.poll(async () => (await list()).running.map(({ function_id }) => function_id)).toEqual(['digger::stay']);
+  expect((await list()).ended).toEqual([]);
+
+  release();
+  await staying;
+  const { ended, running: left } = await list();
+  expect([ended.map(({ code }) => code), left]).toEqual([[null], []]);
+});
+
+test('a call that its caller gave up, and one whose worker left, say so', async () => {
+  const control = new AbortController();
+  const givenUp = bus.call('digger::stay', {}, { signal: control.signal }).catch(() => {});
+  await expect.poll(async () => (await list()).running.length).toBe(1);
+  control.abort();
+  await givenUp;
+  await expect.poll(async () => (await list()).ended.map(({ code }) => code)).toEqual(['CANCELLED']);
+
+  const orphaned = bus.call('digger::stay').catch(() => {});
+  await expect.poll(async () => (await list()).running.length).toBe(1);
+  serving.close();
+  await orphaned;
+  expect((await list()).ended.map(({ code }) => code)).toEqual(['CANCELLED', 'invocation_stopped']);
+});
