@@ -30,7 +30,7 @@ const TABLE: Record<string, Area> = {
   'workers/sandbox': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'fzstd'] },
   'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod'] },
   'surfaces/http': {
-    areas: ['protocol', 'contract', 'client', 'surfaces/reference'],
+    areas: ['protocol', 'contract', 'client', 'surfaces/console', 'surfaces/reference'],
     packages: ['hono', '@hono/node-server', 'zod'],
   },
   'surfaces/mcp': { areas: ['protocol', 'contract'], packages: ['@modelcontextprotocol/server'] },
@@ -39,6 +39,8 @@ const TABLE: Record<string, Area> = {
     areas: ['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
     packages: ['yaml', 'zod'],
   },
+  library: { areas: ['contract', 'client', 'engine', 'workers/*', 'cli'], packages: ['zod'] },
+  'ai-sdk': { areas: ['contract', 'surfaces/mcp'], packages: ['ai'] },
   testing: { areas: ANY, packages: ANY },
 };
 

@@ -58,9 +58,18 @@ export function parseEntries(
 ): WorkerEntry[] {
   const { workspace, env = process.env } = options;
   const file = parseConfig(FileSchema, parseYaml(expandVariables(text, env)), 'config');
-  const entries = (file.workers ?? []).map(({ name, config }) => {
+  return toEntries(file.workers ?? [], available, { workspace, env });
+}
+
+/** The workers of a list, their blocks parsed; none stands in it twice. */
+export function toEntries(
+  list: readonly { name: string; config?: unknown }[],
+  available: readonly AnyWorker[],
+  options: { workspace?: string; env: NodeJS.ProcessEnv },
+): WorkerEntry[] {
+  const entries = list.map(({ name, config }) => {
     const def = findWorker(name, available);
-    return { def, config: configOf(def, config ?? {}, { workspace, env }) };
+    return { def, config: configOf(def, config ?? {}, options) };
   });
   const names = entries.map(({ def }) => def.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);

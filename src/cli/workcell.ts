@@ -1,4 +1,4 @@
-/** A whole Workcell in this process: engine, workers and the HTTP door on one port. */
+/** A whole Workcell in this process: engine and workers, and, where asked, every door on one port. */
 import { Engine, engineErrors, startServer, type AdmissionRules } from '#engine';
 import { connect } from '#client';
 import { summariseErrors, type Log } from '#contract';
@@ -8,23 +8,48 @@ import type { WorkerEntry } from './config-file.ts';
 import { version } from './version.ts';
 import { WorkerSet } from './worker-set.ts';
 
-export interface WorkcellOptions extends AdmissionRules {
-  port: number;
+export interface CellOptions {
   entries: WorkerEntry[];
   log: Log;
 }
 
-export interface RunningWorkcell {
-  readonly url: string;
+/** Engine and workers, with or without a port. */
+export interface Cell {
+  /** Where others connect, if they can. */
+  readonly url?: string;
+  readonly engine: Engine;
   readonly workers: WorkerSet;
   close(): Promise<void>;
 }
 
-export async function startWorkcell({ entries, log, ...listening }: WorkcellOptions): Promise<RunningWorkcell> {
+export interface WorkcellOptions extends AdmissionRules, CellOptions {
+  port: number;
+}
+
+export interface RunningWorkcell extends Cell {
+  readonly url: string;
+}
+
+export async function assembleCell({ entries, log }: CellOptions): Promise<Cell> {
   const engine = new Engine({ log });
   const workers = new WorkerSet(engine.dialer(), log);
+  const close = async () => {
+    await workers.close();
+    engine.close();
+  };
   try {
     await workers.apply(entries);
+    return { engine, workers, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+export async function startWorkcell({ entries, log, ...listening }: WorkcellOptions): Promise<RunningWorkcell> {
+  const cell = await assembleCell({ entries, log });
+  const { engine, workers } = cell;
+  try {
     const bus = await connect(engine.dialer(), {
       name: 'workcell:http',
       description: 'The HTTP door.',
@@ -38,6 +63,7 @@ export async function startWorkcell({ entries, log, ...listening }: WorkcellOpti
     const server = await startServer(engine, { ...listening, onRequest, log });
     return {
       url: server.url,
+      engine,
       workers,
       async close() {
         await mcp.close();
@@ -47,8 +73,7 @@ export async function startWorkcell({ entries, log, ...listening }: WorkcellOpti
       },
     };
   } catch (error) {
-    await workers.close();
-    engine.close();
+    await cell.close();
     throw error;
   }
 }

@@ -1,4 +1,4 @@
 /** A connection to the bus: call functions, serve workers, stream through channels. */
 export { connect, Connection, type ConnectOptions } from './connect.ts';
 export type { ServableWorker } from './serving.ts';
-export { socketDialer, type SocketDialerOptions } from './socket-dialer.ts';
+export { socketDialer } from './socket-dialer.ts';

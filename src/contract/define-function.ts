@@ -30,8 +30,9 @@ export interface FunctionDef<
   Request extends z.ZodType = z.ZodType,
   Response extends z.ZodType = z.ZodType,
   Code extends string = string,
+  Id extends string = string,
 > {
-  id: string;
+  id: Id;
   /** One line, for lists, help and models. */
   summary: string;
   /** What a reader would not guess from the summary and the fields. */

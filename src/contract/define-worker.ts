@@ -40,16 +40,20 @@ export interface WorkerDef<
   Config extends z.ZodType = z.ZodType,
   Table extends ErrorTable = ErrorTable,
   Context = unknown,
+  Fn extends FunctionDef<Context> = FunctionDef<Context>,
 >
   extends
     Required<Pick<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'>>,
     Omit<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'> {
-  readonly functions: readonly FunctionDef<Context>[];
+  readonly functions: readonly Fn[];
   /** Types a definition against this worker's context and codes. It returns what it is given. */
-  defineFunction<Request extends z.ZodType, Response extends z.ZodType>(
-    def: FunctionDef<Context, Request, Response, keyof Table & string>,
-  ): FunctionDef<Context, Request, Response, keyof Table & string>;
-  withFunctions(functions: readonly FunctionDef<Context>[]): WorkerDef<Config, Table, Context>;
+  defineFunction<Request extends z.ZodType, Response extends z.ZodType, Id extends string>(
+    def: FunctionDef<Context, Request, Response, keyof Table & string, Id>,
+  ): FunctionDef<Context, Request, Response, keyof Table & string, Id>;
+  /** The list keeps the type of each function, from which callers in TypeScript know requests and responses. */
+  withFunctions<Given extends FunctionDef<Context>>(
+    functions: readonly (Given & FunctionDef<Context>)[],
+  ): WorkerDef<Config, Table, Context, Given>;
 }
 
 /** A worker whatever its configuration, codes and context: for lists, and for those who only run it. */

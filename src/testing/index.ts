@@ -3,7 +3,7 @@ export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts
 export { ociImage, type TestImage } from './oci-image.ts';
 export { failureOf, insert, remove, replace, updateLines } from './batch-files.ts';
 export { run } from './run.ts';
-export { IMAGE_PATIENCE_MS, sandboxConfig, serveSandboxes, whyNoSandbox, type SandboxCases } from './sandbox-cases.ts';
+export { IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from './sandbox-cases.ts';
 export { serveWorker, type ServedWorker } from './serve-worker.ts';
 export { shellCases } from './shell-cases.ts';
 export { startEngine, type TestEngine } from './start-engine.ts';

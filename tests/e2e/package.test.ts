@@ -46,12 +46,17 @@ test('the packed package installs and runs', { timeout: 90_000 }, async ({ skip 
   expect(version).toMatchObject({ ok: true, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
 
   const program = `
+    const { createWorkcell } = await import('workcell');
     const { connect } = await import('workcell/client');
     const { defineWorker } = await import('workcell/contract');
     const inside = await import('workcell/engine').catch((error) => error.code);
-    console.log(typeof connect, typeof defineWorker, inside);`;
+    console.log(typeof createWorkcell, typeof connect, typeof defineWorker, inside);`;
   const imported = await npm('node', ['--input-type=module', '--eval', program], app);
-  expect(imported).toEqual({ ok: true, stdout: 'function function ERR_PACKAGE_PATH_NOT_EXPORTED\n', stderr: '' });
+  expect(imported).toEqual({
+    ok: true,
+    stdout: 'function function function ERR_PACKAGE_PATH_NOT_EXPORTED\n',
+    stderr: '',
+  });
 
   const bin = dir.path('app/node_modules/.bin/workcell');
   await using cell = await startCli(['start', '--port', '0', '--workspace', dir.path('work')], { bin });

@@ -31,8 +31,10 @@ test('the package', () => {
     type: 'module',
     bin: { workcell: 'dist/cli/main.js' },
     exports: {
+      '.': { types: './dist/library/index.d.ts', default: './dist/library/index.js' },
+      './client': { types: './dist/library/client.d.ts', default: './dist/library/client.js' },
+      './ai-sdk': { types: './dist/ai-sdk/index.d.ts', default: './dist/ai-sdk/index.js' },
       './contract': { types: './dist/contract/index.d.ts', default: './dist/contract/index.js' },
-      './client': { types: './dist/client/index.d.ts', default: './dist/client/index.js' },
       './package.json': './package.json',
     },
     engines: { node: '>=20.19' },

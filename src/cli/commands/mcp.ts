@@ -6,7 +6,6 @@
 import { resolve } from 'node:path';
 
 import { connect, type Connection } from '#client';
-import { Engine } from '#engine';
 import { serveMcpOnStdio, type ToolProfile } from '#surfaces/mcp';
 import type { Log } from '#contract';
 import { readApps, withApps } from '../app-file.ts';
@@ -17,7 +16,7 @@ import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
 import { version } from '../version.ts';
-import { WorkerSet } from '../worker-set.ts';
+import { assembleCell } from '../workcell.ts';
 import { availableWorkers } from '../workers.ts';
 
 /** As large as a message on the bus may be. */
@@ -80,19 +79,9 @@ interface Reached {
 }
 
 async function embedded(options: CommandInput['options'], log: Log): Promise<Reached> {
-  const entries = readEntries(options);
-  const engine = new Engine({ log });
-  const workers = new WorkerSet(engine.dialer(), log);
-  await workers.apply(entries);
-  const bus = await connect(engine.dialer(), { name: 'workcell:mcp', isolation: 'in-process', log });
-  return {
-    bus,
-    async close() {
-      await workers.close();
-      bus.close();
-      engine.close();
-    },
-  };
+  const cell = await assembleCell({ entries: readEntries(options), log });
+  const bus = await connect(cell.engine.dialer(), { name: 'workcell:mcp', isolation: 'in-process', log });
+  return { bus, close: () => cell.close() };
 }
 
 function readEntries(options: CommandInput['options']): WorkerEntry[] {

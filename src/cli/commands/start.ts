@@ -151,6 +151,7 @@ function announce(workcell: RunningWorkcell, source: Source): void {
     ...(source.workspace === undefined ? [] : [`  workspace  ${source.workspace}`]),
     ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
     ...source.apps.map((app, at) => `  app        ${app.name}${at === 0 ? ' (default namespace)' : ''}  ${app.file}`),
+    `  console    ${http}/`,
     `  functions  ${http}/functions`,
     `  reference  ${http}/docs`,
     `ready on ${workcell.url}`,

@@ -5,45 +5,47 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 
 import type { CallError, CatalogueEntry } from '#contract';
 import type { KeptResults } from './kept-results.ts';
-import { renderText } from './text.ts';
-
-/** What a model can take in one reply without losing the rest of the conversation. */
-const MAX_TEXT_CHARS = 32 * 1024;
+import { boundedText, renderText } from './text.ts';
 
 export function toToolResult(value: unknown, entry: CatalogueEntry, kept: KeptResults): CallToolResult {
-  const isError = entry.fails_in_result === true && isMap(value) && value.success === false;
   return {
     content: toContent(renderText(value), kept),
     ...(isMap(value) && { structuredContent: value }),
-    ...(isError && { isError }),
+    ...(isFailedResult(value, entry) && { isError: true }),
   };
 }
 
-export function toToolFailure({ code, message, extra }: CallError): CallToolResult {
-  const { fix, fix_note, ...rest } = extra;
-  const next = [
-    fix === undefined || fix === null ? undefined : `fix, to merge into the request: ${JSON.stringify(fix)}`,
-    typeof fix_note === 'string' ? fix_note : undefined,
-  ];
-  const text = [`${code}: ${message}`, ...next].filter((line) => line !== undefined).join('\n');
+/** Whether a function whose calls never fail says in its result that this one did. */
+export function isFailedResult(value: unknown, entry: CatalogueEntry): boolean {
+  return entry.fails_in_result === true && isMap(value) && value.success === false;
+}
+
+export function toToolFailure(error: CallError): CallToolResult {
+  const { code, message, extra } = error;
+  const { fix, fix_note: _, ...rest } = extra;
   return {
     isError: true,
-    content: [{ type: 'text', text }],
+    content: [{ type: 'text', text: failureText(error) }],
     structuredContent: { error: { code, message, ...(fix == null ? {} : { fix }), ...rest } },
   };
 }
 
-function toContent(text: string, kept: KeptResults): CallToolResult['content'] {
-  if (text.length <= MAX_TEXT_CHARS) return [{ type: 'text', text }];
+/** A failure for a model: the code, why, and what to do next where that is known. */
+export function failureText({ code, message, extra: { fix, fix_note } }: CallError): string {
+  const next = [
+    fix === undefined || fix === null ? undefined : `fix, to merge into the request: ${JSON.stringify(fix)}`,
+    typeof fix_note === 'string' ? fix_note : undefined,
+  ];
+  return [`${code}: ${message}`, ...next].filter((line) => line !== undefined).join('\n');
+}
 
-  const head = text.slice(0, MAX_TEXT_CHARS).replace(/[\uD800-\uDBFF]$/, '');
-  const uri = kept.keep(text);
-  const size = Buffer.byteLength(text);
-  const note = `… cut after ${Buffer.byteLength(head)} of ${size} bytes`;
-  if (uri === undefined) return [{ type: 'text', text: `${head}\n${note}` }];
+function toContent(text: string, kept: KeptResults): CallToolResult['content'] {
+  const { text: shown, cutAtByte } = boundedText(text);
+  const uri = cutAtByte === undefined ? undefined : kept.keep(text);
+  if (uri === undefined) return [{ type: 'text', text: shown }];
   return [
-    { type: 'text', text: `${head}\n${note}; read on at ${uri}?from=${Buffer.byteLength(head)}` },
-    { type: 'resource_link', uri, name: 'whole result', mimeType: 'text/plain', size },
+    { type: 'text', text: `${shown}; read on at ${uri}?from=${cutAtByte}` },
+    { type: 'resource_link', uri, name: 'whole result', mimeType: 'text/plain', size: Buffer.byteLength(text) },
   ];
 }
 

@@ -15,6 +15,18 @@ export function renderText(value: unknown): string {
   ].join('\n');
 }
 
+/** What a model can take in one reply without losing the rest of the conversation. */
+const MAX_TEXT_CHARS = 32 * 1024;
+
+/** The text, or its beginning with a last line that says where it was cut. */
+export function boundedText(text: string): { text: string; cutAtByte?: number } {
+  if (text.length <= MAX_TEXT_CHARS) return { text };
+
+  const head = text.slice(0, MAX_TEXT_CHARS).replace(/[\uD800-\uDBFF]$/, '');
+  const cutAtByte = Buffer.byteLength(head);
+  return { text: `${head}\n… cut after ${cutAtByte} of ${Buffer.byteLength(text)} bytes`, cutAtByte };
+}
+
 function block(key: string, field: unknown): string {
   if (!Array.isArray(field)) return `${key}:\n${String(field)}`;
   return [`${key}: ${field.length}`, ...field.map((item) => `- ${onOneLine(item)}`)].join('\n');

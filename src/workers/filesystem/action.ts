@@ -11,8 +11,8 @@ import { HostError } from '#host';
 import { tellHostError } from './errors.ts';
 import { filesystem, type Code, type FilesystemContext } from './worker.ts';
 
-interface ActionDef<Request extends z.ZodType, Data extends z.ZodType> extends Omit<
-  FunctionDef<FilesystemContext, Request, z.ZodType, Code>,
+interface ActionDef<Request extends z.ZodType, Data extends z.ZodType, Id extends string> extends Omit<
+  FunctionDef<FilesystemContext, Request, z.ZodType, Code, Id>,
   'response' | 'handle' | 'policy'
 > {
   policy: Policy;
@@ -38,9 +38,11 @@ function replyOf<Data extends z.ZodType>(data: Data) {
   });
 }
 
-export function defineAction<Request extends z.ZodType, Data extends z.ZodType>(action: ActionDef<Request, Data>) {
+export function defineAction<Request extends z.ZodType, Data extends z.ZodType, Id extends string>(
+  action: ActionDef<Request, Data, Id>,
+) {
   const { data, ...def } = action;
-  return filesystem.defineFunction<Request, ReturnType<typeof replyOf<Data>>>({
+  return filesystem.defineFunction<Request, ReturnType<typeof replyOf<Data>>, Id>({
     ...def,
     response: replyOf(data),
     async handle(request, context, scope) {

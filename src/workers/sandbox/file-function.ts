@@ -10,9 +10,9 @@ const IDLE_MS = 30_000;
 
 export const sandboxIdField = { sandbox_id: z.string().describe('From sandbox::create.') };
 
-export function fileFunction<Request extends z.ZodObject, Response extends z.ZodType>(
-  { id, ...titles }: { id: string; requestTitle?: string; responseTitle?: string },
-  operation: FileOperation<Request, Response>,
+export function fileFunction<Shape extends z.ZodRawShape, Response extends z.ZodType, Id extends string>(
+  { id, ...titles }: { id: Id; requestTitle?: string; responseTitle?: string },
+  operation: FileOperation<z.ZodObject<Shape>, Response>,
 ) {
   const { request, response, errors: codes, ...definition } = operation;
   const requestTitle = titles.requestTitle ?? request.meta()?.title;
@@ -26,8 +26,8 @@ export function fileFunction<Request extends z.ZodObject, Response extends z.Zod
     examples: [],
 
     handle(given, context, scope) {
-      const { sandbox_id, ...fields } = given as z.output<Request> & { sandbox_id: string };
-      return operation.handle(fields as z.output<Request>, filesOf(sandbox_id, context), scope);
+      const { sandbox_id, ...fields } = given as z.output<z.ZodObject<Shape>> & { sandbox_id: string };
+      return operation.handle(fields as z.output<z.ZodObject<Shape>>, filesOf(sandbox_id, context), scope);
     },
   });
 }

@@ -22,4 +22,11 @@ const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
 
 export const sandbox = worker.withFunctions([...lifecycle, ...files]);
 export { configSchema } from './config.ts';
-export { ImageError, openImages, type ImageProgress, type ImageRow, type Images, type PruneReport } from './images/index.ts';
+export {
+  ImageError,
+  openImages,
+  type ImageProgress,
+  type ImageRow,
+  type Images,
+  type PruneReport,
+} from './images/index.ts';

@@ -19,15 +19,16 @@ const FILE_CODES: readonly FileCode[] = ['S210', 'S211', 'S212', 'S213', 'S214',
 /** The sandbox has no deadline of its own for files. */
 const FORWARDED_MS = 120_000;
 
-export function fileFunction<Request extends z.ZodObject, Response extends z.ZodType>(
-  { id }: { id: string },
-  operation: FileOperation<Request, Response>,
+export function fileFunction<Shape extends z.ZodRawShape, Response extends z.ZodType, Id extends string>(
+  { id }: { id: Id },
+  operation: FileOperation<z.ZodObject<Shape>, Response>,
 ) {
   const { request, deadlineMs = FORWARDED_MS, ...definition } = operation;
   const target = Target.default({ kind: 'host' }).describe('Whose files: those of this host, or of a sandbox.');
   const published = request.extend({ target }).meta({ title: request.meta()?.title });
-  const examples: readonly z.input<typeof published>[] = operation.examples;
-  return shell.defineFunction({
+  // The added field has a default, so the requests of the operation are requests still.
+  const examples = operation.examples as readonly z.input<typeof published>[];
+  return shell.defineFunction<typeof published, Response, Id>({
     ...definition,
     id,
     deadlineMs,
@@ -36,8 +37,8 @@ export function fileFunction<Request extends z.ZodObject, Response extends z.Zod
     examples,
 
     async handle(given, { files, isSandboxEnabled }, scope) {
-      const { target: place, ...fields } = given as z.output<Request> & { target: Target };
-      if (place.kind === 'host') return operation.handle(fields as z.output<Request>, files, scope);
+      const { target: place, ...fields } = given as z.output<z.ZodObject<Shape>> & { target: Target };
+      if (place.kind === 'host') return operation.handle(fields as z.output<z.ZodObject<Shape>>, files, scope);
 
       requireSandboxes(isSandboxEnabled);
       const { sandbox_id } = place;

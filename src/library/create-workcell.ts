@@ -1,0 +1,74 @@
+/**
+ * Engine and workers inside this program; others reach them only if it opens a port.
+ *
+ * Calls of the program itself never touch a socket, also when there is one.
+ */
+import { realpathSync, statSync } from 'node:fs';
+
+import { connect } from '#client';
+import { assembleCell, availableWorkers, defaultEntries, startWorkcell, toEntries } from '#cli';
+import { ConfigError, readCatalogue, silentLog, type CatalogueEntry, type Log } from '#contract';
+import { isLoopback } from '#engine';
+import type { TypedBus, WorkerChoice } from './function-types.ts';
+
+export interface CreateWorkcellOptions {
+  /** The directory that the workers are fenced into; it has to be there. */
+  workspace: string;
+  /** Which workers run; all of them with their shipped configuration when left out. */
+  workers?: readonly WorkerChoice[];
+  /** Opens every door for others on this port, 0 for a free one. Nothing listens when left out. */
+  port?: number;
+  /** Address to listen on, default 127.0.0.1. */
+  host?: string;
+  /** Bearer token that others must send; needed beyond loopback. */
+  token?: string;
+  log?: Log;
+}
+
+export interface Workcell extends TypedBus, AsyncDisposable {
+  /** Where others connect, e.g. `ws://127.0.0.1:49134`; only with a port. */
+  readonly url?: string;
+  /** Every function on the bus, also those of workers that others connected. */
+  functions(): Promise<CatalogueEntry[]>;
+  /** Stops the workers with all they run, and closes the port. */
+  close(): Promise<void>;
+}
+
+export async function createWorkcell(options: CreateWorkcellOptions): Promise<Workcell> {
+  const { log = silentLog } = options;
+  const entries = readEntries(options);
+  const listening = readListening(options);
+  const cell = await (listening ? startWorkcell({ entries, log, ...listening }) : assembleCell({ entries, log }));
+  const bus = await connect(cell.engine.dialer(), { name: 'workcell:program', isolation: 'in-process', log });
+  const close = async () => {
+    bus.close();
+    await cell.close();
+  };
+  return {
+    url: cell.url,
+    call: bus.call.bind(bus) as TypedBus['call'],
+    createChannel: bus.createChannel.bind(bus),
+    openReader: bus.openReader,
+    openWriter: bus.openWriter,
+    functions: () => readCatalogue(bus),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function readEntries({ workspace, workers }: CreateWorkcellOptions) {
+  if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new ConfigError(`workspace: ${workspace} is not a directory`);
+  }
+  const canonical = realpathSync(workspace);
+  if (workers === undefined) return defaultEntries(availableWorkers, canonical);
+  return toEntries(workers, availableWorkers, { workspace: canonical, env: process.env });
+}
+
+function readListening({ port, host = '127.0.0.1', token }: CreateWorkcellOptions) {
+  if (port === undefined) return undefined;
+  if (!isLoopback(host) && !token) {
+    throw new ConfigError(`host: ${host} is reachable from other machines, so a token is needed`);
+  }
+  return { port, host, token };
+}

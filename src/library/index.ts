@@ -1,0 +1,4 @@
+/** `workcell`: run one inside a program. */
+export { CallError, ConfigError, type CallOptions, type CatalogueEntry, type Log } from '#contract';
+export { createWorkcell, type CreateWorkcellOptions, type Workcell } from './create-workcell.ts';
+export type { FunctionId, FunctionTypes, RequestOf, ResponseOf, TypedBus, WorkerChoice } from './function-types.ts';
