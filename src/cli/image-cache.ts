@@ -46,7 +46,7 @@ function sandboxConfig(named: string | undefined) {
 }
 
 /** One line on a terminal, overwritten until the work is done; nothing elsewhere. */
-function showProgress({ image, phase, doneBytes, totalBytes }: ImageProgress): void {
+export function showProgress({ image, phase, doneBytes, totalBytes }: ImageProgress): void {
   if (!process.stderr.isTTY) return;
   const share = totalBytes === undefined ? '' : ` of ${megabytes(totalBytes)} MB ${bar(doneBytes / totalBytes)}`;
   const amount = doneBytes === 0 ? '' : ` ${megabytes(doneBytes)}${share || ' MB'}`;

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';
+import { createShowingProgress } from '../create-showing-progress.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { readNumber, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
+import { readNumber, tellingFailures } from '../sandbox-command.ts';
 import { shapeOf, shapeOptions } from '../sandbox-options.ts';
-import { showingWait } from '../wait-line.ts';
 
 const Created = z.object({ sandbox_id: z.string(), isolation: z.string().optional() });
 
@@ -35,8 +35,7 @@ export const sandboxCreate: Command = {
     };
     return tellingFailures(options, async (bus) => {
       const startMs = performance.now();
-      const creating = bus.call('sandbox::create', request, { timeoutMs: WAIT_MS });
-      const reply = await showingWait(creating, `preparing ${image}`);
+      const reply = await createShowingProgress(bus, request);
       const { sandbox_id, isolation } = Created.parse(reply);
       process.stdout.write(options.json === true ? `${JSON.stringify(reply, null, 2)}\n` : `${sandbox_id}\n`);
       if (process.stderr.isTTY) {

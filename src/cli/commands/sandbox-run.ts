@@ -2,10 +2,10 @@
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';
+import { createShowingProgress } from '../create-showing-progress.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { commandOf, readDuration, showExec, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
 import { shapeOf, shapeOptions, timeoutOption } from '../sandbox-options.ts';
-import { showingWait } from '../wait-line.ts';
 
 const Created = z.object({ sandbox_id: z.string() });
 
@@ -24,8 +24,7 @@ export const sandboxRun: Command = {
     const argv = commandOf(input, 1, 'sandbox run');
     const timeout_ms = readDuration(text(options.timeout), '--timeout');
     return tellingFailures(options, async (bus) => {
-      const creating = bus.call('sandbox::create', { image, ...shapeOf(options) }, { timeoutMs: WAIT_MS });
-      const { sandbox_id } = Created.parse(await showingWait(creating, `preparing ${image}`));
+      const { sandbox_id } = Created.parse(await createShowingProgress(bus, { image, ...shapeOf(options) }));
       try {
         return showExec(await bus.call('sandbox::exec', { sandbox_id, argv, timeout_ms }, { timeoutMs: WAIT_MS }));
       } finally {

@@ -3,15 +3,22 @@
  *
  * Everything that can be refused without work is refused before any work.
  */
+import { availableParallelism, totalmem } from 'node:os';
+
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
+import { StreamChannelRef } from './channel-ref.ts';
 import type { SandboxConfig } from './config.ts';
 import { EnvShape, readEnv } from './environment.ts';
 import { errors } from './errors.ts';
 import { ImageError, type PreparedImage } from './images/index.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
+import { ProgressChannel } from './progress-channel.ts';
 import type { SandboxContext } from './worker.ts';
+
+/** Processors that a sandbox may ask for, for each that the host has: a share that is never reached does no harm. */
+const CPUS_PER_PROCESSOR = 4;
 
 /** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
 export const shapeFields = {
@@ -29,6 +36,9 @@ export const shapeFields = {
     .default(null)
     .describe('Seconds without a call after which it is stopped; default_idle_timeout_secs when left out.'),
   disk_mb: wire.uint32().nullable().optional().describe('What it may write, in MiB; default_disk_mb when left out.'),
+  progress: StreamChannelRef.optional().describe(
+    'The end of a channel to write to: while the image is fetched or built, a JSON text tells each step.',
+  ),
 };
 
 const WantedSchema = z.object({ image: z.string(), env: EnvShape.optional(), ...shapeFields });
@@ -39,12 +49,13 @@ export function createSandbox(wanted: WantedSandbox, context: SandboxContext, sc
   return sandboxes.withPlace(async () => {
     requireAllowed(wanted.image, context);
     const size = sizeOf(wanted, config);
+    requireOnHost(wanted);
     const env = readEnv(wanted.env);
     if (wanted.network) {
       throw errors.fail('S300', { problem: 'network: true is not available on this host; leave it out' });
     }
     const chosen = await backends.choose(scope.signal);
-    const image = await prepareImage(wanted.image, context, scope);
+    const image = await prepareImage(wanted, context, scope);
     context.images.hold(image.digest);
     const made = {
       name: wanted.name,
@@ -82,16 +93,36 @@ function sizeOf(wanted: WantedSandbox, config: SandboxConfig): { cpus: number; m
   return { cpus, memoryMb, diskMb };
 }
 
-async function prepareImage(name: string, context: SandboxContext, { signal, log }: CallScope): Promise<PreparedImage> {
-  const { config, images } = context;
+/** What is asked for; defaults are the operator's, who knows the host. The disk of a sandbox lies in memory too. */
+function requireOnHost(wanted: WantedSandbox): void {
+  const memoryMb = Math.floor(totalmem() / 2 ** 20);
+  const most = { cpus: availableParallelism() * CPUS_PER_PROCESSOR, memory_mb: memoryMb, disk_mb: memoryMb };
+  for (const field of ['cpus', 'memory_mb', 'disk_mb'] as const) {
+    if ((wanted[field] ?? 0) <= most[field]) continue;
+    const problem = `${field} is ${wanted[field]}; on this host it may be ${most[field]}`;
+    throw errors.fail('S400', { problem, fix: { [field]: most[field] } });
+  }
+}
+
+async function prepareImage(
+  { image: name, progress: ref }: WantedSandbox,
+  { config, images }: SandboxContext,
+  { signal, bus, log }: CallScope,
+): Promise<PreparedImage> {
   if (!config.auto_install && !(await images.isCached(name))) throw errors.fail('S101', { image: name });
+  const progress = new ProgressChannel(ref, bus);
   try {
     return await images.prepare(name, {
       signal,
-      onProgress: (progress) => log.debug('an image is prepared', { ...progress }),
+      onProgress(step) {
+        log.debug('an image is prepared', { ...step });
+        progress.tell(step);
+      },
     });
   } catch (error) {
     if (!(error instanceof ImageError)) throw error;
     throw errors.fail('S102', { image: name, problem: error.facts.problem }, error);
+  } finally {
+    progress.close();
   }
 }

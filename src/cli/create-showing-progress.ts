@@ -1,0 +1,36 @@
+/** sandbox::create, with the making of its image shown on a terminal while it lasts. */
+import { z } from 'zod';
+
+import type { Bus } from '#contract';
+import type { ChannelReader } from '#protocol';
+import { clearProgress, showProgress } from './image-cache.ts';
+import { WAIT_MS } from './sandbox-command.ts';
+
+const Step = z.object({
+  image: z.string(),
+  phase: z.enum(['resolving', 'downloading', 'building', 'unpacking']),
+  done_bytes: z.number(),
+  total_bytes: z.number().optional(),
+});
+
+export async function createShowingProgress(bus: Bus, request: Record<string, unknown>): Promise<unknown> {
+  if (!process.stderr.isTTY) return bus.call('sandbox::create', request, { timeoutMs: WAIT_MS });
+
+  const { reader, writer } = await bus.createChannel();
+  const steps = await bus.openReader(reader);
+  void showSteps(steps);
+  try {
+    return await bus.call('sandbox::create', { ...request, progress: writer }, { timeoutMs: WAIT_MS });
+  } finally {
+    steps.cancel();
+    clearProgress();
+  }
+}
+
+async function showSteps(steps: ChannelReader): Promise<void> {
+  for await (const item of steps) {
+    if (typeof item !== 'string') continue;
+    const { image, phase, done_bytes: doneBytes, total_bytes: totalBytes } = Step.parse(JSON.parse(item));
+    showProgress({ image, phase, doneBytes, totalBytes });
+  }
+}
