@@ -129,6 +129,25 @@ test.each([
   ]);
 });
 
+test.each<[string, (reason: Error) => Error]>([
+  ['the reason', (reason) => reason],
+  ["the platform's error around it", (reason) => new DOMException('aborted', { name: 'AbortError', cause: reason })],
+])('%s of the abort of a call is no bug', async (_, thrownFor) => {
+  const control = new CallControl();
+  const reason = new Error('the caller left');
+  control.abort(reason);
+  const { reply, logged } = await run(() => Promise.reject(thrownFor(reason)), {}, { control });
+  expect(reply).toEqual(coded({ code: 'BUG', message: 'internal error in call call-1' }));
+  expect(logged).toEqual([]);
+});
+
+test('a bug in a call that was aborted is one still', async () => {
+  const control = new CallControl();
+  control.abort(new Error('the caller left'));
+  const { logged } = await run(() => Promise.reject(new TypeError('x')), {}, { control });
+  expect(logged).toHaveLength(1);
+});
+
 test('a handler is told who calls and by which call', async () => {
   const { reply } = await run((_, __, scope) => [scope.callId, scope.callerId, scope.bus === bus]);
   expect(reply).toEqual({ result: ['call-1', 'w', true] });

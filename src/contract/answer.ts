@@ -2,7 +2,8 @@
  * One call answered: parse once, run with a deadline, catch everything.
  *
  * This is the only catch-all. A `Failure` is an answer; a known host error is translated to one;
- * anything else is a bug, logged with its stack and answered with the call id and nothing from inside.
+ * what the call's own abort threw is no one's fault; anything else is a bug, logged with its stack. Both are answered
+ * with the call id and nothing from inside.
  */
 import type { ErrorBody } from '#protocol';
 import type { Bus } from './bus.ts';
@@ -41,6 +42,12 @@ export class CallControl {
     return this.#controller.signal;
   }
 
+  /** Whether something was thrown because of the abort: its reason, or an error of the platform around it. */
+  isBehind(thrown: unknown): boolean {
+    const reason = this.#abortedWith;
+    return reason !== undefined && (thrown === reason || (thrown instanceof Error && thrown.cause === reason));
+  }
+
   abort(reason: Error): void {
     this.#abortedWith ??= reason;
     this.#controller?.abort(reason);
@@ -73,7 +80,7 @@ export async function answer<Context>(
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
     return { result };
   } catch (thrown) {
-    const failure = toFailure(thrown, def, fn.id, call.callId, log);
+    const failure = toFailure(thrown, def, fn.id, call.callId, { log, control });
     return def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure) };
   }
 }
@@ -105,12 +112,17 @@ function toFailure(
   def: Pick<AnyWorker, 'failures' | 'translate'>,
   functionId: string,
   callId: string,
-  log: Log,
+  { log, control }: { log: Log; control: CallControl },
 ): Failure {
   if (thrown instanceof Failure) return thrown;
 
   const known = def.translate(thrown);
   if (known) return known;
+
+  if (control.isBehind(thrown)) {
+    log.debug('a call was given up', { function: functionId, call: callId, reason: String(thrown) });
+    return def.failures.internal(callId);
+  }
 
   log.error('a handler threw something nobody translates', {
     function: functionId,

@@ -49,6 +49,29 @@ test('a pattern longer than any path is refused', () => {
   expect(() => compileGlobs(['a'.repeat(5000)])).toThrow('longer than 4096 characters');
 });
 
+test.each([
+  [
+    '257 of them',
+    Array.from({ length: 257 }, (_, i) => `${i}.ts`),
+    'bad glob "256.ts": a list holds at most 256 globs',
+  ],
+  [
+    'too much in them',
+    Array.from({ length: 17 }, () => 'a'.repeat(4000)),
+    `bad glob "${'a'.repeat(40)}…": the list is longer than 65536 characters`,
+  ],
+])('a list with %s is refused', (_, patterns, message) => {
+  expect(() => compileGlobs(patterns)).toThrow(message);
+  expect(() => compileGlobs(patterns.slice(0, -1))).not.toThrow();
+});
+
+test('a list as long as it may be, below a directory as deep as there can be, matches at once', () => {
+  const below = 'd/'.repeat(2000) + 'd';
+  const patterns = Array.from({ length: 256 }, (_, i) => `*${i}*.ts`);
+  const matches = compileGlobs(patterns, { dialect: 'plain-segments', below });
+  expect([`${below}/a255.ts`, `${below}/a.ts`, 'a255.ts'].map(matches)).toEqual([true, false, false]);
+});
+
 test('braces may nest as deep as a pattern may be long', () => {
   expect(compileGlobs([`${'{'.repeat(2047)}a${'}'.repeat(2047)}`])('a')).toBe(true);
 });

@@ -2,7 +2,7 @@
 import { toBytes } from './byte-string.ts';
 import { GlobAutomaton } from './glob-automaton.ts';
 import { parsePlainSegments, parseSegments } from './glob-segments.ts';
-import { parseGlobset, setOf, type GlobToken } from './glob-syntax.ts';
+import { GlobError, parseGlobset, setOf, type GlobToken } from './glob-syntax.ts';
 
 const DIALECTS = {
   /** `*` crosses `/`; the whole path is meant. */
@@ -16,21 +16,44 @@ const DIALECTS = {
 /** How patterns are read. */
 export type GlobDialectName = keyof typeof DIALECTS;
 
+/** Of one list; what a state of their automaton takes, and a step of it, grows with both. */
+const MAX_GLOBS = 256;
+const MAX_TOTAL_CHARS = 65_536;
+
+/** Of one that is refused. */
+const SHOWN_CHARS = 40;
+
 export interface GlobOptions {
   readonly dialect?: GlobDialectName;
   /** The directory the patterns start at, from the root of the paths. Nothing outside it matches. */
   readonly below?: string;
 }
 
-/** Whether any of the patterns matches; throws `GlobError` for the first that cannot be read. */
+/** Whether any of the patterns matches; throws `GlobError` for a list too long, else for the first that cannot be read. */
 export function compileGlobs(
   patterns: readonly string[],
   { dialect = 'globset', below = '' }: GlobOptions = {},
 ): (relativePath: string) => boolean {
   if (patterns.length === 0) return () => false;
+  refuseTooMany(patterns);
   const way = below === '' ? [] : spell(`${below}/`);
-  const automaton = new GlobAutomaton(patterns.map((pattern) => [...way, ...DIALECTS[dialect](pattern)]));
+  const branches = patterns.map((pattern) => DIALECTS[dialect](pattern));
+  const automaton = new GlobAutomaton([[...way, { kind: 'either', branches }]]);
   return (relativePath) => automaton.matches(relativePath);
+}
+
+function refuseTooMany(patterns: readonly string[]): void {
+  const stray = patterns[MAX_GLOBS];
+  if (stray !== undefined) throw new GlobError(shorten(stray), `a list holds at most ${MAX_GLOBS} globs`);
+
+  const chars = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
+  if (chars > MAX_TOTAL_CHARS) {
+    throw new GlobError(shorten(patterns.at(-1)!), `the list is longer than ${MAX_TOTAL_CHARS} characters`);
+  }
+}
+
+function shorten(pattern: string): string {
+  return pattern.length > SHOWN_CHARS ? `${pattern.slice(0, SHOWN_CHARS)}…` : pattern;
 }
 
 function spell(text: string): GlobToken[] {

@@ -17,6 +17,8 @@ test.each([
     'EDITOR',
     'TAR_OPTIONS',
     'RIPGREP_CONFIG_PATH',
+    'XDG_CONFIG_HOME',
+    'XDG_CONFIG_DIRS',
   ],
 ])('%s is one', (name) => {
   expect(isHijackVariable(name)).toBe(true);

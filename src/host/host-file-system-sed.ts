@@ -19,7 +19,7 @@ import { RegexError, type RegexThreads } from './regex/index.ts';
 /** Files of one call; each has its row in the answer. */
 const MAX_FILES = 100_000;
 
-/** A file is edited in memory. */
+/** A file is edited in memory, before and after. */
 const MAX_FILE_BYTES = 256 * 2 ** 20;
 
 const NOTHING = Buffer.alloc(0);
@@ -31,11 +31,13 @@ export class HostSed {
   readonly #jail: Jail;
   readonly #changes: JailChanges;
   readonly #regexes: RegexThreads;
+  readonly #maxBytes: number;
 
-  constructor(jail: Jail, changes: JailChanges, regexes: RegexThreads) {
+  constructor(jail: Jail, changes: JailChanges, regexes: RegexThreads, { maxWriteBytes }: { maxWriteBytes: number }) {
     this.#jail = jail;
     this.#changes = changes;
     this.#regexes = regexes;
+    this.#maxBytes = Math.min(maxWriteBytes, MAX_FILE_BYTES);
   }
 
   async run({ where, ...edit }: SedRequest, { signal }: FileScope): Promise<SedResult[]> {
@@ -57,6 +59,7 @@ export class HostSed {
       ignoreCase,
       unit: 'line',
       limit: firstOnly ? 1 : undefined,
+      maxBytes: this.#maxBytes,
     } as const;
     return (text) => this.#regexes.replace({ ...task, text }, { signal });
   }

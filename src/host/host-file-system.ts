@@ -47,6 +47,8 @@ export interface HostFileSystemOptions {
   mode?: JailMode;
   /** Whether a change is on the disk before it is done. */
   isSynced?: boolean;
+  /** What a file may become by replacements in it. */
+  maxWriteBytes?: number;
   /** Entries of one listing. */
   maxListed?: number;
 }
@@ -60,13 +62,14 @@ export class HostFileSystem implements FileSystem {
   readonly #sed: HostSed;
 
   /** Throws `HostError` for a root that is not there. */
-  constructor({ roots, deniedPaths, mode, isSynced = true, maxListed = MAX_LISTED }: HostFileSystemOptions) {
+  constructor(options: HostFileSystemOptions) {
+    const { roots, deniedPaths, mode, isSynced = true, maxWriteBytes = Infinity, maxListed = MAX_LISTED } = options;
     this.#maxListed = maxListed;
     const denied = new DeniedPaths(deniedPaths);
     this.jail = openAbsoluteJail(roots, { mode, isProtected: denied.covers });
     this.#changes = new JailChanges(this.jail, { isSynced });
     this.#grep = new HostGrep(this.jail, denied, this.#regexes);
-    this.#sed = new HostSed(this.jail, this.#changes, this.#regexes);
+    this.#sed = new HostSed(this.jail, this.#changes, this.#regexes, { maxWriteBytes });
   }
 
   async close(): Promise<void> {

@@ -52,6 +52,7 @@ export {
 export { MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
 export { splitWords, WordsError } from './shell-words.ts';
 export { takeTurn } from './take-turn.ts';
+export { Turns } from './search/turns.ts';
 export {
   chomp,
   countLines,

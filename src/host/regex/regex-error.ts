@@ -37,6 +37,17 @@ export class ReplacementError extends Error {
   }
 }
 
+/** A text that would grow, by its replacements, beyond what was allowed. */
+export class ReplacedSizeError extends Error {
+  override readonly name = 'ReplacedSizeError';
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super(`with its replacements the text is larger than ${maxBytes} bytes`);
+    this.maxBytes = maxBytes;
+  }
+}
+
 function show(pattern: string): string {
   return JSON.stringify(pattern.length > SHOWN_CHARS ? `${pattern.slice(0, SHOWN_CHARS)}…` : pattern);
 }

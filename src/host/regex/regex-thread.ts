@@ -7,7 +7,7 @@
 import { parentPort } from 'node:worker_threads';
 
 import { compileRegex } from './compile-regex.ts';
-import { RegexError, ReplacementError } from './regex-error.ts';
+import { RegexError, ReplacedSizeError, ReplacementError } from './regex-error.ts';
 import type { Regex } from './regex.ts';
 import { replaceInLines } from './replace-lines.ts';
 import { replacedPlaces } from './replaced-places.ts';
@@ -15,6 +15,9 @@ import { parseReplacement } from './replacement.ts';
 import type { FromThread, ReplaceTask, ToThread } from './thread-messages.ts';
 
 const port = parentPort!;
+
+/** Lines grow apart from each other, so the memory for one search does not bound them together. */
+const MAX_LINES_BYTES = 64 * 2 ** 20;
 
 port.on('message', (task: ToThread) => {
   const answer = work(task);
@@ -32,6 +35,7 @@ function work(task: ToThread): FromThread {
     if (error instanceof ReplacementError) {
       return { kind: 'bad-replacement', reference: error.reference, pattern: error.pattern, hint: error.hint };
     }
+    if (error instanceof ReplacedSizeError) return { kind: 'too-large', maxBytes: error.maxBytes };
     return { kind: 'broken', stack: error instanceof Error ? error.stack! : String(error) };
   }
 }
@@ -40,16 +44,16 @@ function replace(regex: Regex, task: ReplaceTask): FromThread {
   const { unit = 'text', limit = Infinity, maxPlaces = 0 } = task;
   const text = Buffer.from(task.text.buffer, task.text.byteOffset, task.text.length);
   const replacement = parseReplacement(task.replacement, regex);
-  const inUnits = unit === 'line' ? replaceInLines : replaceInText;
-  const { bytes, count } = inUnits(regex, text, replacement, { limit });
+  const { bytes, count } =
+    unit === 'line'
+      ? replaceInLines(regex, text, replacement, { limit, maxBytes: task.maxBytes ?? MAX_LINES_BYTES })
+      : regex.replaceAll(text, replacement, { limit, maxBytes: task.maxBytes });
   if (count === 0) return { kind: 'replaced', bytes: undefined, count, places: [] };
 
   const isTraced = maxPlaces > 0 && unit === 'text';
   const places = isTraced ? replacedPlaces(regex, text, task.replacement, Math.min(limit, maxPlaces)) : [];
   return { kind: 'replaced', bytes, count, places };
 }
-
-const replaceInText: typeof replaceInLines = (regex, text, ...how) => regex.replaceAll(text, ...how);
 
 /** Short ones lie in memory that they share with others, and are copied. */
 function movable(bytes: Uint8Array | undefined): ArrayBuffer[] {

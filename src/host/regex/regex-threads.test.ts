@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
+import { FileFault } from '../file-fault.ts';
 import { RegexError, RegexThreads, ReplacementError } from './index.ts';
 
 const never = { signal: new AbortController().signal };
@@ -45,6 +46,34 @@ test('what does not match stays the same object', async () => {
   const { bytes, ...rest } = await threads.replace(task, never);
   expect(bytes).toBe(task.text);
   expect(rest).toEqual({ count: 0, places: [] });
+});
+
+test('lines are replaced one by one wherever a long text is cut', async () => {
+  const lines = Array.from({ length: 200_000 }, (_, i) => `a${'x'.repeat(i % 37)}a${i % 3 ? '' : '\r'}`);
+  lines[100_000] = `${'a'.repeat(2_000_000)}`;
+  const task = { pattern: 'a$', text: text(lines.join('\n')), replacement: 'b', unit: 'line' } as const;
+  const { bytes, count } = await threads.replace(task, never);
+  expect(count).toBe(lines.length);
+  const expected = lines.map((line) => line.replace(/a(\r?)$/, 'b$1')).join('\n');
+  expect(Buffer.from(bytes).equals(text(expected))).toBe(true);
+});
+
+test.each([
+  ['all lines together', 'line', 'a\n'.repeat(100)],
+  ['one line', 'line', 'a'.repeat(100)],
+  ['the text', 'text', 'a\n'.repeat(100)],
+] as const)('%s may not grow beyond the limit', async (_, unit, content) => {
+  const size = content.length + 100 * 9;
+  const task = { pattern: 'a', text: text(content), replacement: '0123456789', unit };
+  expect((await threads.replace({ ...task, maxBytes: size }, never)).bytes.length).toBe(size);
+  await expect(threads.replace({ ...task, maxBytes: size - 1 }, never)).rejects.toEqual(
+    new FileFault('too-large', `with its replacements the text is larger than ${size - 1} bytes`),
+  );
+});
+
+test('lines have a limit even if none is given', async () => {
+  const task = { pattern: 'a', text: text('a\n'.repeat(70)), replacement: 'x'.repeat(2 ** 20), unit: 'line' } as const;
+  await expect(threads.replace(task, never)).rejects.toMatchObject({ reason: 'too-large' });
 });
 
 test('texts of any size come back whole', async () => {

@@ -7,8 +7,9 @@
  */
 import { availableParallelism } from 'node:os';
 
+import { FileFault } from '../file-fault.ts';
 import type { LineMatch } from './find-lines.ts';
-import { RegexError, ReplacementError } from './regex-error.ts';
+import { RegexError, ReplacedSizeError, ReplacementError } from './regex-error.ts';
 import type { Span } from './regex.ts';
 import { RegexWorker } from './regex-worker.ts';
 import type { Place } from './replaced-places.ts';
@@ -58,7 +59,10 @@ export class RegexThreads {
     return answer.kind === 'lines' ? answer.lines : refuse(answer);
   }
 
-  /** The text with matches replaced, itself when there is none. Throws `RegexError` and `ReplacementError`. */
+  /**
+   * The text with matches replaced, itself when there is none. Throws `RegexError` and `ReplacementError`, and
+   * `FileFault` for a text that grows beyond `maxBytes`.
+   */
   async replace(task: ReplaceTask, scope: Scope): Promise<ReplacedText> {
     const answer = await this.#run({ ...task, kind: 'replace' }, scope);
     if (answer.kind !== 'replaced') return refuse(answer);
@@ -118,5 +122,6 @@ function closed(): Error {
 function refuse(answer: FromThread): never {
   if (answer.kind === 'bad-regex') throw new RegexError(answer.pattern, answer.reason);
   if (answer.kind === 'bad-replacement') throw new ReplacementError(answer.reference, answer.pattern, answer.hint);
+  if (answer.kind === 'too-large') throw new FileFault('too-large', new ReplacedSizeError(answer.maxBytes).message);
   throw new Error(answer.kind === 'broken' ? answer.stack : `a regex thread answered with ${answer.kind}`);
 }

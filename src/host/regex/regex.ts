@@ -14,7 +14,7 @@ import { RustError } from './glue.ts';
 import { readHir } from './hir.ts';
 import { lineFormOf, type LineForm } from './line-form.ts';
 import { excessOf, isWorthAnalysing } from './pattern-limits.ts';
-import { readRustError, RegexError } from './regex-error.ts';
+import { readRustError, RegexError, ReplacedSizeError } from './regex-error.ts';
 import { takeMarks, type Replaced, type Replacement } from './replacement.ts';
 import { requiredStrings } from './required-literals.ts';
 
@@ -76,14 +76,24 @@ export class Regex {
     return findLines(this.#chooseLineSearch(), haystack, limit);
   }
 
-  /** Replaces all matches, or the first `limit`; when there is none, the bytes are the haystack itself. */
-  replaceAll(haystack: Uint8Array, { template }: Replacement, { limit = Infinity }: { limit?: number } = {}): Replaced {
+  /**
+   * Replaces all matches, or the first `limit`; when there is none, the bytes are the haystack itself. Throws
+   * `ReplacedSizeError` instead of making a copy that is larger than `maxBytes`.
+   */
+  replaceAll(
+    haystack: Uint8Array,
+    { template }: Replacement,
+    { limit = Infinity, maxBytes = Infinity }: { limit?: number; maxBytes?: number } = {},
+  ): Replaced {
     // The one place where bytes that are not text would be lost in silence.
     if (!isUtf8(haystack)) throw new RegexError(this.source, 'the text to replace in is not UTF-8');
 
     const none = { bytes: haystack, count: 0 };
     if (limit === 0) return none;
-    return this.#engine.replace(haystack, template, limit === Infinity ? ALL : limit, takeMarks) ?? none;
+    const take = (marked: Buffer) => takeMarks(marked, maxBytes);
+    const replaced = this.#engine.replace(haystack, template, limit === Infinity ? ALL : limit, take) ?? none;
+    if (replaced === 'too-large') throw new ReplacedSizeError(maxBytes);
+    return replaced;
   }
 
   /** See `requiredLiterals`. */

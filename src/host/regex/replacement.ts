@@ -57,19 +57,26 @@ function withMark(text: string): Uint8Array {
 }
 
 /** A copy of a result without its marks; undefined when it has none, for then nothing was replaced. */
-export function takeMarks(marked: Buffer): Replaced | undefined {
+export function takeMarks(marked: Buffer, maxBytes: number): Replaced | 'too-large' | undefined {
   const first = marked.indexOf(MARK);
   if (first < 0) return undefined;
 
-  const bytes = Buffer.allocUnsafe(marked.length);
-  let count = 0;
+  const count = countMarks(marked, first);
+  if (marked.length - count > maxBytes) return 'too-large';
+
+  const bytes = Buffer.allocUnsafe(marked.length - count);
   let length = 0;
   let from = 0;
   for (let at = first; at >= 0; at = marked.indexOf(MARK, from)) {
     length += marked.copy(bytes, length, from, at);
     from = at + 1;
-    count++;
   }
-  length += marked.copy(bytes, length, from);
-  return { bytes: bytes.subarray(0, length), count };
+  marked.copy(bytes, length, from);
+  return { bytes, count };
+}
+
+function countMarks(marked: Buffer, first: number): number {
+  let count = 0;
+  for (let at = first; at >= 0; at = marked.indexOf(MARK, at + 1)) count++;
+  return count;
 }

@@ -22,6 +22,8 @@ export interface ReplaceTask extends FindTask {
   readonly unit?: 'text' | 'line';
   /** How many matches of each unit are replaced; all when left out. */
   readonly limit?: number;
+  /** What the text may grow to; without it 64 MiB where the unit is the line. */
+  readonly maxBytes?: number;
   /** Of how many replacements the places are told, where the unit is the text; of none when left out. */
   readonly maxPlaces?: number;
 }
@@ -38,4 +40,5 @@ export type FromThread =
   | { kind: 'replaced'; bytes: Uint8Array | undefined; count: number; places: Place[] }
   | { kind: 'bad-regex'; pattern: string; reason: string }
   | { kind: 'bad-replacement'; reference: string; pattern: string; hint: string }
+  | { kind: 'too-large'; maxBytes: number }
   | { kind: 'broken'; stack: string };

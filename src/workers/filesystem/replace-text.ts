@@ -1,62 +1,62 @@
 /**
  * An exact replacement in a text, as bytes, with the places it made.
  *
- * A caller who speaks of lines with LF means the lines of a CRLF file too: what is looked for is spelled as the file
- * spells it, and so is what goes in. One who writes CRLF is taken by the word.
+ * A caller who speaks of lines with LF means the lines of a CRLF file too: what goes in is spelled as the line it goes
+ * into. One who writes CRLF is taken by the word. It is laid out before it is made, so that what becomes too large
+ * costs nothing.
  */
-import { lineEnding, type ByteRange } from '#host';
+import { lineEnd, lineEnding, type ByteRange } from '#host';
+import type { Occurrences } from './find-text.ts';
 
-export interface ReplaceRequest {
-  oldString: string;
-  newString: string;
-  /** Occurrences to replace, from the top. */
-  atMost: number;
+export interface Layout {
+  /** What goes in at each occurrence. */
+  puts: Buffer[];
+  /** Of the new text, in bytes. */
+  size: number;
 }
 
 export interface Replaced {
   text: Buffer;
-  replacements: number;
   /** What was put in, in the new text. */
   places: ByteRange[];
 }
 
-/** Where a string is in a text, from the top, none overlapping another; in the spelling that the text has. */
-export interface Occurrences {
-  starts: number[];
-  length: number;
-}
+export function layOut(
+  text: Buffer,
+  { starts, length }: Occurrences,
+  { oldString, newString }: { oldString: string; newString: string },
+): Layout {
+  const isVerbatim = oldString.includes('\r\n') || newString.includes('\r\n') || !newString.includes('\n');
+  const plain = Buffer.from(newString);
+  const spelled = { '\n': plain, '\r\n': isVerbatim ? plain : Buffer.from(newString.replaceAll('\n', '\r\n')) };
 
-export function findAll(text: Buffer, oldString: string): Occurrences {
-  for (const spelling of spellingsOf(oldString)) {
-    const wanted = Buffer.from(spelling);
-    const starts: number[] = [];
-    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) starts.push(at);
-    if (starts.length > 0) return { starts, length: wanted.length };
+  const puts: Buffer[] = [];
+  let size = text.length;
+  let put = plain;
+  let knownUntil = isVerbatim ? text.length : 0;
+  for (const start of starts) {
+    // Each line is looked at once, however many occurrences it has.
+    if (start >= knownUntil) {
+      knownUntil = lineEnd(text, start);
+      put = spelled[lineEnding(text, start)];
+    }
+    puts.push(put);
+    size += put.length - length;
   }
-  return { starts: [], length: 0 };
+  return { puts, size };
 }
 
-export function replaceAt(text: Buffer, { starts, length }: Occurrences, request: ReplaceRequest): Replaced {
-  const { oldString, newString, atMost } = request;
-  const isVerbatim = oldString.includes('\r\n') || newString.includes('\r\n');
-  const parts: Buffer[] = [];
+export function replaceAt(text: Buffer, { starts, length }: Occurrences, { puts, size }: Layout): Replaced {
+  const result = Buffer.allocUnsafe(size);
   const places: ByteRange[] = [];
   let done = 0;
-  let size = 0;
-  for (const start of starts.slice(0, atMost)) {
-    const isCrlf = !isVerbatim && lineEnding(text, start) === '\r\n';
-    const kept = text.subarray(done, start);
-    const put = Buffer.from(isCrlf ? newString.replaceAll('\n', '\r\n') : newString);
-    parts.push(kept, put);
-    places.push({ start: size + kept.length, end: size + kept.length + put.length });
-    size += kept.length + put.length;
-    done = start + length;
-  }
-  parts.push(text.subarray(done));
-  return { text: Buffer.concat(parts), replacements: places.length, places };
-}
-
-function spellingsOf(oldString: string): string[] {
-  if (!oldString.includes('\n')) return [oldString];
-  return [oldString, oldString.replaceAll(/\r?\n/g, '\r\n'), oldString.replaceAll('\r\n', '\n')];
+  let end = 0;
+  starts.forEach((at, i) => {
+    const start = end + text.copy(result, end, done, at);
+    end = start + puts[i]!.copy(result, start);
+    places.push({ start, end });
+    done = at + length;
+  });
+  text.copy(result, end, done);
+  return { text: result, places };
 }

@@ -17,6 +17,9 @@ export function toArgv({ command, args }: { command: string; args: readonly stri
   const argv: Argv = [program, ...rest];
   if (argv.length > MAX_ARGV_WORDS) throw refuse(`argv: ${argv.length} words; the limit is ${MAX_ARGV_WORDS}`);
 
+  const cut = argv.findIndex((word) => word.includes('\0'));
+  if (cut >= 0) throw refuse(`argv: word ${cut} holds a NUL character`);
+
   const bytes = argv.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
   if (bytes > MAX_ARGV_BYTES) throw refuse(`argv: ${bytes} bytes; the limit is ${MAX_ARGV_BYTES}`);
   return argv;

@@ -26,7 +26,7 @@ describe('the base', () => {
 
 describe('a call', () => {
   const base = { PATH: '/bin', LANG: 'C' };
-  const allowed = new Set(['PATH', 'LANG', 'TERM', 'LD_PRELOAD']);
+  const allowed = new Set(['PATH', 'HOME', 'LANG', 'TERM', 'LD_PRELOAD', 'XDG_CONFIG_HOME']);
 
   test('sets and replaces listed variables', () => {
     expect(withCallVariables(base, { LANG: 'xx', TERM: '' }, allowed)).toEqual({ PATH: '/bin', LANG: 'xx', TERM: '' });
@@ -35,6 +35,12 @@ describe('a call', () => {
   test.each([
     ['SECRET', 'x', 'env: SECRET may not be set; allowed are: LANG, TERM'],
     ['PATH', '/evil', 'env: PATH may not be set: it decides which program a name stands for'],
+    ['HOME', '/evil', 'env: HOME may not be set: it decides which start-up files programs read'],
+    [
+      'XDG_CONFIG_HOME',
+      '/evil',
+      'env: XDG_CONFIG_HOME may not be set: it makes programs run other code or holds a secret',
+    ],
     ['LD_PRELOAD', 'x', 'env: LD_PRELOAD may not be set: it makes programs run other code or holds a secret'],
     ['WORKCELL_TOKEN', 'x', 'env: WORKCELL_TOKEN may not be set: it makes programs run other code or holds a secret'],
     ['LANG', 'a\0b', 'env: the value of LANG holds a NUL character'],

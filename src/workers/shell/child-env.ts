@@ -2,13 +2,19 @@
  * The environment of a command: what the operator lets through, then what the call sets.
  *
  * Variables that make programs load or run other code never pass, whoever names them. PATH decides which program a name
- * stands for, so a call cannot set it; the token of the bus is nobody's business.
+ * stands for and HOME which start-up files it reads, so a call cannot set them; the token of the bus is nobody's business.
  */
 import { isHijackVariable } from '#host';
 import type { ShellConfig } from './config.ts';
 import { errors } from './errors.ts';
 
 const NEVER_PASSED = new Set(['WORKCELL_TOKEN']);
+
+/** What only the operator decides, and why. */
+const NEVER_SET: ReadonlyMap<string, string> = new Map([
+  ['PATH', 'it decides which program a name stands for'],
+  ['HOME', 'it decides which start-up files programs read'],
+]);
 
 export type Environment = Record<string, string>;
 
@@ -37,13 +43,15 @@ export function withCallVariables(
 
 function objectionTo(name: string, value: string, allowed: ReadonlySet<string>): string | undefined {
   if (!mayPass(name)) return `${name} may not be set: it makes programs run other code or holds a secret`;
-  if (name === 'PATH') return 'PATH may not be set: it decides which program a name stands for';
+
+  const reason = NEVER_SET.get(name);
+  if (reason !== undefined) return `${name} may not be set: ${reason}`;
   if (!allowed.has(name)) return `${name} may not be set; allowed are: ${[...allowed].filter(isSettable).join(', ')}`;
   return value.includes('\0') ? `the value of ${name} holds a NUL character` : undefined;
 }
 
 function isSettable(name: string): boolean {
-  return name !== 'PATH' && mayPass(name);
+  return !NEVER_SET.has(name) && mayPass(name);
 }
 
 function mayPass(name: string): boolean {

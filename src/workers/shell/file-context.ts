@@ -15,12 +15,13 @@ export function openFiles(
   root: string,
   { max_read_bytes, max_write_bytes, denylist_paths }: ShellConfig['fs'],
 ): ShellFiles {
-  const files = new HostFileSystem({ roots: [root], deniedPaths: denylist_paths });
+  const maxWriteBytes = max_write_bytes || Infinity;
+  const files = new HostFileSystem({ roots: [root], deniedPaths: denylist_paths, maxWriteBytes });
   const openReads = new OpenReads();
   return {
     files,
     maxReadBytes: max_read_bytes || Infinity,
-    maxWriteBytes: max_write_bytes || Infinity,
+    maxWriteBytes,
     idleMs: IDLE_MS,
     openReads,
     async close() {

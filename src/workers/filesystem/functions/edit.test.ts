@@ -159,6 +159,34 @@ test('text that is taken apart in overlapping ways is replaced from the top', as
   expect(readFileSync(dir.path('ws/f'), 'utf8')).toBe('ba');
 });
 
+test('more occurrences than are replaced at once are refused, and fewer of them are replaced', async () => {
+  await using dir = await tempDir({ 'ws/f': 'a'.repeat(100_001) });
+  for (const asked of [{ count: 0 }, { count: 100_001 }, { expect_unique: true }]) {
+    expect(await editing(dir, { old_string: 'a', new_string: 'b', ...asked })).toEqual({
+      success: false,
+      error: `old_string is more than 100000 times in ${dir.path('ws/f')}; give more of the text around it, or a smaller \`count\``,
+      metadata: { code: 'F210' },
+    });
+  }
+  expect(await editing(dir, { old_string: 'a', new_string: 'b', count: 100_000 })).toMatchObject({
+    data: { replacements: 100_000 },
+  });
+  expect(readFileSync(dir.path('ws/f'), 'utf8')).toBe(`${'b'.repeat(100_000)}a`);
+});
+
+test('what goes in ends its lines as the line does that it goes into', async () => {
+  await using dir = await tempDir({ 'ws/f': 'a a\r\na\na\r\na' });
+  await editing(dir, { old_string: 'a', new_string: 'x\ny', count: 0 });
+  expect(readFileSync(dir.path('ws/f'), 'utf8')).toBe('x\r\ny x\r\ny\r\nx\ny\nx\r\ny\r\nx\r\ny');
+});
+
+test('a preview cuts long lines between characters', async () => {
+  const long = `X${'é'.repeat(5000)}\r\nY${'日'.repeat(5000)}`;
+  await using dir = await tempDir({ 'ws/f': long });
+  const reply = await editing(dir, { old_string: 'X', new_string: 'Z' });
+  expect(reply.data!.preview).toBe(`     1│Z${'é'.repeat(999)}\n     2│Y${'日'.repeat(999)}\n`);
+});
+
 test('edits of one file at the same time are all kept', async () => {
   await using dir = await tempDir({ 'ws/f': Array.from({ length: 20 }, (_, i) => `<${i}>\n`).join('') });
   const replies = await Promise.all(

@@ -6,16 +6,20 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { countLines, versionOf, type JailEntry } from '#host';
+import { countLines, takeTurn, versionOf, type JailEntry } from '#host';
 import { defineAction } from '../action.ts';
 import { closestLines } from '../closest-lines.ts';
 import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
 import { errors } from '../errors.ts';
+import { findText } from '../find-text.ts';
 import { previewPlaces } from '../numbered-lines.ts';
-import { findAll, replaceAt } from '../replace-text.ts';
+import { layOut, replaceAt } from '../replace-text.ts';
 import type { FilesystemContext } from '../worker.ts';
 
 const MAX_LINES_TOLD = 20;
+
+/** Occurrences that are replaced, or counted, at once. */
+const MAX_OCCURRENCES = 100_000;
 
 const Request = z.object({
   path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
@@ -66,25 +70,43 @@ async function editTarget(
 ) {
   const path = `/${target.relativePath}`;
   const before = await readCurrentText(target, expected_version, context);
-  const found = findAll(before, old_string);
+  const isUniqueExpected = expect_unique && count === 1;
+  const wanted = count === 0 || isUniqueExpected ? Infinity : count;
+  // One more than may be tells that there are too many.
+  const atMost = Math.min(wanted, MAX_OCCURRENCES + 1);
+  const found = await findText(before, old_string, { atMost, signal: scope.signal });
   if (found.starts.length === 0) {
     throw errors.fail('F219', { path, closest: await closestLines(before.toString(), old_string, scope) });
   }
-  if (expect_unique && count === 1 && found.starts.length > 1) {
-    const lines = found.starts.slice(0, MAX_LINES_TOLD).map((start) => countLines(before.subarray(0, start + 1)));
+  if (found.starts.length > MAX_OCCURRENCES) {
+    const problem = `old_string is more than ${MAX_OCCURRENCES} times in ${path}; give more of the text around it, or a smaller \`count\``;
+    throw errors.fail('F210', { problem });
+  }
+  if (isUniqueExpected && found.starts.length > 1) {
+    const lines = await linesOf(before, found.starts.slice(0, MAX_LINES_TOLD), scope);
     throw errors.fail('F220', { path, count: found.starts.length, lines });
   }
 
-  const atMost = count === 0 ? Infinity : count;
-  const after = replaceAt(before, found, { oldString: old_string, newString: new_string, atMost });
-  const size = after.text.length;
+  const layout = layOut(before, found, { oldString: old_string, newString: new_string });
+  const { size } = layout;
   if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
 
+  const after = replaceAt(before, found, layout);
   await context.changes.write(target, after.text);
   return {
     path,
-    replacements: after.replacements,
+    replacements: after.places.length,
     preview: previewPlaces(after.text, after.places),
     version: versionOf(after.text),
   };
+}
+
+/** The numbers of the lines that hold these bytes. */
+async function linesOf(text: Buffer, starts: readonly number[], scope: { signal: AbortSignal }): Promise<number[]> {
+  const lines: number[] = [];
+  for (const start of starts) {
+    lines.push(countLines(text.subarray(0, start + 1)));
+    await takeTurn(scope);
+  }
+  return lines;
 }

@@ -6,11 +6,13 @@
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import { firstNames, visitBelow, type JailDir } from '#host';
+import { firstNames, Turns, visitBelow, type JailDir } from '#host';
 import { defineAction } from '../action.ts';
 import { Entry, entryOf, isHidden, matcherOf, maxResultsField, truncatedField } from '../listing.ts';
 
 type Entries = z.input<typeof Entry>[];
+
+const TURN_MS = 5;
 
 const Request = z.object({
   path: z.string().default('.').describe('The directory: absolute, or from the first allowed path.'),
@@ -62,7 +64,13 @@ async function listDirectory(
     signal,
     accepts: (name) => (include_hidden || !isHidden(name)) && matches(dir, name),
   });
-  const entries = names.flatMap((name) => entryOf(dir, name) ?? []);
+  const turns = new Turns(signal, TURN_MS);
+  const entries: Entries = [];
+  for (const name of names) {
+    const entry = entryOf(dir, name);
+    if (entry) entries.push(entry);
+    if (turns.isOver) await turns.next();
+  }
   return { entries, truncated: total > names.length };
 }
 

@@ -63,6 +63,8 @@ describe('words', () => {
     ['an argument that is a number', { command: 'echo', args: ['x', 1] }, `'args[1]' must be a string (got number)`],
     ['X09 no command', { args: ['x'] }, 'missing field `command`'],
     ['no object', 'echo', 'the payload must be an object (got a string)'],
+    ['an argument with a NUL', { command: 'echo', args: ['a', 'b\0c'] }, 'argv: word 2 holds a NUL character'],
+    ['a line with a NUL', { command: 'echo\0 a' }, 'argv: word 0 holds a NUL character'],
     [
       'more than a system takes',
       { command: 'echo', args: ['x'.repeat(2 ** 17)] },

@@ -93,6 +93,36 @@ test('a file that is missing, no file or no text fails by itself', async () => {
   });
 });
 
+test('a file that would grow beyond max_write_bytes fails by itself, and one that stays as it is does not', async () => {
+  await using dir = await tempDir({ 'j/grows': 'x\n'.repeat(6), 'j/large': 'y'.repeat(30), 'j/fits': 'x\n' });
+  const files = ['j/grows', 'j/large', 'j/fits'].map(dir.path);
+  const limited = { fs: { ...config(dir).fs, max_write_bytes: 20 } };
+  expect(await run(sed, { files, pattern: 'x', replacement: 'long' }, limited)).toEqual({
+    results: [
+      {
+        path: files[0],
+        replacements: 0,
+        success: false,
+        error: 'with its replacements the text is larger than 20 bytes',
+      },
+      { path: files[1], replacements: 0, success: true },
+      { path: files[2], replacements: 1, success: true },
+    ],
+    total_replacements: 1,
+  });
+  expect(['j/grows', 'j/fits'].map((name) => textOf(dir, name))).toEqual(['x\n'.repeat(6), 'long\n']);
+});
+
+test.each(['include_glob', 'exclude_glob'])('more than 256 of %s are refused', async (field) => {
+  await using dir = await tempDir({ 'j/f': 'x' });
+  const globs = Array.from({ length: 257 }, () => '*');
+  const edit = { path: dir.path('j'), pattern: 'x', replacement: 'y', [field]: globs };
+  await expect(call(dir, edit)).rejects.toMatchObject({
+    code: 'S210',
+    message: 'bad glob "*": a list holds at most 256 globs',
+  });
+});
+
 test('F53 the mode stays, special bits too', async () => {
   await using dir = await tempDir({ 'j/f': { content: 'x', mode: 0o4755 } });
   await call(dir, { files: [dir.path('j/f')], pattern: 'x', replacement: 'y' });

@@ -1,0 +1,63 @@
+/**
+ * Where a text stands in a larger one, found in turns.
+ *
+ * The platform's search takes the length of both multiplied for a text like `aaabaaa` among many `a`. So only the first
+ * bytes are searched for, in a window at a time, and what begins alike is compared as a whole.
+ */
+import { Turns } from '#host';
+
+const HEAD_BYTES = 256;
+const WINDOW_BYTES = 65_536;
+
+const TURN_MS = 5;
+
+/** From the top, none overlapping another; in the spelling that the text has. */
+export interface Occurrences {
+  starts: number[];
+  /** Of each, in bytes. */
+  length: number;
+}
+
+/** The first of them. What is looked for with LF is found with the CRLF of the text as well, and the other way round. */
+export async function findText(
+  text: Buffer,
+  wanted: string,
+  { atMost, signal }: { atMost: number; signal: AbortSignal },
+): Promise<Occurrences> {
+  const turns = new Turns(signal, TURN_MS);
+  for (const spelling of spellingsOf(wanted)) {
+    const bytes = Buffer.from(spelling);
+    const starts = await startsOf(text, bytes, { atMost, turns });
+    if (starts.length > 0) return { starts, length: bytes.length };
+  }
+  return { starts: [], length: 0 };
+}
+
+async function startsOf(
+  text: Buffer,
+  wanted: Buffer,
+  { atMost, turns }: { atMost: number; turns: Turns },
+): Promise<number[]> {
+  const head = wanted.subarray(0, HEAD_BYTES);
+  const starts: number[] = [];
+  let from = 0;
+  while (starts.length < atMost && from + wanted.length <= text.length) {
+    if (turns.isOver) await turns.next();
+    const found = text.subarray(from, from + WINDOW_BYTES + head.length - 1).indexOf(head);
+    if (found < 0) {
+      from += WINDOW_BYTES;
+      continue;
+    }
+
+    const start = from + found;
+    const isWhole = text.subarray(start, start + wanted.length).equals(wanted);
+    if (isWhole) starts.push(start);
+    from = start + (isWhole ? wanted.length : 1);
+  }
+  return starts;
+}
+
+function spellingsOf(text: string): string[] {
+  if (!text.includes('\n')) return [text];
+  return [text, text.replaceAll(/\r?\n/g, '\r\n'), text.replaceAll('\r\n', '\n')];
+}
