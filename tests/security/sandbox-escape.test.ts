@@ -132,6 +132,12 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     }
   });
 
+  test('what all machines share is neither told nor used up: the line that started the kernel, terminals', async () => {
+    await using machine = await start();
+    await machine.sh('for i in $(seq 70); do sleep 20 <> /dev/ptmx & done; sleep 1');
+    expect((await machine.sh('wc -c < /proc/cmdline; ls /dev/pts | grep -vc ptmx')).stdout).toBe('0\n64');
+  });
+
   test('a secret of the host is nowhere to be found', async () => {
     const secret = randomBytes(12).toString('hex');
     await using dir = await tempDir({ secret });

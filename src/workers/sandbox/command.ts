@@ -13,13 +13,24 @@ const WHITE_SPACE = /\p{White_Space}/u;
 
 const EXAMPLES = 'use cmd: "node -v", or cmd: "node" with args: ["-v"], or argv: ["node", "-v"]';
 
+/** What the agent takes of one command with its environment. No system gives a program as much. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
 export function toArgv(shape: CommandShape): string[] {
+  requireSendable([shape.cmd, ...shape.args, ...shape.argv], 'the command');
   const argv = readShape(shape);
   if (!argv[0]) throw errors.fail('S001', { problem: `the command is empty; ${EXAMPLES}` });
   if (argv.some((word) => word.includes('\0'))) {
     throw errors.fail('S001', { problem: 'the command has a NUL character, which no program can be given' });
   }
   return argv;
+}
+
+/** Before anything is done with them: words that no program can be given cost nothing. */
+export function requireSendable(words: readonly string[], what: string): void {
+  const bytes = words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
+  if (bytes <= MAX_BYTES) return;
+  throw errors.fail('S001', { problem: `${what} is ${bytes} bytes; a program can be given ${MAX_BYTES} at most` });
 }
 
 function readShape({ cmd, args, argv }: CommandShape): string[] {

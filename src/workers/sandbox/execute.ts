@@ -7,6 +7,7 @@ import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
 import { isBase64 } from './base64.ts';
+import { requireSendable } from './command.ts';
 import { mergeEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
 import type { ExecOutcome } from './guest/agent-client.ts';
@@ -46,11 +47,13 @@ export async function execute(
   { signal }: Pick<CallScope, 'signal'>,
 ) {
   const { facts, agent } = sandbox;
+  const merged = mergeEnv(facts.env, env);
+  requireSendable([...argv, ...merged.flat()], 'the command with its environment');
   const effectiveMs = Math.min(timeoutMs ?? DEFAULT_TIMEOUT_MS, config.max_exec_timeout_ms);
   const outcome = await sandbox.executing(() =>
     agent.exec({
       argv,
-      env: mergeEnv(facts.env, env),
+      env: merged,
       cwd: workdir ?? facts.workdir,
       uid: facts.user.uid,
       gid: facts.user.gid,
@@ -83,6 +86,11 @@ const WHY_NOT: Record<string, { words: string; exitCode: number }> = {
   ENOTDIR: { words: 'not found', exitCode: 127 },
   EACCES: { words: 'permission denied', exitCode: 126 },
   EISDIR: { words: 'permission denied', exitCode: 126 },
+  E2BIG: { words: 'the words and the environment are more than a program can be given', exitCode: 126 },
+  EMFILE: { words: 'the sandbox has too many open files', exitCode: 126 },
+  ENFILE: { words: 'the sandbox has too many open files', exitCode: 126 },
+  EAGAIN: { words: 'the sandbox has too many processes', exitCode: 126 },
+  ENOMEM: { words: 'the sandbox has no memory left', exitCode: 126 },
   ENOEXEC: { words: 'not a program: a script starts with #! and its interpreter', exitCode: 126 },
 };
 

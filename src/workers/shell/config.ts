@@ -68,7 +68,9 @@ export const configSchema = z.strictObject({
   allowed_env: z
     .array(z.string())
     .default(['PATH', 'HOME', 'LANG', 'LC_ALL', 'TERM'])
-    .describe('Variables that commands see, and that a call may set. Those that hijack programs never pass.'),
+    .describe(
+      'Variables that commands see, and that a call may set, PATH and HOME excepted. Those that hijack programs never pass.',
+    ),
   allowlist: z
     .array(z.string())
     // Programs that only look. What can start others or write where it likes (env, find, git, sed, sh) is left out.

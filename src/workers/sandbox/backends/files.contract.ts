@@ -229,6 +229,29 @@ export function fileContract(subject: () => Subject): void {
     );
   });
 
+  test('a move between mounts that runs out of room leaves nothing behind', async () => {
+    await using machine = await startMachine(subject().backend, { ...subject().shape, diskMb: 16 });
+    await machine.sh(
+      'mkdir /dev/shm/d; head -c 1000 /dev/zero > /dev/shm/d/a; head -c 20000000 /dev/zero > /dev/shm/d/b',
+    );
+    const moving = machine.files.rename('/dev/shm/d', '/home/d', { overwrite: false, ...scope() });
+    await expect(moving).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect((await machine.sh('ls -A /home /dev/shm/d')).stdout).toBe('/dev/shm/d:\na\nb\n\n/home:');
+  });
+
+  test('a file that grew over the limit before it was read is too large', async () => {
+    await using machine = await start();
+    await machine.sh('printf 12345 > /tmp/small; head -c 1000000 /dev/zero > /tmp/large; echo end > /tmp/end');
+    const paths = ['/tmp/small', '/proc/self/smaps', '/tmp/large', '/tmp/end'];
+    const read = await collect(machine.files.readMany(paths, { maxBytes: 100, ...scope() }));
+    expect(read.map(({ content }) => (Buffer.isBuffer(content) ? content.length : content.code))).toEqual([
+      5,
+      'EFBIG',
+      'EFBIG',
+      4,
+    ]);
+  });
+
   test('a directory of the image moves as any other', async () => {
     await using machine = await start();
     await machine.files.rename('/etc', '/home/etc', { overwrite: false, ...scope() });

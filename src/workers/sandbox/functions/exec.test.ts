@@ -61,6 +61,9 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     ['C12', { cmd: 'true', env: { 'a-b': '1' } }, 'a-b'],
     ['C14', { cmd: 'cat', stdin: '!!' }, 'base64'],
     ['a workdir that is not there', { cmd: 'true', workdir: '/no/where' }, 'workdir /no/where'],
+    ['a line of more than 4 MiB', { cmd: `echo ${'x '.repeat(2_100_000)}` }, 'the command is 4200006 bytes'],
+    ['words of more than 4 MiB', { argv: ['echo', 'x'.repeat(4_200_000)] }, 'the command is 4200007 bytes'],
+    ['an environment of more than 4 MiB', { cmd: 'true', env: { B: 'x'.repeat(4_200_000) } }, 'with its environment'],
   ])('%s is S001', async (_, request, words) => {
     expect(await failure(request)).toMatchObject({ code: 'S001', message: expect.stringContaining(words) });
   });
@@ -72,6 +75,11 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
   test('C8 C17 a program that is not there', async () => {
     expect(await exec({ cmd: "'true'" })).toMatchObject({ exit_code: 127, success: false });
     expect(await exec({ cmd: '/no/such' })).toMatchObject({ exit_code: 127, stderr: 'exec: /no/such: not found\n' });
+  });
+
+  test('words that no system takes', async () => {
+    const stderr = 'exec: echo: the words and the environment are more than a program can be given\n';
+    expect(await exec({ argv: ['echo', 'x'.repeat(3_000_000)] })).toMatchObject({ exit_code: 126, stderr });
   });
 
   test('C15 an exit code is an answer', async () => {

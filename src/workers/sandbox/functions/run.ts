@@ -78,7 +78,7 @@ export const run = sandbox.defineFunction({
       const reply = await during('exec', id, () => execute(made, command, context.config, scope));
       return isKept ? { ...reply, sandbox_id: id } : reply;
     } finally {
-      if (!isKept) await context.sandboxes.stop(made, 'sandbox::run was done with it');
+      if (!isKept || scope.signal.aborted) await context.sandboxes.stop(made, 'sandbox::run was done with it');
     }
   },
 });

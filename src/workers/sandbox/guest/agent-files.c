@@ -27,8 +27,15 @@ enum { COPY_BYTES = 256 * 1024, ROWS_BYTES = 64 * 1024, MAX_NAME = 4096, ROW_BYT
 
 static uint8_t block[COPY_BYTES];
 
+/* What goes away again when the work cannot be done. */
+static const char *half_done;
+static void remove_path(const char *path, bool is_recursive, uint8_t about);
+
 /* Ends the work with the reason why it could not be done. */
 static void refuse(int error, uint8_t about) {
+  const char *left = half_done;
+  half_done = NULL;
+  if (left && !faccessat(AT_FDCWD, left, F_OK, AT_SYMLINK_NOFOLLOW)) remove_path(left, true, about);
   answer((uint32_t)error, about, NULL, 0);
   _exit(0);
 }
@@ -180,8 +187,9 @@ static void read_many(struct reader *r) {
     int fd = open_to_read(take_text(r), &st);
     uint32_t error = fd < 0 ? (uint32_t)errno : (uint64_t)st.st_size > max_bytes ? EFBIG : 0, length = 0;
     write_all(CHILD_OUT, &error, 4);
-    while (error == 0) {
-      ssize_t got = read(fd, block, COPY_BYTES);
+    /* One that grew meanwhile is too large as well: the piece that passes the limit tells. */
+    for (uint64_t total = 0; error == 0; total += length) {
+      ssize_t got = total > max_bytes ? 0 : read(fd, block, COPY_BYTES);
       length = got > 0 ? (uint32_t)got : 0;
       write_all(CHILD_OUT, &length, 4);
       if (length == 0) break;
@@ -387,8 +395,16 @@ static void keep_rights(int dir, const char *name, const struct stat *st) {
   utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
+static volatile sig_atomic_t is_unwanted;
+
+static void note_unwanted(int signal) {
+  (void)signal;
+  is_unwanted = 1;
+}
+
 static void copy_bytes(int from, int to) {
   for (ssize_t length; (length = read(from, block, COPY_BYTES)) != 0;) {
+    if (is_unwanted) refuse(ECANCELED, ABOUT_PATH);
     need(length > 0, ABOUT_SOURCE);
     for (ssize_t done = 0, piece; done < length; done += piece) {
       piece = write(to, block + done, (size_t)(length - done));
@@ -400,6 +416,7 @@ static void copy_bytes(int from, int to) {
 /* Copies one entry with what is in it; links stay links. */
 static void copy_entry(int from_dir, const char *from, int to_dir, const char *to) {
   struct stat st;
+  if (is_unwanted) refuse(ECANCELED, ABOUT_PATH);
   need(fstatat(from_dir, from, &st, AT_SYMLINK_NOFOLLOW) == 0, ABOUT_SOURCE);
   if (S_ISLNK(st.st_mode)) {
     char target[PATH_MAX];
@@ -436,12 +453,12 @@ static void move_by_copy(const char *from, const char *to, bool is_overwriting) 
   char draft[PATH_MAX];
   int length = snprintf(draft, sizeof draft, "%s.workcell-%d", to, (int)getpid());
   if (length < 0 || (size_t)length >= sizeof draft) refuse(ENAMETOOLONG, ABOUT_PATH);
+  if (!faccessat(AT_FDCWD, draft, F_OK, AT_SYMLINK_NOFOLLOW)) refuse(EEXIST, ABOUT_PATH);
+  signal(SIGTERM, note_unwanted);
+  half_done = draft;
   copy_entry(AT_FDCWD, from, AT_FDCWD, draft);
-  if (syscall(SYS_renameat2, AT_FDCWD, draft, AT_FDCWD, to, is_overwriting ? 0 : RENAME_NOREPLACE)) {
-    int error = errno;
-    remove_path(draft, true, ABOUT_PATH);
-    refuse(error, ABOUT_PATH);
-  }
+  need(syscall(SYS_renameat2, AT_FDCWD, draft, AT_FDCWD, to, is_overwriting ? 0 : RENAME_NOREPLACE) == 0, ABOUT_PATH);
+  half_done = NULL;
   remove_path(from, true, ABOUT_SOURCE);
 }
 

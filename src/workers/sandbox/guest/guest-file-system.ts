@@ -27,6 +27,7 @@ import { GuestFiles } from './guest-files.ts';
 import { grepGuest } from './guest-grep.ts';
 import type { Row } from './guest-rows.ts';
 import { sedGuest } from './guest-sed.ts';
+import { sortInTurns } from './sort-in-turns.ts';
 
 /** Entries of one listing; a reply with more is larger than a message may be. */
 const MAX_LISTED = 200_000;
@@ -50,7 +51,7 @@ export class GuestFileSystem implements FileSystem {
         isTruncated = entries.length > MAX_LISTED;
         if (isTruncated) break;
       }
-      const sorted = entries.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
+      const sorted = await sortInTurns(entries, (entry) => entry.name, scope);
       return { entries: sorted.slice(0, MAX_LISTED), isTruncated };
     });
   }
@@ -101,15 +102,19 @@ function toInfo(name: string, { kind, sizeBytes, mode, mtimeSecs }: Row): FileIn
   return { name, kind: kind === 'unreadable' ? 'other' : kind, sizeBytes, mode, mtimeSecs };
 }
 
-/** Fails when the file turned out to be shorter than it said, as one that is cut while it is read does. */
+/** Fails as the rest of it does, and when it was shorter than it said, as one that is cut while it is read is. */
 async function* complete(
   bytes: AsyncIterable<Buffer>,
   { path, sizeBytes }: { path: string; sizeBytes: number },
 ): AsyncGenerator<Uint8Array> {
   let total = 0;
-  for await (const piece of bytes) {
-    total += piece.length;
-    yield piece;
+  try {
+    for await (const piece of bytes) {
+      total += piece.length;
+      yield piece;
+    }
+  } catch (error) {
+    throw HostError.fromErrno(error, path);
   }
   if (total < sizeBytes) throw new HostError('io', path);
 }
@@ -127,6 +132,8 @@ async function asHostError<T>(
     const named = error.about === 'source' ? (options.source ?? path) : path;
     if (error.code === 'EISDIR' && options.directoryIs) throw new HostError(options.directoryIs, named, error);
     if (error.code === 'ENOTDIR' && error.about === 'path') throw new HostError('not-a-directory', named, error);
+    // A pipe or a device, which the agent does not open: it would never end, or never begin.
+    if (error.code === 'ENXIO') throw new HostError('not-a-file', named, error);
     throw HostError.fromErrno(error, named);
   }
 }

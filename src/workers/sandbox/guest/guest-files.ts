@@ -10,6 +10,12 @@ import { readRow, rowsOf, type Row } from './guest-rows.ts';
 import type { GuestStream } from './guest-stream.ts';
 import { RequestBytes, UNSAID } from './request-bytes.ts';
 
+/** The errno of a file that is larger than it may be. */
+const EFBIG = 27;
+
+/** Files are read in pieces no larger than this. */
+const MAX_PIECE_BYTES = 256 * 1024;
+
 /** More than a window may be under way to one who reads a file, so that it does not wait for each answer. */
 const READ_AHEAD_BYTES = 1024 * 1024;
 
@@ -208,11 +214,12 @@ async function readContent(reader: PieceReader, maxBytes: number): Promise<Buffe
   let total = 0;
   for (;;) {
     const length = (await reader.read(4)).readUInt32LE(0);
-    if (length === 0) return Buffer.concat(pieces);
+    if (length === 0) return total > maxBytes ? new GuestError(EFBIG, 0) : Buffer.concat(pieces);
     total += length;
-    // A file may grow while it is read, a little.
-    if (total > 2 * maxBytes) throw new ProtocolError('payload', `a file of more than ${2 * maxBytes} bytes`);
+    // A file may have grown after it was measured; the piece that passes the limit is the last one.
+    if (total > maxBytes + MAX_PIECE_BYTES) throw new ProtocolError('payload', `a file of ${total} bytes`);
     pieces.push(await reader.read(length));
+    if (total > maxBytes) pieces.length = 0;
   }
 }
 

@@ -1,36 +1,45 @@
 /**
  * Lines of a guest's files that match a regex. The guest only lists and reads; patterns never reach it.
  *
- * Files are asked for in batches and each batch is searched as one text, off the main thread.
+ * Files are asked for in batches and each is searched as it arrives, off the main thread. Sizes that were walked only
+ * shape the batches: a file may have grown since, and the guest may lie.
  */
-import { isUtf8 } from 'node:buffer';
-
 import {
   compileGlobs,
   FileFault,
   HostError,
+  takeTurn,
   type FileScope,
   type GrepAnswer,
   type GrepRequest,
   type RegexThreads,
 } from '#host';
+import { asUtf8 } from './as-utf8.ts';
 import { GuestError } from './guest-error.ts';
 import type { GuestFiles } from './guest-files.ts';
+import { LineCounter } from './line-counter.ts';
+import { sortInTurns } from './sort-in-turns.ts';
 
 /** Larger files are counted and not searched. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 const BATCH_FILES = 256;
 const BATCH_BYTES = 1024 * 1024;
-const MAX_WALKED = 1_000_000;
+const MAX_WALKED = 200_000;
+const MAX_PATH_BYTES = 64 * 1024 * 1024;
 const MAX_DEPTH = 512;
 const MAX_SKIPPED = 100;
 
 /** A file with a NUL this early is not text. */
 const BINARY_BYTES = 8192;
 
+/** Most matches, whatever is asked for, and most text of an answer: once it is passed there are no further matches. */
+const MAX_MATCHES = 100_000;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+const LINES_AT_ONCE = 1024;
+
 const ELLIPSIS = '…';
-const LINE_FEED = 0x0a;
 
 export interface GuestSearch {
   files: GuestFiles;
@@ -57,9 +66,9 @@ export async function grepGuest(
   }
   const answer: GrepAnswer = { matches: [], isTruncated: false, skipped: [], filesTooLarge: 0 };
   const found = isDirectory ? await filesBelow(files, request, { answer, signal }) : [{ path, sizeBytes: 0 }];
+  const search = new Search(regexes, request, { answer, signal });
   for (const batch of batchesOf(found)) {
-    const texts = await readTexts(files, batch, { answer, signal });
-    await searchTexts(texts, { regexes, request, answer, signal });
+    await searchBatch(files, batch, search);
     if (answer.isTruncated) break;
   }
   return answer;
@@ -81,16 +90,25 @@ export async function filesBelow(
   const top = path.endsWith('/') ? path : `${path}/`;
   const found: Found[] = [];
   let walked = 0;
+  let pathBytes = 0;
   for await (const rows of files.walk(path, { maxDepth: MAX_DEPTH, signal })) {
     walked += rows.length;
-    if (walked > MAX_WALKED) throw new FileFault('bad-request', `more than ${MAX_WALKED} entries below ${path}`);
+    if (walked > MAX_WALKED) throw tooMuch(`more than ${MAX_WALKED} entries`, path);
     for (const { kind, name, sizeBytes } of rows) {
       if (kind === 'unreadable') skip(answer, `${top}${name}`, new GuestError(sizeBytes, 0));
-      else if (kind === 'file' && isIncluded(name) && !isExcluded(name))
-        found.push({ path: `${top}${name}`, sizeBytes });
+      if (kind !== 'file' || !isIncluded(name) || isExcluded(name)) continue;
+      const file = { path: `${top}${name}`, sizeBytes };
+      pathBytes += Buffer.byteLength(file.path);
+      found.push(file);
     }
+    if (pathBytes > MAX_PATH_BYTES) throw tooMuch(`files whose paths take more than ${MAX_PATH_BYTES} bytes`, path);
+    await takeTurn({ signal });
   }
-  return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return sortInTurns(found, (file) => file.path, { signal });
+}
+
+function tooMuch(what: string, path: string): FileFault {
+  return new FileFault('bad-request', `${what} below ${path}; name a path further down, or fewer with include_glob`);
 }
 
 function* batchesOf(found: readonly Found[]): Generator<string[]> {
@@ -107,65 +125,53 @@ function* batchesOf(found: readonly Found[]): Generator<string[]> {
   if (batch.length > 0) yield batch;
 }
 
-interface Text {
-  path: string;
-  bytes: Buffer;
-}
-
-async function readTexts(
-  files: GuestFiles,
-  paths: readonly string[],
-  { answer, signal }: { answer: GrepAnswer; signal: AbortSignal },
-): Promise<Text[]> {
-  const texts: Text[] = [];
+async function searchBatch(files: GuestFiles, paths: readonly string[], search: Search): Promise<void> {
+  const { answer, signal } = search;
   for await (const { path, content } of files.readMany(paths, { maxBytes: MAX_FILE_BYTES, signal })) {
     if (content instanceof GuestError && content.code === 'EFBIG') answer.filesTooLarge++;
     else if (content instanceof GuestError) skip(answer, path, content);
-    else if (!content.subarray(0, BINARY_BYTES).includes(0)) texts.push({ path, bytes: asUtf8(content) });
-  }
-  return texts;
-}
-
-/** What is no UTF-8 is searched with replacement characters in its place; lines stay where they are. */
-function asUtf8(bytes: Buffer): Buffer {
-  return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString());
-}
-
-async function searchTexts(
-  texts: readonly Text[],
-  search: { regexes: RegexThreads; request: GrepRequest; answer: GrepAnswer; signal: AbortSignal },
-): Promise<void> {
-  const { regexes, request, answer, signal } = search;
-  for (const { path, bytes } of texts) {
-    const { pattern, ignoreCase, maxMatches, maxLineBytes } = request;
-    const limit = maxMatches - answer.matches.length + 1;
-    const lines = await regexes.findLines({ pattern, ignoreCase, text: bytes, limit }, { signal });
-    const counter = new LineCounter(bytes);
-    for (const { lineStart, lineEnd } of lines) {
-      answer.isTruncated = answer.matches.length === maxMatches;
-      if (answer.isTruncated) return;
-      const text = shown(bytes.subarray(lineStart, lineEnd), maxLineBytes);
-      answer.matches.push({ path, line: counter.lineAt(lineStart), text });
+    else if (!content.subarray(0, BINARY_BYTES).includes(0)) {
+      await search.searchText(path, await asUtf8(content, { signal }));
     }
+    if (answer.isTruncated) return;
   }
 }
 
-/** Line numbers of growing offsets. */
-class LineCounter {
-  readonly #bytes: Buffer;
-  #at = 0;
-  #line = 1;
+/** One search through text after text, until its answer is full. */
+class Search {
+  readonly answer: GrepAnswer;
+  readonly signal: AbortSignal;
+  readonly #regexes: RegexThreads;
+  readonly #request: GrepRequest;
+  readonly #maxMatches: number;
+  #answerBytes = 0;
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+  constructor(
+    regexes: RegexThreads,
+    request: GrepRequest,
+    { answer, signal }: { answer: GrepAnswer; signal: AbortSignal },
+  ) {
+    this.answer = answer;
+    this.signal = signal;
+    this.#regexes = regexes;
+    this.#request = request;
+    this.#maxMatches = Math.min(request.maxMatches, MAX_MATCHES);
   }
 
-  lineAt(offset: number): number {
-    for (;;) {
-      const feed = this.#bytes.indexOf(LINE_FEED, this.#at);
-      if (feed < 0 || feed >= offset) return this.#line;
-      this.#at = feed + 1;
-      this.#line++;
+  async searchText(path: string, text: Buffer): Promise<void> {
+    const { signal } = this;
+    const { matches } = this.answer;
+    const { pattern, ignoreCase, maxLineBytes } = this.#request;
+    const limit = this.#maxMatches - matches.length + 1;
+    const lines = await this.#regexes.findLines({ pattern, ignoreCase, text, limit }, { signal });
+    const counter = new LineCounter(text);
+    for (const { lineStart, lineEnd } of lines) {
+      this.answer.isTruncated = matches.length === this.#maxMatches || this.#answerBytes > MAX_ANSWER_BYTES;
+      if (this.answer.isTruncated) return;
+      const line = text.subarray(lineStart, lineEnd);
+      this.#answerBytes += path.length + Math.min(line.length, maxLineBytes);
+      matches.push({ path, line: await counter.lineAt(lineStart, { signal }), text: shown(line, maxLineBytes) });
+      if (matches.length % LINES_AT_ONCE === 0) await takeTurn({ signal });
     }
   }
 }

@@ -12,7 +12,7 @@ import { filesBelow, isDirectoryAt, type GuestSearch } from './guest-grep.ts';
 /** Files of one call; each has its row in the answer. */
 const MAX_FILES = 100_000;
 
-/** A file is edited in memory. */
+/** A file is edited in memory, before and after. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;
@@ -59,6 +59,7 @@ function replacing(
     ignoreCase,
     unit: 'line',
     limit: firstOnly ? 1 : undefined,
+    maxBytes: MAX_FILE_BYTES,
   } as const;
   return (text) => regexes.replace({ ...task, text }, { signal });
 }

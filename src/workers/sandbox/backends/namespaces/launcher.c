@@ -203,7 +203,7 @@ static void make_devices(void) {
     if (symlink(LINKS[i][0], LINKS[i][1])) stop("cannot make %s", LINKS[i][1]);
   make_directory("/tmp/dev/pts", 0755);
   make_directory("/tmp/dev/shm", 01777);
-  attach("devpts", "/tmp/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620");
+  attach("devpts", "/tmp/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620,max=64");
   attach("tmpfs", "/tmp/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=64m");
   attach(NULL, "/tmp/dev", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC, NULL);
 }
@@ -217,7 +217,7 @@ static void close_off(const char *path) {
 
 static void make_proc(void) {
   static const char *const READ_ONLY[] = {"sys", "bus", "fs", "irq", "sysrq-trigger"};
-  static const char *const HIDDEN[] = {"kcore", "keys", "key-users", "timer_list", "sched_debug", "kallsyms", "kmsg", "modules"};
+  static const char *const HIDDEN[] = {"cmdline", "kcore", "keys", "key-users", "timer_list", "sched_debug", "kallsyms", "kmsg", "modules"};
   char path[64];
   make_directory("/tmp/proc", 0555);
   attach("proc", "/tmp/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);

@@ -18,12 +18,12 @@ describe.each([
   [
     'x64',
     0xc000_003e,
-    { read: 0, mount: 165, keyctl: 250, clone: 56, socket: 41, socketpair: 53, ptrace: 101, last: 462 },
+    { read: 0, mount: 165, keyctl: 250, ioSetup: 206, clone: 56, socket: 41, socketpair: 53, ptrace: 101, last: 462 },
   ],
   [
     'arm64',
     0xc000_00b7,
-    { read: 63, mount: 40, keyctl: 219, clone: 220, socket: 198, socketpair: 199, ptrace: 117, last: 462 },
+    { read: 63, mount: 40, keyctl: 219, ioSetup: 0, clone: 220, socket: 198, socketpair: 199, ptrace: 117, last: 462 },
   ],
 ] as const)('on %s', (processor, arch, numbers) => {
   const program = seccompFilter(processor);
@@ -35,6 +35,7 @@ describe.each([
     ['what is newer than the filter', numbers.last, 0, ALLOW],
     ['mounting', numbers.mount, 0, 'errno 1'],
     ['kernel keys', numbers.keyctl, 0, 'errno 1'],
+    ['contexts of asynchronous input', numbers.ioSetup, 0, 'errno 1'],
     ['a thread', numbers.clone, THREAD, ALLOW],
     ['a process in a new user namespace', numbers.clone, THREAD | NEW_USER, 'errno 1'],
     ['clone3', 435, 0, 'errno 38'],

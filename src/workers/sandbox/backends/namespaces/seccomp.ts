@@ -33,6 +33,8 @@ const REFUSED: Record<string, Numbers> = {
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
+  // Its contexts are counted for the whole machine: one sandbox could take them all.
+  io_setup: [206, 0],
   // Large interfaces that a command hardly needs.
   bpf: [321, 280],
   perf_event_open: [298, 241],

@@ -95,7 +95,10 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
 
   test('F11 what cannot be read, and where text stops being in the reply', async () => {
     expect(await failure('read', { path: '/tmp/t/none' })).toMatchObject({ code: 'S211', fix: null });
-    expect(await failure('read', { path: '/tmp/t' })).toMatchObject({ code: 'S212' });
+    await sh('mkfifo /tmp/t/fifo');
+    for (const path of ['/tmp/t', '/tmp/t/fifo', '/dev/zero']) {
+      expect(await failure('read', { path })).toMatchObject({ code: 'S212' });
+    }
     await sh(
       'head -c 1048575 /dev/zero | tr "\\0" a > /tmp/t/under; head -c 1048576 /dev/zero | tr "\\0" a > /tmp/t/at',
     );

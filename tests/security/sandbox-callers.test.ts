@@ -1,0 +1,58 @@
+/** A caller that goes away while its sandbox starts: nobody would know the id, so nothing of it may stay. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { silentLog } from '#contract';
+import { guestRoot, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
+import type { SandboxBackend } from '../../src/workers/sandbox/backends/backend.ts';
+import { NamespacesBackend } from '../../src/workers/sandbox/backends/namespaces/index.ts';
+import { configSchema } from '../../src/workers/sandbox/config.ts';
+import { Sandboxes } from '../../src/workers/sandbox/sandboxes.ts';
+
+const whyNot = whyNoGuestRoot();
+
+describe.skipIf(whyNot !== undefined)(`a caller that goes away${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
+  let root: TempDir;
+  let cache: TempDir;
+  let real: NamespacesBackend;
+  beforeAll(async () => {
+    [root, cache] = await Promise.all([guestRoot(), tempDir()]);
+    real = new NamespacesBackend({ cacheDir: cache.root });
+  });
+  afterAll(async () => {
+    for (const dir of [root, cache]) await dir[Symbol.asyncDispose]();
+  });
+
+  test.each(['before the machine', 'as the agent answers'])('%s leaves no sandbox', async (when) => {
+    const control = new AbortController();
+    const pids: number[] = [];
+    let gone = 0;
+    const backend: Pick<SandboxBackend, 'prepare' | 'create'> = {
+      prepare: () => real.prepare(),
+      async create(shape, { id }) {
+        const instance = await real.create(shape, { id, signal: new AbortController().signal });
+        pids.push(instance.pid);
+        if (when === 'before the machine') control.abort();
+        // After whoever waits for the greeting took it.
+        else instance.channel.once('data', () => queueMicrotask(() => control.abort()));
+        return instance;
+      },
+    };
+    const image = { name: 'box', ref: 'box', digest: 'none', rootDir: root.root, env: [] };
+    const wanted = {
+      name: null,
+      shape: { image, cpus: 1, memoryMb: 64, diskMb: 16, network: false },
+      idleTimeoutMs: 60_000,
+      env: [],
+      onGone: () => gone++,
+    };
+    const sandboxes = new Sandboxes(configSchema.parse({}), silentLog);
+    try {
+      const chosen = { backend: backend as SandboxBackend, isolation: 'namespaces' } as const;
+      await expect(sandboxes.start(chosen, wanted, control.signal)).rejects.toMatchObject({ code: 'S300' });
+      expect([sandboxes.all, gone, pids.length]).toEqual([[], 1, 1]);
+      expect(() => process.kill(pids[0]!, 0)).toThrow('ESRCH');
+    } finally {
+      await sandboxes.close();
+    }
+  });
+});
