@@ -18,6 +18,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     pool: 'forks',
+    // Tests wait more than they compute; the default leaves one of two processors idle.
+    maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 30_000,
     passWithNoTests: true,
