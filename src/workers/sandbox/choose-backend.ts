@@ -34,13 +34,17 @@ export class BackendChoice {
     return this.#chosen;
   }
 
+  async close(): Promise<void> {
+    for (const backend of this.#candidates) await backend.close();
+  }
+
   async #find(signal: AbortSignal): Promise<ChosenBackend> {
     const reasons: string[] = [];
     for (const backend of this.#candidates) {
       const probe = await backend.probe(signal);
-      if (!probe.ok) reasons.push(`${backend.name}: ${probe.reason}`);
+      if (!probe.ok) reasons.push(`${backend.rung}: ${probe.reason}`);
       else if (this.#accepts(probe.isolation)) return { backend, isolation: probe.isolation };
-      else reasons.push(`${backend.name} works but shares the kernel of this machine: ${ACCEPT}`);
+      else reasons.push(`${backend.rung} works but shares the kernel of this machine: ${ACCEPT}`);
     }
     throw errors.fail('S300', { problem: reasons.join('; ') });
   }

@@ -79,6 +79,7 @@ export class Sandboxes {
       const user = readUser(image);
       instance = await this.#boot(chosen, shape, { id, signal });
       const agent = await AgentClient.open(instance.channel, { deadlineMs: AGENT_DEADLINE_MS, signal });
+      await instance.personalize?.(agent);
       // Nobody would ever learn the id, so nobody would stop it.
       signal.throwIfAborted();
       const facts = {

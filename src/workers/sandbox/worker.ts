@@ -29,9 +29,10 @@ export const sandbox = defineWorker({
   translate,
   spell,
   open: openSandboxes,
-  async close({ sandboxes, openReads }) {
+  async close({ sandboxes, openReads, backends }) {
     openReads.close();
     await sandboxes.close();
+    await backends.close();
   },
 });
 

@@ -7,6 +7,7 @@
  */
 import type { Duplex } from 'node:stream';
 
+import type { AgentClient } from '../guest/agent-client.ts';
 import type { PreparedImage } from '../images/index.ts';
 
 export type Isolation = 'hardware-vm' | 'userspace-kernel' | 'emulated-vm' | 'namespaces';
@@ -24,7 +25,12 @@ export type Probe =
   | { ok: false; reason: string; stderrTail: string };
 
 export interface SandboxBackend {
+  /** As the configuration names it. */
   readonly name: 'qemu' | 'gvisor' | 'namespaces' | 'libkrun';
+  /** As people are told of it: `qemu+kvm` and `qemu+tcg` are two ways of one backend. */
+  readonly rung: string;
+  /** What a verdict depends on beside the kernel of the host: it changes when the programs do that the backend calls. */
+  fingerprint(): string;
   /** Starts something and sees it answer; the verdict is kept. */
   probe(signal: AbortSignal): Promise<Probe>;
   /** Makes what machines of this shape share; once, however often it is asked for. */
@@ -32,6 +38,8 @@ export interface SandboxBackend {
   create(shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance>;
   /** Removes what a daemon that was killed left behind. */
   sweep(): Promise<void>;
+  /** Ends what runs though nobody asked for it yet. */
+  close(): Promise<void>;
 }
 
 /** What a machine uses now. */
@@ -56,6 +64,8 @@ export interface Instance {
   readonly channel: Duplex;
   readonly pid: number;
   readonly exited: Promise<Ending>;
+  /** What a machine that was copied from another has to be told before anybody uses it: who and when it is. */
+  personalize?(agent: AgentClient): Promise<void>;
   /** Undefined where nothing counts it. */
   usage(): Promise<Usage | undefined>;
   /** Ends all of it at once, whatever the guest is doing. */

@@ -33,6 +33,7 @@ export async function startMachine(backend: SandboxBackend, shape: Shape): Promi
   let agent: Agent;
   try {
     agent = await AgentClient.open(instance.channel, { deadlineMs: PATIENCE_MS });
+    await instance.personalize?.(agent);
   } catch (error) {
     await stop();
     throw new Error((await instance.exited).stderrTail, { cause: error });

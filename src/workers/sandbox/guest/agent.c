@@ -65,7 +65,8 @@ struct stream {
   int owed[2];           /* output of an ended command that has still to be carried */
 };
 
-static int channel;
+/* Two ends of one stream, and the same number where it is a socket. */
+static int channel_in, channel_out;
 static struct stream streams[MAX_STREAMS];
 /* Outputs of commands that ended while others still held them: read and dropped, so that a server lives on. */
 static int drains[MAX_DRAINS];
@@ -158,7 +159,7 @@ static void send_fail(uint32_t id, uint32_t error, uint8_t about) {
 
 static void send_out(void) {
   while (out_start < out_end) {
-    ssize_t sent = write(channel, out + out_start, out_end - out_start);
+    ssize_t sent = write(channel_out, out + out_start, out_end - out_start);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return;
     if (sent <= 0) _exit(0); /* the host is gone, and this place with it */
@@ -704,7 +705,7 @@ static void take_frames(void) {
 
 /* ---- the loop ---- */
 
-static struct pollfd polled[1 + MAX_STREAMS * 4 + MAX_DRAINS];
+static struct pollfd polled[2 + MAX_STREAMS * 4 + MAX_DRAINS];
 
 static int poll_for(int count, int fd, short events) {
   if (fd < 0) return count;
@@ -723,7 +724,9 @@ static bool can_read(void) { return out_room() >= 2 * MAX_FRAME && in_length < s
 
 static void wait_for_work(const sigset_t *mask) {
   bool has_room = out_room() >= 2 * MAX_FRAME;
-  int count = poll_for(0, channel, (short)((can_read() ? POLLIN : 0) | (out_start < out_end ? POLLOUT : 0)));
+  bool has_output = out_start < out_end, is_one = channel_in == channel_out;
+  int count = poll_for(0, channel_in, (short)((can_read() ? POLLIN : 0) | (is_one && has_output ? POLLOUT : 0)));
+  if (!is_one && has_output) count = poll_for(count, channel_out, POLLOUT);
   int64_t wait_ms = -1, now = now_ms();
   for (int i = 0; i < MAX_STREAMS; i++) {
     struct stream *s = &streams[i];
@@ -764,11 +767,27 @@ static void serve_drains(void) {
 
 static void on_child(int signal) { (void)signal; }
 
+static void open_channel(int argc, char **argv) {
+  if (argc == 3 && !strcmp(argv[1], "--fd")) {
+    channel_in = channel_out = atoi(argv[2]);
+  } else if (argc == 2 && !strcmp(argv[1], "--io")) {
+    /* Out of the way of what children find there. */
+    channel_in = fcntl(0, F_DUPFD, CHILD_ANSWER + 1);
+    channel_out = fcntl(1, F_DUPFD, CHILD_ANSWER + 1);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0) die("no /dev/null");
+  } else {
+    die("say where the channel is: --fd N, or --io for standard input and output");
+  }
+  for (int fd = channel_in;; fd = channel_out) {
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (fd == channel_out) break;
+  }
+}
+
 int main(int argc, char **argv) {
-  if (argc != 3 || strcmp(argv[1], "--fd")) die("say which descriptor is the channel: --fd N");
-  channel = atoi(argv[2]);
-  fcntl(channel, F_SETFL, O_NONBLOCK);
-  fcntl(channel, F_SETFD, FD_CLOEXEC);
+  open_channel(argc, argv);
   umask(022);
   prctl(PR_SET_DUMPABLE, 0); /* no process of the guest attaches to this one */
 
@@ -783,7 +802,7 @@ int main(int argc, char **argv) {
   for (;;) {
     wait_for_work(&open_mask);
     if (can_read()) {
-      ssize_t length = read(channel, in + in_length, sizeof in - in_length);
+      ssize_t length = read(channel_in, in + in_length, sizeof in - in_length);
       if (length == 0 || (length < 0 && errno != EAGAIN && errno != EINTR)) _exit(0);
       if (length > 0) in_length += (size_t)length;
     }

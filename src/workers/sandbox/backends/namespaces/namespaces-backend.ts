@@ -35,6 +35,7 @@ interface Tools {
 
 export class NamespacesBackend implements SandboxBackend {
   readonly name = 'namespaces';
+  readonly rung = 'namespaces';
   readonly #cacheDir: string;
   readonly #log: Log;
   readonly #limiter: Limiter;
@@ -77,6 +78,13 @@ export class NamespacesBackend implements SandboxBackend {
 
   async sweep(): Promise<void> {
     await this.#limiter.sweep();
+  }
+
+  async close(): Promise<void> {}
+
+  /** The launcher and the agent are ours. */
+  fingerprint(): string {
+    return '';
   }
 
   /** Starts a machine on an empty root and has its agent answer. */
