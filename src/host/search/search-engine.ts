@@ -21,8 +21,9 @@ import { WarmIndex } from './warm-index.ts';
 /** Some hundred small files. Waking a thread takes a tenth of that, starting one ten times as long. */
 const ALONE_MS = 4;
 
-/** Fewer files are read faster than an index is asked. */
+/** Fewer files are read faster than an index is asked; who only looks at names has looked at many when it took so long. */
 const INDEX_FROM_FILES = 300;
+const INDEX_FROM_MS = 10;
 
 const TURN_MS = 10;
 
@@ -92,8 +93,10 @@ export class SearchEngine {
     const warm = mayBeWarm ? await this.#index?.search(order, signal) : undefined;
     if (warm) return answerOf(warm, query, signal);
 
+    const startedMs = performance.now();
     const answer = await this.#read(order, accepts, signal);
-    if (answer.filesSearched >= indexFromFiles) this.#index?.start();
+    const tookLong = !query.wantsContent && performance.now() - startedMs >= INDEX_FROM_MS;
+    if (answer.filesSearched >= indexFromFiles || tookLong) this.#index?.start();
     return answer;
   }
 
