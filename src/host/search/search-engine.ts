@@ -42,6 +42,8 @@ export interface SearchEngineOptions extends Pick<PathGlobs, 'protectedGlobs'> {
   readonly aloneMs?: number;
   /** Files in a search from which on the index is worth it. */
   readonly indexFromFiles?: number;
+  /** The same for a search by names, by the time it took. */
+  readonly indexFromMs?: number;
 }
 
 export interface SearchRequest extends Omit<PathGlobs, 'protectedGlobs'> {
@@ -81,7 +83,12 @@ export class SearchEngine {
   /** Throws `HostError` for the path, `GlobError` for a glob and `RegexError` for the pattern, in this order. */
   async search(request: SearchRequest, { signal }: { signal: AbortSignal }): Promise<SearchAnswer> {
     const { path, query: given, respectGitignore: respectsGitignore = false, isRecursive = true, ...some } = request;
-    const { protectedGlobs, maxFileBytes, indexFromFiles = INDEX_FROM_FILES } = this.#options;
+    const {
+      protectedGlobs,
+      maxFileBytes,
+      indexFromFiles = INDEX_FROM_FILES,
+      indexFromMs = INDEX_FROM_MS,
+    } = this.#options;
     const start = this.#canonical(path);
     const globs = { ...some, protectedGlobs };
     const accepts = compilePathFilter(globs);
@@ -95,7 +102,7 @@ export class SearchEngine {
 
     const startedMs = performance.now();
     const answer = await this.#read(order, accepts, signal);
-    const tookLong = !query.wantsContent && performance.now() - startedMs >= INDEX_FROM_MS;
+    const tookLong = !query.wantsContent && performance.now() - startedMs >= indexFromMs;
     if (answer.filesSearched >= indexFromFiles || tookLong) this.#index?.start();
     return answer;
   }

@@ -282,6 +282,26 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
+test.runIf(process.platform === 'linux')('searching by names alone starts the index when it took long', async () => {
+  await using dir = await tempDir({ 'd/needle': 'a', 'd/hay': 'needle', 'e/needle.txt': '' });
+  const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: false, wantsPaths: true };
+  const limits = { maxMatches: 9, maxLineBytes: 9, contextLines: 0 };
+  const byName = { path: '.', includeGlobs: [], excludeGlobs: [], query: { ...query, ...limits } };
+  const quick = openEngine(dir.root, { index: 'auto', indexFromMs: Infinity });
+  const slow = openEngine(dir.root, { index: 'auto', indexFromMs: 0 });
+  try {
+    const cold = [await quick.search(byName, scope()), await slow.search(byName, scope())];
+    await expect.poll(() => slow.isWarm, { timeout: 10_000 }).toBe(true);
+    expect(quick.isWarm).toBe(false);
+    expect([...cold, await slow.search(byName, scope())].map(({ pathMatches }) => pathMatches)).toEqual(
+      Array.from({ length: 3 }, () => ['d/needle', 'e/needle.txt']),
+    );
+  } finally {
+    quick.close();
+    slow.close();
+  }
+});
+
 /** Directories that this process watches. */
 function watchCount(): number {
   const infos = readdirSync('/proc/self/fdinfo').flatMap((fd) => {
