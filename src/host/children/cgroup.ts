@@ -34,7 +34,7 @@ export class Cgroup implements Hold {
   }
 
   async kill(): Promise<boolean> {
-    this.write(this.#kind.halt.file, this.#kind.halt.value);
+    ifThere(() => this.write(this.#kind.halt.file, this.#kind.halt.value));
     return await awaitGone(() => {
       const members = membersBelow(this.path, this.#kind.members);
       for (const id of members) sendKill(id);
@@ -53,7 +53,8 @@ export class Cgroup implements Hold {
 
 /** Processes or threads: a signal takes either number. */
 function membersBelow(path: string, file: string): number[] {
-  const own = readFileSync(join(path, file), 'latin1').split('\n').filter(Boolean).map(Number);
+  const list = ifThere(() => readFileSync(join(path, file), 'latin1')) ?? '';
+  const own = list.split('\n').filter(Boolean).map(Number);
   return [...own, ...groupsIn(path).flatMap((group) => membersBelow(group, file))];
 }
 
@@ -77,6 +78,17 @@ function removeIfEmpty(path: string): boolean {
 }
 
 function groupsIn(path: string): string[] {
-  const entries = readdirSync(path, { withFileTypes: true });
+  const entries = ifThere(() => readdirSync(path, { withFileTypes: true })) ?? [];
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
+}
+
+/** A job may remove what it made, and even its own group once it has left it. */
+function ifThere<T>(use: () => T): T | undefined {
+  try {
+    return use();
+  } catch (error) {
+    // ENODEV: it went after it was opened.
+    if (!['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code!)) throw error;
+    return undefined;
+  }
 }

@@ -212,6 +212,43 @@ test.each(working)('%s: close ends every job, those that are being started too',
   await expect(children.start(spec)).rejects.toThrow('no child is started after close');
 });
 
+describe.runIf(working.includes('cgroup1'))('a child in a cgroup that it may change', () => {
+  const OWN = '/sys/fs/cgroup/pids$(sed -n "s/.*:pids://p" /proc/self/cgroup)';
+
+  test.each([
+    ['leaves it', `echo $$ > ${OWN}/../../cgroup.procs; echo out`],
+    ['leaves it and takes it away', `group=${OWN}; echo $$ > $group/../../cgroup.procs; rmdir $group && echo out`],
+  ])('and %s is killed when its time is up', async (_, script) => {
+    const children = await Children.open({ containment: 'cgroup1' });
+    const argv = ['sh', '-c', `${script}; exec sleep 30`];
+    const child = await children.start({ argv, env: { PATH }, maxOutputBytes: 1000, timeoutMs: 500 });
+    expect(texts(await child.done)).toEqual(
+      result({ exitCode: null, signal: 'SIGKILL', timedOut: true, stdout: 'out\n' }),
+    );
+    await children.close();
+  });
+
+  test('and makes groups and takes them away without end, is killed', async () => {
+    const script = `
+      const { mkdirSync, readFileSync, rmdirSync } = require('node:fs');
+      const group = '/sys/fs/cgroup/pids' + /:pids:(.*)/.exec(readFileSync('/proc/self/cgroup', 'utf8'))[1] + '/x';
+      console.log('begun');
+      for (;;) { mkdirSync(group); rmdirSync(group); }`;
+    const children = await Children.open({ containment: 'cgroup1' });
+    for (let round = 0; round < 40; round++) {
+      const child = await children.start({
+        argv: [process.execPath, '-e', script],
+        env: { PATH },
+        maxOutputBytes: 1000,
+      });
+      await until(() => child.outputSoFar().stdout.length > 0);
+      await child.kill();
+      expect(texts(await child.done)).toEqual(result({ exitCode: null, signal: 'SIGKILL', stdout: 'begun\n' }));
+    }
+    await children.close();
+  });
+});
+
 async function worksHere(): Promise<Containment[]> {
   const names: Containment[] = [];
   for (const name of CONTAINMENTS) {

@@ -8,6 +8,7 @@ import type { Log } from '#contract';
 import type { ChildResult, ChildSpec, OutputSoFar, RunningChild } from './child.ts';
 import { JobOutput } from './job-output.ts';
 import type { Held, Hold } from './rung.ts';
+import { sendKill } from './send-kill.ts';
 
 /** How long what the first process left behind may go on writing, and how long the last bytes may take. */
 const DRAIN_MS = 75;
@@ -30,6 +31,7 @@ export class Job implements RunningChild {
   readonly #exited: Promise<Exit>;
   readonly #closed: Promise<unknown>;
   #reportExit!: (exit: Exit) => void;
+  #hasExited = false;
   #killing: Promise<void> | undefined;
   #isOver = false;
 
@@ -42,7 +44,10 @@ export class Job implements RunningChild {
     this.#stderr = new JobOutput(process.stderr!, spec.maxOutputBytes);
     this.#closed = Promise.all([this.#stdout.closed, this.#stderr.closed]);
     this.#exited = new Promise((resolve) => (this.#reportExit = resolve));
-    process.once('exit', (exitCode, signal) => this.#reportExit({ exitCode, signal }));
+    process.once('exit', (exitCode, signal) => {
+      this.#hasExited = true;
+      this.#reportExit({ exitCode, signal });
+    });
     // A child need not read to the end.
     process.stdin?.on('error', () => {}).end(spec.stdin);
     this.done = this.#run(spec.timeoutMs);
@@ -94,6 +99,8 @@ export class Job implements RunningChild {
   }
 
   async #killAll(): Promise<void> {
+    // The first process leads a session, so it cannot change its group, not even when it has left what holds the job.
+    if (!this.#hasExited) sendKill(-this.pid);
     if (await this.#hold.kill()) return;
     this.#log.error('a job did not end after SIGKILL', { pid: this.pid });
     this.#reportExit({ exitCode: null, signal: 'SIGKILL' });

@@ -8,7 +8,6 @@
 import { findProgram } from './find-program.ts';
 import { NamespaceTools, PidNamespace } from './pid-namespace.ts';
 import type { Command, Held, Hold, Rung } from './rung.ts';
-import { sendKill } from './send-kill.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
 
 /** How many are made at a time, so that each of many is made soon. */
@@ -42,7 +41,7 @@ export class PidNamespaceRung implements Rung {
     try {
       const process = spawnCommand(command, { argv: namespace.enter(command), cwd: '/' });
       await ensureStarted(process, command);
-      return { process, hold: holdOf(namespace, process.pid!) };
+      return { process, hold: holdOf(namespace) };
     } catch (error) {
       await namespace.end();
       throw error;
@@ -70,14 +69,6 @@ export class PidNamespaceRung implements Rung {
 }
 
 /** Whether others are inside is not asked: it ends with the program whatever there is. */
-function holdOf(namespace: PidNamespace, leader: number): Hold {
-  return {
-    releaseIfEmpty: () => false,
-    kill() {
-      // It waits outside for the program.
-      sendKill(-leader);
-      return namespace.end();
-    },
-    release() {},
-  };
+function holdOf(namespace: PidNamespace): Hold {
+  return { releaseIfEmpty: () => false, kill: () => namespace.end(), release() {} };
 }
