@@ -57,7 +57,7 @@ export class Connection implements Bus {
   #link: Link | undefined;
   #waitingCalls: FrameOf<'invokefunction'>[] = [];
   #place: { workerId: string; reattachToken?: string } | undefined;
-  #engineFeatures: readonly string[] = [];
+  #engineFeatures: readonly unknown[] = [];
   #redial: NodeJS.Timeout | undefined;
   #isClosed = false;
 

@@ -153,6 +153,11 @@ test('a handler is told who calls and by which call', async () => {
   expect(reply).toEqual({ result: ['call-1', 'w', true] });
 });
 
+test('a payload of millions of wrong values is refused before each is told', async () => {
+  const { reply } = await run(() => 'never', { n: Array.from({ length: 2_000_000 }, () => 0) });
+  expect(reply).toEqual(coded({ code: 'BAD', message: 'the payload holds more than 131072 values' }));
+});
+
 describe('the deadline', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

@@ -13,6 +13,7 @@ import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
 import { describeIssues } from './issue-text.ts';
 import type { Log } from './log.ts';
+import { hasTooManyValues, MAX_PAYLOAD_VALUES } from './payload-size.ts';
 
 export type Reply = { result: unknown } | { error: ErrorBody };
 
@@ -73,6 +74,9 @@ export async function answer<Context>(
   };
 
   try {
+    if (hasTooManyValues(call.payload)) {
+      throw def.failures.badInput(`the payload holds more than ${MAX_PAYLOAD_VALUES} values`, fn.id);
+    }
     const request = fn.request.safeParse(call.payload ?? {});
     if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload), fn.id);
 

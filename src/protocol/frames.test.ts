@@ -28,6 +28,11 @@ test('a frame of every type is taken with what it needs and nothing more', () =>
   expect(least.map(decode)).toEqual(least.map((frame) => ({ frame })));
 });
 
+test('abilities of a kind that nobody knows are let pass, however many', () => {
+  const frame = { type: 'workerregistered', worker_id: 'w', features: Array.from({ length: 500_000 }, () => 0) };
+  expect(decode(frame)).toEqual({ frame });
+});
+
 test('null is as good as absent wherever a field is optional', () => {
   const frame = { ...invoke, invocation_id: null, action: null, namespace: null, traceparent: null, baggage: null };
   expect(decode(frame)).toEqual({ frame });

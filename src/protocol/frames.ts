@@ -33,8 +33,11 @@ const workerRegistered = z.object({
   type: z.literal('workerregistered'),
   worker_id: id,
   reattach_token: text,
-  /** Additive: optional abilities of this engine, so that a client need not guess. */
-  features: z.array(z.string()).nullish(),
+  /**
+   * Additive: optional abilities of this engine, so that a client need not guess. Items are not looked at: what a schema
+   * tells of each wrong one would take hundreds of times its memory.
+   */
+  features: z.array(z.unknown()).nullish(),
 });
 
 const registerFunction = z.object({
