@@ -15,6 +15,7 @@ import type { JailEntry } from './jail-entry.ts';
 import { visitBelow } from './jail-list.ts';
 import type { Jail } from './jail.ts';
 import { RegexError, type RegexThreads } from './regex/index.ts';
+import { Turns } from './search/turns.ts';
 
 /** Files of one call; each has its row in the answer. */
 const MAX_FILES = 100_000;
@@ -23,6 +24,8 @@ const MAX_FILES = 100_000;
 const MAX_FILE_BYTES = 256 * 2 ** 20;
 
 const NOTHING = Buffer.alloc(0);
+
+const TURN_MS = 5;
 
 type Edit = Omit<SedRequest, 'where'>;
 type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;
@@ -41,13 +44,18 @@ export class HostSed {
   }
 
   async run({ where, ...edit }: SedRequest, { signal }: FileScope): Promise<SedResult[]> {
-    const files = 'files' in where ? this.#named(where.files) : await this.#found(where, { signal });
+    const turns = new Turns(signal, TURN_MS);
+    const files = 'files' in where ? where.files : await this.#found(where, { signal });
     if (files.length > MAX_FILES) throw new FileFault('bad-request', `more than ${MAX_FILES} files; name fewer`);
+    if ('files' in where) await this.#check(files, turns);
     const replace = this.#replacing(edit, signal);
     await replace(NOTHING);
 
     const results: SedResult[] = [];
-    for (const path of files) results.push(await this.#edit(path, replace, signal));
+    for (const path of files) {
+      results.push(await this.#edit(path, replace, signal));
+      if (turns.isOver) await turns.next();
+    }
     return results;
   }
 
@@ -65,9 +73,11 @@ export class HostSed {
   }
 
   /** A file that is not there fails by itself; one that may not be touched fails the call. */
-  #named(files: readonly string[]): readonly string[] {
-    for (const path of files) this.#jail.target(path).close();
-    return files;
+  async #check(files: readonly string[], turns: Turns): Promise<void> {
+    for (const path of files) {
+      this.#jail.target(path).close();
+      if (turns.isOver) await turns.next();
+    }
   }
 
   /** Every regular file that is meant, by name. */

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { tempDir, watchTurns } from '#testing';
 import { HostError } from './host-error.ts';
 import { HostFileSystem } from './host-file-system.ts';
 import { describeFileSystem } from './file-system.contract.ts';
@@ -51,6 +51,18 @@ async function asNobody(work: () => Promise<void>): Promise<void> {
 const NOBODY = 65_534;
 
 const BUILT = fileURLToPath(new URL('../../dist/host/index.js', import.meta.url));
+
+test('sed in many files that are not there lets others run', async () => {
+  await using dir = await tempDir();
+  const files = new HostFileSystem({ roots: [dir.root], deniedPaths: [], isSynced: false });
+  const longestTurn = watchTurns();
+  const where = { files: Array.from({ length: 10_000 }, (_, i) => dir.path(`${i}`)) };
+  const edit = { pattern: 'a', replacement: 'b', isRegex: true, firstOnly: false, ignoreCase: false };
+  const results = await files.sed({ where, ...edit }, scope);
+  expect(longestTurn()).toBeLessThan(150);
+  expect(results.filter(({ problem }) => problem?.endsWith('does not exist'))).toHaveLength(10_000);
+  await files.close();
+}, 60_000);
 
 describe('files that are closed to us', () => {
   const setUp = async () => {

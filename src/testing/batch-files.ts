@@ -1,4 +1,10 @@
 /** What functions over many files take and answer, as tests write and read it. */
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+
+import type { FunctionDef } from '#contract';
+import { run } from './run.ts';
+import type { TempDir } from './temp-dir.ts';
 
 /** Operations of an edit. */
 export const insert = (at_line: number, content: string) => ({ op: 'insert', at_line, content });
@@ -19,4 +25,19 @@ export const replace = (pattern: string, replacement: string, more: object = {})
 /** The failure of one item. */
 export function failureOf(result: { error?: string | null }): Record<string, unknown> {
   return JSON.parse(result.error ?? '{}') as Record<string, unknown>;
+}
+
+/** Calls of coder::update-file, and what the files hold afterwards. */
+export function updateCases<Result>(updateFile: FunctionDef<unknown, z.ZodType, z.ZodType<{ results: Result[] }>>) {
+  const call = (dir: TempDir, payload: unknown, config: object = {}) =>
+    run(updateFile, payload, { base_path: dir.root, max_write_bytes: 4096, fsync: false, ...config });
+  return {
+    call,
+    /** One file, one item. */
+    async update(dir: TempDir, path: string, ops: object[], item: object = {}): Promise<Result> {
+      const { results } = await call(dir, { files: [{ path, ops, ...item }] });
+      return results[0]!;
+    },
+    text: (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8'),
+  };
 }

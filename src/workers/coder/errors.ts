@@ -4,7 +4,7 @@
  * C211 and C215 have one wording each for two reasons: what is protected looks like what is missing,
  * and a link that leads nowhere looks like one that leads out.
  */
-import { defineErrors, Failure } from '#contract';
+import { defineErrors, type Failure } from '#contract';
 import { HostError, RegexError, ReplacementError, type HostReason } from '#host';
 
 export const errors = defineErrors({
@@ -72,18 +72,4 @@ export function translate(error: unknown): Failure | undefined {
   }
   if (!(error instanceof HostError)) return undefined;
   return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message }, error);
-}
-
-/** One item of a batch: what it gives, or its failure as the JSON text in `error`, which stops no other item. */
-export async function settle<Done extends object, Failed extends object>(
-  failed: Failed,
-  work: () => Promise<Done>,
-): Promise<({ success: true } & Done) | ({ success: false; error: string } & Failed)> {
-  try {
-    return { success: true, ...(await work()) };
-  } catch (thrown) {
-    const failure = thrown instanceof Failure ? thrown : translate(thrown);
-    if (!failure) throw thrown;
-    return { success: false, ...failed, error: JSON.stringify(failure.toFields()) };
-  }
 }

@@ -15,6 +15,8 @@ const LEAST_SIMILARITY = 0.4;
 /** Longer lines are compared by how they begin. */
 const MAX_COMPARED_CHARS = 400;
 const MAX_COMPARED_LINES = 200_000;
+/** How much of what was looked for is looked through for a line to compare by. */
+const MAX_WANTED_CHARS = 65_536;
 /** A few milliseconds of comparing. */
 const LINES_AT_ONCE = 2000;
 
@@ -25,6 +27,7 @@ export async function closestLines(
   { signal }: { readonly signal: AbortSignal },
 ): Promise<ClosestLine[]> {
   const anchor = wanted
+    .slice(0, MAX_WANTED_CHARS)
     .split('\n')
     .map(plain)
     .reduce((a, b) => (b.length > a.length ? b : a), '');

@@ -4,25 +4,25 @@
  * The longest turn of the event loop is taken while a function works at its limits, in processor time where the system
  * tells it, so that a busy machine does not count. Any of these in one go would take several times the bound.
  */
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
-import { filesystemCases, tempDir } from '#testing';
+import { answer, CallControl, parseConfig, silentLog, type FunctionDef } from '#contract';
+import { tempDir, watchTurns, type ActionReply, type TempDir } from '#testing';
 import { edit } from './functions/edit.ts';
+import { insert } from './functions/insert.ts';
 import { ls } from './functions/ls.ts';
-import { openFilesystem } from './worker.ts';
+import { filesystem } from './index.ts';
+import { openFilesystem, type FilesystemContext } from './worker.ts';
 
 const LONGEST_MS = 150;
 const MIB = 1 << 20;
-const MAIN_THREAD = `/proc/self/task/${process.pid}/schedstat`;
-
-const call = filesystemCases(openFilesystem, 'descriptor');
 
 test('list a hundred thousand files', async () => {
   await using dir = await tempDir({ 'ws/': '' });
   for (let i = 0; i < 100_000; i++) closeSync(openSync(dir.path(`ws/${i}`), 'w'));
-  const { reply, longestMs } = await measure(() => call(ls, dir, { max_results: 100_000 }));
+  const { reply, longestMs } = await call(ls, dir, { max_results: 100_000 });
   expect(reply).toMatchObject({ data: { count: 100_000, truncated: false } });
   expect(longestMs).toBeLessThan(LONGEST_MS);
 }, 120_000);
@@ -32,21 +32,32 @@ test.each([
   ['every line', 'a\r\n'.repeat(100_000), 'a', 'b\n', 100_000],
   ['one place of a large file', `${'x\n'.repeat(5 * MIB)}a`, 'a', 'b', 1],
   ['what begins alike everywhere', 'a'.repeat(2 * MIB), `${'a'.repeat(10_000)}b${'a'.repeat(10_000)}`, '', undefined],
+  ['more lines than there are', '\r\n', '\n'.repeat(8 * MIB), '', undefined],
+  ['a line for many', 'a\r\n', 'a', '\n'.repeat(8 * MIB), 1],
 ])(
   'edit %s',
   async (_, content, old_string, new_string, replacements) => {
     await using dir = await tempDir({ 'ws/f': content });
-    const { reply, longestMs } = await measure(() => call(edit, dir, { path: 'f', old_string, new_string, count: 0 }));
+    const { reply, longestMs } = await call(edit, dir, { path: 'f', old_string, new_string, count: 0 });
     expect(reply.data?.replacements).toBe(replacements);
     expect(longestMs).toBeLessThan(LONGEST_MS);
   },
   60_000,
 );
 
+test('insert many lines into a file with CRLF', async () => {
+  await using dir = await tempDir({ 'ws/f': 'a\r\n' });
+  const content = '\n'.repeat(8 * MIB);
+  const { reply, longestMs } = await call(insert, dir, { path: 'f', line: 1, content });
+  expect(reply).toMatchObject({ data: { lines_inserted: 8 * MIB } });
+  expect(longestMs).toBeLessThan(LONGEST_MS);
+}, 60_000);
+
 test('an edit that would become too large costs no memory', async () => {
   await using dir = await tempDir({ 'ws/f': 'a\n'.repeat(50_000) });
   const payload = { path: 'f', old_string: 'a', new_string: 'x\n'.repeat(MIB), count: 0 };
-  expect(await call(edit, dir, payload, { max_file_size: '10MB' })).toEqual({
+  const { reply } = await call(edit, dir, payload, { max_file_size: '10MB' });
+  expect(reply).toEqual({
     success: false,
     error: expect.stringContaining(`f is ${50_000 * (2 * MIB + 1)} bytes; max_file_size is `),
     metadata: { code: 'F213' },
@@ -55,30 +66,13 @@ test('an edit that would become too large costs no memory', async () => {
 }, 30_000);
 
 /** What it answers, and the longest turn of the event loop meanwhile. */
-async function measure<T>(work: () => Promise<T>): Promise<{ reply: T; longestMs: number }> {
-  let longestMs = 0;
-  let since = usedMs();
-  const note = () => {
-    const now = usedMs();
-    longestMs = Math.max(longestMs, now - since);
-    since = now;
-  };
-  let next: NodeJS.Immediate;
-  const turn = () => {
-    note();
-    next = setImmediate(turn);
-  };
-  next = setImmediate(turn);
-  try {
-    const reply = await work();
-    note();
-    return { reply, longestMs };
-  } finally {
-    clearImmediate(next);
-  }
-}
-
-/** What this thread has had of a processor; without /proc the time that has passed. */
-function usedMs(): number {
-  return existsSync(MAIN_THREAD) ? Number.parseInt(readFileSync(MAIN_THREAD, 'latin1'), 10) / 1e6 : performance.now();
+async function call(fn: FunctionDef<FilesystemContext>, dir: TempDir, payload: object, config: object = {}) {
+  const given = { paths: [dir.path('ws')], fsync: false, ...config };
+  const context = openFilesystem(parseConfig(filesystem.config, given, 'filesystem'), silentLog);
+  const surroundings = { bus: undefined as never, log: silentLog, control: new CallControl() };
+  const longestTurn = watchTurns();
+  const reply = await answer({ def: filesystem, context }, fn, { callId: '1', payload }, surroundings);
+  const longestMs = longestTurn();
+  await filesystem.close(context);
+  return { reply: (reply as { result: ActionReply }).result, longestMs };
 }

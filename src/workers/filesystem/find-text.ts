@@ -5,6 +5,7 @@
  * bytes are searched for, in a window at a time, and what begins alike is compared as a whole.
  */
 import { Turns } from '#host';
+import { withEndings } from './line-endings.ts';
 
 const HEAD_BYTES = 256;
 const WINDOW_BYTES = 65_536;
@@ -25,10 +26,9 @@ export async function findText(
   { atMost, signal }: { atMost: number; signal: AbortSignal },
 ): Promise<Occurrences> {
   const turns = new Turns(signal, TURN_MS);
-  for (const spelling of spellingsOf(wanted)) {
-    const bytes = Buffer.from(spelling);
-    const starts = await startsOf(text, bytes, { atMost, turns });
-    if (starts.length > 0) return { starts, length: bytes.length };
+  for await (const spelling of spellingsOf(wanted, text, signal)) {
+    const starts = await startsOf(text, spelling, { atMost, turns });
+    if (starts.length > 0) return { starts, length: spelling.length };
   }
   return { starts: [], length: 0 };
 }
@@ -57,7 +57,9 @@ async function startsOf(
   return starts;
 }
 
-function spellingsOf(text: string): string[] {
-  if (!text.includes('\n')) return [text];
-  return [text, text.replaceAll(/\r?\n/g, '\r\n'), text.replaceAll('\r\n', '\n')];
+/** Those that the text can have. */
+async function* spellingsOf(wanted: string, text: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
+  yield Buffer.from(wanted);
+  if (wanted.includes('\n') && text.includes('\r\n')) yield withEndings(wanted, '\r\n', { signal });
+  if (wanted.includes('\r\n')) yield withEndings(wanted, '\n', { signal });
 }

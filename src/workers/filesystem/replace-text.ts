@@ -7,6 +7,7 @@
  */
 import { lineEnd, lineEnding, type ByteRange } from '#host';
 import type { Occurrences } from './find-text.ts';
+import { withEndings } from './line-endings.ts';
 
 export interface Layout {
   /** What goes in at each occurrence. */
@@ -21,19 +22,21 @@ export interface Replaced {
   places: ByteRange[];
 }
 
-export function layOut(
+export async function layOut(
   text: Buffer,
   { starts, length }: Occurrences,
   { oldString, newString }: { oldString: string; newString: string },
-): Layout {
-  const isVerbatim = oldString.includes('\r\n') || newString.includes('\r\n') || !newString.includes('\n');
+  scope: { readonly signal: AbortSignal },
+): Promise<Layout> {
+  const isVerbatim = oldString.includes('\r\n') || newString.includes('\r\n');
+  const hasTwoSpellings = !isVerbatim && newString.includes('\n') && text.includes('\r\n');
   const plain = Buffer.from(newString);
-  const spelled = { '\n': plain, '\r\n': isVerbatim ? plain : Buffer.from(newString.replaceAll('\n', '\r\n')) };
+  const spelled = { '\n': plain, '\r\n': hasTwoSpellings ? await withEndings(newString, '\r\n', scope) : plain };
 
   const puts: Buffer[] = [];
   let size = text.length;
-  let put = plain;
-  let knownUntil = isVerbatim ? text.length : 0;
+  let put: Buffer = plain;
+  let knownUntil = hasTwoSpellings ? 0 : text.length;
   for (const start of starts) {
     // Each line is looked at once, however many occurrences it has.
     if (start >= knownUntil) {

@@ -7,7 +7,8 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import { versionOf, type JailEntry } from '#host';
-import { errors, settle } from '../errors.ts';
+import { settleEach } from '../batch.ts';
+import { errors } from '../errors.ts';
 import { readCurrent } from '../line-edits-current.ts';
 import { coder, type CoderContext } from '../worker.ts';
 
@@ -55,17 +56,13 @@ export const createFile = coder.defineFunction({
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C217', 'C221'],
   examples: [{ files: [{ path: 'notes/today.md', content: '# Today\n', overwrite: true }] }],
 
-  async handle({ files }, context, scope) {
+  async handle({ files }, context, { signal }) {
     if (files.length === 0) throw errors.fail('C210', { problem: '`files` must not be empty' });
 
-    const results: z.input<typeof CreateFileResult>[] = [];
-    for (const file of files) {
-      scope.signal.throwIfAborted();
-      const { path } = file;
-      const work = () => context.changes.onTarget(path, scope.signal, (target) => create(file, target, context));
-      results.push({ path, ...(await settle({ bytes_written: 0 }, work)) });
-    }
-    return { results };
+    const batch = { failed: { bytes_written: 0 }, signal };
+    const work = (file: CreateFileSpec) =>
+      context.changes.onTarget(file.path, signal, (target) => create(file, target, context));
+    return { results: await settleEach(files, batch, work) };
   },
 });
 

@@ -7,7 +7,8 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import type { JailEntry } from '#host';
-import { errors, settle } from '../errors.ts';
+import { settleEach } from '../batch.ts';
+import { errors } from '../errors.ts';
 import { readCurrent } from '../line-edits-current.ts';
 import { coder, type CoderContext } from '../worker.ts';
 
@@ -44,16 +45,13 @@ export const deleteFile = coder.defineFunction({
     if (paths.length === 0) throw errors.fail('C210', { problem: '`paths` must not be empty' });
 
     const versions = new Map(Object.entries(expected_versions ?? {}));
-    const results: z.input<typeof DeleteFileResult>[] = [];
-    for (const path of paths) {
-      signal.throwIfAborted();
-      const work = () =>
-        context.changes.onEntry(path, signal, async (entry) => {
-          await requireVersion(entry, versions.get(path), context);
-          return { removed: await context.changes.remove(entry, { recursive, signal }) };
-        });
-      results.push({ path, ...(await settle({ removed: false }, work)) });
-    }
+    const items = paths.map((path) => ({ path }));
+    const results = await settleEach(items, { failed: { removed: false }, signal }, ({ path }) =>
+      context.changes.onEntry(path, signal, async (entry) => {
+        await requireVersion(entry, versions.get(path), context);
+        return { removed: await context.changes.remove(entry, { recursive, signal }) };
+      }),
+    );
     return { results };
   },
 });

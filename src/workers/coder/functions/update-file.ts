@@ -9,7 +9,8 @@ import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
 import { countLines, locateLines, versionOf, type ByteRange, type JailEntry } from '#host';
-import { errors, settle } from '../errors.ts';
+import { settleEach } from '../batch.ts';
+import { errors } from '../errors.ts';
 import { readCurrent } from '../line-edits-current.ts';
 import { echoChanges } from '../line-edits-regions.ts';
 import { applyReplaceOp, findFirst, type Replacing } from '../line-edits-replace.ts';
@@ -106,21 +107,22 @@ export const updateFile = coder.defineFunction({
     { files: [{ path: 'README.md', ops: [{ op: 'insert', at_line: 1, content: '<!-- draft -->' }] }] },
   ],
 
-  async handle({ files }, context, scope) {
+  async handle({ files }, context, { signal }) {
     if (files.length === 0) throw errors.fail('C210', { problem: '`files` must not be empty' });
 
-    const results: z.input<typeof UpdateFileResult>[] = [];
-    for (const file of files) {
-      scope.signal.throwIfAborted();
-      const { path } = file;
-      const work = () => context.changes.onTarget(path, scope.signal, (target) => update(file, target, context, scope));
-      results.push({ path, ...(await settle({ applied: 0, new_line_count: 0 }, work)) });
-    }
-    return { results };
+    const batch = { failed: { applied: 0, new_line_count: 0 }, signal };
+    const work = (file: UpdateFileSpec) =>
+      context.changes.onTarget(file.path, signal, (target) => update(file, target, context, { signal }));
+    return { results: await settleEach(files, batch, work) };
   },
 });
 
-async function update(file: UpdateFileSpec, target: JailEntry, context: CoderContext, { signal }: CallScope) {
+async function update(
+  file: UpdateFileSpec,
+  target: JailEntry,
+  context: CoderContext,
+  { signal }: Pick<CallScope, 'signal'>,
+) {
   const { path } = file;
   const { changes, regexes, maxWriteBytes } = context;
   const replacing = { regexes, signal };

@@ -87,7 +87,7 @@ async function editTarget(
     throw errors.fail('F220', { path, count: found.starts.length, lines });
   }
 
-  const layout = layOut(before, found, { oldString: old_string, newString: new_string });
+  const layout = await layOut(before, found, { oldString: old_string, newString: new_string }, scope);
   const { size } = layout;
   if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
 

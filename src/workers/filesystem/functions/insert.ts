@@ -6,6 +6,7 @@ import { countLines, endsWithNewline, lineEnding, locateLines, versionOf } from 
 import { defineAction } from '../action.ts';
 import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
 import { errors } from '../errors.ts';
+import { withEndings } from '../line-endings.ts';
 import { previewPlaces } from '../numbered-lines.ts';
 
 export const insert = defineAction({
@@ -38,8 +39,8 @@ export const insert = defineAction({
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F221', 'F222'],
   examples: [{ path: 'README.md', line: 1, content: '<!-- draft -->' }],
 
-  handle({ path: asked, line, content, expected_version }, context, { signal }) {
-    return context.changes.onTarget(asked, signal, async (target) => {
+  handle({ path: asked, line, content, expected_version }, context, scope) {
+    return context.changes.onTarget(asked, scope.signal, async (target) => {
       const path = `/${target.relativePath}`;
       const before = await readCurrentText(target, expected_version, context);
       const { count: totalLines, starts } = locateLines(before, [line]);
@@ -49,7 +50,7 @@ export const insert = defineAction({
         throw errors.fail('F222', { problem, totalLines });
       }
 
-      const { text, place } = insertLines(before, start, content);
+      const { text, place } = await insertLines(before, start, content, scope);
       const size = text.length;
       if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
 
@@ -67,11 +68,11 @@ export const insert = defineAction({
 });
 
 /** After a last line without newline comes one first. */
-function insertLines(before: Buffer, start: number, content: string) {
+async function insertLines(before: Buffer, start: number, content: string, scope: { signal: AbortSignal }) {
   const ending = lineEnding(before, start);
   const isVerbatim = ending === '\n' || content.includes('\r\n');
-  const spelled = isVerbatim ? content : content.replaceAll('\n', '\r\n');
-  const lines = Buffer.from(spelled.endsWith('\n') ? spelled : spelled + ending);
+  const whole = content.endsWith('\n') ? content : content + ending;
+  const lines = isVerbatim ? Buffer.from(whole) : await withEndings(whole, ending, scope);
   const isAfterOpenLine = start > 0 && start === before.length && !endsWithNewline(before);
   const head = Buffer.concat([before.subarray(0, start), Buffer.from(isAfterOpenLine ? ending : '')]);
   const text = Buffer.concat([head, lines, before.subarray(start)]);

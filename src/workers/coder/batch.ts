@@ -1,0 +1,37 @@
+/** One item of a request after the other, with turns for others in between. One that fails stops no other. */
+import { Failure, type CallScope } from '#contract';
+import { Turns } from '#host';
+import { translate } from './errors.ts';
+
+const TURN_MS = 5;
+
+export type ItemResult<Done extends object, Failed extends object> = { path: string } & (
+  | ({ success: true } & Done)
+  | ({ success: false; error: string } & Failed)
+);
+
+/** What each gives, or `failed` and its failure as the JSON text in `error`. */
+export async function settleEach<Item extends { path: string }, Done extends object, Failed extends object>(
+  items: readonly Item[],
+  { failed, signal }: { failed: Failed } & Pick<CallScope, 'signal'>,
+  work: (item: Item) => Promise<Done>,
+): Promise<ItemResult<Done, Failed>[]> {
+  const turns = new Turns(signal, TURN_MS);
+  const results: ItemResult<Done, Failed>[] = [];
+  for (const item of items) {
+    signal.throwIfAborted();
+    if (turns.isOver) await turns.next();
+    results.push({ path: item.path, ...(await settle(failed, () => work(item))) });
+  }
+  return results;
+}
+
+async function settle<Done extends object, Failed extends object>(failed: Failed, work: () => Promise<Done>) {
+  try {
+    return { success: true as const, ...(await work()) };
+  } catch (thrown) {
+    const failure = thrown instanceof Failure ? thrown : translate(thrown);
+    if (!failure) throw thrown;
+    return { success: false as const, ...failed, error: JSON.stringify(failure.toFields()) };
+  }
+}
