@@ -1,20 +1,21 @@
 /**
- * Names of temporary files, and the end of those that a killed process left behind.
+ * Names of what is being made, files and trees, and the end of those that a killed process left behind.
  *
  * The name tells who writes it. The first write of a process in a directory removes what nobody writes any
  * more; only names of exactly this form are touched.
  */
 import { hash, randomUUID } from 'node:crypto';
-import { lstatSync, readdir, readFileSync, readlinkSync, unlinkSync } from 'node:fs';
+import { readdir, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 
 import type { ByteString } from './byte-string.ts';
 import type { JailEntry } from './jail-entry.ts';
+import { removeMade } from './jail-remove.ts';
 
 const FORM = /^\.workcell-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}$/;
 
-/** A file that did not change for this long is not being written, whoever began it. */
+/** What did not change for this long is not being made, whoever began it. */
 const LIVE_MS = 3_600_000;
 
 /** Where process ids mean the same as here: this machine since it started, and this container. */
@@ -45,7 +46,9 @@ export async function sweepOnce(entry: JailEntry): Promise<void> {
   try {
     const names = await entry.act((at) => list(at, 'latin1'), '.' as ByteString);
     for (const name of names) {
-      if (FORM.test(name)) entry.act((at) => removeIfLeft(at, name), name as ByteString);
+      if (!FORM.test(name)) continue;
+      const temp = entry.beside(name as ByteString);
+      if (temp.stat && isLeft(name, temp.stat)) await removeMade(temp);
     }
     if (swept.size >= MAX_SWEPT) swept.clear();
     swept.add(id);
@@ -54,11 +57,10 @@ export async function sweepOnce(entry: JailEntry): Promise<void> {
   }
 }
 
-function removeIfLeft(at: Buffer, name: string): void {
-  const stat = lstatSync(at);
+function isLeft(name: string, stat: Stats): boolean {
+  if (!stat.isFile() && !stat.isDirectory()) return false;
   const [, space, pid] = FORM.exec(name)!;
-  const isLeft = stat.mtimeMs < Date.now() - LIVE_MS || (space === PID_SPACE && !isAlive(Number(pid)));
-  if (isLeft && stat.isFile()) unlinkSync(at);
+  return stat.mtimeMs < Date.now() - LIVE_MS || (space === PID_SPACE && !isAlive(Number(pid)));
 }
 
 function isAlive(pid: number): boolean {

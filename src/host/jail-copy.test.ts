@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
 import { tempDir, treeOf, type TempDir } from '#testing';
+import { tempName } from './atomic-write-temp.ts';
 import { JailChanges } from './jail-changes.ts';
 import { openAbsoluteJail } from './jail.ts';
 
@@ -52,6 +54,35 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     await expect(copy(dir, 'a', 'b', { signal: caller.signal, refuse })).rejects.toThrow('gave up');
     expect(looks).toBeGreaterThan(3);
     expect(treeOf(dir.root)).toEqual(before);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('nor does one who copied a directory that may not be written to', async () => {
+    await using dir = await tempDir({ 'a/1/f': 'x', 'a/2': 'x' });
+    chmodSync(dir.path('a/1'), 0o555);
+    chmodSync(dir.root, 0o777);
+    const before = treeOf(dir.root);
+    const caller = new AbortController();
+    let looks = 0;
+    const refuse = () => {
+      if (++looks === 4) caller.abort(new Error('gave up'));
+    };
+    process.seteuid!(1234);
+    try {
+      await expect(copy(dir, 'a', 'b', { signal: caller.signal, refuse })).rejects.toThrow('gave up');
+    } finally {
+      process.seteuid!(0);
+    }
+    expect(treeOf(dir.root)).toEqual(before);
+  });
+
+  test('what a killed process left of a copy is taken away by the next one', async () => {
+    const nameOf = (pid: number | undefined) => tempName().replace(/-\d+-/, `-${pid}-`);
+    const [left, living] = [nameOf(spawnSync('true').pid), nameOf(process.ppid)];
+    await using dir = await tempDir({ 'a/f': 'x', outside: '', [`${left}/b/f`]: 'x', [`${living}/f`]: 'x' });
+    dir.add({ [`${left}/b/l`]: { symlink: '../../outside' } });
+    chmodSync(dir.path(`${left}/b`), 0o555);
+    await copy(dir, 'a', 'c');
+    expect(readdirSync(dir.root)).toEqual([living, 'a', 'c', 'outside']);
   });
 
   test('a tree with something protected is not copied, and nothing is made', async () => {

@@ -7,7 +7,7 @@
  */
 import { mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 
-import { tempName } from './atomic-write-temp.ts';
+import { sweepOnce, tempName } from './atomic-write-temp.ts';
 import { PendingFile } from './atomic-write.ts';
 import { toText, type ByteString } from './byte-string.ts';
 import { HostError } from './host-error.ts';
@@ -15,7 +15,7 @@ import type { JailDir } from './jail-dir.ts';
 import { JailEntry } from './jail-entry.ts';
 import type { JailFile } from './jail-file.ts';
 import { visitBelow, type ListedEntry } from './jail-list.ts';
-import { removeEntry } from './jail-remove.ts';
+import { removeMade } from './jail-remove.ts';
 import type { Jail } from './jail.ts';
 import { piecesOf } from './read-pieces.ts';
 
@@ -63,6 +63,7 @@ async function inspect(jail: Jail, top: JailDir, { signal, refuse }: CopyOptions
 }
 
 async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
+  await sweepOnce(place);
   const name = tempName();
   const temp = place.beside(name);
   try {
@@ -70,9 +71,7 @@ async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
     place.act((now) => temp.act((old) => renameSync(old, now)));
     if (options.isSynced) await place.syncDirectory();
   } catch (error) {
-    // Also when the caller gave up: nobody else would remove it.
-    const { signal } = new AbortController();
-    await removeEntry(place.beside(name), { recursive: true, isProtected: () => false, signal });
+    await removeMade(place.beside(name));
     throw error;
   }
 }

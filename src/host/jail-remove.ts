@@ -7,7 +7,7 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 
 import { HostError } from './host-error.ts';
-import { refuseProtectedBelow, changeBelow, type BelowOptions } from './jail-below.ts';
+import { changeBelow, refuseProtectedBelow, type BelowOptions, type Changes } from './jail-below.ts';
 import type { JailEntry } from './jail-entry.ts';
 
 /** Whether there was anything. */
@@ -22,10 +22,27 @@ export async function removeEntry(entry: JailEntry, options: BelowOptions & { re
   if (options.recursive) {
     await refuseProtectedBelow(entry, options);
     using dir = entry.openDir();
-    await changeBelow(dir, options, {
-      after: (parent, name, kind) => parent.remove(name, kind === 'directory' ? 'directory' : 'other'),
-    });
+    await changeBelow(dir, options, { after: removeIn });
   }
   entry.act((at) => rmdirSync(at));
   return true;
 }
+
+/** Takes away what was made under a name of its own and never put in its place, whatever modes it got already. */
+export async function removeMade(entry: JailEntry): Promise<void> {
+  if (!entry.stat) return;
+  if (!entry.stat.isDirectory()) return entry.act(unlinkSync);
+
+  entry.setPermissions(OWN);
+  using dir = entry.openDir();
+  await changeBelow(dir, WHOLE, { before: (parent, name) => parent.setPermissions(name, OWN), after: removeIn });
+  entry.act((at) => rmdirSync(at));
+}
+
+const OWN = { mode: 0o700 };
+
+/** Also when the caller gave up: nobody else would remove it. */
+const WHOLE: BelowOptions = { isProtected: () => false, signal: new AbortController().signal };
+
+const removeIn: Changes['after'] = (parent, name, kind) =>
+  parent.remove(name, kind === 'directory' ? 'directory' : 'other');
