@@ -1,5 +1,6 @@
 /** What touches the operating system, one capability a file. */
 export { toText, type ByteString } from './byte-string.ts';
+export { characterStart, wholeCharacters } from './characters.ts';
 export {
   Children,
   SpawnError,
@@ -50,6 +51,7 @@ export {
   type ReplacedText,
 } from './regex/index.ts';
 export { MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
+export { placeOfFile, SearchRoots, type SearchPlace } from './search-roots.ts';
 export { splitWords, WordsError } from './shell-words.ts';
 export { takeTurn } from './take-turn.ts';
 export { Turns } from './search/turns.ts';

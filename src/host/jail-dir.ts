@@ -61,7 +61,7 @@ export class JailDir {
   /** The names in it, in no order, a batch at a time so that the reader can let others work in between. */
   *names(): Generator<ByteString[]> {
     try {
-      if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#namesInBatches();
+      if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#inBatches(({ name }) => name as ByteString);
       else yield this.#allNames();
     } catch (error) {
       throw HostError.fromErrno(error, this.#path);
@@ -74,27 +74,10 @@ export class JailDir {
     return names as ByteString[];
   }
 
-  *#namesInBatches(): Generator<ByteString[]> {
-    const dir = opendirSync(this.#pin.at('.' as ByteString), { encoding: 'latin1', bufferSize: 1024 });
-    try {
-      this.#pin.recheck();
-      let batch: ByteString[] = [];
-      for (let entry = dir.readSync(); entry; entry = dir.readSync()) {
-        batch.push(entry.name as ByteString);
-        if (batch.length < NAMES_AT_ONCE) continue;
-        yield batch;
-        batch = [];
-      }
-      yield batch;
-    } finally {
-      dir.closeSync();
-    }
-  }
-
   /** The same with the kind of each, which costs nothing where the file system tells it with the name. */
   *entries(): Generator<ListedEntry[]> {
     try {
-      if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#entriesInBatches();
+      if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#inBatches((entry) => this.#listed(entry));
       else yield this.#allEntries();
     } catch (error) {
       throw HostError.fromErrno(error, this.#path);
@@ -113,13 +96,13 @@ export class JailDir {
     }
   }
 
-  *#entriesInBatches(): Generator<ListedEntry[]> {
+  *#inBatches<T>(take: (entry: Dirent) => T): Generator<T[]> {
     const dir = opendirSync(this.#pin.at('.' as ByteString), { encoding: 'latin1', bufferSize: 1024 });
     try {
       this.#pin.recheck();
-      let batch: ListedEntry[] = [];
+      let batch: T[] = [];
       for (let entry = dir.readSync(); entry; entry = dir.readSync()) {
-        batch.push(this.#listed(entry));
+        batch.push(take(entry));
         if (batch.length < NAMES_AT_ONCE) continue;
         yield batch;
         batch = [];

@@ -1,7 +1,7 @@
 /** Bytes as text, piece by piece, with turns for others in between where there are many. */
 import { isAscii } from 'node:buffer';
 
-import { takeTurn } from '#host';
+import { characterStart, takeTurn } from '#host';
 
 /** Some milliseconds each; bytes that are not UTF-8 take twice as long. */
 const ASCII_AT_ONCE = 16 << 20;
@@ -20,14 +20,4 @@ export async function decodeText(bytes: Buffer, scope: { readonly signal: AbortS
     from = to;
   }
   return text;
-}
-
-/** A place at most three bytes before another where no character goes on, also among bytes that are none. */
-function characterStart(bytes: Buffer, at: number): number {
-  for (let start = at; start > at - 4; start--) {
-    const isContinuation = (bytes[start]! & 0xc0) === 0x80;
-    if (!isContinuation) return start;
-  }
-  // A character has three continuation bytes at most, so the fourth belongs to none.
-  return at;
 }

@@ -1,5 +1,5 @@
 /** Parts of a text as a caller sees them: lines with their numbers, in bounds whatever the text is. */
-import { chomp, countLines, linesAround, type ByteRange } from '#host';
+import { characterStart, chomp, countLines, linesAround, type ByteRange } from '#host';
 import type { Edited, Site } from './line-edits.ts';
 
 /** Lines shown before and after what changed. */
@@ -93,7 +93,5 @@ function toRegion(lines: Buffer, from_line: number): TextRegion {
 /** Never through a character. */
 function cutToBytes(text: Buffer, maxBytes: number): Buffer {
   if (text.length <= maxBytes) return text;
-  let end = maxBytes;
-  while (end > 0 && (text[end]! & 0xc0) === 0x80) end--;
-  return text.subarray(0, end);
+  return text.subarray(0, characterStart(text, maxBytes));
 }

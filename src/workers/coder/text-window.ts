@@ -13,6 +13,7 @@ import {
   lineStart,
   readLines,
   takeTurn,
+  wholeCharacters,
   type ByteSource,
 } from '#host';
 import { decodeText } from './decode-text.ts';
@@ -104,18 +105,6 @@ async function fit(
 
   const room = Math.max(0, maxBytes - prefixBytes);
   return { end: wholeCharacters(bytes.subarray(0, room)), lines: 1, isCut: true };
-}
-
-/** The length without a character that has begun and not ended. */
-function wholeCharacters(bytes: Buffer): number {
-  for (let length = 1; length <= Math.min(4, bytes.length); length++) {
-    const byte = bytes.at(-length)!;
-    const isContinuation = byte >= 0x80 && byte < 0xc0;
-    if (isContinuation) continue;
-    const wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return wanted > length ? bytes.length - length : bytes.length;
-  }
-  return bytes.length;
 }
 
 /** Numbers right-aligned, then a tab. */

@@ -3,7 +3,16 @@
  *
  * Lines keep their ends. An answer has a bound of its own: what does not fit is left out, and `truncated` says so.
  */
-import { bytesAsSource, endsWithNewline, LineIndex, lineStart, readLines, type ByteSource, type JailFile } from '#host';
+import {
+  bytesAsSource,
+  endsWithNewline,
+  LineIndex,
+  lineStart,
+  readLines,
+  wholeCharacters,
+  type ByteSource,
+  type JailFile,
+} from '#host';
 import { decodeText, type Encoding } from './encodings.ts';
 import { errors } from './errors.ts';
 import { numberLines } from './numbered-lines.ts';
@@ -106,18 +115,6 @@ function wholeLines(bytes: Buffer): { shown: Buffer; isCut: boolean } {
   if (end > 0) return { shown: bytes.subarray(0, end), isCut: false };
 
   return { shown: bytes.subarray(0, wholeCharacters(bytes)), isCut: true };
-}
-
-/** The length without a character that has begun and not ended. */
-function wholeCharacters(bytes: Buffer): number {
-  for (let length = 1; length <= 4; length++) {
-    const byte = bytes.at(-length)!;
-    const isContinuation = byte >= 0x80 && byte < 0xc0;
-    if (isContinuation) continue;
-    const wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return wanted > length ? bytes.length - length : bytes.length;
-  }
-  return bytes.length;
 }
 
 async function totalOf(index: LineIndex, source: ByteSource, scope: Scope): Promise<number | undefined> {

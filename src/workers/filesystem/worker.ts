@@ -1,9 +1,8 @@
 /** The filesystem worker: constraints, failures and the jail that its actions work in. */
 import { ConfigError, defineWorker, type Log } from '#contract';
-import { HostError, JailChanges, LineIndexes, openAbsoluteJail, type Jail, type JailMode } from '#host';
+import { HostError, JailChanges, LineIndexes, openAbsoluteJail, SearchRoots, type Jail, type JailMode } from '#host';
 import { configSchema, type FilesystemConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
-import { SearchRoots } from './search-roots.ts';
 import { parseSize } from './size-text.ts';
 
 export interface FilesystemContext {
@@ -48,7 +47,7 @@ export function openFilesystem(config: FilesystemConfig, log: Log, mode?: JailMo
     changes,
     maxFileBytes,
     lineIndexes: new LineIndexes(),
-    search: new SearchRoots(jail, maxFileBytes),
+    search: new SearchRoots(jail, { maxFileBytes }),
   };
 }
 

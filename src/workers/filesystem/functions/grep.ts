@@ -4,15 +4,13 @@
  * One engine whatever the host has installed, so that the answer is the same everywhere: hidden files are searched, no
  * ignore file is read, and the time does not depend on how the regex is written.
  */
-import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { HostError, MAX_PATTERN_BYTES, type Jail } from '#host';
+import { HostError, MAX_PATTERN_BYTES, placeOfFile, type Jail, type SearchPlace } from '#host';
 import { defineAction } from '../action.ts';
 import { errors } from '../errors.ts';
 import { maxResultsField, truncatedField } from '../listing.ts';
-import type { SearchPlace } from '../search-roots.ts';
 
 const MAX_LINE_BYTES = 4096;
 
@@ -67,12 +65,12 @@ export const grep = defineAction({
       maxLineBytes: MAX_LINE_BYTES,
       contextLines: 0,
     };
-    const { found, isTruncated } = await search.search(place, query, scope);
-    return { matches: found, count: found.length, truncated: isTruncated };
+    const { contentMatches, isTruncated } = await search.search(place, query, scope);
+    const matches = contentMatches.map(({ path: file, line, text }) => ({ file, line, text }));
+    return { matches, count: matches.length, truncated: isTruncated };
   },
 });
 
-/** A file is searched as the only one of its directory. */
 function placeOf(
   jail: Jail,
   path: string,
@@ -82,14 +80,8 @@ function placeOf(
   if (!target.stat) throw new HostError('missing', path);
 
   const place = `/${target.relativePath}`;
-  if (target.stat.isFile()) {
-    return { directory: dirname(place), includeGlobs: [`/${escaped(basename(place))}`], isRecursive: false };
-  }
+  if (target.stat.isFile()) return placeOfFile(place);
   if (!target.stat.isDirectory()) throw new HostError('not-a-file', path);
   const includeGlobs = include === undefined ? [] : [recursive ? include : `/${include.replace(/^\//, '')}`];
-  return { directory: place, includeGlobs, isRecursive: recursive };
-}
-
-function escaped(name: string): string {
-  return name.replaceAll(/[\\*?[\]{}!]/g, '\\$&');
+  return { directory: place, includeGlobs, excludeGlobs: [], dialect: 'segments', isRecursive: recursive };
 }

@@ -1,0 +1,110 @@
+/**
+ * One search engine for each directory of a jail, made when it is first searched.
+ *
+ * An engine is about one directory with its threads and its memory, so a worker that is never searched has none, and
+ * one over the whole machine keeps nothing in memory. Each knows paths from its own directory; here they are absolute.
+ */
+import { basename, dirname, relative } from 'node:path';
+
+import { escapeGlob } from './denied-paths.ts';
+import type { GlobDialectName } from './globs.ts';
+import { HostError } from './host-error.ts';
+import { openJail, type Jail } from './jail.ts';
+import { SearchEngine, type SearchRequest } from './search/index.ts';
+
+/** Which files are searched. */
+export interface SearchPlace {
+  /** Canonical and absolute. */
+  directory: string;
+  /** From that directory: without a `/` for the last name at any depth. */
+  includeGlobs: readonly string[];
+  excludeGlobs: readonly string[];
+  dialect: GlobDialectName;
+  isRecursive: boolean;
+}
+
+type SearchAnswer = Awaited<ReturnType<SearchEngine['search']>>;
+
+const INDEX_MEMORY_BYTES = 256 * 2 ** 20;
+
+/** A file is searched as the only one of its directory that is wanted. */
+export function placeOfFile(path: string): SearchPlace {
+  const includeGlobs = [`/${escapeGlob(basename(path))}`];
+  return { directory: dirname(path), includeGlobs, excludeGlobs: [], dialect: 'segments', isRecursive: false };
+}
+
+export class SearchRoots {
+  readonly #jail: Jail;
+  readonly #maxFileBytes: number;
+  readonly #protectedGlobs: (root: string) => string[];
+  readonly #engines = new Map<string, SearchEngine>();
+
+  /** `protectedGlobs` are over paths from one of the directories. */
+  constructor(
+    jail: Jail,
+    { maxFileBytes, protectedGlobs = () => [] }: { maxFileBytes: number; protectedGlobs?: (root: string) => string[] },
+  ) {
+    this.#jail = jail;
+    this.#maxFileBytes = maxFileBytes;
+    this.#protectedGlobs = protectedGlobs;
+  }
+
+  async search(
+    { directory, includeGlobs, excludeGlobs, dialect, isRecursive }: SearchPlace,
+    query: SearchRequest['query'],
+    scope: { readonly signal: AbortSignal },
+  ): Promise<Pick<SearchAnswer, 'contentMatches' | 'isTruncated' | 'skipped' | 'filesTooLarge'>> {
+    const root = this.#rootOf(directory);
+    const below = relative(root, directory);
+    const request: SearchRequest = {
+      path: below || '.',
+      query,
+      includeGlobs,
+      excludeGlobs,
+      globOptions: { dialect, below },
+      isRecursive,
+    };
+    const searching = this.#engineFor(root).search(request, scope);
+    const found = await searching.catch((error: unknown) => {
+      throw error instanceof HostError ? new HostError(error.reason, directory) : error;
+    });
+    const absolute = <Row extends { path: string }>(row: Row) => ({ ...row, path: prefixOf(root) + row.path });
+    const { isTruncated, filesTooLarge } = found;
+    return {
+      contentMatches: found.contentMatches.map(absolute),
+      skipped: found.skipped.map(absolute),
+      isTruncated,
+      filesTooLarge,
+    };
+  }
+
+  close(): void {
+    for (const engine of this.#engines.values()) engine.close();
+    this.#engines.clear();
+  }
+
+  /** Of directories inside each other, the inner one. */
+  #rootOf(path: string): string {
+    const holding = this.#jail.roots.filter((root) => path === root || path.startsWith(prefixOf(root)));
+    return holding.toSorted((a, b) => b.length - a.length)[0]!;
+  }
+
+  #engineFor(root: string): SearchEngine {
+    const made = this.#engines.get(root);
+    if (made) return made;
+
+    const engine = new SearchEngine(openJail(root, { mode: this.#jail.mode }), {
+      root,
+      protectedGlobs: this.#protectedGlobs(root),
+      index: root === '/' ? 'off' : 'auto',
+      indexMemoryBytes: INDEX_MEMORY_BYTES,
+      maxFileBytes: this.#maxFileBytes,
+    });
+    this.#engines.set(root, engine);
+    return engine;
+  }
+}
+
+function prefixOf(root: string): string {
+  return root === '/' ? root : `${root}/`;
+}
