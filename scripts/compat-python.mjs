@@ -1,5 +1,5 @@
 /**
- * The Python quickstart of the seeds, run with the published SDK against our engine.
+ * The Python quickstart of the originals, run with the published SDK against our engine.
  *
  * Needs python3 and PyPI. `npm run compat:python -- 0.25.0` tries other versions than the two below.
  */

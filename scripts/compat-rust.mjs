@@ -1,5 +1,5 @@
 /**
- * The Rust quickstart of the seeds, built with the published SDK and run against our engine.
+ * The Rust quickstart of the originals, built with the published SDK and run against our engine.
  *
  * Needs cargo and crates.io; a first build takes minutes. Steps whose function is not served are left out, and
  * their effect is put on the disk beforehand.
@@ -60,7 +60,7 @@ println!("{read:#?}");
 Ok(())
 }
 `;
-/** What the seed imports; since 0.12 the request type is no longer at the root of the crate. */
+/** What the original imports; since 0.12 the request type is no longer at the root of the crate. */
 const OLD_IMPORTS = 'use iii_sdk::{register_worker, InitOptions, TriggerRequest};';
 const NEW_IMPORTS = 'use iii_sdk::{register_worker, InitOptions, protocol::TriggerRequest};';
 const UPDATED_NOTES = '# notes\ndraft\n- one\n- ONE\n';
@@ -125,7 +125,7 @@ function servesAllSteps() {
   return ['coder::create-file', 'coder::update-file'].every((id) => served.functionIds.includes(id));
 }
 
-/** The seed's first step wants no such file; without that step it has to be there. */
+/** The original's first step wants no such file; without that step it has to be there. */
 function placeNotes() {
   const file = join(served.workspace, 'notes.md');
   if (servesAllSteps()) rmSync(file, { force: true });

@@ -8,8 +8,8 @@ import { defaultEntries } from './config-file.ts';
 
 const available = [coder, filesystem];
 
-/** Of the seed's documentation, as it stands there. */
-const SEED = `modules:
+/** Of the original's documentation, as it stands there. */
+const ORIGINAL = `modules:
   - module: filesystem
     actions: [read, write, edit, insert, ls, grep, find, mkdir, rm]
     constraints:
@@ -29,8 +29,8 @@ const seen = (app: ReturnType<typeof read>[number]) =>
     ...(namespace && { namespace }),
   }));
 
-test('the file of the seed is read as it stands', async () => {
-  await using dir = await tempDir({ 'editor.yaml': SEED });
+test('the file of the original is read as it stands', async () => {
+  await using dir = await tempDir({ 'editor.yaml': ORIGINAL });
   const [app] = read(dir, 'editor.yaml');
   expect(app).toMatchObject({ name: 'editor', file: dir.path('editor.yaml') });
   expect(seen(app!)).toEqual([
@@ -43,7 +43,7 @@ test('the file of the seed is read as it stands', async () => {
 
 test('the first app is in the default namespace, the others in that of their name', async () => {
   await using dir = await tempDir({
-    'editor.yaml': SEED,
+    'editor.yaml': ORIGINAL,
     'other.yaml': 'name: reviewer\nmodules:\n  - module: filesystem\n    actions: [read]\n',
   });
   const apps = read(dir, 'editor.yaml', 'other.yaml');
@@ -144,7 +144,11 @@ test.each([
 });
 
 test('two apps cannot have one name, and only the first may be called default', async () => {
-  await using dir = await tempDir({ 'a.yaml': SEED, 'b.yaml': `name: a\n${SEED}`, 'c.yaml': `name: default\n${SEED}` });
+  await using dir = await tempDir({
+    'a.yaml': ORIGINAL,
+    'b.yaml': `name: a\n${ORIGINAL}`,
+    'c.yaml': `name: default\n${ORIGINAL}`,
+  });
   expect(() => read(dir, 'a.yaml', 'b.yaml')).toThrow('two apps are called "a": give one of them another `name`');
   expect(() => read(dir, 'a.yaml', 'c.yaml')).toThrow('only the first app may be called "default"');
   expect(read(dir, 'c.yaml')).toMatchObject([{ name: 'default' }]);

@@ -1,5 +1,5 @@
 /**
- * The published SDKs at work in an app: they edit a repository through the app file of the seed. They know nothing of
+ * The published SDKs at work in an app: they edit a repository through the app file of the original. They know nothing of
  * namespaces, so a second app is called by our own client; neither sees what is not its app's.
  */
 import { execFileSync } from 'node:child_process';
@@ -52,7 +52,7 @@ async function startApps(dir: TempDir) {
 type Reply = { success: boolean; data: Record<string, unknown> };
 
 describe.each(versions)('iii-sdk %s', (version) => {
-  test('edits a repository through the app file of the seed, and is refused outside it', async () => {
+  test('edits a repository through the app file of the original, and is refused outside it', async () => {
     await using dir = await tempDir(FILES);
     const git = (...words: string[]) => execFileSync('git', ['-C', dir.path('repo'), ...words], { encoding: 'utf8' });
     git('init', '-q');

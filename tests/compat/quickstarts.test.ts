@@ -1,5 +1,5 @@
 /**
- * The JavaScript quickstarts of the seeds, line by line as they stand there; only the port differs.
+ * The JavaScript quickstarts of the originals, line by line as they stand there; only the port differs.
  *
  * None of them ends by itself: the client stays open. A test reads what was printed and ends the program.
  */

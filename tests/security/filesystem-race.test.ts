@@ -4,73 +4,35 @@
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
-import {
-  closeSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, readFileSync, rmSync } from 'node:fs';
 
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
 import { filesystem } from '#workers/filesystem';
-import { tempDir } from '#testing';
-import { whileSwapping } from './jail-swapper.ts';
-import { leftoversIn, snapshot } from './jail-write-support.ts';
+import {
+  FILE_ITSELF,
+  FOLDER_ABOVE,
+  FOLDER_ITSELF,
+  IN_THE_TREE,
+  makeFile,
+  makeLink,
+  makePlain,
+  makeTree,
+  makeTreeOnce,
+  nothing,
+  race,
+  racePlace,
+  type Prepare,
+  type RaceOutcome,
+  type Swap,
+} from './jail-race.ts';
+import { snapshot } from './jail-write-support.ts';
 
 /** Each of the attacks below. */
 const ROUNDS = process.env.WORKCELL_SOAK ? 16_000 : 600;
 
-const FOLDER_ABOVE = ['a/b', 'a/evil'] as const;
-const FILE_ITSELF = ['a/b/c/f.txt', 'a/b/c/evil'] as const;
-const FOLDER_ITSELF = ['a/b/c', 'a/b/evil'] as const;
-const IN_THE_TREE = ['a/b/c/tree/sub', 'a/b/c/tree/evil'] as const;
-
-interface Place {
-  /** Leads to `a/b/c`, whatever its name is just now. */
-  inside: string;
-  outside: string;
-  workspace: string;
-}
-type Prepare = (place: Place, round: number) => void;
-
-const nothing: Prepare = () => {};
-
-const makeFile: Prepare = ({ inside }) => writeFileSync(`${inside}/f.txt`, 'inside');
-
-const makePlain: Prepare = ({ workspace }) => writeFileSync(`${workspace}/plain`, 'inside');
-
-/** Built under another name, because the attacker may have a link where we would write. */
-const makeTree: Prepare = ({ inside, outside }, round) => {
-  const name = `${inside}/build-${round}`;
-  mkdirSync(`${name}/sub/deep`, { recursive: true });
-  writeFileSync(`${name}/sub/deep/x`, 'inside');
-  symlinkSync(`${outside}/c/tree/sub`, `${name}/evil`);
-  if (lstatSync(`${inside}/tree`, { throwIfNoEntry: false })) renameSync(`${inside}/tree`, `${inside}/old-${round}`);
-  renameSync(name, `${inside}/tree`);
-};
-
-const makeTreeOnce: Prepare = (place, round) => {
-  if (round < 0) makeTree(place, round);
-};
-
 const dropMoved: Prepare = ({ workspace }) => rmSync(`${workspace}/moved`, { recursive: true, force: true });
-
-/** What replaces the file may have replaced the link instead, and mending it is raced too; the attack needs both. */
-const makeLink: Prepare = ({ inside, outside }) => {
-  const links = ['f.txt', 'evil'].filter((name) => lstatSync(`${inside}/${name}`).isSymbolicLink());
-  if (links.length === 1) return;
-
-  rmSync(`${inside}/evil`);
-  if (links.length === 0) symlinkSync(`${outside}/c/f.txt`, `${inside}/evil`);
-  else writeFileSync(`${inside}/evil`, 'inside', { flag: 'wx' });
-};
 
 const both =
   (first: Prepare, second: Prepare): Prepare =>
@@ -100,7 +62,7 @@ const toggle: Payload = (round) =>
     : { path: FILE, old_string: 'edited', new_string: 'inside' };
 
 describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link out', () => {
-  test.each<[string, string, readonly [string, string], Payload, Prepare]>([
+  test.each<[string, string, Swap, Payload, Prepare]>([
     ['read', 'a folder above', FOLDER_ABOVE, () => ({ path: FILE }), nothing],
     ['read', 'the file', FILE_ITSELF, () => ({ path: FILE }), nothing],
     ['file_stat', 'a folder above', FOLDER_ABOVE, () => ({ path: `${FOLDER}/only-inside` }), nothing],
@@ -161,45 +123,11 @@ describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link
   ])(
     '%s with %s swapped',
     async (action, what, swap, payload, prepare) => {
-      await using dir = await tempDir({
-        'ws/a/b/c/f.txt': 'inside',
-        'ws/a/b/c/only-inside': '',
-        'ws/some/x/y': 'inside',
-        'ws/plain': 'inside',
-        'outside/c/f.txt': { mode: 0o600, content: 'SECRET inside edited e' },
-        'outside/c/SECRET': 'SECRET e',
-        'outside/c/tree/sub/deep/SECRET': 'SECRET',
-      });
-      const [workspace, outside] = [dir.path('ws'), dir.path('outside')];
-      dir.add({
-        'ws/a/evil': { symlink: outside },
-        'ws/a/b/evil': { symlink: `${outside}/c` },
-        'ws/a/b/c/evil': { symlink: `${outside}/c/f.txt` },
-      });
-      const before = snapshot(outside);
-
-      const call = await openCaller(workspace, action);
-      const fd = openSync(dir.path('ws/a/b/c'), 'r');
-      const place = { inside: `/proc/self/fd/${fd}`, outside, workspace };
-      const counts = { done: 0, refused: 0, leaked: 0, bugs: 0 };
-      const isMet = () => counts.done > 0 && counts.refused > 0;
-      // What is listed or copied as a whole succeeds with either side of the swap.
+      await using place = await racePlace();
+      const call = await openCaller(place.workspace, action);
+      const title = `filesystem::${action} with ${what}`;
       const mayNotRefuse = /below|in the tree/.test(what);
-      prepare(place, -1);
-      await whileSwapping(dir.path('exchange'), [`${workspace}/${swap[0]}`, `${workspace}/${swap[1]}`], async () => {
-        for (let round = 0; round < ROUNDS || (round < 10 * ROUNDS && !isMet() && !mayNotRefuse); round++) {
-          prepare(place, round);
-          counts[await call(payload(round))]++;
-        }
-      });
-      closeSync(fd);
-
-      console.log(`filesystem::${action} with ${what} swapped:`, counts);
-      expect(snapshot(outside)).toEqual(before);
-      expect([counts.leaked, counts.bugs]).toEqual([0, 0]);
-      expect(counts.done).toBeGreaterThan(0);
-      if (!mayNotRefuse) expect(counts.refused).toBeGreaterThan(0);
-      expect(leftoversIn(workspace)).toEqual([]);
+      await race(place, { title, swap, prepare, rounds: ROUNDS, mayNotRefuse }, (round) => call(payload(round)));
     },
     600_000,
   );
@@ -211,7 +139,7 @@ async function openCaller(workspace: string, action: string) {
   const context = await filesystem.open(config, silentLog);
   const fn = filesystem.functions.find(({ id }) => id === `filesystem::${action}`)!;
   const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };
-  return async (payload: object): Promise<'done' | 'refused' | 'leaked' | 'bugs'> => {
+  return async (payload: object): Promise<RaceOutcome> => {
     const reply = await answer({ def: filesystem, context }, fn, { callId: '1', payload }, surroundings);
     const text = JSON.stringify('result' in reply ? reply.result : reply.error);
     if (text.includes('SECRET') || holdsSecret(`${workspace}/moved`)) return 'leaked';

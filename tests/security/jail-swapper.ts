@@ -31,14 +31,10 @@ const rename = (from, to) => { try { renameSync(from, to); } catch {} };
 for (;;) { rename(a, a + '~'); rename(b, a); rename(a + '~', b); }`;
 
 /** Runs the work while the names are swapped. `program` is where the compiled attacker goes. */
-export async function whileSwapping(
-  program: string,
-  names: [string, string],
-  work: () => Promise<void>,
-): Promise<void> {
+export async function whileSwapping<T>(program: string, names: [string, string], work: () => Promise<T>): Promise<T> {
   const attacker = start(program, names);
   try {
-    await work();
+    return await work();
   } finally {
     attacker.kill('SIGKILL');
     await once(attacker, 'exit');

@@ -4,54 +4,28 @@
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
-import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
 import { coder } from '#workers/coder';
 import { tempDir } from '#testing';
-import { whileSwapping } from './jail-swapper.ts';
-import { leftoversIn, openContext, operations, outcome, snapshot } from './jail-write-support.ts';
+import {
+  FILE_ITSELF,
+  FOLDER_ABOVE,
+  IN_THE_TREE,
+  makeFile,
+  makeLink,
+  makePlain,
+  makeTree,
+  nothing,
+  race,
+  racePlace,
+} from './jail-race.ts';
+import { openContext, operations, outcome, snapshot } from './jail-write-support.ts';
 
 /** Each of the attacks below. */
 const ROUNDS = process.env.WORKCELL_SOAK ? 16_000 : 1600;
-
-const FOLDER_ABOVE = ['a/b', 'a/evil'] as const;
-const FILE_ITSELF = ['a/b/c/f.txt', 'a/b/c/evil'] as const;
-
-interface Place {
-  /** Leads to `a/b/c`, whatever its name is just now. */
-  inside: string;
-  outside: string;
-  workspace: string;
-}
-type Prepare = (place: Place, round: number) => void;
-
-const nothing: Prepare = () => {};
-
-const makeFile: Prepare = ({ inside }) => writeFileSync(`${inside}/f.txt`, 'inside');
-
-const makePlain: Prepare = ({ workspace }) => writeFileSync(`${workspace}/plain`, 'inside');
-
-/** Built under another name, because the attacker may have a link where we would write. */
-const makeTree: Prepare = ({ inside, outside }, round) => {
-  const name = `${inside}/build-${round}`;
-  mkdirSync(`${name}/sub/deep`, { recursive: true });
-  writeFileSync(`${name}/sub/deep/x`, '');
-  symlinkSync(`${outside}/c/tree/sub`, `${name}/evil`);
-  if (lstatSync(`${inside}/tree`, { throwIfNoEntry: false })) renameSync(`${inside}/tree`, `${inside}/old-${round}`);
-  renameSync(name, `${inside}/tree`);
-};
-
-/** What replaces the file may have replaced the link instead, and mending it is raced too; the attack needs both. */
-const makeLink: Prepare = ({ inside, outside }) => {
-  const links = ['f.txt', 'evil'].filter((name) => lstatSync(`${inside}/${name}`).isSymbolicLink());
-  if (links.length === 1) return;
-
-  rmSync(`${inside}/evil`);
-  if (links.length === 0) symlinkSync(`${outside}/c/f.txt`, `${inside}/evil`);
-  else writeFileSync(`${inside}/evil`, 'inside', { flag: 'wx' });
-};
 
 const fresh = (round: number) => `a/b/c/new-${round}`;
 const freshDeep = (round: number) => `a/b/c/deep-${round}/x/y`;
@@ -67,7 +41,7 @@ describe.skipIf(process.platform !== 'linux')('C109 a name that is swapped for a
     ['update', 'the file', FILE_ITSELF, file, makeLink],
     ['delete', 'a folder above', FOLDER_ABOVE, file, makeFile],
     ['deleteTree', 'a folder above', FOLDER_ABOVE, tree, makeTree],
-    ['deleteTree', 'a folder in it', ['a/b/c/tree/sub', 'a/b/c/tree/evil'], tree, makeTree],
+    ['deleteTree', 'a folder in it', IN_THE_TREE, tree, makeTree],
     ['makeDirectory', 'a folder above', FOLDER_ABOVE, freshDeep, nothing],
     ['chmod', 'a folder above', FOLDER_ABOVE, file, nothing],
     ['chmod', 'the file', FILE_ITSELF, file, nothing],
@@ -76,34 +50,13 @@ describe.skipIf(process.platform !== 'linux')('C109 a name that is swapped for a
   ] as const)(
     '%s with %s swapped',
     async (operation, what, swap, path, prepare) => {
-      await using dir = await tempDir({
-        'ws/a/b/c/f.txt': 'inside',
-        'outside/c/f.txt': { mode: 0o600, content: 'SECRET' },
-        'outside/c/tree/sub/keep': 'SECRET',
-      });
-      const [workspace, outside] = [dir.path('ws'), dir.path('outside')];
-      dir.add({ 'ws/a/evil': { symlink: outside }, 'ws/a/b/c/evil': { symlink: `${outside}/c/f.txt` } });
-      const before = snapshot(outside);
-
-      const context = openContext(workspace);
-      const fd = openSync(dir.path('ws/a/b/c'), 'r');
-      const place = { inside: `/proc/self/fd/${fd}`, outside, workspace };
-      const counts = { done: 0, refused: 0, bugs: 0 };
-      prepare(place, -1);
-      await whileSwapping(dir.path('exchange'), [`${workspace}/${swap[0]}`, `${workspace}/${swap[1]}`], async () => {
-        for (let round = 0; round < ROUNDS || (round < 10 * ROUNDS && !(counts.done && counts.refused)); round++) {
-          prepare(place, round);
-          counts[await outcome(operations[operation](context, path(round)))]++;
-        }
-      });
-      closeSync(fd);
+      await using place = await racePlace();
+      const context = openContext(place.workspace);
+      const title = `${operation} with ${what}`;
+      await race(place, { title, swap, prepare, rounds: ROUNDS }, (round) =>
+        outcome(operations[operation](context, path(round))),
+      );
       await coder.close(context);
-
-      console.log(`${operation} with ${what} swapped:`, counts);
-      expect(snapshot(outside)).toEqual(before);
-      expect(counts.bugs).toBe(0);
-      expect(Math.min(counts.done, counts.refused)).toBeGreaterThan(0);
-      expect(leftoversIn(workspace)).toEqual([]);
     },
     600_000,
   );

@@ -4,70 +4,46 @@
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
-import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 
 import type { Bus, CallScope } from '#contract';
 import { silentLog } from '#contract';
 import * as fileFunctions from '#file-functions';
 import { FileFault, HostError, HostFileSystem } from '#host';
-import { tempDir } from '#testing';
-import { whileSwapping } from './jail-swapper.ts';
-import { leftoversIn, snapshot } from './jail-write-support.ts';
+import {
+  FILE_ITSELF,
+  FOLDER_ABOVE,
+  FOLDER_ITSELF,
+  IN_THE_TREE,
+  makeFile,
+  makeLink,
+  makePlain,
+  makeTree,
+  makeTreeOnce,
+  nothing,
+  OUTSIDE_TEXT,
+  race,
+  racePlace,
+  type Prepare,
+  type RaceOutcome,
+  type Swap,
+} from './jail-race.ts';
 
 /** Of each of the attacks below. */
 const ROUNDS = process.env.WORKCELL_SOAK ? 16_000 : 600;
-
-const FOLDER_ABOVE = ['a/b', 'a/evil'] as const;
-const FILE_ITSELF = ['a/b/c/f.txt', 'a/b/c/evil'] as const;
-const FOLDER_ITSELF = ['a/b/c', 'a/b/evil'] as const;
-const FOLDER_BELOW = ['a/b/c/tree/sub', 'a/b/c/tree/evil'] as const;
-
-interface Place {
-  /** Leads to `a/b/c`, whatever its name is just now. */
-  inside: string;
-  outside: string;
-  workspace: string;
-}
-type Prepare = (place: Place, round: number) => void;
-
-const nothing: Prepare = () => {};
-const makeFile: Prepare = ({ inside }) => writeFileSync(`${inside}/f.txt`, 'inside');
-const makePlain: Prepare = ({ workspace }) => writeFileSync(`${workspace}/plain`, 'inside');
-
-/** Built under another name, because the attacker may have a link where we would write. */
-const makeTree: Prepare = ({ inside, outside }, round) => {
-  const name = `${inside}/build-${round}`;
-  mkdirSync(`${name}/sub/deep`, { recursive: true });
-  writeFileSync(`${name}/sub/deep/x`, 'inside');
-  symlinkSync(`${outside}/c/tree/sub`, `${name}/evil`);
-  if (lstatSync(`${inside}/tree`, { throwIfNoEntry: false })) renameSync(`${inside}/tree`, `${inside}/old-${round}`);
-  renameSync(name, `${inside}/tree`);
-};
-const makeTreeOnce: Prepare = (place, round) => {
-  if (round < 0) makeTree(place, round);
-};
-
-/** What replaces the file may have replaced the link instead, and mending it is raced too; the attack needs both. */
-const makeLink: Prepare = ({ inside, outside }) => {
-  const links = ['f.txt', 'evil'].filter((name) => lstatSync(`${inside}/${name}`).isSymbolicLink());
-  if (links.length === 1) return;
-
-  rmSync(`${inside}/evil`);
-  if (links.length === 0) symlinkSync(`${outside}/c/f.txt`, `${inside}/evil`);
-  else writeFileSync(`${inside}/evil`, 'inside', { flag: 'wx' });
-};
 
 const file = '/a/b/c/f.txt';
 const folder = '/a/b/c';
 const tree = '/a/b/c/tree';
 
+/** The text outside, or its size. */
+const LEAK = new RegExp(`SECRET|"size":${OUTSIDE_TEXT.length}\\b`);
+
 /** A request for each round. */
 type Attack = (root: string, round: number) => [keyof typeof operations, Record<string, unknown>];
 const { OpenReads, ...operations } = fileFunctions;
 
-const attacks: [string, readonly [string, string], Attack, Prepare][] = [
+const attacks: [string, Swap, Attack, Prepare][] = [
   ['ls, a folder above', FOLDER_ABOVE, (root) => ['ls', { path: root + folder }], nothing],
   ['ls, the folder', FOLDER_ITSELF, (root) => ['ls', { path: root + folder }], nothing],
   ['stat, a folder above', FOLDER_ABOVE, (root) => ['stat', { path: root + file }], nothing],
@@ -95,7 +71,7 @@ const attacks: [string, readonly [string, string], Attack, Prepare][] = [
   ],
   ['rm, a folder above', FOLDER_ABOVE, (root) => ['rm', { path: root + file }], makeFile],
   ['rm, the tree above', FOLDER_ABOVE, (root) => ['rm', { path: root + tree, recursive: true }], makeTree],
-  ['rm, a folder in the tree', FOLDER_BELOW, (root) => ['rm', { path: root + tree, recursive: true }], makeTree],
+  ['rm, a folder in the tree', IN_THE_TREE, (root) => ['rm', { path: root + tree, recursive: true }], makeTree],
   [
     'chmod, the file',
     FILE_ITSELF,
@@ -110,7 +86,7 @@ const attacks: [string, readonly [string, string], Attack, Prepare][] = [
   ],
   [
     'chmod, a folder in the tree',
-    FOLDER_BELOW,
+    IN_THE_TREE,
     (root, n) => ['chmod', { path: root + tree, mode: n % 2 ? '0700' : '0755', recursive: true }],
     makeTreeOnce,
   ],
@@ -156,53 +132,21 @@ describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link
   test.each(attacks)(
     '%s',
     async (what, swap, attack, prepare) => {
-      await using dir = await tempDir({
-        'ws/a/b/c/f.txt': 'inside',
-        'outside/c/f.txt': { mode: 0o600, content: 'SECRET and longer than what is inside' },
-        'outside/c/SECRET': '',
-        'outside/c/tree/sub/keep': 'SECRET',
-      });
-      const [workspace, outside] = [dir.path('ws'), dir.path('outside')];
-      dir.add({
-        'ws/a/evil': { symlink: outside },
-        'ws/a/b/evil': { symlink: `${outside}/c` },
-        'ws/a/b/c/evil': { symlink: `${outside}/c/f.txt` },
-      });
-      const before = snapshot(outside);
-
-      const files = new HostFileSystem({ roots: [workspace], deniedPaths: [], isSynced: false });
-      const fd = openSync(dir.path('ws/a/b/c'), 'r');
-      const place = { inside: `/proc/self/fd/${fd}`, outside, workspace };
-      const counts = { done: 0, refused: 0, leaked: 0 };
-      prepare(place, -1);
-      await whileSwapping(dir.path('exchange'), [`${workspace}/${swap[0]}`, `${workspace}/${swap[1]}`], async () => {
-        const isMet = () => counts.done > 0 && (counts.refused > 0 || NEVER_REFUSED.has(what));
-        for (let round = 0; round < ROUNDS || (round < 10 * ROUNDS && !isMet()); round++) {
-          prepare(place, round);
-          const [name, request] = attack(workspace, round);
-          counts[await outcome(name, request, files)]++;
-        }
-      });
-      closeSync(fd);
+      await using place = await racePlace();
+      const files = new HostFileSystem({ roots: [place.workspace], deniedPaths: [], isSynced: false });
+      const title = `shell::fs, ${what}`;
+      const mayNotRefuse = NEVER_REFUSED.has(what);
+      await race(place, { title, swap, prepare, rounds: ROUNDS, mayNotRefuse }, (round) =>
+        outcome(...attack(place.workspace, round), files),
+      );
       await files.close();
-
-      console.log(`shell::fs, ${what} swapped:`, counts);
-      expect(snapshot(outside)).toEqual(before);
-      expect(counts.leaked).toBe(0);
-      expect(counts.done).toBeGreaterThan(0);
-      if (!NEVER_REFUSED.has(what)) expect(counts.refused).toBeGreaterThan(0);
-      expect(leftoversIn(workspace)).toEqual([]);
     },
     600_000,
   );
 });
 
 /** Throws what is neither an answer nor a refusal: a bug. */
-async function outcome(
-  name: keyof typeof operations,
-  payload: object,
-  files: HostFileSystem,
-): Promise<'done' | 'refused' | 'leaked'> {
+async function outcome(name: keyof typeof operations, payload: object, files: HostFileSystem): Promise<RaceOutcome> {
   const sent: Buffer[] = [];
   const bus = collecting(sent);
   const operation = operations[name] as fileFunctions.FileOperation;
@@ -213,8 +157,7 @@ async function outcome(
     const reply = await operation.handle(operation.request.parse(payload), context, scope);
     while (openReads.count > 0) await new Promise(setImmediate);
     const told = JSON.stringify(reply) + Buffer.concat(sent).toString();
-    // Nothing but the file outside has this size.
-    if (/SECRET|"size":37\b/.test(told)) return 'leaked';
+    if (LEAK.test(told)) return 'leaked';
     return told.includes('"success":false') ? 'refused' : 'done';
   } catch (error) {
     if (error instanceof HostError || error instanceof FileFault) return 'refused';

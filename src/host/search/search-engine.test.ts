@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { tempDir, watchTurns } from '#testing';
 import { openJail } from '../jail.ts';
 import { compileRegex } from '../regex/index.ts';
 import type { Query } from './query.ts';
@@ -261,27 +261,6 @@ test.runIf(process.platform === 'linux').each([
     engine.close();
   }
 });
-
-/**
- * Watches the turns of the event loop; what it returns answers how many milliseconds the longest took. The time that
- * the thread ran is counted, not the clock, which also runs while others have the processor.
- */
-function watchTurns(): () => number {
-  const ranMs = () => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
-  let [since, longest, isOver] = [ranMs(), 0, false];
-  const endTurn = () => {
-    const now = ranMs();
-    longest = Math.max(longest, now - since);
-    since = now;
-    if (!isOver) setImmediate(endTurn);
-  };
-  setImmediate(endTurn);
-  return () => {
-    endTurn();
-    isOver = true;
-    return longest;
-  };
-}
 
 test('a closed engine fails what still runs', async () => {
   await using dir = await tempDir({ a: 'hit' });

@@ -1,21 +1,10 @@
-import { readFileSync } from 'node:fs';
-
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { failureOf, insert, remove, replace, run, tempDir, updateLines, type TempDir } from '#testing';
+import { failureOf, insert, remove, replace, tempDir, updateCases, updateLines } from '#testing';
 import { updateFile } from './update-file.ts';
 
-const call = (dir: TempDir, payload: unknown, config: object = {}) =>
-  run(updateFile, payload, { base_path: dir.root, max_write_bytes: 4096, fsync: false, ...config });
-
-/** One file, one item. */
-async function update(dir: TempDir, path: string, ops: object[], item: object = {}) {
-  const { results } = await call(dir, { files: [{ path, ops, ...item }] });
-  return results[0]!;
-}
-
-const text = (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8');
+const { call, update, text } = updateCases(updateFile);
 
 describe('expected_version', () => {
   const seven = '1\n2\n3\n4\n5\n6\n7\n';

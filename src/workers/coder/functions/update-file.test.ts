@@ -3,21 +3,12 @@ import { chmodSync, linkSync, lstatSync, readFileSync, statSync, utimesSync, wri
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { failureOf, insert, remove, replace, run, tempDir, updateLines, type TempDir } from '#testing';
+import { failureOf, insert, remove, replace, run, tempDir, updateCases, updateLines, type TempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { updateFile } from './update-file.ts';
 
-const call = (dir: TempDir, payload: unknown, config: object = {}) =>
-  run(updateFile, payload, { base_path: dir.root, max_write_bytes: 4096, fsync: false, ...config });
-
-/** One file, one item. */
-async function update(dir: TempDir, path: string, ops: object[], item: object = {}) {
-  const { results } = await call(dir, { files: [{ path, ops, ...item }] });
-  return results[0]!;
-}
-
-const text = (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8');
+const { call, update, text } = updateCases(updateFile);
 
 test('C43 the answer tells what was done, the new version and the lines around', async () => {
   await using dir = await tempDir({ 'a.txt': 'one\ntwo\n' });
