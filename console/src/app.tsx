@@ -1,6 +1,6 @@
 /** The frame around the pages: where one can go, whether the engine is there, and the token when it wants one. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import { CallsPage } from './pages/calls.tsx';
 import { FunctionsPage } from './pages/functions.tsx';
@@ -32,6 +32,9 @@ const STATES = { connecting: 'connecting', open: 'connected', lost: 'engine unre
 
 export function App() {
   const { page } = route.value;
+  useEffect(() => {
+    document.title = `${TITLES[page]} · Workcell`;
+  }, [page]);
   return (
     <>
       <nav class="rail" aria-label="Pages">

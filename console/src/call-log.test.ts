@@ -33,9 +33,22 @@ test('what runs is replaced by each answer', () => {
   expect(addReply(running, { ended: [row(1)], running: [], latest: 1 }).running).toEqual([]);
 });
 
+test('a call has the same key while it runs and when it has ended; calls that reached nobody have each their own', () => {
+  const { seq: _, code: __, ...call } = row(1);
+  const keys = (calls: { key: string }[]) => calls.map(({ key }) => key);
+  const { running } = addReply(emptyLog, { ended: [], running: [call], latest: 0 });
+  expect([keys(running), keys(logOf([row(1)]).ended)]).toEqual([['id-1'], ['id-1']]);
+
+  const nobody = { id: '', worker: null, code: 'function_not_found' };
+  const refused = keys(logOf([row(1, nobody), row(2, { ...nobody, started_at_ms: 1_000 })]).ended);
+  expect(new Set(refused).size).toBe(2);
+});
+
 test.each([
   ['coder agent', true, 3],
   ['c211', true, 1],
+  ['failed', true, 1],
+  ['ok', true, 2],
   ['coder shell', true, 0],
   ['', false, 2],
 ])('the filter %j, own calls shown: %s', (words, isOwnShown, count) => {

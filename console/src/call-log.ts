@@ -26,6 +26,8 @@ export interface ShownCall extends CallRow {
   key: string;
   outcome: 'running' | 'ok' | 'failed';
   code?: string;
+  /** What the filter looks at, in lower case. */
+  words: string;
 }
 
 export interface CallLog {
@@ -34,18 +36,33 @@ export interface CallLog {
   running: ShownCall[];
 }
 
-export const MAX_KEPT = 1_000;
+export const MAX_KEPT = 10_000;
 export const emptyLog: CallLog = { latest: 0, ended: [], running: [] };
 
 /** An engine that counts from the beginning again is another one: what the last one did stays in the list. */
 export function addReply(log: CallLog, reply: CallsReply): CallLog {
   const ended = reply.ended.map(({ seq, code, ...row }): ShownCall => ({
     ...row,
-    key: `${row.started_at_ms}-${seq}`,
+    key: keyOf(row, seq),
     ...(code === null ? { outcome: 'ok' } : { outcome: 'failed', code }),
+    words: wordsOf(row, code === null ? 'ok' : `failed ${code}`),
   }));
-  const running = reply.running.map((row): ShownCall => ({ ...row, key: row.id, outcome: 'running' }));
+  const running = reply.running.map((row): ShownCall => ({
+    ...row,
+    key: row.id,
+    outcome: 'running',
+    words: wordsOf(row, 'running'),
+  }));
   return { latest: reply.latest, ended: [...ended.toReversed(), ...log.ended].slice(0, MAX_KEPT), running };
+}
+
+/** The same while it runs and when it has ended. The id of a call that reached nobody is whatever its caller wrote. */
+function keyOf({ id, worker, started_at_ms }: CallRow, seq: number): string {
+  return worker === null ? `refused-${started_at_ms}-${seq}` : id;
+}
+
+function wordsOf({ function_id, caller, worker, id }: CallRow, outcome: string): string {
+  return `${function_id} ${caller} ${worker} ${outcome} ${id}`.toLowerCase();
 }
 
 /** Calls that hold every word, in their ids, names or outcome. `console` calls are the page's own. */
@@ -53,9 +70,7 @@ export function filterCalls(calls: ShownCall[], words: string, isOwnShown: boole
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return calls.filter((call) => {
     if (!isOwnShown && call.caller === 'console') return false;
-    const text =
-      `${call.function_id} ${call.caller} ${call.worker} ${call.code ?? call.outcome} ${call.id}`.toLowerCase();
-    return wanted.every((word) => text.includes(word));
+    return wanted.every((word) => call.words.includes(word));
   });
 }
 
@@ -96,8 +111,11 @@ export function barOf(call: CallRow, span: { fromMs: number; toMs: number }): { 
 
 /** From the first start to the last end. */
 export function spanOf(calls: CallRow[]): { fromMs: number; toMs: number } {
-  return {
-    fromMs: Math.min(...calls.map((call) => call.started_at_ms)),
-    toMs: Math.max(...calls.map((call) => call.started_at_ms + call.duration_ms)),
-  };
+  return calls.reduce(
+    (span, call) => ({
+      fromMs: Math.min(span.fromMs, call.started_at_ms),
+      toMs: Math.max(span.toMs, call.started_at_ms + call.duration_ms),
+    }),
+    { fromMs: Infinity, toMs: -Infinity },
+  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { bytes, duration, percentile } from './format.ts';
+import { bytes, clock, duration, percentile, preciseClock } from './format.ts';
 
 test.each([
   [0, '—'],
@@ -21,6 +21,12 @@ test.each([
   [52_428_800, '50 MiB'],
 ])('%d bytes are %s', (count, text) => {
   expect(bytes(count)).toBe(text);
+});
+
+test('the time of day has two digits each and goes to 23', () => {
+  const midnight = new Date(2026, 0, 1, 0, 5, 9, 42).getTime();
+  expect([clock(midnight), preciseClock(midnight)]).toEqual(['00:05:09', '00:05:09.042']);
+  expect(clock(midnight - 600_000)).toBe('23:55:09');
 });
 
 test('the part of a list below which so many of it lie', () => {

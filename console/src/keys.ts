@@ -12,6 +12,8 @@ export interface ListKeys {
   keys: string[];
   open(key: string): void;
   close(): void;
+  /** Scrolls to a row that may not be in the page yet. */
+  reveal?(key: string): void;
 }
 
 /** The row that j and k have reached. */
@@ -57,9 +59,9 @@ function escape(): void {
   else list?.close();
 }
 
-/** Enter in the search opens the first row, so that search and open is one movement. */
+/** Enter in a search opens the first row, so that search and open is one movement. A line to run is no search. */
 function enterFromSearch(event: KeyboardEvent): void {
-  const isSearch = event.target instanceof HTMLElement && event.target.matches('[data-search]');
+  const isSearch = event.target instanceof HTMLElement && event.target.matches('[data-search][type=search]');
   if (!isSearch || event.key !== 'Enter' || !list) return;
   const [first] = list.keys;
   if (first === undefined) return;
@@ -74,7 +76,8 @@ function move(by: 1 | -1): boolean {
   const at = cursor.value === undefined ? -1 : keys.indexOf(cursor.value);
   const next = at < 0 ? (by > 0 ? 0 : keys.length - 1) : Math.min(keys.length - 1, Math.max(0, at + by));
   cursor.value = keys[next];
-  requestAnimationFrame(() => document.querySelector('[data-cursor]')?.scrollIntoView({ block: 'nearest' }));
+  if (list?.reveal) list.reveal(keys[next]!);
+  else requestAnimationFrame(() => document.querySelector('[data-cursor]')?.scrollIntoView({ block: 'nearest' }));
   return true;
 }
 

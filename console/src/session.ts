@@ -1,5 +1,5 @@
-/** The one connection of this page: its state, the token it carries, and who is on the bus. */
-import { signal } from '@preact/signals';
+/** The one connection of this page: its state, the token it carries, who is on the bus, and whether it sees into calls. */
+import { effect, signal } from '@preact/signals';
 
 import { BusClient, type BusState, type CallOptions } from './bus.ts';
 import { toEntry, type Entry, type FunctionRow } from './catalogue.ts';
@@ -26,9 +26,17 @@ export const busState = signal<BusState>('connecting');
 export const wantsToken = signal(false);
 export const workers = signal<WorkerRow[]>([]);
 export const catalogue = signal<Entry[] | undefined>(undefined);
+/** Whether the engine keeps what calls carry while this page is open. */
+export const keepsContents = signal(localStorage.getItem('workcell.contents') !== 'off');
 
 const TOKEN_KEY = 'workcell.token';
 const REFRESH_MS = 2_000;
+
+effect(() => {
+  localStorage.setItem('workcell.contents', keepsContents.value ? 'on' : 'off');
+  // It counts for one connection only, so each new one has to ask again.
+  if (busState.value === 'open') void call('engine::calls::watch', { on: keepsContents.value }).catch(() => {});
+});
 
 let bus: BusClient | undefined;
 let knownFunctions = '';

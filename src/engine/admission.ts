@@ -68,6 +68,11 @@ export class Admission {
     return { status: 401, code: 'unauthorized', message: 'send the header "Authorization: Bearer <token>"' };
   }
 
+  /** Whether a page of this server asks; browsers let no page name another origin than its own. */
+  isOwnPage({ headers: { host, origin } }: IncomingMessage): boolean {
+    return origin !== undefined && isSameHost(origin, host!);
+  }
+
   #isOwnHost(header: string | undefined): boolean {
     if (header === undefined) return false;
     const name = hostName(header);
@@ -77,12 +82,7 @@ export class Admission {
   }
 
   #isOwnOrigin(origin: string, host: string): boolean {
-    if (this.#rules.allowedOrigins?.includes(origin)) return true;
-    try {
-      return new URL(origin).host === new URL(`http://${host}`).host;
-    } catch {
-      return false;
-    }
+    return this.#rules.allowedOrigins?.includes(origin) || isSameHost(origin, host);
   }
 }
 
@@ -96,6 +96,14 @@ function tokenIn(offered: string | undefined): string | undefined {
 function isAddressOf(name: string, bound: string): boolean {
   if (bound === '0.0.0.0' || bound === '::') return /^[\d.]+$/.test(name) || name.includes(':');
   return name === bound;
+}
+
+function isSameHost(origin: string, host: string): boolean {
+  try {
+    return new URL(origin).host === new URL(`http://${host}`).host;
+  } catch {
+    return false;
+  }
 }
 
 function hostName(header: string): string | undefined {

@@ -36,7 +36,7 @@ export interface EngineContext {
   readonly triggers: Triggers;
   readonly channels: ChannelBroker;
   readonly events: Events;
-  readonly invocations: Pick<Invocations, 'recent' | 'running'>;
+  readonly invocations: Pick<Invocations, 'recent' | 'running' | 'contents'>;
 }
 
 export class Engine {
@@ -210,6 +210,7 @@ export class Engine {
     this.#log.debug('a peer left', { worker: session.label, reason });
     this.#registry.removeAll(session);
     this.#invocations.stopSession(session);
+    this.#invocations.contents.unwatch(session);
     this.#triggers.dropSession(session);
     this.#events.workerChanged('worker_disconnected', session.workerId);
   }

@@ -77,6 +77,12 @@ export const errors = defineErrors({
     http: 400,
     message: (d: { id: string; problem: string }) => `Failed to deserialize input for ${d.id}: ${d.problem}`,
   },
+  console_only: {
+    meaning: 'What calls carried is told to the console alone, as a page that this server gave out.',
+    http: 403,
+    message: (_: object) =>
+      'payloads and results of calls are shown in the console only: open this server in a browser',
+  },
   trigger_registration_failed: {
     meaning: 'The provider of the trigger type refused the binding.',
     http: 422,

@@ -15,6 +15,7 @@ import {
   type InvokeFrame,
   type ResultFrame,
 } from '#protocol';
+import { CallContents } from './call-contents.ts';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
 import { codeOf, RecentCalls } from './recent-calls.ts';
@@ -45,6 +46,7 @@ const MOST_SUGGESTED_FROM = 500;
 
 export class Invocations {
   readonly recent = new RecentCalls();
+  readonly contents: CallContents;
   readonly #pending = new Map<string, PendingCall>();
   readonly #registry: Registry;
   readonly #limits: EngineLimits;
@@ -55,6 +57,7 @@ export class Invocations {
   constructor(parts: { registry: Registry; limits: EngineLimits; answerBuiltIn: AnswerBuiltIn; log: Log }) {
     this.#registry = parts.registry;
     this.#limits = parts.limits;
+    this.contents = new CallContents(parts.limits.maxCallContentBytes);
     this.#answerBuiltIn = parts.answerBuiltIn;
     this.#log = parts.log;
     this.#sweeper = setInterval(() => this.#giveUpOld(), Math.min(SWEEP_MS, parts.limits.callDeadlineMs)).unref();
@@ -89,6 +92,8 @@ export class Invocations {
 
     const isFailure = Boolean(frame.error);
     this.#end(call, isFailure ? codeOf(frame.error) : undefined);
+    if (isFailure) this.contents.addOutcome(call.id, 'error', toErrorBody(frame.error));
+    else this.contents.addOutcome(call.id, 'result', frame.result);
     if (!call.caller) return;
     const { session, invocationId } = call.caller;
     if (!isFailure && invocationId === frame.invocation_id) return this.#deliver(session, frame, encoded);
@@ -189,7 +194,10 @@ export class Invocations {
 
     const isUnchanged = isUsable && frame.data !== undefined && !frame.action && !frame.namespace;
     const outcome = isUnchanged ? executor.link.send(frame, encoded) : executor.link.send(readdressed(frame, id));
-    if (outcome === 'sent') return undefined;
+    if (outcome === 'sent') {
+      this.contents.addPayload(id, frame.data);
+      return undefined;
+    }
 
     this.#forget(call);
     if (outcome === 'too-large') {
@@ -222,6 +230,7 @@ export class Invocations {
   #turnAway(caller: Session, frame: InvokeFrame, answerTo: PendingCall['caller'], failure: Failure): void {
     const { function_id: functionId, invocation_id } = frame;
     this.recent.addRefused({ id: invocation_id ?? '', functionId, caller: caller.label, code: failure.code });
+    if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
     this.#refuse(answerTo, functionId, failure);
   }
 

@@ -20,6 +20,8 @@ export interface EngineLimits {
   maxOutboundBytes: number;
   /** A call nobody answered is given up after this; longer than any client waits. */
   callDeadlineMs: number;
+  /** What is kept of payloads and results while a console watches. */
+  maxCallContentBytes: number;
   maxChannels: number;
   /** A channel of which one end never connected lives this long. */
   channelTtlMs: number;
@@ -44,6 +46,7 @@ export const defaultLimits: EngineLimits = {
   pauseOutboundBytes: 8 * MiB,
   maxOutboundBytes: 192 * MiB,
   callDeadlineMs: 3_600_000,
+  maxCallContentBytes: 16 * MiB,
   maxChannels: 10_000,
   channelTtlMs: 300_000,
   maxChannelBytes: 16 * MiB,

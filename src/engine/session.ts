@@ -18,6 +18,8 @@ export interface WorkerInfo {
 export interface SessionOrigin {
   /** Where the peer connects from; absent for a peer in this process. */
   remoteAddress?: string;
+  /** Whether a page that this server gave out is at the other end, by its Origin: no HTTP or MCP caller is. */
+  isOwnPage?: boolean;
 }
 
 export const DEFAULT_NAMESPACE = 'default';
@@ -28,6 +30,7 @@ export class Session {
   readonly connectedAtMs = Date.now();
   readonly link: Link;
   readonly remoteAddress: string | undefined;
+  readonly isOwnPage: boolean;
   namespace = DEFAULT_NAMESPACE;
   info: WorkerInfo | undefined;
   readonly features = new Set<string>();
@@ -39,6 +42,7 @@ export class Session {
   constructor(link: Link, origin: SessionOrigin) {
     this.link = link;
     this.remoteAddress = origin.remoteAddress;
+    this.isOwnPage = origin.isOwnPage ?? false;
   }
 
   /** Says that another one owns the id in this peer's namespace. */

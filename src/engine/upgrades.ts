@@ -86,9 +86,10 @@ export class Upgrades {
     const { hasRoom, limits } = this.#engine;
     if (!hasRoom) return { status: 503, message: `the engine holds ${limits.maxSessions} connections already` };
     const remoteAddress = request.socket.remoteAddress ?? 'unknown';
+    const isOwnPage = this.#admission.isOwnPage(request);
     const use: Use = (socket, stream) => {
       this.#heartbeat.watch(socket, stream);
-      this.#engine.connect(new SocketLink(socket, stream, limits, this.#log), { remoteAddress });
+      this.#engine.connect(new SocketLink(socket, stream, limits, this.#log), { remoteAddress, isOwnPage });
     };
     return { use, server: this.#sockets };
   }

@@ -82,7 +82,9 @@ test.each(versions)('%s: internals are listed when asked for, and the engine’s
 
   expect(shown).toEqual(['engine::queue::list_topics']);
   expect(all).toEqual([
+    'engine::calls::get',
     'engine::calls::list',
+    'engine::calls::watch',
     'engine::channels::create',
     'engine::functions::info',
     'engine::functions::list',

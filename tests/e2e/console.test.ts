@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
@@ -52,9 +53,34 @@ const greet = greeter.defineFunction({
   },
 });
 
+/** How many pages keep payloads, asked as one more page that does not want any. */
+async function countWatchers(origin: string): Promise<number> {
+  const socket = new WebSocket(origin.replace(/^http/, 'ws'), { origin });
+  const answered = new Promise<number>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('message', (text: Buffer) => {
+      const { type, result } = JSON.parse(text.toString()) as { type: string; result?: { watchers: number } };
+      if (type === 'invocationresult') resolve(result!.watchers);
+    });
+  });
+  const ask = {
+    type: 'invokefunction',
+    invocation_id: 'ask',
+    function_id: 'engine::calls::watch',
+    data: { on: false },
+  };
+  socket.on('open', () => socket.send(JSON.stringify(ask)));
+  try {
+    return await answered;
+  } finally {
+    socket.close();
+  }
+}
+
 const files = {
   'ws/README.md': '# Rover\n\nDrives on its own. TODO: brakes.\n',
   'ws/src/main.py': 'import time\n\ndef drive():\n    # TODO: look ahead\n    time.sleep(1)\n',
+  'ws/src/stop.py': 'def stop():\n    # now\n    wait(1)\n    return True\n',
   'ws/src/wheels/axle.py': `${Array.from({ length: 60 }, (_, at) => `turn_${at} = ${at}`).join('\n')}\n# todo: oil\n`,
 };
 
@@ -105,6 +131,7 @@ describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${w
   const visit = (hash: string) => page.goto(`${cell.http}/#/${hash}`);
   const shows = (text: string | RegExp) => page.getByText(text).first().waitFor();
   const shoot = (name: string) => page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
+  const watchers = () => countWatchers(cell.http);
   const part = (name: string) => page.getByRole('region', { name, exact: true });
 
   test('the page and its parts come with strict headers, and nothing else is under /console', async () => {
@@ -114,8 +141,10 @@ describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${w
     const [, script = ''] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(String(body)) ?? [];
     expect((await web(cell.http + script)).headers['content-type']).toBe('text/javascript; charset=utf-8');
     expect((await web(`${cell.http}/console/../package.json`)).status).toBe(404);
+    const loaded = page.waitForResponse(cell.http + script);
     await visit('functions');
     await shows('Pick a function');
+    expect((await (await loaded).allHeaders())['content-encoding']).toBe('gzip');
   });
 
   test('functions: search, run, see the result', async () => {
@@ -187,7 +216,89 @@ describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${w
     await expect.poll(() => page.getByRole('cell', { name: 'coder::read-file' }).count()).toBe(3);
     expect(await page.getByRole('cell', { name: 'shell::exec' }).count()).toBe(0);
     await page.getByRole('cell', { name: 'coder::read-file' }).first().click();
-    await page.getByRole('complementary', { name: 'Call' }).getByText('served by').waitFor();
+    const card = page.getByRole('complementary', { name: 'Call' });
+    await card.getByText('missing does not exist or is protected').waitFor();
+    await card.getByText('"missing"').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => card.count()).toBe(0);
+  });
+
+  test('calls: what an agent changed is a diff, and the request can be made again from its form', async () => {
+    await visit('calls');
+    await page.getByLabel('keep payloads').waitFor();
+    await expect.poll(watchers).toBe(1);
+    const edit = { path: 'src/stop.py', old_string: '    wait(1)\n', new_string: '    wait(2)\n    look()\n' };
+    await peer.call('coder::tree', {});
+    await peer.call('filesystem::edit', edit);
+    await peer.call('coder::update-file', {
+      files: [{ path: 'README.md', ops: [{ op: 'update_lines', from_line: 1, to_line: 1, content: '# Rover 2' }] }],
+    });
+
+    const card = page.getByRole('complementary', { name: 'Call' });
+    const lines = async () =>
+      (await card.locator('.diff-line').allInnerTexts()).map((line) =>
+        line.replaceAll(/\s*\n\s*/g, '|').replace(/\|$/, ''),
+      );
+    await page.getByLabel('changes only').check();
+    await page.getByRole('cell', { name: 'coder::update-file' }).click();
+    await expect.poll(lines).toEqual(['−|line 1', '1|+|# Rover 2', '2', '3|Drives on its own. TODO: brakes.']);
+    await page.getByRole('cell', { name: 'filesystem::edit' }).click();
+    await expect
+      .poll(lines)
+      .toEqual(['1|def stop():', '2|# now', '−|wait(1)', '3|+|wait(2)', '4|+|look()', '5|return True']);
+    await shoot('call-diff');
+    expect(await page.getByRole('cell', { name: 'coder::tree' }).count()).toBe(0);
+
+    await card.getByRole('button', { name: 'Open in the form' }).click();
+    await page.getByRole('heading', { name: 'filesystem::edit' }).waitFor();
+    expect(await page.getByLabel('old_string').inputValue()).toBe(edit.old_string);
+  });
+
+  test('calls: secrets are masked, and nothing is kept when nobody wants it', async () => {
+    await visit('calls');
+    await expect.poll(watchers).toBe(1);
+    await peer.call('greeter::greet', { name: 'Ada', loud: true, token: 'hush' });
+    await page.getByRole('cell', { name: 'greeter::greet' }).first().click();
+    const card = page.getByRole('complementary', { name: 'Call' });
+    await card.getByText('"•••"').waitFor();
+    await card.getByText('"HELLO ADA"').waitFor();
+    await shoot('call');
+    expect(await page.content()).not.toContain('hush');
+
+    await page.getByLabel('keep payloads').uncheck();
+    await expect.poll(watchers).toBe(0);
+    await page.reload();
+    await page.getByRole('cell', { name: 'greeter::greet' }).first().click();
+    await card.getByText('Payloads are not kept while the box above is off.').waitFor();
+    await card.getByRole('button', { name: 'Keep payloads from now on' }).click();
+    await expect.poll(watchers).toBe(1);
+  });
+
+  test('calls: a call in the timeline opens, and a long list makes only the rows in view', async () => {
+    await visit('calls');
+    await page.getByLabel('Filter calls').fill('list-folder');
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all(Array.from({ length: 90 }, () => peer.call('coder::list-folder', { path: '.' })));
+    }
+    await expect.poll(() => page.locator('.figures').innerText()).toContain('900 calls');
+    expect(await page.locator('tbody tr').count()).toBeLessThan(100);
+    const firstSeen = () => page.locator('tbody tr:not(.space) td:first-child').first().innerText();
+    const newest = await firstSeen();
+    await page.locator('.calls-body .scroll').evaluate((box) => box.scrollTo(0, 15_000));
+    await expect.poll(firstSeen).not.toBe(newest);
+    await page.locator('.flame-bar').last().click();
+    await page.getByRole('complementary', { name: 'Call' }).getByText('coder::list-folder').waitFor();
+    await shoot('calls-many');
+
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    const inView = () => page.locator('tr[data-cursor]').evaluateAll((rows) => rows.length);
+    for (const key of ['j', 'j', 'k']) await page.keyboard.press(key);
+    await expect.poll(inView).toBe(1);
+    await expect.poll(firstSeen).toBe(newest);
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'Call' }).waitFor();
   });
 
   test('workers show what they serve', async () => {
@@ -204,6 +315,13 @@ describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${w
     await shows('No background jobs');
     await page.getByLabel('Command to start').fill('sh -c "for i in 1 2 3; do echo line $i; done; sleep 600"');
     await page.keyboard.press('Enter');
+    await part('Job').getByText('line 3').waitFor();
+    await page.getByLabel('Command to start').fill('seq 3');
+    await page.keyboard.press('Enter');
+    await part('Job').getByText('finished').waitFor();
+    await part('Jobs')
+      .getByRole('button', { name: /^sh -c for i/ })
+      .click();
     await part('Job').getByText('line 3').waitFor();
     await shoot('jobs');
     await page.getByRole('button', { name: 'Kill' }).click();

@@ -1,76 +1,106 @@
 /** Calls as they happen: who asked for what, how long it took, and where it lies in time beside the others. */
 import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 
 import {
   addReply,
-  barOf,
   emptyLog,
   figuresOf,
   filterCalls,
   perSecond,
-  spanOf,
   type CallLog,
   type CallsReply,
   type ShownCall,
 } from '../call-log.ts';
-import { clock, duration } from '../format.ts';
-import { cursor, useListKeys } from '../keys.ts';
-import { Badge, Command, Empty, Facts, SearchBox } from '../parts/layout.tsx';
+import { duration } from '../format.ts';
+import { Command, Empty, SearchBox } from '../parts/layout.tsx';
 import { usePolling } from '../polling.ts';
-import { goTo, hashOf, route } from '../route.ts';
-import { call } from '../session.ts';
+import { goTo, route } from '../route.ts';
+import { call, catalogue, keepsContents } from '../session.ts';
+import { CallCard } from './call-card.tsx';
+import { CallFlame } from './call-flame.tsx';
+import { CallTable } from './call-table.tsx';
 
 const POLL_MS = 1_000;
 const STRIP_SECONDS = 60;
-const MAX_SHOWN = 200;
 
 /** Outside the page, so that going elsewhere and coming back loses nothing. */
 const log = signal<CallLog>(emptyLog);
+/** When the engine was last asked, by the clock of this page. */
+const asOfMs = signal(Date.now());
 
 export function CallsPage() {
   const [search, setSearch] = useState('');
   const [isPaused, setPaused] = useState(false);
   const [isOwnShown, setOwnShown] = useState(false);
+  const [isChangesOnly, setChangesOnly] = useState(false);
   usePolling(
     async () => {
       if (isPaused) return;
       const reply = await call<CallsReply>('engine::calls::list', { since: log.value.latest }).catch(() => undefined);
-      if (reply) log.value = addReply(log.value, reply);
+      if (!reply) return;
+      log.value = addReply(log.value, reply);
+      asOfMs.value = Date.now();
     },
     POLL_MS,
     [isPaused],
   );
 
-  const ended = filterCalls(log.value.ended, search, isOwnShown);
-  const shown = [...filterCalls(log.value.running, search, isOwnShown), ...ended].slice(0, MAX_SHOWN);
+  const { ended, running } = log.value;
+  const shown = useMemo(() => {
+    const changing = isChangesOnly ? changingFunctions() : undefined;
+    return filterCalls([...running, ...ended], search, isOwnShown).filter(
+      (one) => !changing || changing.has(one.function_id),
+    );
+  }, [ended, running, search, isOwnShown, isChangesOnly]);
   const open = (key: string) => goTo({ page: 'calls', open: key });
-  useListKeys({ keys: shown.map(({ key }) => key), open, close: () => goTo({ page: 'calls' }) });
+  const close = () => goTo({ page: 'calls' });
   const openCall = shown.find(({ key }) => key === route.value.open);
 
   return (
     <div class="calls">
       <div class="bar">
         <SearchBox label="Filter calls" value={search} onInput={setSearch} />
-        <label class="check">
-          <input type="checkbox" checked={isOwnShown} onChange={() => setOwnShown(!isOwnShown)} /> this console’s own
-        </label>
+        <Box label="changes only" isOn={isChangesOnly} onFlip={setChangesOnly} />
+        <Box label="this console’s own" isOn={isOwnShown} onFlip={setOwnShown} />
+        <Box label="keep payloads" isOn={keepsContents.value} onFlip={(isOn) => (keepsContents.value = isOn)} />
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Go on' : 'Pause'}
         </button>
-        <CallFigures calls={ended} />
-        <Strip calls={ended} />
+        <CallFigures calls={shown} />
+        <Strip calls={shown} />
       </div>
+      {shown.length > 0 && <CallFlame calls={shown} nowMs={asOfMs.value} openKey={openCall?.key} onOpen={open} />}
       <div class="calls-body">
-        {shown.length > 0 ? <CallTable calls={shown} openKey={openCall?.key} onOpen={open} /> : <Teach />}
-        {openCall && <CallCard shown={openCall} />}
+        {shown.length > 0 ? (
+          <CallTable calls={shown} openKey={openCall?.key} onOpen={open} onClose={close} />
+        ) : (
+          <Teach isFiltered={search !== '' || isChangesOnly} />
+        )}
+        {openCall && <CallCard shown={openCall} onClose={close} />}
       </div>
     </div>
   );
 }
 
+function changingFunctions(): Set<string> {
+  const changing = (catalogue.value ?? []).filter(({ effect }) => effect === 'write' || effect === 'delete');
+  return new Set(changing.map(({ id }) => id));
+}
+
+function Box({ label, isOn, onFlip }: { label: string; isOn: boolean; onFlip: (isOn: boolean) => void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isOn} onChange={() => onFlip(!isOn)} /> {label}
+    </label>
+  );
+}
+
 function CallFigures({ calls }: { calls: ShownCall[] }) {
-  const { count, failed, medianMs, slowMs } = figuresOf(calls);
+  const { count, failed, medianMs, slowMs } = useMemo(
+    () => figuresOf(calls.filter(({ outcome }) => outcome !== 'running')),
+    [calls],
+  );
   return (
     <p class="figures">
       <span>
@@ -90,7 +120,7 @@ function CallFigures({ calls }: { calls: ShownCall[] }) {
 }
 
 function Strip({ calls }: { calls: ShownCall[] }) {
-  const bins = perSecond(calls, Date.now(), STRIP_SECONDS);
+  const bins = perSecond(calls, asOfMs.value, STRIP_SECONDS);
   const highest = Math.max(4, ...bins.map(({ ok, failed }) => ok + failed));
   const part = (count: number) => `${(100 * count) / highest}%`;
   return (
@@ -105,93 +135,13 @@ function Strip({ calls }: { calls: ShownCall[] }) {
   );
 }
 
-interface CallTableProps {
-  calls: ShownCall[];
-  openKey: string | undefined;
-  onOpen: (key: string) => void;
-}
-
-function CallTable({ calls, openKey, onOpen }: CallTableProps) {
-  const span = spanOf(calls);
+function Teach({ isFiltered }: { isFiltered: boolean }) {
   return (
-    <div class="scroll">
-      <table class="grid">
-        <thead>
-          <tr>
-            <th>Time</th>
-            <th>Function</th>
-            <th>From</th>
-            <th>To</th>
-            <th>Outcome</th>
-            <th class="right">Took</th>
-            <th class="timeline-head">
-              <span>{clock(span.fromMs)}</span>
-              <span>{clock(span.toMs)}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {calls.map((one) => {
-            const { left, width } = barOf(one, span);
-            return (
-              <tr
-                key={one.key}
-                data-cursor={cursor.value === one.key ? '' : undefined}
-                aria-current={one.key === openKey ? 'true' : undefined}
-                onClick={() => onOpen(one.key)}
-              >
-                <td class="mono quiet">{clock(one.started_at_ms)}</td>
-                <td class="mono">{one.function_id}</td>
-                <td class="quiet">{one.caller ?? 'nobody waits'}</td>
-                <td class="quiet">{one.worker ?? '—'}</td>
-                <td>
-                  <Badge kind={one.outcome}>{one.code ?? one.outcome}</Badge>
-                </td>
-                <td class="mono right">{duration(one.duration_ms)}</td>
-                <td class="timeline">
-                  <span>
-                    <i data-kind={one.outcome} style={{ left: `${left * 100}%`, width: `${width * 100}%` }} />
-                  </span>
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function CallCard({ shown }: { shown: ShownCall }) {
-  return (
-    <aside class="side pad" aria-label="Call">
-      <header class="title">
-        <h1 class="mono">{shown.function_id}</h1>
-        <Badge kind={shown.outcome}>{shown.code ?? shown.outcome}</Badge>
-      </header>
-      <Facts
-        rows={[
-          ['started', `${clock(shown.started_at_ms)}`],
-          [shown.outcome === 'running' ? 'running for' : 'took', duration(shown.duration_ms)],
-          ['called by', shown.caller ?? 'nobody waits for it'],
-          ['served by', shown.worker ?? 'nobody'],
-          ['id', <span class="mono">{shown.id}</span>],
-        ]}
-      />
-      <p class="actions">
-        <a href={hashOf({ page: 'functions', open: shown.function_id })}>Open the function</a>
-        {shown.code && <a href={`/docs/errors#${shown.code}`}>What {shown.code} means</a>}
-      </p>
-      <p class="quiet">The engine keeps no payloads of calls.</p>
-    </aside>
-  );
-}
-
-function Teach() {
-  return (
-    <Empty title="No calls yet">
+    <Empty title={isFiltered ? 'No call fits the filter' : 'No calls yet'}>
       <p>Everything that agents, programs and people call appears here while it runs. To make one:</p>
       <Command text={`curl -s ${location.origin}/functions/coder/search -d '{"query":"TODO"}'`} />
+      <p>Or give an agent the tools, and watch what it does and what it changes:</p>
+      <Command text={`claude mcp add --transport http workcell ${location.origin}/mcp`} />
     </Empty>
   );
 }

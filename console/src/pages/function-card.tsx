@@ -9,6 +9,7 @@ import { duration } from '../format.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { JsonView } from '../parts/json-view.tsx';
 import { Badge, Prose } from '../parts/layout.tsx';
+import { takePrefill } from '../prefill.ts';
 import { call } from '../session.ts';
 
 /** As long as the HTTP door waits; a sandbox may have to make its image first. */
@@ -52,9 +53,11 @@ export function FunctionCard({ entry }: { entry: Entry }) {
 }
 
 /** What is in the form: fields, or their JSON while that is shown instead. */
-function useRequest({ request, examples }: Entry) {
+function useRequest({ key, request, examples }: Entry) {
   const field = useRef(fieldsOf(request)).current;
-  const [draft, setDraft] = useState<Draft>(() => firstDraft(field, examples[0]));
+  const [draft, setDraft] = useState<Draft>(() =>
+    firstDraft(field, (takePrefill(key) ?? { payload: examples[0] }).payload),
+  );
   const [raw, setRaw] = useState<string | undefined>(undefined);
   const { value, problems } = raw === undefined ? payloadOf(field, draft) : readRaw(raw);
   return {

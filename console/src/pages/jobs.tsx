@@ -1,5 +1,6 @@
 /** Background jobs of the shell worker: what runs, what it prints, and how to end it. */
-import { useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { clock, duration, shortId } from '../format.ts';
 import { useListKeys } from '../keys.ts';
@@ -26,15 +27,23 @@ interface JobRecord extends JobSummary {
 }
 
 const POLL_MS = 1_000;
+/** The list of jobs leaves out their commands, and one answer has all the output of a job: so many are asked a round. */
+const COMMANDS_A_ROUND = 4;
+/** This near to the end of its output, a reader follows it. */
+const FOLLOWED_PX = 40;
+
+/** By job id, as far as they are known. */
+const commands = signal<ReadonlyMap<string, string>>(new Map());
 
 export function JobsPage() {
   const [jobs, setJobs] = useState<JobSummary[] | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const load = () =>
-    call<{ jobs: JobSummary[] }>('shell::list').then(
-      ({ jobs: listed }) => (setJobs(listed.toReversed()), setError(undefined)),
-      setError,
-    );
+    call<{ jobs: JobSummary[] }>('shell::list').then(({ jobs: listed }) => {
+      setJobs(listed.toReversed());
+      setError(undefined);
+      return learnCommands(listed.toReversed());
+    }, setError);
   usePolling(load, POLL_MS);
   const open = (id: string) => goTo({ page: 'jobs', open: id });
   useListKeys({ keys: (jobs ?? []).map(({ id }) => id), open, close: () => goTo({ page: 'jobs' }) });
@@ -47,8 +56,7 @@ export function JobsPage() {
         <div class="scroll">
           {(jobs ?? []).map((job) => (
             <Row key={job.id} id={job.id} isOpen={job.id === openId} onOpen={() => open(job.id)}>
-              <span class="mono">{shortId(job.id)}</span>
-              <span class="quiet grow">{clock(job.started_at_ms)}</span>
+              <span class="mono cut grow">{commands.value.get(job.id) ?? shortId(job.id)}</span>
               <span class="quiet">{duration((job.finished_at_ms ?? Date.now()) - job.started_at_ms)}</span>
               <Badge kind={job.status}>{job.status}</Badge>
             </Row>
@@ -68,6 +76,14 @@ export function JobsPage() {
       </section>
     </div>
   );
+}
+
+async function learnCommands(jobs: JobSummary[]): Promise<void> {
+  const unknown = jobs.filter(({ id }) => !commands.value.has(id)).slice(0, COMMANDS_A_ROUND);
+  for (const { id } of unknown) {
+    const reply = await call<{ job: JobRecord }>('shell::status', { job_id: id }).catch(() => undefined);
+    commands.value = new Map(commands.value).set(id, reply?.job.argv.join(' ') ?? shortId(id));
+  }
 }
 
 function StartForm({ onStarted }: { onStarted: (id: string) => void }) {
@@ -140,13 +156,25 @@ function JobCard({ id }: { id: string }) {
 }
 
 function Output({ name, text, isCut }: { name: string; text: string; isCut: boolean }) {
+  const box = useRef<HTMLPreElement>(null);
+  const isFollowed = useRef(true);
+  useLayoutEffect(() => {
+    if (box.current && isFollowed.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [text]);
   if (text === '') return <p class="quiet">Nothing on {name}.</p>;
   return (
     <section class="output">
       <h2>
         {name} {isCut && <Badge kind="failed">cut</Badge>}
       </h2>
-      <pre>{text}</pre>
+      <pre
+        ref={box}
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          isFollowed.current = scrollHeight - scrollTop - clientHeight < FOLLOWED_PX;
+        }}
+      >
+        {text}
+      </pre>
     </section>
   );
 }

@@ -6,7 +6,7 @@ import { useListKeys } from '../keys.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Command, Empty, Facts, Row } from '../parts/layout.tsx';
 import { usePolling } from '../polling.ts';
-import { goTo, route } from '../route.ts';
+import { goTo, hashOf, route } from '../route.ts';
 import { call } from '../session.ts';
 import { SandboxConsole } from './sandbox-console.tsx';
 import { SandboxFiles } from './sandbox-files.tsx';
@@ -130,6 +130,10 @@ function CreateForm({ onMade }: { onMade: (id: string) => void }) {
       <button type="submit" class="primary" disabled={image === '' || request === 'busy'}>
         {request === 'busy' ? 'Creating …' : 'Create'}
       </button>
+      <p class="quiet small">
+        With memory, disk, network and more:{' '}
+        <a href={hashOf({ page: 'functions', open: 'sandbox::create' })}>every option</a>
+      </p>
       {error !== undefined && <FailureCard error={error} onFix={(fix) => void create({ image, ...fix })} />}
     </form>
   );

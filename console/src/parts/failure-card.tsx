@@ -4,11 +4,12 @@ import { JsonView } from './json-view.tsx';
 
 export interface FailureCardProps {
   error: unknown;
-  /** Runs the call again with these fields merged into its request. */
+  /** Makes the call again with these fields merged into its request. */
   onFix?: (fix: Record<string, unknown>) => void;
+  fixLabel?: string;
 }
 
-export function FailureCard({ error, onFix }: FailureCardProps) {
+export function FailureCard({ error, onFix, fixLabel = 'Apply the fix and run again' }: FailureCardProps) {
   if (!(error instanceof CallFailure)) return <div class="failure">{String(error)}</div>;
 
   const { code, message, fix, docs_url: _, ...more } = error.fields;
@@ -27,7 +28,7 @@ export function FailureCard({ error, onFix }: FailureCardProps) {
           <code>{JSON.stringify(fix)}</code>
           {onFix && (
             <button type="button" class="primary" onClick={() => onFix(fix as Record<string, unknown>)}>
-              Apply the fix and run again
+              {fixLabel}
             </button>
           )}
         </p>

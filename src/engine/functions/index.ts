@@ -1,6 +1,8 @@
 /** The engine worker with its functions, in the order the reference shows them. */
 import { engine } from '../worker.ts';
+import { callsGet } from './calls/get.ts';
 import { callsList } from './calls/list.ts';
+import { callsWatch } from './calls/watch.ts';
 import { createChannel } from './channels/create.ts';
 import { functionsInfo } from './functions/info.ts';
 import { functionsList } from './functions/list.ts';
@@ -30,4 +32,6 @@ export const engineWorker = engine.withFunctions([
   unregisterTrigger,
   createChannel,
   callsList,
+  callsGet,
+  callsWatch,
 ]);

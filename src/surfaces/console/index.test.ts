@@ -1,3 +1,5 @@
+import { gunzipSync } from 'node:zlib';
+
 import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
@@ -37,6 +39,23 @@ test.each([
     lifetime,
     text,
   ]);
+});
+
+test.each([
+  ['gzip, deflate, br', 'gzip'],
+  ['br;q=1.0, GZIP;q=0.8', 'gzip'],
+  ['gzip;q=0', null],
+  ['gzip; q=0.000, br', null],
+  ['br', null],
+  [undefined, null],
+])('who accepts %j gets %s', async (accepted, encoding) => {
+  await using dir = await tempDir({ ...built, 'assets/large.js': 'run();'.repeat(1_000) });
+  const answer = openConsole(dir.root)!.asset('assets/large.js', accepted)!;
+  const bytes = Buffer.from(await answer.arrayBuffer());
+
+  expect([answer.headers.get('content-encoding'), answer.headers.get('vary')]).toEqual([encoding, 'Accept-Encoding']);
+  expect((encoding ? gunzipSync(bytes) : bytes).toString()).toBe('run();'.repeat(1_000));
+  expect(bytes.length < 6_000).toBe(encoding !== null);
 });
 
 test.each(['../secret', 'assets/../../secret', '/etc/passwd', 'assets', '', 'index.html'])(

@@ -2,21 +2,32 @@
  * The built console as answers to requests.
  *
  * The build names assets by their content, so they may be kept for ever; the page that names them may not. Files are
- * read once, at the start: nothing a request says is ever part of a path.
+ * read and compressed once, at the start: nothing a request says is ever part of a path.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 
 export interface BuiltConsole {
   /** The page, for whoever asked for this URL. */
   page(url: string): Response;
-  /** What the page loads, by the path below `/console/`; undefined when there is no such file. */
-  asset(name: string): Response | undefined;
+  /**
+   * What the page loads, by the path below `/console/`, compressed for who accepts that; undefined when there is no
+   * such file.
+   */
+  asset(name: string, acceptEncoding?: string): Response | undefined;
+}
+
+interface Asset {
+  bytes: Uint8Array<ArrayBuffer>;
+  gzipped: Uint8Array<ArrayBuffer>;
 }
 
 const BUILT = fileURLToPath(new URL('../../console/', import.meta.url));
 const PAGE = 'index.html';
+/** Named, and not with a weight of nothing. */
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -26,26 +37,31 @@ const TYPES: Record<string, string> = {
 /** Undefined where the console was not built, as when running from the sources. */
 export function openConsole(folder = BUILT): BuiltConsole | undefined {
   const files = readFiles(folder);
-  const page = files.get(PAGE);
+  const page = files.get(PAGE)?.bytes;
   if (!page) return undefined;
 
   return {
     page: (url) => answer(page, { 'Content-Security-Policy': policyFor(url), 'Cache-Control': 'no-cache' }, '.html'),
-    asset(name) {
-      const bytes = name === PAGE ? undefined : files.get(name);
+    asset(name, acceptEncoding = '') {
+      const file = name === PAGE ? undefined : files.get(name);
+      if (!file) return undefined;
       const lifetime = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
-      return bytes && answer(bytes, { 'Cache-Control': lifetime }, extname(name));
+      const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding' };
+      if (!TAKES_GZIP.test(acceptEncoding)) return answer(file.bytes, headers, extname(name));
+      return answer(file.gzipped, { ...headers, 'Content-Encoding': 'gzip' }, extname(name));
     },
   };
 }
 
-function readFiles(folder: string): Map<string, Uint8Array<ArrayBuffer>> {
-  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+function readFiles(folder: string): Map<string, Asset> {
+  const files = new Map<string, Asset>();
   try {
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
-      files.set(path.slice(join(folder, '/').length).replaceAll('\\', '/'), new Uint8Array(readFileSync(path)));
+      const bytes = new Uint8Array(readFileSync(path));
+      const name = path.slice(join(folder, '/').length).replaceAll('\\', '/');
+      files.set(name, { bytes, gzipped: new Uint8Array(gzipSync(bytes)) });
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

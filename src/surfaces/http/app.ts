@@ -44,7 +44,10 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
   app.get('/healthz', (c) => c.json({ status: 'ok', version: options.version }));
   const built = openConsole();
   app.get('/', (c) => built?.page(c.req.url) ?? c.body(homePage(options.version), 200, HTML_HEADERS));
-  app.get('/console/*', (c) => built?.asset(c.req.path.slice('/console/'.length)) ?? c.notFound());
+  app.get('/console/*', (c) => {
+    const name = c.req.path.slice('/console/'.length);
+    return built?.asset(name, c.req.header('Accept-Encoding')) ?? c.notFound();
+  });
   app.get('/openapi.json', async (c) => c.json(openApiDocument(await readCatalogue(bus), options.version)));
   app.get('/functions', async (c) => {
     const catalogue = await readCatalogue(bus);

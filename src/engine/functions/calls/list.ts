@@ -19,7 +19,7 @@ const CallRow = z.object({
 export const callsList = engine.defineFunction({
   id: 'engine::calls::list',
   summary: 'List the calls that run and those that ended lately, with callers, durations and outcomes.',
-  details: `Calls that the engine answers itself are left out. The last ${MAX_RECENT_CALLS} that ended are kept, without payloads.`,
+  details: `Calls that the engine answers itself are left out. The last ${MAX_RECENT_CALLS} that ended are kept here without payloads; engine::calls::get has those.`,
   effect: 'read',
   request: z.object({
     since: z.int().min(0).default(0).describe('Leave out calls up to this number; `latest` of the reply before.'),

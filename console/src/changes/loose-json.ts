@@ -1,0 +1,20 @@
+/** Reading values that anyone may have sent: what is not as expected is simply not there. */
+
+export function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+export function textOf(value: unknown, name: string): string | undefined {
+  const found = fieldOf(value, name);
+  return typeof found === 'string' ? found : undefined;
+}
+
+export function numberOf(value: unknown, name: string): number | undefined {
+  const found = fieldOf(value, name);
+  return typeof found === 'number' ? found : undefined;
+}
+
+export function listOf(value: unknown, name: string): unknown[] {
+  const found = fieldOf(value, name);
+  return Array.isArray(found) ? (found as unknown[]) : [];
+}

@@ -1,0 +1,184 @@
+/** One call: who, when, what came of it; and on demand what it carried, as a diff where it changed files. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { readErrorBody, toErrorBody } from '../../../src/protocol/error-body.ts';
+import { CallFailure } from '../bus.ts';
+import type { ShownCall } from '../call-log.ts';
+import { changesOf } from '../changes/changes-of.ts';
+import { fieldOf, textOf } from '../changes/loose-json.ts';
+import { duration, preciseClock } from '../format.ts';
+import { DiffView } from '../parts/diff-view.tsx';
+import { FailureCard } from '../parts/failure-card.tsx';
+import { JsonView } from '../parts/json-view.tsx';
+import { Badge, Facts } from '../parts/layout.tsx';
+import { openWith } from '../prefill.ts';
+import { hashOf } from '../route.ts';
+import { busState, call, keepsContents } from '../session.ts';
+
+interface Told {
+  value: unknown;
+  cut: boolean;
+  masked: boolean;
+}
+
+interface Contents {
+  payload: Told | null;
+  outcome: (Told & { kind: 'result' | 'error' }) | null;
+}
+
+export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => void }) {
+  return (
+    <aside class="side pad" aria-label="Call">
+      <header class="title">
+        <h1 class="mono cut">{shown.function_id}</h1>
+        <Badge kind={shown.outcome}>{shown.code ?? shown.outcome}</Badge>
+        <button type="button" class="plain close" aria-label="Close" onClick={onClose}>
+          ×
+        </button>
+      </header>
+      <Facts
+        rows={[
+          ['started', preciseClock(shown.started_at_ms)],
+          [shown.outcome === 'running' ? 'running for' : 'took', duration(shown.duration_ms)],
+          ['called by', shown.caller ?? 'nobody waits for it'],
+          ['served by', shown.worker ?? 'nobody'],
+        ]}
+      />
+      <ContentsView key={shown.key} shown={shown} />
+      <p class="quiet small">
+        <span class="mono">{shown.id}</span>
+        {shown.code && (
+          <>
+            {' · '}
+            <a href={`/docs/errors#${shown.code}`}>what {shown.code} means</a>
+          </>
+        )}
+      </p>
+    </aside>
+  );
+}
+
+function ContentsView({ shown }: { shown: ShownCall }) {
+  const contents = useContents(shown);
+  if (contents === undefined) return null;
+  if (contents === 'not kept') return <NotKept functionId={shown.function_id} />;
+
+  const { payload, outcome } = contents;
+  const failure = outcome && failureIn(outcome);
+  const changes =
+    payload && outcome?.kind !== 'error' ? changesOf(shown.function_id, payload.value, outcome?.value) : undefined;
+  const again = (fields: object) => openWith(shown.function_id, { ...(payload?.value as object), ...fields });
+  return (
+    <>
+      <p class="actions">
+        <button type="button" onClick={() => again({})} disabled={!payload || payload.cut}>
+          Open in the form
+        </button>
+        {payload?.cut && <span class="quiet">It is not whole here, so it cannot be made again.</span>}
+        {payload?.masked && <span class="quiet">Masked values have to be filled in.</span>}
+      </p>
+      {changes && (
+        <section class="outcome" aria-label="Changes">
+          <h2>Changes</h2>
+          <DiffView changes={changes} />
+        </section>
+      )}
+      {failure && (
+        <FailureCard
+          error={failure}
+          onFix={payload?.cut ? undefined : again}
+          fixLabel="Open in the form with the fix"
+        />
+      )}
+      {payload ? (
+        <Part name="Payload" told={payload} isFolded={changes !== undefined}>
+          <JsonView value={payload.value} />
+        </Part>
+      ) : (
+        <p class="quiet">Its payload came before this console was open.</p>
+      )}
+      {outcome && !failure && (
+        <Part name="Result" told={outcome} isFolded={changes !== undefined}>
+          <JsonView value={outcome.value} />
+        </Part>
+      )}
+      {!outcome && (
+        <p class="quiet">{shown.outcome === 'running' ? 'No answer yet.' : 'It ended without an answer.'}</p>
+      )}
+    </>
+  );
+}
+
+interface PartProps {
+  name: string;
+  told: Told;
+  isFolded: boolean;
+  children: ComponentChildren;
+}
+
+function Part({ name, told, isFolded, children }: PartProps) {
+  const marks = [told.cut && 'shortened', told.masked && 'secrets masked'].filter(Boolean).join(', ');
+  return (
+    <details class="outcome" open={!isFolded} aria-label={name}>
+      <summary>
+        {name} <span class="quiet">{marks}</span>
+        <button
+          type="button"
+          class="plain"
+          onClick={(event) => {
+            event.preventDefault();
+            void navigator.clipboard.writeText(JSON.stringify(told.value, null, 2));
+          }}
+        >
+          copy
+        </button>
+      </summary>
+      <div class="card">{children}</div>
+    </details>
+  );
+}
+
+function NotKept({ functionId }: { functionId: string }) {
+  return (
+    <div class="note">
+      <p>
+        {keepsContents.value
+          ? 'Nothing is kept of this call: it was made before this console was open, or newer ones took its place.'
+          : 'Payloads are not kept while the box above is off.'}
+      </p>
+      {!keepsContents.value && (
+        <button type="button" onClick={() => (keepsContents.value = true)}>
+          Keep payloads from now on
+        </button>
+      )}
+      <p>
+        <a href={hashOf({ page: 'functions', open: functionId })}>Open the function</a>
+      </p>
+    </div>
+  );
+}
+
+/** Asked for when the call is opened, and again when it has ended. */
+function useContents({ id, outcome }: ShownCall): Contents | 'not kept' | undefined {
+  const [contents, setContents] = useState<Contents | 'not kept' | undefined>(undefined);
+  useEffect(() => {
+    if (busState.value !== 'open') return;
+    if (id === '') return setContents('not kept');
+    let isOver = false;
+    const show = (found: Contents | 'not kept') => isOver || setContents(found);
+    void call<Contents>('engine::calls::get', { id }).then(show, () => show('not kept'));
+    return () => {
+      isOver = true;
+    };
+  }, [id, outcome, busState.value]);
+  return contents;
+}
+
+/** Some workers answer a failure as a result. */
+function failureIn({ kind, value }: NonNullable<Contents['outcome']>): CallFailure | undefined {
+  if (kind === 'error') return new CallFailure(readErrorBody(toErrorBody(value)));
+  const [code, message] = [textOf(fieldOf(value, 'metadata'), 'code'), textOf(value, 'error')];
+  if (fieldOf(value, 'success') !== false || code === undefined || message === undefined) return undefined;
+  return new CallFailure({ ...(fieldOf(value, 'metadata') as object), code, message });
+}

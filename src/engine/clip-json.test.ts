@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+
+import { clipJson, MAX_KEPT_CHARS, MAX_TEXT_CHARS } from './clip-json.ts';
+
+const clip = (value: unknown) => {
+  const { json, isCut, isMasked } = clipJson(value);
+  return { value: JSON.parse(json.toString()) as unknown, isCut, isMasked };
+};
+
+test('what is short and no secret stays as it is', () => {
+  const value = { path: 'a', list: [1, null, true, 'x'], nested: { deep: [{}] }, ünï: '☃' };
+  expect(clip(value)).toEqual({ value, isCut: false, isMasked: false });
+  expect(clip(undefined).value).toBe(null);
+});
+
+test('a long text is cut, told how much is missing, and what stands beside it is kept', () => {
+  const { value, isCut } = clip({ content: 'x'.repeat(MAX_TEXT_CHARS + 100), path: 'big.txt' });
+  expect(value).toEqual({ content: `${'x'.repeat(MAX_TEXT_CHARS)}… (100 more characters)`, path: 'big.txt' });
+  expect(isCut).toBe(true);
+});
+
+test.each([
+  ['texts', Array.from({ length: 20 }, () => 'y'.repeat(10_000))],
+  ['a million numbers', Array.from({ length: 1_000_000 }, () => 0)],
+  ['a million empty texts', Array.from({ length: 1_000_000 }, () => '')],
+  ['a million empty objects', Array.from({ length: 1_000_000 }, () => ({}))],
+  ['a hundred thousand fields', Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`field ${at}`, at]))],
+])('%s are cut to the bytes that may be kept', (_, value) => {
+  const { json, isCut } = clipJson(value);
+  expect([json.length < 1.2 * MAX_KEPT_CHARS, isCut]).toEqual([true, true]);
+  expect(json.toString()).toMatch(/… \(\d+ more|\d+ more fields/);
+});
+
+test('a circle and endless nesting end', () => {
+  const circle: Record<string, unknown> = { name: 'round' };
+  circle.self = circle;
+  const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown;
+  expect([clip(circle).isCut, clip(deep).isCut]).toEqual([true, true]);
+});
+
+test('what JSON lacks is told as text', () => {
+  expect(clip({ at: new Date(0), big: 2n ** 64n }).value).toEqual({
+    at: '1970-01-01T00:00:00.000Z',
+    big: '18446744073709551616',
+  });
+});
+
+test.each([
+  ['token', { token: 'abc' }, { token: '•••' }],
+  ['camel case', { accessToken: 'abc', apiKey: 7 }, { accessToken: '•••', apiKey: '•••' }],
+  [
+    'with dashes',
+    { headers: { 'X-Api-Key': 'k', Cookie: 'c', Accept: '*' } },
+    { headers: { 'X-Api-Key': '•••', Cookie: '•••', Accept: '*' } },
+  ],
+  [
+    'the key of a channel',
+    { content: { channel_id: 'c', access_key: 'k' } },
+    { content: { channel_id: 'c', access_key: '•••' } },
+  ],
+  ['a whole object', { credentials: { user: 'me' } }, { credentials: '•••' }],
+  ['an environment', { env: { HOME: '/root', N: 1 } }, { env: { HOME: '•••', N: '•••' } }],
+  ['an environment as a list', { env: ['HOME=/root', 'EMPTY'] }, { env: ['HOME=•••', 'EMPTY'] }],
+])('secrets are masked: %s', (_, value, masked) => {
+  expect(clip(value)).toEqual({ value: masked, isCut: false, isMasked: true });
+});
+
+test.each([{ max_tokens: 5 }, { password: '' }, { token: null }, { is_secret: true }, { keyboard: 'us' }])(
+  'no secret: %j',
+  (value) => {
+    expect(clip(value)).toEqual({ value, isCut: false, isMasked: false });
+  },
+);

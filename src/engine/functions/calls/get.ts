@@ -1,0 +1,51 @@
+/**
+ * engine::calls::get: what one call carried, for the console.
+ *
+ * Anyone on the bus sees that a call was made; only a page of this server sees what was in it.
+ */
+import { z } from 'zod';
+
+import { fail } from '../../errors.ts';
+import { engine } from '../../worker.ts';
+
+const flags = z.object({
+  cut: z.boolean().describe('Whether long texts or lists are shortened.'),
+  masked: z.boolean().describe('Whether values were replaced because they look like secrets.'),
+});
+
+export const callsGet = engine.defineFunction({
+  id: 'engine::calls::get',
+  summary: 'Show the payload and the result of one of the latest calls; for the console only.',
+  details:
+    'Kept only while a console watches (engine::calls::watch), in bounded memory: texts and lists are cut, and fields ' +
+    'named like secrets and the values of environments are masked.',
+  effect: 'read',
+  request: z.object({ id: z.string().max(512).describe('The id of the call, as engine::calls::list gives it.') }),
+  response: z.object({
+    id: z.string(),
+    payload: flags.extend({ value: z.unknown() }).nullable().describe('null when it came before anyone watched.'),
+    outcome: flags
+      .extend({ kind: z.enum(['result', 'error']), value: z.unknown() })
+      .nullable()
+      .describe('null while it runs, and when it ended without an answer.'),
+  }),
+  errors: ['deserialization_error', 'console_only', 'NOT_FOUND'],
+  examples: [],
+
+  handle({ id }, { sessions, invocations }, { callerId }) {
+    if (!sessions.get(callerId ?? '')?.isOwnPage) throw fail('console_only', {});
+
+    const content = invocations.contents.find(id);
+    if (!content) throw fail('NOT_FOUND', { text: `nothing is kept of call ${id}` });
+    const { payload, outcome } = content;
+    return {
+      id,
+      payload: payload ? told(payload) : null,
+      outcome: outcome ? { kind: outcome.kind, ...told(outcome) } : null,
+    };
+  },
+});
+
+function told({ json, isCut, isMasked }: { json: Buffer; isCut: boolean; isMasked: boolean }) {
+  return { value: JSON.parse(json.toString()) as unknown, cut: isCut, masked: isMasked };
+}

@@ -1,0 +1,160 @@
+/** What calls carried: kept while a page of this server watches, told to nobody else. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+
+import { connect, type Connection } from '#client';
+import { defineErrors, defineWorker } from '#contract';
+import { startEngine, type TestEngine } from '#testing';
+
+const errors = defineErrors({ D1: { meaning: 'It is gone.', http: 404, message: (_: object) => 'gone' } });
+const worker = defineWorker({
+  name: 'digger',
+  summary: 'For tests.',
+  config: z.object({}),
+  errors,
+  failures: {
+    badInput: () => errors.fail('D1', {}),
+    internal: () => errors.fail('D1', {}),
+    deadline: () => errors.fail('D1', {}),
+  },
+  open: () => ({}),
+});
+const dig = worker.defineFunction({
+  id: 'digger::dig',
+  summary: 'Digs.',
+  effect: 'read',
+  request: z.object({ depth: z.number(), token: z.string().optional() }),
+  response: z.object({ found: z.string() }),
+  errors: ['D1'],
+  examples: [],
+  handle({ depth }) {
+    if (depth > 9) throw errors.fail('D1', {});
+    return { found: `${depth} bones` };
+  },
+});
+
+let running: TestEngine;
+let serving: Connection;
+let agent: Connection;
+let pages: Page[];
+beforeEach(async () => {
+  pages = [];
+  running = await startEngine({ allowedOrigins: ['https://friend.example'] });
+  serving = await connect(running.url, { name: 'digger' });
+  serving.serve({ def: worker.withFunctions([dig]), context: {} });
+  agent = await connect(running.url, { name: 'agent' });
+  await expect.poll(() => agent.call('engine::functions::list').then(JSON.stringify)).toContain('digger::dig');
+});
+afterEach(async () => {
+  for (const page of pages) page.close();
+  agent.close();
+  serving.close();
+  await running[Symbol.asyncDispose]();
+});
+
+interface Page {
+  call(functionId: string, data?: object): Promise<unknown>;
+  close(): void;
+}
+
+/** A peer as a browser connects it: with the origin of the page. */
+async function openPage(origin = running.url.replace(/^ws/, 'http')): Promise<Page> {
+  const socket = new WebSocket(running.url, { origin });
+  const waiting = new Map<string, (reply: unknown) => void>();
+  socket.on('message', (text: Buffer) => {
+    const frame = JSON.parse(text.toString()) as { invocation_id?: string; result?: unknown; error?: { code: string } };
+    waiting.get(frame.invocation_id ?? '')?.(frame.error ? frame.error.code : frame.result);
+  });
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
+  const page: Page = {
+    call(function_id, data = {}) {
+      const invocation_id = crypto.randomUUID();
+      socket.send(JSON.stringify({ type: 'invokefunction', invocation_id, function_id, data }));
+      return new Promise((resolve) => waiting.set(invocation_id, resolve));
+    },
+    close: () => socket.close(),
+  };
+  pages.push(page);
+  return page;
+}
+
+async function lastId(): Promise<string> {
+  const { ended } = (await agent.call('engine::calls::list')) as { ended: { id: string }[] };
+  return ended.at(-1)!.id;
+}
+
+test('nothing is kept before a page watches, and what came since is there with its answer', async () => {
+  const page = await openPage();
+  await agent.call('digger::dig', { depth: 1 });
+  const early = await lastId();
+  expect(await page.call('engine::calls::watch')).toEqual({ watchers: 1, kept_bytes: 0, max_bytes: 16 * 1024 * 1024 });
+  await agent.call('digger::dig', { depth: 2, token: 'hush' });
+
+  const id = await lastId();
+  expect([await page.call('engine::calls::get', { id }), await page.call('engine::calls::get', { id: early })]).toEqual(
+    [
+      {
+        id,
+        payload: { value: { depth: 2, token: '•••' }, cut: false, masked: true },
+        outcome: { kind: 'result', value: { found: '2 bones' }, cut: false, masked: false },
+      },
+      'NOT_FOUND',
+    ],
+  );
+});
+
+test('failures are kept too: of the worker, and of the engine for a call that reached nobody', async () => {
+  const page = await openPage();
+  await page.call('engine::calls::watch');
+  await agent.call('digger::dig', { depth: 10 }).catch(() => {});
+  const failed = await page.call('engine::calls::get', { id: await lastId() });
+  await agent.call('digger::fly', { high: true }).catch(() => {});
+  const refused = await page.call('engine::calls::get', { id: await lastId() });
+
+  expect([failed, refused]).toMatchObject([
+    {
+      payload: { value: { depth: 10 } },
+      outcome: { kind: 'error', value: { message: expect.stringContaining('"code":"D1"') } },
+    },
+    { payload: { value: { high: true } }, outcome: { kind: 'error', value: { code: 'function_not_found' } } },
+  ]);
+});
+
+test('with the last page that watches, everything is forgotten', async () => {
+  const [one, two] = [await openPage(), await openPage()];
+  await one.call('engine::calls::watch');
+  await two.call('engine::calls::watch');
+  await agent.call('digger::dig', { depth: 3 });
+  const id = await lastId();
+
+  one.close();
+  await expect.poll(() => two.call('engine::calls::watch')).toMatchObject({ watchers: 1 });
+  expect(await two.call('engine::calls::get', { id })).toMatchObject({ id });
+  expect(await two.call('engine::calls::watch', { on: false })).toMatchObject({ watchers: 0, kept_bytes: 0 });
+  expect(await two.call('engine::calls::get', { id })).toBe('NOT_FOUND');
+});
+
+test.each(['engine::calls::watch', 'engine::calls::get'])(
+  '%s answers no peer without the origin of this server, whatever it calls itself',
+  async (id) => {
+    const page = await openPage();
+    await page.call('engine::calls::watch');
+    await agent.call('digger::dig', { depth: 4 });
+    const payload = { id: await lastId() };
+    const imposter = await connect(running.url, { name: 'console' });
+    const friend = await openPage('https://friend.example');
+    const inProcess = await connect(running.engine.dialer(), { name: 'http' });
+    try {
+      const refusal = { code: 'console_only' };
+      await expect(agent.call(id, payload)).rejects.toMatchObject(refusal);
+      await expect(imposter.call(id, payload)).rejects.toMatchObject(refusal);
+      await expect(inProcess.call(id, payload)).rejects.toMatchObject(refusal);
+      expect(await friend.call(id, payload)).toBe('console_only');
+      expect(await page.call(id, payload)).not.toBe('console_only');
+    } finally {
+      imposter.close();
+      inProcess.close();
+    }
+  },
+);
