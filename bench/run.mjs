@@ -19,6 +19,7 @@ const SUITES = [
   'exec',
   'files',
   'filesystem',
+  'mcp',
   'sandbox',
   'search',
 ];

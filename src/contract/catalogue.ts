@@ -95,9 +95,12 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
   };
 }
 
-/** Every function on the bus, sorted by id. */
-export async function readCatalogue(bus: Bus, options: { includeInternal?: boolean } = {}): Promise<CatalogueEntry[]> {
-  const reply = await bus.call('engine::functions::list', { include_internal: options.includeInternal ?? false });
+/** Every function on the bus, sorted by id, or those whose id starts with `prefix`. */
+export async function readCatalogue(
+  bus: Bus,
+  { includeInternal = false, prefix }: { includeInternal?: boolean; prefix?: string } = {},
+): Promise<CatalogueEntry[]> {
+  const reply = await bus.call('engine::functions::list', { include_internal: includeInternal, prefix });
   const { functions } = z.object({ functions: z.array(ListRowSchema) }).parse(reply);
   return functions.map(toEntry);
 }

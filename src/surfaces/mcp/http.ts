@@ -21,7 +21,9 @@ export function mcpHttp(bus: Bus, options: McpOptions & { maxBodyBytes: number; 
   });
   return {
     async fetch(request) {
-      const isLegacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes });
+      // Telling the revisions apart takes a look into the body; whoever has a session was told apart before.
+      const isLegacy =
+        sessions.has(request) || (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes }));
       return isLegacy ? sessions.fetch(request) : stateless.fetch(request);
     },
     async close() {

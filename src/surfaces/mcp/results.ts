@@ -7,17 +7,25 @@ import type { CallError, CatalogueEntry } from '#contract';
 import type { KeptResults } from './kept-results.ts';
 import { boundedText, renderText } from './text.ts';
 
-export function toToolResult(value: unknown, entry: CatalogueEntry, kept: KeptResults): CallToolResult {
+export function toToolResult(
+  value: unknown,
+  { kept, isFailure }: { kept: KeptResults; isFailure: boolean },
+): CallToolResult {
   return {
     content: toContent(renderText(value), kept),
     ...(isMap(value) && { structuredContent: value }),
-    ...(isFailedResult(value, entry) && { isError: true }),
+    ...(isFailure && { isError: true }),
   };
+}
+
+/** Whether a result would be a failure, of a function whose calls fail in their result. */
+export function saysFailed(value: unknown): boolean {
+  return isMap(value) && value.success === false;
 }
 
 /** Whether a function whose calls never fail says in its result that this one did. */
 export function isFailedResult(value: unknown, entry: CatalogueEntry): boolean {
-  return entry.fails_in_result === true && isMap(value) && value.success === false;
+  return entry.fails_in_result === true && saysFailed(value);
 }
 
 export function toToolFailure(error: CallError): CallToolResult {

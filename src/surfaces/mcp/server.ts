@@ -5,10 +5,11 @@
  */
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
 
-import { CallError, didYouMean, readCatalogue, type Bus } from '#contract';
+import { CallError, type Bus } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
-import { toToolFailure, toToolResult } from './results.ts';
-import { toTools, type NamesTaken, type ToolProfile } from './tools.ts';
+import { Offer } from './offer.ts';
+import { saysFailed, toToolFailure, toToolResult } from './results.ts';
+import type { ToolProfile } from './tools.ts';
 
 export interface McpOptions {
   version: string;
@@ -27,30 +28,28 @@ const INSTRUCTIONS =
 /** Makes servers that share what is kept for later reading. */
 export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Server {
   const kept = new KeptResults();
-  const names: NamesTaken = new Map();
-  // Who is there before anyone else can connect has its names from now on.
-  const first = readCatalogue(bus).then((catalogue) => toTools(catalogue, profile, names));
-  first.catch(() => {});
+  const offer = new Offer(bus, profile);
   return () => {
     const server = new Server(
       { name: 'workcell', title: 'Workcell', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
     );
     server.setRequestHandler('tools/list', async () => ({
-      tools: [...(await offered()).values()].map(({ definition }) => definition),
+      tools: [...(await offer.tools()).values()].map(({ definition }) => definition),
     }));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
-      const tools = await offered();
-      const tool = tools.get(params.name);
-      if (!tool) throw invalid(`no tool ${params.name}${didYouMean(params.name, [...tools.keys()])}`);
+      const found = await offer.find(params.name);
+      if ('problem' in found) throw invalid(found.problem);
 
-      const { id, namespace } = tool.entry;
       const { signal } = context.mcpReq;
-      const calling = bus.call(id, params.arguments ?? {}, { signal, namespace, timeoutMs: CALL_MS });
+      const options = { signal, namespace: offer.namespace, timeoutMs: CALL_MS };
+      const calling = bus.call(found.id, params.arguments ?? {}, options);
       try {
-        return toToolResult(await tellingProgress(calling, context), tool.entry, kept);
+        const value = await tellingProgress(calling, context);
+        return toToolResult(value, { kept, isFailure: await isFailure(value, found.id) });
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
+        if (error.code === 'function_not_found') await checkStillThere(params.name, found.id);
         return toToolFailure(error);
       }
     });
@@ -74,9 +73,16 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
     return server;
   };
 
-  async function offered() {
-    await first;
-    return toTools(await readCatalogue(bus), profile, names);
+  async function isFailure(value: unknown, functionId: string): Promise<boolean> {
+    if (!saysFailed(value)) return false;
+    return (await offer.entryOf(functionId))?.fails_in_result === true;
+  }
+
+  /** A function that has left is no tool any more; one that did not find another still is. */
+  async function checkStillThere(name: string, functionId: string): Promise<void> {
+    const now = await offer.findAnew(name);
+    if ('problem' in now) throw invalid(now.problem);
+    if (now.id !== functionId) throw invalid(`${name} is another function now; list the tools again`);
   }
 }
 

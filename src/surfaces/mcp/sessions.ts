@@ -12,6 +12,7 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 
+const SESSION_HEADER = 'mcp-session-id';
 const MAX_SESSIONS = 256;
 const IDLE_MS = 30 * 60_000;
 
@@ -33,8 +34,13 @@ export class Sessions {
     this.#withoutSession = legacyStatelessFallback(makeServer, undefined, { maxRequestBodySize: maxBodyBytes });
   }
 
+  /** Whether it belongs to a session that lives. */
+  has(request: Request): boolean {
+    return this.#sessions.has(request.headers.get(SESSION_HEADER) ?? '');
+  }
+
   async fetch(request: Request): Promise<Response> {
-    const id = request.headers.get('mcp-session-id');
+    const id = request.headers.get(SESSION_HEADER);
     if (id === null) return (await isHandshake(request)) ? this.#begin(request) : this.#withoutSession(request);
 
     const session = this.#sessions.get(id);

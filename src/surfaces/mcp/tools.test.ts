@@ -48,15 +48,3 @@ test.each([
   ];
   expect([...toTools(catalogue, profile).keys()]).toEqual(names);
 });
-
-test('a schema loses the formats of numbers and keeps everything else', () => {
-  const request = {
-    type: 'object',
-    properties: { size: { type: 'integer', format: 'uint64', minimum: 0 }, format: { type: 'string', format: 'date' } },
-  };
-  const [tool] = toTools([entry('a::b', { request })]).values();
-  expect(tool?.definition.inputSchema).toEqual({
-    type: 'object',
-    properties: { size: { type: 'integer', minimum: 0 }, format: { type: 'string', format: 'date' } },
-  });
-});

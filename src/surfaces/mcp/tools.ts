@@ -8,6 +8,7 @@ import type { Tool } from '@modelcontextprotocol/server';
 
 import type { CatalogueEntry } from '#contract';
 import { toToolName, workerSegment } from '#protocol';
+import { toolSchema } from './tool-schema.ts';
 
 /** Which functions are offered. */
 export interface ToolProfile {
@@ -62,19 +63,25 @@ function freeName(wanted: string, taken: NamesTaken): string {
   }
 }
 
-function isOffered(name: string, { id, effect }: CatalogueEntry, { only, isReadOnly = false }: ToolProfile): boolean {
+/** Whether the profile has this function, under this name. */
+export function isOffered(name: string, { id, effect }: CatalogueEntry, profile: ToolProfile): boolean {
   // A function that does not say what it does may do anything.
-  if (isReadOnly && effect !== 'read') return false;
+  if (profile.isReadOnly === true && effect !== 'read') return false;
+  return isChosen(name, id, profile);
+}
+
+/** Whether the profile names it, whatever it does. */
+export function isChosen(name: string, id: string, { only }: ToolProfile): boolean {
   return only === undefined || [name, id, workerSegment(id)].some((spelling) => only.includes(spelling));
 }
 
 function define(name: string, entry: CatalogueEntry): Tool {
-  const output = objectSchema(entry.response);
+  const output = toolSchema(entry.response, 'output');
   return {
     name,
     title: entry.id.replaceAll('::', ' '),
     description: describe(entry),
-    inputSchema: objectSchema(entry.request) ?? { type: 'object' },
+    inputSchema: toolSchema(entry.request, 'input') ?? { type: 'object' },
     ...(output && { outputSchema: output }),
     ...(entry.effect && { annotations: hintsOf(entry.effect) }),
     ...(entry.permissions && { _meta: policyOf(entry) }),
@@ -104,20 +111,3 @@ function hintsOf(effect: NonNullable<CatalogueEntry['effect']>): NonNullable<Too
 function policyOf({ permissions, risk, side_effects, constraints }: CatalogueEntry): NonNullable<Tool['_meta']> {
   return { 'workcell/policy': { permissions, risk, side_effects, constraints } };
 }
-
-/** Tools take and give objects; a function that says otherwise is offered without that schema. */
-function objectSchema(schema: CatalogueEntry['request']): Tool['inputSchema'] | undefined {
-  return schema?.type === 'object' ? (withoutNumberFormats(schema) as Tool['inputSchema']) : undefined;
-}
-
-/** Formats of numbers are words of the bus; a client's validator warns of each one. */
-function withoutNumberFormats(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutNumberFormats);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const fields = Object.entries(schema).filter(
-    ([key, value]) => key !== 'format' || !NUMBER_FORMAT.test(String(value)),
-  );
-  return Object.fromEntries(fields.map(([key, value]) => [key, withoutNumberFormats(value)]));
-}
-
-const NUMBER_FORMAT = /^u?int(8|16|32|64)?$/;
