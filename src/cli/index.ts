@@ -2,3 +2,4 @@
 export { defaultEntries, toEntries } from './config-file.ts';
 export { assembleCell, startWorkcell } from './workcell.ts';
 export { availableWorkers } from './workers.ts';
+export { canonicalWorkspace } from './workspace.ts';

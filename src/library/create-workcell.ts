@@ -3,10 +3,8 @@
  *
  * Calls of the program itself never touch a socket, also when there is one.
  */
-import { realpathSync, statSync } from 'node:fs';
-
 import { connect } from '#client';
-import { assembleCell, availableWorkers, defaultEntries, startWorkcell, toEntries } from '#cli';
+import { assembleCell, availableWorkers, canonicalWorkspace, defaultEntries, startWorkcell, toEntries } from '#cli';
 import { ConfigError, readCatalogue, silentLog, type CatalogueEntry, type Log } from '#contract';
 import { isLoopback } from '#engine';
 import type { TypedBus, WorkerChoice } from './function-types.ts';
@@ -57,10 +55,7 @@ export async function createWorkcell(options: CreateWorkcellOptions): Promise<Wo
 }
 
 function readEntries({ workspace, workers }: CreateWorkcellOptions) {
-  if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new ConfigError(`workspace: ${workspace} is not a directory`);
-  }
-  const canonical = realpathSync(workspace);
+  const canonical = canonicalWorkspace(workspace, 'workspace:');
   if (workers === undefined) return defaultEntries(availableWorkers, canonical);
   return toEntries(workers, availableWorkers, { workspace: canonical, env: process.env });
 }

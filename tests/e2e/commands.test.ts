@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 
 import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+import { serveForeign } from './support/foreign-worker.ts';
 import { freePort } from './support/web.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -53,6 +54,31 @@ describe.concurrent('call', () => {
   ])('tells %s as JSON on standard error and exits 1', async (_, args, failure) => {
     const { code, stdout, stderr } = await run('call', ...args);
     expect({ code, stdout, failure: json(stderr) }).toEqual({ code: 1, stdout: '', failure });
+  });
+
+  test.each([
+    [
+      'a function that fails in its reply',
+      ['filesystem::read', 'path=/none'],
+      1,
+      { success: false, error: "Path '/none' is outside allowed paths", metadata: { code: 'F215' } },
+    ],
+    [
+      'a batch in which one failed',
+      ['coder::create-file', '--json', '{"files": [{"path": "a.txt", "content": ""}]}'],
+      0,
+      { results: [{ path: 'a.txt', success: false }] },
+    ],
+  ])('prints the reply of %s, and exits by whether the call failed', async (_, args, exitCode, reply) => {
+    const { code, stdout, stderr } = await run('call', ...args);
+    expect({ code, stderr }).toEqual({ code: exitCode, stderr: '' });
+    expect(json(stdout)).toMatchObject(reply);
+  });
+
+  test('exits 0 when `success: false` is the answer of a function that does not fail that way', async () => {
+    await using other = await serveForeign(cell.url, { id: 'other::grade', handle: () => ({ success: false }) });
+    expect(other.tool).toBe('other_grade');
+    expect(await run('call', 'other::grade')).toEqual({ code: 0, stdout: '{\n  "success": false\n}\n', stderr: '' });
   });
 
   test.each([
@@ -135,6 +161,7 @@ describe.concurrent('help', () => {
     'worker add',
     'config print',
     'doctor',
+    'setup',
   ])('of %s', async (name) => {
     const { code, stdout, stderr } = await run(...name.split(' '), '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -167,6 +194,7 @@ describe.concurrent('help', () => {
       'worker add',
       'config print',
       'doctor',
+      'setup',
     ]);
     expect(group).toMatchObject({ code: 0, stderr: '' });
     expect(group.stdout).toMatch(/\n {2}worker run .*\n {2}worker add /);
@@ -213,31 +241,5 @@ describe.concurrent('config print', () => {
     });
     expect(bad).toEqual({ code: 2, stdout: '', stderr: 'Error: config: unknown key "x"; known keys: workers\n' });
     expect(none).toEqual({ code: 2, stdout: '', stderr: `Error: cannot read ${files.path('c.yaml')}: ENOENT\n` });
-  });
-});
-
-describe.concurrent('doctor', () => {
-  test('tells what this host offers, as a table and as JSON', async () => {
-    const [table, findings] = await Promise.all([run('doctor'), run('doctor', '--json')]);
-    expect(table).toMatchObject({ code: 0, stderr: '' });
-    expect(table.stdout).toMatch(/^STATUS +CHECK +FOUND +FIX\nok +node +\d+\.\d+\.\d+\n/);
-    expect(json(findings.stdout)).toEqual(
-      expect.arrayContaining([
-        { check: 'node', status: 'ok', detail: process.versions.node, fix: '' },
-        expect.objectContaining({ check: 'jobs', detail: expect.stringMatching(/ for each job: /) }),
-        { check: 'engine', status: 'ok', detail: `something answers at ${cell.url}`, fix: '' },
-      ]),
-    );
-  });
-
-  test('tells how to start an engine when there is none', async () => {
-    const url = `ws://127.0.0.1:${await freePort()}`;
-    const { stdout } = await runCli(['doctor', '--json', '--url', url]);
-    expect(json(stdout)).toContainEqual({
-      check: 'engine',
-      status: 'ok',
-      detail: `nothing listens at ${url}`,
-      fix: 'workcell start',
-    });
   });
 });

@@ -1,7 +1,9 @@
 /** workcell call: any function of a running engine, its reply as JSON. */
 import { z } from 'zod';
 
+import type { Connection } from '#client';
 import { CallError, readCatalogue } from '#contract';
+import { isFailedResult, saysFailed } from '#surfaces/mcp';
 import { toPayload } from '../call-arguments.ts';
 import { commandHelp, UsageError, type Command } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
@@ -17,6 +19,7 @@ export const call: Command = {
   usage: '<function-id> [key=value…]',
   details:
     'A value is JSON if it parses, else text. A failed call prints {code, message, …} on standard error and exits 1.\n' +
+    'The filesystem functions fail in their reply: one that says "success": false is printed as it is, and exits 1 too.\n' +
     'workcell call <function-id> --help shows the fields of that function.',
   options: {
     json: { type: 'string', value: 'OBJECT', description: 'The request as JSON; pairs are merged over it.' },
@@ -41,11 +44,12 @@ export const call: Command = {
     const timeoutMs = Number(options['timeout-ms']);
     if (!(timeoutMs > 0)) throw new UsageError('--timeout-ms must be a number above 0');
 
-    const result = await withEngine(options, (bus) =>
-      bus.call(functionId!, payload, { timeoutMs, namespace: text(options.namespace) }),
-    );
-    process.stdout.write(`${JSON.stringify(result ?? null, null, 2)}\n`);
-    return EXIT.ok;
+    const namespace = text(options.namespace);
+    return withEngine(options, async (bus) => {
+      const result = await bus.call(functionId!, payload, { timeoutMs, namespace });
+      process.stdout.write(`${JSON.stringify(result ?? null, null, 2)}\n`);
+      return (await isFailure(bus, { functionId: functionId!, namespace, result })) ? EXIT.failed : EXIT.ok;
+    });
   },
 
   async helpFor({ words: [functionId], options }) {
@@ -61,6 +65,17 @@ export const call: Command = {
     });
   },
 };
+
+/** Only the catalogue knows whether `success: false` is the failure of a call or, as for a command that ran, its answer. */
+async function isFailure(
+  bus: Connection,
+  { functionId, namespace = 'default', result }: { functionId: string; namespace?: string; result: unknown },
+): Promise<boolean> {
+  if (!saysFailed(result)) return false;
+  const entries = await readCatalogue(bus, { includeInternal: true, prefix: functionId });
+  const entry = entries.find(({ id, namespace: itsOwn }) => id === functionId && itsOwn === namespace);
+  return entry !== undefined && isFailedResult(result, entry);
+}
 
 /** The engine's own words for a function it does not know. */
 async function notFound(info: Promise<unknown>) {

@@ -18,6 +18,7 @@ import { untilSignal } from '../until-signal.ts';
 import { version } from '../version.ts';
 import { assembleCell } from '../workcell.ts';
 import { availableWorkers } from '../workers.ts';
+import { canonicalWorkspace } from '../workspace.ts';
 
 /** As large as a message on the bus may be. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
@@ -85,7 +86,7 @@ async function embedded(options: CommandInput['options'], log: Log): Promise<Rea
 }
 
 function readEntries(options: CommandInput['options']): WorkerEntry[] {
-  const workspace = resolve(text(options.workspace) ?? '.');
+  const workspace = canonicalWorkspace(text(options.workspace) ?? '.', '--workspace');
   const app = text(options.app);
   if (app !== undefined) return withApps([], readApps([resolve(app)], { available: availableWorkers, workspace }));
 

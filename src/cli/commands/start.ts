@@ -1,5 +1,4 @@
 /** workcell start: the bus, the workers and the HTTP door, until a signal. */
-import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { ConfigError, type Log } from '#contract';
@@ -16,6 +15,7 @@ import { untilSignal } from '../until-signal.ts';
 import { version } from '../version.ts';
 import { startWorkcell, type RunningWorkcell } from '../workcell.ts';
 import { availableWorkers } from '../workers.ts';
+import { canonicalWorkspace } from '../workspace.ts';
 
 export const start: Command = {
   name: 'start',
@@ -90,10 +90,7 @@ function findSource(options: CommandInput['options']): Source {
   const file = findConfigFile(text(options.config));
   const given = text(options.workspace);
   const workspace = given ?? (file === undefined ? process.cwd() : undefined);
-  if (workspace !== undefined && !statSync(workspace, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new ConfigError(`--workspace ${workspace} is not a directory`);
-  }
-  const canonical = workspace && realpathSync(workspace);
+  const canonical = workspace && canonicalWorkspace(workspace, '--workspace');
   const appFiles = Array.isArray(options.app) ? options.app.map((app) => resolve(app)) : [];
   const apps = readApps(appFiles, { available: availableWorkers, workspace: canonical ?? process.cwd() });
   return { file: file && resolve(file), workspace: canonical, apps };

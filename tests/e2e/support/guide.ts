@@ -4,7 +4,9 @@
  * - `$ command` is run; `> ` goes on with the line before; the rest is what it prints.
  * - A command whose output ends with a line that says ready stays up until the page ends or another takes its place.
  * - `<!-- file: name -->` before a block makes it a file in /tmp/demo, or in ~ with `~/name`.
- * - ```` ```console git ```` is run only where there is git; `console sandbox` only where there are sandboxes.
+ * - ```` ```console git ```` is run only where there is git; `console sandbox` only where there are sandboxes of namespaces,
+ *   `console machine` only where the shipped configuration gives any.
+ * - Other blocks of commands are not run; `<!-- not run: why -->` before one says why not.
  *
  * /tmp/demo, ~ and port 49134 of the page are directories and a port of the test. Ids, hashes, times and durations may differ.
  */
@@ -26,10 +28,13 @@ type Step = { file: string; content: string } | { command: string; shown: string
 export interface GuideOptions {
   /** Where the images of sandboxes are; there are none without. */
   sandboxCache?: string;
+  /** Whether there are sandboxes with the shipped configuration. */
+  hasMachines?: boolean;
 }
 
 /** The page with what its commands printed here; equal to the page when all is as it says. */
-export async function playGuide(page: string, { sandboxCache }: GuideOptions): Promise<string> {
+export async function playGuide(page: string, options: GuideOptions): Promise<string> {
+  const { sandboxCache } = options;
   await using dir = await tempDir({ 'bin/': '', 'home/': '', 'demo/': '', 'cache/workcell/': '', 'node_modules/': '' });
   for (const name of PACKAGES) symlinkSync(join(ROOT, 'node_modules', name), dir.path(`node_modules/${name}`));
   symlinkSync(ROOT, dir.path('node_modules/workcell'));
@@ -51,7 +56,7 @@ export async function playGuide(page: string, { sandboxCache }: GuideOptions): P
 
   const lines = page.split('\n');
   let shift = 0;
-  for (const step of stepsOf(lines, { sandboxCache })) {
+  for (const step of stepsOf(lines, options)) {
     if ('file' in step) {
       dir.add({ [step.file.replace(/^~/, 'home').replace(/^(?!home\/)/, 'demo/')]: here(step.content) });
       continue;
@@ -82,7 +87,7 @@ function stepsOf(lines: readonly string[], options: GuideOptions): Step[] {
     const language = /^```(\S.*)$/.exec(lines[at]!)?.[1];
     if (language === undefined) continue;
     const end = lines.indexOf('```', at + 1);
-    const file = /^<!-- file: (\S+) -->$/.exec(lines.slice(0, at).findLast((line) => line !== '') ?? '')?.[1];
+    const file = /^<!-- file: (\S+) -->$/.exec(lineBefore(lines, at))?.[1];
     if (file !== undefined) steps.push({ file, content: `${lines.slice(at + 1, end).join('\n')}\n` });
     else if (/^console\b/.test(language) && hasAll(language.split(' ').slice(1), options))
       steps.push(...commandsOf(lines, at + 1, end));
@@ -91,8 +96,36 @@ function stepsOf(lines: readonly string[], options: GuideOptions): Step[] {
   return steps;
 }
 
-function hasAll(needs: readonly string[], { sandboxCache }: GuideOptions): boolean {
-  return needs.every((need) => (need === 'sandbox' ? sandboxCache !== undefined : hasProgram(need)));
+/** Blocks in a language of shells, each with the reason why it is not run, if it gives one. */
+export function blocksNotRun(page: string): { block: string; why?: string }[] {
+  const lines = page.split('\n');
+  return lines.flatMap((line, at) => {
+    if (!/^```(sh|bash|shell)\b/.test(line)) return [];
+    const why = /^<!-- not run: (\S.*) -->$/.exec(lineBefore(lines, at))?.[1];
+    return [{ block: lines.slice(at + 1, lines.indexOf('```', at + 1)).join('\n'), why }];
+  });
+}
+
+/** The servers that the blocks of JSON configure for clients, whatever the clients call the list. */
+export function configuredServers(page: string): { command: string; args: string[] }[] {
+  const blocks = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, text]) => JSON.parse(text!) as object);
+  return blocks.flatMap((block) =>
+    Object.values(block).flatMap((servers: Record<string, { command: string; args: string[] }>) =>
+      Object.values(servers),
+    ),
+  );
+}
+
+/** The last line above that is not empty. */
+function lineBefore(lines: readonly string[], at: number): string {
+  return lines.slice(0, at).findLast((line) => line !== '') ?? '';
+}
+
+function hasAll(needs: readonly string[], { sandboxCache, hasMachines = false }: GuideOptions): boolean {
+  return needs.every((need) => {
+    if (need === 'sandbox') return sandboxCache !== undefined;
+    return need === 'machine' ? hasMachines : hasProgram(need);
+  });
 }
 
 export function hasProgram(name: string): boolean {

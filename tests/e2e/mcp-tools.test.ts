@@ -1,0 +1,144 @@
+/** The list of tools, taken as a client and a model see it, and a call of every one of them. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { availableWorkers } from '#cli';
+import { toToolName } from '#protocol';
+import { startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+import { serveForeign } from './support/foreign-worker.ts';
+import { httpTransport, openClient, stdioTransport, textOf } from './support/mcp.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+const ours = availableWorkers.flatMap(({ functions }) => functions);
+
+let dir: TempDir;
+let cell: CliProcess;
+beforeAll(async () => {
+  dir = await tempDir({ 'README.md': '# hello\n', 'src/a.ts': 'let a = 1;\n', 'kept.md': 'kept\n' });
+  cell = await startCli(['start', '--port', '0', '--workspace', dir.root]);
+});
+afterAll(async () => {
+  await cell?.[Symbol.asyncDispose]();
+  await dir?.[Symbol.asyncDispose]();
+});
+
+const transports = {
+  stdio: (...options: string[]) => stdioTransport('--workspace', dir.root, ...options),
+  http: () => httpTransport(cell.http),
+};
+
+test('every tool says what it is: name, title, description, schemas and hints that are true', async () => {
+  await using client = await openClient(transports.http());
+  const { tools } = await client.listTools();
+  const described = tools.map(({ name, title, description = '', inputSchema, outputSchema, annotations }) => ({
+    name: /^[A-Za-z0-9_]{1,64}$/.test(name) ? name : `no name: ${name}`,
+    title,
+    hasDescription: /^[A-Z].{10,}/.test(description),
+    types: [inputSchema.type, outputSchema?.type],
+    annotations,
+  }));
+  const expected = ours.map(({ id, effect }) => ({
+    name: toToolName(id),
+    title: id.replaceAll('::', ' '),
+    hasDescription: true,
+    types: ['object', 'object'],
+    annotations: {
+      readOnlyHint: effect === 'read',
+      destructiveHint: effect !== 'read',
+      openWorldHint: effect === 'execute',
+    },
+  }));
+  expect(described).toEqual(expected.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+});
+
+test('both transports offer the same tools', async () => {
+  await using near = await openClient(transports.stdio());
+  await using far = await openClient(transports.http());
+  expect((await near.listTools()).tools).toEqual((await far.listTools()).tools);
+});
+
+describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
+  test('every tool answers a call, by its schema or with a code', async () => {
+    await using client = await openClient(transports[transport]());
+    // The client checks each result against the output schema of a tool that it has listed.
+    await client.listTools();
+    const outcomes: string[] = [];
+    for (const { id, examples, errors } of ours) {
+      // Nothing is pulled or started for a test that only asks whether an answer comes.
+      const payload = id.startsWith('sandbox::') ? {} : ((examples[0] ?? {}) as Record<string, unknown>);
+      const result = await client.callTool({ name: toToolName(id), arguments: payload });
+      expect({ id, hasText: /\S/.test(textOf(result)) }).toEqual({ id, hasText: true });
+      const code = codeOf(result);
+      outcomes.push(code ?? 'done');
+      if (result.isError)
+        expect({ id, code }).toEqual({ id, code: expect.toBeOneOf([...errors, 'invocation_failed']) });
+    }
+    expect(outcomes.filter((outcome) => outcome === 'done').length).toBeGreaterThan(15);
+  });
+});
+
+/** The code of a failure, wherever the function has it. */
+function codeOf({ isError, structuredContent }: { isError?: boolean; structuredContent?: unknown }) {
+  const { error, metadata } = structuredContent as { error?: { code?: string }; metadata?: { code?: string } };
+  return isError ? (metadata?.code ?? error?.code) : undefined;
+}
+
+test('offers only what is asked for', async () => {
+  await using some = await openClient(transports.stdio('--tools', 'coder_tree,coder::search'));
+  expect((await some.listTools()).tools.map(({ name }) => name)).toEqual(['coder_search', 'coder_tree']);
+  await expect(some.callTool({ name: 'coder_read_file', arguments: { path: 'README.md' } })).rejects.toThrow('no tool');
+});
+
+test('with --read-only there is nothing that changes or runs anything', async () => {
+  await using reading = await openClient(transports.stdio('--read-only'));
+  const names = (await reading.listTools()).tools.map(({ name }) => name);
+  const expected = ours.filter(({ effect }) => effect === 'read').map(({ id }) => toToolName(id));
+  expect(names).toEqual(expected.toSorted());
+  expect(names).not.toContain('shell_exec');
+
+  const refused = [
+    ['coder_delete_file', { paths: ['README.md'] }],
+    ['shell_exec', { command: 'ls' }],
+    ['sandbox_exec', { sandbox_id: 'x', cmd: 'ls' }],
+  ] as const;
+  for (const [name, payload] of refused)
+    await expect(reading.callTool({ name, arguments: payload })).rejects.toThrow(`no tool ${name}`);
+  const read = await reading.callTool({ name: 'coder_read_file', arguments: { path: 'kept.md' } });
+  expect(read.structuredContent).toMatchObject({ content: 'kept\n' });
+});
+
+test('a function that left is no tool any more, and is one again when it is back', async () => {
+  await using client = await openClient(transports.http());
+  const serve = () => serveForeign(cell.url, { id: 'other::hello', handle: () => ({ hello: true }) });
+  const call = (name: string) => client.callTool({ name, arguments: {} });
+
+  const first = await serve();
+  expect((await call(first.tool)).structuredContent).toEqual({ hello: true });
+  await first[Symbol.asyncDispose]();
+  await vi.waitFor(() => expect(call(first.tool)).rejects.toThrow('no tool other_hello'), 20_000);
+
+  await using second = await serve();
+  expect((await call(second.tool)).structuredContent).toEqual({ hello: true });
+});
+
+test('a read-only surface does not run what was read-only when it was listed and is no longer', async () => {
+  await using client = await openClient(stdioTransport('--url', cell.url, '--read-only'));
+  const handle = () => ({ done: true });
+  const reading = await serveForeign(cell.url, { id: 'other::turn', effect: 'read', handle });
+  const call = () => client.callTool({ name: reading.tool, arguments: {} });
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain(reading.tool);
+  expect((await call()).structuredContent).toEqual({ done: true });
+  await reading[Symbol.asyncDispose]();
+
+  await using writing = await serveForeign(cell.url, { id: 'other::turn', effect: 'write', handle });
+  expect(writing.tool).toBe(reading.tool);
+  await vi.waitFor(() => expect(call()).rejects.toThrow('no tool other_turn'), 20_000);
+});
+
+test('`success: false` is a failure only of a function that fails that way', async () => {
+  await using other = await serveForeign(cell.url, { id: 'other::grade', handle: () => ({ success: false }) });
+  await using client = await openClient(transports.http());
+  const graded = await client.callTool({ name: other.tool, arguments: {} });
+  expect([graded.structuredContent, graded.isError ?? false]).toEqual([{ success: false }, false]);
+});

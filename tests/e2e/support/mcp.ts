@@ -1,0 +1,35 @@
+/** The official MCP client over both transports and both revisions of the protocol. */
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { fileURLToPath } from 'node:url';
+
+export const BUILT = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
+
+type Revision = 'legacy' | { pin: string };
+export const revisions: Record<string, Revision> = { '2025-11-25': 'legacy', '2026-07-28': { pin: '2026-07-28' } };
+
+/** A `workcell mcp` of its own, with these arguments. */
+export function stdioTransport(...args: string[]): Transport {
+  return new StdioClientTransport({
+    command: process.execPath,
+    args: [BUILT, 'mcp', ...args],
+    stderr: 'ignore',
+    maxBufferSize: 64 * 2 ** 20,
+  });
+}
+
+/** A running engine at `http://host:port`. */
+export function httpTransport(address: string): Transport {
+  return new StreamableHTTPClientTransport(new URL(`${address}/mcp`));
+}
+
+export async function openClient(transport: Transport, mode: Revision = 'legacy'): Promise<Client & AsyncDisposable> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
+}
+
+/** What a model reads of a result. */
+export function textOf(result: { content: { type: string }[] }): string {
+  return result.content.map((part) => (part.type === 'text' ? (part as { text?: string }).text : part.type)).join('\n');
+}
