@@ -25,16 +25,30 @@ export const shapeOptions: Record<string, OptionSpec> = {
   cpus: { type: 'string', value: 'N', description: 'Processors.' },
   memory: { type: 'string', value: 'MIB', description: 'Memory in MiB.' },
   disk: { type: 'string', value: 'MIB', description: 'What it may write, in MiB.' },
-  network: { type: 'boolean', description: 'Let it reach what egress allows.' },
+  network: { type: 'boolean', description: 'Let it reach what the operator allows.' },
+  allow: {
+    type: 'string',
+    value: 'HOST[:PORT]',
+    description: 'Let it reach this, within that, and nothing else; may be repeated.',
+    multiple: true,
+  },
+  deny: { type: 'string', value: 'HOST[:PORT]', description: 'But not this; may be repeated.', multiple: true },
   ...envOption,
 };
+
+/** Who says what it may reach wants it to have a network. */
+function networkOf({ network, allow, deny }: CommandInput['options']): Record<string, unknown> {
+  const egress = { allow: Array.isArray(allow) ? allow : undefined, deny: Array.isArray(deny) ? deny : undefined };
+  if (egress.allow || egress.deny) return { network: true, egress };
+  return { network: network === true ? true : undefined };
+}
 
 export function shapeOf(options: CommandInput['options']): Record<string, unknown> {
   return {
     cpus: readNumber(text(options.cpus), '--cpus'),
     memory_mb: readNumber(text(options.memory), '--memory'),
     disk_mb: readNumber(text(options.disk), '--disk'),
-    network: options.network === true ? true : undefined,
+    ...networkOf(options),
     env: readPairs(options.env),
   };
 }

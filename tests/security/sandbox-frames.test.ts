@@ -13,6 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { HostError } from '#host';
 import { tempDir } from '#testing';
 import { AgentClient } from '../../src/workers/sandbox/guest/agent-client.ts';
+import { AGENT_SOURCES } from '../../src/workers/sandbox/guest/build-agent.ts';
 import { frameHeader, OP, ProtocolError, WINDOW_BYTES } from '../../src/workers/sandbox/guest/frames.ts';
 import { GuestError, GuestLost } from '../../src/workers/sandbox/guest/guest-error.ts';
 import { GuestFileSystem } from '../../src/workers/sandbox/guest/guest-file-system.ts';
@@ -22,6 +23,10 @@ const HOSTILE_GUESTS = process.env.WORKCELL_SOAK ? 200_000 : 10_000;
 const HOSTILE_HOSTS = process.env.WORKCELL_SOAK ? 2_000 : 60;
 
 const never = new AbortController().signal;
+
+/** Of the guest, where the host listens. */
+const PORT = 7;
+const CONNECTION = 0x8000_0001;
 
 const COMMAND = { argv: ['x'], env: [], cwd: '/', maxOutputBytes: 1_000_000, timeoutMs: 60_000, signal: never };
 
@@ -145,7 +150,7 @@ describe('a hostile host', () => {
     const random = randomNumbers(11);
     const ends: Record<string, number> = {};
     for (let round = 0; round < HOSTILE_HOSTS; round++) {
-      const child = spawn('unshare', ['-rmpf', '--mount-proc', '--kill-child', agent, '--fd', '3'], {
+      const child = spawn('unshare', ['-rmpfn', '--mount-proc', '--kill-child', agent, '--fd', '3'], {
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
         cwd: dir.root,
       });
@@ -169,7 +174,7 @@ describe('a hostile host', () => {
   /** With every check that the compiler offers; the plain program where it offers none. */
   function buildSanitized(target: string): string {
     const guest = fileURLToPath(new URL('../../src/workers/sandbox/guest', import.meta.url));
-    const sources = ['agent.c', 'agent-files.c'].map((name) => join(guest, name));
+    const sources = AGENT_SOURCES.filter((name) => name.endsWith('.c')).map((name) => join(guest, name));
     const flags = ['-std=gnu11', '-O1', '-g', '-o', target, ...sources];
     try {
       execFileSync('gcc', ['-fsanitize=address,undefined', '-static-libasan', ...flags], { stdio: 'pipe' });
@@ -200,6 +205,7 @@ const CALLS: ((client: AgentClient) => Promise<unknown>)[] = [
   (client) => new GuestFiles(client).mkdir('/d', { mode: 0o755, parents: true, signal: never }),
   (client) => new GuestFiles(client).chmod('/d', { mode: 0o755, recursive: true, signal: never }),
   (client) => new GuestFileSystem(client).ls('/', { signal: never }),
+  (client) => client.listen(PORT, (connection) => connection.pipe(connection)),
 ];
 
 async function* zeros(bytes: number): AsyncGenerator<Uint8Array> {
@@ -235,6 +241,9 @@ function hostileBytes(random: () => number): Buffer {
     OP.hello,
     OP.exec,
     OP.list,
+    OP.open,
+    OP.open,
+    OP.end,
     Math.floor(random() * 256),
   ];
   const pieces: Buffer[] = [];
@@ -243,7 +252,13 @@ function hostileBytes(random: () => number): Buffer {
     const payload = Buffer.alloc(pick([0, 1, 2, 4, 5, 31, 40, 100, 5000, 200_000]));
     for (let k = 0; k < Math.min(payload.length, 64); k++) payload[k] = Math.floor(random() * 256);
     if (random() < 0.3) payload[0] = pick(['f', 'd', 'l'].map((kind) => kind.charCodeAt(0)));
-    pieces.push(frameHeader(pick([1, 1, 2, 3, 3, 0, 4, 0xffff_ffff]), pick(ops), payload.length), payload);
+    const op = pick(ops);
+    if (op === OP.open && random() < 0.8) {
+      pieces.push(frame(CONNECTION + pick([0, 0, 1]), OP.open, String.fromCharCode(PORT, 0)));
+      continue;
+    }
+    const stream = pick([1, 1, 2, 3, 3, 0, 4, CONNECTION, CONNECTION, 0xffff_ffff]);
+    pieces.push(frameHeader(stream, op, payload.length), payload);
   }
   const bytes = Buffer.concat(pieces);
   if (random() < 0.2) return bytes.subarray(0, Math.floor(random() * bytes.length));
@@ -260,7 +275,7 @@ function hostBytes(random: () => number): Buffer {
   let last = 0;
   for (let i = 0; i < count; i++) {
     // Nothing that changes files: the agent under test works on those of this machine.
-    const begins = [OP.exec, OP.list, OP.stat, OP.read, OP.walk, OP.readMany, OP.part, 99, 255];
+    const begins = [OP.exec, OP.list, OP.stat, OP.read, OP.walk, OP.readMany, OP.part, OP.listen, 99, 255];
     const goesOn = [OP.data, OP.end, OP.credit, OP.cancel, OP.part];
     const isBeginning = random() < 0.5;
     const stream = isBeginning && random() < 0.98 ? ++last : 1 + Math.floor(random() * (last + 2));

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { EgressCeiling } from './egress/index.ts';
 
 /** Names of the images that come with Workcell; `custom_images` may not take them. */
 export const PRESET_NAMES = ['python', 'node'] as const;
@@ -53,8 +54,15 @@ export const configSchema = z.strictObject({
     .uint32()
     .default(1024)
     .describe('What a sandbox may write, in MiB, when the call does not say.'),
+  min_idle: wire
+    .uint32()
+    .default(1)
+    .describe('Machines kept ready for each image and size in use, where starting one is slow; 0 for none.'),
   max_concurrent_exec_per_sandbox: wire.uint32().default(4).describe('Commands that run at once in one sandbox.'),
   max_exec_timeout_ms: wire.uint64().default(300_000).describe('Longest a command may run, whatever the call says.'),
+  egress: EgressCeiling.default(EgressCeiling.parse({})).describe(
+    'The most that sandboxes created with network: true reach; a call can ask for less.',
+  ),
   cache_dir: z
     .string()
     .nullable()

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { wire, type CallScope } from '#contract';
 import { StreamChannelRef } from './channel-ref.ts';
 import type { SandboxConfig } from './config.ts';
+import { EgressRequest, policyOf, type EgressPolicy } from './egress/index.ts';
 import { EnvShape, readEnv } from './environment.ts';
 import { errors } from './errors.ts';
 import { ImageError, type PreparedImage } from './images/index.ts';
@@ -29,7 +30,10 @@ export const shapeFields = {
     .boolean()
     .nullable()
     .default(null)
-    .describe('Whether it reaches anything outside itself; no when left out.'),
+    .describe('Whether it reaches anything outside itself, by HTTP and HTTPS proxy; no when left out.'),
+  egress: EgressRequest.nullish().describe(
+    'What it reaches with network: true. Left out, all that the operator allows: public hosts on ports 80 and 443 as shipped.',
+  ),
   idle_timeout_secs: wire
     .uint64()
     .nullable()
@@ -51,21 +55,27 @@ export function createSandbox(wanted: WantedSandbox, context: SandboxContext, sc
     const size = sizeOf(wanted, config);
     requireOnHost(wanted);
     const env = readEnv(wanted.env);
-    if (wanted.network) {
-      throw errors.fail('S300', { problem: 'network: true is not available on this host; leave it out' });
-    }
+    const egress = egressOf(wanted, config);
     const chosen = await backends.choose(scope.signal);
     const image = await prepareImage(wanted, context, scope);
     context.images.hold(image.digest);
     const made = {
       name: wanted.name,
-      shape: { ...size, image, network: false },
+      shape: { ...size, image },
       idleTimeoutMs: (wanted.idle_timeout_secs ?? config.default_idle_timeout_secs) * 1000,
       env,
+      egress,
       onGone: () => context.images.release(image.digest),
     };
     return sandboxes.start(chosen, made, scope.signal);
   });
+}
+
+/** Nothing without a network: lists that would never be asked are a mistake of the caller. */
+function egressOf({ network, egress }: WantedSandbox, config: SandboxConfig): EgressPolicy | undefined {
+  if (network) return policyOf(config.egress, egress ?? undefined);
+  if (!egress) return undefined;
+  throw errors.fail('S001', { problem: 'egress needs network: true', fix: { network: true } });
 }
 
 function requireAllowed(image: string, { config, images }: SandboxContext): void {

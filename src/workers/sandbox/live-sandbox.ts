@@ -6,6 +6,7 @@
 import type { FileSystem } from '#host';
 import type { AgentClient } from './guest/agent-client.ts';
 import type { Instance, Isolation, Shape } from './backends/backend.ts';
+import type { EgressProxy } from './egress/index.ts';
 import type { Env } from './environment.ts';
 import { errors } from './errors.ts';
 import { GuestFileSystem } from './guest/guest-file-system.ts';
@@ -16,6 +17,8 @@ export interface SandboxFacts {
   readonly name: string | null;
   readonly shape: Shape;
   readonly isolation: Isolation;
+  /** What it is made of, such as `qemu+kvm`. */
+  readonly rung: string;
   readonly idleTimeoutMs: number;
   /** Of the image and of the call that created it. */
   readonly env: Env;
@@ -27,6 +30,8 @@ export interface SandboxFacts {
 export interface Machine {
   readonly instance: Instance;
   readonly agent: AgentClient;
+  /** Its way to the network, if it has one. */
+  readonly egress: EgressProxy | undefined;
   /** Called when nothing of it is left. */
   readonly onGone: () => void;
 }
@@ -35,6 +40,7 @@ export class LiveSandbox {
   readonly facts: SandboxFacts;
   readonly instance: Instance;
   readonly agent: AgentClient;
+  readonly egress: EgressProxy | undefined;
   readonly files: FileSystem;
   readonly createdAtMs: number;
   /** What ends the calls in it when it is stopped; undefined once it is. */
@@ -43,11 +49,14 @@ export class LiveSandbox {
   #users = 0;
   #execs = 0;
   #lastUsedMs: number;
+  /** What had gone over its network when that was last looked at. */
+  #seenBytes = 0;
 
-  constructor(facts: SandboxFacts, { instance, agent, onGone }: Machine, nowMs: number) {
+  constructor(facts: SandboxFacts, { instance, agent, egress, onGone }: Machine, nowMs: number) {
     this.facts = facts;
     this.instance = instance;
     this.agent = agent;
+    this.egress = egress;
     this.#onGone = onGone;
     this.files = heldFileSystem(new GuestFileSystem(agent), this);
     this.createdAtMs = nowMs;
@@ -60,7 +69,16 @@ export class LiveSandbox {
 
   /** When it will have been idle for too long; undefined while somebody uses it. */
   get idleDeadlineMs(): number | undefined {
+    this.#noticeTraffic();
     return this.#users > 0 ? undefined : this.#lastUsedMs + this.facts.idleTimeoutMs;
+  }
+
+  /** Bytes that went over its network since somebody looked are use, as late as that. */
+  #noticeTraffic(): void {
+    const { sent, received } = this.egress?.log.bytes ?? { sent: 0, received: 0 };
+    if (sent + received === this.#seenBytes) return;
+    this.#seenBytes = sent + received;
+    this.#lastUsedMs = Date.now();
   }
 
   /** Counts as use until it is released. */
@@ -110,6 +128,7 @@ export class LiveSandbox {
     const running = this.#endCalls;
     this.#endCalls = undefined;
     for (const end of running ?? []) end();
+    this.egress?.close();
     this.agent.close();
     await this.instance.kill();
     await this.instance.exited;

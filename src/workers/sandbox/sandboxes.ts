@@ -10,6 +10,7 @@ import { AgentClient } from './guest/agent-client.ts';
 import type { Instance, Shape } from './backends/backend.ts';
 import type { ChosenBackend } from './choose-backend.ts';
 import type { SandboxConfig } from './config.ts';
+import { EgressProxy, proxyEnv, PROXY_PORT, type EgressPolicy } from './egress/index.ts';
 import { mergeEnv, readEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
 import { LiveSandbox } from './live-sandbox.ts';
@@ -30,6 +31,8 @@ export interface NewSandbox {
   readonly shape: Shape;
   readonly idleTimeoutMs: number;
   readonly env: Env;
+  /** What it may reach; without one it has no network. */
+  readonly egress?: EgressPolicy;
   /** Called once, when nothing of the sandbox is left or it was never made. */
   readonly onGone: () => void;
 }
@@ -78,8 +81,10 @@ export class Sandboxes {
     try {
       const user = readUser(image);
       instance = await this.#boot(chosen, shape, { id, signal });
-      const agent = await AgentClient.open(instance.channel, { deadlineMs: AGENT_DEADLINE_MS, signal });
+      const agent =
+        instance.agent ?? (await AgentClient.open(instance.channel, { deadlineMs: AGENT_DEADLINE_MS, signal }));
       await instance.personalize?.(agent);
+      const egress = wanted.egress && (await this.#openEgress(agent, wanted.egress, id));
       // Nobody would ever learn the id, so nobody would stop it.
       signal.throwIfAborted();
       const facts = {
@@ -88,18 +93,20 @@ export class Sandboxes {
         shape,
         idleTimeoutMs,
         isolation: chosen.isolation,
-        env: mergeEnv([['HOME', user.home]], readEnv(image.env), wanted.env),
+        rung: chosen.backend.rung,
+        env: mergeEnv([['HOME', user.home]], readEnv(image.env), egress ? proxyEnv : [], wanted.env),
         workdir: image.workdir ?? '/',
         user,
         maxExecs: Math.max(1, this.#config.max_concurrent_exec_per_sandbox),
       };
-      const sandbox = new LiveSandbox(facts, { instance, agent, onGone: wanted.onGone }, Date.now());
+      const sandbox = new LiveSandbox(facts, { instance, agent, egress, onGone: wanted.onGone }, Date.now());
       this.#living.set(id, sandbox);
       void instance.exited.then(({ stderrTail }) => this.#notice(sandbox, stderrTail));
       return sandbox;
     } catch (error) {
       const stderrTail = instance && (await takeDown(instance));
       wanted.onGone();
+      if (instance && !signal.aborted) chosen.doubt();
       if (error instanceof Failure) throw error;
       throw errors.fail('S300', { problem: [(error as Error).message, stderrTail].filter(Boolean).join(': ') }, error);
     }
@@ -110,7 +117,20 @@ export class Sandboxes {
       await chosen.backend.prepare(shape, options.signal);
       return await chosen.backend.create(shape, options);
     } catch (error) {
+      if (!options.signal.aborted) chosen.doubt();
       throw errors.fail('S300', { problem: (error as Error).message }, error);
+    }
+  }
+
+  /** What connects to the port of the proxy inside is handed to the proxy here. */
+  async #openEgress(agent: AgentClient, policy: EgressPolicy, sandboxId: string): Promise<EgressProxy> {
+    const egress = new EgressProxy({ policy, log: this.#log, sandboxId });
+    const late = setTimeout(() => agent.close(), AGENT_DEADLINE_MS);
+    try {
+      await agent.listen(PROXY_PORT, (connection) => egress.take(connection));
+      return egress;
+    } finally {
+      clearTimeout(late);
     }
   }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { createSandbox, shapeFields } from '../create-sandbox.ts';
 import { EnvShape } from '../environment.ts';
-import { IsolationSchema } from '../isolation.ts';
+import { BackendSchema, IsolationSchema } from '../isolation.ts';
 import { LONG_CALL_MS } from '../long-call.ts';
 import { sandbox } from '../worker.ts';
 
@@ -28,6 +28,7 @@ export const create = sandbox.defineFunction({
       sandbox_id: z.string().describe('What every other call names it by.'),
       image: z.string().describe('The image as it was asked for.'),
       isolation: IsolationSchema.optional(),
+      backend: BackendSchema.optional(),
     })
     .meta({ title: 'CreateResponse' }),
   errors: ['S001', 'S100', 'S101', 'S102', 'S300', 'S400'],
@@ -36,6 +37,6 @@ export const create = sandbox.defineFunction({
 
   async handle(request, context, scope) {
     const { facts } = await createSandbox(request, context, scope);
-    return { sandbox_id: facts.id, image: request.image, isolation: facts.isolation };
+    return { sandbox_id: facts.id, image: request.image, isolation: facts.isolation, backend: facts.rung };
   },
 });

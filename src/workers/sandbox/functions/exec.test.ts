@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
+import { IMAGE_PATIENCE_MS, serveSandboxes, SLOWNESS, whyNoSandbox, type SandboxCases } from '#testing';
 
 const NONE = '00000000-0000-4000-8000-000000000000';
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
@@ -102,7 +102,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
       '-c',
       "sleep 301 & python3 -c \"import os; os.setsid(); os.execvp('sleep', ['sleep', '301'])\" & sleep 301",
     ];
-    expect(await failure({ argv: cmd, timeout_ms: 500 })).toMatchObject({ code: 'S200' });
+    expect(await failure({ argv: cmd, timeout_ms: 500 * SLOWNESS })).toMatchObject({ code: 'S200' });
     const { stdout } = await exec({ argv: ['sh', '-c', 'for p in /proc/[0-9]*; do cat $p/comm; done'] });
     expect(stdout.split('\n').filter((name) => name === 'sleep')).toEqual([]);
   });
@@ -139,12 +139,13 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
   });
 
   test('C33 what was written before the timeout is in the error', async () => {
-    const failed = await failure({ argv: ['sh', '-c', 'echo one; echo two >&2; sleep 60'], timeout_ms: 500 });
+    const timeout_ms = 500 * SLOWNESS;
+    const failed = await failure({ argv: ['sh', '-c', 'echo one; echo two >&2; sleep 60'], timeout_ms });
     expect(failed).toMatchObject({
       code: 'S200',
       stdout: 'one\n',
       stderr: 'two\n',
-      message: 'exec timed out after 500 ms',
+      message: `exec timed out after ${timeout_ms} ms`,
     });
   });
 
@@ -157,7 +158,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
   test('N1 nothing outside is reached, at once', async () => {
     const code = 'import socket; socket.create_connection(("192.0.2.1", 80), 5)';
     const reply = await exec({ argv: ['python3', '-c', code] });
-    expect(reply).toMatchObject({ exit_code: 1, stderr: expect.stringContaining('unreachable') });
+    expect(reply).toMatchObject({ exit_code: 1, stderr: expect.stringMatching(/unreachable|No route/) });
   });
 
   test('N6 a server inside is reached from inside', async () => {

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { IsolationSchema } from '../isolation.ts';
+import type { Decision, EgressProxy } from '../egress/index.ts';
+import { BackendSchema, IsolationSchema } from '../isolation.ts';
 import type { LiveSandbox } from '../live-sandbox.ts';
 import { sandbox } from '../worker.ts';
 
@@ -11,6 +12,32 @@ const Usage = z.object({
   pids: wire.uint64(),
   cpu_ms: wire.uint64().describe('Time of processors used so far.'),
   disk_bytes: wire.uint64().describe('What it has written, as far as the backend tells.'),
+});
+
+const Egress = z.object({
+  allow: z.array(z.string()),
+  deny: z.array(z.string()),
+  open_connections: wire.uint32(),
+  allowed: wire.uint64().describe('Connections that were made.'),
+  refused: wire.uint64().describe('Connections that no rule allows.'),
+  failed: wire.uint64().describe('Connections that were allowed but led nowhere.'),
+  bytes_sent: wire.uint64(),
+  bytes_received: wire.uint64(),
+  recent: z
+    .array(
+      z.object({
+        at_ms: wire.uint64(),
+        host: z.string(),
+        port: wire.uint32(),
+        verdict: z.enum(['allowed', 'refused', 'failed']),
+        rule: z.string().nullable().describe('The entry that decided.'),
+        reason: z.string().nullable().describe('Why it was refused or failed.'),
+        bytes_sent: wire.uint64(),
+        bytes_received: wire.uint64(),
+      }),
+    )
+    .optional()
+    .describe('The last connections that it asked for, the newest first; with egress_log.'),
 });
 
 const SandboxSummary = wire.named(
@@ -25,10 +52,12 @@ const SandboxSummary = wire.named(
     exec_in_flight: wire.uint32().optional().describe('Commands that run now.'),
     exec_slots_free: wire.uint32().optional().describe('Commands that could be started now.'),
     isolation: IsolationSchema.optional(),
+    backend: BackendSchema.optional(),
     cpus: wire.uint32().optional(),
     memory_mb: wire.uint32().optional(),
     disk_mb: wire.uint32().optional(),
     network: z.boolean().optional(),
+    egress: Egress.optional().describe('What it may reach and did, if it has a network.'),
     idle_deadline_secs: wire
       .uint64()
       .nullish()
@@ -41,19 +70,29 @@ export const list = sandbox.defineFunction({
   id: 'sandbox::list',
   summary: 'List the sandboxes that live, with what they take and when they go.',
   effect: 'read',
-  request: z.object({}).meta({ title: 'ListRequest' }),
+  request: z
+    .object({
+      egress_log: z
+        .boolean()
+        .optional()
+        .describe('Whether to tell the last connections that each asked for, up to 100.'),
+    })
+    .meta({ title: 'ListRequest' }),
   response: z.object({ sandboxes: z.array(SandboxSummary) }).meta({ title: 'ListResponse' }),
   errors: [],
   examples: [{}],
 
-  async handle(_, { sandboxes }) {
-    return { sandboxes: await Promise.all(sandboxes.all.map((one) => summarise(one, Date.now()))) };
+  async handle({ egress_log: hasLog = false }, { sandboxes }) {
+    return { sandboxes: await Promise.all(sandboxes.all.map((one) => summarise(one, { nowMs: Date.now(), hasLog }))) };
   },
 });
 
-async function summarise(one: LiveSandbox, nowMs: number): Promise<z.input<typeof SandboxSummary>> {
+async function summarise(
+  one: LiveSandbox,
+  { nowMs, hasLog }: { nowMs: number; hasLog: boolean },
+): Promise<z.input<typeof SandboxSummary>> {
   const { facts, createdAtMs, execsInFlight, idleDeadlineMs, instance } = one;
-  const { image, cpus, memoryMb, diskMb, network } = facts.shape;
+  const { image, cpus, memoryMb, diskMb } = facts.shape;
   const usage = await instance.usage();
   return {
     sandbox_id: facts.id,
@@ -65,10 +104,12 @@ async function summarise(one: LiveSandbox, nowMs: number): Promise<z.input<typeo
     exec_in_flight: execsInFlight,
     exec_slots_free: facts.maxExecs - execsInFlight,
     isolation: facts.isolation,
+    backend: facts.rung,
     cpus,
     memory_mb: memoryMb,
     disk_mb: diskMb,
-    network,
+    network: one.egress !== undefined,
+    egress: one.egress && egressOf(one.egress, hasLog),
     idle_deadline_secs: idleDeadlineMs === undefined ? null : seconds(idleDeadlineMs - nowMs),
     usage: usage && {
       memory_bytes: usage.memoryBytes,
@@ -78,5 +119,24 @@ async function summarise(one: LiveSandbox, nowMs: number): Promise<z.input<typeo
     },
   };
 }
+
+function egressOf({ policy, log }: EgressProxy, hasLog: boolean): z.input<typeof Egress> {
+  const { sent, received } = log.bytes;
+  return {
+    ...policy.lists,
+    open_connections: log.openConnections,
+    ...log.counts,
+    bytes_sent: sent,
+    bytes_received: received,
+    recent: hasLog ? log.decisions.map(toRow) : undefined,
+  };
+}
+
+const toRow = ({ atMs, bytesSent, bytesReceived, ...row }: Decision) => ({
+  at_ms: atMs,
+  ...row,
+  bytes_sent: bytesSent,
+  bytes_received: bytesReceived,
+});
 
 const seconds = (ms: number) => Math.max(0, Math.floor(ms / 1000));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
+import { IMAGE_PATIENCE_MS, serveSandboxes, SLOWNESS, whyNoSandbox, type SandboxCases } from '#testing';
 
 const why = await whyNoSandbox(['python', 'node']);
 
@@ -60,7 +60,7 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
   test.each([false, true])('D9 a timeout, keep_sandbox %s', async (keep_sandbox) => {
     const failed = await failure({
       code: 'print(1, flush=True); import time; time.sleep(60)',
-      timeout_ms: 1000,
+      timeout_ms: 1000 * SLOWNESS,
       keep_sandbox,
     });
     const { fix } = failed as { fix: { context: string; sandbox_id: string } };

@@ -8,8 +8,10 @@ import type { Duplex } from 'node:stream';
 
 import { execute, type ExecOutcome, type ExecSpec } from './execute.ts';
 import {
+  FIRST_GUEST_STREAM,
   frameHeader,
   FrameReader,
+  MAX_CONNECTIONS,
   MAX_FRAME_BYTES,
   MAX_PAYLOAD_BYTES,
   OP,
@@ -18,15 +20,21 @@ import {
   WINDOW_BYTES,
   type Frame,
 } from './frames.ts';
+import { GuestConnection } from './guest-connection.ts';
 import { GuestLost } from './guest-error.ts';
 import { GuestStream } from './guest-stream.ts';
+import { RequestBytes } from './request-bytes.ts';
 
 export type { ExecOutcome, ExecSpec } from './execute.ts';
 
 /** Fewer than the agent has room for; further requests wait here. */
 const MAX_OPEN = 100;
 
-const MAX_STREAM_ID = 0x7fff_ffff;
+/** Connections of which this side has not let go yet. A guest that opens and ends them faster gets no more. */
+const MAX_KEPT_CONNECTIONS = 4 * MAX_CONNECTIONS;
+
+/** What may wait for a guest that opens connections and does not read what it is told. */
+const MAX_UNREAD_BYTES = 64 * 2 ** 20;
 
 export class AgentClient {
   /** Why the connection ended. It does not before that. */
@@ -39,6 +47,11 @@ export class AgentClient {
   readonly #queue: (() => void)[] = [];
   #open = 0;
   #lastId = 0;
+  readonly #listeners = new Map<number, (connection: GuestConnection) => void>();
+  /** Connections on which the guest did not say its last word. */
+  #openConnections = 0;
+  /** Connections that live here; those that the guest ended too. */
+  #keptConnections = 0;
   #end: Error | undefined;
   #resolveClosed!: (error: Error) => void;
   #onHello: (() => void) | undefined;
@@ -85,8 +98,7 @@ export class AgentClient {
     if (this.#end) throw this.#end;
 
     this.#open++;
-    const stream = new GuestStream(this.#nextId(), (id, sentOp, bytes) => this.#send(id, sentOp, bytes));
-    this.#streams.set(stream.id, stream);
+    const stream = this.#openStream(this.#nextId());
     const last = Math.max(0, Math.ceil(payload.length / MAX_PAYLOAD_BYTES) - 1) * MAX_PAYLOAD_BYTES;
     for (let at = 0; at < last; at += MAX_PAYLOAD_BYTES) {
       void this.#send(stream.id, OP.part, payload.subarray(at, at + MAX_PAYLOAD_BYTES));
@@ -95,14 +107,27 @@ export class AgentClient {
     return stream;
   }
 
+  /** Listens on a port of the guest's loopback, once; `onConnection` is given every connection that is made to it. */
+  async listen(port: number, onConnection: (connection: GuestConnection) => void): Promise<void> {
+    this.#listeners.set(port, onConnection);
+    const { answer } = await this.request(OP.listen, new RequestBytes().u16(port).bytes());
+    await answer;
+  }
+
   close(): void {
     this.#lose(new GuestLost('the connection to the guest was closed'));
   }
 
   #nextId(): number {
-    do this.#lastId = this.#lastId === MAX_STREAM_ID ? 1 : this.#lastId + 1;
+    do this.#lastId = this.#lastId === FIRST_GUEST_STREAM - 1 ? 1 : this.#lastId + 1;
     while (this.#streams.has(this.#lastId));
     return this.#lastId;
+  }
+
+  #openStream(id: number): GuestStream {
+    const stream = new GuestStream(id, (to, op, bytes) => this.#send(to, op, bytes));
+    this.#streams.set(id, stream);
+    return stream;
   }
 
   /** Writes one frame. Resolves when the channel has room again, at once if it has. */
@@ -140,12 +165,34 @@ export class AgentClient {
     if (this.#onHello) return this.#takeHello(frame);
 
     const stream = this.#streams.get(frame.stream);
+    if (!stream && frame.op === OP.open && frame.stream >= FIRST_GUEST_STREAM) return this.#connect(frame);
     if (!stream) throw new ProtocolError('unknown-stream', `a frame for stream ${frame.stream}, which is not open`);
     stream.take(frame);
     if (!stream.isOver) return;
     this.#streams.delete(stream.id);
+    if (stream.id >= FIRST_GUEST_STREAM) {
+      this.#openConnections--;
+      return;
+    }
     this.#open--;
     this.#queue.shift()?.();
+  }
+
+  #connect({ stream: id, payload }: Frame): void {
+    const onConnection = payload.length === 2 ? this.#listeners.get(payload.readUInt16LE()) : undefined;
+    if (!onConnection) throw new ProtocolError('payload', 'a connection to a port that nobody listens on');
+    if (this.#openConnections === MAX_CONNECTIONS) {
+      throw new ProtocolError('connections', `more than ${MAX_CONNECTIONS} connections at once`);
+    }
+    if (this.#channel.writableLength > MAX_UNREAD_BYTES) throw new ProtocolError('connections', 'it does not read');
+
+    this.#openConnections++;
+    const stream = this.#openStream(id);
+    if (this.#keptConnections === MAX_KEPT_CONNECTIONS) return stream.abandon();
+    this.#keptConnections++;
+    const connection = new GuestConnection(stream, (op) => void this.#send(id, op, new Uint8Array()));
+    connection.once('close', () => this.#keptConnections--);
+    onConnection(connection);
   }
 
   #takeHello({ stream, op, payload }: Frame): void {

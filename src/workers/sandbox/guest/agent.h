@@ -1,20 +1,24 @@
-/* What the two halves of the agent share: the words of the protocol, reading a request, answering from a child. */
+/* What every part of the agent shares: the words of the protocol, reading a request, answering from a child. */
 #ifndef WORKCELL_AGENT_H
 #define WORKCELL_AGENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-enum { HELLO = 1, PART, DATA, END, CREDIT, CANCEL, DONE, FAIL, DATA_ERR };
+enum { HELLO = 1, PART, DATA, END, CREDIT, CANCEL, DONE, FAIL, DATA_ERR, OPEN };
 enum { EXEC = 16, LIST = 32, STAT, READ, WRITE, MKDIR, REMOVE, CHMOD, RENAME, WALK, READ_MANY };
-enum { SEED = 48, CLOCK, HOSTNAME };
+enum { SEED = 48, CLOCK, HOSTNAME, LISTEN };
 
 /* What an errno is about. */
 enum { ABOUT_PATH, ABOUT_PROGRAM, ABOUT_WORKDIR, ABOUT_PARENT, ABOUT_USER, ABOUT_SOURCE };
 
 /* In every child: its standard input and outputs, and where it leaves its answer. */
 enum { CHILD_IN, CHILD_OUT, CHILD_ERR, CHILD_ANSWER };
+
+/* Streams of this half of the numbers are opened by the guest. */
+#define GUEST_STREAM 0x80000000u
 
 /* An owner or a mode that is not to be changed. */
 #define UNSAID 0xffffffffu
@@ -28,10 +32,29 @@ struct reader {
 uint64_t take(struct reader *r, size_t bytes);
 char *take_text(struct reader *r);
 
+void close_fd(int *fd);
+
 /* For children: all of it, or the child ends because nobody wants it any more. */
 void write_all(int fd, const void *from, size_t length);
 void answer(uint32_t error, uint8_t about, const void *payload, size_t length);
 
+/* Set in every child: there is nobody else to tell that its request is broken. */
+extern bool is_child;
+
+void run_command(struct reader *r);
 void work_on_files(uint8_t op, struct reader *r);
+
+/* For the first process of a virtual machine: makes its root and gives the channel. Ends the machine when it cannot. */
+int boot_machine(void);
+
+/* Where orphans cannot be made the keeper's: who is of the family of a keeper is seen by a mark instead. */
+void use_marks(void);
+void mark_family(pid_t keeper);
+bool is_of_family(pid_t pid, pid_t keeper);
+
+/* For the first process of a gVisor sandbox: removes its file and holds memory that is not the sandbox's to use. */
+void settle_in_gvisor(const char *own_file, const char *held_mib);
+/* When gVisor has no memory to work with: ends all commands. False when it is not that. */
+bool make_room(void);
 
 #endif

@@ -1,8 +1,30 @@
 /** The guest agent as a program for this machine's processor. */
 import { buildProgram, sourcePath } from './c-program.ts';
 
-const SOURCES = ['agent.c', 'agent-files.c', 'agent.h'];
+/** All that the agent is made of; tests build it in ways of their own. */
+export const AGENT_SOURCES = [
+  'agent.c',
+  'agent-boot.c',
+  'agent-command.c',
+  'agent-files.c',
+  'agent-frames.c',
+  'agent-gvisor.c',
+  'agent-hunt.c',
+  'agent-machine.c',
+  'agent-mark.c',
+  'agent-place.c',
+  'agent-request.c',
+  'agent-streams.c',
+  'agent-tunnel.c',
+  'agent-boot.h',
+  'agent-loop.h',
+  'agent.h',
+];
 
 export async function buildAgent(cacheDir: string): Promise<string> {
-  return buildProgram({ name: 'agent', sources: SOURCES.map((name) => sourcePath(name, import.meta.url)), cacheDir });
+  return buildProgram({
+    name: 'agent',
+    sources: AGENT_SOURCES.map((name) => sourcePath(name, import.meta.url)),
+    cacheDir,
+  });
 }

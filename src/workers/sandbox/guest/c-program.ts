@@ -14,7 +14,8 @@ const run = promisify(execFile);
 
 /** The first gives the smallest program; all give one that needs no library of the guest. */
 const COMPILERS = ['musl-gcc', 'gcc', 'cc'];
-const FLAGS = ['-std=gnu11', '-O2', '-static', '-s', '-Wl,--build-id=none'];
+const FLAGS = ['-std=gnu11', '-O2', '-s', '-Wl,--build-id=none'];
+const KIND_FLAGS = { program: ['-static'], library: ['-shared', '-fPIC', '-nostdlib'] } as const;
 const COMPILE_MS = 60_000;
 
 export interface CProgram {
@@ -22,6 +23,8 @@ export interface CProgram {
   /** Paths; what ends in `.h` is only included by the others. */
   sources: readonly string[];
   cacheDir: string;
+  /** A library is one to load into a program of the host, with nothing of its own. */
+  kind?: keyof typeof KIND_FLAGS;
 }
 
 /** A source that lies beside a module, in the sources as in the build. */
@@ -33,7 +36,7 @@ const building = new Map<string, Promise<string>>();
 
 /** The path of the program, which is built unless it was before. */
 export async function buildProgram(program: CProgram): Promise<string> {
-  const target = join(program.cacheDir, `${program.name}-${hashOf(program.sources)}`);
+  const target = join(program.cacheDir, `${program.name}-${hashOf(program)}`);
   if (existsSync(target)) return target;
 
   const running = building.get(target) ?? compile(program, target).finally(() => building.delete(target));
@@ -41,20 +44,24 @@ export async function buildProgram(program: CProgram): Promise<string> {
   return running;
 }
 
-function hashOf(sources: readonly string[]): string {
-  const hash = createHash('sha256').update([...FLAGS, process.arch].join(' '));
+function hashOf({ sources, kind }: CProgram): string {
+  const hash = createHash('sha256').update([...flagsFor(kind), process.arch].join(' '));
   for (const source of sources) hash.update(`\0${basename(source)}\0`).update(readFileSync(source));
   return hash.digest('hex').slice(0, 16);
 }
 
-async function compile({ sources, cacheDir }: CProgram, target: string): Promise<string> {
+function flagsFor(kind: CProgram['kind'] = 'program'): string[] {
+  return [...FLAGS, ...KIND_FLAGS[kind]];
+}
+
+async function compile({ sources, cacheDir, kind }: CProgram, target: string): Promise<string> {
   mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
   const draft = `${target}.${randomUUID()}`;
   const files = sources.filter((source) => source.endsWith('.c'));
   try {
     const problems: string[] = [];
     for (const compiler of COMPILERS) {
-      const problem = await compileWith(compiler, files, draft);
+      const problem = await compileWith([compiler, ...flagsFor(kind)], files, draft);
       if (problem === undefined) {
         renameSync(draft, target);
         return target;
@@ -70,9 +77,13 @@ async function compile({ sources, cacheDir }: CProgram, target: string): Promise
 }
 
 /** What went wrong, if anything did. */
-async function compileWith(compiler: string, files: string[], output: string): Promise<string | undefined> {
+async function compileWith(
+  [compiler, ...flags]: [string, ...string[]],
+  files: string[],
+  output: string,
+): Promise<string | undefined> {
   try {
-    await run(compiler, [...FLAGS, '-o', output, ...files], { timeout: COMPILE_MS });
+    await run(compiler, [...flags, '-o', output, ...files], { timeout: COMPILE_MS });
     return undefined;
   } catch (error) {
     const { code, stderr } = error as NodeJS.ErrnoException & { stderr?: string };

@@ -16,6 +16,11 @@ export const MAX_PAYLOAD_BYTES = MAX_FRAME_BYTES - HEADER_BYTES;
 export const WINDOW_BYTES = 256 * 1024;
 export const PROTOCOL_VERSION = 1;
 
+/** Streams from here on are opened by the guest. */
+export const FIRST_GUEST_STREAM = 0x8000_0000;
+/** How many of them there may be at once. */
+export const MAX_CONNECTIONS = 128;
+
 export const OP = {
   hello: 1,
   part: 2,
@@ -26,6 +31,7 @@ export const OP = {
   done: 7,
   fail: 8,
   dataErr: 9,
+  open: 10,
   exec: 16,
   list: 32,
   stat: 33,
@@ -40,6 +46,7 @@ export const OP = {
   seed: 48,
   clock: 49,
   hostname: 50,
+  listen: 51,
 } as const;
 
 export interface Frame {
@@ -49,7 +56,14 @@ export interface Frame {
 }
 
 /** Which rule of the protocol the guest broke. */
-export type Breach = 'frame-length' | 'unknown-stream' | 'unknown-op' | 'credit' | 'payload' | 'version';
+export type Breach =
+  | 'frame-length'
+  | 'unknown-stream'
+  | 'unknown-op'
+  | 'credit'
+  | 'payload'
+  | 'version'
+  | 'connections';
 
 export class ProtocolError extends GuestLost {
   override readonly name = 'ProtocolError';

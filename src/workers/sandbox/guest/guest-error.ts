@@ -34,6 +34,8 @@ const NAMES: Record<number, string> = {
   40: 'ELOOP',
   74: 'EBADMSG',
   95: 'EOPNOTSUPP',
+  98: 'EADDRINUSE',
+  104: 'ECONNRESET',
   122: 'EDQUOT',
   125: 'ECANCELED',
 };

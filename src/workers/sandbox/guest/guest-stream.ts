@@ -1,11 +1,11 @@
 /**
- * One request to the guest, from its first frame to its last, with the credit of both directions.
+ * One request to the guest or one connection from it, from its first frame to its last, with the credit of both directions.
  *
  * Each side sends only what the other gave credit for. So what waits here for a slow reader is never more than a window,
  * and a guest that sends more has broken the protocol.
  */
 import { ByteCollector } from './byte-collector.ts';
-import { OP, ProtocolError, WINDOW_BYTES, type Frame } from './frames.ts';
+import { FIRST_GUEST_STREAM, OP, ProtocolError, WINDOW_BYTES, type Frame } from './frames.ts';
 import { GuestError } from './guest-error.ts';
 
 /** Small enough that several are under way within one window. */
@@ -32,6 +32,9 @@ export class GuestStream {
   readonly #send: SendFrame;
   #settle!: { resolve: (payload: Buffer) => void; reject: (error: Error) => void };
   #isOver = false;
+  /** Whether the guest said that it sends no more, which only connections do before their end. */
+  #hasEndedOutput = false;
+  readonly #isConnection: boolean;
   #sendCredit = WINDOW_BYTES;
   #receiveCredit = WINDOW_BYTES;
   /** Taken by whoever reads, and not given back to the guest yet. */
@@ -43,6 +46,7 @@ export class GuestStream {
 
   constructor(id: number, send: SendFrame) {
     this.id = id;
+    this.#isConnection = id >= FIRST_GUEST_STREAM;
     this.#send = send;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     // Whoever only sends or reads learns of the end there.
@@ -105,6 +109,8 @@ export class GuestStream {
         const piece = next instanceof ByteCollector ? next.bytes() : next;
         yield piece;
         this.consumed(piece.length);
+      } else if (this.#hasEndedOutput) {
+        return;
       } else if (this.#isOver) {
         await this.answer;
         return;
@@ -135,9 +141,12 @@ export class GuestStream {
       case OP.data:
         return this.#takeOutput('stdout', payload);
       case OP.dataErr:
+        if (this.#isConnection) break;
         return this.#takeOutput('stderr', payload);
       case OP.credit:
         return this.#takeCredit(payload);
+      case OP.end:
+        return this.#takeEnd();
       case OP.done:
         return this.#finish(() => this.#settle.resolve(payload));
       case OP.fail: {
@@ -145,9 +154,8 @@ export class GuestStream {
         const error = new GuestError(payload.readUInt32LE(0), payload[4]!);
         return this.#finish(() => this.#settle.reject(error));
       }
-      default:
-        throw new ProtocolError('unknown-op', `operation ${op} on stream ${this.id}`);
     }
+    throw new ProtocolError('unknown-op', `operation ${op} on stream ${this.id}`);
   }
 
   /** Nothing more will come. */
@@ -155,7 +163,15 @@ export class GuestStream {
     if (!this.#isOver) this.#finish(() => this.#settle.reject(error));
   }
 
+  #takeEnd(): void {
+    if (!this.#isConnection || this.#hasEndedOutput)
+      throw new ProtocolError('unknown-op', `an end of stream ${this.id}`);
+    this.#hasEndedOutput = true;
+    this.#wakeReader();
+  }
+
   #takeOutput(output: Output, piece: Buffer): void {
+    if (this.#hasEndedOutput) throw new ProtocolError('unknown-op', `data after the end of stream ${this.id}`);
     this.#receiveCredit -= piece.length;
     if (this.#receiveCredit < 0) {
       throw new ProtocolError('credit', `stream ${this.id} got ${-this.#receiveCredit} bytes more than it may`);

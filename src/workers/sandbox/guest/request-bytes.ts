@@ -15,6 +15,13 @@ export class RequestBytes {
     return this;
   }
 
+  u16(value: number): this {
+    const piece = Buffer.allocUnsafe(2);
+    piece.writeUInt16LE(value);
+    this.#pieces.push(piece);
+    return this;
+  }
+
   u32(value: number): this {
     const piece = Buffer.allocUnsafe(4);
     piece.writeUInt32LE(value);

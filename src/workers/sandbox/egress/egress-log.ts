@@ -1,0 +1,100 @@
+/**
+ * What a sandbox asked for and what became of it: counts, and the last decisions.
+ *
+ * The guest chooses how often it asks and for what, so the log of the daemon gets each place once, and only so many.
+ */
+import type { Socket } from 'node:net';
+
+import type { Log } from '#contract';
+
+const KEPT_DECISIONS = 100;
+const MOST_LINES = 100;
+const MOST_TEXT = 260;
+
+export interface Decision {
+  readonly atMs: number;
+  readonly host: string;
+  readonly port: number;
+  readonly verdict: 'allowed' | 'refused' | 'failed';
+  /** The entry that decided, or why there is none. */
+  readonly rule: string | null;
+  readonly reason: string | null;
+  bytesSent: number;
+  bytesReceived: number;
+}
+
+export type NewDecision = Pick<Decision, 'host' | 'port' | 'verdict' | 'rule' | 'reason'>;
+
+export class EgressLog {
+  readonly #log: Log;
+  readonly #sandboxId: string;
+  readonly #decisions: Decision[] = [];
+  readonly #live = new Map<Socket, Decision>();
+  readonly #told = new Set<string>();
+  readonly counts = { allowed: 0, refused: 0, failed: 0 };
+  /** Of connections that are over. */
+  readonly #moved = { sent: 0, received: 0 };
+
+  constructor(log: Log, sandboxId: string) {
+    this.#log = log;
+    this.#sandboxId = sandboxId;
+  }
+
+  /** Connections that are open now. */
+  get openConnections(): number {
+    return this.#live.size;
+  }
+
+  get bytes(): { sent: number; received: number } {
+    const total = { ...this.#moved };
+    for (const socket of this.#live.keys()) {
+      total.sent += socket.bytesWritten;
+      total.received += socket.bytesRead;
+    }
+    return total;
+  }
+
+  /** The last ones, the newest first. */
+  get decisions(): Decision[] {
+    for (const [socket, decision] of this.#live) count(socket, decision);
+    return this.#decisions.toReversed();
+  }
+
+  /** With the connection that it made, whose bytes are counted. */
+  add(decided: NewDecision, socket?: Socket): void {
+    const decision = {
+      ...decided,
+      host: decided.host.slice(0, MOST_TEXT),
+      atMs: Date.now(),
+      bytesSent: 0,
+      bytesReceived: 0,
+    };
+    this.counts[decided.verdict]++;
+    this.#decisions.push(decision);
+    if (this.#decisions.length > KEPT_DECISIONS) this.#decisions.shift();
+    this.#tell(decision);
+    if (!socket) return;
+
+    this.#live.set(socket, decision);
+    socket.once('close', () => {
+      this.#live.delete(socket);
+      count(socket, decision);
+      this.#moved.sent += decision.bytesSent;
+      this.#moved.received += decision.bytesReceived;
+    });
+  }
+
+  #tell({ host, port, verdict, rule, reason }: Decision): void {
+    const place = `${verdict} ${host}:${port}`;
+    if (this.#told.has(place) || this.#told.size === MOST_LINES) return;
+    this.#told.add(place);
+    const fields = { sandbox: this.#sandboxId, host, port, rule, reason };
+    if (verdict === 'refused') this.#log.info('a sandbox was refused a connection', fields);
+    else this.#log.debug(`a connection of a sandbox was ${verdict}`, fields);
+  }
+}
+
+function count(socket: Socket, decision: Decision): void {
+  decision.bytesSent = socket.bytesWritten;
+  decision.bytesReceived = socket.bytesRead;
+}

@@ -1,0 +1,70 @@
+/**
+ * The network of this machine as the proxy uses it: a name is looked up once, and only what was found then is dialled.
+ *
+ * Names are asked of the DNS servers of this machine, not of the system's resolver: that one would hold a thread of the
+ * process for each slow answer, and a sandbox could stop every file operation by asking for many.
+ */
+import { Resolver } from 'node:dns/promises';
+import { connect, type Socket } from 'node:net';
+
+import { canonicalAddress } from './addresses.ts';
+
+const TRY_MS = 3000;
+const TRIES = 2;
+
+export interface Network {
+  /** The addresses of a name, in their canonical spelling; at least one, or it fails. */
+  lookup(name: string, signal: AbortSignal): Promise<string[]>;
+  /** A connection to the first of the addresses that answers. */
+  dial(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket>;
+}
+
+/** As this machine is set up, unless other name servers are given. */
+export function openNetwork({ nameServers }: { nameServers?: readonly string[] } = {}): Network {
+  return { lookup: (name, signal) => lookup(name, { nameServers, signal }), dial };
+}
+
+interface LookupOptions {
+  readonly nameServers: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function lookup(name: string, { nameServers, signal }: LookupOptions): Promise<string[]> {
+  signal.throwIfAborted();
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+  if (nameServers) resolver.setServers(nameServers);
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const found = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (found.length === 0) throw new Error(`${name} has no address`, { cause: (v4 as PromiseRejectedResult).reason });
+    return found.map(canonicalAddress);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+function dial(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
+  const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      // Never asked for: `lookup` has the answer.
+      host: 'found.invalid',
+      port,
+      allowHalfOpen: true,
+      noDelay: true,
+      autoSelectFamily: true,
+      lookup: (_, __, done) => done(null, known),
+    });
+    const giveUp = () => socket.destroy(signal.reason as Error);
+    signal.addEventListener('abort', giveUp, { once: true });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', giveUp);
+      socket.off('error', reject);
+      resolve(socket);
+    });
+    if (signal.aborted) giveUp();
+  });
+}

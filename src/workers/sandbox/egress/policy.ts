@@ -1,0 +1,87 @@
+/**
+ * What one sandbox may reach: what the operator allows and, where the call named less, what the call allows too.
+ *
+ * Both lists hold at once, so nothing that a call says can open more. Deny wins over allow. An address that is not public
+ * has to be named itself, in both; a name that leads to it opens nothing.
+ */
+import { isPublic } from './addresses.ts';
+import { covers, HOST_NAME, hasPort, matches, names, type Rule } from './rule.ts';
+import type { Target } from './target.ts';
+
+export interface RuleLists {
+  readonly allow: readonly Rule[];
+  readonly deny: readonly Rule[];
+}
+
+export type Verdict =
+  | { readonly isAllowed: true; readonly rule: string }
+  | {
+      readonly isAllowed: false;
+      readonly reason: 'not_allowed' | 'denied' | 'not_public';
+      readonly rule: string | null;
+    };
+
+export class EgressPolicy {
+  readonly #ceiling: RuleLists;
+  readonly #layers: readonly RuleLists[];
+
+  /** `wanted` is what the call says; without it the ceiling is all there is. */
+  constructor(ceiling: RuleLists, wanted?: RuleLists) {
+    this.#ceiling = ceiling;
+    this.#layers = wanted ? [wanted, ceiling] : [ceiling];
+  }
+
+  /** The entries that hold beside the operator's denials. */
+  get lists(): { allow: string[]; deny: string[] } {
+    const [first] = this.#layers;
+    const deny = this.#layers.flatMap((layer) => layer.deny.map(({ entry }) => entry));
+    return { allow: first!.allow.map(({ entry }) => entry), deny: [...new Set(deny)] };
+  }
+
+  /** Whether it may be looked up at all. */
+  judge(target: Target): Verdict {
+    const denying = this.#denying(target);
+    if (denying) return { isAllowed: false, reason: 'denied', rule: denying.entry };
+
+    const allowing = this.#layers.map((layer) => layer.allow.find((rule) => matches(rule, target)));
+    if (!allowing.every((rule) => rule !== undefined)) return { isAllowed: false, reason: 'not_allowed', rule: null };
+    return { isAllowed: true, rule: allowing[0]!.entry };
+  }
+
+  /** Whether this address, which the target was found to have, may be dialled. */
+  admits(address: string, { host, port }: Target): Verdict {
+    const denying = this.#denying({ host: { kind: 'address', address }, port });
+    if (denying) return { isAllowed: false, reason: 'denied', rule: denying.entry };
+
+    const isTheHost = host.kind === 'name' && host.name === HOST_NAME;
+    const isNamed = () =>
+      this.#layers.every(({ allow }) => allow.some((rule) => hasPort(rule, port) && names(rule, address)));
+    if (isTheHost || isPublic(address) || isNamed()) return { isAllowed: true, rule: '' };
+    return { isAllowed: false, reason: 'not_public', rule: null };
+  }
+
+  /** Whether only the call, and not the operator, keeps it from the target. */
+  isWithinCeiling(target: Target): boolean {
+    const { allow, deny } = this.#ceiling;
+    return allow.some((rule) => matches(rule, target)) && !deny.some((rule) => denies(rule, target));
+  }
+
+  #denying(target: Target): Rule | undefined {
+    return this.#layers.flatMap(({ deny }) => deny).find((rule) => denies(rule, target));
+  }
+}
+
+/** Denying everything means addresses and this machine too. */
+function denies(rule: Rule, target: Target): boolean {
+  return rule.hosts.kind === 'any' ? hasPort(rule, target.port) : matches(rule, target);
+}
+
+/** Why the operator's lists do not hold this entry; undefined when they do. */
+export function whyBeyond(entry: Rule, { allow, deny }: RuleLists): string | undefined {
+  const denying = deny.find((rule) => covers(rule, entry));
+  if (denying) return `the operator denies ${denying.entry}`;
+  if (allow.some((rule) => covers(rule, entry))) return undefined;
+  return allow.length === 0
+    ? 'the operator allows nothing'
+    : `the operator allows ${allow.map((rule) => rule.entry).join(', ')}`;
+}

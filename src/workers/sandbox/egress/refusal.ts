@@ -1,0 +1,57 @@
+/** Why a program does not get what it asked for, as the answer that it reads: what, why, and what to ask for instead. */
+import type { EgressPolicy, Verdict } from './policy.ts';
+import { hostText, spelled, type Target } from './target.ts';
+
+type Reason = Extract<Verdict, { isAllowed: false }>['reason'] | 'bad_request' | 'not_found' | 'unreachable';
+
+const STATUS: Record<Reason, number> = {
+  not_allowed: 403,
+  denied: 403,
+  not_public: 403,
+  bad_request: 400,
+  not_found: 502,
+  unreachable: 502,
+};
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly reason: Reason;
+  readonly fix: string | null;
+
+  constructor(reason: Reason, message: string, fix: string | null = null, cause?: unknown) {
+    super(message, { cause });
+    this.reason = reason;
+    this.fix = fix;
+  }
+
+  get status(): number {
+    return STATUS[this.reason];
+  }
+
+  get body(): string {
+    const code = this.status === 403 ? 'egress_refused' : 'egress_failed';
+    const { reason, message, fix } = this;
+    return `${JSON.stringify({ error: { code, reason, message, fix } })}\n`;
+  }
+}
+
+export function refusalOf(target: Target, verdict: Verdict & { isAllowed: false }, policy: EgressPolicy): Refusal {
+  const place = spelled(target);
+  const byOperator = `The operator can add "${place}" to egress.allow of iii-sandbox in the configuration.`;
+  switch (verdict.reason) {
+    case 'denied':
+      return new Refusal('denied', `${place} is denied by the egress rule "${verdict.rule}"`);
+    case 'not_public':
+      return new Refusal(
+        'not_public',
+        `${hostText(target.host)} does not lead to a public address`,
+        'The operator can open an address of a private network, by the address itself, in egress.allow of iii-sandbox.',
+      );
+    case 'not_allowed':
+      return new Refusal(
+        'not_allowed',
+        `no egress rule allows ${place}`,
+        policy.isWithinCeiling(target) ? `Create the sandbox with "${place}" in egress.allow.` : byOperator,
+      );
+  }
+}

@@ -1,0 +1,230 @@
+/** The network of sandboxes as callers see it, against servers of this machine: nothing else is ever asked for. */
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { describe, expect, test, vi } from 'vitest';
+
+import { IMAGE_PATIENCE_MS, serveSandboxes, SLOWNESS, whyNoSandbox, type SandboxCases } from '#testing';
+
+const why = await whyNoSandbox(['python']);
+
+interface Site extends AsyncDisposable {
+  readonly port: number;
+  readonly asked: string[];
+}
+
+async function startSite(): Promise<Site> {
+  const asked: string[] = [];
+  const server = createServer((request: IncomingMessage, reply) => {
+    asked.push(`${request.method} ${request.headers.host}${request.url}`);
+    reply.end(`hello from ${request.url}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const fetching = (url: string) => [
+  'python3',
+  '-c',
+  `import urllib.request as r, urllib.error as e
+try: print(r.urlopen("${url}", timeout=20).read().decode())
+except e.HTTPError as x: print(x.code, x.read().decode())`,
+];
+
+describe.skipIf(why !== undefined)(`network: true${why === undefined ? '' : ` (${why})`}`, () => {
+  vi.setConfig({ testTimeout: 120_000, hookTimeout: IMAGE_PATIENCE_MS });
+
+  const printed = async (cell: SandboxCases, sandbox_id: string, argv: string[]) =>
+    (await cell.call<{ stdout: string; stderr: string }>('sandbox::exec', { sandbox_id, argv })).stdout.trim();
+
+  test('what the operator opened is reached by name, and what happened is listed', async () => {
+    await using site = await startSite();
+    const place = `host.internal:${site.port}`;
+    await using cell = await serveSandboxes({ egress: { allow: [place] } });
+    const sandbox_id = await cell.create({ network: true });
+
+    expect(await printed(cell, sandbox_id, fetching(`http://${place}/a?b=c`))).toBe('hello from /a?b=c');
+    expect(await printed(cell, sandbox_id, fetching('http://example.com/'))).toMatch(/^403 /);
+    expect(site.asked).toEqual([`GET ${place}/a?b=c`]);
+
+    const { sandboxes } = await cell.call<{ sandboxes: object[] }>('sandbox::list', { egress_log: true });
+    expect(sandboxes).toMatchObject([
+      {
+        network: true,
+        egress: {
+          allow: [place],
+          deny: [],
+          allowed: 1,
+          refused: 1,
+          failed: 0,
+          recent: [
+            { host: 'example.com', port: 80, verdict: 'refused', rule: null, reason: 'not_allowed', bytes_sent: 0 },
+            { host: 'host.internal', port: site.port, verdict: 'allowed', rule: place, reason: null },
+          ],
+        },
+      },
+    ]);
+  });
+
+  test('a refusal tells the program what to ask for', async () => {
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create({ network: true, egress: { allow: ['pypi.org'] } });
+    const told = await printed(cell, sandbox_id, fetching('http://example.com/'));
+    expect(JSON.parse(told.slice(4))).toEqual({
+      error: {
+        code: 'egress_refused',
+        reason: 'not_allowed',
+        message: 'no egress rule allows example.com:80',
+        fix: 'Create the sandbox with "example.com:80" in egress.allow.',
+      },
+    });
+  });
+
+  test('N3 addresses in the environment stay what they are', async () => {
+    await using cell = await serveSandboxes();
+    const API = 'http://localhost:3111/x';
+    const sandbox_id = await cell.create({ network: true, env: { API, HTTP_PROXY: 'mine' } });
+    const asked = { sandbox_id, argv: ['printenv', 'API', 'OTHER', 'HTTP_PROXY', 'https_proxy'], env: { OTHER: API } };
+    expect(await cell.call('sandbox::exec', asked)).toMatchObject({
+      stdout: `${API}\n${API}\nmine\nhttp://127.0.0.1:3128\n`,
+    });
+  });
+
+  test('N4 traffic counts as use: it is stopped when that ends, and not before', async () => {
+    await using site = await startSite();
+    const place = `host.internal:${site.port}`;
+    await using cell = await serveSandboxes({ egress: { allow: [place] } });
+    // Long enough for the first request of an emulated machine to come in time.
+    const idleSecs = SLOWNESS > 3 ? 10 : 3;
+    const sandbox_id = await cell.create({ network: true, idle_timeout_secs: idleSecs });
+    const loop = `import urllib.request as r, time
+end = time.time() + ${idleSecs + 11}
+while time.time() < end: r.urlopen("http://${place}/tick").read(); time.sleep(0.5)`;
+    const started = performance.now();
+    await cell.call('sandbox::exec', {
+      sandbox_id,
+      argv: ['sh', '-c', 'nohup python3 -c "$1" >/dev/null 2>&1 &', 'sh', loop],
+    });
+    const living = async () => (await cell.call<{ sandboxes: object[] }>('sandbox::list', {})).sandboxes.length;
+    // Long past the idle time; nobody calls meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, (idleSecs + 9) * 1000));
+    expect(await living()).toBe(1);
+    await expect.poll(living, { timeout: 60_000, interval: 1000 }).toBe(0);
+    expect(performance.now() - started).toBeGreaterThan((idleSecs + 11) * 1000);
+    expect(await cell.failure('sandbox::exec', { sandbox_id, cmd: 'true' })).toMatchObject({ code: 'S002' });
+  });
+
+  test('without it nothing listens', async () => {
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create();
+    const script = `import socket
+try: socket.create_connection(("127.0.0.1", 3128), 5); print("open")
+except OSError as error: print(error.errno)`;
+    expect(await printed(cell, sandbox_id, ['python3', '-c', script])).toBe('111');
+    expect(await printed(cell, sandbox_id, ['sh', '-c', 'env | grep -ci proxy'])).toBe('0');
+  });
+
+  test('a program that asks for this machine by any name gets nowhere, with the proxy and around it', async () => {
+    await using site = await startSite();
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create({ network: true });
+    const script = `import socket
+def through(target):
+    s = socket.create_connection(("127.0.0.1", 3128), 10)
+    s.sendall(f"CONNECT {target}:${site.port} HTTP/1.1\\r\\n\\r\\n".encode())
+    return s.recv(1000).split()[1].decode()
+def around(host):
+    try: socket.create_connection((host, ${site.port}), 3); return "open"
+    except OSError: return "closed"
+names = ["127.0.0.1", "localhost", "host.internal", "[::1]", "0", "[::ffff:127.0.0.1]", "169.254.169.254"]
+print(*map(through, names), *map(around, ["127.0.0.1", "10.0.2.2", "192.0.2.1", "host.internal"]))`;
+    expect(await printed(cell, sandbox_id, ['python3', '-c', script])).toBe(
+      '403 403 403 403 403 403 403 closed closed closed closed',
+    );
+    expect(site.asked).toEqual([]);
+  });
+
+  test('HTTPS goes through as it is, by CONNECT', async () => {
+    await using site = await startSite();
+    const place = `host.internal:${site.port}`;
+    await using cell = await serveSandboxes({ egress: { allow: [place] } });
+    const sandbox_id = await cell.create({ network: true });
+    // Plain HTTP inside stands for TLS: the proxy does not look.
+    const script = `import http.client
+c = http.client.HTTPConnection("127.0.0.1", 3128)
+c.set_tunnel("host.internal", ${site.port})
+c.request("GET", "/inside"); print(c.getresponse().read().decode())`;
+    expect(await printed(cell, sandbox_id, ['python3', '-c', script])).toBe('hello from /inside');
+  });
+
+  test('sandbox::run takes it too', async () => {
+    await using site = await startSite();
+    const place = `host.internal:${site.port}`;
+    await using cell = await serveSandboxes({ egress: { allow: [place] } });
+    const code = `import urllib.request as r; print(r.urlopen("http://${place}/run").read().decode())`;
+    expect(await cell.call('sandbox::run', { image: 'python', lang: 'python', code, network: true })).toMatchObject({
+      stdout: 'hello from /run\n',
+    });
+  });
+});
+
+describe('what a call may ask for', () => {
+  test.each([
+    [['example.com:22'], 'example.com:22; the operator allows *:80, *:443', []],
+    [['pypi.org', '*:8080'], '*:8080; the operator allows *:80, *:443', ['pypi.org']],
+    [['127.0.0.1:80'], '127.0.0.1:80; the operator allows *:80, *:443', []],
+    [['host.internal'], 'host.internal; the operator allows *:80, *:443', []],
+    [['pypi.org:*'], 'pypi.org:*; the operator allows *:80, *:443', []],
+  ])('%j is more than the operator allows', async (allow, told, rest) => {
+    await using cell = await serveSandboxes();
+    const request = { image: 'python', network: true, egress: { allow, deny: ['x.org'] } };
+    expect(await cell.failure('sandbox::create', request)).toMatchObject({
+      code: 'S400',
+      message: `resource limit exceeded: egress.allow has ${told}`,
+      fix: { egress: { allow: rest, deny: ['x.org'] } },
+    });
+  });
+
+  test('what the operator denies is named', async () => {
+    const config = { egress: { deny: ['*.example.com'] } };
+    await using cell = await serveSandboxes(config);
+    const request = { image: 'python', network: true, egress: { allow: ['www.example.com'] } };
+    expect(await cell.failure('sandbox::create', request)).toMatchObject({
+      code: 'S400',
+      message: 'resource limit exceeded: egress.allow has www.example.com; the operator denies *.example.com',
+    });
+  });
+
+  test('lists without a network are a mistake', async () => {
+    await using cell = await serveSandboxes();
+    const refused = await cell.failure('sandbox::create', { image: 'python', egress: { allow: [] } });
+    expect(refused).toMatchObject({ code: 'S001', fix: { network: true } });
+  });
+
+  test.each([
+    ...[
+      'http://example.com',
+      'a b',
+      'exa*mple.com',
+      'example.com:0',
+      'example.com:99999',
+      '10.0.0.0/33',
+      '*.1.2.3.4',
+      '',
+    ],
+  ])('the entry %j is none', async (entry) => {
+    await using cell = await serveSandboxes();
+    const request = { image: 'python', network: true, egress: { allow: [entry] } };
+    expect(await cell.failure('sandbox::create', request)).toMatchObject({
+      code: 'S001',
+      message: expect.stringContaining('egress.allow[0]'),
+    });
+  });
+});

@@ -1,0 +1,116 @@
+/*
+ * A command, in the child that was forked for it: from its request to the program, and its exit code.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+struct command {
+  uint32_t uid, gid;
+  char *cwd, **argv, **env;
+};
+
+/* Comes back only with the reason. gVisor calls too many words a long name, and memory that is used up a bad address. */
+static void try_program(const char *file, const struct command *c) {
+  execve(file, c->argv, c->env);
+  if (errno == ENAMETOOLONG && strlen(file) <= NAME_MAX) errno = E2BIG;
+  if (errno == EFAULT) errno = ENOMEM;
+}
+
+/* The first program on the PATH that can be started. Comes back only with the reason why none was. */
+static void start_program(const struct command *c) {
+  const char *path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  if (strchr(c->argv[0], '/')) {
+    try_program(c->argv[0], c);
+    return;
+  }
+  for (char **entry = c->env; *entry; entry++)
+    if (!strncmp(*entry, "PATH=", 5)) path = *entry + 5;
+
+  int reason = ENOENT;
+  for (; c->argv[0][0]; path++) {
+    char file[4096];
+    size_t length = strcspn(path, ":");
+    int size = snprintf(file, sizeof file, "%.*s/%s", (int)length, length ? path : ".", c->argv[0]);
+    if (size > 0 && (size_t)size < sizeof file) try_program(file, c);
+    if (errno == EACCES) reason = EACCES;
+    else if (errno != ENOENT && errno != ENOTDIR) return;
+    path += length;
+    if (!*path) break;
+  }
+  errno = reason;
+}
+
+static uint8_t become(const struct command *c) {
+  bool has_gid = c->gid != UNSAID && c->gid != getgid(), has_uid = c->uid != UNSAID && c->uid != getuid();
+  if ((has_gid || has_uid) && setgroups(0, NULL)) return ABOUT_USER;
+  if (has_gid && setgid(c->gid)) return ABOUT_USER;
+  if (has_uid && setuid(c->uid)) return ABOUT_USER;
+  if (chdir(c->cwd)) return ABOUT_WORKDIR;
+  start_program(c);
+  return ABOUT_PROGRAM;
+}
+
+/*
+ * Stays between the agent and a command. What the command leaves behind becomes the keeper's child and not the agent's,
+ * so everything that ever came from a command can be found while it runs. When it ends, its leftovers are set free.
+ */
+static void keep(const struct command *c) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  mark_family(getpid());
+  /* When memory runs out, commands go before the agent. */
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd >= 0 && write(fd, "500", 3) < 0) close_fd(&fd);
+  close_fd(&fd);
+
+  volatile uint8_t about = 0;
+  volatile int failed = 0;
+  pid_t pid = vfork();
+  if (pid == 0) {
+    setsid();
+    about = become(c);
+    failed = errno;
+    _exit(127);
+  }
+  if (pid < 0) failed = errno, about = ABOUT_PROGRAM;
+  if (failed) {
+    answer((uint32_t)failed, about, NULL, 0);
+    _exit(0);
+  }
+  for (fd = CHILD_IN; fd <= CHILD_ERR; fd++) close(fd);
+  for (;;) {
+    int status;
+    pid_t ended = waitpid(-1, &status, 0);
+    if (ended < 0 && errno == EINTR) continue;
+    if (ended != pid && ended > 0) continue;
+    uint8_t code = (uint8_t)(ended < 0 ? 255 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    answer(0, 0, &code, 1);
+    _exit(0);
+  }
+}
+
+void run_command(struct reader *r) {
+  struct command c = {.uid = (uint32_t)take(r, 4), .gid = (uint32_t)take(r, 4)};
+  take(r, 8), take(r, 1); /* how much output is kept and whether there is input: read by the agent itself */
+  size_t argc = take(r, 4), envc = take(r, 4), left = (size_t)(r->end - r->at);
+  if (argc == 0 || argc > left || envc > left) return answer(EBADMSG, ABOUT_PROGRAM, NULL, 0);
+
+  c.cwd = take_text(r);
+  c.argv = calloc(argc + 1, sizeof(char *));
+  c.env = calloc(envc + 1, sizeof(char *));
+  if (!c.argv || !c.env) return answer(ENOMEM, ABOUT_PROGRAM, NULL, 0);
+  for (size_t i = 0; i < argc; i++) c.argv[i] = take_text(r);
+  for (size_t i = 0; i < envc; i++) c.env[i] = take_text(r);
+  keep(&c);
+}

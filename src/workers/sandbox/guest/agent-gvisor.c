@@ -1,0 +1,97 @@
+/*
+ * The agent as the first process of a gVisor sandbox: it makes the memory as small as the sandbox was promised.
+ *
+ * gVisor's kernel takes the memory of all programs from one file, which the host lets grow in steps of a GiB. What is more
+ * than the promise is held here: of every part that the kernel gives out at once a single byte is used, so the host has
+ * little to give for it. When the rest is used up, programs that want more get SIGSEGV. See docs/design/gvisor.md.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "agent-loop.h"
+
+/* What gVisor's kernel gives out at once; and how many bytes are asked for in one call. */
+enum { PART_BYTES = 2 << 20, BYTES_A_CALL = 512 };
+
+enum { PAGE_BYTES = 4096, STACK_BYTES = 65536 };
+
+/* A command that is killed gives its memory back a moment later. */
+enum { MAX_RETRIES = 1000, RETRY_AFTER_NS = 5000000 };
+
+/* In shared memory: written when there is none for a copy of a page that a fork shares. Null: this is not gVisor. */
+static int *retries;
+
+static void hold(size_t mib) {
+  size_t parts = mib * (1 << 20) / PART_BYTES;
+  uint8_t *at = mmap(NULL, (parts + 1) * PART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  if (at == MAP_FAILED || zero < 0 || madvise(at, (parts + 1) * PART_BYTES, MADV_DONTFORK)) die("cannot hold memory");
+  at += PART_BYTES - (uintptr_t)at % PART_BYTES;
+  while (parts > 0) {
+    struct iovec bytes[BYTES_A_CALL];
+    int count = 0;
+    for (; count < BYTES_A_CALL && parts > 0; count++, parts--, at += PART_BYTES) bytes[count] = (struct iovec){at, 1};
+    if (readv(zero, bytes, count) != count) die("cannot hold memory");
+  }
+  close(zero);
+}
+
+static void on_growth(int signal) { (void)signal; }
+
+bool make_room(void) {
+  if (!retries || getpid() != 1 || ++*retries > MAX_RETRIES) return false;
+  kill(-1, SIGKILL);
+  nanosleep(&(struct timespec){.tv_nsec = RETRY_AFTER_NS}, NULL);
+  return true;
+}
+
+/* Then the agent tries again. */
+static void on_fault(int number) {
+  if (!make_room()) signal(number, SIG_DFL);
+}
+
+/*
+ * gVisor of Debian 12 refuses the flag of statx that GNU's ls and stat set. There the library that lies beside the agent is
+ * loaded into programs, which leaves that flag out.
+ */
+static void mend_statx(void) {
+  static const char LIBRARY[] = "/etc/ld.so.statx\n";
+  uint8_t found[256];
+  bool is_well = syscall(SYS_statx, AT_FDCWD, "/", AT_NO_AUTOMOUNT, 0x7ff, found) == 0;
+  if (is_well || rename("/tmp/.statx", "/etc/ld.so.statx")) {
+    unlink("/tmp/.statx");
+    return;
+  }
+  int fd = open("/etc/ld.so.preload", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd >= 0 && write(fd, LIBRARY, sizeof LIBRARY - 1) < 0) die("no room for /etc/ld.so.preload");
+  close_fd(&fd);
+}
+
+void settle_in_gvisor(const char *own_file, const char *held_mib) {
+  /* It was put there to be started, and takes from the disk of the sandbox. */
+  unlink(own_file);
+  use_marks();
+  mend_statx();
+  /* The kernel's file at its limit: the host tells gVisor, which tells its first process. */
+  sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = on_growth}, NULL);
+  /* Shared for the same reason as the count below it; all there, when nothing else is; and not a child's, which only ends. */
+  uint8_t *shared = mmap(NULL, PAGE_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) die("no stack for faults");
+  memset(shared, 0, PAGE_BYTES + STACK_BYTES);
+  madvise(shared, PAGE_BYTES + STACK_BYTES, MADV_DONTFORK);
+  retries = (int *)shared;
+  sigaltstack(&(stack_t){.ss_sp = shared + PAGE_BYTES, .ss_size = STACK_BYTES}, NULL);
+  sigaction(SIGSEGV, &(struct sigaction){.sa_handler = on_fault, .sa_flags = SA_ONSTACK | SA_NODEFER}, NULL);
+  hold((size_t)strtoul(held_mib, NULL, 10));
+}

@@ -1,0 +1,112 @@
+/*
+ * Ending a command with all that came from it.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent-loop.h"
+
+/* Ending a command takes a few looks; what cannot be killed at all is given up. */
+enum { MAX_PROCESSES = 8192, HUNT_MS = 5000, LOOK_EVERY_US = 500 };
+
+struct process {
+  pid_t pid, parent;
+  char state;
+  bool is_ours;
+};
+
+static struct process processes[MAX_PROCESSES];
+
+/* Linux lists them so, gVisor does not. */
+static int by_pid(const void *a, const void *b) { return ((const struct process *)a)->pid - ((const struct process *)b)->pid; }
+
+static int read_processes(void) {
+  int count = 0;
+  DIR *proc = opendir("/proc");
+  if (!proc) return 0;
+  for (struct dirent *entry; count < MAX_PROCESSES && (entry = readdir(proc));) {
+    char path[300], text[512], *end;
+    struct process p = {.pid = (pid_t)strtol(entry->d_name, &end, 10)};
+    if (*end || p.pid <= 1) continue;
+    snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    close_fd(&fd);
+    if (length <= 0) continue;
+    text[length] = 0;
+    /* The name in brackets is the program's own choice and may hold any byte. */
+    char *after_name = strrchr(text, ')');
+    if (after_name && sscanf(after_name + 1, " %c %d", &p.state, &p.parent) == 2) processes[count++] = p;
+  }
+  closedir(proc);
+  qsort(processes, (size_t)count, sizeof *processes, by_pid);
+  return count;
+}
+
+static bool is_ours(pid_t pid, int count) {
+  int low = 0, high = count;
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (processes[middle].pid < pid) low = middle + 1;
+    else high = middle;
+  }
+  return low < count && processes[low].pid == pid && processes[low].is_ours;
+}
+
+/* Looks at all processes and marks those that came from the command of this stream. */
+static int find_ours(const struct stream *s) {
+  int count = read_processes();
+  for (int i = 0; i < count; i++) processes[i].is_ours = is_of_family(processes[i].pid, s->pid) && processes[i].pid != s->pid;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (int i = 0; i < count; i++) {
+      struct process *p = &processes[i];
+      if (p->is_ours || !(p->parent == s->pid || is_ours(p->parent, count))) continue;
+      p->is_ours = grew = true;
+    }
+  }
+  return count;
+}
+
+static bool is_stopped(const struct process *p) { return p->state == 'T' || p->state == 't'; }
+static bool is_living(const struct process *p) { return p->state != 'Z' && p->state != 'X'; }
+
+/*
+ * Everybody in the sandbox is stopped for a moment, the keeper too: then nobody starts another process, what is orphaned
+ * still becomes the keeper's, and one look after another shows fewer. Without that, who only ever starts the next and ends
+ * is never seen. The others go on when it is done; who was stopped before stays so.
+ */
+void hunt(struct stream *s) {
+  static pid_t sleepers[MAX_PROCESSES];
+  int sleeper_count = 0, count = read_processes();
+  for (int i = 0; i < count; i++)
+    if (is_stopped(&processes[i])) sleepers[sleeper_count++] = processes[i].pid;
+
+  bool is_first = getpid() == 1;
+  if (is_first) kill(-1, SIGSTOP);
+  int64_t give_up_ms = now_ms() + HUNT_MS;
+  for (int left = 1; left > 0 && now_ms() < give_up_ms;) {
+    left = 0;
+    count = find_ours(s);
+    for (int i = 0; i < count; i++) {
+      const struct process *p = &processes[i];
+      if (p->is_ours && is_living(p)) left += kill(p->pid, SIGKILL) == 0;
+      /* A keeper that is not stopped yet may be about to start its command. */
+      if (p->pid == s->pid && is_first && is_living(p) && !is_stopped(p)) left++;
+    }
+    if (left > 0) usleep(LOOK_EVERY_US);
+  }
+  /* It may not have started its command yet, and must not now. */
+  kill(s->pid, SIGKILL);
+  for (int i = 0, k = 0; i < count; i++) {
+    while (k < sleeper_count && sleepers[k] < processes[i].pid) k++;
+    bool was_asleep = k < sleeper_count && sleepers[k] == processes[i].pid;
+    if (!processes[i].is_ours && !was_asleep && processes[i].pid != s->pid) kill(processes[i].pid, SIGCONT);
+  }
+}

@@ -1,0 +1,87 @@
+/* What the parts of the agent's own process share: its streams, the frames that it sends, and its patience. */
+#ifndef WORKCELL_AGENT_LOOP_H
+#define WORKCELL_AGENT_LOOP_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "agent.h"
+
+enum { VERSION = 1, HEADER = 9, MAX_FRAME = 256 * 1024, WINDOW = 256 * 1024, MAX_REQUEST = 4 * 1024 * 1024 };
+enum { OUT_CAPACITY = 4 * MAX_FRAME, MAX_ANSWER = 256, MAX_DRAINS = 64, MAX_LISTENERS = 4 };
+/* Requests of the host, and behind them connections: those cannot take the places of these. */
+enum { MAX_REQUESTS = 128, MAX_CONNECTIONS = 128, MAX_STREAMS = MAX_REQUESTS + MAX_CONNECTIONS };
+
+struct bytes {
+  uint8_t *at;
+  size_t length;
+};
+
+/* One request of the host or one connection in the guest, from its first frame to its last. */
+struct stream {
+  uint32_t id; /* 0: free */
+  uint8_t op;  /* 0: its request is still coming in parts */
+  struct bytes request;
+  pid_t pid; /* the keeper or the fork; 0 once it was reaped */
+  int in, out[2], answer_fd;
+  struct bytes waiting; /* input that was not taken yet; at most WINDOW */
+  bool has_all_input, is_cancelled;
+  bool is_broken;  /* whoever reads or writes it is gone */
+  bool is_over;    /* a connection that was told to be, and waits for the host to say the same */
+  uint32_t taken;  /* input that the host was not given credit for yet */
+  uint32_t credit; /* how much the host takes */
+  uint32_t keep[2];
+  uint8_t flags;
+  uint8_t answer[MAX_ANSWER];
+  size_t answer_length;
+  int64_t drained_at_ms; /* 0: it still runs */
+  int owed[2];           /* output of an ended command that has still to be carried */
+};
+
+extern struct stream streams[MAX_STREAMS];
+
+int64_t now_ms(void);
+void die(const char *why);
+
+/* Frames to the host: what a frame needs is free when the loop says so. */
+extern uint8_t out[OUT_CAPACITY];
+extern size_t out_start, out_end;
+size_t out_room(void);
+void put_header(uint32_t id, uint8_t op, size_t payload);
+void send_frame(uint32_t id, uint8_t op, const void *payload, size_t length);
+void send_fail(uint32_t id, uint32_t error, uint8_t about);
+void send_out(int channel);
+
+/* Streams. */
+struct stream *stream_of(uint32_t id);
+struct stream *open_stream(uint32_t id, int first, int count);
+void close_stream(struct stream *s);
+void append(struct bytes *to, const void *from, size_t length);
+void start_child(struct stream *s);
+void feed(struct stream *s);
+void take_input(struct stream *s, const uint8_t *payload, size_t length);
+void acknowledge(struct stream *s, size_t given);
+void carry(struct stream *s, int which);
+void serve_stream(struct stream *s);
+void serve_drains(void);
+void reap(void);
+int64_t due_in_ms(const struct stream *s, int64_t now);
+
+void hunt(struct stream *s);
+
+void set_clock(uint32_t id, struct reader *r);
+void add_entropy(uint32_t id, struct reader *r);
+void set_hostname(uint32_t id, struct reader *r);
+
+/* Connections that programs of the guest make to the agent. */
+void listen_for(uint32_t id, struct reader *r);
+void stop_listening(void);
+void accept_connections(void);
+void serve_connection(struct stream *s);
+
+/* What the loop waits for. */
+void wait_on(int fd, short events);
+void wait_on_drains(void);
+void wait_on_listeners(void);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * A request as the parts of the agent read it, and the answer of a child.
+ *
+ * What a request holds less of than it should is remembered, and ends the child that works on it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+bool is_child;
+
+/* A child has nothing to do without its request; the agent itself looks at `is_broken`. */
+static void break_off(struct reader *r) {
+  r->is_broken = true;
+  if (!is_child) return;
+  answer(EBADMSG, ABOUT_PATH, NULL, 0);
+  _exit(0);
+}
+
+uint64_t take(struct reader *r, size_t bytes) {
+  uint64_t value = 0;
+  if ((size_t)(r->end - r->at) >= bytes) {
+    memcpy(&value, r->at, bytes);
+    r->at += bytes;
+  } else {
+    break_off(r);
+  }
+  return value;
+}
+
+char *take_text(struct reader *r) {
+  char *text = (char *)r->at;
+  size_t left = (size_t)(r->end - r->at), length = left ? strnlen(text, left) : 0;
+  if (length < left) {
+    r->at += length + 1;
+    return text;
+  }
+  break_off(r);
+  return (char *)"";
+}
+
+void write_all(int fd, const void *from, size_t length) {
+  for (const uint8_t *at = from; length;) {
+    ssize_t written = write(fd, at, length);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) _exit(1); /* nobody wants it any more */
+    at += written;
+    length -= (size_t)written;
+  }
+}
+
+void answer(uint32_t error, uint8_t about, const void *payload, size_t length) {
+  uint8_t start[5];
+  memcpy(start, &error, 4);
+  start[4] = about;
+  write_all(CHILD_ANSWER, start, 5);
+  if (length) write_all(CHILD_ANSWER, payload, length);
+}

@@ -1,0 +1,67 @@
+/**
+ * A connection that a program of the guest made, as a stream of Node with the backpressure of the channel.
+ *
+ * Each direction ends by itself. Closing it after its own end leaves the guest to deliver what was written; closing it
+ * before resets the connection. The guest is told also when it ended the connection first: until then it does not give the
+ * place to another.
+ */
+import { Duplex } from 'node:stream';
+
+import { OP } from './frames.ts';
+import type { GuestStream } from './guest-stream.ts';
+
+export class GuestConnection extends Duplex {
+  readonly #stream: GuestStream;
+  readonly #tell: (op: number) => void;
+  #hasEnded = false;
+  #resume = () => {};
+
+  /** `tell` reaches the guest also after its last word. */
+  constructor(stream: GuestStream, tell: (op: number) => void) {
+    super();
+    this.#stream = stream;
+    this.#tell = tell;
+    this.on('error', () => {});
+    this.#pump().catch(() => this.destroy());
+    stream.answer.then(
+      () => this.#hasEnded || this.destroy(),
+      () => this.destroy(),
+    );
+  }
+
+  /** As a socket has it: what was written goes out first. */
+  destroySoon(): void {
+    if (this.writableFinished) this.destroy();
+    else this.end(() => this.destroy());
+  }
+
+  async #pump(): Promise<void> {
+    for await (const piece of this.#stream.output()) {
+      if (this.destroyed) return;
+      if (!this.push(piece)) await new Promise<void>((resolve) => (this.#resume = resolve));
+    }
+    if (!this.destroyed) this.push(null);
+  }
+
+  override _read(): void {
+    this.#resume();
+  }
+
+  override _write(bytes: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#stream.send(bytes).then(() => done(), done);
+  }
+
+  override _final(done: () => void): void {
+    this.#hasEnded = true;
+    this.#tell(OP.end);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    const hasBothEnded = this.#hasEnded && this.readableEnded;
+    if (!this.#stream.isOver && !hasBothEnded) this.#stream.abandon();
+    else if (!this.#hasEnded) this.#tell(OP.cancel);
+    this.#resume();
+    done(error);
+  }
+}

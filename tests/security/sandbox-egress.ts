@@ -1,0 +1,132 @@
+/**
+ * An egress proxy with nothing behind it but this machine: names mean what a test says, and whatever address is dialled,
+ * one server of the test answers. What was looked up and dialled is written down.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+import { silentLog } from '#contract';
+import { EgressCeiling, EgressProxy, EgressRequest, policyOf } from '../../src/workers/sandbox/egress/index.ts';
+import type { EgressTimes } from '../../src/workers/sandbox/egress/egress-proxy.ts';
+
+const PATIENCE_MS = 10_000;
+
+export interface EgressLab extends AsyncDisposable {
+  readonly proxy: EgressProxy;
+  readonly lookedUp: string[];
+  readonly dialled: string[];
+  /** What the server got, one text for each connection. */
+  readonly received: string[];
+  /** What the proxy answers to these bytes, until it ends the connection or says nothing for a while. */
+  ask(bytes: string | Buffer, options?: { end?: boolean; quietMs?: number }): Promise<string>;
+  /** A connection to the proxy. */
+  open(): Promise<Socket>;
+}
+
+export interface LabOptions {
+  ceiling?: object;
+  wanted?: object;
+  /** What a name means, each time it is asked. */
+  names?: Record<string, string[] | (() => string[])>;
+  /** What the server does with a connection; answers every request with `served` unless told otherwise. */
+  serve?: (socket: Socket) => void;
+  times?: Partial<EgressTimes>;
+}
+
+export const SERVED = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nserved';
+
+export async function startEgress({
+  ceiling = {},
+  wanted,
+  names = {},
+  serve,
+  times,
+}: LabOptions = {}): Promise<EgressLab> {
+  const lookedUp: string[] = [];
+  const dialled: string[] = [];
+  const received: string[] = [];
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+  };
+
+  const server = await listening((socket) => {
+    keep(socket);
+    const at = received.push('') - 1;
+    socket.on('data', (piece) => (received[at] += piece.toString('latin1')));
+    if (serve) return serve(socket);
+    socket.on('data', () => socket.write(SERVED));
+  });
+  const policy = policyOf(EgressCeiling.parse(ceiling), wanted && EgressRequest.parse(wanted));
+  const network = {
+    async lookup(name: string) {
+      lookedUp.push(name);
+      const found = names[name];
+      if (!found) throw new Error('ENOTFOUND');
+      return typeof found === 'function' ? found() : found;
+    },
+    async dial(addresses: readonly string[], port: number) {
+      dialled.push(`${addresses.join(' ')}:${port}`);
+      const socket = connect({ port: portOf(server), host: '127.0.0.1', allowHalfOpen: true });
+      keep(socket);
+      await once(socket, 'connect');
+      return socket;
+    },
+  };
+  const proxy = new EgressProxy({ policy, network, log: silentLog, sandboxId: 'lab', times });
+  const front = await listening((socket) => {
+    keep(socket);
+    proxy.take(socket);
+  });
+
+  const open = async () => {
+    const socket = connect({ port: portOf(front), host: '127.0.0.1', allowHalfOpen: true });
+    keep(socket);
+    await once(socket, 'connect');
+    return socket;
+  };
+  return {
+    proxy,
+    lookedUp,
+    dialled,
+    received,
+    open,
+    async ask(bytes, { end = false, quietMs = 250 } = {}) {
+      const socket = await open();
+      let answer = '';
+      let quiet: NodeJS.Timeout | undefined;
+      const over = new Promise<void>((resolve) => {
+        const late = setTimeout(resolve, PATIENCE_MS);
+        const restart = () => {
+          clearTimeout(quiet);
+          if (answer !== '') quiet = setTimeout(resolve, quietMs);
+        };
+        socket.on('data', (piece) => {
+          answer += piece.toString('latin1');
+          restart();
+        });
+        socket.once('end', resolve).once('close', resolve);
+        void Promise.resolve().then(() => over.finally(() => clearTimeout(late)));
+      });
+      if (end) socket.end(bytes);
+      else socket.write(bytes);
+      await over;
+      socket.destroy();
+      return answer;
+    },
+    async [Symbol.asyncDispose]() {
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+      for (const one of [server, front]) await new Promise((resolve) => one.close(resolve));
+    },
+  };
+}
+
+async function listening(onConnection: (socket: Socket) => void): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true }, onConnection).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+export const portOf = (server: Server) => (server.address() as AddressInfo).port;
