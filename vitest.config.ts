@@ -13,6 +13,16 @@ const projects = {
   e2e: ['tests/e2e/**/*.test.ts'],
 };
 
+/** Every case of sandboxes, on each backend that these files do not run on by themselves. */
+const sandboxCases = ['src/workers/sandbox/functions/**/*.test.ts', 'tests/security/sandbox-{callers,escape}.test.ts'];
+const backends = {
+  gvisor: [...sandboxCases, 'tests/security/sandbox-limits.test.ts', 'tests/spec/guest-file-system.test.ts'],
+  qemu: sandboxCases,
+};
+
+/** An emulated machine is slow at everything; a test that hangs is still noticed. */
+const PATIENCE_MS = 300_000;
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -24,6 +34,18 @@ export default defineConfig({
     hookTimeout: 30_000,
     passWithNoTests: true,
     reporters: ['default', './scripts/closing-line.mjs'],
-    projects: Object.entries(projects).map(([name, include]) => ({ extends: true, test: { name, include } })),
+    projects: [
+      ...Object.entries(projects).map(([name, include]) => ({ extends: true as const, test: { name, include } })),
+      ...Object.entries(backends).map(([name, include]) => ({
+        extends: true as const,
+        test: {
+          name,
+          include,
+          env: { WORKCELL_TEST_BACKEND: name },
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+        },
+      })),
+    ],
   },
 });

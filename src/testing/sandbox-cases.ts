@@ -1,16 +1,31 @@
 /**
- * The sandbox worker as the cases of its specification want it: namespaces, real images, one cache for all test files.
+ * The sandbox worker as the cases of its specification want it: one backend, real images, one cache for all test files.
  *
- * The first file that needs an image builds it; the others wait for it. Where that cannot be done, the reason is told
- * and the tests are skipped with it.
+ * The same files run once for each backend, in a project of that name. The first file that needs an image builds it; the
+ * others wait for it. Where that cannot be done, the reason is told and the tests are skipped with it.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+import { z } from 'zod';
+
 import { CallError, silentLog } from '#contract';
 import { sandbox } from '#workers/sandbox';
 import { serveWorker, type ServedWorker } from './serve-worker.ts';
+
+/** What each backend may be called in replies, and how much longer than on a processor everything takes on it. */
+const BACKENDS = {
+  namespaces: { isolations: ['namespaces'], slowness: 1 },
+  gvisor: { isolations: ['userspace-kernel'], slowness: 3 },
+  qemu: { isolations: ['hardware-vm', 'emulated-vm'], slowness: 6 },
+};
+
+const BackendName = z.enum(['namespaces', 'gvisor', 'qemu']).default('namespaces');
+
+/** Of this run; vitest.config.ts has a project for each. */
+export const TEST_BACKEND = BackendName.parse(process.env.WORKCELL_TEST_BACKEND);
+export const { isolations: TEST_ISOLATIONS, slowness: SLOWNESS } = BACKENDS[TEST_BACKEND];
 
 /** Survives the run, like the packages beside it, until the recipes of the images change. */
 const CACHE_DIR = fileURLToPath(
@@ -25,13 +40,20 @@ function recipesHash(): string {
 /** Long enough to build an image on a busy machine. */
 export const IMAGE_PATIENCE_MS = 600_000;
 
+/** For one case. */
+export const CASE_PATIENCE_MS = 60_000 * SLOWNESS;
+
 export function sandboxConfig(more: Record<string, unknown> = {}): Record<string, unknown> {
-  return { backend: 'namespaces', cache_dir: CACHE_DIR, ...more };
+  // A machine that waited bears another id than its sandbox, by which some cases find it.
+  return { backend: TEST_BACKEND, cache_dir: CACHE_DIR, min_idle: 0, ...more };
 }
 
 /** Why there is no sandbox from these images here; undefined once there is. */
-export async function whyNoSandbox(images: readonly string[]): Promise<string | undefined> {
-  const context = await sandbox.open(sandbox.config.parse(sandboxConfig()), silentLog);
+export async function whyNoSandbox(
+  images: readonly string[],
+  more: Record<string, unknown> = {},
+): Promise<string | undefined> {
+  const context = await sandbox.open(sandbox.config.parse(sandboxConfig(more)), silentLog);
   const { signal } = new AbortController();
   try {
     await context.backends.choose(signal);

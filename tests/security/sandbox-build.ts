@@ -1,23 +1,30 @@
 /** The sandbox's sources as plain JavaScript in a folder, with the C programs beside them: Node 20 runs no TypeScript. */
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const C_SOURCES = ['guest/agent.c', 'guest/agent-files.c', 'guest/agent.h', 'backends/namespaces/launcher.c'];
+const ENTRANCES = [
+  'backends/gvisor/index.ts',
+  'backends/namespaces/index.ts',
+  'backends/qemu/index.ts',
+  'backends/warm-pool.ts',
+  'guest/agent-client.ts',
+];
 
 export async function buildSandbox(folder: string): Promise<void> {
   const area = 'workers/sandbox';
   const compilerOptions = { outDir: folder, rootDir: join(ROOT, 'src'), incremental: false, noCheck: true };
-  const files = ['backends/namespaces/index.ts', 'guest/agent-client.ts'].map((name) => join(ROOT, 'src', area, name));
+  const files = ENTRANCES.map((name) => join(ROOT, 'src', area, name));
   const config = { extends: join(ROOT, 'tsconfig.build.json'), compilerOptions, files, include: [] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', imports: { '#*': './*/index.js' } }));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
-  for (const source of C_SOURCES) {
+  const sources = readdirSync(join(ROOT, 'src', area), { recursive: true, encoding: 'utf8' });
+  for (const source of sources.filter((name) => /\.[ch]$/.test(name))) {
     const target = join(folder, area, source);
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(join(ROOT, 'src', area, source), target);

@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
-import { guestRoot, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
+import { guestRoot, type TempDir } from '#testing';
 import type { SandboxBackend } from '../../src/workers/sandbox/backends/backend.ts';
-import { NamespacesBackend } from '../../src/workers/sandbox/backends/namespaces/index.ts';
 import { configSchema } from '../../src/workers/sandbox/config.ts';
 import { Sandboxes } from '../../src/workers/sandbox/sandboxes.ts';
+import { backendCache, makeBackend, whyNoBackend } from '../sandbox-backend.ts';
 
-const whyNot = whyNoGuestRoot();
+const whyNot = await whyNoBackend();
 
 describe.skipIf(whyNot !== undefined)(`a caller that goes away${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   let root: TempDir;
   let cache: TempDir;
-  let real: NamespacesBackend;
+  let real: SandboxBackend;
   beforeAll(async () => {
-    [root, cache] = await Promise.all([guestRoot(), tempDir()]);
-    real = new NamespacesBackend({ cacheDir: cache.root });
+    [root, cache] = await Promise.all([guestRoot(), backendCache()]);
+    real = makeBackend(cache.root);
   });
   afterAll(async () => {
     for (const dir of [root, cache]) await dir[Symbol.asyncDispose]();
@@ -27,7 +27,7 @@ describe.skipIf(whyNot !== undefined)(`a caller that goes away${whyNot === undef
     const pids: number[] = [];
     let gone = 0;
     const backend: Pick<SandboxBackend, 'prepare' | 'create'> = {
-      prepare: () => real.prepare(),
+      prepare: (shape, signal) => real.prepare(shape, signal),
       async create(shape, { id }) {
         const instance = await real.create(shape, { id, signal: new AbortController().signal });
         pids.push(instance.pid);
@@ -40,14 +40,14 @@ describe.skipIf(whyNot !== undefined)(`a caller that goes away${whyNot === undef
     const image = { name: 'box', ref: 'box', digest: 'none', rootDir: root.root, env: [] };
     const wanted = {
       name: null,
-      shape: { image, cpus: 1, memoryMb: 64, diskMb: 16, network: false },
+      shape: { image, cpus: 1, memoryMb: 64, diskMb: 16 },
       idleTimeoutMs: 60_000,
       env: [],
       onGone: () => gone++,
     };
     const sandboxes = new Sandboxes(configSchema.parse({}), silentLog);
     try {
-      const chosen = { backend: backend as SandboxBackend, isolation: 'namespaces' } as const;
+      const chosen = { backend: backend as SandboxBackend, isolation: 'namespaces', doubt() {} } as const;
       await expect(sandboxes.start(chosen, wanted, control.signal)).rejects.toMatchObject({ code: 'S300' });
       expect([sandboxes.all, gone, pids.length]).toEqual([[], 1, 1]);
       expect(() => process.kill(pids[0]!, 0)).toThrow('ESRCH');

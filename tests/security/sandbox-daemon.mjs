@@ -1,20 +1,23 @@
 /**
  * A daemon of sandboxes for tests that end it. Sweeps, starts machines that run something, says so, and goes on.
  *
- * Arguments: the folder of the built sources, the cache, the root of the image, how many machines, and the command in
- * each. It sends `{ pids, outcomes }` when the commands of all have been asked for; without a count it only sweeps.
+ * Arguments: the folder of the built sources, the backend, the cache, the root of the image, how many machines, and the
+ * command in each. It sends `{ pids, outcomes }` when the commands of all have been asked for; without a count it only sweeps.
  */
-const [folder, cacheDir, rootDir, count, script] = process.argv.slice(2);
-const { NamespacesBackend } = await import(`${folder}/workers/sandbox/backends/namespaces/index.js`);
+const [folder, name, cacheDir, rootDir, count, script] = process.argv.slice(2);
+const [Backend] = Object.values(await import(`${folder}/workers/sandbox/backends/${name}/index.js`));
 const { AgentClient } = await import(`${folder}/workers/sandbox/guest/agent-client.js`);
 
+/** As long as a command is waited for that may end. */
+const WAIT_MS = Number(process.env.WAIT_MS ?? 1500);
+
 const { signal } = new AbortController();
-const backend = new NamespacesBackend({ cacheDir });
+const backend = new Backend({ cacheDir });
 const probe = await backend.probe(signal);
 await backend.sweep();
 
 const image = { name: 'test', ref: 'test', digest: 'none', rootDir, env: [] };
-const shape = { image, cpus: 1, memoryMb: 128, diskMb: 32, network: false };
+const shape = { image, cpus: 1, memoryMb: 128, diskMb: 32 };
 const pids = [];
 const outcomes = [];
 for (let i = 0; i < Number(count); i++) {
@@ -30,7 +33,7 @@ for (let i = 0; i < Number(count); i++) {
   }));
   // A command that goes on is not waited for.
   outcomes.push(
-    await Promise.race([running, new Promise((resolve) => setTimeout(resolve, 1500, { kind: 'running' }))]),
+    await Promise.race([running, new Promise((resolve) => setTimeout(resolve, WAIT_MS, { kind: 'running' }))]),
   );
 }
 process.send?.({ probe, pids, outcomes });

@@ -1,12 +1,11 @@
 /** The files of a guest pass the same suite as those of the host. */
 import { afterAll, beforeAll, describe } from 'vitest';
 
-import { guestRoot, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
+import { guestRoot, type TempDir } from '#testing';
 import { describeFileSystem } from '../../src/host/file-system.contract.ts';
-import { startMachine } from '../../src/workers/sandbox/backends/machine.contract.ts';
-import { NamespacesBackend } from '../../src/workers/sandbox/backends/namespaces/index.ts';
+import { backendCache, makeBackend, start, whyNoBackend } from '../sandbox-backend.ts';
 
-const whyNot = whyNoGuestRoot();
+const whyNot = await whyNoBackend();
 
 describe.skipIf(whyNot !== undefined)(`a guest${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   let root: TempDir;
@@ -14,7 +13,7 @@ describe.skipIf(whyNot !== undefined)(`a guest${whyNot === undefined ? '' : ` ($
 
   beforeAll(async () => {
     root = await guestRoot();
-    cache = await tempDir();
+    cache = await backendCache();
   });
 
   afterAll(async () => {
@@ -24,8 +23,8 @@ describe.skipIf(whyNot !== undefined)(`a guest${whyNot === undefined ? '' : ` ($
 
   describeFileSystem('the files of a guest', async () => {
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
-    const backend = new NamespacesBackend({ cacheDir: cache.root });
-    const machine = await startMachine(backend, { image, cpus: 1, memoryMb: 256, diskMb: 64, network: false });
+    const backend = makeBackend(cache.root);
+    const machine = await start(backend, { image, cpus: 1, memoryMb: 256, diskMb: 64 });
     await machine.exec(['mkdir', '/home/work']);
     return {
       files: machine.fileSystem,

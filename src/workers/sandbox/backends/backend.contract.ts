@@ -10,10 +10,21 @@ import { commandContract } from './commands.contract.ts';
 import { fileContract } from './files.contract.ts';
 import { isolationContract } from './isolation.contract.ts';
 import { limitContract } from './limits.contract.ts';
+import { tunnelContract } from './tunnel.contract.ts';
+
+/** What a backend cannot do, and says so in its documentation. */
+export type Trait =
+  /** A guest with a kernel of its own ends processes that take too much by itself, and nobody outside counts them. */
+  | 'oom-kills-uncounted'
+  /** What is counted are tasks of the host: several for each process of the guest, and those of its kernel. */
+  | 'pids-of-the-host';
 
 export interface Subject {
   readonly backend: SandboxBackend;
   readonly shape: Shape;
+  readonly traits?: readonly Trait[];
+  /** How much longer than on a processor everything takes; 1 when left out. */
+  readonly slowness?: number;
 }
 
 /** `subject` is asked inside the tests: what it needs may be made by a hook. */
@@ -29,5 +40,8 @@ export function backendContract(name: string, subject: () => Subject): void {
   });
   describe(`${name}: limits`, () => {
     limitContract(subject);
+  });
+  describe(`${name}: connections`, () => {
+    tunnelContract(subject);
   });
 }

@@ -7,7 +7,8 @@ import type { Subject } from './backend.contract.ts';
 import { startMachine } from './machine.contract.ts';
 
 export function commandContract(subject: () => Subject): void {
-  const start = () => startMachine(subject().backend, subject().shape);
+  const slowness = () => subject().slowness ?? 1;
+  const start = () => startMachine(subject().backend, subject().shape, slowness());
 
   test('a command has its exit code and both streams apart', async () => {
     await using machine = await start();
@@ -89,7 +90,9 @@ export function commandContract(subject: () => Subject): void {
     await using machine = await start();
     const deaf = machine.sh('sleep 2; echo done', { stdin: Buffer.alloc(3 * 2 ** 20, 'x') });
     expect((await machine.sh('echo quick')).stdout).toBe('quick');
-    expect(await machine.files.stat('/', { signal: AbortSignal.timeout(5000) })).toMatchObject({ kind: 'directory' });
+    expect(await machine.files.stat('/', { signal: AbortSignal.timeout(5000 * slowness()) })).toMatchObject({
+      kind: 'directory',
+    });
     expect((await deaf).stdout).toBe('done');
   });
 
@@ -102,7 +105,7 @@ export function commandContract(subject: () => Subject): void {
 
   test('a flood of one command leaves the others their turn', async () => {
     await using machine = await start();
-    const flood = machine.exec(['sh', '-c', 'yes'], { timeoutMs: 1500 });
+    const flood = machine.exec(['sh', '-c', 'yes'], { timeoutMs: 1500 * slowness() });
     for (let i = 0; i < 10; i++) expect((await machine.sh('echo turn')).stdout).toBe('turn');
     expect(await flood).toMatchObject({ kind: 'timed-out', stdoutTruncated: true });
   });
@@ -110,7 +113,7 @@ export function commandContract(subject: () => Subject): void {
   test('C20 C33 when time is up all that came from a command is gone, and what it printed is there', async () => {
     await using machine = await start();
     const script = 'sleep 301 & (setsid sleep 302 &) ; setsid sh -c "sleep 303 & sleep 304" & echo partial; sleep 305';
-    expect(await machine.sh(script, { timeoutMs: 500 })).toEqual({
+    expect(await machine.sh(script, { timeoutMs: 500 * slowness() })).toEqual({
       stdout: 'partial',
       stderr: '',
       exitCode: 'timed-out',
@@ -144,20 +147,20 @@ export function commandContract(subject: () => Subject): void {
     await using machine = await start();
     // Every process starts another and ends: none of them is ever there for long.
     const script = 'f() { (f &) ; }; while true; do (sleep 307 &); f; done';
-    expect(await machine.sh(script, { timeoutMs: 700 })).toMatchObject({ exitCode: 'timed-out' });
+    expect(await machine.sh(script, { timeoutMs: 700 * slowness() })).toMatchObject({ exitCode: 'timed-out' });
     expect((await machine.sh('ps -o args | grep -c "[s]leep 307"')).stdout).toBe('0');
   });
 
   test('what a command leaves in the background is not waited for, lives on, and may go on writing', async () => {
     await using machine = await start();
     const script = '(while true; do echo tick; echo tock >&2; echo x >> /tmp/ticks; sleep 0.05; done) & echo started';
-    const reply = await machine.exec(['sh', '-c', script], { timeoutMs: 10_000 });
+    const reply = await machine.exec(['sh', '-c', script], { timeoutMs: 10_000 * slowness() });
     expect(reply).toMatchObject({ kind: 'exited', exitCode: 0 });
     expect(reply.durationMs).toBeLessThan(5000);
 
     const before = Number((await machine.sh('wc -l < /tmp/ticks')).stdout);
     await expect
-      .poll(async () => Number((await machine.sh('wc -l < /tmp/ticks')).stdout), { timeout: 10_000 })
+      .poll(async () => Number((await machine.sh('wc -l < /tmp/ticks')).stdout), { timeout: 10_000 * slowness() })
       .toBeGreaterThan(before + 5);
   });
 

@@ -10,7 +10,8 @@ import type { Subject } from './backend.contract.ts';
 import { startMachine } from './machine.contract.ts';
 
 export function isolationContract(subject: () => Subject): void {
-  const start = () => startMachine(subject().backend, subject().shape);
+  const slowness = () => subject().slowness ?? 1;
+  const start = () => startMachine(subject().backend, subject().shape, slowness());
 
   test('E9 two machines see neither files nor processes of each other, and the image stays as it is', async () => {
     await using a = await start();
@@ -52,7 +53,7 @@ export function isolationContract(subject: () => Subject): void {
         `nc -w 5 192.0.2.1 80 </dev/null; echo $?; nc -w 5 127.0.0.1 ${port} </dev/null; echo $?`,
       );
       expect(stdout).toBe('1\n1');
-      expect(performance.now() - started).toBeLessThan(4000);
+      expect(performance.now() - started).toBeLessThan(4000 * slowness());
     } finally {
       server.close();
     }

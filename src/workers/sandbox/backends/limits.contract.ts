@@ -6,7 +6,8 @@ import { startMachine } from './machine.contract.ts';
 
 export function limitContract(subject: () => Subject): void {
   const start = (more: { memoryMb?: number; diskMb?: number; cpus?: number }) =>
-    startMachine(subject().backend, { ...subject().shape, ...more });
+    startMachine(subject().backend, { ...subject().shape, ...more }, slowness());
+  const slowness = () => subject().slowness ?? 1;
 
   test('a disk that is full says so, and has room again when files go', async () => {
     await using machine = await start({ memoryMb: 64, diskMb: 16 });
@@ -26,20 +27,24 @@ export function limitContract(subject: () => Subject): void {
     const { exitCode } = await machine.sh('dd if=/dev/zero of=/dev/null bs=200M count=1');
     expect([1, 137]).toContain(exitCode);
     const usage = await machine.instance.usage();
-    if (usage) expect(usage.oomKills).toBeGreaterThan(0);
+    const isCounted = !subject().traits?.includes('oom-kills-uncounted');
+    if (usage && isCounted) expect(usage.oomKills).toBeGreaterThan(0);
     expect((await machine.sh('echo alive')).stdout).toBe('alive');
   });
 
   test('a machine that forks without end is stopped at its limit, and is well once that is over', async () => {
     await using machine = await start({ memoryMb: 256, diskMb: 16 });
     const forks = 'i=0; while [ $i -lt 5000 ]; do sleep 310 & i=$((i+1)); done; wait';
-    expect((await machine.sh(forks, { timeoutMs: 10_000 })).exitCode).not.toBe(0);
+    expect((await machine.sh(forks, { timeoutMs: 10_000 * slowness() })).exitCode).not.toBe(0);
     const usage = await machine.instance.usage();
-    if (usage) expect(usage.pids).toBeLessThan(2000);
-    // What the failed shell left is still there, so there is room for one process and no pipeline.
-    await machine.exec(['killall', '-9', 'sleep']);
-    await expect
-      .poll(async () => (await machine.sh('ps -o args | grep -c "[s]leep 310"')).stdout, { timeout: 10_000 })
-      .toBe('0');
-  }, 60_000);
+    const maxPids = subject().traits?.includes('pids-of-the-host') ? 8200 : 2000;
+    if (usage) expect(usage.pids).toBeLessThan(maxPids);
+    const left = async () => {
+      // What the failed shell left is still there, so there is room for one process and no pipeline, and none for a moment
+      // when the machine was asked what it uses.
+      await machine.exec(['killall', '-9', 'sleep']);
+      return (await machine.sh('ps -o args | grep -c "[s]leep 310"')).stdout;
+    };
+    await expect.poll(left, { timeout: 10_000 * slowness() }).toBe('0');
+  }, 600_000);
 }

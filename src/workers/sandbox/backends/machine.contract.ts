@@ -18,21 +18,21 @@ export interface TestMachine extends AsyncDisposable {
   sh(script: string, more?: Partial<ExecSpec>): Promise<{ stdout: string; stderr: string; exitCode: number | string }>;
 }
 
-const patience = () => AbortSignal.timeout(PATIENCE_MS);
-
 let count = 0;
 
-export async function startMachine(backend: SandboxBackend, shape: Shape): Promise<TestMachine> {
+/** `slowness` is how much longer than usual everything takes there. */
+export async function startMachine(backend: SandboxBackend, shape: Shape, slowness = 1): Promise<TestMachine> {
+  const patienceMs = PATIENCE_MS * slowness;
   const id = `test-${process.pid}-${count++}`;
-  await backend.prepare(shape, patience());
-  const instance = await backend.create(shape, { id, signal: patience() });
+  await backend.prepare(shape, AbortSignal.timeout(patienceMs));
+  const instance = await backend.create(shape, { id, signal: AbortSignal.timeout(patienceMs) });
   const stop = async () => {
     await instance.kill();
     await instance.dispose();
   };
   let agent: Agent;
   try {
-    agent = await AgentClient.open(instance.channel, { deadlineMs: PATIENCE_MS });
+    agent = instance.agent ?? (await AgentClient.open(instance.channel, { deadlineMs: patienceMs }));
     await instance.personalize?.(agent);
   } catch (error) {
     await stop();
@@ -44,8 +44,8 @@ export async function startMachine(backend: SandboxBackend, shape: Shape): Promi
       env: [['PATH', '/usr/bin:/bin']],
       cwd: '/',
       maxOutputBytes: 1_048_576,
-      timeoutMs: PATIENCE_MS,
-      signal: patience(),
+      timeoutMs: patienceMs,
+      signal: AbortSignal.timeout((more?.timeoutMs ?? 0) + patienceMs),
       ...more,
     });
   return {

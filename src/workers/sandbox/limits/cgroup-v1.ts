@@ -71,6 +71,7 @@ class CgroupV1Group implements LimitGroup {
     const { memory, pids, cpuacct } = this.#groups;
     return {
       memoryBytes: memory.counter('memory.stat', 'total_rss'),
+      sharedBytes: memory.counter('memory.stat', 'total_shmem'),
       pids: Number(pids.read('pids.current')),
       cpuMs: Math.round(Number(cpuacct.read('cpuacct.usage')) / 1e6),
       oomKills: memory.counter('memory.oom_control', 'oom_kill'),

@@ -57,6 +57,7 @@ class CgroupV2Group implements LimitGroup {
   usage(): GroupUsage {
     return {
       memoryBytes: this.#group.counter('memory.stat', 'anon'),
+      sharedBytes: this.#group.counter('memory.stat', 'shmem'),
       pids: Number(this.#group.read('pids.current')),
       cpuMs: Math.round(this.#group.counter('cpu.stat', 'usage_usec') / 1000),
       oomKills: this.#group.counter('memory.events', 'oom_kill'),

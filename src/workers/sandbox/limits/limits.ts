@@ -17,6 +17,8 @@ export interface Limits {
 export interface GroupUsage {
   /** Without what the files on the disk take. */
   memoryBytes: number;
+  /** Memory that is a file: that of the disk, and what programs share. */
+  sharedBytes: number;
   pids: number;
   cpuMs: number;
   /** How often the kernel had to end a process because the memory was used up. */

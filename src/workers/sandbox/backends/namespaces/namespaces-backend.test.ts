@@ -19,7 +19,7 @@ describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : `
     cache = await tempDir();
     backend = new NamespacesBackend({ cacheDir: cache.root });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
-    shape = { image, cpus: 1, memoryMb: 256, diskMb: 64, network: false };
+    shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
   });
 
   afterAll(async () => {

@@ -1,5 +1,5 @@
 /**
- * One sandbox of namespaces: the launcher outside, and everything inside that ends with it.
+ * A machine that a launcher made: the launcher outside, and everything inside that ends with it.
  *
  * The launcher holds the first process of the sandbox and ends only when nothing in there lives, so its exit is the
  * proof. It dies with this process, and the sandbox with it.
@@ -17,17 +17,27 @@ const STDERR_TAIL_BYTES = 4096;
 /** The launcher ends when its sandbox did. Should it not, it is ended itself, and the sandbox dies with it. */
 const KILL_MS = 5000;
 
-export class NamespaceMachine implements Instance {
+export interface Launch {
+  launcher: string;
+  args: readonly string[];
+  group: LimitGroup;
+  /** Where the disk of the sandbox is mounted, as its first process sees it. */
+  diskPath: '/' | '/root';
+  /** A kernel that is a program keeps the memory of its guest in a file. */
+  memory: 'of-processes' | 'a-file';
+}
+
+export class LaunchedMachine implements Instance {
   readonly channel: Duplex;
   readonly pid: number;
   readonly exited: Promise<Ending>;
   readonly #launcher: ChildProcess;
-  readonly #group: LimitGroup;
+  readonly #launch: Launch;
   #disposing: Promise<void> | undefined;
 
-  private constructor(launcher: ChildProcess, group: LimitGroup) {
+  private constructor(launcher: ChildProcess, launch: Launch) {
     this.#launcher = launcher;
-    this.#group = group;
+    this.#launch = launch;
     this.pid = launcher.pid!;
     this.channel = launcher.stdio[3] as Duplex;
     // Whoever speaks over it learns of its end there; before that nobody listens.
@@ -36,15 +46,22 @@ export class NamespaceMachine implements Instance {
   }
 
   /** Resolves when the launcher runs; whether the agent does is for its greeting to say. */
-  static async start(launcher: string, args: readonly string[], group: LimitGroup): Promise<NamespaceMachine> {
-    const child = spawn(launcher, args, { detached: true, env: {}, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  static async start(launch: Launch): Promise<LaunchedMachine> {
+    const stdio = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
+    const child = spawn(launch.launcher, launch.args, { detached: true, env: {}, stdio: [...stdio] });
     await once(child, 'spawn');
-    return new NamespaceMachine(child, group);
+    return new LaunchedMachine(child, launch);
   }
 
   async usage(): Promise<Usage | undefined> {
-    const used = this.#group.usage();
-    return used && { ...used, diskBytes: this.#diskBytes() };
+    const { group, memory } = this.#launch;
+    const used = group.usage();
+    if (!used) return undefined;
+
+    const { memoryBytes, sharedBytes, ...counts } = used;
+    const diskBytes = this.#diskBytes();
+    const fileBytes = memory === 'a-file' ? Math.max(0, sharedBytes - diskBytes) : 0;
+    return { ...counts, memoryBytes: memoryBytes + fileBytes, diskBytes };
   }
 
   async kill(): Promise<void> {
@@ -56,16 +73,16 @@ export class NamespaceMachine implements Instance {
   }
 
   async dispose(): Promise<void> {
-    this.#disposing ??= this.#group.release();
+    this.#disposing ??= this.#launch.group.release();
     this.channel.destroy();
     await this.#disposing;
   }
 
-  /** Of the layer above the image. The root is asked for as such: no name in it is looked at. */
+  /** Of the layer above the image. It is asked for as a mount of the launcher's: no name in it is looked at. */
   #diskBytes(): number {
     try {
       const [first] = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'latin1').split(' ');
-      const { bsize, blocks, bfree } = statfsSync(`/proc/${first}/root`);
+      const { bsize, blocks, bfree } = statfsSync(`/proc/${first}/root${this.#launch.diskPath}`);
       return (blocks - bfree) * bsize;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;

@@ -1,0 +1,89 @@
+/** The contract on gVisor, where `runsc` is. */
+import { chmodSync } from 'node:fs';
+
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { guestRoot, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
+import { backendContract } from '../backend.contract.ts';
+import { startMachine } from '../machine.contract.ts';
+import type { Shape } from '../backend.ts';
+import { GvisorBackend } from './gvisor-backend.ts';
+import { findRunsc } from './runsc.ts';
+
+const whyNot = whyNoGuestRoot() ?? (findRunsc() === undefined ? 'the package runsc is missing' : undefined);
+
+describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
+  vi.setConfig({ testTimeout: 60_000 });
+  let root: TempDir;
+  let cache: TempDir;
+  let backend: GvisorBackend;
+  let shape: Shape;
+
+  beforeAll(async () => {
+    root = await guestRoot();
+    cache = await tempDir();
+    backend = new GvisorBackend({ cacheDir: cache.root });
+    const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
+    shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
+  });
+
+  afterAll(async () => {
+    await root[Symbol.asyncDispose]();
+    await cache[Symbol.asyncDispose]();
+  });
+
+  test('the probe starts a machine and says what holds it', async () => {
+    expect(await backend.probe(AbortSignal.timeout(20_000))).toEqual({
+      ok: true,
+      isolation: 'userspace-kernel',
+      detail: expect.stringMatching(/^runsc \S+, (ids of its own|rootless), limits by (cgroup2|cgroup1|rlimits)$/),
+    });
+  });
+
+  test('memory that is held back costs the host little, and what a command takes is counted', async () => {
+    await using machine = await startMachine(backend, { ...shape, memoryMb: 128 });
+    const idle = await machine.instance.usage();
+    if (!idle) return;
+    expect(idle.memoryBytes).toBeLessThan(100 * 2 ** 20);
+    await machine.sh('head -c 50000000 /dev/zero > /dev/shm/f');
+    const used = await machine.instance.usage();
+    expect(used!.memoryBytes - idle.memoryBytes).toBeGreaterThan(45e6);
+    expect(used!.diskBytes).toBeLessThan(2 ** 20);
+  });
+
+  test('commands that together want more memory than there is do not get it, and others start again after', async () => {
+    await using machine = await startMachine(backend, { ...shape, memoryMb: 64 });
+    // Each doubles a text up to 64 MiB and keeps it.
+    const hog = 'x=aaaaaaaa; i=0; while [ $i -lt 23 ]; do x=$x$x; i=$((i+1)); done; sleep 60';
+    const hogs = Array.from({ length: 6 }, () => machine.sh(hog, { timeoutMs: 10_000 }));
+    expect((await Promise.all(hogs)).map(({ exitCode }) => exitCode)).not.toContain(0);
+    // The first may find that there is none left; then there is.
+    await machine.sh('true');
+    expect((await machine.sh('echo alive')).stdout).toBe('alive');
+    expect((await machine.instance.usage())?.memoryBytes ?? 0).toBeLessThan(400 * 2 ** 20);
+  }, 120_000);
+
+  test('as a runsc that is none it says so', async () => {
+    await using folder = await tempDir({ runsc: '#!/bin/sh\nexit 3\n' });
+    chmodSync(folder.path('runsc'), 0o755);
+    vi.stubEnv('PATH', `${folder.root}:${process.env.PATH}`);
+    const other = new GvisorBackend({ cacheDir: cache.root });
+    try {
+      expect(await other.probe(AbortSignal.timeout(20_000))).toEqual({
+        ok: false,
+        reason: expect.stringContaining('Command failed'),
+        stderrTail: '',
+      });
+      expect(other.fingerprint()).toContain(folder.root);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  backendContract('gvisor', () => ({
+    backend,
+    shape,
+    traits: ['oom-kills-uncounted', 'pids-of-the-host'],
+    slowness: 3,
+  }));
+});

@@ -1,0 +1,140 @@
+/**
+ * The backend that isolates by gVisor: a kernel in a program, which answers the guest's system calls itself.
+ *
+ * `runsc` runs in a jail of namespaces that a launcher makes, so all of it ends with one process and leaves nothing. As an
+ * ordinary user it is told to be rootless; what a sandbox is does not change by that.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { silentLog, type Log } from '#contract';
+import { buildAgent } from '../../guest/build-agent.ts';
+import { buildProgram, sourcePath } from '../../guest/c-program.ts';
+import { openLimiter, type Limiter } from '../../limits/limits.ts';
+import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
+import { LaunchedMachine } from '../launcher/launched-machine.ts';
+import { buildLauncher, isRoot, placeArguments } from '../launcher/launcher.ts';
+import { tryMachine } from '../launcher/try-machine.ts';
+import { maxFileMb, MAX_PROCESSES, runtimeConfig } from './bundle.ts';
+import { askRunsc, findRunsc, fingerprintOf, type Runsc } from './runsc.ts';
+
+const PROBE_MS = 20_000;
+
+/** What gVisor needs for itself, beside the memory of the guest: for its kernel, and for each process that it keeps. */
+const OWN_MEMORY_MB = 256;
+
+/** A process of the guest is one of the host, and threads of gVisor's kernel that serve it. Without room it gives up. */
+const HOST_TASKS = 16 * MAX_PROCESSES;
+
+interface Tools {
+  runsc: Runsc;
+  launcher: string;
+  agent: string;
+  /** A library of ours for the programs of the guest. */
+  statx: string;
+}
+
+export class GvisorBackend implements SandboxBackend {
+  readonly name = 'gvisor';
+  readonly rung = 'gvisor';
+  readonly #cacheDir: string;
+  readonly #log: Log;
+  readonly #limiter: Limiter;
+  #tools: Promise<Tools> | undefined;
+
+  constructor({
+    cacheDir,
+    log = silentLog,
+    limiter = openLimiter(),
+  }: {
+    cacheDir: string;
+    log?: Log;
+    limiter?: Limiter;
+  }) {
+    this.#cacheDir = cacheDir;
+    this.#log = log;
+    this.#limiter = limiter;
+  }
+
+  fingerprint(): string {
+    return fingerprintOf(findRunsc());
+  }
+
+  async prepare(): Promise<void> {
+    await this.#ready();
+  }
+
+  async create({ image, ...shape }: Shape, { id, signal }: { id: string; signal: AbortSignal }): Promise<Instance> {
+    const machine = await this.#start({ ...shape, rootDir: image.rootDir }, id);
+    if (!signal.aborted) return machine;
+    await machine.kill();
+    await machine.dispose();
+    throw signal.reason;
+  }
+
+  /** The state of a machine lies in the memory of its jail, so only groups can be left. */
+  async sweep(): Promise<void> {
+    await this.#limiter.sweep();
+  }
+
+  async close(): Promise<void> {}
+
+  /** Starts a machine on an empty root and has its agent answer. */
+  async probe(signal: AbortSignal): Promise<Probe> {
+    if (process.platform !== 'linux') return { ok: false, reason: 'gVisor needs Linux', stderrTail: '' };
+    const rootDir = join(this.#cacheDir, 'empty-root');
+    const start = async () => {
+      mkdirSync(rootDir, { recursive: true });
+      return this.#start({ rootDir, cpus: 1, memoryMb: 64, diskMb: 16 }, `probe-${randomUUID()}`);
+    };
+    const refusal = await tryMachine(start, { deadlineMs: PROBE_MS, signal });
+    if (refusal) return { ok: false, ...refusal };
+    const { runsc } = await this.#ready();
+    const ids = isRoot() ? 'ids of its own' : 'rootless';
+    const detail = `runsc ${runsc.version}, ${ids}, limits by ${this.#limiter.kind}`;
+    return { ok: true, isolation: 'userspace-kernel', detail };
+  }
+
+  async #start(
+    shape: { rootDir: string; cpus: number; memoryMb: number; diskMb: number },
+    id: string,
+  ): Promise<LaunchedMachine> {
+    const { runsc, launcher, agent, statx } = await this.#ready();
+    const memoryMb = shape.memoryMb + OWN_MEMORY_MB;
+    const group = this.#limiter.make(id, { ...shape, memoryMb, maxProcesses: HOST_TASKS });
+    try {
+      const args = [
+        ...placeArguments({ ...shape, id, agent, entrances: group.entrances }),
+        ...['--runsc', runsc.path, '--config', JSON.stringify(runtimeConfig({ ...shape, id }))],
+        ...['--max-file-mb', `${maxFileMb(shape)}`, '--statx', statx],
+        ...['--', '--root=/state', ...runsc.options, 'run', '--bundle', '/bundle', id],
+      ];
+      return await LaunchedMachine.start({ launcher, args, group, diskPath: '/root', memory: 'a-file' });
+    } catch (error) {
+      await group.release();
+      throw error;
+    }
+  }
+
+  #ready(): Promise<Tools> {
+    this.#tools ??= this.#find().catch((error: unknown) => {
+      this.#tools = undefined;
+      throw error;
+    });
+    return this.#tools;
+  }
+
+  async #find(): Promise<Tools> {
+    const path = findRunsc();
+    if (path === undefined) throw new Error('there is no runsc on the PATH');
+    const runsc = await askRunsc(path, { isRoot: isRoot() });
+    const cacheDir = join(this.#cacheDir, 'programs');
+    const source = sourcePath('launcher.c', import.meta.url);
+    const launcher = await buildLauncher('gvisor-launcher', source, cacheDir);
+    const sources = [sourcePath('statx.c', import.meta.url)];
+    const statx = await buildProgram({ name: 'statx', sources, cacheDir, kind: 'library' });
+    this.#log.debug('gVisor is there', { ...runsc });
+    return { runsc, launcher, agent: await buildAgent(cacheDir), statx };
+  }
+}

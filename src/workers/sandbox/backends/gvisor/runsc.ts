@@ -1,0 +1,72 @@
+/**
+ * The program `runsc` as this host has it: where it lies, what it calls itself, and which options it knows.
+ *
+ * Its options came and went over the years, so the program is asked for them and nothing is concluded from its version.
+ */
+import { execFile } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Without these a sandbox would be another one than is promised. */
+const NEEDED = ['network', 'ignore-cgroups', 'rootless'];
+
+const ASK_MS = 10_000;
+
+export interface Runsc {
+  path: string;
+  version: string;
+  /** Said before the command, for every sandbox. */
+  options: readonly string[];
+}
+
+/** The first on the PATH. */
+export function findRunsc(path = process.env.PATH ?? ''): string | undefined {
+  return path
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, 'runsc'))
+    .find(isExecutable);
+}
+
+/** Changes whenever the program does. */
+export function fingerprintOf(program: string | undefined): string {
+  if (program === undefined) return '';
+  const { mtimeMs, size } = statSync(program);
+  return `${program} ${size} ${mtimeMs}`;
+}
+
+export async function askRunsc(path: string, { isRoot }: { isRoot: boolean }): Promise<Runsc> {
+  const known = optionsIn(await say(path, 'flags'));
+  const missing = NEEDED.filter((name) => !known.has(name));
+  if (missing.length > 0) throw new Error(`${path} has no option ${missing.join(', ')}: install a newer gVisor`);
+
+  // The platform is left to the build: its default is the best that needs no device.
+  const options = ['--network=none', '--ignore-cgroups'];
+  // The writable layer is the launcher's. Builds that know this option lay one of their own over it unless told.
+  if (known.has('overlay2')) options.push('--overlay2=none');
+  if (!isRoot) options.push('--rootless');
+  const [version = ''] = (await say(path, '--version')).split('\n');
+  return { path, version: version.replace('runsc version ', ''), options };
+}
+
+async function say(path: string, word: string): Promise<string> {
+  const { stdout, stderr } = await run(path, [word], { timeout: ASK_MS, env: {} });
+  return stdout + stderr;
+}
+
+/** From help of the usual form of Go programs: a line of two blanks, a dash and the name for each. */
+function optionsIn(help: string): Set<string> {
+  return new Set([...help.matchAll(/^ {2}-{1,2}([\w-]+)/gm)].map(([, name]) => name!));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

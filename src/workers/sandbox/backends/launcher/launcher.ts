@@ -1,0 +1,46 @@
+/** The programs that make the place of a machine: how they are built, and what each of them is told. */
+import { randomInt } from 'node:crypto';
+
+import { buildProgram, sourcePath } from '../../guest/c-program.ts';
+
+/** Above what systems give to people and containers; a range of its own for each of many sandboxes. */
+const FIRST_ID = 0x7000_0000;
+const RANGES = 4096;
+const IDS = 65_536;
+
+const SHARED_SOURCES = ['launching.c', 'launching.h'].map((name) => sourcePath(name, import.meta.url));
+
+/** `source` is the backend's part of it. */
+export function buildLauncher(name: string, source: string, cacheDir: string): Promise<string> {
+  return buildProgram({ name, sources: [source, ...SHARED_SOURCES], cacheDir });
+}
+
+export interface Place {
+  id: string;
+  rootDir: string;
+  agent: string;
+  diskMb: number;
+  /** Of the group that holds its limits. */
+  entrances: readonly string[];
+}
+
+export function placeArguments({ id, rootDir, agent, diskMb, entrances }: Place): string[] {
+  const options: [name: string, value: string | number][] = [
+    ['--root', rootDir],
+    ['--agent', agent],
+    ['--disk-mb', diskMb],
+    ['--hostname', hostnameOf(id)],
+    ...entrances.map((file): [string, string] => ['--cgroup', file]),
+  ];
+  if (isRoot()) options.push(['--first-id', FIRST_ID + randomInt(RANGES) * IDS]);
+  return options.flatMap(([name, value]) => [name, String(value)]);
+}
+
+export function hostnameOf(id: string): string {
+  return `sandbox-${id.slice(0, 8)}`;
+}
+
+/** Root's sandboxes get ids of their own that belong to nobody here; a user's sandbox has one id, which is his. */
+export function isRoot(): boolean {
+  return process.geteuid?.() === 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * What the launchers of the backends do alike: see launching.c.
+ */
+#ifndef LAUNCHING_H
+#define LAUNCHING_H
+
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+enum { CHANNEL = 3, MAX_CGROUPS = 8 };
+
+/* What the daemon says about the place; a launcher has further words of its own. */
+struct given {
+  const char *root, *agent, *hostname, *cgroups[MAX_CGROUPS];
+  int cgroup_count;
+  unsigned long disk_mb, first_id;
+};
+
+extern struct given given;
+
+/* Says why and ends. */
+_Noreturn void stop(const char *format, ...);
+
+/* Whether the word was one of those above. */
+bool take_argument(const char *name, const char *value);
+
+/* Runs `be_inside` as process 1 of new namespaces, waits for it, and ends as it did. */
+_Noreturn void launch(void (*be_inside)(int image));
+
+/* First of all inside: own mounts, and the root, at /tmp/root. Returns a descriptor of it. */
+int make_root(int image);
+
+/* /tmp and /etc/hosts in the root, which is the root of this process. */
+void furnish_root(void);
+
+/* A copy in memory. To be made outside: inside, the files of the daemon are those of a stranger. */
+int copy_agent(void);
+
+void attach(const char *source, const char *target, const char *type, unsigned long flags, const char *options);
+void make_directory(const char *path, mode_t mode);
+/* The host's device of that name, in a directory. */
+void make_node(const char *directory, const char *name);
+/* Into a directory that nothing of the old root is seen from. */
+void pivot_into(int root);
+void limit(int resource, rlim_t value);
+
+#endif

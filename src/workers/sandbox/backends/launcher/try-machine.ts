@@ -1,0 +1,29 @@
+/** Whether a machine starts and its agent answers: what a probe of a backend has to see. */
+import { AgentClient } from '../../guest/agent-client.ts';
+import type { Instance } from '../backend.ts';
+
+export interface Refusal {
+  reason: string;
+  stderrTail: string;
+}
+
+/** Undefined when it answered; the machine is gone either way. */
+export async function tryMachine(
+  start: () => Promise<Instance>,
+  options: { deadlineMs: number; signal: AbortSignal },
+): Promise<Refusal | undefined> {
+  let machine: Instance | undefined;
+  try {
+    machine = await start();
+    const agent = await AgentClient.open(machine.channel, options);
+    agent.close();
+    return undefined;
+  } catch (error) {
+    await machine?.kill();
+    const stderrTail = (await machine?.exited)?.stderrTail ?? '';
+    return { reason: stderrTail || (error as Error).message, stderrTail };
+  } finally {
+    await machine?.kill();
+    await machine?.dispose();
+  }
+}
