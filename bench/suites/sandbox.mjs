@@ -8,10 +8,11 @@ import { formatMs, formatNumber, time } from '../units.mjs';
 import { AgentClient, GuestFiles, imagesHere, NamespacesBackend } from './sandbox/built.mjs';
 import { BenchRoot } from './sandbox/root.mjs';
 import { bwrap, bare, makeRuncBundle, runc } from './sandbox/peers.mjs';
+import { measureRungs } from './sandbox/rungs.mjs';
 
 export const name = 'sandbox';
 export const description =
-  'Disposable machines of namespaces, in this process, beside bwrap and runc started for each command.';
+  'Disposable machines of namespaces, in this process, beside bwrap and runc started for each command; then every rung.';
 
 const OURS = 'workcell';
 const MIB = 2 ** 20;
@@ -26,6 +27,7 @@ export async function run(harness) {
     await measureFiles(harness, bench);
     await measureMany(harness, bench);
     await measurePython(harness, bench);
+    await measureRungs(harness, root);
   } finally {
     await bench.stopAll();
     root.remove();
@@ -197,7 +199,7 @@ class Machines {
   }
 
   async start(image = { name: 'bench', ref: 'bench', digest: 'none', rootDir: this.#root.path, env: [] }) {
-    const shape = { image, cpus: 1, memoryMb: 256, diskMb: 64, network: false };
+    const shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
     const instance = await this.#backend.create(shape, { id: `bench-${this.#count++}`, signal });
     const agent = await AgentClient.open(instance.channel, { deadlineMs: 10_000 });
     const env = [['PATH', '/usr/bin:/bin']];

@@ -1,13 +1,25 @@
 /** What tests share. Never imported by the product, never published. */
+export { fakeRung, no, yes, type FakeRung } from './fake-rung.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
 export { ociImage, type TestImage } from './oci-image.ts';
-export { failureOf, insert, remove, replace, updateLines } from './batch-files.ts';
+export { failureOf, insert, remove, replace, updateCases, updateLines } from './batch-files.ts';
 export { run } from './run.ts';
-export { IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from './sandbox-cases.ts';
+export {
+  CASE_PATIENCE_MS,
+  IMAGE_PATIENCE_MS,
+  serveSandboxes,
+  SLOWNESS,
+  TEST_BACKEND,
+  TEST_ISOLATIONS,
+  whyNoSandbox,
+  type SandboxCases,
+} from './sandbox-cases.ts';
 export { serveWorker, type ServedWorker } from './serve-worker.ts';
 export { shellCases } from './shell-cases.ts';
 export { startEngine, type TestEngine } from './start-engine.ts';
 export { tarArchive, type TestEntry } from './tar-archive.ts';
 export { tempDir, type TempDir } from './temp-dir.ts';
 export { startRegistry } from './test-registry.ts';
+export { watchTurns } from './watch-turns.ts';
 export { guestRoot, whyNoGuestRoot } from './guest-root.ts';
+export { qemuCache, whyNoQemu } from './qemu.ts';

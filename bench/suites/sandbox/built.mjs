@@ -2,6 +2,9 @@
 const area = '../../../dist/workers/sandbox';
 
 export const { NamespacesBackend } = await import(`${area}/backends/namespaces/index.js`);
+export const { GvisorBackend } = await import(`${area}/backends/gvisor/index.js`);
+export const { QemuBackend } = await import(`${area}/backends/qemu/index.js`);
+export const { WarmPool } = await import(`${area}/backends/warm-pool.js`);
 export const { AgentClient } = await import(`${area}/guest/agent-client.js`);
 export const { GuestFiles } = await import(`${area}/guest/guest-files.js`);
 

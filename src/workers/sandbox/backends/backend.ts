@@ -17,7 +17,6 @@ export interface Shape {
   cpus: number;
   memoryMb: number;
   diskMb: number;
-  network: boolean;
 }
 
 export type Probe =
@@ -31,7 +30,7 @@ export interface SandboxBackend {
   readonly rung: string;
   /** What a verdict depends on beside the kernel of the host: it changes when the programs do that the backend calls. */
   fingerprint(): string;
-  /** Starts something and sees it answer; the verdict is kept. */
+  /** Starts something and sees it answer, each time anew: the ladder keeps the verdict. */
   probe(signal: AbortSignal): Promise<Probe>;
   /** Makes what machines of this shape share; once, however often it is asked for. */
   prepare(shape: Shape, signal: AbortSignal): Promise<void>;
@@ -64,6 +63,8 @@ export interface Instance {
   readonly channel: Duplex;
   readonly pid: number;
   readonly exited: Promise<Ending>;
+  /** The agent, where it was greeted before; whoever gets the machine speaks over this one. */
+  readonly agent?: AgentClient;
   /** What a machine that was copied from another has to be told before anybody uses it: who and when it is. */
   personalize?(agent: AgentClient): Promise<void>;
   /** Undefined where nothing counts it. */

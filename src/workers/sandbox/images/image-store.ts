@@ -5,6 +5,7 @@
  *   refs/<hash of a reference>.json      what a reference means, and the settings of that image
  *   holds/sha256-<chain id>/<process>    who uses the image now
  *   blobs/sha256-<digest>                downloads
+ *   erofs/sha256-<chain id>.erofs        the image as a disk, where machines of QEMU use it
  *
  * Everything appears by rename and is never changed afterwards. Several processes may use the directory at once.
  */
@@ -152,6 +153,7 @@ export class ImageStore {
     renameSync(this.treeDir(digest), trash);
     rmSync(trash, { recursive: true, force: true });
     rmSync(this.#holdsDir(digest), { recursive: true, force: true });
+    rmSync(join(this.dir, 'erofs', `${fileName(digest)}.erofs`), { force: true });
   }
 
   usedAtMs(digest: string): number {

@@ -9,6 +9,8 @@ const TAIL_LINES = 5;
 export interface ProgramOptions {
   signal: AbortSignal;
   timeoutMs: number;
+  /** The server's own directory when absent. */
+  cwd?: string;
   env?: Record<string, string>;
   /** What to say when the program is not installed. */
   hint: string;
@@ -18,14 +20,20 @@ export interface ProgramOptions {
 
 /** Its standard output. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions): Promise<string> {
-  const { signal, timeoutMs, hint, advice } = options;
+  const { signal, timeoutMs, cwd, hint, advice } = options;
   const env = { ...ownEnv(), ...options.env };
   const children = await Children.open();
   const stop = () => void children.close();
   try {
     signal.throwIfAborted();
     signal.addEventListener('abort', stop);
-    const child = await children.start({ argv, env, maxOutputBytes: MAX_OUTPUT_BYTES, timeoutMs });
+    const child = await children.start({
+      argv,
+      env,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      timeoutMs,
+      ...(cwd !== undefined && { cwd }),
+    });
     const { exitCode, signal: killedBy, timedOut, stdout, stderr } = await child.done;
     signal.throwIfAborted();
     if (exitCode === 0) return stdout.toString();

@@ -1,0 +1,43 @@
+/** A rung of the ladder whose verdict a test decides; it makes no machines. */
+import type { Isolation, Probe, SandboxBackend } from '#workers/sandbox';
+
+export interface FakeRung extends SandboxBackend {
+  /** What the next probe says; a test changes it when the host changes. */
+  answer: Probe;
+  /** What `fingerprint()` gives. */
+  programs: string;
+  probes: number;
+  /** Passes before a probe answers. */
+  beforeAnswer: () => Promise<void>;
+}
+
+export const yes = (isolation: Isolation): Probe => ({
+  ok: true,
+  isolation,
+  detail: 'fake',
+});
+
+export const no = (reason: string): Probe => ({ ok: false, reason, stderrTail: '' });
+
+export function fakeRung(rung: string, answer: Probe): FakeRung {
+  return {
+    name: rung.split('+')[0] as SandboxBackend['name'],
+    rung,
+    answer,
+    programs: 'one',
+    probes: 0,
+    beforeAnswer: async () => {},
+    fingerprint() {
+      return this.programs;
+    },
+    async probe() {
+      this.probes++;
+      await this.beforeAnswer();
+      return this.answer;
+    },
+    prepare: async () => {},
+    create: () => Promise.reject(new Error('this rung makes no machines')),
+    sweep: async () => {},
+    close: async () => {},
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Where tests of virtual machines find what all of them need: the programs, and one kernel.
+ *
+ * The kernel survives the run, like the packages beside it; the first test that needs it downloads it.
+ */
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { missingFor, prepareKernel } from '#workers/sandbox';
+import { whyNoGuestRoot } from './guest-root.ts';
+import { tempDir, type TempDir } from './temp-dir.ts';
+
+const SHARED_DIR = fileURLToPath(new URL('../../node_modules/.cache/workcell-qemu', import.meta.url));
+
+const DOWNLOAD_MS = 600_000;
+
+/** Why no virtual machine of a busybox root starts here, or undefined. */
+export async function whyNoQemu(): Promise<string | undefined> {
+  const missing = missingFor('qemu').map((need) => need.package);
+  if (missing.length > 0) return `missing: ${missing.join(', ')}`;
+  try {
+    await prepareKernel(SHARED_DIR, { signal: AbortSignal.timeout(DOWNLOAD_MS) });
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return whyNoGuestRoot();
+}
+
+/** A cache directory of one's own for virtual machines; only the kernel in it is everybody's. */
+export async function qemuCache(): Promise<TempDir> {
+  const dir = await tempDir();
+  mkdirSync(`${SHARED_DIR}/kernels`, { recursive: true });
+  symlinkSync(`${SHARED_DIR}/kernels`, dir.path('kernels'));
+  return dir;
+}

@@ -1,0 +1,50 @@
+/**
+ * A machine whose agent was greeted before anybody asked for it.
+ *
+ * It is told who it is by whoever hands it out, so whoever gets it has nothing to tell it any more.
+ */
+import type { Duplex } from 'node:stream';
+
+import type { AgentClient } from '../guest/agent-client.ts';
+import type { Ending, Instance, Usage } from './backend.ts';
+import { within } from './within.ts';
+
+export class GreetedInstance implements Instance {
+  readonly agent: AgentClient;
+  readonly #instance: Instance;
+
+  constructor(instance: Instance, agent: AgentClient) {
+    this.#instance = instance;
+    this.agent = agent;
+  }
+
+  /** Tells it who and when it is. Rejects when it does not answer in time, or not at all. */
+  async introduce(deadlineMs: number): Promise<void> {
+    const lost = this.agent.closed.then((reason) => Promise.reject(reason));
+    await within(deadlineMs, Promise.race([this.#instance.personalize?.(this.agent), lost]));
+  }
+
+  get channel(): Duplex {
+    return this.#instance.channel;
+  }
+
+  get pid(): number {
+    return this.#instance.pid;
+  }
+
+  get exited(): Promise<Ending> {
+    return this.#instance.exited;
+  }
+
+  usage(): Promise<Usage | undefined> {
+    return this.#instance.usage();
+  }
+
+  kill(): Promise<void> {
+    return this.#instance.kill();
+  }
+
+  dispose(): Promise<void> {
+    return this.#instance.dispose();
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * What runs the guest's instructions: the processor itself, by the means of this system, or an emulator.
+ *
+ * An accelerated machine is a machine of the hardware. An emulated one is as separate but some twenty times slower.
+ */
+import type { Isolation } from '../backend.ts';
+
+export type Accelerator = 'kvm' | 'hvf' | 'whpx' | 'tcg';
+
+/** The system that has it; tcg is everywhere. */
+const SYSTEMS: Record<Exclude<Accelerator, 'tcg'>, NodeJS.Platform> = { kvm: 'linux', hvf: 'darwin', whpx: 'win32' };
+
+/** How long a boot may take before it counts as none. */
+const BOOT_MS: Record<Accelerator, number> = { kvm: 5_000, hvf: 5_000, whpx: 10_000, tcg: 60_000 };
+
+export function bootDeadlineMs(accelerator: Accelerator): number {
+  return BOOT_MS[accelerator];
+}
+
+export function isolationOf(accelerator: Accelerator): Isolation {
+  return accelerator === 'tcg' ? 'emulated-vm' : 'hardware-vm';
+}
+
+/** Why this system cannot have it, or undefined. */
+export function whyNotHere(accelerator: Accelerator, platform: NodeJS.Platform = process.platform): string | undefined {
+  if (accelerator === 'tcg') return undefined;
+  const needed = SYSTEMS[accelerator];
+  return platform === needed ? undefined : `${accelerator} is of ${needed}, and this is ${platform}`;
+}

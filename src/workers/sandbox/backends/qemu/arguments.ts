@@ -1,0 +1,117 @@
+/**
+ * The command line of QEMU for one machine.
+ *
+ * Two machines that share a state must have the same devices in the same order, so everything but where the memory and the
+ * scratch disk come from is the same for a template and its clones. Descriptors: 3 is the agent's channel, 4 is QMP, 5 is
+ * the state that a clone starts from. The console is standard output.
+ */
+import type { Accelerator } from './accelerators.ts';
+import type { Ingredients } from './ingredients.ts';
+import { kernelLine } from './kernel-line.ts';
+
+/** `microvm` starts fastest; `q35` has a clock that an emulated kernel can trust when the other one hangs. */
+export type MachineKind = 'microvm' | 'q35' | 'virt';
+
+export interface MachineSpec {
+  readonly accelerator: Accelerator;
+  readonly machine: MachineKind;
+  readonly cpus: number;
+  /** What commands have; the kernel gets its own beside it. */
+  readonly memoryMb: number;
+  readonly ingredients: Pick<Ingredients, 'kernel' | 'initramfs' | 'root'>;
+  /** A file behind the memory. Shared: what the guest writes goes there. Private: it stays with the machine. */
+  readonly memory?: { readonly path: string; readonly use: 'shared' | 'private'; readonly isReadOnly?: boolean };
+  /** Without one the machine writes to its memory. Private: the file stays as it is. */
+  readonly scratch?: { readonly path: string; readonly use: 'shared' | 'private' };
+  /** `state`: it waits for a state instead of booting. */
+  readonly start?: 'boot' | 'state';
+}
+
+/** The text of the kernel, its tables and the agent. */
+export const KERNEL_MEMORY_MB = 64;
+
+/** An emulator may fill this much memory with translated code; by itself it would take a gibibyte. */
+export const TRANSLATED_MB = 192;
+
+const ACCELERATORS: Record<Accelerator, string> = {
+  kvm: 'kvm',
+  hvf: 'hvf',
+  whpx: 'whpx',
+  tcg: `tcg,tb-size=${TRANSLATED_MB}`,
+};
+
+const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
+
+/** The one for this processor: a guest is of the same kind as its host. */
+export function qemuProgram(arch: NodeJS.Architecture = process.arch): string {
+  return arch === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64';
+}
+
+/** In the order they are to be tried. */
+export function machineKinds(arch: NodeJS.Architecture = process.arch): readonly MachineKind[] {
+  return arch === 'arm64' ? ['virt'] : ['microvm', 'q35'];
+}
+
+export function qemuArguments(spec: MachineSpec): string[] {
+  const { accelerator, machine, cpus, ingredients, start } = spec;
+  return [
+    ...['-accel', ACCELERATORS[accelerator], '-cpu', cpuModel(accelerator, machine), '-smp', String(cpus)],
+    ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-sandbox', SANDBOX],
+    ...memoryArguments(spec),
+    ...['-kernel', ingredients.kernel, '-initrd', ingredients.initramfs, '-append', kernelLine({ accelerator })],
+    ...['-chardev', 'stdio,id=console,signal=off', '-serial', 'chardev:console'],
+    ...['-chardev', 'socket,id=qmp,fd=4', '-mon', 'chardev=qmp,mode=control'],
+    ...['-device', device('virtio-serial', machine)],
+    ...['-chardev', 'socket,id=agent,fd=3', '-device', 'virtserialport,chardev=agent,name=agent'],
+    ...diskArguments(spec),
+    ...(start === 'state' ? ['-incoming', 'defer'] : []),
+  ];
+}
+
+function memoryArguments({ machine, memoryMb, memory }: MachineSpec): string[] {
+  const size = `${memoryMb + KERNEL_MEMORY_MB}M`;
+  if (!memory) return ['-M', machineModel(machine), '-m', size];
+  const backend = {
+    'qom-type': 'memory-backend-file',
+    id: 'ram',
+    size: (memoryMb + KERNEL_MEMORY_MB) * 2 ** 20,
+    'mem-path': memory.path,
+    share: memory.use === 'shared',
+    // The file is opened for reading only, and the memory is written all the same.
+    ...(memory.isReadOnly && { readonly: true, rom: 'off' }),
+  };
+  return ['-M', `${machineModel(machine)},memory-backend=ram`, '-m', size, '-object', JSON.stringify(backend)];
+}
+
+/** The agent knows its disks by their serial numbers. */
+function diskArguments({ machine, ingredients, scratch }: MachineSpec): string[] {
+  const root = { driver: 'file', filename: ingredients.root, 'node-name': 'root', 'read-only': true, locking: 'off' };
+  const disk = [
+    '-blockdev',
+    JSON.stringify(root),
+    '-device',
+    `${device('virtio-blk', machine)},drive=root,serial=root`,
+  ];
+  if (!scratch) return disk;
+
+  const file = `file=${scratch.path.replaceAll(',', ',,')},file.locking=off`;
+  const drive = `if=none,id=scratch,${file},format=raw,cache=unsafe,snapshot=${scratch.use === 'private' ? 'on' : 'off'}`;
+  return [...disk, '-drive', drive, '-device', `${device('virtio-blk', machine)},drive=scratch,serial=scratch`];
+}
+
+function machineModel(machine: MachineKind): string {
+  return machine === 'microvm' ? 'microvm,isa-serial=on' : machine;
+}
+
+function device(name: string, machine: MachineKind): string {
+  return `${name}-${machine === 'q35' ? 'pci' : 'device'}`;
+}
+
+/** Of the emulated ones, that on which the kernel starts fastest; without rdrand the first random bytes take a second. */
+function cpuModel(accelerator: Accelerator, machine: MachineKind): string {
+  if (accelerator === 'whpx') return 'max';
+  // A host that is a guest itself may not pass that register on, and QEMU ends when it does not.
+  if (accelerator === 'kvm' && machine !== 'virt') return 'host,-arch-capabilities';
+  if (accelerator !== 'tcg') return 'host';
+  return machine === 'virt' ? 'max' : 'Nehalem-v1,+rdrand';
+}

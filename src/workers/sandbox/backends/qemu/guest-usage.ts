@@ -1,0 +1,42 @@
+/**
+ * What a machine says of its own use: nobody else knows how full its disk is, which lies in its memory.
+ *
+ * Its kernel says it, over the agent, so a guest that wants to can lie. It is for people to look at; what holds is the size
+ * that the machine was given.
+ */
+import type { AgentClient } from '../../guest/agent-client.ts';
+import { GuestFiles } from '../../guest/guest-files.ts';
+
+const MEMORY = '/proc/meminfo';
+const EVENTS = '/proc/vmstat';
+const MAX_BYTES = 64 * 1024;
+
+/** A guest that is busy is not waited for longer. */
+const ASK_MS = 1000;
+
+export interface GuestUsage {
+  readonly diskBytes: number;
+  readonly oomKills: number;
+}
+
+/** Undefined when it does not answer. */
+export async function askUsage(agent: AgentClient): Promise<GuestUsage | undefined> {
+  const texts = new Map<string, string>();
+  const signal = AbortSignal.timeout(ASK_MS);
+  try {
+    const reading = new GuestFiles(agent).readMany([MEMORY, EVENTS], { maxBytes: MAX_BYTES, signal });
+    for await (const { path, content } of reading) if (Buffer.isBuffer(content)) texts.set(path, content.toString());
+  } catch {
+    return undefined;
+  }
+  const kilobytes = (name: string) => numberIn(texts.get(MEMORY), new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm'));
+  return {
+    // Files are memory that is shared, and some of them were moved to the disk.
+    diskBytes: (kilobytes('Shmem') + kilobytes('SwapTotal') - kilobytes('SwapFree')) * 1024,
+    oomKills: numberIn(texts.get(EVENTS), /^oom_kill (\d+)$/m),
+  };
+}
+
+function numberIn(text = '', pattern: RegExp): number {
+  return Number(pattern.exec(text)?.[1] ?? 0);
+}

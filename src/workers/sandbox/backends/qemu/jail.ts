@@ -1,0 +1,77 @@
+/**
+ * The place where QEMU itself runs: a guest that breaks out of its machine finds nothing there.
+ *
+ * bwrap gives it namespaces of its own, no capability, no network, no process but itself, and of the file system its
+ * libraries and the files of the machine, under fixed names. Whoever runs the daemon, it is nobody in there.
+ */
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+
+/** A file or directory of the host, and the name that QEMU knows it by. */
+export interface Place {
+  readonly from: string;
+  readonly at: string;
+  readonly access: 'read' | 'write' | 'device';
+}
+
+export interface JailedProgram {
+  /** The program that waits until the other may start. */
+  readonly gate: string;
+  /** Its real path, which it has in the jail too: QEMU looks for its firmware beside itself. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly places: readonly Place[];
+  /** A library that is loaded before its own. */
+  readonly preload?: string | undefined;
+}
+
+/** Numbers of descriptors: bwrap tells which process it started on one, and the gate in the jail waits on the other. */
+export const INFO_FD = 6;
+export const GATE_FD = 7;
+
+const GATE = '/start-gate';
+
+/** Where QEMU puts what a machine writes over a disk that it may only read; in memory, and gone with the jail. */
+const WRITTEN_DIR = '/var/tmp';
+
+const NOBODY = '65534';
+
+const BIND = { read: '--ro-bind', write: '--bind', device: '--dev-bind' } as const;
+
+/** Libraries and firmware. Nothing in these belongs to anybody. */
+const SYSTEM_PLACES = [
+  ...['/usr/lib', '/usr/lib64', '/usr/share/qemu', '/usr/share/seabios', '/etc/ld.so.cache'],
+  // Of a QEMU that was built here.
+  ...['/usr/local/lib', '/usr/local/share/qemu'],
+];
+
+/** On many systems links into /usr. */
+const LIBRARY_LINKS = ['/lib', '/lib64'];
+
+/** The arguments of bwrap. */
+export function jailArguments({ gate, program, args, places, preload }: JailedProgram): string[] {
+  const all: readonly Place[] = [
+    ...SYSTEM_PLACES.filter((path) => existsSync(path)).map(readable),
+    readable(program),
+    { from: gate, at: GATE, access: 'read' },
+    { from: '/dev/null', at: '/dev/null', access: 'device' },
+    ...places,
+  ];
+  return [
+    ...['--unshare-all', '--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--hostname', 'machine'],
+    ...['--die-with-parent', '--as-pid-1', '--new-session', '--cap-drop', 'ALL', '--clearenv'],
+    ...['--info-fd', String(INFO_FD)],
+    ...all.flatMap(({ from, at, access }) => [BIND[access], from, at]),
+    ...LIBRARY_LINKS.filter((path) => existsSync(path)).flatMap(likeOnHost),
+    ...['--tmpfs', WRITTEN_DIR],
+    ...(preload === undefined ? [] : ['--setenv', 'LD_PRELOAD', preload]),
+    ...['--', GATE, String(GATE_FD), program, ...args],
+  ];
+}
+
+function readable(path: string): Place {
+  return { from: path, at: path, access: 'read' };
+}
+
+function likeOnHost(path: string): string[] {
+  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+}

@@ -1,0 +1,58 @@
+/**
+ * What the kernel of a machine is told when it starts.
+ *
+ * An emulated x86 processor has no clock that the kernel could measure another by: on a busy host the measuring fails and
+ * the boot hangs. So the kernel is told how fast the host's counter runs, which is the one that the guest sees.
+ */
+import { readFileSync } from 'node:fs';
+
+import type { Accelerator } from './accelerators.ts';
+
+/** Ticks a second of Debian's kernel. */
+const KERNEL_HZ = 250;
+
+const ALWAYS = [
+  'quiet',
+  'loglevel=3',
+  // Whatever kills the kernel ends the machine.
+  'panic=-1',
+  'reboot=t',
+  'cryptomgr.notests',
+  'random.trust_cpu=on',
+  '8250.nr_uarts=1',
+  'i8042.noaux',
+  'i8042.nokbd',
+  'i8042.nopnp',
+  'apparmor=0',
+  'audit=0',
+  'nowatchdog',
+  'rcupdate.rcu_expedited=1',
+];
+
+export interface KernelLineOptions {
+  readonly accelerator: Accelerator;
+  readonly arch?: NodeJS.Architecture;
+  /** The text of /proc/cpuinfo. */
+  readonly cpuInfo?: string;
+}
+
+export function kernelLine({ accelerator, arch = process.arch, cpuInfo }: KernelLineOptions): string {
+  const console = arch === 'arm64' ? 'console=ttyAMA0' : 'console=ttyS0';
+  const isEmulatedX86 = accelerator === 'tcg' && arch === 'x64';
+  return [console, ...ALWAYS, ...(isEmulatedX86 ? emulatedX86(cpuInfo ?? ownCpuInfo()) : [])].join(' ');
+}
+
+/** Of another host's processor nobody knows; its kernel measures for itself. */
+function emulatedX86(cpuInfo: string): string[] {
+  // The emulator has neither the holes that these close nor a secret to hide from the guest.
+  const words = ['tsc=reliable', 'no_timer_check', 'nokaslr', 'mitigations=off'];
+  const bogomips = Number(/^bogomips\s*:\s*([\d.]+)/m.exec(cpuInfo)?.[1] ?? 0);
+  if (bogomips === 0) return words;
+  const tscKhz = Math.round(bogomips * 500);
+  const loopsPerTick = Math.round((bogomips * 500_000) / KERNEL_HZ);
+  return [...words, `tsc_early_khz=${tscKhz}`, `lpj=${loopsPerTick}`];
+}
+
+function ownCpuInfo(): string {
+  return process.platform === 'linux' ? readFileSync('/proc/cpuinfo', 'utf8') : '';
+}

@@ -1,0 +1,55 @@
+/**
+ * A file or directory of the cache that is made where it is missing: once in this process, by one process at a time.
+ *
+ * It is made beside its place and put there by a rename, so whoever finds it finds all of it. Drafts of processes that
+ * died are removed by the next that makes something there.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+import { withBuildLock } from '../../images/build-lock.ts';
+import type { ImageProgress } from '../../images/index.ts';
+import { isAlive, OWN_MARK } from '../../images/process-mark.ts';
+import { SharedWork, type Watcher } from '../../images/shared-work.ts';
+
+/** Who waits for it: told how far it is, and gone when its signal says so. */
+export type Waiter = Watcher<ImageProgress>;
+
+export type Make = (draft: string, waiter: Required<Waiter>) => Promise<void>;
+
+/** Begins the name of what is not finished; the process that makes it follows. */
+const UNFINISHED = '.new-';
+
+const making = new SharedWork<void, ImageProgress>();
+
+/** The path it was asked for. */
+export async function makeOnce(target: string, waiter: Waiter, make: Make): Promise<string> {
+  if (existsSync(target)) return target;
+  await making.do(target, waiter, async (signal, onProgress) => {
+    const lock = join(dirname(target), `.lock-${basename(target)}`);
+    await withBuildLock(lock, signal, async () => {
+      if (!existsSync(target)) await makeHere(target, (draft) => make(draft, { signal, onProgress }));
+    });
+  });
+  return target;
+}
+
+async function makeHere(target: string, make: (draft: string) => Promise<void>): Promise<void> {
+  removeUnfinished(dirname(target));
+  const draft = join(dirname(target), `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  try {
+    await make(draft);
+    renameSync(draft, target);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function removeUnfinished(dir: string): void {
+  for (const name of readdirSync(dir).filter((entry) => entry.startsWith(UNFINISHED))) {
+    const owner = name.slice(UNFINISHED.length).split('-').slice(0, 2).join('-');
+    if (!isAlive(owner)) rmSync(join(dir, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Boots a machine and keeps it as a template.
+ *
+ * An emulated kernel may hang in the moment it measures its clocks, so a boot has a deadline, and is tried once more on the
+ * machine that hangs least.
+ */
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, rmSync, truncateSync } from 'node:fs';
+
+import { AgentClient } from '../../guest/agent-client.ts';
+import { warmUp } from '../warm-up.ts';
+import { within } from '../within.ts';
+import { machineKinds, type MachineKind } from './arguments.ts';
+import type { Ingredients } from './ingredients.ts';
+import { saveMachine, SharedMemoryRefused } from './save-machine.ts';
+import { makeScratchDisk } from './scratch-disk.ts';
+import { memoryBytes, startQemu, type QemuHost, type Size } from './start-qemu.ts';
+import { StateSink } from './state-sink.ts';
+import { Template, type RamMode } from './template.ts';
+
+/** Milliseconds with a file; without one all memory is copied. */
+const SAVE_MS = 60_000;
+const WARM_UP_MS = 60_000;
+
+export interface TemplateSpec {
+  readonly size: Size;
+  readonly ingredients: Ingredients;
+  readonly ram: RamMode;
+  /** How long a boot may take. */
+  readonly bootMs: number;
+  /** One after another until one boots. */
+  readonly machines?: readonly MachineKind[];
+}
+
+/** Leaves it in `dir`, which is made. Throws `SharedMemoryRefused` where only the other way to keep memory works. */
+export async function makeTemplate(
+  host: QemuHost,
+  spec: TemplateSpec,
+  { dir, signal }: { dir: string; signal: AbortSignal },
+): Promise<void> {
+  const problems: string[] = [];
+  for (const machine of spec.machines ?? twoTries()) {
+    rmSync(dir, { recursive: true, force: true });
+    mkdirSync(dir, { mode: 0o700 });
+    const template = new Template(dir, { machine, ram: spec.ram });
+    try {
+      await bootInto(template, { host, spec, signal });
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof SharedMemoryRefused) throw error;
+      problems.push(`${machine}: ${(error as Error).message}`);
+    }
+  }
+  throw new Error(`no machine boots: ${problems.join('; ')}`);
+}
+
+function twoTries(): MachineKind[] {
+  const kinds = machineKinds();
+  return [kinds[0]!, kinds.at(-1)!];
+}
+
+interface Boot {
+  readonly host: QemuHost;
+  readonly spec: TemplateSpec;
+  readonly signal: AbortSignal;
+}
+
+async function bootInto(template: Template, { host, spec, signal }: Boot): Promise<void> {
+  const { memory, scratch, state, facts } = template;
+  const { size, ingredients } = spec;
+  makeScratchDisk(scratch, size);
+  if (memory !== undefined) makeSparse(memory, memoryBytes(size));
+  await using sink = await StateSink.open(state);
+
+  const { process: qemu, group } = await startQemu(host, {
+    id: `template-${process.pid}-${Date.now()}`,
+    machine: facts.machine,
+    size,
+    ingredients,
+    memory: memory === undefined ? undefined : { path: memory, use: 'shared' },
+    scratch: { path: scratch, use: 'shared' },
+    morePlaces: [sink.place],
+  });
+  try {
+    const agent = await AgentClient.open(qemu.channel, { deadlineMs: spec.bootMs, signal });
+    await warmUp(agent, { timeoutMs: WARM_UP_MS, signal });
+    await within(SAVE_MS, saveMachine(qemu.qmp, { uri: sink.uri(host.programs.bwrap !== undefined), ram: facts.ram }));
+    await within(SAVE_MS, sink.received());
+  } catch (error) {
+    await qemu.kill();
+    if (error instanceof SharedMemoryRefused) throw error;
+    throw new Error([(error as Error).message, qemu.tail].filter(Boolean).join(': '), { cause: error });
+  } finally {
+    await qemu.kill();
+    await group.release();
+  }
+  // After a crash of the host there is all of a template or none of it.
+  for (const path of template.files) seal(path);
+  template.finish();
+}
+
+function makeSparse(path: string, bytes: number): void {
+  closeSync(openSync(path, 'w', 0o600));
+  truncateSync(path, bytes);
+}
+
+function seal(path: string): void {
+  chmodSync(path, 0o400);
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Makes one of many copies somebody: until it is told, every machine of a template has the same random numbers to come, the
+ * time of the template, and its name.
+ *
+ * The id of the boot stays that of the template; the kernel has no way to change it. See docs/design/qemu.md.
+ */
+import { randomBytes } from 'node:crypto';
+
+import type { AgentClient } from '../../guest/agent-client.ts';
+import { OP } from '../../guest/frames.ts';
+import { RequestBytes } from '../../guest/request-bytes.ts';
+
+const SEED_BYTES = 64;
+const MACHINE_ID_BYTES = 16;
+
+/** Rejects when the guest refuses or is gone. Everything is asked at once: the agent takes it in this order. */
+export async function personalize(agent: AgentClient, hostname: string): Promise<void> {
+  const machineId = randomBytes(MACHINE_ID_BYTES).toString('hex');
+  await Promise.all([
+    tell(agent, OP.seed, randomBytes(SEED_BYTES)),
+    tell(agent, OP.clock, new RequestBytes().u64(BigInt(Date.now()) * 1_000_000n).bytes()),
+    tell(agent, OP.hostname, new RequestBytes().text(hostname).text(machineId).bytes()),
+  ]);
+}
+
+async function tell(agent: AgentClient, op: number, payload: Buffer): Promise<void> {
+  const { answer } = await agent.request(op, payload);
+  await answer;
+}

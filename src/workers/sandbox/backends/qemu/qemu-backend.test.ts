@@ -1,0 +1,40 @@
+/** The contract on virtual machines whose processor is emulated: the slowest place there is, so everything has twenty times as long. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { guestRoot, qemuCache, whyNoQemu, type TempDir } from '#testing';
+import { backendContract } from '../backend.contract.ts';
+import type { Shape } from '../backend.ts';
+import { QemuBackend } from './qemu-backend.ts';
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
+
+const whyNot = await whyNoQemu();
+
+describe.skipIf(whyNot !== undefined)(`qemu${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
+  let root: TempDir;
+  let cache: TempDir;
+  let backend: QemuBackend;
+  let shape: Shape;
+
+  beforeAll(async () => {
+    [root, cache] = [await guestRoot(), await qemuCache()];
+    backend = new QemuBackend({ cacheDir: cache.root, accelerator: 'tcg' });
+    const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
+    shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
+  }, 60_000);
+
+  afterAll(async () => {
+    await root[Symbol.asyncDispose]();
+    await cache[Symbol.asyncDispose]();
+  });
+
+  test('the probe boots a machine and says what it is', async () => {
+    expect(await backend.probe(AbortSignal.timeout(120_000))).toEqual({
+      ok: true,
+      isolation: 'emulated-vm',
+      detail: expect.stringMatching(/^QEMU emulator version \d.*, limits by (cgroup2|cgroup1|rlimits)$/),
+    });
+  });
+
+  backendContract('qemu', () => ({ backend, shape, slowness: 6, traits: ['oom-kills-uncounted'] }));
+});

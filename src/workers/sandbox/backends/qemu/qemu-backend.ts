@@ -1,0 +1,236 @@
+/**
+ * The backend of virtual machines: QEMU with what accelerates it, or with nothing but its emulator.
+ *
+ * The first machine of an image and size boots, and is kept as a template. All others are copies of it, so they are there
+ * in the time it takes to start QEMU.
+ */
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+
+import { silentLog, type Log } from '#contract';
+import { AgentClient } from '../../guest/agent-client.ts';
+import { buildProgram, sourcePath } from '../../guest/c-program.ts';
+import type { ImageProgress, PreparedImage } from '../../images/index.ts';
+import { missingFor } from '../../ladder/needs.ts';
+import { openLimiter, type Limiter } from '../../limits/limits.ts';
+import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
+import { bootDeadlineMs, isolationOf, whyNotHere, type Accelerator } from './accelerators.ts';
+import { machineKinds } from './arguments.ts';
+import { isStillThere, prepareIngredients, type Ingredients } from './ingredients.ts';
+import { makeTemplate } from './make-template.ts';
+import { QemuMachine } from './qemu-machine.ts';
+import { openPrograms, programsFingerprint } from './qemu-programs.ts';
+import { SharedMemoryRefused } from './save-machine.ts';
+import { machineArguments, startQemu, type QemuHost, type Size } from './start-qemu.ts';
+import { templateKey } from './template-key.ts';
+import { TemplateStore } from './template-store.ts';
+import type { RamMode, Template } from './template.ts';
+
+const PROBE_SIZE: Size = { cpus: 1, memoryMb: 128, diskMb: 16 };
+
+interface Made {
+  readonly template: Template;
+  readonly ingredients: Ingredients;
+}
+
+export interface QemuBackendOptions {
+  readonly cacheDir: string;
+  readonly accelerator: Accelerator;
+  readonly log?: Log;
+  readonly limiter?: Limiter;
+  /** How templates keep their memory, until QEMU refuses. */
+  readonly ram?: RamMode;
+}
+
+export class QemuBackend implements SandboxBackend {
+  readonly name = 'qemu';
+  readonly rung: string;
+  readonly #accelerator: Accelerator;
+  readonly #cacheDir: string;
+  readonly #log: Log;
+  readonly #limiter: Limiter;
+  readonly #templates: TemplateStore;
+  /** By image and size. */
+  readonly #made = new Map<string, Made>();
+  #ram: RamMode;
+  #host: Promise<QemuHost> | undefined;
+
+  constructor(options: QemuBackendOptions) {
+    const { cacheDir, accelerator, log = silentLog, limiter = openLimiter(), ram = 'file' } = options;
+    this.rung = `qemu+${accelerator}`;
+    this.#accelerator = accelerator;
+    this.#cacheDir = cacheDir;
+    this.#log = log;
+    this.#limiter = limiter;
+    this.#ram = ram;
+    this.#templates = new TemplateStore(cacheDir);
+  }
+
+  fingerprint(): string {
+    return programsFingerprint();
+  }
+
+  async probe(signal: AbortSignal): Promise<Probe> {
+    return this.#try(signal);
+  }
+
+  async prepare(shape: Shape, signal: AbortSignal): Promise<void> {
+    await this.#prepared(shape, signal);
+  }
+
+  async create(shape: Shape, { id, signal }: { id: string; signal: AbortSignal }): Promise<Instance> {
+    const { template, ingredients } = await this.#prepared(shape, signal);
+    this.#templates.use(template);
+    const machine = await QemuMachine.clone(await this.#ready(), template, { id, ingredients, size: sizeOf(shape) });
+    if (!signal.aborted) return machine;
+    await machine.kill();
+    await machine.dispose();
+    throw signal.reason;
+  }
+
+  async sweep(): Promise<void> {
+    await this.#limiter.sweep();
+  }
+
+  async close(): Promise<void> {}
+
+  async #prepared(shape: Shape, signal: AbortSignal): Promise<Made> {
+    const name = JSON.stringify([shape.image.digest, sizeOf(shape), this.#ram]);
+    const found = this.#made.get(name);
+    if (found && this.#templates.has(found.template) && isStillThere(found.ingredients)) return found;
+
+    const ingredients = await this.#ingredientsOf(shape.image, signal);
+    const made = { ingredients, template: await this.#template(shape, ingredients, signal) };
+    this.#made.set(name, made);
+    return made;
+  }
+
+  async #template(shape: Shape, ingredients: Ingredients, signal: AbortSignal): Promise<Template> {
+    try {
+      return await this.#templateIn(this.#ram, shape, ingredients, signal);
+    } catch (error) {
+      if (!(error instanceof SharedMemoryRefused)) throw error;
+      this.#log.warn('this QEMU copies the memory of templates; machines start slower', { backend: this.rung });
+      this.#ram = 'stream';
+      return this.#templateIn('stream', shape, ingredients, signal);
+    }
+  }
+
+  async #templateIn(ram: RamMode, shape: Shape, ingredients: Ingredients, signal: AbortSignal): Promise<Template> {
+    const host = await this.#ready();
+    const size = sizeOf(shape);
+    const key = templateKey({
+      digest: ingredients.digest,
+      qemuVersion: host.programs.version,
+      accelerator: this.#accelerator,
+      processor: cpus()[0]?.model ?? '',
+      args: machineArguments(host, { id: '', machine: machineKinds()[0]!, size, ingredients }),
+      diskMb: size.diskMb,
+      ram,
+    });
+    const spec = { size, ingredients, ram, bootMs: bootDeadlineMs(this.#accelerator) };
+    return this.#templates.get(key, { signal }, async (dir, wanted) => {
+      const startedAt = performance.now();
+      await makeTemplate(host, spec, { dir, signal: wanted });
+      const tookMs = Math.round(performance.now() - startedAt);
+      this.#log.info('a template of a machine was made', { image: shape.image.name, backend: this.rung, tookMs });
+    });
+  }
+
+  /** Boots a machine on an empty root and has its agent answer. */
+  async #try(signal: AbortSignal): Promise<Probe> {
+    const no = (reason: string, stderrTail = ''): Probe => ({ ok: false, reason, stderrTail });
+    const why = whyNotHere(this.#accelerator) ?? whyNoDevice(this.#accelerator);
+    if (why !== undefined) return no(why);
+    const missing = missingFor('qemu').map((need) => need.package);
+    if (missing.length > 0) return no(`not installed: ${missing.join(', ')}`);
+
+    try {
+      const host = await this.#ready();
+      const rootDir = join(this.#cacheDir, 'empty-root');
+      mkdirSync(rootDir, { recursive: true });
+      const image = { name: 'empty', ref: 'empty', digest: 'empty', rootDir, env: [] };
+      const ingredients = await this.#ingredientsOf(image, signal);
+      return await this.#boot(host, ingredients, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      return no((error as Error).message);
+    }
+  }
+
+  async #boot(host: QemuHost, ingredients: Ingredients, signal: AbortSignal): Promise<Probe> {
+    const started = await startQemu(host, {
+      id: `probe-${this.#accelerator}-${process.pid}`,
+      machine: machineKinds()[0]!,
+      size: PROBE_SIZE,
+      ingredients,
+    });
+    const machine = new QemuMachine(started, 'probe');
+    try {
+      await AgentClient.open(machine.channel, { deadlineMs: bootDeadlineMs(this.#accelerator), signal });
+      const detail = `${host.programs.version}, limits by ${this.#limiter.kind}`;
+      return { ok: true, isolation: isolationOf(this.#accelerator), detail };
+    } catch (error) {
+      signal.throwIfAborted();
+      await machine.kill();
+      const { stderrTail } = await machine.exited;
+      const reason = [`no machine boots: ${(error as Error).message}`, lastLine(stderrTail)].filter(Boolean).join(': ');
+      return { ok: false, reason, stderrTail };
+    } finally {
+      await machine.kill();
+      await machine.dispose();
+    }
+  }
+
+  async #ingredientsOf(image: PreparedImage, signal: AbortSignal): Promise<Ingredients> {
+    const onProgress = ({ phase, image: what }: ImageProgress) => {
+      this.#log.debug('a machine is prepared', { what, phase });
+    };
+    return prepareIngredients(image, { cacheDir: this.#cacheDir, signal, onProgress });
+  }
+
+  #ready(): Promise<QemuHost> {
+    this.#host ??= this.#open().catch((error: unknown) => {
+      this.#host = undefined;
+      throw error;
+    });
+    return this.#host;
+  }
+
+  async #open(): Promise<QemuHost> {
+    const programs = await openPrograms();
+    const isJailed = programs.bwrap !== undefined;
+    return {
+      programs,
+      accelerator: this.#accelerator,
+      limiter: this.#limiter,
+      gate: isJailed ? await this.#build('start-gate', 'program') : undefined,
+      library: isJailed && !programs.mapsReadOnly ? await this.#build('ram-readonly', 'library') : undefined,
+    };
+  }
+
+  async #build(name: string, kind: 'program' | 'library'): Promise<string> {
+    const sources = [sourcePath(`${name}.c`, import.meta.url)];
+    return buildProgram({ name, sources, cacheDir: join(this.#cacheDir, 'programs'), kind });
+  }
+}
+
+function sizeOf({ cpus, memoryMb, diskMb }: Shape): Size {
+  return { cpus, memoryMb, diskMb };
+}
+
+function whyNoDevice(accelerator: Accelerator): string | undefined {
+  if (accelerator !== 'kvm') return undefined;
+  try {
+    accessSync('/dev/kvm', constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return isMissing ? 'there is no /dev/kvm' : '/dev/kvm may not be opened; join the group kvm';
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,205 @@
+/**
+ * One QEMU that runs: its jail, its two channels, what it says, and its end.
+ *
+ * The machine's memory and processors are limited from its first instruction: a gate in the jail waits until the process
+ * is in its group. It has ended when nobody holds its output any more, so nothing of it is left then; and it dies with this
+ * process, however that dies.
+ */
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { Duplex, Readable, Writable } from 'node:stream';
+
+import type { LimitGroup } from '../../limits/limits.ts';
+import type { Ending } from '../backend.ts';
+import { within } from '../within.ts';
+import { GATE_FD, INFO_FD, jailArguments, type Place } from './jail.ts';
+import type { QemuPrograms } from './qemu-programs.ts';
+import { Qmp } from './qmp.ts';
+
+const TAIL_BYTES = 4096;
+
+/** What bwrap tells of a process is some hundred bytes. */
+const MAX_INFO_BYTES = 4096;
+
+const AGENT_FD = 3;
+const QMP_FD = 4;
+
+/** A process that is killed ends at once. Should bwrap not notice, it is ended too. */
+const KILL_MS = 5000;
+
+/** A jail is made in milliseconds. */
+const JAIL_MS = 20_000;
+
+export interface QemuRun {
+  readonly programs: QemuPrograms;
+  /** Absent where there is no jail. */
+  readonly gate?: string | undefined;
+  readonly args: readonly string[];
+  readonly places: readonly Place[];
+  readonly preload?: string | undefined;
+  readonly group: LimitGroup;
+  /** A descriptor of ours that QEMU reads as its fifth; it stays ours. */
+  readonly stateFd?: number | undefined;
+}
+
+export class QemuProcess {
+  readonly channel: Duplex;
+  readonly qmp: Qmp;
+  /** Of what was started; with a jail, of the jail. */
+  readonly pid: number;
+  readonly exited: Promise<Ending>;
+  readonly #child: ChildProcess;
+  readonly #group: LimitGroup;
+  #tail = Buffer.alloc(0);
+  /** What went wrong outside of QEMU. */
+  #problem = '';
+  /** Of QEMU in its jail. */
+  #insidePid: number | undefined;
+
+  private constructor(child: ChildProcess, group: LimitGroup) {
+    this.#child = child;
+    this.#group = group;
+    this.pid = child.pid!;
+    this.channel = child.stdio[AGENT_FD] as Duplex;
+    // Without its agent a machine is of no use.
+    this.channel.on('error', () => {}).once('close', () => this.#signal());
+    this.qmp = new Qmp(child.stdio[QMP_FD] as Duplex);
+    this.exited = this.#watch();
+  }
+
+  /**
+   * Resolves when it was started and is in its limits. Whether it works is for its guest to say.
+   *
+   * Not before it is known which process is in the jail: ending the jail alone in that moment would leave it behind.
+   */
+  static async start({ programs, gate, args, places, preload, group, stateFd }: QemuRun): Promise<QemuProcess> {
+    const { qemu, bwrap } = programs;
+    const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', stateFd ?? 'ignore'];
+    if (bwrap === undefined || gate === undefined) {
+      const child = spawn(qemu, args, { detached: true, env: {}, cwd: '/', stdio });
+      await once(child, 'spawn');
+      return new QemuProcess(child, group);
+    }
+    const child = spawn(bwrap, jailArguments({ gate, program: qemu, args, places, preload }), {
+      detached: true,
+      env: {},
+      cwd: '/',
+      stdio: [...stdio, 'pipe', 'pipe'],
+    });
+    await once(child, 'spawn');
+    const started = new QemuProcess(child, group);
+    await started.#enter();
+    return started;
+  }
+
+  /** The process that holds the machine's memory; undefined until the jail has told. */
+  get insidePid(): number | undefined {
+    return this.#insidePid;
+  }
+
+  /** The end of what QEMU, and the console where it has one, have said so far. */
+  get tail(): string {
+    return [this.#problem, this.#tail.toString('latin1').trim()].filter(Boolean).join('\n');
+  }
+
+  /** Ends it for a reason of ours, which its ending tells. */
+  fail(problem: string): void {
+    if (this.#hasEnded) return;
+    this.#problem = problem;
+    this.channel.destroy();
+  }
+
+  async kill(): Promise<void> {
+    this.#signal();
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), KILL_MS);
+    this.channel.destroy();
+    await this.exited;
+    clearTimeout(timer);
+  }
+
+  get #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  #signal(): void {
+    if (this.#hasEnded) return;
+    // bwrap takes it up and ends by itself, so that nothing is left for others to take up.
+    if (this.#insidePid !== undefined && kill(this.#insidePid)) return;
+    this.#child.kill('SIGKILL');
+  }
+
+  /** Puts the process into its group and lets it start; gives up when there is none. */
+  async #enter(): Promise<void> {
+    const stdio: readonly unknown[] = this.#child.stdio;
+    const info = stdio[INFO_FD] as Readable;
+    const gate = stdio[GATE_FD] as Writable;
+    for (const stream of [info, gate]) stream.on('error', () => {});
+    this.#child.once('exit', () => {
+      // What still waits there finds it closed.
+      gate.destroy();
+      this.#killOrphan();
+    });
+    const pid = await readChildPid(info);
+    if (pid === undefined) return this.fail('its jail told no process');
+    this.#insidePid = pid;
+    if (this.#hasEnded) return this.#killOrphan();
+    this.#limit([this.pid, pid]);
+    gate.end('x');
+  }
+
+  /** bwrap ends after what it started, unless it is killed: then that may not know yet that it is to die with it. */
+  #killOrphan(): void {
+    if (this.#child.signalCode !== null && this.#insidePid !== undefined) kill(this.#insidePid);
+  }
+
+  #limit(pids: readonly number[]): void {
+    try {
+      for (const entrance of this.#group.entrances) for (const pid of pids) writeFileSync(entrance, String(pid));
+    } catch (error) {
+      this.fail(`its limits could not be set: ${(error as Error).message}`);
+    }
+  }
+
+  #watch(): Promise<Ending> {
+    const { stdout, stderr } = this.#child;
+    const outputs = [stdout!, stderr!];
+    for (const output of outputs) {
+      output.on('data', (piece: Buffer) => {
+        this.#tail = Buffer.concat([this.#tail, piece]).subarray(-TAIL_BYTES);
+      });
+    }
+    // Not before the outputs are closed by whoever in the jail held them.
+    const closed = outputs.map((output) => new Promise((resolve) => output.once('close', resolve)));
+    return new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        const done = () => resolve({ code, signal, stderrTail: this.tail });
+        within(KILL_MS, Promise.all(closed)).then(done, done);
+      });
+    });
+  }
+}
+
+/** Undefined when bwrap ended, or took too long, without telling. */
+async function readChildPid(info: Readable): Promise<number | undefined> {
+  let told = '';
+  const read = new Promise<number | undefined>((resolve) => {
+    info.on('data', (piece: Buffer) => {
+      told = (told + piece.toString('latin1')).slice(0, MAX_INFO_BYTES);
+      const pid = /"child-pid": (\d+)\s*[,}]/.exec(told)?.[1];
+      if (pid !== undefined) resolve(Number(pid));
+    });
+    for (const event of ['end', 'close']) info.on(event, () => resolve(undefined));
+  });
+  return within(JAIL_MS, read).catch(() => undefined);
+}
+
+/** Whether there was such a process. */
+function kill(pid: number): boolean {
+  try {
+    process.kill(pid, 'SIGKILL');
+    return true;
+  } catch {
+    return false;
+  }
+}

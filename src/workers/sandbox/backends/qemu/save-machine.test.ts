@@ -1,0 +1,58 @@
+/** Saving against a QEMU that is the test, for what the real one does not do when it is asked. */
+import { duplexPair } from 'node:stream';
+
+import { expect, test } from 'vitest';
+
+import { Qmp } from './qmp.ts';
+import { saveMachine, SharedMemoryRefused } from './save-machine.ts';
+
+/** Answers each command as the table says, and `{}` otherwise. */
+function qemu(answers: Record<string, (args: { capabilities?: { capability: string }[] }) => object[]>): {
+  qmp: Qmp;
+  asked: string[];
+} {
+  const [ours, theirs] = duplexPair();
+  const asked: string[] = [];
+  theirs.on('data', (piece: Buffer) => {
+    for (const line of piece.toString().trim().split('\n')) {
+      const { execute, arguments: args = {} } = JSON.parse(line) as { execute: string; arguments?: object };
+      asked.push(execute);
+      for (const reply of answers[execute]?.(args) ?? [{ return: {} }]) theirs.write(`${JSON.stringify(reply)}\n`);
+    }
+  });
+  return { qmp: new Qmp(ours), asked };
+}
+
+const migration = (status: string) => ({ event: 'MIGRATION', data: { status } });
+const refusing = ({ capabilities = [] }: { capabilities?: { capability: string }[] }) =>
+  capabilities.some(({ capability }) => capability === 'x-ignore-shared')
+    ? [{ error: { class: 'GenericError', desc: 'no such capability' } }]
+    : [{ return: {} }];
+
+test('it is over when QEMU says so', async () => {
+  const { qmp, asked } = qemu({ migrate: () => [{ return: {} }, migration('active'), migration('completed')] });
+  await saveMachine(qmp, { uri: 'unix:/state', ram: 'file' });
+  expect(asked).toEqual(['qmp_capabilities', 'migrate-set-capabilities', 'migrate-set-capabilities', 'migrate']);
+});
+
+test('a QEMU that will not leave memory out is told from one that fails', async () => {
+  const { qmp, asked } = qemu({ 'migrate-set-capabilities': refusing });
+  await expect(saveMachine(qmp, { uri: 'unix:/state', ram: 'file' })).rejects.toBeInstanceOf(SharedMemoryRefused);
+  expect(asked).not.toContain('migrate');
+});
+
+test('the same QEMU saves memory as a stream', async () => {
+  const { qmp } = qemu({
+    'migrate-set-capabilities': refusing,
+    migrate: () => [{ return: {} }, migration('completed')],
+  });
+  await saveMachine(qmp, { uri: 'unix:/state', ram: 'stream' });
+});
+
+test.each([
+  ['refuses', [{ error: { class: 'GenericError', desc: 'not now' } }], 'not now'],
+  ['fails half way', [{ return: {} }, migration('failed')], 'could not save'],
+])('a QEMU that %s is told as such', async (_, answers, reason) => {
+  const { qmp } = qemu({ migrate: () => answers });
+  await expect(saveMachine(qmp, { uri: 'unix:/state', ram: 'file' })).rejects.toThrow(reason);
+});

@@ -1,0 +1,149 @@
+/**
+ * Starts QEMU with the files of one machine, in its jail and within its limits.
+ *
+ * In the jail every file has a fixed name. So what is remembered of a machine holds no path of the host.
+ */
+import { existsSync } from 'node:fs';
+
+import type { LimitGroup, Limiter } from '../../limits/limits.ts';
+import type { Accelerator } from './accelerators.ts';
+import { KERNEL_MEMORY_MB, qemuArguments, TRANSLATED_MB, type MachineKind } from './arguments.ts';
+import type { Ingredients } from './ingredients.ts';
+import type { Place } from './jail.ts';
+import { QemuProcess } from './qemu-process.ts';
+import type { QemuPrograms } from './qemu-programs.ts';
+
+/** What QEMU itself takes beside the memory of its guest; an emulator keeps translated code. */
+const OVERHEAD_MB: Record<Accelerator, number> = { kvm: 96, hvf: 96, whpx: 96, tcg: 96 + TRANSLATED_MB };
+
+/** Threads of QEMU, beside those of the processors. */
+const MAX_THREADS = 64;
+
+const NAMES = {
+  kernel: '/kernel',
+  initramfs: '/initramfs',
+  root: '/root-image',
+  memory: '/memory',
+  scratch: '/scratch',
+  library: '/ram-readonly.so',
+} as const;
+
+/** What is the same for all machines of a backend. */
+export interface QemuHost {
+  readonly programs: QemuPrograms;
+  readonly accelerator: Accelerator;
+  readonly limiter: Limiter;
+  /** The program that QEMU waits behind until it may start; absent where there is no jail. */
+  readonly gate: string | undefined;
+  /** The library that lets QEMU map memory it may not write, where it needs one. */
+  readonly library: string | undefined;
+}
+
+export interface Size {
+  readonly cpus: number;
+  readonly memoryMb: number;
+  readonly diskMb: number;
+}
+
+interface Backing {
+  readonly path: string;
+  /** Shared: what the machine writes is written there. Private: it stays with the machine. */
+  readonly use: 'shared' | 'private';
+}
+
+export interface MachineStart {
+  readonly id: string;
+  readonly machine: MachineKind;
+  readonly size: Size;
+  readonly ingredients: Ingredients;
+  /** Without it the memory has no file. */
+  readonly memory?: Backing | undefined;
+  readonly scratch?: Backing | undefined;
+  /** A descriptor to read the state from that it continues; without one it boots. */
+  readonly stateFd?: number | undefined;
+  readonly morePlaces?: readonly Place[];
+}
+
+export interface StartedQemu {
+  readonly process: QemuProcess;
+  readonly group: LimitGroup;
+}
+
+/** Bytes of the file behind the memory of a machine. */
+export function memoryBytes({ memoryMb }: Size): number {
+  return (memoryMb + KERNEL_MEMORY_MB) * 2 ** 20;
+}
+
+export async function startQemu(host: QemuHost, start: MachineStart): Promise<StartedQemu> {
+  const { programs, accelerator, limiter, gate, library } = host;
+  const { cpus, memoryMb, diskMb } = start.size;
+  const group = limiter.make(start.id, {
+    cpus,
+    memoryMb: memoryMb + KERNEL_MEMORY_MB + OVERHEAD_MB[accelerator],
+    diskMb,
+    maxProcesses: cpus + MAX_THREADS,
+  });
+  try {
+    const process = await QemuProcess.start({
+      programs,
+      gate,
+      group,
+      stateFd: start.stateFd,
+      args: machineArguments(host, start),
+      places: placesOf(host, start),
+      preload: start.memory?.use === 'private' && library !== undefined ? NAMES.library : undefined,
+    });
+    return { process, group };
+  } catch (error) {
+    await group.release();
+    throw error;
+  }
+}
+
+/** As QEMU gets them; the same for two machines that may share a state but for where memory and disk come from. */
+export function machineArguments({ accelerator, programs }: QemuHost, start: MachineStart): string[] {
+  const { machine, size, ingredients, memory, scratch } = start;
+  // Outside of a jail there are no names but the host's.
+  const at = (name: keyof typeof NAMES, path: string) => (programs.bwrap === undefined ? path : NAMES[name]);
+  return qemuArguments({
+    accelerator,
+    machine,
+    cpus: size.cpus,
+    memoryMb: size.memoryMb,
+    ingredients: {
+      kernel: at('kernel', ingredients.kernel),
+      initramfs: at('initramfs', ingredients.initramfs),
+      root: at('root', ingredients.root),
+    },
+    ...(memory && {
+      memory: {
+        path: at('memory', memory.path),
+        use: memory.use,
+        isReadOnly: memory.use === 'private' && programs.mapsReadOnly,
+      },
+    }),
+    ...(scratch && { scratch: { path: at('scratch', scratch.path), use: scratch.use } }),
+    start: start.stateFd === undefined ? 'boot' : 'state',
+  });
+}
+
+function placesOf({ library, accelerator }: QemuHost, start: MachineStart): Place[] {
+  const { ingredients, memory, scratch, morePlaces = [] } = start;
+  const places: Place[] = [
+    { from: ingredients.kernel, at: NAMES.kernel, access: 'read' },
+    { from: ingredients.initramfs, at: NAMES.initramfs, access: 'read' },
+    { from: ingredients.root, at: NAMES.root, access: 'read' },
+    ...morePlaces,
+  ];
+  if (memory) places.push({ from: memory.path, at: NAMES.memory, access: accessFor(memory) });
+  if (scratch) places.push({ from: scratch.path, at: NAMES.scratch, access: accessFor(scratch) });
+  if (library !== undefined) places.push({ from: library, at: NAMES.library, access: 'read' });
+  if (accelerator === 'kvm' && existsSync('/dev/kvm')) {
+    places.push({ from: '/dev/kvm', at: '/dev/kvm', access: 'device' });
+  }
+  return places;
+}
+
+function accessFor({ use }: Backing): Place['access'] {
+  return use === 'shared' ? 'write' : 'read';
+}

@@ -1,0 +1,57 @@
+/**
+ * Where QEMU sends the state of a machine: a socket of ours, written to a file.
+ *
+ * QEMU could start a program that writes the file, but then it could start programs. The socket lies in a directory with a
+ * short name, because the name of a socket has a hundred bytes.
+ */
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+import type { Place } from './jail.ts';
+
+export class StateSink implements AsyncDisposable {
+  readonly #dir: string;
+  readonly #server: Server;
+  readonly #received: Promise<void>;
+
+  private constructor(dir: string, server: Server, file: string) {
+    this.#dir = dir;
+    this.#server = server;
+    this.#received = once(server, 'connection').then(async ([socket]) => {
+      await pipeline(socket as Socket, createWriteStream(file, { flags: 'wx', mode: 0o400 }));
+    });
+    // Nobody asks when the machine did not come so far.
+    this.#received.catch(() => {});
+  }
+
+  static async open(file: string): Promise<StateSink> {
+    const dir = mkdtempSync(join(tmpdir(), 'workcell-state-'));
+    const server = createServer().listen(join(dir, 'socket'));
+    await once(server, 'listening');
+    return new StateSink(dir, server, file);
+  }
+
+  /** Its place in the jail. */
+  get place(): Place {
+    return { from: join(this.#dir, 'socket'), at: '/state', access: 'write' };
+  }
+
+  /** Where QEMU is to send it, as it says such things. */
+  uri(isJailed: boolean): string {
+    return `unix:${isJailed ? '/state' : join(this.#dir, 'socket')}`;
+  }
+
+  /** Resolves when all of it is in the file. */
+  async received(): Promise<void> {
+    await this.#received;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+}

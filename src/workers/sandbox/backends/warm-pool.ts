@@ -1,0 +1,204 @@
+/**
+ * Keeps machines ready for shapes that were asked for, so that the next one is there at once.
+ *
+ * A machine waits greeted and unused, and is told who it is only when it is handed out. The pool is a comfort: it gives
+ * its machines up when the host gets short of memory, and where it has none the backend makes one.
+ */
+import { randomUUID } from 'node:crypto';
+import { freemem, totalmem } from 'node:os';
+
+import { silentLog, type Log } from '#contract';
+import { AgentClient } from '../guest/agent-client.ts';
+import type { Instance, Probe, SandboxBackend, Shape } from './backend.ts';
+import { GreetedInstance } from './greeted-instance.ts';
+import { warmUp } from './warm-up.ts';
+
+/** Shapes that machines are kept for; the one asked for longest ago gives way. */
+const MAX_SHAPES = 4;
+
+/** With less than this part of its memory available the host is short of it. */
+const LOW_PART = 0.1;
+const LOOK_EVERY_MS = 5_000;
+
+/** A machine nobody waits for may take its time to start. */
+const WARM_UP_MS = 60_000;
+
+/** One that waited answers at once, or it is not handed out. */
+const HAND_OUT_MS = 5_000;
+
+interface Shelf {
+  readonly shape: Shape;
+  readonly idle: Set<GreetedInstance>;
+  isFilling: boolean;
+}
+
+export interface WarmPoolOptions {
+  /** Machines that wait for each shape; 0 for none. */
+  readonly minIdle: number;
+  readonly log?: Log;
+  readonly isMemoryLow?: () => boolean;
+  readonly lookEveryMs?: number;
+}
+
+export class WarmPool implements SandboxBackend {
+  readonly #backend: SandboxBackend;
+  readonly #minIdle: number;
+  readonly #log: Log;
+  readonly #isMemoryLow: () => boolean;
+  /** By shape, the one asked for last at the end. */
+  readonly #shelves = new Map<string, Shelf>();
+  readonly #closing = new AbortController();
+  readonly #watch: NodeJS.Timeout;
+  /** Fills one shelf after another: machines that start at once slow each other and those that somebody waits for. */
+  #filling: Promise<void> = Promise.resolve();
+  readonly #endings = new Set<Promise<void>>();
+
+  constructor(backend: SandboxBackend, options: WarmPoolOptions) {
+    const { minIdle, log = silentLog, isMemoryLow = memoryIsLow, lookEveryMs = LOOK_EVERY_MS } = options;
+    this.#backend = backend;
+    this.#minIdle = minIdle;
+    this.#log = log;
+    this.#isMemoryLow = isMemoryLow;
+    this.#watch = setInterval(() => this.#giveUpWhenLow(), lookEveryMs);
+    this.#watch.unref();
+  }
+
+  get name(): SandboxBackend['name'] {
+    return this.#backend.name;
+  }
+
+  get rung(): string {
+    return this.#backend.rung;
+  }
+
+  fingerprint(): string {
+    return this.#backend.fingerprint();
+  }
+
+  async probe(signal: AbortSignal): Promise<Probe> {
+    return this.#backend.probe(signal);
+  }
+
+  async prepare(shape: Shape, signal: AbortSignal): Promise<void> {
+    await this.#backend.prepare(shape, signal);
+  }
+
+  async create(shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance> {
+    const shelf = this.#shelfFor(shape);
+    const instance = (await this.#take(shelf)) ?? (await this.#backend.create(shape, options));
+    this.#fill(shelf);
+    return instance;
+  }
+
+  async sweep(): Promise<void> {
+    await this.#backend.sweep();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    this.#closing.abort(new Error('the pool was closed'));
+    await this.#filling;
+    this.#giveUpAll();
+    await Promise.all(this.#endings);
+    await this.#backend.close();
+  }
+
+  #shelfFor(shape: Shape): Shelf {
+    const key = keyOf(shape);
+    const shelf = this.#shelves.get(key) ?? { shape, idle: new Set(), isFilling: false };
+    this.#shelves.delete(key);
+    this.#shelves.set(key, shelf);
+    if (this.#shelves.size > MAX_SHAPES) {
+      const [oldest] = this.#shelves.keys();
+      this.#giveUp(this.#shelves.get(oldest!)!);
+      this.#shelves.delete(oldest!);
+    }
+    return shelf;
+  }
+
+  /** One that answers, told who it is. */
+  async #take({ idle }: Shelf): Promise<Instance | undefined> {
+    for (const instance of idle) {
+      idle.delete(instance);
+      try {
+        await instance.introduce(HAND_OUT_MS);
+        return instance;
+      } catch (error) {
+        this.#log.warn('a machine that waited did not answer', { backend: this.rung, why: String(error) });
+        this.#end(instance);
+      }
+    }
+    return undefined;
+  }
+
+  #fill(shelf: Shelf): void {
+    if (shelf.isFilling || this.#minIdle === 0) return;
+    shelf.isFilling = true;
+    this.#filling = this.#filling
+      .then(() => this.#fillNow(shelf))
+      .catch((error: unknown) => this.#log.warn('no machine was made to wait', { why: String(error) }))
+      .finally(() => (shelf.isFilling = false));
+  }
+
+  async #fillNow(shelf: Shelf): Promise<void> {
+    const { signal } = this.#closing;
+    const isWanted = () => !signal.aborted && this.#shelves.get(keyOf(shelf.shape)) === shelf && !this.#isMemoryLow();
+    while (shelf.idle.size < this.#minIdle && isWanted()) {
+      const instance = await this.#makeIdle(shelf.shape, signal);
+      if (!isWanted()) return this.#end(instance);
+      shelf.idle.add(instance);
+      void instance.agent.closed.then(() => {
+        if (shelf.idle.delete(instance)) this.#end(instance);
+      });
+    }
+  }
+
+  async #makeIdle(shape: Shape, signal: AbortSignal): Promise<GreetedInstance> {
+    const instance = await this.#backend.create(shape, { id: randomUUID(), signal });
+    try {
+      const agent = await AgentClient.open(instance.channel, { deadlineMs: WARM_UP_MS, signal });
+      const greeted = new GreetedInstance(instance, agent);
+      // What was done before is quick when it counts; the second time it finds the id of the first.
+      await greeted.introduce(WARM_UP_MS);
+      await warmUp(agent, { timeoutMs: WARM_UP_MS, signal });
+      await greeted.introduce(WARM_UP_MS);
+      return greeted;
+    } catch (error) {
+      await end(instance);
+      throw error;
+    }
+  }
+
+  #giveUpWhenLow(): void {
+    if (this.#isMemoryLow()) this.#giveUpAll();
+  }
+
+  #giveUpAll(): void {
+    for (const shelf of this.#shelves.values()) this.#giveUp(shelf);
+  }
+
+  #giveUp({ idle }: Shelf): void {
+    for (const instance of idle) this.#end(instance);
+    idle.clear();
+  }
+
+  #end(instance: Instance): void {
+    const ending = end(instance)
+      .catch((error: unknown) => this.#log.error('a machine that waited was not cleaned up', { why: String(error) }))
+      .finally(() => this.#endings.delete(ending));
+    this.#endings.add(ending);
+  }
+}
+
+async function end(instance: Instance): Promise<void> {
+  await instance.kill();
+  await instance.dispose();
+}
+
+function keyOf({ image, cpus, memoryMb, diskMb }: Shape): string {
+  return JSON.stringify([image.digest, cpus, memoryMb, diskMb]);
+}
+
+function memoryIsLow(): boolean {
+  return freemem() < totalmem() * LOW_PART;
+}
