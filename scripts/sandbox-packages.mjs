@@ -2,20 +2,20 @@
  * Makes sure that the programs which the sandbox and its tests call are there: `node scripts/sandbox-packages.mjs`,
  * with `--tests` for the tests as well.
  *
- * It installs with apt as root, after saying so, and only names what is missing otherwise; the tests that need it skip
- * with that reason. It never fails: a machine without a compiler can still test everything else. It runs before any
- * package of npm is there, so it imports nothing but Node.
+ * To run, it brings what gVisor needs: an isolation worth its name that works without virtualisation and is small.
+ * `workcell setup` brings more. It installs with apt as root, after saying so, and only names what is missing otherwise;
+ * the tests that need it skip with that reason. It never fails: a machine without a compiler can still test everything
+ * else. It runs before any package of npm is there, so it imports nothing but Node.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
+const TABLE = new URL('../src/workers/sandbox/ladder/packages.json', import.meta.url);
+const TO_RUN = ['gvisor'];
+const TO_TEST = ['gvisor', 'qemu', 'namespaces'];
 /** Any of the programs will do; the package brings the first. */
-const TO_RUN = [
-  { programs: ['musl-gcc', 'gcc'], package: 'musl-tools', for: 'building the guest agent' },
-  { programs: ['mmdebstrap'], package: 'mmdebstrap', for: 'building the python and node images' },
-];
-const TO_TEST = [
+const ONLY_TO_TEST = [
   { programs: ['gcc'], package: 'gcc', for: 'the attacks on the sandbox' },
   { programs: ['busybox'], package: 'busybox-static', for: 'the root of test sandboxes' },
   { programs: ['skopeo'], package: 'skopeo', for: 'the tests of pulling' },
@@ -23,29 +23,48 @@ const TO_TEST = [
   { programs: ['zstd'], package: 'zstd', for: 'the tests of unpacking' },
 ];
 
+const SYSTEM_FOLDERS = ['/usr/sbin', '/sbin'];
 const APT_MS = 300_000;
 
-const needed = process.argv.includes('--tests') ? [...TO_RUN, ...TO_TEST] : TO_RUN;
+const isForTests = process.argv.includes('--tests');
+const needed = [...needsOf(isForTests ? TO_TEST : TO_RUN), ...(isForTests ? ONLY_TO_TEST : [])];
 const missing = needed.filter(({ programs }) => !programs.some(isThere));
 if (process.platform === 'linux' && missing.length > 0) install(missing);
 
+function needsOf(names) {
+  const rows = JSON.parse(readFileSync(TABLE, 'utf8'));
+  return rows.filter(
+    ({ backends, arch = process.arch }) => arch === process.arch && backends.some((name) => names.includes(name)),
+  );
+}
+
 function install(rows) {
   const packages = [...new Set(rows.map((row) => row.package))];
-  const command = `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
   const wishes = rows.map((row) => `${row.package} (${row.for})`).join(', ');
   if (process.env.WORKCELL_NO_APT || process.geteuid() !== 0 || !isThere('apt-get')) {
-    say(`missing: ${wishes}. To install: ${command}`);
+    say(`missing: ${wishes}. To install: ${commandFor(packages)}`);
     return;
   }
-  say(`missing: ${wishes}. Installing: ${command}`);
-  const run = (words) => spawnSync('sh', ['-c', words], { stdio: ['ignore', 'ignore', 'inherit'], timeout: APT_MS });
-  if (run(command).status !== 0 && run(`apt-get update && ${command}`).status !== 0) {
-    say('that failed; what needs them says so');
-  }
+  say(`missing: ${wishes}. Installing: ${commandFor(packages)}`);
+  if (run(commandFor(packages)) || run(`apt-get update && ${commandFor(packages)}`)) return;
+
+  // One that this system does not have must not keep the others away.
+  const failed = packages.filter((name) => !run(commandFor([name])));
+  if (failed.length > 0) say(`not installed: ${failed.join(', ')}; what needs them says so`);
+}
+
+function commandFor(packages) {
+  return `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+}
+
+function run(words) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return spawnSync('sh', ['-c', words], { env, stdio: ['ignore', 'ignore', 'inherit'], timeout: APT_MS }).status === 0;
 }
 
 function isThere(program) {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS];
+  return folders.some((folder) => existsSync(join(folder, program)));
 }
 
 function say(line) {

@@ -7,7 +7,7 @@ const suites = [
   'tests/security',
   'src/workers/shell/functions/fs/read.test.ts',
   'src/host/search/warm.test.ts',
-  'src/workers/sandbox/backends/namespaces',
+  'src/workers/sandbox/backends',
   ...process.argv.slice(2),
 ];
 const { status } = spawnSync(

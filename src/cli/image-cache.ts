@@ -39,7 +39,8 @@ export async function withImages(
   }
 }
 
-function sandboxConfig(named: string | undefined) {
+/** The block of the configuration, or what is shipped. */
+export function sandboxConfig(named: string | undefined) {
   const file = findConfigFile(named);
   const entries = file === undefined ? [] : parseEntries(readConfigFile(file), availableWorkers);
   return configSchema.parse(entries.find(({ def }) => def.name === 'iii-sandbox')?.config ?? {});

@@ -1,93 +1,84 @@
 /** workcell doctor: what this host offers and lacks, each line with its fix. */
-import { connect as connectTcp } from 'node:net';
-
-import { Children, openJail, type Containment } from '#host';
+import { coder } from '#workers/coder';
+import { defaultCacheDir, sandbox } from '#workers/sandbox';
 import type { Command } from '../command.ts';
-import { addressOptions, engineUrl } from '../engine-address.ts';
+import { findConfigFile, parseEntries, readConfigFile } from '../config-file.ts';
+import { checkEngine } from '../doctor/check-engine.ts';
+import { checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
+import { checkIsolation } from '../doctor/check-isolation.ts';
+import { checkCache, checkLimits, checkPackages, checkUserNamespaces } from '../doctor/check-sandbox-host.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { addressOptions, engineToken, engineUrl, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { interruptible } from '../interruptible.ts';
 import { table } from '../render.ts';
+import { availableWorkers } from '../workers.ts';
 
-interface Finding {
-  check: string;
-  status: 'ok' | 'warn' | 'fail';
-  detail: string;
-  /** What to do about it; empty when nothing. */
-  fix: string;
-}
-
-const NODE_FLOOR = { major: 20, minor: 19 };
+/** Wide enough for a reason, narrow enough for a line; JSON has all of it. */
+const DETAIL_CHARS = 120;
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Check what this host offers: Node, the path jail, what holds jobs together, the engine’s port.',
-  options: { json: { type: 'boolean', description: 'Print the findings as JSON.' }, ...addressOptions },
+  summary: 'Check what this host offers: Node, the path jail, jobs, isolation of sandboxes, the engine’s port.',
+  details:
+    'A rung of isolation counts as working when something was started on it and answered. What was found out is\n' +
+    'remembered, a slow no for a day: --fresh tries every rung anew. The exit code is 0 unless nothing can work.',
+  options: {
+    fresh: { type: 'boolean', description: 'Try every rung of isolation anew.' },
+    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
+    json: { type: 'boolean', description: 'Print the findings as JSON, at full length.' },
+    ...addressOptions,
+  },
+  examples: ['workcell doctor', 'workcell doctor --fresh'],
   maxWords: 0,
 
-  async run({ options }) {
-    const findings = [checkNode(), checkJail(), await checkJobs(), await checkEngine(engineUrl(options))];
-    if (options.json === true) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
-    else {
-      const rows = findings.map(({ status, check, detail, fix }) => [status, check, detail, fix]);
-      process.stdout.write(table(['STATUS', 'CHECK', 'FOUND', 'FIX'], rows));
-    }
-    return findings.some(({ status }) => status === 'fail') ? EXIT.failed : EXIT.ok;
+  run({ options }) {
+    const config = readConfig(text(options.config));
+    return interruptible(async (signal) => {
+      const findings = [
+        checkNode(),
+        checkPlatform(),
+        checkJail(),
+        await checkJobs(),
+        checkSearch(config.coder),
+        await checkEngine(engineUrl(options), engineToken(options)),
+        ...(await checkIsolation(config.sandbox, {
+          signal,
+          isFresh: options.fresh === true,
+          onTry: (rung) => showProgress(`trying ${rung}`),
+        })),
+        checkLimits(),
+        await checkUserNamespaces(),
+        checkPackages(),
+        checkCache(config.sandbox.cache_dir ?? defaultCacheDir()),
+      ];
+      showProgress('');
+      process.stdout.write(options.json === true ? `${JSON.stringify(findings, null, 2)}\n` : asTable(findings));
+      return findings.some(({ status }) => status === 'fail') ? EXIT.failed : EXIT.ok;
+    });
   },
 };
 
-function checkNode(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const isEnough = major > NODE_FLOOR.major || (major === NODE_FLOOR.major && minor >= NODE_FLOOR.minor);
-  const floor = `${NODE_FLOOR.major}.${NODE_FLOOR.minor}`;
-  return {
-    check: 'node',
-    status: isEnough ? 'ok' : 'fail',
-    detail: process.versions.node,
-    fix: isEnough ? '' : `install Node ${floor} or newer`,
-  };
+function readConfig(named: string | undefined) {
+  const file = findConfigFile(named);
+  const entries = file === undefined ? [] : parseEntries(readConfigFile(file), availableWorkers);
+  const blockOf = (worker: string) => entries.find(({ def }) => def.name === worker)?.config ?? {};
+  return { coder: coder.config.parse(blockOf('coder')), sandbox: sandbox.config.parse(blockOf('iii-sandbox')) };
 }
 
-function checkJail(): Finding {
-  const jail = openJail(process.cwd());
-  const isStrong = jail.mode === 'descriptor';
-  return {
-    check: 'path jail',
-    status: isStrong ? 'ok' : 'warn',
-    detail: isStrong
-      ? 'check and use are one open file'
-      : 'path is checked before and after use: a race is detected, not prevented',
-    fix: isStrong ? '' : 'run on Linux with /proc mounted for the race-free jail',
-  };
+function asTable(findings: readonly Finding[]): string {
+  const rows = findings.map(({ status, check, detail, fix }) => [status, check, shortened(detail), fix]);
+  return table(['STATUS', 'CHECK', 'FOUND', 'FIX'], rows);
 }
 
-const HOLDS: Record<Containment, string> = {
-  cgroup2: 'a control group (v2) for each job: nothing outlives it',
-  cgroup1: 'a control group (v1) for each job: nothing outlives it',
-  'pid-namespace': 'a process namespace for each job: nothing outlives it',
-  session: 'a session for each job: a process that leaves it on purpose may outlive the job',
-};
-
-async function checkJobs(): Promise<Finding> {
-  const children = await Children.open();
-  await children.close();
-  const isWeak = children.containment === 'session';
-  return {
-    check: 'jobs',
-    status: isWeak ? 'warn' : 'ok',
-    detail: HOLDS[children.containment],
-    fix: isWeak ? 'run on Linux where control groups are writable or process namespaces allowed' : '',
-  };
+/** The end says how long it took, so it is cut before that. */
+function shortened(detail: string): string {
+  const end = /( \([^()]*\))?$/.exec(detail)![0];
+  const room = DETAIL_CHARS - end.length;
+  return detail.length <= DETAIL_CHARS ? detail : `${detail.slice(0, room - 1)}…${end}`;
 }
 
-function checkEngine(url: string): Promise<Finding> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    const finish = (detail: string, fix: string) => {
-      socket.destroy();
-      resolve({ check: 'engine', status: 'ok', detail, fix });
-    };
-    const socket = connectTcp({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80), timeout: 1_000 });
-    socket.once('connect', () => finish(`something answers at ${url}`, ''));
-    socket.once('error', () => finish(`nothing listens at ${url}`, 'workcell start'));
-    socket.once('timeout', () => finish(`no answer from ${url}`, 'check the address'));
-  });
+/** One line on a terminal, overwritten by the next; an empty one clears it. */
+function showProgress(line: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${line}\x1b[K`);
 }

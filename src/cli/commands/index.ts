@@ -20,6 +20,7 @@ import { sandboxPull } from './sandbox-pull.ts';
 import { sandboxRun } from './sandbox-run.ts';
 import { sandboxStop } from './sandbox-stop.ts';
 import { sandboxUpload } from './sandbox-upload.ts';
+import { setup } from './setup.ts';
 import { start } from './start.ts';
 import { workerAdd } from './worker-add.ts';
 import { workerRun } from './worker-run.ts';
@@ -48,4 +49,5 @@ export const commands: readonly Command[] = [
   workerAdd,
   configPrint,
   doctor,
+  setup,
 ];

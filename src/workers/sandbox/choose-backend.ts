@@ -1,32 +1,36 @@
 /**
  * Which backend makes the sandboxes: the one that the operator named, or the strongest that works here.
  *
- * Namespaces share the kernel of the host, so they are taken only by name or with `allow_weak_isolation`.
+ * Namespaces share the kernel of the host, so they are taken only by name or with `allow_weak_isolation`. Where nothing
+ * may be taken, the failure tells of every rung why not, and what to do.
  */
-import { ConfigError } from '#contract';
+import type { Log } from '#contract';
 import type { Isolation, SandboxBackend } from './backends/backend.ts';
 import type { SandboxConfig } from './config.ts';
 import { errors } from './errors.ts';
+import type { Ladder } from './ladder/ladder.ts';
+import { worthSettingUp } from './ladder/setup-advice.ts';
 
 export interface ChosenBackend {
   readonly backend: SandboxBackend;
   readonly isolation: Isolation;
+  /** To be called when a machine did not start: what was believed of the backend may no longer be true. */
+  doubt(): void;
 }
 
 export class BackendChoice {
+  readonly #ladder: Ladder;
   readonly #candidates: readonly SandboxBackend[];
   readonly #config: SandboxConfig;
+  readonly #log: Log;
   #chosen: ChosenBackend | undefined;
 
-  /** `available` from the strongest to the weakest. */
-  constructor(available: readonly SandboxBackend[], config: SandboxConfig) {
+  constructor(ladder: Ladder, config: SandboxConfig, log: Log) {
     const { backend: wanted } = config;
+    this.#ladder = ladder;
     this.#config = config;
-    this.#candidates = wanted === 'auto' ? available : available.filter(({ name }) => name === wanted);
-    if (this.#candidates.length === 0) {
-      const names = available.map(({ name }) => name).join(', ');
-      throw new ConfigError(`workers.iii-sandbox.backend: this build has no ${wanted}; it has ${names}`);
-    }
+    this.#log = log;
+    this.#candidates = wanted === 'auto' ? ladder.rungs : ladder.rungs.filter(({ name }) => name === wanted);
   }
 
   async choose(signal: AbortSignal): Promise<ChosenBackend> {
@@ -35,18 +39,28 @@ export class BackendChoice {
   }
 
   async close(): Promise<void> {
-    for (const backend of this.#candidates) await backend.close();
+    await this.#ladder.close();
   }
 
   async #find(signal: AbortSignal): Promise<ChosenBackend> {
-    const reasons: string[] = [];
+    const passed: string[] = [];
     for (const backend of this.#candidates) {
-      const probe = await backend.probe(signal);
-      if (!probe.ok) reasons.push(`${backend.rung}: ${probe.reason}`);
-      else if (this.#accepts(probe.isolation)) return { backend, isolation: probe.isolation };
-      else reasons.push(`${backend.rung} works but shares the kernel of this machine: ${ACCEPT}`);
+      const { probe } = await this.#ladder.ask(backend, { signal });
+      if (probe.ok && this.#accepts(probe.isolation)) {
+        const { isolation } = probe;
+        this.#log.info('sandboxes are isolated', { by: backend.rung, isolation, passed });
+        return { backend, isolation, doubt: () => this.#doubt(backend) };
+      }
+      passed.push(`${backend.rung}: ${probe.ok ? WEAK : probe.reason}`);
     }
-    throw errors.fail('S300', { problem: reasons.join('; ') });
+    const lacking = worthSettingUp(this.#candidates.map(({ name }) => name));
+    const advice = lacking === undefined ? [] : [`to get one: workcell setup ${lacking}`];
+    throw errors.fail('S300', { problem: [...passed, ...advice].join('; ') });
+  }
+
+  #doubt(backend: SandboxBackend): void {
+    this.#ladder.doubt(backend);
+    this.#chosen = undefined;
   }
 
   #accepts(isolation: Isolation): boolean {
@@ -54,4 +68,6 @@ export class BackendChoice {
   }
 }
 
-const ACCEPT = 'set backend: namespaces or allow_weak_isolation: true in the iii-sandbox block to accept that';
+const WEAK =
+  'works but shares the kernel of this machine; to accept that set backend: namespaces or allow_weak_isolation: true in ' +
+  'the iii-sandbox block';

@@ -21,8 +21,12 @@ const lifecycle = [catalogList, create, exec, run, list, stop];
 const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
 
 export const sandbox = worker.withFunctions([...lifecycle, ...files]);
-export { configSchema } from './config.ts';
+export type { Isolation, Probe, SandboxBackend } from './backends/backend.ts';
+export { prepareKernel } from './backends/qemu/kernel.ts';
+export { BackendChoice } from './choose-backend.ts';
+export { configSchema, type SandboxConfig } from './config.ts';
 export {
+  defaultCacheDir,
   ImageError,
   openImages,
   type ImageProgress,
@@ -30,3 +34,8 @@ export {
   type Images,
   type PruneReport,
 } from './images/index.ts';
+export type { Answer, Ladder } from './ladder/ladder.ts';
+export { missingFor, type BackendName, type Need } from './ladder/needs.ts';
+export { openLadder } from './ladder/open-ladder.ts';
+export { worthHaving, worthSettingUp } from './ladder/setup-advice.ts';
+export { openLimiter, type Limiter } from './limits/limits.ts';

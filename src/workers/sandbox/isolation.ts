@@ -4,3 +4,5 @@ import { z } from 'zod';
 export const IsolationSchema = z
   .enum(['hardware-vm', 'userspace-kernel', 'emulated-vm', 'namespaces'])
   .describe('What stands between the sandbox and the host; namespaces share its kernel.');
+
+export const BackendSchema = z.string().describe('What the sandbox is made of, such as qemu+kvm or gvisor.');

@@ -1,11 +1,11 @@
 /** The iii-sandbox worker: configuration, failures, images and the sandboxes that live. */
 import { defineWorker, type Log } from '#contract';
 import { OpenReads } from '#file-functions';
-import { NamespacesBackend } from './backends/namespaces/index.ts';
 import { BackendChoice } from './choose-backend.ts';
 import { configSchema, type SandboxConfig } from './config.ts';
 import { errors, spell, translate } from './errors.ts';
-import { defaultCacheDir, openImages, type Images } from './images/index.ts';
+import { openImages, type Images } from './images/index.ts';
+import { openLadder } from './ladder/open-ladder.ts';
 import { Sandboxes } from './sandboxes.ts';
 
 export interface SandboxContext {
@@ -38,13 +38,11 @@ export const sandbox = defineWorker({
 
 /** Also takes away what a daemon that was killed left behind. */
 async function openSandboxes(config: SandboxConfig, log: Log): Promise<SandboxContext> {
-  const cacheDir = config.cache_dir ?? defaultCacheDir();
-  const available = [new NamespacesBackend({ cacheDir, log })];
-  const backends = new BackendChoice(available, config);
-  for (const backend of available) await backend.sweep();
+  const ladder = openLadder(config, log);
+  await ladder.sweep();
   return {
     config,
-    backends,
+    backends: new BackendChoice(ladder, config, log),
     images: openImages(config, log),
     sandboxes: new Sandboxes(config, log),
     openReads: new OpenReads(),

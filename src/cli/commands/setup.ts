@@ -1,0 +1,81 @@
+/** workcell setup: installs what a rung of isolation needs, and shows that it works. */
+import { didYouMean, silentLog } from '#contract';
+import { defaultCacheDir, openLadder, worthHaving, type BackendName, type Isolation } from '#workers/sandbox';
+import { UsageError, type Command } from '../command.ts';
+import { text } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { clearProgress, sandboxConfig } from '../image-cache.ts';
+import { interruptible } from '../interruptible.ts';
+import { setUpBackend, type SetupOptions } from '../setup/set-up-backend.ts';
+import { SetupError } from '../setup/setup-error.ts';
+
+const BACKENDS: readonly BackendName[] = ['qemu', 'libkrun', 'gvisor', 'namespaces'];
+
+/** Where the default stops: nothing that comes after these is stronger. */
+const GOOD: readonly Isolation[] = ['hardware-vm', 'userspace-kernel'];
+
+export const setup: Command = {
+  name: 'setup',
+  summary: 'Install what sandboxes need on this host, and try it.',
+  usage: '[qemu|gvisor|namespaces|libkrun ...]',
+  details:
+    'Without a name it sets up the strongest isolation that this host could have. Packages are installed with apt as root;\n' +
+    'otherwise the command to run is printed, and the exit code is 1. What is there already is left alone.',
+  options: {
+    'dry-run': { type: 'boolean', description: 'Only say what would be done.' },
+    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
+  },
+  examples: ['workcell setup', 'workcell setup gvisor', 'workcell setup qemu --dry-run'],
+
+  run({ words, options }) {
+    const named = words.map(backendOf);
+    const config = sandboxConfig(text(options.config));
+    return interruptible(async (signal) => {
+      const ladder = openLadder(config, silentLog);
+      const setting: SetupOptions = {
+        ladder,
+        cacheDir: config.cache_dir ?? defaultCacheDir(),
+        isDryRun: options['dry-run'] === true,
+        signal,
+        say: (line) => process.stdout.write(`${line}\n`),
+      };
+      try {
+        const isDone = named.length > 0 ? await setUpAll(named, setting) : await setUpBest(setting);
+        return isDone || setting.isDryRun ? EXIT.ok : EXIT.failed;
+      } catch (error) {
+        if (!(error instanceof SetupError) || signal.aborted) throw error;
+        clearProgress();
+        process.stderr.write(`error: ${error.message}\n`);
+        return EXIT.failed;
+      } finally {
+        await ladder.close();
+      }
+    });
+  },
+};
+
+/** `qemu+kvm`, as the doctor calls it, is set up by what sets up `qemu`. */
+function backendOf(word: string): BackendName {
+  const name = BACKENDS.find((backend) => backend === word.split('+')[0]);
+  if (name === undefined) throw new UsageError(`setup knows no "${word}"${didYouMean(word, BACKENDS)}`);
+  return name;
+}
+
+async function setUpAll(names: readonly BackendName[], setting: SetupOptions): Promise<boolean> {
+  let isDone = true;
+  for (const name of new Set(names)) {
+    const working = await setUpBackend(name, setting);
+    isDone &&= (working ?? []).length > 0;
+  }
+  return isDone;
+}
+
+async function setUpBest(setting: SetupOptions): Promise<boolean> {
+  let isDone = false;
+  for (const name of worthHaving()) {
+    const working = (await setUpBackend(name, setting)) ?? [];
+    isDone ||= working.length > 0;
+    if (working.some((isolation) => GOOD.includes(isolation))) break;
+  }
+  return isDone;
+}

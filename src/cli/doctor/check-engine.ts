@@ -1,0 +1,55 @@
+/** Whether an engine answers where commands would look for one, and if not, whether one could start there. */
+import { connect as connectTcp } from 'node:net';
+
+import { connect } from '#client';
+import { CallError, silentLog } from '#contract';
+import type { Finding } from './finding.ts';
+import { portOwner } from './port-owner.ts';
+
+const ANSWER_MS = 1000;
+
+export async function checkEngine(url: string, token: string | undefined): Promise<Finding> {
+  const finding = (status: Finding['status'], detail: string, fix = ''): Finding => ({
+    check: 'engine',
+    status,
+    detail,
+    fix,
+  });
+  const { hostname, port } = new URL(url);
+  const listening = await listens(hostname.replace(/^\[|\]$/g, ''), Number(port || 80));
+  if (listening === 'no') return finding('ok', `nothing listens at ${url}: the port is free`, 'workcell start');
+  if (listening === 'silent') return finding('warn', `no answer from ${url}`, 'check the address');
+
+  const owner = portOwner(Number(port));
+  const who = owner === undefined ? '' : `: ${owner}`;
+  const problem = await whyNoEngine(url, token);
+  if (problem === undefined) return finding('ok', `an engine answers at ${url}${who}`);
+  if (problem.includes('HTTP 401')) {
+    return finding('warn', `an engine at ${url} wants a token${who}`, 'give --token or set WORKCELL_TOKEN');
+  }
+  return finding('warn', `something else listens at ${url}${who}`, 'workcell start --port picks another port');
+}
+
+function listens(host: string, port: number): Promise<'yes' | 'no' | 'silent'> {
+  return new Promise((resolve) => {
+    const finish = (result: 'yes' | 'no' | 'silent') => {
+      socket.destroy();
+      resolve(result);
+    };
+    const socket = connectTcp({ host, port, timeout: ANSWER_MS });
+    socket.once('connect', () => finish('yes'));
+    socket.once('error', () => finish('no'));
+    socket.once('timeout', () => finish('silent'));
+  });
+}
+
+async function whyNoEngine(url: string, token: string | undefined): Promise<string | undefined> {
+  try {
+    const bus = await connect(url, { name: `workcell-cli:${process.pid}`, token, log: silentLog });
+    bus.close();
+    return undefined;
+  } catch (error) {
+    if (error instanceof CallError) return error.message;
+    throw error;
+  }
+}

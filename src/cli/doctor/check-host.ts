@@ -1,0 +1,72 @@
+/** What the host gives to every worker: Node, the system, the path jail, what holds jobs together, search. */
+import { arch, release } from 'node:os';
+
+import { Children, openJail, type Containment } from '#host';
+import type { Finding } from './finding.ts';
+
+const NODE_FLOOR = { major: 20, minor: 19 };
+
+export function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const isEnough = major > NODE_FLOOR.major || (major === NODE_FLOOR.major && minor >= NODE_FLOOR.minor);
+  const floor = `${NODE_FLOOR.major}.${NODE_FLOOR.minor}`;
+  return {
+    check: 'node',
+    status: isEnough ? 'ok' : 'fail',
+    detail: process.versions.node,
+    fix: isEnough ? '' : `install Node ${floor} or newer`,
+  };
+}
+
+export function checkPlatform(): Finding {
+  const isWindows = process.platform === 'win32';
+  const who = process.geteuid?.() === 0 ? 'root' : 'an ordinary user';
+  return {
+    check: 'platform',
+    status: isWindows ? 'warn' : 'ok',
+    detail: `${process.platform} ${release()} ${arch()}, as ${who}`,
+    fix: isWindows ? 'run in WSL2, where everything that Linux offers works' : '',
+  };
+}
+
+export function checkJail(): Finding {
+  const jail = openJail(process.cwd());
+  const isStrong = jail.mode === 'descriptor';
+  return {
+    check: 'path jail',
+    status: isStrong ? 'ok' : 'warn',
+    detail: isStrong
+      ? 'check and use are one open file'
+      : 'path is checked before and after use: a race is detected, not prevented',
+    fix: isStrong ? '' : 'run on Linux with /proc mounted for the race-free jail',
+  };
+}
+
+const HOLDS: Record<Containment, string> = {
+  cgroup2: 'a control group (v2) for each job: nothing outlives it',
+  cgroup1: 'a control group (v1) for each job: nothing outlives it',
+  'pid-namespace': 'a process namespace for each job: nothing outlives it',
+  session: 'a session for each job: a process that leaves it on purpose may outlive the job',
+};
+
+export async function checkJobs(): Promise<Finding> {
+  const children = await Children.open();
+  await children.close();
+  const isWeak = children.containment === 'session';
+  return {
+    check: 'jobs',
+    status: isWeak ? 'warn' : 'ok',
+    detail: HOLDS[children.containment],
+    fix: isWeak ? 'run on Linux where control groups are writable or process namespaces allowed' : '',
+  };
+}
+
+export function checkSearch({ index, index_memory_mb: mb }: { index: string; index_memory_mb: number }): Finding {
+  const isOn = index !== 'off';
+  return {
+    check: 'search',
+    status: 'ok',
+    detail: `built in; index ${isOn ? `in memory, at most ${mb} MiB a worker` : 'off: every search reads the files'}`,
+    fix: isOn ? '' : 'set index: auto in the coder block if searches are slow',
+  };
+}

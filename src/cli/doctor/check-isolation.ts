@@ -1,0 +1,71 @@
+/** The rungs of the sandbox: each tried, with the reason where it does not work, and which one sandboxes would get. */
+import { Failure, silentLog } from '#contract';
+import {
+  BackendChoice,
+  missingFor,
+  openLadder,
+  worthSettingUp,
+  type Answer,
+  type BackendName,
+  type SandboxConfig,
+} from '#workers/sandbox';
+import type { Finding } from './finding.ts';
+
+interface Trying {
+  readonly signal: AbortSignal;
+  readonly isFresh: boolean;
+  /** Called before a rung is tried, which may take seconds. */
+  readonly onTry: (rung: string) => void;
+}
+
+export async function checkIsolation(config: SandboxConfig, { signal, isFresh, onTry }: Trying): Promise<Finding[]> {
+  const ladder = openLadder(config, silentLog);
+  try {
+    const rungs: Finding[] = [];
+    for (const backend of ladder.rungs) {
+      onTry(backend.rung);
+      const answer = await ladder.ask(backend, { signal, isFresh });
+      rungs.push(tellRung(backend, answer));
+    }
+    const names = ladder.rungs.map(({ name }) => name).filter((name) => [name, 'auto'].includes(config.backend));
+    return [await checkChoice(new BackendChoice(ladder, config, silentLog), names, signal), ...rungs];
+  } finally {
+    await ladder.close();
+  }
+}
+
+async function checkChoice(choice: BackendChoice, names: BackendName[], signal: AbortSignal): Promise<Finding> {
+  try {
+    const { backend, isolation } = await choice.choose(signal);
+    return { check: 'sandboxes', status: 'ok', detail: `isolated by ${backend.rung}: ${isolation}`, fix: '' };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const lacking = worthSettingUp(names);
+    return {
+      check: 'sandboxes',
+      status: 'warn',
+      detail: 'nothing that may be taken works, so sandbox::create fails',
+      fix: lacking === undefined ? WEAK : `workcell setup ${lacking}`,
+    };
+  }
+}
+
+const WEAK = 'set allow_weak_isolation: true in the iii-sandbox block to accept namespaces';
+
+/** What to do where every program is there and the rung does not work all the same. */
+const HINTS: Partial<Record<string, string>> = {
+  'qemu+kvm': 'needs a host whose processor gives its virtualisation to this one',
+  'qemu+hvf': 'needs a Mac whose processor can virtualise',
+  'qemu+whpx': 'turn on the Windows Hypervisor Platform',
+  libkrun: 'npm install microsandbox, where /dev/kvm works',
+};
+
+function tellRung({ name, rung }: { name: BackendName; rung: string }, { probe, ...told }: Answer): Finding {
+  const when = told.isRemembered ? ` on ${new Date(told.askedAtMs).toISOString().slice(0, 10)}` : '';
+  const secs = `${(told.tookMs / 1000).toFixed(1)} s${when}`;
+  if (probe.ok) {
+    return { check: rung, status: 'ok', detail: `${probe.isolation}, answered in ${secs}; ${probe.detail}`, fix: '' };
+  }
+  const fix = missingFor(name).length > 0 ? `workcell setup ${name}` : (HINTS[rung] ?? '');
+  return { check: rung, status: 'off', detail: `${probe.reason} (${secs})`, fix };
+}

@@ -1,0 +1,115 @@
+/** What sandboxes stand on: limits, user namespaces, programs of the system, room for images. */
+import { execFile } from 'node:child_process';
+import { lstatSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { missingFor, openLimiter, worthHaving, type Limiter } from '#workers/sandbox';
+import type { Finding } from './finding.ts';
+
+const run = promisify(execFile);
+
+const UNSHARE_MS = 5000;
+
+const LIMITS: Record<Limiter['kind'], string> = {
+  cgroup2: 'control groups (v2) hold memory, processes and processor time of a sandbox',
+  cgroup1: 'control groups (v1) hold memory, processes and processor time of a sandbox',
+  rlimits: 'only each process is limited, not a sandbox as a whole',
+};
+
+export function checkLimits(): Finding {
+  const { kind } = openLimiter();
+  const isWeak = kind === 'rlimits';
+  return {
+    check: 'limits',
+    status: isWeak ? 'warn' : 'ok',
+    detail: LIMITS[kind],
+    fix: isWeak ? 'run on Linux where control groups are writable, such as in a delegated systemd scope' : '',
+  };
+}
+
+/** Switches of the kernel that forbid them, and what they say then. */
+const SWITCHES = [
+  { name: 'kernel.unprivileged_userns_clone', forbidding: '0', allowing: '1' },
+  { name: 'kernel.apparmor_restrict_unprivileged_userns', forbidding: '1', allowing: '0' },
+  { name: 'user.max_user_namespaces', forbidding: '0', allowing: '15000' },
+];
+
+export async function checkUserNamespaces(): Promise<Finding> {
+  const check = 'user namespaces';
+  if (process.platform !== 'linux') {
+    return { check, status: 'off', detail: 'only Linux has them; virtual machines need none', fix: '' };
+  }
+  try {
+    await run('unshare', ['--user', 'true'], { timeout: UNSHARE_MS });
+    return { check, status: 'ok', detail: 'allowed', fix: '' };
+  } catch (error) {
+    const found = SWITCHES.find(({ name, forbidding }) => setting(name) === forbidding);
+    const { stderr } = error as { stderr?: string };
+    return {
+      check,
+      status: 'warn',
+      detail: found ? `forbidden by ${found.name}` : stderr?.trim() || (error as Error).message,
+      fix: found ? `sysctl -w ${found.name}=${found.allowing}` : 'allow them in the container that this runs in',
+    };
+  }
+}
+
+function setting(name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/sys/${name.replaceAll('.', '/')}`, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+export function checkPackages(): Finding {
+  const check = 'packages';
+  const lacking = worthHaving().flatMap((backend) => missingFor(backend).map((need) => ({ ...need, backend })));
+  if (lacking.length === 0)
+    return { check, status: 'ok', detail: 'every program that a sandbox calls is here', fix: '' };
+  const wishes = new Map(lacking.map((need) => [need.package, `${need.package} (${need.for})`]));
+  const backends = [...new Set(lacking.map(({ backend }) => backend))];
+  return {
+    check,
+    status: 'off',
+    detail: `missing: ${[...wishes.values()].join(', ')}`,
+    fix: `workcell setup ${backends.join(' ')}`,
+  };
+}
+
+/** Building an image needs about this much for a while. */
+const LITTLE_BYTES = 2e9;
+
+export function checkCache(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(existingPart(folder));
+  const freeBytes = bavail * bsize;
+  const isLittle = freeBytes < LITTLE_BYTES;
+  return {
+    check: 'image cache',
+    status: isLittle ? 'warn' : 'ok',
+    detail: `${folder} holds ${gigabytes(sizeOf(folder))}; ${gigabytes(freeBytes)} are free`,
+    fix: isLittle ? 'workcell sandbox prune, or set cache_dir in the iii-sandbox block' : '',
+  };
+}
+
+function existingPart(path: string): string {
+  return lstatSync(path, { throwIfNoEntry: false }) ? path : existingPart(dirname(path));
+}
+
+/** What the disk gives for it: images share files, and those of virtual machines have holes. */
+function sizeOf(folder: string): number {
+  const seen = new Set<number>();
+  let bytes = 0;
+  const visit = (path: string) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat || seen.has(stat.ino)) return;
+    seen.add(stat.ino);
+    bytes += stat.blocks * 512;
+    if (stat.isDirectory()) for (const name of readdirSync(path)) visit(join(path, name));
+  };
+  visit(folder);
+  return bytes;
+}
+
+const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -1,0 +1,102 @@
+/**
+ * The rungs of isolation from the strongest to the weakest, and what is known of each.
+ *
+ * A rung is believed to work only after it did: something was started and answered. That can take seconds, so verdicts
+ * are kept; a rung that worked and no longer does is told as a warning, whatever takes its place.
+ */
+import { release } from 'node:os';
+
+import type { Log } from '#contract';
+import type { Probe, SandboxBackend } from '../backends/backend.ts';
+import { SharedWork } from '../images/shared-work.ts';
+import type { Verdict, Verdicts } from './verdicts.ts';
+
+/** How long a no is believed. */
+const DAY_MS = 86_400_000;
+
+/** A no that came faster is asked for anew each time: what was missing may have been installed. */
+const SLOW_MS = 300;
+
+export interface Answer {
+  readonly probe: Probe;
+  readonly tookMs: number;
+  readonly askedAtMs: number;
+  /** Whether it was found out before and not now. */
+  readonly isRemembered: boolean;
+}
+
+export interface Asking {
+  readonly signal: AbortSignal;
+  /** Asks anew, whatever is remembered. */
+  readonly isFresh?: boolean;
+}
+
+export class Ladder {
+  readonly rungs: readonly SandboxBackend[];
+  readonly #verdicts: Verdicts;
+  readonly #log: Log;
+  readonly #asking = new SharedWork<Answer, never>();
+
+  constructor(rungs: readonly SandboxBackend[], { verdicts, log }: { verdicts: Verdicts; log: Log }) {
+    this.rungs = rungs;
+    this.#verdicts = verdicts;
+    this.#log = log;
+  }
+
+  /** Whether a rung works. Those who ask at the same time share one attempt. */
+  async ask(backend: SandboxBackend, { signal, isFresh = false }: Asking): Promise<Answer> {
+    const { rung } = backend;
+    const known = this.#verdicts.recall(rung);
+    const isKnown = known !== undefined && !isFresh && isBelievable(known, backend);
+    if (isKnown) return { ...known, isRemembered: true };
+    return this.#asking.do(rung, { signal }, (all) => this.#try(backend, all));
+  }
+
+  /** A machine did not start: the next one who asks is not told what is remembered. */
+  doubt(backend: SandboxBackend): void {
+    this.#verdicts.doubt(backend.rung);
+  }
+
+  /** What cannot be removed takes room, and is no reason to have no sandboxes. */
+  async sweep(): Promise<void> {
+    for (const backend of this.rungs) {
+      await backend.sweep().catch((error: unknown) => {
+        this.#log.warn('what an earlier process left behind stays', { rung: backend.rung, why: String(error) });
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const backend of this.rungs) await backend.close();
+  }
+
+  async #try(backend: SandboxBackend, signal: AbortSignal): Promise<Answer> {
+    const { rung } = backend;
+    const before = this.#verdicts.recall(rung);
+    const askedAtMs = Date.now();
+    const startMs = performance.now();
+    const probe = onOneLine(await backend.probe(signal));
+    const tookMs = Math.round(performance.now() - startMs);
+    // Whoever gave up learned nothing about the rung.
+    signal.throwIfAborted();
+
+    const kept = { kernel: release(), fingerprint: backend.fingerprint(), askedAtMs, tookMs, isDoubted: false, probe };
+    this.#verdicts.keep(rung, kept);
+    if (before?.probe.ok && !probe.ok) {
+      this.#log.warn('an isolation that worked before no longer does', { rung, reason: probe.reason });
+    }
+    return { probe, tookMs, askedAtMs, isRemembered: false };
+  }
+}
+
+/** Reasons stand in messages and tables, and programs complain in several lines. */
+function onOneLine(probe: Probe): Probe {
+  return probe.ok ? probe : { ...probe, reason: probe.reason.trim().replaceAll(/\s+/g, ' ') };
+}
+
+function isBelievable({ kernel, fingerprint, askedAtMs, tookMs, isDoubted, probe }: Verdict, backend: SandboxBackend) {
+  if (isDoubted || kernel !== release() || fingerprint !== backend.fingerprint()) return false;
+  if (probe.ok) return true;
+  const ageMs = Date.now() - askedAtMs;
+  return tookMs >= SLOW_MS && ageMs >= 0 && ageMs < DAY_MS;
+}

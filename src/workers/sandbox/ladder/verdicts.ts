@@ -1,0 +1,83 @@
+/**
+ * What was found out about each rung, kept on the disk: a rung that fails slowly is not tried at every start.
+ *
+ * The file serves several processes. Each reads it anew and replaces it whole, so the last one wins; what is lost then
+ * is asked for again. The same goes for a file that cannot be read or written.
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import { IsolationSchema } from '../isolation.ts';
+import { OWN_MARK } from '../images/process-mark.ts';
+
+const VerdictSchema = z.object({
+  /** The release of the host's kernel. */
+  kernel: z.string(),
+  /** Of the backend. */
+  fingerprint: z.string(),
+  askedAtMs: z.number(),
+  tookMs: z.number(),
+  /** It said yes, and then a machine did not start. */
+  isDoubted: z.boolean(),
+  probe: z.discriminatedUnion('ok', [
+    z.object({ ok: z.literal(true), isolation: IsolationSchema, detail: z.string() }),
+    z.object({ ok: z.literal(false), reason: z.string(), stderrTail: z.string() }),
+  ]),
+});
+export type Verdict = z.output<typeof VerdictSchema>;
+
+const FileSchema = z.record(z.string(), VerdictSchema);
+
+export class Verdicts {
+  readonly #folder: string;
+  readonly #file: string;
+
+  constructor(cacheDir: string) {
+    this.#folder = cacheDir;
+    this.#file = join(cacheDir, 'verdicts.json');
+  }
+
+  recall(rung: string): Verdict | undefined {
+    return this.#read()[rung];
+  }
+
+  keep(rung: string, verdict: Verdict): void {
+    const draft = `${this.#file}.${OWN_MARK}`;
+    try {
+      mkdirSync(this.#folder, { recursive: true });
+      writeFileSync(draft, `${JSON.stringify({ ...this.#read(), [rung]: verdict }, null, 2)}\n`);
+      renameSync(draft, this.#file);
+    } catch (error) {
+      if (!UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+
+  doubt(rung: string): void {
+    const verdict = this.recall(rung);
+    if (verdict) this.keep(rung, { ...verdict, isDoubted: true });
+  }
+
+  #read(): Record<string, Verdict> {
+    let text: string;
+    try {
+      text = readFileSync(this.#file, 'utf8');
+    } catch {
+      return {};
+    }
+    const parsed = Json.pipe(FileSchema).safeParse(text);
+    return parsed.success ? parsed.data : {};
+  }
+}
+
+const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT']);
+
+const Json = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue('no JSON');
+    return z.NEVER;
+  }
+});
