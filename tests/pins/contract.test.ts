@@ -83,7 +83,9 @@ test('the function ids of every worker', () => {
 
 test('the function ids of the engine', () => {
   expect(engineWorker.functions.map(({ id }) => id).toSorted()).toEqual([
+    'engine::calls::get',
     'engine::calls::list',
+    'engine::calls::watch',
     'engine::channels::create',
     'engine::functions::info',
     'engine::functions::list',
@@ -135,6 +137,7 @@ test('the error codes of the engine and their HTTP status', () => {
     NOT_FOUND: 404,
     INVALID_ARGUMENTS: 400,
     deserialization_error: 400,
+    console_only: 403,
     trigger_registration_failed: 422,
     not_json: 422,
     internal_error: 500,
@@ -172,9 +175,11 @@ test('the configuration keys of every worker and their defaults', () => {
       custom_images: {},
       backend: 'auto',
       allow_weak_isolation: false,
+      min_idle: 1,
       default_disk_mb: 1024,
       max_concurrent_exec_per_sandbox: 4,
       max_exec_timeout_ms: 300_000,
+      egress: { allow: ['*:80', '*:443'], deny: [] },
       cache_dir: null,
     },
     shell: {
@@ -243,8 +248,9 @@ test('the commands, their other names and their options', () => {
     'jobs status': 'json url token',
     'jobs kill': 'json url token',
     functions: 'all json url token',
-    'sandbox run | worker sandbox run': 'cpus memory disk network env timeout url token',
-    'sandbox create | worker sandbox create': 'cpus memory disk network env name idle-timeout json url token',
+    'sandbox run | worker sandbox run': 'cpus memory disk network allow deny env timeout url token',
+    'sandbox create | worker sandbox create':
+      'cpus memory disk network allow deny env name idle-timeout json url token',
     'sandbox exec | worker sandbox exec': 'timeout env workdir stdin url token',
     'sandbox list | worker sandbox list': 'json url token',
     'sandbox stop | worker sandbox stop': 'url token',
@@ -257,7 +263,8 @@ test('the commands, their other names and their options', () => {
     'worker run': 'config workspace url token',
     'worker add': 'config',
     'config print': 'config workspace json',
-    doctor: 'json url token',
+    doctor: 'fresh config json url token',
+    setup: 'dry-run config',
   });
 });
 
