@@ -7,6 +7,7 @@
 import { setTimeout as passed } from 'node:timers/promises';
 
 import { formatMs } from '../../units.mjs';
+import { measureEgress } from './egress.mjs';
 import { AgentClient, GvisorBackend, imagesHere, NamespacesBackend, QemuBackend, WarmPool } from './built.mjs';
 
 const { signal } = new AbortController();
@@ -31,6 +32,7 @@ export async function measureRungs(harness, root) {
       title: 'A new sandbox and its first command, by rung',
     });
     await comparePython(harness, rungs);
+    await measureEgress(harness, rungs, shape);
   } finally {
     for (const { pool } of rungs) await pool?.close();
   }
