@@ -1,4 +1,6 @@
 /** Where the tests are and how they find the sources: `#contract` is `src/contract` here, not `dist`. */
+import { availableParallelism } from 'node:os';
+
 import { defineConfig } from 'vitest/config';
 
 // The first is ours, named so that no dependency means it; the others are what vite gives code that runs in Node, which setting any replaces.
@@ -28,8 +30,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     pool: 'forks',
-    // Tests wait more than they compute; the default leaves one of two processors idle.
-    maxWorkers: '100%',
+    // Tests wait more than they compute: one more than there are processors keeps them busy.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 20_000,
     hookTimeout: 30_000,
     passWithNoTests: true,

@@ -4,7 +4,7 @@
  * One listener for the document. The page in view says what its list is; letters typed into a field stay there.
  */
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 
 import { goTo, PAGES } from './route.ts';
 
@@ -23,7 +23,8 @@ let list: ListKeys | undefined;
 
 /** Makes a list the one that the keys move along, while its page is in view. */
 export function useListKeys(given: ListKeys): void {
-  useEffect(() => {
+  // Before anybody sees the rows, and so before anybody can press a key for them.
+  useLayoutEffect(() => {
     list = given;
   });
   useEffect(
