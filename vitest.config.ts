@@ -3,6 +3,8 @@ import { availableParallelism } from 'node:os';
 
 import { defineConfig } from 'vitest/config';
 
+import SlowFirst from './tests/slow-first.ts';
+
 // The first is ours, named so that no dependency means it; the others are what vite gives code that runs in Node, which setting any replaces.
 const conditions = ['workcell-source', 'node', 'development|production'];
 
@@ -32,6 +34,7 @@ export default defineConfig({
     pool: 'forks',
     // Tests wait more than they compute: one more than there are processors keeps them busy.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
     hookTimeout: 30_000,
     passWithNoTests: true,
