@@ -11,7 +11,6 @@ import type { ByteString } from './byte-string.ts';
 import type { JailMode } from './jail.ts';
 import { realPath } from './pin-by-path.ts';
 import { changedMeanwhile, closingOnFailure } from './pin.ts';
-import { READ_FLAGS, systemCalls, type SystemCalls } from './system-calls.ts';
 
 export interface WalkDir {
   /** From the root of the jail; empty for the root itself. */
@@ -22,8 +21,8 @@ export interface WalkDir {
   readonly size: number;
   /** What a name is, links not followed. */
   lstat(name: ByteString): Stats;
-  /** A file opened for reading while `use` has it. Something else that stands there by now fails, here or when read. */
-  withFile<T>(name: ByteString, use: (fd: number) => T): T;
+  /** Opens a file for reading. Something else that stands there by now fails, here or when it is read. */
+  openFile(name: ByteString): number;
   openDir(name: ByteString): WalkDir;
   /** Throws when what was listed may have been another directory. */
   recheck(): void;
@@ -36,9 +35,10 @@ export type OpenWalkDir = (path: ByteString) => WalkDir;
 const O_PATH = 0o10000000;
 
 const DIR_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Opens directories by their canonical path from the root; an errno error when one is not, or no longer, there. */
-export function walkDirsBelow(root: ByteString, mode: JailMode, calls = systemCalls()): OpenWalkDir {
+export function walkDirsBelow(root: ByteString, mode: JailMode): OpenWalkDir {
   const prefix = root === '/' ? '' : root;
   const absolute = (path: ByteString) => (path === '' ? root : `${prefix}/${path}`) as ByteString;
   if (mode === 'portable') return (path) => new PathDir(path, absolute(path));
@@ -48,7 +48,7 @@ export function walkDirsBelow(root: ByteString, mode: JailMode, calls = systemCa
     return closingOnFailure(fd, () => {
       const found = readlinkSync(`${DESCRIPTORS}/${fd}`, 'latin1');
       if (found !== absolute(path)) throw changedMeanwhile('ENOENT');
-      return new DescriptorDir(path, fd, calls);
+      return new DescriptorDir(path, fd);
     });
   };
 }
@@ -72,13 +72,11 @@ function descriptorFolder(): string {
 class DescriptorDir implements WalkDir {
   readonly path: ByteString;
   readonly listPath: string;
-  readonly #calls: SystemCalls | undefined;
   #fd: number;
 
-  constructor(path: ByteString, fd: number, calls: SystemCalls | undefined) {
+  constructor(path: ByteString, fd: number) {
     this.path = path;
     this.#fd = fd;
-    this.#calls = calls;
     this.listPath = `${DESCRIPTORS}/${fd}`;
   }
 
@@ -90,19 +88,12 @@ class DescriptorDir implements WalkDir {
     return lstatSync(toPath(`${this.listPath}/${name}`));
   }
 
-  withFile<T>(name: ByteString, use: (fd: number) => T): T {
-    const fd = this.#calls && ASCII.test(name) ? this.#calls.openFileAt(this.#fd, name) : -1;
-    if (fd < 0) return using(openSync(toPath(`${this.listPath}/${name}`), READ_FLAGS), use);
-    try {
-      return use(fd);
-    } finally {
-      this.#calls!.close(fd);
-    }
+  openFile(name: ByteString): number {
+    return openSync(toPath(`${this.listPath}/${name}`), FILE_FLAGS);
   }
 
   openDir(name: ByteString): WalkDir {
-    const fd = openSync(toPath(`${this.listPath}/${name}`), DIR_FLAGS);
-    return new DescriptorDir(joinPath(this.path, name), fd, this.#calls);
+    return new DescriptorDir(joinPath(this.path, name), openSync(toPath(`${this.listPath}/${name}`), DIR_FLAGS));
   }
 
   recheck(): void {}
@@ -139,11 +130,10 @@ class PathDir implements WalkDir {
     return stat;
   }
 
-  withFile<T>(name: ByteString, use: (fd: number) => T): T {
-    return using(openSync(toPath(`${this.#absolute}/${name}`), READ_FLAGS), (fd) => {
-      this.recheck();
-      return use(fd);
-    });
+  openFile(name: ByteString): number {
+    const fd = openSync(toPath(`${this.#absolute}/${name}`), FILE_FLAGS);
+    closingOnFailure(fd, () => this.recheck());
+    return fd;
   }
 
   openDir(name: ByteString): WalkDir {
@@ -158,14 +148,6 @@ class PathDir implements WalkDir {
   }
 
   close(): void {}
-}
-
-function using<T>(fd: number, use: (fd: number) => T): T {
-  try {
-    return use(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 const ASCII = /^[\x00-\x7f]*$/;

@@ -4,7 +4,7 @@
  * Files of the tree only: neither .git/info/exclude nor the user's own settings, so the answer is the same for
  * everyone. As in git, nothing in a directory that is left out can be taken back.
  */
-import { readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 
 import { HostError } from '../host-error.ts';
 import type { ByteString } from '../byte-string.ts';
@@ -78,9 +78,11 @@ function namesOf(path: ByteString): string[] {
 
 /** None when there is no such file, or none that can be read. */
 function readRules(dir: WalkDir): IgnoreRule[] {
+  let fd: number | undefined;
   try {
+    fd = dir.openFile(NAME);
     const bytes = Buffer.alloc(MAX_BYTES);
-    const length = dir.withFile(NAME, (fd) => readSync(fd, bytes, 0, MAX_BYTES, null));
+    const length = readSync(fd, bytes, 0, MAX_BYTES, null);
     const lines = bytes
       .toString('latin1', 0, length)
       .replace(/^\xef\xbb\xbf/, '')
@@ -89,5 +91,7 @@ function readRules(dir: WalkDir): IgnoreRule[] {
   } catch (error) {
     HostError.fromErrno(error, '');
     return [];
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }

@@ -8,7 +8,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { ByteString } from '../byte-string.ts';
 import { HostError } from '../host-error.ts';
-import type { FileIdentity } from '../system-calls.ts';
 import { joinPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
 import { listSorted, type WalkEntry } from '../walk-list.ts';
 import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../walk.ts';
@@ -17,7 +16,7 @@ import { Arena } from './index-arena.ts';
 import { FileFilters } from './index-filters.ts';
 import { FileOrder } from './index-order.ts';
 import { FileSlots, TRAIT } from './index-slots.ts';
-import { deleteEntry, setEntry, type IndexedDir, type IndexedFile } from './index-tree.ts';
+import { deleteEntry, setEntry, type Identity, type IndexedDir, type IndexedFile } from './index-tree.ts';
 import type { Watch } from './index-watch.ts';
 import { loadFile } from './load-file.ts';
 
@@ -267,4 +266,4 @@ export class IndexLoader {
   }
 }
 
-const UNKNOWN: FileIdentity = { ino: -1, size: -1, mtimeMs: -1, ctimeMs: -1 };
+const UNKNOWN: Identity = { ino: -1, size: -1, mtimeMs: -1, ctimeMs: -1 };

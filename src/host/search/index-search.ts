@@ -4,11 +4,10 @@
  * What was found is only told of a file that still looks as it did when it was read: changes that the kernel does
  * not announce, such as writes through a mapping, are then met by reading it again.
  */
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 
 import type { ByteString } from '../byte-string.ts';
 import { HostError } from '../host-error.ts';
-import { systemCalls, type FileIdentity } from '../system-calls.ts';
 import { joinPath, toPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
 import { isGone, type SkipReason } from '../walk.ts';
 import { FindingsWriter, MAX_LIST, OUTCOME, type Findings } from './findings.ts';
@@ -181,9 +180,7 @@ function isBelow({ path }: IndexedDir, other: string): boolean {
   return path === '' || other === path || other.startsWith(`${path}/`);
 }
 
-function lookAt(path: string | Buffer): FileIdentity | undefined {
-  const identity = typeof path === 'string' ? systemCalls()?.identify(path) : undefined;
-  if (identity) return identity;
+function lookAt(path: string | Buffer): Stats | undefined {
   try {
     return lstatSync(path);
   } catch {

@@ -2,8 +2,15 @@
 import type { FSWatcher } from 'node:fs';
 
 import type { ByteString } from '../byte-string.ts';
-import type { FileIdentity } from '../system-calls.ts';
 import type { SkipReason } from '../walk.ts';
+
+/** What tells whether a file is still the one that was read. */
+export interface Identity {
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+}
 
 export interface IndexedFile {
   readonly kind: 'file';
@@ -12,8 +19,7 @@ export interface IndexedFile {
   /** Its number among the files. */
   readonly slot: number;
   unreadable?: SkipReason;
-  /** What tells whether it is still the one that was read. */
-  identity: FileIdentity;
+  identity: Identity;
   /** Where its signatures are; undefined when there was no room for them. */
   documents?: readonly number[];
   /** From the root, as it is told; made when asked for. */

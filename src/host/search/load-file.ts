@@ -3,7 +3,7 @@
  *
  * A small file costs open, one read and close: its size is not asked, a read that does not fill the room has it all.
  */
-import { fstatSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 
 import type { ByteString } from '../byte-string.ts';
 import type { WalkDir } from '../walk-dir.ts';
@@ -23,12 +23,15 @@ export function loadFile(
   name: ByteString,
   maxBytes: number,
 ): TextRange | 'over-limit' {
-  return dir.withFile(name, (fd) => {
+  const fd = dir.openFile(name);
+  try {
     memory.reserve(start + FIRST_READ_BYTES);
     let length = readSync(fd, memory.buffer, start, FIRST_READ_BYTES, null);
     if (length === FIRST_READ_BYTES) length = readRest(memory, start + length, fd, maxBytes - length) + length;
     return length > maxBytes ? 'over-limit' : { start, end: start + length };
-  });
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Reads on to the end of the file, or a byte beyond the limit. */
