@@ -8,8 +8,11 @@ import SlowFirst from './tests/slow-first.ts';
 // The first is ours, named so that no dependency means it; the others are what vite gives code that runs in Node, which setting any replaces.
 const conditions = ['workcell-source', 'node', 'development|production'];
 
+/** Where tests change what a whole process has, such as its user or its threads. */
+const ofSystem = ['src/host/**/*.test.ts', 'src/workers/sandbox/**/*.test.ts'];
+
 const projects = {
-  unit: ['src/**/*.test.ts', 'console/src/**/*.test.ts'],
+  system: ofSystem,
   repo: ['tests/*.test.ts', 'tests/pins/**/*.test.ts'],
   spec: ['tests/spec/**/*.{test,spec}.ts'],
   compat: ['tests/compat/**/*.test.ts'],
@@ -40,6 +43,16 @@ export default defineConfig({
     passWithNoTests: true,
     reporters: ['default', './scripts/closing-line.mjs'],
     projects: [
+      {
+        extends: true as const,
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts'],
+          exclude: ofSystem,
+          // The files of a worker share their modules: reading them again for each takes longer than the tests.
+          isolate: false,
+        },
+      },
       ...Object.entries(projects).map(([name, include]) => ({ extends: true as const, test: { name, include } })),
       ...Object.entries(backends).map(([name, include]) => ({
         extends: true as const,
