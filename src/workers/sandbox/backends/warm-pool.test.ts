@@ -1,9 +1,11 @@
 /** The pool over a backend whose machines are streams with an agent that greets and no more: quick, countable, and killed at will. */
+import { rmSync } from 'node:fs';
 import { duplexPair, type Duplex } from 'node:stream';
 import { setTimeout as passed } from 'node:timers/promises';
 
 import { afterEach, expect, test } from 'vitest';
 
+import { tempDir } from '#testing';
 import type { AgentClient } from '../guest/agent-client.ts';
 import { frameHeader, FrameReader, MAX_FRAME_BYTES, OP, PROTOCOL_VERSION, WINDOW_BYTES } from '../guest/frames.ts';
 import type { Ending, Instance, Probe, SandboxBackend, Shape } from './backend.ts';
@@ -154,6 +156,18 @@ test('a machine that died while it waited is not handed out, and nothing of it i
   backend.made[1]!.die();
   await expect.poll(() => backend.made[1]!.isDisposed).toBe(true);
   expect(await create()).toBe(backend.made[2]);
+});
+
+test('a machine whose image was removed and made again is not handed out', async () => {
+  await using dir = await tempDir({ 'root/f': '' });
+  open();
+  const made = shape(64);
+  const wanted = { ...made, image: { ...made.image, rootDir: dir.path('root') } };
+  await pool.create(wanted, { id: 'first', signal });
+  await settled(2);
+  rmSync(dir.path('root'), { recursive: true });
+  dir.add({ 'root/f': '' });
+  expect(await pool.create(wanted, { id: 'second', signal })).toBe(backend.made[2]);
 });
 
 test('a machine that does not answer when it is wanted is given up, and the caller gets another', async () => {

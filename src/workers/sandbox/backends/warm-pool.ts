@@ -5,6 +5,7 @@
  * its machines up when the host gets short of memory, and where it has none the backend makes one.
  */
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { freemem, totalmem } from 'node:os';
 
 import { silentLog, type Log } from '#contract';
@@ -195,8 +196,10 @@ async function end(instance: Instance): Promise<void> {
   await instance.dispose();
 }
 
+/** With what tells the tree of the image from one made again in its place: a machine that waits has the old one. */
 function keyOf({ image, cpus, memoryMb, diskMb }: Shape): string {
-  return JSON.stringify([image.digest, cpus, memoryMb, diskMb]);
+  const tree = statSync(image.rootDir, { throwIfNoEntry: false });
+  return JSON.stringify([image.digest, tree?.ino, tree?.ctimeMs, cpus, memoryMb, diskMb]);
 }
 
 function memoryIsLow(): boolean {
