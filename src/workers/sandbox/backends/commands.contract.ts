@@ -145,10 +145,25 @@ export function commandContract(subject: () => Subject): void {
 
   test('a forking command cannot outrun its end', async () => {
     await using machine = await start();
-    // Every process starts another and ends: none of them is ever there for long.
-    const script = 'f() { (f &) ; }; while true; do (sleep 307 &); f; done';
+    // Every process starts another and ends: none of them is ever there for long. Fewer than make the shell fail to fork.
+    const script = 'f() { (f &) ; }; f; f; f; f; while true; do (sleep 307 &); sleep 0.02; done';
     expect(await machine.sh(script, { timeoutMs: 700 * slowness() })).toMatchObject({ exitCode: 'timed-out' });
     expect((await machine.sh('ps -o args | grep -c "[s]leep 307"')).stdout).toBe('0');
+  });
+
+  test('a command whose time ran out leaves nothing, and one that ended leaves what it started', async () => {
+    await using machine = await start();
+    const left: string[] = [];
+    for (let i = 100; i < 130; i++) {
+      // What is left holds the output for a moment after the command has ended.
+      const { exitCode } = await machine.sh(`sleep 3${i} &`, {
+        timeoutMs: Math.round(2 ** ((i - 100) / 3)) * slowness(),
+      });
+      if (exitCode !== 'timed-out') left.push(`3${i}`);
+    }
+    const { stdout } = await machine.sh('ps -o args | grep "^sleep" | cut -c 7-');
+    expect(stdout.split('\n').toSorted()).toEqual(left);
+    expect(left.length).toSatisfy((count: number) => count > 0 && count < 30);
   });
 
   test('what a command leaves in the background is not waited for, lives on, and may go on writing', async () => {

@@ -64,7 +64,8 @@ static uint8_t become(const struct command *c) {
 
 /*
  * Stays between the agent and a command. What the command leaves behind becomes the keeper's child and not the agent's,
- * so everything that ever came from a command can be found while it runs. When it ends, its leftovers are set free.
+ * so everything that ever came from a command can be found while it runs. When it has ended, its leftovers are set free by
+ * the agent, which ends the keeper: until the host is told of the end, it may still want everything gone.
  */
 static void keep(const struct command *c) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -92,11 +93,13 @@ static void keep(const struct command *c) {
   for (;;) {
     int status;
     pid_t ended = waitpid(-1, &status, 0);
-    if (ended < 0 && errno == EINTR) continue;
-    if (ended != pid && ended > 0) continue;
-    uint8_t code = (uint8_t)(ended < 0 ? 255 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-    answer(0, 0, &code, 1);
-    _exit(0);
+    if (ended == pid) {
+      uint8_t code = (uint8_t)(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+      answer(0, 0, &code, 1);
+      close(CHILD_ANSWER);
+    } else if (ended < 0 && errno != EINTR) {
+      pause();
+    }
   }
 }
 

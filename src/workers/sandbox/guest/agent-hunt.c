@@ -12,8 +12,8 @@
 
 #include "agent-loop.h"
 
-/* Ending a command takes a few looks; what cannot be killed at all is given up. */
-enum { MAX_PROCESSES = 8192, HUNT_MS = 5000, LOOK_EVERY_US = 500 };
+/* Ending a command takes a few looks; when for so long no look shows fewer than those before, the rest cannot be killed. */
+enum { MAX_PROCESSES = 8192, PATIENCE_MS = 5000, MIN_PAUSE_US = 500 };
 
 struct process {
   pid_t pid, parent;
@@ -90,17 +90,23 @@ void hunt(struct stream *s) {
 
   bool is_first = getpid() == 1;
   if (is_first) kill(-1, SIGSTOP);
-  int64_t give_up_ms = now_ms() + HUNT_MS;
-  for (int left = 1; left > 0 && now_ms() < give_up_ms;) {
+  int64_t give_up_ms = now_ms() + PATIENCE_MS;
+  for (int left = 1, fewest = MAX_PROCESSES + 1; left > 0 && now_ms() < give_up_ms;) {
     left = 0;
+    int64_t began_ms = now_ms();
     count = find_ours(s);
     for (int i = 0; i < count; i++) {
       const struct process *p = &processes[i];
       if (p->is_ours && is_living(p)) left += kill(p->pid, SIGKILL) == 0;
-      /* A keeper that is not stopped yet may be about to start its command. */
-      if (p->pid == s->pid && is_first && is_living(p) && !is_stopped(p)) left++;
+      /* A keeper that is not stopped yet may be about to start its command. Where a mark tells its family, it is not needed. */
+      if (p->pid == s->pid && is_first && is_living(p) && !is_stopped(p)) left += !has_marks() || kill(p->pid, SIGKILL) == 0;
     }
-    if (left > 0) usleep(LOOK_EVERY_US);
+    if (left < fewest) {
+      fewest = left;
+      give_up_ms = now_ms() + PATIENCE_MS;
+    }
+    /* Who was killed needs the processor to end: as much as is spent on looking. */
+    if (left > 0) usleep(MIN_PAUSE_US + (useconds_t)(now_ms() - began_ms) * 1000);
   }
   /* It may not have started its command yet, and must not now. */
   kill(s->pid, SIGKILL);

@@ -23,6 +23,8 @@ void use_marks(void) {
   unmarked = own.rlim_max;
 }
 
+bool has_marks(void) { return is_marking; }
+
 void mark_family(pid_t keeper) {
   struct rlimit own;
   if (!is_marking || !limit_of(0, &own)) return;

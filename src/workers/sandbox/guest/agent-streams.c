@@ -248,6 +248,7 @@ static void finish(struct stream *s) {
     uint8_t payload[2] = {is_answered && s->answer_length > 5 ? s->answer[5] : 128 + SIGKILL, s->flags};
     if (s->is_cancelled) payload[1] |= KILLED;
     send_frame(s->id, DONE, payload, 2);
+    if (s->pid > 0) kill(s->pid, SIGKILL);
     leave_drain(&s->out[0]);
     leave_drain(&s->out[1]);
   } else if (is_answered && error == 0) {

@@ -50,6 +50,7 @@ int boot_machine(void);
 /* Where orphans cannot be made the keeper's: who is of the family of a keeper is seen by a mark instead. */
 void use_marks(void);
 void mark_family(pid_t keeper);
+bool has_marks(void);
 bool is_of_family(pid_t pid, pid_t keeper);
 
 /* For the first process of a gVisor sandbox: removes its file and holds memory that is not the sandbox's to use. */

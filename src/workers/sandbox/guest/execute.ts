@@ -16,7 +16,7 @@ const KILL_MS = 2000;
 /** A timer that is set for longer goes off at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-const FLAG = { stdoutCut: 1, stderrCut: 2 };
+const FLAG = { stdoutCut: 1, stderrCut: 2, killed: 4 };
 
 export interface ExecSpec {
   /** A first word without a slash is looked up in the PATH of `env`. */
@@ -120,8 +120,9 @@ async function untilEnd(stream: GuestStream, { spec, output, feeding }: Running)
 
     stream.cancel();
     const last = await Promise.race([stream.answer.catch(() => {}), passed(KILL_MS)]);
-    if (last) output.noteCuts(last);
     if (ended instanceof Error) throw ended;
+    if (last && !wasKilled(last)) return exited(last, output);
+    if (last) output.noteCuts(last);
     return { kind: 'timed-out', ...output.result() };
   } catch (error) {
     return notStarted(error, output);
@@ -130,6 +131,11 @@ async function untilEnd(stream: GuestStream, { spec, output, feeding }: Running)
     signal.removeEventListener('abort', onAbort);
     stream.onOutput = (_, piece) => stream.consumed(piece.length);
   }
+}
+
+/** One that was not had ended by itself before the guest heard that its time was up. */
+function wasKilled([, flags = 0]: Buffer): boolean {
+  return (flags & FLAG.killed) !== 0;
 }
 
 function exited(answer: Buffer, output: CappedOutput): ExecOutcome {
