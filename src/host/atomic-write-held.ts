@@ -20,7 +20,8 @@ export class HeldFile {
   }
 
   [Symbol.dispose](): void {
-    // Nothing depends on it any more.
-    if (this.#fd !== undefined) close(this.#fd, () => {});
+    const fd = this.#fd;
+    // Nothing depends on it any more, so that even the waking of the thread comes after the answer.
+    if (fd !== undefined) setImmediate(() => close(fd, () => {}));
   }
 }

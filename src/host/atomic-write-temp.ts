@@ -28,6 +28,8 @@ const PID_SPACE = hash(
   ].join(),
 ).slice(0, 8);
 
+const PREFIX = `.workcell-${PID_SPACE}-${process.pid}-`;
+
 /** Directories that were looked at. Forgotten all at once when there are too many, which costs another look. */
 const MAX_SWEPT = 10_000;
 const swept = new Set<string>();
@@ -36,13 +38,16 @@ const list = promisify(readdir);
 
 /** A name that nobody can guess. */
 export function tempName(): ByteString {
-  return `.workcell-${PID_SPACE}-${process.pid}-${randomUUID().replaceAll('-', '')}` as ByteString;
+  return `${PREFIX}${randomUUID().replaceAll('-', '')}` as ByteString;
 }
 
 /** Removes what dead processes left in the directory of the entry, the first time this process writes there. */
-export async function sweepOnce(entry: JailEntry): Promise<void> {
+export function sweepOnce(entry: JailEntry): Promise<void> | undefined {
   const id = entry.directoryId;
-  if (swept.has(id)) return;
+  return swept.has(id) ? undefined : sweep(entry, id);
+}
+
+async function sweep(entry: JailEntry, id: string): Promise<void> {
   try {
     const names = await entry.act((at) => list(at, 'latin1'), '.' as ByteString);
     for (const name of names) {

@@ -39,6 +39,11 @@ export interface WriteOptions {
   like?: Stats;
 }
 
+interface WriteWholeOptions extends WriteOptions {
+  /** What the file holds, if the caller has just read it. */
+  before?: Uint8Array;
+}
+
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Up to this size a piece is written at once: a small write is cheaper than going away and coming back. */
@@ -57,17 +62,18 @@ const writeLater = promisify(write);
 const syncLater = promisify(fsync);
 
 /** Gives a file exactly these bytes. Nothing is touched when it has them already. */
-export async function writeWhole(entry: JailEntry, bytes: Uint8Array, options: WriteOptions): Promise<void> {
-  if (isAlready(entry, bytes, options.mode)) return;
+export async function writeWhole(entry: JailEntry, bytes: Uint8Array, options: WriteWholeOptions): Promise<void> {
+  if (isAlready(entry, bytes, options)) return;
 
   using pending = await PendingFile.at(entry);
   await pending.append(bytes);
   await pending.commit(options);
 }
 
-function isAlready(entry: JailEntry, bytes: Uint8Array, mode: number | undefined): boolean {
+function isAlready(entry: JailEntry, bytes: Uint8Array, { mode, before }: WriteWholeOptions): boolean {
   if (!entry.stat?.isFile() || entry.stat.size !== bytes.length) return false;
   if (mode !== undefined && mode !== (entry.stat.mode & PERMISSION_BITS)) return false;
+  if (before) return Buffer.compare(before, bytes) === 0;
 
   using file = entry.open();
   const block = Buffer.allocUnsafe(Math.min(bytes.length, COMPARED_AT_ONCE));

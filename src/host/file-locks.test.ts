@@ -18,6 +18,16 @@ test('one at a time for each key, in order of arrival, and others meanwhile', as
   expect(events.indexOf('b1 begins')).toBeLessThan(events.indexOf('a1 ends'));
 });
 
+test('keys are free while nobody holds or waits for any of them, and then work begins at once', async () => {
+  const locks = new FileLocks();
+  expect(locks.areFree(['a', 'b'])).toBe(true);
+  const seen: boolean[] = [];
+  const running = locks.run(['a'], async () => void seen.push(locks.areFree(['b', 'a']), locks.areFree(['b'])));
+  expect(seen).toEqual([false, true]);
+  await running;
+  expect(locks.areFree(['a', 'b'])).toBe(true);
+});
+
 test('work that fails lets the next one go on, and is told to its own caller only', async () => {
   const locks = new FileLocks();
   const failing = locks.run(['a'], () => Promise.reject(new Error('no')));

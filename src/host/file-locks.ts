@@ -6,6 +6,11 @@ export class FileLocks {
     return this.#last.size;
   }
 
+  /** Whether nobody holds or waits for any of the keys, so that what is run now begins at once. */
+  areFree(keys: readonly string[]): boolean {
+    return !keys.some((key) => this.#last.has(key));
+  }
+
   /** Runs the work while it holds all the keys. They are taken in one order by everyone, so that no two wait for each other. */
   run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
     return [...new Set(keys)].sort().reduceRight((inner, key) => () => this.#hold(key, inner), work)();
@@ -13,15 +18,14 @@ export class FileLocks {
 
   async #hold<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
-    const running = before ? before.then(work) : work();
-    const done = running.then(
-      () => {},
-      () => {},
-    );
+    let release = () => {};
+    const done = new Promise<void>((resolve) => (release = resolve));
     this.#last.set(key, done);
     try {
-      return await running;
+      if (before) await before;
+      return await work();
     } finally {
+      release();
       if (this.#last.get(key) === done) this.#last.delete(key);
     }
   }

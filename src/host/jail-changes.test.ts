@@ -1,4 +1,5 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, test } from 'vitest';
 
@@ -189,6 +190,48 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(readFileSync(dir.path('ws/a'), 'utf8')).toBe('old');
   });
 
+  test('a path that leads elsewhere when its turn comes is worked on where it leads then, alone', async () => {
+    await using dir = await tempDir({
+      'ws/a': '',
+      'ws/b': '',
+      'ws/link': { symlink: 'a' },
+      'ws/next': { symlink: 'b' },
+    });
+    const { changes } = setUp(dir);
+    const events: string[] = [];
+    const first = changes.onTarget('link', signal, async () => {
+      await sleep(2);
+      renameSync(dir.path('ws/next'), dir.path('ws/link'));
+    });
+    const second = changes.onTarget('link', signal, async ({ relativePath }) => {
+      const third = changes.onTarget('b', signal, async () => events.push('b again'));
+      await sleep(2);
+      events.push(relativePath);
+      return { third };
+    });
+    await first;
+    await (
+      await second
+    ).third;
+    expect(events).toEqual(['b', 'b again']);
+  });
+
+  test('a file with what it is to hold is left alone, and whoever has read it is believed', async () => {
+    await using dir = await tempDir({ 'ws/a': 'old' });
+    const { changes } = setUp(dir);
+    const isReplaced = async (bytes: string, before?: string) => {
+      const { ino } = lstatSync(dir.path('ws/a'));
+      const options = before === undefined ? {} : { before: Buffer.from(before) };
+      await changes.onTarget('a', signal, (target) => changes.write(target, Buffer.from(bytes), options));
+      return lstatSync(dir.path('ws/a')).ino !== ino;
+    };
+    expect(await isReplaced('old')).toBe(false);
+    expect(await isReplaced('old', 'old')).toBe(false);
+    expect(await isReplaced('old', 'was')).toBe(true);
+    expect(await isReplaced('new', 'old')).toBe(true);
+    expect(readFileSync(dir.path('ws/a'), 'utf8')).toBe('new');
+  });
+
   test('the lock is that of the file, whatever the way to it and the jail', async () => {
     await using dir = await tempDir({ 'ws/sub/a': '', 'ws/link': { symlink: 'sub' } });
     const { changes } = setUp(dir);
@@ -196,7 +239,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     const events: string[] = [];
     const work = (name: string) => async () => {
       events.push(name);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await sleep(2);
       events.push(name);
     };
     await Promise.all([

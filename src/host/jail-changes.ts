@@ -46,14 +46,17 @@ export class JailChanges {
     return this.#alone('entry', [path], signal, ([entry]) => work(entry!));
   }
 
-  /** Gives a file its content. A mode left out is that of the file before, or 0644. */
+  /**
+   * Gives a file its content. A mode left out is that of the file before, or 0644. Whoever has just read the file
+   * tells what was there `before`, which is then not read again.
+   */
   async write(
     target: JailEntry,
     bytes: Uint8Array,
-    { mode, parents = false }: { mode?: number; parents?: boolean } = {},
+    { mode, parents = false, before }: { mode?: number; parents?: boolean; before?: Uint8Array } = {},
   ): Promise<void> {
     if (parents) await target.makeParents({ isSynced: this.#isSynced });
-    await writeWhole(target, bytes, { mode, isSynced: this.#isSynced });
+    await writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before });
   }
 
   /**
@@ -148,7 +151,7 @@ export class JailChanges {
     if (this.#isSynced) await entry.syncDirectory();
   }
 
-  /** The locks are those of what the paths lead to, which is looked at again once they are held. */
+  /** The locks are those of what the paths lead to, which is looked at again if they had to be waited for. */
   async #alone<T>(
     kind: 'target' | 'entry',
     paths: readonly string[],
@@ -156,30 +159,33 @@ export class JailChanges {
     work: (entries: JailEntry[]) => Promise<T>,
   ): Promise<T> {
     for (let look = 0; look < LOOKS; look++) {
-      const keys = await this.#holding(kind, paths, async (entries) => entries.map(this.#jail.keyOf));
-      const outcome = await locks.run(keys, () =>
-        this.#holding(kind, paths, async (entries) => {
-          signal.throwIfAborted();
-          if (!isDeepStrictEqual(entries.map(this.#jail.keyOf), keys)) return undefined;
-          return { result: await work(entries) };
-        }),
-      );
-      if (outcome) return outcome.result;
+      let keys: string[];
+      {
+        using found = this.#find(kind, paths);
+        keys = found.keys;
+        signal.throwIfAborted();
+        if (locks.areFree(keys)) return await locks.run(keys, () => work(found.entries));
+      }
+      const later = await locks.run(keys, async () => {
+        using found = this.#find(kind, paths);
+        signal.throwIfAborted();
+        return isDeepStrictEqual(found.keys, keys) ? { result: await work(found.entries) } : undefined;
+      });
+      if (later) return later.result;
     }
     throw HostError.fromErrno(changedMeanwhile('ESTALE'), paths[0]!);
   }
 
-  async #holding<T>(
-    kind: 'target' | 'entry',
-    paths: readonly string[],
-    work: (entries: JailEntry[]) => Promise<T>,
-  ): Promise<T> {
+  /** What the paths lead to now, held for the time being, with the keys of its locks. */
+  #find(kind: 'target' | 'entry', paths: readonly string[]): Disposable & { entries: JailEntry[]; keys: string[] } {
     const entries: JailEntry[] = [];
+    const close = () => entries.forEach((entry) => entry.close());
     try {
       for (const path of paths) entries.push(this.#jail[kind](path));
-      return await work(entries);
-    } finally {
-      for (const entry of entries) entry.close();
+      return { entries, keys: entries.map(this.#jail.keyOf), [Symbol.dispose]: close };
+    } catch (error) {
+      close();
+      throw error;
     }
   }
 }

@@ -35,13 +35,11 @@ export class JailFile {
     return this.#fd;
   }
 
-  /** The content, no longer than `stat.size` whatever happens to the file meanwhile. */
-  async read(): Promise<Buffer> {
-    const { size } = this.stat;
-    const bytes = Buffer.allocUnsafe(size);
+  /** The content, no longer than `stat.size` whatever happens to the file meanwhile, in memory of that size. */
+  async read(bytes: Buffer = Buffer.allocUnsafe(this.stat.size)): Promise<Buffer> {
     let filled = 0;
     try {
-      while (filled < size) {
+      while (filled < bytes.length) {
         const count = await this.#readInto(bytes, filled);
         if (count === 0) break;
         filled += count;

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import { versionOf, type ByteRange, type JailEntry } from '#host';
+import type { EditMemory } from './edit-memory.ts';
 import { errors } from './errors.ts';
 import { regionAround } from './line-edits-regions.ts';
 
@@ -15,6 +16,8 @@ export interface Expectation {
   fix: (version: string) => Record<string, unknown>;
   /** The part of the file that the request is about; its beginning when left out. */
   range?: (text: Buffer) => Promise<ByteRange | undefined>;
+  /** Where the file is read to; memory of its own when left out. */
+  memory?: EditMemory;
 }
 
 /** Throws C221 when the file is at another version, with all that is needed to decide again. */
@@ -23,7 +26,7 @@ export async function readCurrent(entry: JailEntry, maxBytes: number, expected: 
   const { size } = file.stat;
   if (size > maxBytes) throw errors.fail('C213', { path: entry.path, size, limit: maxBytes });
 
-  const bytes = await file.read();
+  const bytes = await file.read(expected.memory?.take(size));
   if (expected.version !== undefined)
     await requireVersion(entry.path, bytes, { ...expected, version: expected.version });
   return bytes;

@@ -7,6 +7,7 @@
  */
 import type { CallScope } from '#contract';
 import { chomp, countLines, endsWithNewline, lineEnd, lineEnding, locateLines, takeTurn, type ByteRange } from '#host';
+import type { EditMemory } from './edit-memory.ts';
 import { errors } from './errors.ts';
 
 export type LineOp =
@@ -38,7 +39,10 @@ interface LineEdit {
   content: Buffer;
 }
 
-type Scope = Pick<CallScope, 'signal'>;
+interface Scope extends Pick<CallScope, 'signal'> {
+  /** Where the new text goes. */
+  readonly memory?: EditMemory;
+}
 
 const BOM = Buffer.from('\uFEFF');
 const NEWLINE = 0x0a;
@@ -73,7 +77,7 @@ export async function applyLineOps(text: Buffer, ops: readonly Numbered<LineOp>[
     done = range.end;
   }
   result.push(body.subarray(done));
-  return result.finish({ withNewline: endsWithNewline(body) });
+  return result.finish({ withNewline: endsWithNewline(body), memory: scope.memory });
 }
 
 function toEdit(op: Numbered<LineOp>, { hasBom }: { hasBom: boolean }): LineEdit {
@@ -111,7 +115,7 @@ function nameOf(op: Numbered<LineOp>): string {
 }
 
 /** Each new line ends as the line at its place did; those beyond end as the last of these. */
-async function spell(content: Buffer, body: Buffer, range: ByteRange, scope: Scope): Promise<Buffer> {
+function spell(content: Buffer, body: Buffer, range: ByteRange, scope: Scope): Buffer | Promise<Buffer> {
   if (content.length === 0) return content;
 
   const old = body.subarray(range.start, range.end);
@@ -172,8 +176,10 @@ class Assembly {
     if (this.#isLineOpen) this.push(Buffer.from(ending));
   }
 
-  finish({ withNewline }: { withNewline: boolean }): Edited {
-    const whole = Buffer.concat(this.#pieces, this.#length);
+  finish({ withNewline, memory }: { withNewline: boolean; memory: EditMemory | undefined }): Edited {
+    const whole = memory?.take(this.#length) ?? Buffer.allocUnsafe(this.#length);
+    let filled = 0;
+    for (const piece of this.#pieces) filled += piece.copy(whole, filled);
     const text = withNewline || this.#isLineOpen ? whole : chomp(whole);
     const clamp = (at: number) => Math.min(at, text.length);
     return { text, sites: this.#sites.map(({ op, start, end }) => ({ op, start: clamp(start), end: clamp(end) })) };

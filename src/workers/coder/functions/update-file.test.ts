@@ -10,6 +10,8 @@ import { updateFile } from './update-file.ts';
 
 const { call, update, text } = updateCases(updateFile);
 
+const LARGE = { max_write_bytes: 1_000_000 };
+
 test('C43 the answer tells what was done, the new version and the lines around', async () => {
   await using dir = await tempDir({ 'a.txt': 'one\ntwo\n' });
   expect(await call(dir, { files: [{ path: 'a.txt', ops: [insert(2, 'inserted')] }], _caller_worker_id: 'x' })).toEqual(
@@ -229,6 +231,30 @@ test('edits of one file at the same time are all there afterwards', async () => 
       .split('\n')
       .toSorted((a, b) => Number(a) - Number(b)),
   ).toEqual(Array.from({ length: 50 }, (_, i) => `${i}`));
+});
+
+test('callers that edit at the same time get each the text of their own files', async () => {
+  const callers = Array.from({ length: 8 }, (_, caller) =>
+    Array.from({ length: 12 }, (_file, i) => ({
+      path: `${caller}/${i}/a.txt`,
+      body: `${caller} ${i}\n`.repeat(i % 3 === 0 ? 20_000 : 10 * i),
+    })),
+  );
+  const files = callers.flat();
+  await using dir = await tempDir(Object.fromEntries(files.map(({ path, body }) => [path, `first\n${body}`])));
+  const versions = await Promise.all(
+    callers.map(async (own) => {
+      const told = [];
+      for (const { path } of own) {
+        const { results } = await call(dir, { files: [{ path, ops: [updateLines(1, 1, path)] }] }, LARGE);
+        told.push(results[0]!.version);
+      }
+      return told;
+    }),
+  );
+  const made = files.map(({ path, body }) => `${path}\n${body}`);
+  expect(files.map(({ path }, i) => text(dir, path) === made[i])).toEqual(files.map(() => true));
+  expect(versions.flat()).toEqual(made.map((whole) => versionOf(Buffer.from(whole))));
 });
 
 test('a file that someone else changes during an edit is not overwritten', async () => {

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { wire, type CallScope } from '#contract';
 import { countLines, locateLines, versionOf, type ByteRange, type JailEntry } from '#host';
 import { settleEach } from '../batch.ts';
+import { EditMemory } from '../edit-memory.ts';
 import { errors } from '../errors.ts';
 import { readCurrent } from '../line-edits-current.ts';
 import { echoChanges } from '../line-edits-regions.ts';
@@ -125,26 +126,30 @@ async function update(
 ) {
   const { path } = file;
   const { changes, regexes, maxWriteBytes } = context;
-  const replacing = { regexes, signal };
+  // Whatever is left of it goes to another edit: nothing that is answered may lie in it.
+  using memory = new EditMemory();
+  const scope = { regexes, signal, memory };
   const ops = file.ops.map((op, i) => ({ ...op, number: i + 1 }));
   const before = await readCurrent(target, maxWriteBytes, {
     version: file.expected_version,
     fix: (version) => ({ files: [{ ...file, expected_version: version }] }),
-    range: async (text) => ops[0] && rangeOf(ops[0], text, replacing),
+    range: async (text) => ops[0] && rangeOf(ops[0], text, scope),
+    memory,
   });
   if (ops.length === 0) throw errors.fail('C210', { problem: `\`ops\` for ${path} must not be empty` });
   if (!isUtf8(before)) throw errors.fail('C210', { problem: `${path} is not UTF-8 text` });
 
-  const edited = await edit(before, ops, replacing);
+  const edited = await edit(before, ops, scope);
   const size = edited.text.length;
   if (size > maxWriteBytes) throw errors.fail('C213', { path, size, limit: maxWriteBytes });
 
-  const [, told] = await Promise.all([changes.write(target, edited.text), tell(edited)]);
+  const told = tell(edited);
+  await changes.write(target, edited.text, { before });
   return { applied: ops.length, ...told };
 }
 
-/** What the answer says of the new text; found out while the disk is busy with it. */
-async function tell(edited: Edited) {
+/** What the answer says of the new text. */
+function tell(edited: Edited) {
   const { changes, isCut } = echoChanges(edited);
   return {
     new_line_count: countLines(edited.text),
@@ -154,11 +159,15 @@ async function tell(edited: Edited) {
   };
 }
 
-async function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[], replacing: Replacing): Promise<Edited> {
+interface EditScope extends Replacing {
+  readonly memory: EditMemory;
+}
+
+async function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[], scope: EditScope): Promise<Edited> {
   const lineOps = ops.filter((op) => op.op !== 'replace');
   const replaceOps = ops.filter((op) => op.op === 'replace');
-  let edited = lineOps.length > 0 ? await applyLineOps(text, lineOps, replacing) : { text, sites: [] };
-  for (const op of replaceOps) edited = await applyReplaceOp(edited, op, replacing);
+  let edited = lineOps.length > 0 ? await applyLineOps(text, lineOps, scope) : { text, sites: [] };
+  for (const op of replaceOps) edited = await applyReplaceOp(edited, op, scope);
   return edited;
 }
 
