@@ -138,3 +138,18 @@ test('a channel is read to its end, or as far as wanted', async () => {
   expect([await read(100), await read(8)]).toEqual(['hello world', 'hello wo']);
   peer.close();
 });
+
+test('a channel that is not there, or breaks off, is a failure and no empty file', async () => {
+  const broken = { fields: { code: 'channel_failed' } };
+  const nowhere = bus.readChannel({ channel_id: 'no-such', access_key: 'x' }, 100);
+  await expect(nowhere).rejects.toMatchObject(broken);
+
+  const peer: Connection = await connect(running.url, {});
+  const { writer, reader } = await peer.createChannel();
+  await (await peer.openWriter(writer)).write(Buffer.from('hello'));
+  const reading = bus.readChannel(reader, 100);
+  const socket = sockets.at(-1)!;
+  socket.once('message', () => socket.terminate());
+  await expect(reading).rejects.toMatchObject(broken);
+  peer.close();
+});

@@ -100,12 +100,19 @@ export class BusClient {
     let size = 0;
     return new Promise((resolve, reject) => {
       socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) => {
-        if (typeof data === 'string') return reject(failure('channel_failed', data));
+        if (typeof data === 'string') {
+          reject(failure('channel_failed', data));
+          return socket.close();
+        }
         chunks.push(new Uint8Array(data));
         size += data.byteLength;
         if (size >= maxBytes) socket.close();
       });
-      socket.addEventListener('close', () => resolve(join(chunks, Math.min(size, maxBytes))));
+      socket.addEventListener('close', ({ wasClean }) => {
+        if (wasClean || size >= maxBytes) resolve(join(chunks, Math.min(size, maxBytes)));
+        else reject(failure('channel_failed', 'the channel broke off before its end'));
+      });
+      socket.addEventListener('error', () => {});
     });
   }
 

@@ -20,6 +20,17 @@ test('a row of a foreign worker, whatever its metadata holds', () => {
   });
 });
 
+test('of the errors that a worker tells those with a code are shown, and a schema is an object', () => {
+  const errors = [null, 'C1', { code: 7 }, { code: 'C2', meaning: { a: 1 } }, { code: 'C3', meaning: 'No.' }];
+  const entry = row('py::run', 'py', {
+    metadata: { errors },
+    request_format: 'any',
+    response_format: { type: 'null' },
+  });
+  expect(entry.errors).toEqual([{ code: 'C2' }, { code: 'C3', meaning: 'No.' }]);
+  expect([entry.request, entry.response]).toEqual([undefined, { type: 'null' }]);
+});
+
 test('functions are grouped by worker, the engine last, and every word has to be there', () => {
   const entries = [
     row('engine::functions::list', 'engine'),

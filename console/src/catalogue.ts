@@ -39,12 +39,17 @@ export function toEntry(row: FunctionRow): Entry {
     summary: row.description ?? '',
     ...(typeof details === 'string' && { details }),
     ...(isEffect(effect) && { effect }),
-    ...(row.request_format && { request: row.request_format }),
-    ...(row.response_format && { response: row.response_format }),
-    errors: Array.isArray(errors) ? (errors as Entry['errors']) : [],
+    ...(isObject(row.request_format) && { request: row.request_format }),
+    ...(isObject(row.response_format) && { response: row.response_format }),
+    errors: Array.isArray(errors) ? errors.flatMap(toErrorRow) : [],
     examples: Array.isArray(examples) ? examples : [],
     isInternal: internal === true || (row.function_id.startsWith('engine::') && row.worker_name === 'engine'),
   };
+}
+
+function toErrorRow(told: unknown): Entry['errors'] {
+  if (!isObject(told) || typeof told.code !== 'string') return [];
+  return [{ code: told.code, ...(typeof told.meaning === 'string' && { meaning: told.meaning }) }];
 }
 
 /** Entries that hold every word of the search, by worker, the engine last. */
@@ -63,6 +68,10 @@ export function groupEntries(entries: Entry[], search: string): { worker: string
 
 function rank(entries: Entry[]): number {
   return entries.every((entry) => entry.isInternal) ? 1 : 0;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isEffect(value: unknown): value is Effect {

@@ -18,7 +18,16 @@ function readHash(hash: string): Route {
   const [, page = '', open = ''] = /^#\/([^/]*)\/?(.*)$/.exec(hash) ?? [];
   const known = PAGES.find((name) => name === page);
   if (!known) return { page: 'functions' };
-  return open === '' ? { page: known } : { page: known, open: decodeURIComponent(open) };
+  return open === '' ? { page: known } : { page: known, open: decoded(open) };
+}
+
+/** A link that was typed or cut is taken as it stands. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function hashOf({ page, open }: Route): string {

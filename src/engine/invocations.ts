@@ -1,8 +1,7 @@
 /**
  * Calls on their way: find the owner, forward, relay the answer, give up.
  *
- * A call or a result that needs no change is sent on as the bytes it came in. The id towards the
- * worker is the caller's own unless that is taken or no UUID; then the engine lends one.
+ * A call or a result that needs no change is sent on as the bytes it came in.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -18,28 +17,16 @@ import {
 import { CallContents } from './call-contents.ts';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
+import { PendingCalls, type PendingCall } from './pending-calls.ts';
 import { codeOf, RecentCalls } from './recent-calls.ts';
 import { isBuiltIn, type BuiltIn, type Registry } from './registry.ts';
 import { DEFAULT_NAMESPACE, type Session } from './session.ts';
-
-export interface PendingCall {
-  /** The id the executor knows the call by. */
-  id: string;
-  functionId: string;
-  executor: Session;
-  /** Absent when nobody waits: a void call or an event. */
-  caller?: { session: Session; invocationId: string };
-  startedAtMs: number;
-  /** The same moment by the clock that durations are taken from. */
-  startTick: number;
-}
 
 export type AnswerBuiltIn = (
   builtIn: BuiltIn,
   call: { callId: string; payload: unknown; callerId?: string },
 ) => Promise<{ result: unknown } | { error: ErrorBody }>;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const SWEEP_MS = 30_000;
 /** Looking for a near name costs time per known one; a caller must not buy much of it with a typo. */
 const MOST_SUGGESTED_FROM = 500;
@@ -47,7 +34,7 @@ const MOST_SUGGESTED_FROM = 500;
 export class Invocations {
   readonly recent = new RecentCalls();
   readonly contents: CallContents;
-  readonly #pending = new Map<string, PendingCall>();
+  readonly #pending = new PendingCalls();
   readonly #registry: Registry;
   readonly #limits: EngineLimits;
   readonly #answerBuiltIn: AnswerBuiltIn;
@@ -87,7 +74,7 @@ export class Invocations {
 
   /** Takes a result from a peer. Unknown, repeated and foreign results are dropped. */
   settle(executor: Session, frame: ResultFrame, encoded?: EncodedFrame): void {
-    const call = this.#pending.get(frame.invocation_id);
+    const call = this.#pending.find(frame.invocation_id);
     if (!call || call.executor !== executor) return;
 
     const isFailure = Boolean(frame.error);
@@ -138,9 +125,7 @@ export class Invocations {
 
   /** The calls that wait for their answer, oldest first. */
   running(most: number): PendingCall[] {
-    const calls: PendingCall[] = [];
-    for (const call of this.#pending.values()) if (calls.push(call) >= most) break;
-    return calls;
+    return this.#pending.oldest(most);
   }
 
   close(): void {
@@ -180,26 +165,16 @@ export class Invocations {
     const limit = this.#limits.maxCallsInFlight;
     if (!caller && executor.serving.size >= limit) return fail('too_many_calls', { limit });
 
-    const isUsable = caller && UUID.test(caller.invocationId) && !this.#pending.has(caller.invocationId);
-    const id = isUsable ? caller.invocationId : randomUUID();
-    const call: PendingCall = {
-      id,
-      functionId: frame.function_id,
-      executor,
-      caller,
-      startedAtMs: Date.now(),
-      startTick: performance.now(),
-    };
-    this.#remember(call);
-
-    const isUnchanged = isUsable && frame.data !== undefined && !frame.action && !frame.namespace;
+    const call = this.#pending.begin(frame.function_id, executor, caller);
+    const { id } = call;
+    const isUnchanged = id === caller?.invocationId && frame.data !== undefined && !frame.action && !frame.namespace;
     const outcome = isUnchanged ? executor.link.send(frame, encoded) : executor.link.send(readdressed(frame, id));
     if (outcome === 'sent') {
       this.contents.addPayload(id, frame.data);
       return undefined;
     }
 
-    this.#forget(call);
+    this.#pending.forget(call);
     if (outcome === 'too-large') {
       const bytes = encoded?.length ?? this.#limits.maxMessageBytes + 1;
       return fail('payload_too_large', { what: 'request', bytes, limit: this.#limits.maxMessageBytes });
@@ -270,29 +245,15 @@ export class Invocations {
 
   #giveUpOld(): void {
     const limitMs = this.#limits.callDeadlineMs;
-    const bornBefore = Date.now() - limitMs;
-    for (const call of this.#pending.values()) {
-      if (call.startedAtMs > bornBefore) return;
+    for (const call of this.#pending.begunBefore(Date.now() - limitMs)) {
       this.#abandon(call, 'TIMEOUT');
       this.#refuse(call.caller, call.functionId, fail('TIMEOUT', { ms: limitMs }));
     }
   }
 
-  #remember(call: PendingCall): void {
-    this.#pending.set(call.id, call);
-    call.executor.serving.add(call);
-    call.caller?.session.calling.add(call);
-  }
-
   #end(call: PendingCall, code?: string): void {
-    this.#forget(call);
+    this.#pending.forget(call);
     this.recent.add(call, code);
-  }
-
-  #forget(call: PendingCall): void {
-    this.#pending.delete(call.id);
-    call.executor.serving.delete(call);
-    call.caller?.session.calling.delete(call);
   }
 }
 

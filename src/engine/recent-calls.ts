@@ -4,7 +4,7 @@
  * Every call passes here, so a row is a handful of references: nothing of a payload is kept or looked at.
  */
 import { readErrorBody, toErrorBody } from '#protocol';
-import type { PendingCall } from './invocations.ts';
+import type { PendingCall } from './pending-calls.ts';
 
 /** Older rows are overwritten. */
 export const MAX_RECENT_CALLS = 1_000;

@@ -67,6 +67,32 @@ test('a schema that holds itself ends in raw JSON', () => {
   expect(fieldsOf({ $ref: '#/$defs/A', $defs: { A: { $ref: '#/$defs/A' } } })).toEqual({ kind: 'json' });
 });
 
+test.each<[string, JsonSchema]>([
+  ['that is only itself', { anyOf: [{ $ref: '#/$defs/A' }] }],
+  ['of nothing but itself or null', { anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }] }],
+])('a union %s ends in raw JSON', (_, schema) => {
+  expect(fieldsOf({ ...schema, $defs: { A: schema } })).toEqual({ kind: 'json' });
+});
+
+test('a schema that holds itself in many places makes no more fields than people fill in', () => {
+  const properties = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`x${at}`, { $ref: '#/$defs/A' }]));
+  const schema = { type: 'object', properties };
+  expect(JSON.stringify(fieldsOf({ ...schema, $defs: { A: schema } })).length).toBeLessThan(1_000_000);
+});
+
+test.each([
+  ['anything', true],
+  ['nothing', false],
+  ['no schema at all', 'text'],
+])('%s is raw JSON', (_, schema) => {
+  const wild = schema as unknown as JsonSchema;
+  expect([fieldsOf(wild), only(wild), only({ anyOf: [wild, wild] })]).toMatchObject([
+    { kind: 'json' },
+    { kind: 'json' },
+    { kind: 'variant', options: [{ field: { kind: 'json' } }, { field: { kind: 'json' } }] },
+  ]);
+});
+
 test('a function without a schema takes raw JSON', () => {
   expect(fieldsOf(undefined)).toEqual({ kind: 'json' });
 });

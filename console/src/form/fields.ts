@@ -26,24 +26,29 @@ export interface Member {
 }
 
 const MAX_DEPTH = 6;
+/** A schema that holds itself in several places would have more with each level. */
+const MAX_FIELDS = 1_000;
 const MAX_VARIANTS = 8;
 /** Fields whose text usually has lines. */
 const LONG_NAMES = /content|code|script|body|stdin|_string$|^text$|replacement/;
 
 export function fieldsOf(schema: JsonSchema | undefined): Field {
   if (!schema) return { kind: 'json' };
-  return toField(schema, { root: schema, depth: 0, name: '' });
+  return toField(schema, { root: schema, depth: 0, name: '', made: { fields: 0 } });
 }
 
 interface Place {
   root: JsonSchema;
   depth: number;
   name: string;
+  /** Counted over the whole form. */
+  made: { fields: number };
 }
 
 function toField(given: JsonSchema, place: Place): Field {
   const schema = resolve(given, place.root);
-  if (place.depth > MAX_DEPTH) return { kind: 'json' };
+  place.made.fields += 1;
+  if (place.depth > MAX_DEPTH || place.made.fields > MAX_FIELDS) return { kind: 'json' };
   if (Array.isArray(schema.enum)) return { kind: 'choice', values: schema.enum.filter((value) => value !== null) };
   if ('const' in schema) return { kind: 'choice', values: [schema.const] };
 
@@ -82,7 +87,7 @@ function toObject(schema: JsonSchema, place: Place): Field {
     const { description, default: fallback } = resolve(property, place.root);
     return {
       name,
-      field: toField(property, { root: place.root, depth: place.depth + 1, name }),
+      field: toField(property, { ...place, depth: place.depth + 1, name }),
       isRequired: required.includes(name),
       ...(typeof description === 'string' && { description }),
       ...(fallback != null && fallback !== '' && { fallback: JSON.stringify(fallback) }),
@@ -114,9 +119,9 @@ function labelOf(field: Field, schema: JsonSchema | undefined): string {
   return field.kind;
 }
 
-/** Follows references and joins what stands beside them: the outer words win. */
+/** Follows references and joins what stands beside them: the outer words win. `true` is a schema too, for anything. */
 function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
-  let found = schema;
+  let found = isSchema(schema) ? schema : {};
   for (let hops = 0; hops < MAX_DEPTH; hops += 1) {
     const { $ref: ref, allOf, ...rest } = found;
     const parts = Array.isArray(allOf) ? (allOf as JsonSchema[]) : [];

@@ -7,7 +7,7 @@ import { cursor, useListKeys } from '../keys.ts';
 import { Badge } from '../parts/layout.tsx';
 import { rowWindow, useView } from '../row-window.ts';
 
-/** As in calls.css. */
+/** As in call-table.css. */
 const ROW_PX = 25;
 const HEAD_PX = 27;
 

@@ -32,7 +32,7 @@ const COMMANDS_A_ROUND = 4;
 /** This near to the end of its output, a reader follows it. */
 const FOLLOWED_PX = 40;
 
-/** By job id, as far as they are known. */
+/** By job id, of jobs that are listed and as far as they are known. */
 const commands = signal<ReadonlyMap<string, string>>(new Map());
 
 export function JobsPage() {
@@ -79,10 +79,12 @@ export function JobsPage() {
 }
 
 async function learnCommands(jobs: JobSummary[]): Promise<void> {
+  const listed = new Set(jobs.map(({ id }) => id));
   const unknown = jobs.filter(({ id }) => !commands.value.has(id)).slice(0, COMMANDS_A_ROUND);
   for (const { id } of unknown) {
     const reply = await call<{ job: JobRecord }>('shell::status', { job_id: id }).catch(() => undefined);
-    commands.value = new Map(commands.value).set(id, reply?.job.argv.join(' ') ?? shortId(id));
+    const known = [...commands.value].filter(([one]) => listed.has(one));
+    commands.value = new Map(known).set(id, reply?.job.argv.join(' ') ?? shortId(id));
   }
 }
 

@@ -8,6 +8,9 @@ import { portOwner } from './port-owner.ts';
 
 const ANSWER_MS = 1000;
 
+/** Who listens elsewhere is not seen from here. */
+const LOOPBACK = /^(localhost|127\..*|::1)$/;
+
 export async function checkEngine(url: string, token: string | undefined): Promise<Finding> {
   const finding = (status: Finding['status'], detail: string, fix = ''): Finding => ({
     check: 'engine',
@@ -15,12 +18,14 @@ export async function checkEngine(url: string, token: string | undefined): Promi
     detail,
     fix,
   });
-  const { hostname, port } = new URL(url);
-  const listening = await listens(hostname.replace(/^\[|\]$/g, ''), Number(port || 80));
+  const { hostname, port: named, protocol } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const port = Number(named || (protocol === 'wss:' ? 443 : 80));
+  const listening = await listens(host, port);
   if (listening === 'no') return finding('ok', `nothing listens at ${url}: the port is free`, 'workcell start');
   if (listening === 'silent') return finding('warn', `no answer from ${url}`, 'check the address');
 
-  const owner = portOwner(Number(port));
+  const owner = LOOPBACK.test(host) ? portOwner(port) : undefined;
   const who = owner === undefined ? '' : `: ${owner}`;
   const problem = await whyNoEngine(url, token);
   if (problem === undefined) return finding('ok', `an engine answers at ${url}${who}`);
@@ -38,7 +43,7 @@ function listens(host: string, port: number): Promise<'yes' | 'no' | 'silent'> {
     };
     const socket = connectTcp({ host, port, timeout: ANSWER_MS });
     socket.once('connect', () => finish('yes'));
-    socket.once('error', () => finish('no'));
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => finish(code === 'ECONNREFUSED' ? 'no' : 'silent'));
     socket.once('timeout', () => finish('silent'));
   });
 }

@@ -97,19 +97,31 @@ function existingPart(path: string): string {
   return lstatSync(path, { throwIfNoEntry: false }) ? path : existingPart(dirname(path));
 }
 
-/** What the disk gives for it: images share files, and those of virtual machines have holes. */
+/**
+ * What the disk gives for it: images share files, and those of virtual machines have holes. Folders of an image that
+ * belong to others, or are removed meanwhile, count as nothing.
+ */
 function sizeOf(folder: string): number {
   const seen = new Set<number>();
   let bytes = 0;
   const visit = (path: string) => {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
+    const stat = whatIsSeen(() => lstatSync(path));
     if (!stat || seen.has(stat.ino)) return;
     seen.add(stat.ino);
     bytes += stat.blocks * 512;
-    if (stat.isDirectory()) for (const name of readdirSync(path)) visit(join(path, name));
+    if (stat.isDirectory()) for (const name of whatIsSeen(() => readdirSync(path)) ?? []) visit(join(path, name));
   };
   visit(folder);
   return bytes;
+}
+
+function whatIsSeen<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (['EACCES', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
 }
 
 const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -8,7 +8,13 @@ export function portOwner(port: number): string | undefined {
   const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => listenersAt(table, port)));
   if (sockets.size === 0) return undefined;
   const pid = numbersIn('/proc').find((candidate) => holdsAny(candidate, sockets));
-  return pid && `${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()} (process ${pid})`;
+  return pid && `${nameOf(pid)} (process ${pid})`;
+}
+
+/** A process chooses its name: what a terminal would obey is not shown. */
+function nameOf(pid: string): string {
+  const name = readOr('?', () => readFileSync(`/proc/${pid}/comm`, 'utf8'));
+  return name.trim().replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
 function listenersAt(table: string, port: number): string[] {

@@ -39,8 +39,11 @@ async function bringPackages(
     say(`${name}: ${isDryRun ? 'would run' : `${obstacle}; run as root`}: ${installCommand(packages)}`);
     return false;
   }
-  await install(packages, signal, (line) => showLine(`${name}: ${line}`));
-  clearProgress();
+  try {
+    await install(packages, signal, (line) => showLine(`${name}: ${line}`));
+  } finally {
+    clearProgress();
+  }
   say(`${name}: installed ${packages.join(', ')}`);
   return true;
 }
@@ -48,8 +51,7 @@ async function bringPackages(
 async function bringKernel({ cacheDir, isDryRun, signal, say }: SetupOptions): Promise<void> {
   if (isDryRun) return say(`qemu: would put Debian’s kernel for clouds into ${cacheDir} unless it is there`);
   try {
-    const { version } = await prepareKernel(cacheDir, { signal, onProgress: showProgress });
-    clearProgress();
+    const { version } = await prepareKernel(cacheDir, { signal, onProgress: showProgress }).finally(clearProgress);
     say(`qemu: machines boot Linux ${version}`);
   } catch (error) {
     throw new SetupError(`no kernel for virtual machines: ${(error as Error).message}`, { cause: error });

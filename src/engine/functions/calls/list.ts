@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { MAX_RECENT_CALLS, type EndedCall } from '../../recent-calls.ts';
-import type { PendingCall } from '../../invocations.ts';
+import type { PendingCall } from '../../pending-calls.ts';
 import { engine } from '../../worker.ts';
 
 const MAX_RUNNING_SHOWN = 200;

@@ -10,6 +10,7 @@ import { commandContract } from './commands.contract.ts';
 import { fileContract } from './files.contract.ts';
 import { isolationContract } from './isolation.contract.ts';
 import { limitContract } from './limits.contract.ts';
+import { treeContract } from './trees.contract.ts';
 import { tunnelContract } from './tunnel.contract.ts';
 
 /** What a backend cannot do, and says so in its documentation. */
@@ -34,6 +35,9 @@ export function backendContract(name: string, subject: () => Subject): void {
   });
   describe(`${name}: files`, () => {
     fileContract(subject);
+  });
+  describe(`${name}: directories`, () => {
+    treeContract(subject);
   });
   describe(`${name}: isolation`, () => {
     isolationContract(subject);

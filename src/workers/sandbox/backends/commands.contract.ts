@@ -75,6 +75,13 @@ export function commandContract(subject: () => Subject): void {
     expect((await machine.sh('echo still here')).stdout).toBe('still here');
   });
 
+  test('a folder of the PATH whose name is too long is passed over', async () => {
+    await using machine = await start();
+    const env = [['PATH', `/${'x'.repeat(5000)}:/bin`]] as const;
+    expect(await machine.exec(['true'], { env })).toMatchObject({ kind: 'exited', exitCode: 0 });
+    expect(await machine.exec(['no-such-word'], { env })).toMatchObject({ kind: 'not-started', errno: 'ENOENT' });
+  });
+
   test('C30 five MiB of input arrive', async () => {
     await using machine = await start();
     const { stdout } = await machine.sh('wc -c', { stdin: Buffer.alloc(5 * 2 ** 20, 'x') });

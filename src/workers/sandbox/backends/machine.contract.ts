@@ -18,6 +18,15 @@ export interface TestMachine extends AsyncDisposable {
   sh(script: string, more?: Partial<ExecSpec>): Promise<{ stdout: string; stderr: string; exitCode: number | string }>;
 }
 
+/** For one operation on files; a hang ends here. */
+export const scope = () => ({ signal: AbortSignal.timeout(120_000) });
+
+export async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of list) all.push(one);
+  return all;
+}
+
 let count = 0;
 
 /** `slowness` is how much longer than usual everything takes there. */

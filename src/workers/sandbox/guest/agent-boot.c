@@ -39,7 +39,7 @@ static _Noreturn void end_machine(void) {
   _exit(1);
 }
 
-_Noreturn void stop_boot(const char *what, ...) {
+_Noreturn void stop(const char *what, ...) {
   int reason = errno;
   va_list arguments;
   va_start(arguments, what);
@@ -51,16 +51,16 @@ _Noreturn void stop_boot(const char *what, ...) {
 }
 
 void attach(const char *source, const char *target, const char *type, unsigned long flags, const char *options) {
-  if (mount(source, target, type, flags, options)) stop_boot("cannot mount %s on %s", source, target);
+  if (mount(source, target, type, flags, options)) stop("cannot mount %s on %s", source, target);
 }
 
 void make_directory(const char *path, mode_t mode) {
-  if ((mkdir(path, mode) && errno != EEXIST) || chmod(path, mode)) stop_boot("cannot make %s", path);
+  if ((mkdir(path, mode) && errno != EEXIST) || chmod(path, mode)) stop("cannot make %s", path);
 }
 
 void write_file(const char *path, const char *text) {
   int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0 || write(fd, text, strlen(text)) < 0) stop_boot("cannot write %s", path);
+  if (fd < 0 || write(fd, text, strlen(text)) < 0) stop("cannot write %s", path);
   close(fd);
 }
 
@@ -85,7 +85,7 @@ static void load_modules(void) {
     if (entries[i]->d_name[0] == '.') continue;
     snprintf(path, sizeof path, "/modules/%s", entries[i]->d_name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || (syscall(SYS_finit_module, fd, "", 0) && errno != EEXIST)) stop_boot("cannot load %s", path);
+    if (fd < 0 || (syscall(SYS_finit_module, fd, "", 0) && errno != EEXIST)) stop("cannot load %s", path);
     close(fd);
     unlink(path);
   }
@@ -109,7 +109,7 @@ static bool find_device(const char *class, const char *attribute, const char *te
 static bool find_disk(const char *name, char node[64]) { return find_device("/sys/block", "serial", name, node); }
 
 static void wait_for_device(int waited_ms, const char *what) {
-  if (waited_ms >= DEVICE_WAIT_MS) errno = ETIMEDOUT, stop_boot("no device %s", what);
+  if (waited_ms >= DEVICE_WAIT_MS) errno = ETIMEDOUT, stop("no device %s", what);
   usleep(LOOK_EVERY_MS * 1000);
 }
 
@@ -119,10 +119,10 @@ static int open_port(void) {
   int waited_ms = 0;
   while (!find_device("/sys/class/virtio-ports", "name", "agent", node)) wait_for_device(waited_ms++, "agent");
   int port = open(node, O_RDWR | O_CLOEXEC);
-  if (port < 0) stop_boot("cannot open %s", node);
+  if (port < 0) stop("cannot open %s", node);
   for (struct pollfd polled = {port, POLLOUT, 0}; poll(&polled, 1, 0), polled.revents & POLLHUP;) wait_for_device(waited_ms++, "agent");
   int channel = fcntl(port, F_DUPFD_CLOEXEC, CHILD_ANSWER + 1);
-  if (channel < 0) stop_boot("cannot keep the channel");
+  if (channel < 0) stop("cannot keep the channel");
   close(port);
   return channel;
 }
@@ -141,9 +141,9 @@ static void make_scratch(void) {
     struct sysinfo memory;
     snprintf(path, sizeof path, "/sys/block/%s/size", disk + strlen("/dev/"));
     FILE *size = fopen(path, "re");
-    if (!size || fscanf(size, "%llu", &sectors) != 1 || sysinfo(&memory)) stop_boot("cannot read %s", path);
+    if (!size || fscanf(size, "%llu", &sectors) != 1 || sysinfo(&memory)) stop("cannot read %s", path);
     fclose(size);
-    if (syscall(SYS_swapon, disk, 0)) stop_boot("cannot swap to %s", disk);
+    if (syscall(SYS_swapon, disk, 0)) stop("cannot swap to %s", disk);
     snprintf(options, sizeof options, "mode=755,size=%lluk,nr_inodes=%lu", sectors / 2 - 1024, memory.totalram / PAGE);
   }
   attach("tmpfs", "/scratch", "tmpfs", MS_NOSUID | MS_NODEV, options);
@@ -169,7 +169,7 @@ static void make_root(void) {
  */
 static void enter_processes(void) {
   pid_t agent = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_NEWPID, NULL, NULL, NULL, NULL);
-  if (agent < 0) stop_boot("cannot start the agent");
+  if (agent < 0) stop("cannot start the agent");
   is_agent = agent == 0;
   if (is_agent) return;
   int status = 0;
@@ -182,7 +182,7 @@ static void enter_processes(void) {
 static void come_first(void) {
   struct sched_param first = {.sched_priority = 1};
   /* By its number: musl has no function for it. */
-  if (syscall(SYS_sched_setscheduler, 0, SCHED_RR | SCHED_RESET_ON_FORK, &first)) stop_boot("cannot come before other processes");
+  if (syscall(SYS_sched_setscheduler, 0, SCHED_RR | SCHED_RESET_ON_FORK, &first)) stop("cannot come before other processes");
 }
 
 int boot_machine(void) {

@@ -44,6 +44,7 @@ static void start_program(const struct command *c) {
     size_t length = strcspn(path, ":");
     int size = snprintf(file, sizeof file, "%.*s/%s", (int)length, length ? path : ".", c->argv[0]);
     if (size > 0 && (size_t)size < sizeof file) try_program(file, c);
+    else errno = ENOENT; /* longer than any path */
     if (errno == EACCES) reason = EACCES;
     else if (errno != ENOENT && errno != ENOTDIR) return;
     path += length;
@@ -104,7 +105,8 @@ static void keep(const struct command *c) {
 }
 
 void run_command(struct reader *r) {
-  struct command c = {.uid = (uint32_t)take(r, 4), .gid = (uint32_t)take(r, 4)};
+  struct command c;
+  c.uid = (uint32_t)take(r, 4), c.gid = (uint32_t)take(r, 4);
   take(r, 8), take(r, 1); /* how much output is kept and whether there is input: read by the agent itself */
   size_t argc = take(r, 4), envc = take(r, 4), left = (size_t)(r->end - r->at);
   if (argc == 0 || argc > left || envc > left) return answer(EBADMSG, ABOUT_PROGRAM, NULL, 0);

@@ -218,7 +218,7 @@ static int open_parent(char *path, const char **name) {
 
 /* Makes the directories on the way to a path, as far as they are missing. */
 static void make_parents(char *path) {
-  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+  for (char *slash = strchr(path + (*path == '/'), '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = 0;
     bool is_there = mkdir(path, 0755) == 0 || errno == EEXIST;
     *slash = '/';
@@ -230,8 +230,9 @@ static int draft_dir = -1;
 static char draft_name[64];
 
 static void drop_draft(int signal) {
+  (void)signal;
   unlinkat(draft_dir, draft_name, 0);
-  _exit(signal ? 0 : 1);
+  _exit(0);
 }
 
 static int open_draft(int dir) {
@@ -275,7 +276,8 @@ static void write_file(struct reader *r) {
   for (;;) {
     ssize_t length = read(CHILD_IN, block, COPY_BYTES);
     if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) break;
+    need_draft(length >= 0);
+    if (length == 0) break;
     for (ssize_t done = 0, piece; done < length; done += piece) {
       piece = write(fd, block + done, (size_t)(length - done));
       need_draft(piece >= 0);
@@ -345,12 +347,13 @@ static void remove_tree(struct reader *r) {
 
 struct rights {
   uint32_t mode, uid, gid, changed;
+  int flags; /* in a tree: what has become a link meanwhile is not followed */
 };
 
 /* The owner first: giving a file away takes its special bits. */
 static void change_one(int dir, const char *name, struct rights *to) {
-  if (to->uid != UNSAID || to->gid != UNSAID) need(fchownat(dir, name, to->uid, to->gid, 0) == 0, ABOUT_PATH);
-  need(fchmodat(dir, name, to->mode, 0) == 0, ABOUT_PATH);
+  if (to->uid != UNSAID || to->gid != UNSAID) need(fchownat(dir, name, to->uid, to->gid, to->flags) == 0, ABOUT_PATH);
+  need(fchmodat(dir, name, to->mode, to->flags) == 0, ABOUT_PATH);
   to->changed++;
 }
 
@@ -372,11 +375,12 @@ static void change_below(int fd, struct rights *to) {
 }
 
 static void change_rights(struct reader *r) {
-  struct rights to = {.mode = (uint32_t)take(r, 4), .uid = (uint32_t)take(r, 4), .gid = (uint32_t)take(r, 4)};
+  uint32_t mode = (uint32_t)take(r, 4), uid = (uint32_t)take(r, 4), gid = (uint32_t)take(r, 4);
   bool is_recursive = take(r, 1);
+  struct rights to = {.mode = mode, .uid = uid, .gid = gid, .flags = is_recursive ? AT_SYMLINK_NOFOLLOW : 0};
   const char *path = take_text(r);
   struct stat st;
-  need(fstatat(AT_FDCWD, path, &st, is_recursive ? AT_SYMLINK_NOFOLLOW : 0) == 0, ABOUT_PATH);
+  need(fstatat(AT_FDCWD, path, &st, to.flags) == 0, ABOUT_PATH);
   if (S_ISLNK(st.st_mode)) refuse(ENOTDIR, ABOUT_PATH); /* not what is meant with everything below */
   if (is_recursive && S_ISDIR(st.st_mode)) {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -390,7 +394,7 @@ static void change_rights(struct reader *r) {
 static void keep_rights(int dir, const char *name, const struct stat *st) {
   /* Only root can give a file away; a copy that stays with whoever makes it is still a copy. */
   if (fchownat(dir, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) && errno != EPERM && errno != EINVAL) need(false, ABOUT_PATH);
-  if (!S_ISLNK(st->st_mode)) need(fchmodat(dir, name, st->st_mode & 07777, 0) == 0, ABOUT_PATH);
+  if (!S_ISLNK(st->st_mode)) need(fchmodat(dir, name, st->st_mode & 07777, AT_SYMLINK_NOFOLLOW) == 0, ABOUT_PATH);
   struct timespec times[2] = {st->st_atim, st->st_mtim};
   utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW);
 }
@@ -435,7 +439,7 @@ static void copy_entry(int from_dir, const char *from, int to_dir, const char *t
     closedir(dir);
     close(to_fd);
   } else if (S_ISREG(st.st_mode)) {
-    int from_fd = openat(from_dir, from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int from_fd = openat(from_dir, from, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     need(from_fd >= 0, ABOUT_SOURCE);
     int to_fd = openat(to_dir, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     need(to_fd >= 0, ABOUT_PATH);

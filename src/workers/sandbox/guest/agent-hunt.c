@@ -93,14 +93,18 @@ void hunt(struct stream *s) {
   int64_t give_up_ms = now_ms() + PATIENCE_MS;
   for (int left = 1, fewest = MAX_PROCESSES + 1; left > 0 && now_ms() < give_up_ms;) {
     left = 0;
+    bool is_keeper_loose = false;
     int64_t began_ms = now_ms();
     count = find_ours(s);
     for (int i = 0; i < count; i++) {
       const struct process *p = &processes[i];
       if (p->is_ours && is_living(p)) left += kill(p->pid, SIGKILL) == 0;
       /* A keeper that is not stopped yet may be about to start its command. Where a mark tells its family, it is not needed. */
-      if (p->pid == s->pid && is_first && is_living(p) && !is_stopped(p)) left += !has_marks() || kill(p->pid, SIGKILL) == 0;
+      if (p->pid == s->pid && is_living(p) && !is_stopped(p)) is_keeper_loose = !has_marks() || kill(p->pid, SIGKILL) == 0;
     }
+    /* Who is not the first stops the keeper only, and last: till then it buries those that were killed. */
+    if (is_keeper_loose && !is_first && left == 0) kill(s->pid, SIGSTOP);
+    left += is_keeper_loose;
     if (left < fewest) {
       fewest = left;
       give_up_ms = now_ms() + PATIENCE_MS;
@@ -110,6 +114,7 @@ void hunt(struct stream *s) {
   }
   /* It may not have started its command yet, and must not now. */
   kill(s->pid, SIGKILL);
+  if (!is_first) return;
   for (int i = 0, k = 0; i < count; i++) {
     while (k < sleeper_count && sleepers[k] < processes[i].pid) k++;
     bool was_asleep = k < sleeper_count && sleepers[k] == processes[i].pid;

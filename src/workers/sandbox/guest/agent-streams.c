@@ -197,7 +197,7 @@ void carry(struct stream *s, int which) {
   size_t room = is_dropped ? sizeof scratch : MAX_FRAME - HEADER;
   if (!is_dropped && room > s->credit) room = s->credit;
   if (!is_dropped && room > s->keep[which]) room = s->keep[which];
-  if (room == 0 || out_room() < 2 * MAX_FRAME) return;
+  if (room == 0 || (!is_dropped && out_room() < 2 * MAX_FRAME)) return;
 
   ssize_t length = read(s->out[which], is_dropped ? scratch : out + out_end + HEADER, room);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;

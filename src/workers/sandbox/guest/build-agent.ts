@@ -16,9 +16,11 @@ export const AGENT_SOURCES = [
   'agent-request.c',
   'agent-streams.c',
   'agent-tunnel.c',
+  'place.c',
   'agent-boot.h',
   'agent-loop.h',
   'agent.h',
+  'place.h',
 ];
 
 export async function buildAgent(cacheDir: string): Promise<string> {

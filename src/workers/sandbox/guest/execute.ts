@@ -113,6 +113,8 @@ async function untilEnd(stream: GuestStream, { spec, output, feeding }: Running)
   const timer = setTimeout(() => stop('timed-out'), Math.min(timeoutMs, MAX_TIMER_MS));
   const onAbort = () => stop(signal.reason as Error);
   signal.addEventListener('abort', onAbort, { once: true });
+  // It may have waited for its turn, and its caller have left meanwhile.
+  if (signal.aborted) onAbort();
   feeding?.catch((error: unknown) => stop(error as Error));
   try {
     const ended = await Promise.race([stream.answer, stopped]);

@@ -5,7 +5,6 @@
  * ordinary user it is told to be rootless; what a sandbox is does not change by that.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
@@ -13,9 +12,12 @@ import { buildAgent } from '../../guest/build-agent.ts';
 import { buildProgram, sourcePath } from '../../guest/c-program.ts';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
+import { emptyImage } from '../empty-image.ts';
 import { LaunchedMachine } from '../launcher/launched-machine.ts';
 import { buildLauncher, isRoot, placeArguments } from '../launcher/launcher.ts';
 import { tryMachine } from '../launcher/try-machine.ts';
+import { rememberSuccess } from '../remember-success.ts';
+import { wantedMachine } from '../wanted-machine.ts';
 import { maxFileMb, MAX_PROCESSES, runtimeConfig } from './bundle.ts';
 import { askRunsc, findRunsc, fingerprintOf, type Runsc } from './runsc.ts';
 
@@ -41,7 +43,7 @@ export class GvisorBackend implements SandboxBackend {
   readonly #cacheDir: string;
   readonly #log: Log;
   readonly #limiter: Limiter;
-  #tools: Promise<Tools> | undefined;
+  readonly #ready = rememberSuccess(() => this.#find());
 
   constructor({
     cacheDir,
@@ -66,11 +68,7 @@ export class GvisorBackend implements SandboxBackend {
   }
 
   async create({ image, ...shape }: Shape, { id, signal }: { id: string; signal: AbortSignal }): Promise<Instance> {
-    const machine = await this.#start({ ...shape, rootDir: image.rootDir }, id);
-    if (!signal.aborted) return machine;
-    await machine.kill();
-    await machine.dispose();
-    throw signal.reason;
+    return wantedMachine(await this.#start({ ...shape, rootDir: image.rootDir }, id), signal);
   }
 
   /** The state of a machine lies in the memory of its jail, so only groups can be left. */
@@ -83,9 +81,8 @@ export class GvisorBackend implements SandboxBackend {
   /** Starts a machine on an empty root and has its agent answer. */
   async probe(signal: AbortSignal): Promise<Probe> {
     if (process.platform !== 'linux') return { ok: false, reason: 'gVisor needs Linux', stderrTail: '' };
-    const rootDir = join(this.#cacheDir, 'empty-root');
     const start = async () => {
-      mkdirSync(rootDir, { recursive: true });
+      const { rootDir } = emptyImage(this.#cacheDir);
       return this.#start({ rootDir, cpus: 1, memoryMb: 64, diskMb: 16 }, `probe-${randomUUID()}`);
     };
     const refusal = await tryMachine(start, { deadlineMs: PROBE_MS, signal });
@@ -115,14 +112,6 @@ export class GvisorBackend implements SandboxBackend {
       await group.release();
       throw error;
     }
-  }
-
-  #ready(): Promise<Tools> {
-    this.#tools ??= this.#find().catch((error: unknown) => {
-      this.#tools = undefined;
-      throw error;
-    });
-    return this.#tools;
   }
 
   async #find(): Promise<Tools> {

@@ -8,7 +8,12 @@ const FIRST_ID = 0x7000_0000;
 const RANGES = 4096;
 const IDS = 65_536;
 
-const SHARED_SOURCES = ['launching.c', 'launching.h'].map((name) => sourcePath(name, import.meta.url));
+/** Other daemons begin elsewhere. */
+let nextRange = randomInt(RANGES);
+
+const SHARED_SOURCES = ['launching.c', 'launching.h', '../../guest/place.c', '../../guest/place.h'].map((name) =>
+  sourcePath(name, import.meta.url),
+);
 
 /** `source` is the backend's part of it. */
 export function buildLauncher(name: string, source: string, cacheDir: string): Promise<string> {
@@ -32,7 +37,7 @@ export function placeArguments({ id, rootDir, agent, diskMb, entrances }: Place)
     ['--hostname', hostnameOf(id)],
     ...entrances.map((file): [string, string] => ['--cgroup', file]),
   ];
-  if (isRoot()) options.push(['--first-id', FIRST_ID + randomInt(RANGES) * IDS]);
+  if (isRoot()) options.push(['--first-id', FIRST_ID + (nextRange++ % RANGES) * IDS]);
   return options.flatMap(([name, value]) => [name, String(value)]);
 }
 

@@ -49,12 +49,12 @@ enum { IDS = 65536 };
 
 struct given given = {.hostname = "sandbox"};
 
-void stop(const char *format, ...) {
+void stop(const char *what, ...) {
   int error = errno;
   va_list details;
-  va_start(details, format);
+  va_start(details, what);
   dprintf(2, "launcher: ");
-  vdprintf(2, format, details);
+  vdprintf(2, what, details);
   dprintf(2, ": %s\n", strerror(error));
   va_end(details);
   _exit(126);
@@ -94,9 +94,15 @@ static void map_ids(pid_t child) {
   write_file(path, text);
 }
 
+static int open_root(void) {
+  int root = open(given.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) stop("cannot open %s", given.root);
+  return root;
+}
+
 /* The image with its owners moved into the range of this sandbox: what is root's there belongs to no one here. */
 static int open_image(pid_t child) {
-  if (!given.first_id) return open(given.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (!given.first_id) return open_root();
 
   char path[64];
   struct {
@@ -226,21 +232,10 @@ static int make_layers(int image) {
 
 int make_root(int image) {
   /* Not mapped, it has to be of the mounts in here. */
-  if (!given.first_id && (image = open(given.root, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) stop("cannot open %s", given.root);
+  if (!given.first_id) image = open_root();
   if (setsid() < 0 || setresgid(0, 0, 0) || setresuid(0, 0, 0)) stop("cannot become root");
   attach(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
   return make_layers(image);
-}
-
-void furnish_root(void) {
-  if (chmod("/tmp", 01777)) {
-    unlink("/tmp");
-    make_directory("/tmp", 01777);
-  }
-  int hosts = open("/etc/hosts", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  static const char LOCAL[] = "127.0.0.1 localhost\n::1 localhost\n";
-  if (hosts >= 0 && write(hosts, LOCAL, sizeof LOCAL - 1) < 0) stop("cannot write /etc/hosts");
-  if (hosts >= 0) close(hosts);
 }
 
 void pivot_into(int root) {

@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 #include <sys/resource.h>
-#include <sys/types.h>
+
+#include "../../guest/place.h"
 
 enum { CHANNEL = 3, MAX_CGROUPS = 8 };
 
@@ -19,9 +20,6 @@ struct given {
 
 extern struct given given;
 
-/* Says why and ends. */
-_Noreturn void stop(const char *format, ...);
-
 /* Whether the word was one of those above. */
 bool take_argument(const char *name, const char *value);
 
@@ -31,14 +29,9 @@ _Noreturn void launch(void (*be_inside)(int image));
 /* First of all inside: own mounts, and the root, at /tmp/root. Returns a descriptor of it. */
 int make_root(int image);
 
-/* /tmp and /etc/hosts in the root, which is the root of this process. */
-void furnish_root(void);
-
 /* A copy in memory. To be made outside: inside, the files of the daemon are those of a stranger. */
 int copy_agent(void);
 
-void attach(const char *source, const char *target, const char *type, unsigned long flags, const char *options);
-void make_directory(const char *path, mode_t mode);
 /* The host's device of that name, in a directory. */
 void make_node(const char *directory, const char *name);
 /* Into a directory that nothing of the old root is seen from. */

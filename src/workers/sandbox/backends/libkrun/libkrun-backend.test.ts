@@ -25,6 +25,7 @@ class StandIn implements Microsandbox {
   names: string[] = [];
   hasPrograms = true;
   beforeCreate: () => Promise<void> = async () => {};
+  beforeDestroy: () => Promise<void> = async () => {};
 
   isInstalled() {
     return this.hasPrograms;
@@ -85,7 +86,7 @@ class StandIn implements Microsandbox {
       },
       metrics: async () => ({ memoryBytes: 5, vcpuTimeNs: 7_000_000, upperUsedBytes: null }),
       kill: async () => void child?.kill('SIGKILL'),
-      destroy: async () => void this.destroyed.push(name),
+      destroy: () => this.beforeDestroy().then(() => void this.destroyed.push(name)),
     };
   }
 }
@@ -249,5 +250,25 @@ describe.skipIf(why !== undefined)(`with an agent${why === undefined ? '' : ` ($
     expect(microsandbox.destroyed).toEqual([]);
     boot();
     await vi.waitFor(() => expect(microsandbox.destroyed).toEqual([`workcell-${OWN_MARK}-x`]));
+  });
+
+  test('one of those that cannot be destroyed takes nobody with it', async () => {
+    await using dir = await tempDir();
+    const microsandbox = new StandIn();
+    const leaver = new AbortController();
+    const tried = vi.fn(() => Promise.reject(new Error('busy')));
+    microsandbox.beforeCreate = async () => leaver.abort(new Error('left'));
+    microsandbox.beforeDestroy = tried;
+    const unhandled = vi.fn();
+    process.prependOnceListener('unhandledRejection', unhandled);
+    try {
+      const making = backendOf(dir, microsandbox).create(shape(dir), { id: 'x', signal: leaver.signal });
+      await expect(making).rejects.toThrow('left');
+      await vi.waitFor(() => expect(tried).toHaveBeenCalledOnce());
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off('unhandledRejection', unhandled);
+    }
   });
 });

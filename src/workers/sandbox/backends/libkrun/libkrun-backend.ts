@@ -4,7 +4,6 @@
  * It is written against the documented interface of microsandbox and tested with a stand-in; the machines that check
  * this project cannot start one. See docs/guides/isolation.md.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AgentClient } from '../../guest/agent-client.ts';
@@ -12,6 +11,8 @@ import { buildAgent } from '../../guest/build-agent.ts';
 import { SharedWork } from '../../images/shared-work.ts';
 import { isAlive, OWN_MARK } from '../../images/process-mark.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
+import { emptyImage } from '../empty-image.ts';
+import { hostnameOf } from '../launcher/launcher.ts';
 import { withImageArchive } from './image-archive.ts';
 import { LibkrunMachine } from './libkrun-machine.ts';
 import { findMicrosandbox, loadMicrosandbox, type KrunMachine, type Microsandbox } from './microsandbox.ts';
@@ -86,7 +87,7 @@ export class LibkrunBackend implements SandboxBackend {
       .cpus(shape.cpus)
       .memory(shape.memoryMb)
       .rootDisk(shape.diskMb)
-      .hostname(`sandbox-${id.slice(0, 8)}`)
+      .hostname(hostnameOf(id))
       .disableNetwork()
       .ephemeral(true)
       .patch((patches) => patches.copyFile(agent, AGENT, { mode: 0o755 }))
@@ -113,10 +114,7 @@ export class LibkrunBackend implements SandboxBackend {
 
   /** Boots an empty root and has the agent answer. */
   async #tryMachine(signal: AbortSignal): Promise<void> {
-    const rootDir = join(this.#cacheDir, 'empty-root');
-    mkdirSync(rootDir, { recursive: true });
-    const image = { name: 'empty', ref: 'empty', digest: 'empty', rootDir, env: [] };
-    const shape = { image, cpus: 1, memoryMb: 128, diskMb: 64 };
+    const shape = { image: emptyImage(this.#cacheDir), cpus: 1, memoryMb: 128, diskMb: 64 };
     const both = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS)]);
     await this.prepare(shape, both);
     const machine = await this.create(shape, { id: 'probe', signal: both });
@@ -129,7 +127,10 @@ export class LibkrunBackend implements SandboxBackend {
   }
 }
 
-/** Booting cannot be interrupted: who does not wait for the machine leaves it to be destroyed when it comes. */
+/**
+ * Booting cannot be interrupted: who does not wait for the machine leaves it to be destroyed when it comes. One that
+ * cannot be has nobody left to tell, and is for the sweep of a later process.
+ */
 async function unlessAborted(making: Promise<KrunMachine>, signal: AbortSignal): Promise<KrunMachine> {
   let leave = () => {};
   const left = new Promise<never>((_, reject) => {
@@ -140,10 +141,7 @@ async function unlessAborted(making: Promise<KrunMachine>, signal: AbortSignal):
   try {
     return await Promise.race([left, making]);
   } catch (error) {
-    void making.then(
-      (machine) => machine.destroy({ force: true }),
-      () => {},
-    );
+    void making.then((machine) => machine.destroy({ force: true })).catch(() => {});
     throw error;
   } finally {
     signal.removeEventListener('abort', leave);

@@ -4,7 +4,7 @@
  * It needs no more than Linux and a C compiler, as root or as an ordinary user. Root's sandboxes get ids of their own
  * that belong to nobody here; a user's sandbox has one id, which is his.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
@@ -12,9 +12,12 @@ import { buildAgent } from '../../guest/build-agent.ts';
 import { sourcePath } from '../../guest/c-program.ts';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
+import { emptyImage } from '../empty-image.ts';
 import { LaunchedMachine } from '../launcher/launched-machine.ts';
 import { buildLauncher, isRoot, placeArguments } from '../launcher/launcher.ts';
 import { tryMachine } from '../launcher/try-machine.ts';
+import { rememberSuccess } from '../remember-success.ts';
+import { wantedMachine } from '../wanted-machine.ts';
 import { seccompFilter } from './seccomp.ts';
 
 /** Processes and threads. */
@@ -34,7 +37,7 @@ export class NamespacesBackend implements SandboxBackend {
   readonly #cacheDir: string;
   readonly #log: Log;
   readonly #limiter: Limiter;
-  #tools: Promise<Tools> | undefined;
+  readonly #ready = rememberSuccess(() => this.#build());
 
   constructor({
     cacheDir,
@@ -50,20 +53,12 @@ export class NamespacesBackend implements SandboxBackend {
     this.#limiter = limiter;
   }
 
-  async probe(signal: AbortSignal): Promise<Probe> {
-    return this.#try(signal);
-  }
-
   async prepare(): Promise<void> {
     await this.#ready();
   }
 
   async create({ image, ...shape }: Shape, { id, signal }: { id: string; signal: AbortSignal }): Promise<Instance> {
-    const machine = await this.#start({ ...shape, rootDir: image.rootDir }, id);
-    if (!signal.aborted) return machine;
-    await machine.kill();
-    await machine.dispose();
-    throw signal.reason;
+    return wantedMachine(await this.#start({ ...shape, rootDir: image.rootDir }, id), signal);
   }
 
   async sweep(): Promise<void> {
@@ -78,11 +73,10 @@ export class NamespacesBackend implements SandboxBackend {
   }
 
   /** Starts a machine on an empty root and has its agent answer. */
-  async #try(signal: AbortSignal): Promise<Probe> {
+  async probe(signal: AbortSignal): Promise<Probe> {
     if (process.platform !== 'linux') return { ok: false, reason: 'namespaces need Linux', stderrTail: '' };
-    const rootDir = join(this.#cacheDir, 'empty-root');
     const start = async () => {
-      mkdirSync(rootDir, { recursive: true });
+      const { rootDir } = emptyImage(this.#cacheDir);
       return this.#start({ rootDir, cpus: 1, memoryMb: 64, diskMb: 16 }, 'probe');
     };
     const refusal = await tryMachine(start, { deadlineMs: PROBE_MS, signal });
@@ -107,14 +101,6 @@ export class NamespacesBackend implements SandboxBackend {
       await group.release();
       throw error;
     }
-  }
-
-  #ready(): Promise<Tools> {
-    this.#tools ??= this.#build().catch((error: unknown) => {
-      this.#tools = undefined;
-      throw error;
-    });
-    return this.#tools;
   }
 
   async #build(): Promise<Tools> {

@@ -4,7 +4,7 @@
  * The first machine of an image and size boots, and is kept as a template. All others are copies of it, so they are there
  * in the time it takes to start QEMU.
  */
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,6 +15,9 @@ import type { ImageProgress, PreparedImage } from '../../images/index.ts';
 import { missingFor } from '../../ladder/needs.ts';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
+import { emptyImage } from '../empty-image.ts';
+import { rememberSuccess } from '../remember-success.ts';
+import { wantedMachine } from '../wanted-machine.ts';
 import { bootDeadlineMs, isolationOf, whyNotHere, type Accelerator } from './accelerators.ts';
 import { machineKinds } from './arguments.ts';
 import { isStillThere, prepareIngredients, type Ingredients } from './ingredients.ts';
@@ -54,7 +57,7 @@ export class QemuBackend implements SandboxBackend {
   /** By image and size. */
   readonly #made = new Map<string, Made>();
   #ram: RamMode;
-  #host: Promise<QemuHost> | undefined;
+  readonly #ready = rememberSuccess(() => this.#open());
 
   constructor(options: QemuBackendOptions) {
     const { cacheDir, accelerator, log = silentLog, limiter = openLimiter(), ram = 'file' } = options;
@@ -71,10 +74,6 @@ export class QemuBackend implements SandboxBackend {
     return programsFingerprint();
   }
 
-  async probe(signal: AbortSignal): Promise<Probe> {
-    return this.#try(signal);
-  }
-
   async prepare(shape: Shape, signal: AbortSignal): Promise<void> {
     await this.#prepared(shape, signal);
   }
@@ -83,10 +82,7 @@ export class QemuBackend implements SandboxBackend {
     const { template, ingredients } = await this.#prepared(shape, signal);
     this.#templates.use(template);
     const machine = await QemuMachine.clone(await this.#ready(), template, { id, ingredients, size: sizeOf(shape) });
-    if (!signal.aborted) return machine;
-    await machine.kill();
-    await machine.dispose();
-    throw signal.reason;
+    return wantedMachine(machine, signal);
   }
 
   async sweep(): Promise<void> {
@@ -139,7 +135,7 @@ export class QemuBackend implements SandboxBackend {
   }
 
   /** Boots a machine on an empty root and has its agent answer. */
-  async #try(signal: AbortSignal): Promise<Probe> {
+  async probe(signal: AbortSignal): Promise<Probe> {
     const no = (reason: string, stderrTail = ''): Probe => ({ ok: false, reason, stderrTail });
     const why = whyNotHere(this.#accelerator) ?? whyNoDevice(this.#accelerator);
     if (why !== undefined) return no(why);
@@ -148,10 +144,7 @@ export class QemuBackend implements SandboxBackend {
 
     try {
       const host = await this.#ready();
-      const rootDir = join(this.#cacheDir, 'empty-root');
-      mkdirSync(rootDir, { recursive: true });
-      const image = { name: 'empty', ref: 'empty', digest: 'empty', rootDir, env: [] };
-      const ingredients = await this.#ingredientsOf(image, signal);
+      const ingredients = await this.#ingredientsOf(emptyImage(this.#cacheDir), signal);
       return await this.#boot(host, ingredients, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -188,14 +181,6 @@ export class QemuBackend implements SandboxBackend {
       this.#log.debug('a machine is prepared', { what, phase });
     };
     return prepareIngredients(image, { cacheDir: this.#cacheDir, signal, onProgress });
-  }
-
-  #ready(): Promise<QemuHost> {
-    this.#host ??= this.#open().catch((error: unknown) => {
-      this.#host = undefined;
-      throw error;
-    });
-    return this.#host;
   }
 
   async #open(): Promise<QemuHost> {

@@ -1,0 +1,20 @@
+import { afterEach, expect, test, vi } from 'vitest';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
+
+test.each([
+  ['', { page: 'functions' }],
+  ['#/calls', { page: 'calls' }],
+  ['#/workspace/src%2Fa%20b.ts%3A7', { page: 'workspace', open: 'src/a b.ts:7' }],
+  ['#/nowhere/x', { page: 'functions' }],
+  // Typed by hand or cut on its way: no reason to show nothing at all.
+  ['#/functions/100%', { page: 'functions', open: '100%' }],
+])('%j is read', async (hash, expected) => {
+  vi.stubGlobal('location', { hash });
+  vi.stubGlobal('addEventListener', () => {});
+  const { route } = await import('./route.ts');
+  expect(route.value).toEqual(expected);
+});

@@ -1,0 +1,25 @@
+/* What is in the place of a sandbox, and what its processes may: see place.c. */
+#ifndef WORKCELL_PLACE_H
+#define WORKCELL_PLACE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Whoever makes a place brings these: each does what it says, or says why not and ends. */
+__attribute__((format(printf, 1, 2))) _Noreturn void stop(const char *what, ...);
+void attach(const char *source, const char *target, const char *type, unsigned long flags, const char *options);
+void make_directory(const char *path, mode_t mode);
+
+/* Few devices, in a directory that nobody can add to. `make_node` makes one by its name. */
+void make_devices(const char *dev, void (*make_node)(const char *dev, const char *name));
+/* Takes from a mounted proc what changes or shows the kernel; `null` is a device to hide files behind. */
+void close_proc(const char *proc, const char *null);
+/* Onto a directory of a root. What else an image has by that name gives way, and is never followed. */
+void move_into(int root, const char *name, const char *from);
+/* /tmp and /etc/hosts in the root of this process. */
+void furnish_root(void);
+void raise_loopback(void);
+/* For all that this process starts, and for ever. Gives the capabilities that are left. */
+uint64_t bound_rights(void);
+
+#endif

@@ -1,0 +1,58 @@
+/** The guest agent as a plain process of this machine, built with every check that the compiler offers. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+import { AGENT_SOURCES } from '../../src/workers/sandbox/guest/build-agent.ts';
+
+const GUEST = fileURLToPath(new URL('../../src/workers/sandbox/guest', import.meta.url));
+
+/** The plain program where the compiler has no checks. */
+export function buildSanitized(target: string): string {
+  const sources = AGENT_SOURCES.filter((name) => name.endsWith('.c')).map((name) => join(GUEST, name));
+  const flags = ['-std=gnu11', '-O1', '-g', '-o', target, ...sources];
+  try {
+    execFileSync('gcc', ['-fsanitize=address,undefined', '-static-libasan', ...flags], { stdio: 'pipe' });
+  } catch {
+    execFileSync('gcc', flags, { stdio: 'pipe' });
+  }
+  return target;
+}
+
+/** Children of the agent have no standard error, so what the checks find is written to files of this folder. */
+export function reportingTo(folder: string): NodeJS.ProcessEnv {
+  const options = `log_path=${join(folder, 'fault')}`;
+  return { ...process.env, ASAN_OPTIONS: `${options}:detect_leaks=0`, UBSAN_OPTIONS: options };
+}
+
+export function faultsIn(folder: string): string[] {
+  const reports = readdirSync(folder).filter((name) => name.startsWith('fault.'));
+  return reports.map((name) => readFileSync(join(folder, name), 'utf8'));
+}
+
+export interface AgentProcess extends AsyncDisposable {
+  readonly pid: number;
+  readonly channel: Duplex;
+}
+
+/** Not the first process of anything: it lives among those of this machine, and works on files below `cwd`. */
+export function startAgent(program: string, { cwd, env = {} }: { cwd: string; env?: NodeJS.ProcessEnv }): AgentProcess {
+  const child: ChildProcess = spawn(program, ['--fd', '3'], {
+    cwd,
+    env,
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+  });
+  const channel = child.stdio[3] as Duplex;
+  channel.on('error', () => {});
+  return {
+    pid: child.pid!,
+    channel,
+    async [Symbol.asyncDispose]() {
+      channel.destroy();
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    },
+  };
+}
