@@ -34,11 +34,11 @@ export type OpenWalkDir = (path: ByteString) => WalkDir;
 // Not in node:fs; the same number on every architecture that Node supports.
 const O_PATH = 0o10000000;
 
-const DIR_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+export const DIR_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+export const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Opens directories by their canonical path from the root; an errno error when one is not, or no longer, there. */
-export function walkDirsBelow(root: ByteString, mode: JailMode): OpenWalkDir {
+export function walkDirsBelow(root: ByteString, mode: JailMode, Held = DescriptorDir): OpenWalkDir {
   const prefix = root === '/' ? '' : root;
   const absolute = (path: ByteString) => (path === '' ? root : `${prefix}/${path}`) as ByteString;
   if (mode === 'portable') return (path) => new PathDir(path, absolute(path));
@@ -48,7 +48,7 @@ export function walkDirsBelow(root: ByteString, mode: JailMode): OpenWalkDir {
     return closingOnFailure(fd, () => {
       const found = readlinkSync(`${DESCRIPTORS}/${fd}`, 'latin1');
       if (found !== absolute(path)) throw changedMeanwhile('ENOENT');
-      return new DescriptorDir(path, fd);
+      return new Held(path, fd);
     });
   };
 }
@@ -69,15 +69,19 @@ function descriptorFolder(): string {
   return '/proc/self/fd';
 }
 
-class DescriptorDir implements WalkDir {
+export class DescriptorDir implements WalkDir {
   readonly path: ByteString;
-  readonly listPath: string;
+  protected readonly heldPath: string;
   #fd: number;
 
   constructor(path: ByteString, fd: number) {
     this.path = path;
     this.#fd = fd;
-    this.listPath = `${DESCRIPTORS}/${fd}`;
+    this.heldPath = `${DESCRIPTORS}/${fd}`;
+  }
+
+  get listPath(): string {
+    return this.heldPath;
   }
 
   get size(): number {
@@ -85,15 +89,15 @@ class DescriptorDir implements WalkDir {
   }
 
   lstat(name: ByteString): Stats {
-    return lstatSync(toPath(`${this.listPath}/${name}`));
+    return lstatSync(toPath(`${this.heldPath}/${name}`));
   }
 
   openFile(name: ByteString): number {
-    return openSync(toPath(`${this.listPath}/${name}`), FILE_FLAGS);
+    return openSync(toPath(`${this.heldPath}/${name}`), FILE_FLAGS);
   }
 
   openDir(name: ByteString): WalkDir {
-    return new DescriptorDir(joinPath(this.path, name), openSync(toPath(`${this.listPath}/${name}`), DIR_FLAGS));
+    return new DescriptorDir(joinPath(this.path, name), openSync(toPath(`${this.heldPath}/${name}`), DIR_FLAGS));
   }
 
   recheck(): void {}

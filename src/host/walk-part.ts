@@ -1,5 +1,5 @@
 /**
- * A piece of a walk as plain data that crosses threads: one string for the entries, however many there are.
+ * A piece of a walk as plain data that crosses processes: one string for the entries, however many there are.
  *
  * Cutting it copies nothing, so the names of a huge directory are handed out little by little.
  */

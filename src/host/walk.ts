@@ -2,7 +2,7 @@
  * Every regular file below directories of a jail, in the order of the bytes of the paths.
  *
  * Links are not followed and hidden files are not special. What cannot be read is told and left out. A walk can be
- * left at any step and taken up by another thread: what is left of it is plain data, a part for each directory.
+ * left at any step and taken up by another process: what is left of it is plain data, a part for each directory.
  */
 import type { ByteString } from './byte-string.ts';
 import { HostError, type HostReason } from './host-error.ts';
@@ -27,7 +27,7 @@ export interface WalkOptions {
   /** The directory from which depth is counted. */
   readonly start: ByteString;
   readonly filter?: WalkFilter;
-  /** Whether a huge directory may be listed at once, as in a thread of its own. */
+  /** Whether a huge directory may be listed at once, as in a process of its own. */
   readonly mayBlock?: boolean;
 }
 

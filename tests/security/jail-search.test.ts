@@ -1,6 +1,6 @@
 /**
  * C109 for searches: another process swaps a directory or a file with a link that leads out, as fast as it can,
- * while the tree is searched, by the main thread and by search threads. Nothing from outside may be answered.
+ * while the tree is searched, by the main process and by search processes. Nothing from outside may be answered.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
@@ -21,10 +21,10 @@ describe.skipIf(process.platform !== 'linux')(
   'C109 a name that is swapped for a link out, while it is searched',
   () => {
     test.each([
-      ['a folder, by the main thread', 'a/b', 'a/evil', { query: 'e' }],
-      ['a folder, by threads', 'a/b', 'a/evil', { query: 'S.CRET|inside', regex: true }],
-      ['a file, by the main thread', 'a/b/c/f.txt', 'a/b/c/evil', { query: 'e' }],
-      ['a file, by threads', 'a/b/c/f.txt', 'a/b/c/evil', { query: '[eE]', regex: true }],
+      ['a folder, by the main process', 'a/b', 'a/evil', { query: 'e' }],
+      ['a folder, by search processes', 'a/b', 'a/evil', { query: 'S.CRET|inside', regex: true }],
+      ['a file, by the main process', 'a/b/c/f.txt', 'a/b/c/evil', { query: 'e' }],
+      ['a file, by search processes', 'a/b/c/f.txt', 'a/b/c/evil', { query: '[eE]', regex: true }],
       ['the folder that is searched', 'a/b', 'a/evil', { query: 'e', path: 'a/b' }],
     ] as const)(
       '%s',

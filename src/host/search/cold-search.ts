@@ -1,9 +1,9 @@
 /**
  * A search that reads the files.
  *
- * A few milliseconds of it are done here, which is all that most need and faster than waking a thread. Then threads
- * walk and search, each a piece of the tree, and this one only puts together what they find. It goes on by itself
- * as long as no thread has time.
+ * A few milliseconds of it are done here, which is all that most need and faster than waking another process. Then
+ * search processes walk and search, each a piece of the tree, and this one only puts together what they find. It goes
+ * on by itself as long as none of them has time.
  */
 import { RegexError } from '../regex/index.ts';
 import { walkDirsBelow, type OpenWalkDir } from '../walk-dir.ts';
@@ -13,34 +13,34 @@ import type { SearchAnswer } from './query.ts';
 import type { ScanClient, Task } from './scan-worker.ts';
 import { Segments, type Segment } from './segments.ts';
 import { Tally } from './tally.ts';
-import type { FromSearch, SearchOrder, Workspace } from './thread-messages.ts';
-import type { ThreadPool } from './thread-pool.ts';
+import type { FromSearch, SearchOrder, Workspace } from './scan-messages.ts';
+import type { ScanPool } from './scan-pool.ts';
 import { TreeScan, type Scope } from './tree-scan.ts';
 import { Turns } from './turns.ts';
 
 export interface ColdSurroundings {
   readonly workspace: Workspace;
-  readonly pool: ThreadPool;
-  /** Work that is done before any thread is woken. */
+  readonly pool: ScanPool;
+  /** Work that is done before any process is woken. */
   readonly aloneMs: number;
   readonly signal: AbortSignal;
 }
 
 const TURN_MS = 2;
 
-/** Files in a task: few at first, for the answer may be near and threads must not wait; more in a large tree. */
+/** Files in a task: few at first, for the answer may be near and nobody must wait; more in a large tree. */
 const MIN_WORK = 128;
-const MAX_WORK = 1024;
-const WORK_GROWTH = 4;
+const MAX_WORK = 2048;
+const WORK_GROWTH = 32;
 
-/** What the main thread searches of a file within a turn: much of it as bytes, little of it in lower case. */
+/** What the main process searches of a file within a turn: much of it as bytes, little of it in lower case. */
 const MAX_BYTES_HERE = 16 * 2 ** 20;
 const MAX_FOLDED_BYTES_HERE = 128 * 1024;
 const MAX_LINES_HERE = 5000;
 
 export class ColdSearch implements ScanClient {
   readonly order: SearchOrder;
-  readonly #pool: ThreadPool;
+  readonly #pool: ScanPool;
   readonly #openDir: OpenWalkDir;
   readonly #scope: Scope;
   readonly #turns: Turns;
@@ -49,7 +49,7 @@ export class ColdSearch implements ScanClient {
   readonly #segments: Segments;
   readonly #given = new Map<number, Segment>();
   readonly #aloneUntil: number;
-  /** Undefined for a regex, which only threads may run. */
+  /** Undefined for a regex, which only search processes may run. */
   readonly #here: FileSearch | undefined;
   #lastTask = 0;
   #error: Error | undefined;
@@ -76,7 +76,7 @@ export class ColdSearch implements ScanClient {
     try {
       while (!(await this.#isAnswered())) {
         const segment = this.#segments.waiting;
-        const isHere = this.#here && segment && !segment.isForThreads && !this.#areThreadsAtWork;
+        const isHere = this.#here && segment && !segment.isForWorkers && !this.#areWorkersAtWork;
         if (isHere) await this.#searchHere(segment);
         else await this.#nextMessage();
       }
@@ -94,9 +94,9 @@ export class ColdSearch implements ScanClient {
     return this.#segments.hasMoreThan(2 * MIN_WORK);
   }
 
-  get needsThread(): boolean {
+  get needsWorker(): boolean {
     const segment = this.#segments.waiting;
-    return segment !== undefined && (!this.#here || segment.isForThreads === true);
+    return segment !== undefined && (!this.#here || segment.isForWorkers === true);
   }
 
   nextTask(): Task {
@@ -133,33 +133,33 @@ export class ColdSearch implements ScanClient {
     return this.#here !== undefined && performance.now() < this.#aloneUntil;
   }
 
-  get #areThreadsAtWork(): boolean {
+  get #areWorkersAtWork(): boolean {
     if (this.#isAlone) return false;
     this.#pool.dispatch();
     return this.#pool.isServing(this);
   }
 
-  /** Searches a segment here, until a thread has time for it. */
+  /** Searches a segment here, until a process has time for it. */
   async #searchHere(segment: Segment): Promise<void> {
     this.#segments.give(segment, Infinity);
     const scan = new TreeScan(this.#here!, this.#openDir, segment.parts, this.#scope);
     const writer = new FindingsWriter(this.order.query);
     try {
       let end = scan.run(writer, () => this.#turns.isOver);
-      while (!this.#error && (end === 'listing' || (end === 'over' && !this.#isThreadWaiting))) {
+      while (!this.#error && (end === 'listing' || (end === 'over' && !this.#isWorkerWaiting))) {
         await this.#turns.next();
         end = scan.run(writer, () => this.#turns.isOver);
       }
       const isAllDone = end === 'done' || end === 'full';
       const rest = this.#segments.finish(segment, writer.take(), isAllDone ? [] : scan.leave());
-      if (rest) rest.isForThreads = end === 'too-large';
+      if (rest) rest.isForWorkers = end === 'too-large';
     } finally {
       scan.leave();
     }
   }
 
-  get #isThreadWaiting(): boolean {
-    return !this.#isAlone && this.#pool.offersThread();
+  get #isWorkerWaiting(): boolean {
+    return !this.#isAlone && this.#pool.offersWorker();
   }
 
   /** Takes what was found so far, in order, and says whether that is all. */

@@ -1,4 +1,4 @@
-/** One query run on files of a held directory, by whichever thread has it. */
+/** One query run on files of a held directory, by whichever process has it. */
 import { toText, type ByteString } from '../byte-string.ts';
 import { HostError } from '../host-error.ts';
 import type { Regex } from '../regex/index.ts';
@@ -32,7 +32,7 @@ interface Result {
 const PATH_ONLY: Result = { outcome: OUTCOME.pathOnly };
 const NOTHING_FOUND: Result = { outcome: OUTCOME.searched };
 
-/** A file beyond one of these is left to another thread. */
+/** A file beyond one of these is left to another process. */
 export interface FileBounds {
   readonly maxBytes: number;
   /** Of what is told of it. */
@@ -56,7 +56,7 @@ export class FileSearch {
     this.#bounds = bounds;
   }
 
-  /** False for a file that is left to another thread. */
+  /** False for a file that is left to another process. */
   search(dir: WalkDir, name: ByteString, writer: FindingsWriter): boolean {
     const memory = scratchOfThread();
     const matcher = this.#matcherIn(memory);
@@ -64,13 +64,14 @@ export class FileSearch {
     if (!result) return false;
 
     const { outcome, found, unreadable } = result;
-    const isPathMatch = this.#query.wantsPaths && matcher.matchesPath(toText(joinPath(dir.path, name)));
     writer.count(outcome);
-    if (unreadable) writer.addSkipped(toText(joinPath(dir.path, name)), unreadable);
-    if (found || isPathMatch) {
-      writer.addFile(toText(joinPath(dir.path, name)), { isPathMatch, lineCount: found?.hits.length ?? 0 });
-      if (found) writeLines(writer, { memory, query: this.#query, ...found });
-    }
+    if (!found && !unreadable && !this.#query.wantsPaths) return true;
+
+    const path = toText(joinPath(dir.path, name));
+    const isPathMatch = this.#query.wantsPaths && matcher.matchesPath(path);
+    if (unreadable) writer.addSkipped(path, unreadable);
+    if (found || isPathMatch) writer.addFile(path, { isPathMatch, lineCount: found?.hits.length ?? 0 });
+    if (found) writeLines(writer, { memory, query: this.#query, text: found.text, hits: found.hits });
     return true;
   }
 

@@ -22,14 +22,17 @@ export interface Findings {
   readonly texts: string;
 }
 
+const FIRST_NUMBERS = 256;
+
 const RECORD = { counts: 0, file: 1, skipped: 2 } as const;
 
 export class FindingsWriter {
   readonly #limit: number;
-  #numbers: number[] = [];
+  #numbers = new Int32Array(FIRST_NUMBERS);
+  #length = 0;
   #texts: string[] = [];
-  readonly #counts = [0, 0, 0, 0, 0, 0];
-  #hasCounts = false;
+  /** What became of files since the last that was added, by outcome. */
+  readonly counts = new Int32Array(Object.keys(OUTCOME).length);
   #lines = 0;
   #paths = 0;
   #chars = 0;
@@ -45,42 +48,53 @@ export class FindingsWriter {
 
   /** What became of files. */
   count(outcome: number, files = 1): void {
-    this.#counts[outcome]! += files;
-    this.#hasCounts = true;
+    this.counts[outcome]! += files;
   }
 
   /** The file that was counted last. As many lines as said are added next. */
   addFile(path: string, { isPathMatch, lineCount }: { isPathMatch: boolean; lineCount: number }): void {
     this.#writeCounts();
-    this.#numbers.push(RECORD.file, isPathMatch ? 1 : 0, lineCount, path.length);
+    const at = this.#take(4);
+    this.#numbers[at] = RECORD.file;
+    this.#numbers[at + 1] = isPathMatch ? 1 : 0;
+    this.#numbers[at + 2] = lineCount;
+    this.#numbers[at + 3] = path.length;
     this.#texts.push(path);
     if (isPathMatch) this.#paths++;
     this.#lines += lineCount;
   }
 
   addLine({ line, column, text, before, after }: LineFound): void {
-    this.#numbers.push(line, column, text.length, before?.length ?? -1, after?.length ?? -1);
+    const at = this.#take(5);
+    this.#numbers[at] = line;
+    this.#numbers[at + 1] = column;
+    this.#numbers[at + 2] = text.length;
+    this.#numbers[at + 3] = before?.length ?? -1;
+    this.#numbers[at + 4] = after?.length ?? -1;
     this.#addText(text);
-    for (const shown of before ?? []) this.#addNeighbour(shown);
-    for (const shown of after ?? []) this.#addNeighbour(shown);
+    if (before) for (const shown of before) this.#addNeighbour(shown);
+    if (after) for (const shown of after) this.#addNeighbour(shown);
   }
 
   addSkipped(path: string, reason: SkipReason): void {
-    this.#numbers.push(RECORD.skipped, path.length, reason.length);
+    const at = this.#take(3);
+    this.#numbers[at] = RECORD.skipped;
+    this.#numbers[at + 1] = path.length;
+    this.#numbers[at + 2] = reason.length;
     this.#texts.push(path, reason);
   }
 
   /** What was written since the last time. */
   take(): Findings {
     this.#writeCounts();
-    const findings = { numbers: Int32Array.from(this.#numbers), texts: this.#texts.join('') };
-    this.#numbers = [];
+    const findings = { numbers: this.#numbers.slice(0, this.#length), texts: this.#texts.join('') };
+    this.#length = 0;
     this.#texts = [];
     return findings;
   }
 
   #addNeighbour(text: string): void {
-    this.#numbers.push(text.length);
+    this.#numbers[this.#take(1)] = text.length;
     this.#addText(text);
   }
 
@@ -90,11 +104,33 @@ export class FindingsWriter {
   }
 
   #writeCounts(): void {
-    if (!this.#hasCounts) return;
-    const counts = this.#counts;
-    this.#numbers.push(RECORD.counts, counts[OUTCOME.searched]!, counts[OUTCOME.binary]!, counts[OUTCOME.tooLarge]!);
+    const { counts } = this;
+    const [searched, binary, tooLarge] = [
+      counts[OUTCOME.searched]!,
+      counts[OUTCOME.binary]!,
+      counts[OUTCOME.tooLarge]!,
+    ];
     counts.fill(0);
-    this.#hasCounts = false;
+    if (searched + binary + tooLarge === 0) return;
+    const at = this.#take(4);
+    this.#numbers[at] = RECORD.counts;
+    this.#numbers[at + 1] = searched;
+    this.#numbers[at + 2] = binary;
+    this.#numbers[at + 3] = tooLarge;
+  }
+
+  /** Room for so many numbers, and where it begins. */
+  #take(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#numbers.length) this.#grow();
+    return at;
+  }
+
+  #grow(): void {
+    const grown = new Int32Array(4 * this.#numbers.length);
+    grown.set(this.#numbers);
+    this.#numbers = grown;
   }
 }
 

@@ -16,7 +16,7 @@ import { Arena } from './index-arena.ts';
 import { FileFilters } from './index-filters.ts';
 import { FileOrder } from './index-order.ts';
 import { FileSlots, TRAIT } from './index-slots.ts';
-import { deleteEntry, setEntry, type Identity, type IndexedDir, type IndexedFile } from './index-tree.ts';
+import { deleteEntry, setEntry, type IndexedDir, type IndexedFile } from './index-tree.ts';
 import type { Watch } from './index-watch.ts';
 import { loadFile } from './load-file.ts';
 
@@ -80,11 +80,6 @@ export class IndexLoader {
     }
     this.#markLinked();
     if (this.arena.needsCompaction) this.arena.compact();
-  }
-
-  /** Reads a file again that is not what it was. */
-  reload(dir: IndexedDir, name: ByteString): void {
-    this.#update(dir, new Set([name]));
   }
 
   #update(dir: IndexedDir, names: Set<ByteString>): void {
@@ -188,14 +183,14 @@ export class IndexLoader {
     this.arena.release(file);
     file.unreadable = undefined;
     try {
-      const { ino, size, mtimeMs, ctimeMs, nlink } = held.lstat(name);
-      file.identity = { ino, size, mtimeMs, ctimeMs };
+      const { ino, nlink } = held.lstat(name);
+      file.inode = ino;
       if (nlink > 1) this.#linkedInodes.add(ino);
       else this.#loadText(held, file);
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
       this.arena.release(file);
-      file.identity = UNKNOWN;
+      file.inode = NO_INODE;
       file.unreadable = reason;
       this.slots.outcomes[file.slot] = OUTCOME.unreadable;
       if (isGone(reason) || reason === 'not-a-file') this.#forget(dir, name);
@@ -204,7 +199,7 @@ export class IndexLoader {
 
   #newFile(dir: IndexedDir, name: ByteString): IndexedFile {
     if (this.slots.fileCount === MAX_FILES) throw new IndexGivesUp(`more than ${MAX_FILES} files`);
-    const file: IndexedFile = { kind: 'file', name, dir, slot: this.slots.take(), identity: UNKNOWN };
+    const file: IndexedFile = { kind: 'file', name, dir, slot: this.slots.take(), inode: NO_INODE };
     this.slots.files[file.slot] = file;
     setEntry(dir, file);
     this.#order = undefined;
@@ -227,7 +222,7 @@ export class IndexLoader {
   #markLinked(): void {
     if (this.#linkedInodes.size === 0) return;
     for (const file of this.slots.files) {
-      if (!file || this.slots.has(file.slot, TRAIT.linked) || !this.#linkedInodes.has(file.identity.ino)) continue;
+      if (!file || this.slots.has(file.slot, TRAIT.linked) || !this.#linkedInodes.has(file.inode)) continue;
       this.arena.release(file);
       this.slots.traits[file.slot]! |= TRAIT.linked;
       if (++this.#linkedCount > MAX_LINKED) throw new IndexGivesUp(`more than ${MAX_LINKED} files have other names`);
@@ -266,4 +261,4 @@ export class IndexLoader {
   }
 }
 
-const UNKNOWN: Identity = { ino: -1, size: -1, mtimeMs: -1, ctimeMs: -1 };
+const NO_INODE = -1;

@@ -1,11 +1,16 @@
 /** What the main thread and the index thread say to each other. */
 import type { Findings } from './findings.ts';
-import type { Workspace } from './thread-messages.ts';
+import type { SearchOrder, Workspace } from './scan-messages.ts';
 
 export interface IndexOptions {
   readonly workspace: Workspace;
   readonly budgetBytes: number;
   readonly maxFileBytes: number;
+}
+
+export interface IndexOrder extends SearchOrder {
+  /** Becomes non-zero when nobody wants the results any more. */
+  readonly stop: Int32Array;
 }
 
 export type FromIndex =

@@ -1,14 +1,11 @@
 /**
  * A query answered from the index, as if every file had been read.
  *
- * What was found is only told of a file that still looks as it did when it was read: changes that the kernel does
- * not announce, such as writes through a mapping, are then met by reading it again.
+ * The kernel announces changes before whoever makes them goes on, so what is kept is what the files hold. It does not
+ * announce writes through a mapping; README.md of the coder worker says so.
  */
-import { lstatSync, type Stats } from 'node:fs';
-
-import type { ByteString } from '../byte-string.ts';
 import { HostError } from '../host-error.ts';
-import { joinPath, toPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
+import type { OpenWalkDir, WalkDir } from '../walk-dir.ts';
 import { isGone, type SkipReason } from '../walk.ts';
 import { FindingsWriter, MAX_LIST, OUTCOME, type Findings } from './findings.ts';
 import { isBlocked, pathOf, type FileFilter } from './index-filters.ts';
@@ -21,7 +18,6 @@ import type { Matcher } from './matcher.ts';
 import type { Query } from './query.ts';
 
 export interface IndexSearchOptions {
-  readonly root: ByteString;
   readonly loader: IndexLoader;
   readonly openDir: OpenWalkDir;
   readonly matcher: Matcher;
@@ -38,6 +34,7 @@ interface Result {
   readonly found?: { text: TextRange; hits: Hit[] };
 }
 
+const PATH_ONLY: Result = { outcome: OUTCOME.pathOnly };
 const NOTHING_FOUND: Result = { outcome: OUTCOME.searched };
 const GONE: Result = { outcome: OUTCOME.gone };
 
@@ -77,16 +74,19 @@ export class IndexSearch {
   #searchRange(range: Int32Array): void {
     const { filter, marks, isStopped, loader } = this.#options;
     const { wantsPaths, wantsContent } = this.#query;
+    const { counts } = this.#writer;
+    let { traits, outcomes } = loader.slots;
     // By number: an iterator would cost as much as the rest of the loop.
     for (let i = 0; i < range.length; i++) {
       const slot = range[i]!;
       if (filter && isBlocked(filter, slot)) continue;
-      const isMarked = wantsContent && (!marks || marks[slot] === 1 || loader.slots.traits[slot] !== 0);
+      const isMarked = wantsContent && (!marks || marks[slot] === 1 || traits[slot] !== 0);
       if (isMarked || wantsPaths) {
         if (this.#writer.isFull || isStopped()) return;
         this.#searchFile(loader.slots.files[slot]!);
+        ({ traits, outcomes } = loader.slots);
       } else if (wantsContent) {
-        this.#writer.count(loader.slots.outcomes[slot]!);
+        counts[outcomes[slot]!]!++;
       }
     }
   }
@@ -94,25 +94,25 @@ export class IndexSearch {
   #searchFile(file: IndexedFile): void {
     const { matcher, loader } = this.#options;
     const isPathMatch = this.#query.wantsPaths && matcher.matchesPath(pathOf(file));
-    const { outcome, found, unreadable } = this.#query.wantsContent
-      ? this.#searchContent(file)
-      : { outcome: OUTCOME.pathOnly, found: undefined, unreadable: undefined };
+    const { outcome, found, unreadable } = this.#query.wantsContent ? this.#searchContent(file) : PATH_ONLY;
     if (outcome === OUTCOME.gone) return;
     this.#writer.count(outcome);
     if (unreadable) this.#writer.addSkipped(pathOf(file), unreadable);
     if (!isPathMatch && !found) return;
 
     this.#writer.addFile(pathOf(file), { isPathMatch, lineCount: found?.hits.length ?? 0 });
-    if (found) writeLines(this.#writer, { memory: loader.arena.memory, query: this.#query, ...found });
+    if (!found) return;
+    const { text, hits } = found;
+    writeLines(this.#writer, { memory: loader.arena.memory, query: this.#query, text, hits });
   }
 
   #searchContent(file: IndexedFile): Result {
     const { loader, marks } = this.#options;
     const { slots } = loader;
-    const { slot, unreadable } = file;
+    const { slot } = file;
     if (slots.has(slot, TRAIT.linked)) return this.#searchOnDisk(file);
     const outcome = slots.outcomes[slot]!;
-    if (outcome !== OUTCOME.searched) return { outcome, unreadable };
+    if (outcome !== OUTCOME.searched) return { outcome, unreadable: file.unreadable };
     const mayHold =
       !marks ||
       marks[slot] === 1 ||
@@ -121,14 +121,7 @@ export class IndexSearch {
     if (!mayHold) return NOTHING_FOUND;
     if (slots.textStarts[slot] === 0) return this.#searchOnDisk(file);
 
-    const result = this.#searchText(slot);
-    if (!result.found || this.#isAsItWas(file)) return result;
-
-    loader.reload(file.dir, file.name);
-    const now = file.dir.entries.get(file.name);
-    if (now?.kind !== 'file') return GONE;
-    const isKept = slots.textStarts[now.slot]! > 0;
-    return isKept ? this.#searchText(now.slot) : this.#searchOnDisk(now);
+    return this.#searchText(slot);
   }
 
   #searchText(slot: number): Result {
@@ -160,30 +153,8 @@ export class IndexSearch {
     const found = this.#options.matcher.find(range, this.#lineLimit);
     return found.hits.length === 0 ? NOTHING_FOUND : { outcome: OUTCOME.searched, found };
   }
-
-  /** Only numbers are compared, so it does not matter where the path leads by now. */
-  #isAsItWas(file: IndexedFile): boolean {
-    const { root } = this.#options;
-    const { dir, name, identity } = file;
-    file.absolutePath ??= toPath(`${root === '/' ? '' : root}/${joinPath(dir.path, name)}`);
-    const stat = lookAt(file.absolutePath);
-    return (
-      stat?.ino === identity.ino &&
-      stat.size === identity.size &&
-      stat.mtimeMs === identity.mtimeMs &&
-      stat.ctimeMs === identity.ctimeMs
-    );
-  }
 }
 
 function isBelow({ path }: IndexedDir, other: string): boolean {
   return path === '' || other === path || other.startsWith(`${path}/`);
-}
-
-function lookAt(path: string | Buffer): Stats | undefined {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -11,13 +11,12 @@ import { compileRegex, RegexError } from '../regex/index.ts';
 import { toPath, walkDirsBelow } from '../walk-dir.ts';
 import type { Findings } from './findings.ts';
 import { IndexGivesUp, IndexLoader } from './index-loader.ts';
-import type { FromIndex, IndexOptions } from './index-messages.ts';
+import type { FromIndex, IndexOptions, IndexOrder } from './index-messages.ts';
 import { signedNeedles } from './index-needles.ts';
 import { findDir } from './index-order.ts';
 import { IndexSearch } from './index-search.ts';
 import { Watch } from './index-watch.ts';
 import { createMatcher } from './matcher.ts';
-import type { SearchOrder } from './thread-messages.ts';
 
 const options = workerData as IndexOptions;
 const { root, mode } = options.workspace;
@@ -31,9 +30,9 @@ await guarded(async () => {
   await loader.loadAll();
   tell({ kind: 'ready' });
 });
-port.on('message', (request: SearchOrder) => void guarded(() => serve(request)));
+port.on('message', (request: IndexOrder) => void guarded(() => serve(request)));
 
-async function serve(request: SearchOrder): Promise<void> {
+async function serve(request: IndexOrder): Promise<void> {
   const { id } = request;
   try {
     tell({ kind: 'answer', id, findings: await search(request) });
@@ -43,7 +42,7 @@ async function serve(request: SearchOrder): Promise<void> {
   }
 }
 
-async function search({ query, start, globs, stop }: SearchOrder): Promise<Findings | undefined> {
+async function search({ query, start, globs, stop }: IndexOrder): Promise<Findings | undefined> {
   const changes = await watch.take();
   if (!changes || inodeOfRoot() !== rootInode) throw new IndexGivesUp('changes may have been missed');
   loader.apply(changes);
@@ -57,7 +56,6 @@ async function search({ query, start, globs, stop }: SearchOrder): Promise<Findi
   const marks = needles && new Uint8Array(loader.slots.length);
   if (marks) loader.arena.signatures.mark(needles, marks);
   return new IndexSearch(query, {
-    root,
     loader,
     openDir,
     marks,

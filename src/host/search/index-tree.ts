@@ -4,14 +4,6 @@ import type { FSWatcher } from 'node:fs';
 import type { ByteString } from '../byte-string.ts';
 import type { SkipReason } from '../walk.ts';
 
-/** What tells whether a file is still the one that was read. */
-export interface Identity {
-  readonly ino: number;
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-}
-
 export interface IndexedFile {
   readonly kind: 'file';
   readonly name: ByteString;
@@ -19,12 +11,12 @@ export interface IndexedFile {
   /** Its number among the files. */
   readonly slot: number;
   unreadable?: SkipReason;
-  identity: Identity;
+  /** Of the file that was read last; none has -1. */
+  inode: number;
   /** Where its signatures are; undefined when there was no room for them. */
   documents?: readonly number[];
   /** From the root, as it is told; made when asked for. */
   path?: string;
-  absolutePath?: string | Buffer;
 }
 
 export interface IndexedDir {

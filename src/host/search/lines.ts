@@ -11,6 +11,7 @@ import type { LineFound, Query } from './query.ts';
 import type { TextMemory } from './text-memory.ts';
 
 const CARRIAGE_RETURN = 0x0d;
+const MAX_LOOPED_BYTES = 512;
 
 /** A text in memory, by address. */
 export interface TextRange {
@@ -57,7 +58,7 @@ export function writeLines(
     counted = lineStart;
     const found: LineFound = {
       line,
-      column: column ?? columnOf(memory.buffer.subarray(lineStart, matchStart), query),
+      column: column ?? columnOf(memory.buffer, { start: lineStart, end: matchStart }, query),
       text: showLine(memory.buffer, { start: lineStart, end }, query.maxLineBytes),
     };
     if (query.contextLines > 0) Object.assign(found, neighbours(memory, text, found, lineStart, end, query));
@@ -66,8 +67,9 @@ export function writeLines(
 }
 
 /** The contract counts a literal found in any case in the lower-cased line. */
-function columnOf(before: Buffer, { isRegex, ignoreCase }: Shown): number {
-  if (isAscii(before)) return before.length + 1;
+function columnOf(buffer: Buffer, range: TextRange, { isRegex, ignoreCase }: Shown): number {
+  if (isAsciiIn(buffer, range)) return range.end - range.start + 1;
+  const before = buffer.subarray(range.start, range.end);
   if (ignoreCase && !isRegex) return Buffer.byteLength(before.toString().toLowerCase()) + 1;
   return isUtf8(before) ? before.length + 1 : Buffer.byteLength(before.toString()) + 1;
 }
@@ -75,10 +77,21 @@ function columnOf(before: Buffer, { isRegex, ignoreCase }: Shown): number {
 function showLine(buffer: Buffer, { start, end }: TextRange, maxBytes: number): string {
   const whole = end - start <= maxBytes;
   // Enough to hold the last character even if it is cut: decoding never makes text shorter.
-  const bytes = buffer.subarray(start, Math.min(end, start + maxBytes + 4));
-  if (isAscii(bytes)) return bytes.toString('latin1', 0, maxBytes);
+  const shownEnd = Math.min(end, start + maxBytes + 4);
+  if (isAsciiIn(buffer, { start, end: shownEnd })) {
+    return buffer.toString('latin1', start, Math.min(end, start + maxBytes));
+  }
+  const bytes = buffer.subarray(start, shownEnd);
   if (whole && isUtf8(bytes)) return bytes.toString();
   return cutText(bytes.toString(), maxBytes);
+}
+
+/** A loop is faster than a call of the system and the object that it needs, for as long as lines usually are. */
+function isAsciiIn(buffer: Buffer, { start, end }: TextRange): boolean {
+  if (end - start > MAX_LOOPED_BYTES) return isAscii(buffer.subarray(start, end));
+  let seen = 0;
+  for (let at = start; at < end; at++) seen |= buffer[at]!;
+  return seen < 0x80;
 }
 
 /** The beginning of a text that takes at most so many bytes, in whole characters. */

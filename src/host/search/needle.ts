@@ -8,6 +8,9 @@ import type { TextMemory } from './text-memory.ts';
 
 const COMMON_LAST = 'zqxjkvbpygfwmucldrhsnioate';
 
+/** How common each byte is. */
+const COMMONNESS = Uint8Array.from({ length: 256 }, (_, byte) => commonness(byte));
+
 /** Probes stand near the beginning, whatever the length. */
 const MAX_PROBE = 256;
 
@@ -26,11 +29,8 @@ export class Needle {
     this.#address = address;
     this.#isFolded = options.isFolded ?? false;
     memory.buffer.set(bytes, address);
-    const byRarity = [...bytes.subarray(0, MAX_PROBE).keys()].sort(
-      (a, b) => commonness(bytes[a]!) - commonness(bytes[b]!),
-    );
-    this.#probeA = byRarity[0]!;
-    this.#probeB = byRarity[1] ?? this.#probeA;
+    this.#probeA = rarestIn(bytes);
+    this.#probeB = bytes.length > 1 ? rarestIn(bytes, { except: this.#probeA }) : this.#probeA;
   }
 
   /** The first place at or after `from` and before `end` where it stands, as an address; -1 when there is none. */
@@ -41,6 +41,16 @@ export class Needle {
       : kernels.find(from, end - from, this.#address, this.length, this.#probeA, this.#probeB);
     return found < 0 ? -1 : from + found;
   }
+}
+
+/** Where the rarest of the first bytes stands, but for one. */
+function rarestIn(bytes: Uint8Array, { except = -1 } = {}): number {
+  let [rarest, least] = [0, Infinity];
+  for (let at = 0; at < Math.min(bytes.length, MAX_PROBE); at++) {
+    const commonness = COMMONNESS[bytes[at]!]!;
+    if (at !== except && commonness < least) [rarest, least] = [at, commonness];
+  }
+  return rarest;
 }
 
 function commonness(byte: number): number {

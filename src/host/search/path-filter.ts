@@ -21,10 +21,19 @@ const kept = new LruCache<string, PathFilter>(8);
 export function compilePathFilter(globs: PathGlobs): PathFilter | undefined {
   const { protectedGlobs, includeGlobs, excludeGlobs, globOptions } = globs;
   if (protectedGlobs.length + includeGlobs.length + excludeGlobs.length === 0) return undefined;
-  const key = JSON.stringify([protectedGlobs, includeGlobs, excludeGlobs, globOptions]);
+  const key = spelled(protectedGlobs) + JSON.stringify([includeGlobs, excludeGlobs, globOptions]);
   const filter = kept.get(key) ?? compile(globs);
   kept.set(key, filter, 1);
   return filter;
+}
+
+/** Protected globs are the same list in every search of a worker. */
+const spellings = new WeakMap<readonly string[], string>();
+
+function spelled(globs: readonly string[]): string {
+  const spelling = spellings.get(globs) ?? JSON.stringify(globs);
+  spellings.set(globs, spelling);
+  return spelling;
 }
 
 function compile({ protectedGlobs, includeGlobs, excludeGlobs, globOptions }: PathGlobs): PathFilter {

@@ -1,4 +1,4 @@
-/** What the main thread and the search threads say to each other. */
+/** What the main process and the search processes say to each other. */
 import type { ByteString } from '../byte-string.ts';
 import type { JailMode } from '../jail.ts';
 import type { WalkPart } from '../walk-part.ts';
@@ -13,7 +13,7 @@ export interface Workspace {
   readonly mode: JailMode;
 }
 
-/** All that a thread must know of a search. */
+/** All that another must know of a search. */
 export interface SearchOrder {
   readonly id: number;
   readonly query: Query;
@@ -23,18 +23,26 @@ export interface SearchOrder {
   readonly respectsGitignore: boolean;
   /** Whether directories below are searched too. */
   readonly isRecursive: boolean;
-  /** Becomes non-zero when nobody wants the results any more. */
-  readonly stop: Int32Array;
 }
 
-export type ToThread =
+/** To be searched until about so many files are done. */
+export interface ScanTask {
+  readonly kind: 'task';
+  readonly searchId: number;
+  readonly taskId: number;
+  readonly parts: readonly WalkPart[];
+  readonly maxWork: number;
+}
+
+export type ToScan =
+  | { kind: 'open'; workspace: Workspace }
   | { kind: 'begin'; order: SearchOrder }
-  /** To be searched until about so many files are done. */
-  | { kind: 'task'; searchId: number; taskId: number; parts: readonly WalkPart[]; maxWork: number }
+  | ScanTask
+  /** Its tasks that were not begun need not be. */
   | { kind: 'end'; searchId: number };
 
-export type FromThread =
-  /** It can take tasks now. Starting takes as long as searching a thousand files. */
+export type FromScan =
+  /** It can take tasks now. Starting takes as long as searching some thousand files. */
   { kind: 'ready' } | FromSearch;
 
 export type FromSearch =
@@ -42,5 +50,5 @@ export type FromSearch =
   | { kind: 'result'; searchId: number; taskId: number; findings: Findings; rest: WalkPart[] }
   | { kind: 'bad-regex'; searchId: number; pattern: string; reason: string }
   | { kind: 'broken'; searchId: number; stack: string }
-  /** The answer to `end`, by which a thread shows that it is not stuck. */
+  /** The answer to `end`, by which a process shows that it is not stuck. */
   | { kind: 'ended'; searchId: number };

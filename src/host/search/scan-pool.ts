@@ -1,52 +1,64 @@
 /**
- * The scan threads of one workspace: started when there is work for them, kept for the next search, ended on close.
+ * The search processes of one workspace: started when there is work for them, kept for the next search, ended on close
+ * or when there was none for long.
  *
- * Each holds tasks ahead, because the main thread may be busy when one is done: one when the end may be near, so that
- * no thread waits for another then, and more before. A thread that does not notice in
- * time that a search is over, as in the middle of a slow regex, is replaced. A search that gets no thread because
- * another has them all for long takes one from it.
+ * Each holds tasks ahead, because the main process may be busy when one is done: one when the end may be near, so that
+ * none waits for another then, and more before. A process that does not notice in time that a search is over, as in the
+ * middle of a slow regex, is replaced. A search that gets no process because another has them all for long takes one
+ * from it.
  */
 import { availableParallelism } from 'node:os';
 
 import { ScanWorker, type ScanClient } from './scan-worker.ts';
-import type { FromSearch, Workspace } from './thread-messages.ts';
+import type { FromSearch, Workspace } from './scan-messages.ts';
 
 /** Also how many slow searches there can be before one has to wait. */
-const MAX_THREADS = 8;
+const MAX_PROCESSES = 8;
 const TASKS_AT_ONCE = 2;
 const MANY_TASKS_AT_ONCE = 6;
-const STOP_GRACE_MS = 250;
+const STOP_GRACE_MS = 1000;
+
+/** Each takes the memory of a Node process, and as long to start as a thousand files to read. */
+const IDLE_MS = 600_000;
+
+/** When one could not be started. */
+const RETRY_MS = 10_000;
 
 /** Longer than any task takes that is not slow. */
 const STARVED_MS = 100;
 const CLOSED = 'the search engine was closed';
 
-export class ThreadPool {
+export class ScanPool {
   readonly #workspace: Workspace;
-  readonly #size = Math.min(availableParallelism(), MAX_THREADS);
+  readonly #size = Math.min(availableParallelism(), MAX_PROCESSES);
+  readonly #idleMs: number;
   readonly #workers = new Set<ScanWorker>();
-  /** In the order of their turns, with the timer of those that have no thread. */
+  /** In the order of their turns, with the timer of those that have no worker. */
   readonly #clients = new Map<ScanClient, NodeJS.Timeout | undefined>();
   readonly #byId = new Map<number, ScanClient>();
+  #idleTimer: NodeJS.Timeout | undefined;
+  #notBefore = 0;
   #isClosed = false;
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: Workspace, { idleMs = IDLE_MS }: { idleMs?: number | undefined } = {}) {
     this.#workspace = workspace;
+    this.#idleMs = idleMs;
   }
 
   enter(client: ScanClient): void {
     if (this.#isClosed) throw new Error(CLOSED);
+    clearTimeout(this.#idleTimer);
     this.#clients.set(client, undefined);
     this.#byId.set(client.order.id, client);
   }
 
-  /** Whether a thread works for the search. */
+  /** Whether a process works for the search. */
   isServing(client: ScanClient): boolean {
-    return this.#threadsOf(client).length > 0;
+    return this.#workersOf(client).length > 0;
   }
 
-  /** Whether a thread could begin at once. Where there is none, one is started for later. */
-  offersThread(): boolean {
+  /** Whether a process could begin at once. Where there is none, one is started for later. */
+  offersWorker(): boolean {
     if (this.#idle()) return true;
     this.#startAnother();
     return false;
@@ -74,14 +86,15 @@ export class ThreadPool {
     clearTimeout(this.#clients.get(client));
     this.#clients.delete(client);
     this.#byId.delete(client.order.id);
-    Atomics.store(client.order.stop, 0, 1);
     for (const worker of this.#workers) worker.end(client.order.id, STOP_GRACE_MS, () => this.#drop(worker));
+    if (this.#clients.size === 0 && this.#workers.size > 0)
+      this.#idleTimer = setTimeout(() => this.#closeAll(), this.#idleMs).unref();
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const worker of this.#workers) worker.close();
-    this.#workers.clear();
+    clearTimeout(this.#idleTimer);
+    this.#closeAll();
     for (const [client, timer] of this.#clients) {
       clearTimeout(timer);
       client.fail(new Error(CLOSED));
@@ -107,30 +120,31 @@ export class ThreadPool {
 
   #watchStarving(): void {
     for (const [client, timer] of this.#clients) {
-      if (timer || !client.needsThread || this.isServing(client)) continue;
+      if (timer || !client.needsWorker || this.isServing(client)) continue;
       this.#clients.set(client, setTimeout(() => this.#relieve(client), STARVED_MS).unref());
     }
   }
 
-  /** Takes the thread that is busy for longest from a search that has several; where none has, there is one more. */
+  /** Takes the process that is busy for longest from a search that has several; where none has, there is one more. */
   #relieve(client: ScanClient): void {
     this.#clients.set(client, undefined);
     const isStarting = [...this.#workers].some(({ isReady }) => !isReady);
     const rich = [...this.#workers]
-      .filter(({ client: owner }) => owner && this.#threadsOf(owner).length > 1)
+      .filter(({ client: owner }) => owner && this.#workersOf(owner).length > 1)
       .sort((a, b) => a.busySince - b.busySince);
     if (isStarting || this.isServing(client)) this.dispatch();
     else if (rich[0]) this.#drop(rich[0]);
-    else if (this.#workers.size < MAX_THREADS) this.#start();
+    else if (this.#workers.size < MAX_PROCESSES) this.#start();
     this.#watchStarving();
   }
 
-  #threadsOf(client: ScanClient): ScanWorker[] {
+  #workersOf(client: ScanClient): ScanWorker[] {
     return [...this.#workers].filter((worker) => worker.client === client);
   }
 
   #startAnother(): void {
-    if (this.#workers.size < this.#size) this.#start();
+    const isNeeded = [...this.#clients.keys()].some((client) => client.needsWorker);
+    if (this.#workers.size < this.#size && (isNeeded || performance.now() >= this.#notBefore)) this.#start();
   }
 
   #start(): void {
@@ -138,12 +152,19 @@ export class ThreadPool {
       onReady: () => this.dispatch(),
       onMessage: (message) => this.#receive(message),
       onDeath: (error) => {
-        const { client } = worker;
+        const { client, isReady } = worker;
         this.#close(worker);
         client?.fail(error);
+        if (!isReady) this.#noteFailedStart(error);
       },
     });
     this.#workers.add(worker);
+  }
+
+  /** Who needs a process would wait for ever; for the others none is tried again for a while. */
+  #noteFailedStart(error: Error): void {
+    this.#notBefore = performance.now() + RETRY_MS;
+    for (const client of this.#clients.keys()) if (client.needsWorker && !this.isServing(client)) client.fail(error);
   }
 
   #receive(message: FromSearch): void {
@@ -154,6 +175,10 @@ export class ThreadPool {
   #drop(worker: ScanWorker): void {
     this.#close(worker);
     this.dispatch();
+  }
+
+  #closeAll(): void {
+    for (const worker of this.#workers) this.#close(worker);
   }
 
   #close(worker: ScanWorker): void {

@@ -1,17 +1,17 @@
 /**
- * A thread that walks and searches parts of the tree.
+ * The program of a process that walks and searches parts of the tree.
  *
- * Every regex runs in one of these: there is always a pattern that is slow on some line, and a thread can be
- * stopped from outside. Directories are opened again by their path and must be found exactly there.
+ * A process and not a thread, because it can be in the directory whose files it opens: that is the cheapest safe way to
+ * them, and threads share one such place. Every regex runs in one of these: there is always a pattern that is slow on
+ * some line, and a process can be ended from outside. It ends by itself when the main process does.
  */
-import { parentPort, workerData } from 'node:worker_threads';
-
 import { compileRegex, RegexError } from '../regex/index.ts';
-import { walkDirsBelow } from '../walk-dir.ts';
+import { enteredDirsBelow, leaveEnteredDir } from '../walk-dir-entered.ts';
+import type { OpenWalkDir } from '../walk-dir.ts';
 import { FileSearch } from './file-search.ts';
 import { FindingsWriter } from './findings.ts';
 import { compilePathFilter } from './path-filter.ts';
-import type { FromThread, SearchOrder, ToThread, Workspace } from './thread-messages.ts';
+import type { FromScan, ScanTask, SearchOrder, ToScan, Workspace } from './scan-messages.ts';
 import { TreeScan, type Scope } from './tree-scan.ts';
 import { walkFilterOf } from './walk-filter.ts';
 
@@ -21,27 +21,26 @@ interface Search {
   scope: Scope;
 }
 
-const port = parentPort!;
-const { root, mode } = workerData as Workspace;
-const openDir = walkDirsBelow(root, mode);
 const searches = new Map<number, Search>();
+/** Before each task the messages are read that came meanwhile: the search may be over. */
+const tasks: ScanTask[] = [];
+let openDir: OpenWalkDir;
 
-port.on('message', (message: ToThread) => {
-  const searchId = message.kind === 'begin' ? message.order.id : message.searchId;
-  try {
-    if (message.kind === 'begin') begin(message.order);
-    else if (message.kind === 'task') work(message);
-    else end(searchId);
-  } catch (error) {
-    if (error instanceof RegexError) {
-      tell({ kind: 'bad-regex', searchId, pattern: error.pattern, reason: error.reason });
-    } else {
-      tell({ kind: 'broken', searchId, stack: error instanceof Error ? error.stack! : String(error) });
-    }
-  }
+process.title = 'workcell-search';
+process.on('disconnect', () => process.exit());
+// Typed at a terminal it is meant for the main process, which ends this one when it is done.
+process.on('SIGINT', () => {});
+process.on('message', (message: ToScan) => {
+  if (message.kind === 'open') open(message.workspace);
+  else if (message.kind === 'end') end(message.searchId);
+  else if (message.kind === 'begin') guarded(message.order.id, () => begin(message.order));
+  else if (tasks.push(message) === 1) setImmediate(workOn);
 });
 
-tell({ kind: 'ready' });
+function open({ root, mode }: Workspace): void {
+  openDir = enteredDirsBelow(root, mode);
+  tell({ kind: 'ready' });
+}
 
 function begin(order: SearchOrder): void {
   const { query, start, globs } = order;
@@ -50,20 +49,23 @@ function begin(order: SearchOrder): void {
   searches.set(order.id, { order, files: new FileSearch(query, regex), scope });
 }
 
-function work({ searchId, taskId, parts, maxWork }: Extract<ToThread, { kind: 'task' }>): void {
-  const search = searches.get(searchId);
-  if (!search) return;
+function workOn(): void {
+  const task = tasks[0]!;
+  const search = searches.get(task.searchId);
+  if (search) guarded(task.searchId, () => work(task, search));
+  tasks.shift();
+  if (tasks.length > 0) setImmediate(workOn);
+}
 
-  const { files, scope, order } = search;
-  const isStopped = () => Atomics.load(order.stop, 0) !== 0;
+function work({ searchId, taskId, parts, maxWork }: ScanTask, { files, scope, order }: Search): void {
   const writer = new FindingsWriter(order.query);
   const scan = new TreeScan(files, openDir, parts, scope);
   try {
-    const end = scan.run(writer, (done) => done >= maxWork || isStopped());
-    if (isStopped()) return;
+    const end = scan.run(writer, (done) => done >= maxWork);
     tell({ kind: 'result', searchId, taskId, findings: writer.take(), rest: end === 'over' ? scan.leave() : [] });
   } finally {
     scan.leave();
+    leaveEnteredDir();
   }
 }
 
@@ -72,6 +74,19 @@ function end(searchId: number): void {
   tell({ kind: 'ended', searchId });
 }
 
-function tell(message: FromThread): void {
-  port.postMessage(message);
+function guarded(searchId: number, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof RegexError) {
+      tell({ kind: 'bad-regex', searchId, pattern: error.pattern, reason: error.reason });
+    } else {
+      tell({ kind: 'broken', searchId, stack: error instanceof Error ? error.stack! : String(error) });
+    }
+  }
+}
+
+function tell(message: FromScan): void {
+  // Nobody is left to be told of a failure: the end of the main process.
+  process.send!(message, undefined, undefined, () => {});
 }

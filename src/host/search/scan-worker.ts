@@ -1,13 +1,14 @@
 /**
- * A scan thread seen from the main thread: what it was given and has not answered.
+ * A search process seen from the main process: what it was given and has not answered.
  *
- * It works for one search at a time, so that none waits behind the slow regex of another. It does not keep the
+ * It works for one search at a time, so that none waits behind the slow regex of another. It does not keep the main
  * process alive while it has nothing to do.
  */
-import { Worker } from 'node:worker_threads';
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 
 import type { WalkPart } from '../walk-part.ts';
-import type { FromSearch, FromThread, SearchOrder, ToThread, Workspace } from './thread-messages.ts';
+import type { FromScan, FromSearch, SearchOrder, ToScan, Workspace } from './scan-messages.ts';
 
 export interface Task {
   readonly id: number;
@@ -15,16 +16,16 @@ export interface Task {
   readonly maxWork: number;
 }
 
-/** A search as threads see it. */
+/** A search as its workers see it. */
 export interface ScanClient {
   readonly order: SearchOrder;
-  /** Whether nobody but a thread can do what waits. */
-  readonly needsThread: boolean;
+  /** Whether nobody but a worker can do what waits. */
+  readonly needsWorker: boolean;
   readonly hasTask: boolean;
-  /** Whether there is so much to do that threads may have several tasks ahead. */
+  /** Whether there is so much to do that workers may have several tasks ahead. */
   readonly hasManyTasks: boolean;
   nextTask(): Task;
-  /** The thread is gone, and nothing of the task was done. */
+  /** The worker is gone, and nothing of the task was done. */
   giveBack(task: Task): void;
   receive(message: FromSearch): void;
   fail(error: Error): void;
@@ -37,11 +38,11 @@ export interface ScanEvents {
   onDeath(error: Error): void;
 }
 
-/** Sources cannot be run by a thread of Node 20; tests on them use the thread of the last build. */
-const THREAD_FILE = import.meta.url.endsWith('.ts') ? '../../../dist/host/search/scan-thread.js' : './scan-thread.js';
+/** Sources cannot be run by Node 20; tests on them use the program of the last build. */
+const PROGRAM = import.meta.url.endsWith('.ts') ? '../../../dist/host/search/scan-process.js' : './scan-process.js';
 
 export class ScanWorker {
-  readonly #worker: Worker;
+  readonly #process: ChildProcess;
   readonly #known = new Set<number>();
   #client: ScanClient | undefined;
   #tasks: Task[] = [];
@@ -51,21 +52,31 @@ export class ScanWorker {
   #busySince = 0;
 
   constructor(workspace: Workspace, events: ScanEvents) {
-    this.#worker = new Worker(new URL(THREAD_FILE, import.meta.url), { workerData: workspace });
-    this.#worker.on('message', (message: FromThread) => {
+    this.#process = fork(fileURLToPath(new URL(PROGRAM, import.meta.url)), {
+      cwd: '/',
+      env: { ...process.env, NODE_OPTIONS: '' },
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#process.on('message', (message: FromScan) => {
+      // What it was given has gone to others.
+      if (this.#isClosed) return;
       if (message.kind === 'ready') {
         this.#isReady = true;
-        this.#worker.unref();
+        this.#release();
         events.onReady();
       } else {
         this.#note(message);
         events.onMessage(message);
       }
     });
-    this.#worker.on('error', (error: Error) => events.onDeath(error));
-    this.#worker.on('exit', () => {
-      if (!this.#isClosed) events.onDeath(new Error('a search thread ended'));
-    });
+    const die = (error: Error) => {
+      if (!this.#isClosed) events.onDeath(error);
+    };
+    this.#process.on('error', die);
+    this.#process.on('exit', () => die(new Error('a search process ended')));
+    this.#tell({ kind: 'open', workspace });
   }
 
   /** Until then it is better to search elsewhere than to wait. */
@@ -101,11 +112,11 @@ export class ScanWorker {
     const task = client.nextTask();
     if (this.#tasks.push(task) === 1) this.#busySince = performance.now();
     this.#client = client;
-    this.#worker.ref();
+    this.#hold();
     this.#tell({ kind: 'task', searchId: order.id, taskId: task.id, parts: task.parts, maxWork: task.maxWork });
   }
 
-  /** Ends a search here; `onStuck` when the thread does not say within `graceMs` that it did. */
+  /** Ends a search here; `onStuck` when the process does not say within `graceMs` that it did. */
   end(searchId: number, graceMs: number, onStuck: () => void): void {
     if (!this.#known.delete(searchId)) return;
     if (this.#client?.order.id === searchId) this.#rest();
@@ -113,11 +124,11 @@ export class ScanWorker {
     this.#tell({ kind: 'end', searchId });
   }
 
-  /** Ends the thread, and gives back what it leaves undone. */
+  /** Ends the process, and gives back what it leaves undone. */
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#ending.values()) clearTimeout(timer);
-    void this.#worker.terminate();
+    this.#process.kill('SIGKILL');
     for (const task of this.#tasks) this.#client!.giveBack(task);
     this.#rest();
   }
@@ -137,10 +148,21 @@ export class ScanWorker {
   #rest(): void {
     this.#tasks = [];
     this.#client = undefined;
-    this.#worker.unref();
+    this.#release();
   }
 
-  #tell(message: ToThread): void {
-    this.#worker.postMessage(message);
+  #hold(): void {
+    this.#process.ref();
+    this.#process.channel?.ref();
+  }
+
+  #release(): void {
+    this.#process.unref();
+    this.#process.channel?.unref();
+  }
+
+  #tell(message: ToScan): void {
+    // One that was not started or has ended cannot be told, and that is noticed by itself.
+    if (this.#process.connected) this.#process.send(message, () => {});
   }
 }

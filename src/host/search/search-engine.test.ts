@@ -57,7 +57,7 @@ function naive(root: string, query: Omit<Query, 'maxFileBytes'>) {
   return { contentMatches: matches.slice(0, query.maxMatches), isTruncated: matches.length > query.maxMatches };
 }
 
-test('the main thread, the threads and the contract give the same answer', async () => {
+test('this process, search processes and the contract give the same answer', async () => {
   const line = fc.constantFrom(
     'hit',
     'HIT hit',
@@ -101,17 +101,17 @@ test('the main thread, the threads and the contract give the same answer', async
   await fc.assert(
     fc.asyncProperty(tree, fc.array(query, { minLength: 4, maxLength: 8 }), async (files, queries) => {
       await using dir = await tempDir(files);
-      const [alone, threads] = [openEngine(dir.root, { aloneMs: Infinity }), openEngine(dir.root, { aloneMs: 0 })];
+      const [alone, processes] = [openEngine(dir.root, { aloneMs: Infinity }), openEngine(dir.root, { aloneMs: 0 })];
       try {
         for (const some of queries) {
           const request = { ...ALL, query: { ...QUERY, ...some } };
           const answer = await alone.search(request, untilDone());
           expect(answer).toMatchObject(naive(dir.root, request.query));
-          expect(await threads.search(request, untilDone())).toEqual(answer);
+          expect(await processes.search(request, untilDone())).toEqual(answer);
         }
       } finally {
         alone.close();
-        threads.close();
+        processes.close();
       }
     }),
     { numRuns: 25, endOnFailure: true },
@@ -125,17 +125,17 @@ describe('many files', () => {
 
   test.each([1, 7, 500, 5000])('the first %i matches are the same, whoever finds them', async (maxMatches) => {
     await using dir = await tempDir(many);
-    const [alone, threads] = [openEngine(dir.root, { aloneMs: Infinity }), openEngine(dir.root, { aloneMs: 0 })];
+    const [alone, processes] = [openEngine(dir.root, { aloneMs: Infinity }), openEngine(dir.root, { aloneMs: 0 })];
     try {
       const request = { ...ALL, query: { ...QUERY, maxMatches } };
       const answer = await alone.search(request, untilDone());
       expect(answer.contentMatches).toHaveLength(Math.min(maxMatches, 1000));
-      expect(await threads.search(request, untilDone())).toEqual(answer);
+      expect(await processes.search(request, untilDone())).toEqual(answer);
       const regex = { ...ALL, query: { ...request.query, pattern: 'h[i]t', isRegex: true } };
-      expect(await threads.search(regex, untilDone())).toEqual(answer);
+      expect(await processes.search(regex, untilDone())).toEqual(answer);
     } finally {
       alone.close();
-      threads.close();
+      processes.close();
     }
   });
 
@@ -183,7 +183,7 @@ describe('a slow regex', () => {
   const slow = { ...QUERY, pattern: '\\b(?:[abé]*a[abé]{200}){2}[^abé]\\b', isRegex: true };
   const quick = { ...QUERY, pattern: '^h[i]t', isRegex: true };
 
-  test('is stopped by ending its thread when nobody waits for it', async () => {
+  test('is stopped by ending its process when nobody waits for it', async () => {
     await using dir = await tempDir({ slow: `é${noise}`, quick: 'hit' });
     const engine = openEngine(dir.root);
     try {
@@ -199,7 +199,7 @@ describe('a slow regex', () => {
     }
   });
 
-  test('does not keep the threads from others, though it could use them all for minutes', async () => {
+  test('does not keep the processes from others, though it could use them all for minutes', async () => {
     await using dir = await tempDir({ 'slow/0/f': `é${noise}`, 'quick/f': 'hit' });
     for (let i = 1; i < 200; i++) {
       mkdirSync(dir.path(`slow/${i}`));
@@ -243,7 +243,7 @@ test('without the directories below, the files of one directory are searched', a
 test.runIf(process.platform === 'linux').each([
   ['read', 'off'],
   ['in memory', 'auto'],
-] as const)('a hundred thousand matches do not hold up the main thread, %s', async (_, index) => {
+] as const)('a hundred thousand matches do not hold up this process, %s', async (_, index) => {
   const line = 'const value = hit(1);\n';
   const files = Array.from({ length: 500 }, (_, i) => [`d${i % 50}/f${i}`, line.repeat(100)]);
   await using dir = await tempDir({ ...Object.fromEntries(files), 'a-large': line.repeat(60_000) });

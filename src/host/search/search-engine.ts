@@ -11,19 +11,19 @@ import { ColdSearch } from './cold-search.ts';
 import { FindingsReader, type Findings } from './findings.ts';
 import { compilePathFilter, type PathFilter, type PathGlobs } from './path-filter.ts';
 import type { Query, SearchAnswer } from './query.ts';
-import type { SearchOrder, Workspace } from './thread-messages.ts';
+import type { SearchOrder, Workspace } from './scan-messages.ts';
+import { ScanPool } from './scan-pool.ts';
 import { Tally } from './tally.ts';
-import { ThreadPool } from './thread-pool.ts';
 import { Turns } from './turns.ts';
 import { walkFilterOf } from './walk-filter.ts';
 import { WarmIndex } from './warm-index.ts';
 
-/** Some hundred small files. Waking a thread takes a tenth of that, starting one ten times as long. */
-const ALONE_MS = 4;
+/** Some hundred small files. Waking a process takes a tenth of that, starting one ten times as long. */
+const ALONE_MS = 3;
 
 /** Fewer files are read faster than an index is asked; who only looks at names has looked at many when it took so long. */
 const INDEX_FROM_FILES = 300;
-const INDEX_FROM_MS = 10;
+const INDEX_FROM_MS = 5;
 
 const TURN_MS = 10;
 
@@ -38,8 +38,10 @@ export interface SearchEngineOptions extends Pick<PathGlobs, 'protectedGlobs'> {
   readonly indexMemoryBytes: number;
   /** Largest file that is searched. */
   readonly maxFileBytes: number;
-  /** Work of a search that is done before any thread is woken. */
+  /** Work of a search that is done before any process is woken. */
   readonly aloneMs?: number;
+  /** How long search processes are kept without a search. */
+  readonly processesIdleMs?: number;
   /** Files in a search from which on the index is worth it. */
   readonly indexFromFiles?: number;
   /** The same for a search by names, by the time it took. */
@@ -56,13 +58,15 @@ export interface SearchRequest extends Omit<PathGlobs, 'protectedGlobs'> {
   readonly isRecursive?: boolean;
 }
 
+const ROOT = '' as ByteString;
+
 let lastSearchId = 0;
 
 export class SearchEngine {
   readonly #jail: Jail;
   readonly #workspace: Workspace;
   readonly #options: SearchEngineOptions;
-  readonly #pool: ThreadPool;
+  readonly #pool: ScanPool;
   readonly #aloneMs: number;
   readonly #index: WarmIndex | undefined;
 
@@ -71,7 +75,7 @@ export class SearchEngine {
     this.#jail = jail;
     this.#options = options;
     this.#workspace = { root: realPath(root), mode: jail.mode };
-    this.#pool = new ThreadPool(this.#workspace);
+    this.#pool = new ScanPool(this.#workspace, { idleMs: options.processesIdleMs });
     this.#aloneMs = aloneMs;
     // A path that is checked again afterwards is too slow to keep an index by.
     if (options.index === 'auto' && jail.mode === 'descriptor' && indexMemoryBytes > 0) {
@@ -89,16 +93,18 @@ export class SearchEngine {
       indexFromFiles = INDEX_FROM_FILES,
       indexFromMs = INDEX_FROM_MS,
     } = this.#options;
-    const start = this.#canonical(path);
+    // The index looks for itself whether the root is still there.
+    const isRootOfIndex = path === '.' && this.isWarm;
+    const start = isRootOfIndex ? ROOT : this.#canonical(path);
     const globs = { ...some, protectedGlobs };
     const accepts = compilePathFilter(globs);
-    const stop = new Int32Array(new SharedArrayBuffer(4));
     const query = { ...given, maxFileBytes };
-    const order = { id: ++lastSearchId, query, start, globs, respectsGitignore, isRecursive, stop };
+    const order = { id: ++lastSearchId, query, start, globs, respectsGitignore, isRecursive };
 
     const mayBeWarm = !respectsGitignore && isRecursive;
     const warm = mayBeWarm ? await this.#index?.search(order, signal) : undefined;
     if (warm) return answerOf(warm, query, signal);
+    if (isRootOfIndex) this.#canonical(path);
 
     const startedMs = performance.now();
     const answer = await this.#read(order, accepts, signal);

@@ -1,5 +1,5 @@
 /**
- * A search cut into pieces, in the order of their paths, each of which may be done by another thread.
+ * A search cut into pieces, in the order of their paths, each of which may be done by another process.
  *
  * Pieces are given out from the first on, so that what comes first in the answer is done first, and results are
  * taken in order however they come in. Whoever has a piece may give back what it did not get to.
@@ -11,8 +11,8 @@ export interface Segment {
   state: 'waiting' | 'given' | 'done';
   parts: readonly WalkPart[];
   findings?: Findings;
-  /** Whether the main thread met a file in it that takes too long. */
-  isForThreads?: boolean;
+  /** Whether the main process met a file in it that takes too long. */
+  isForWorkers?: boolean;
   next?: Segment;
 }
 

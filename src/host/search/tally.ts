@@ -5,7 +5,7 @@
  * was faster. A list that is full ends the search at the next match, which is how `isTruncated` knows of it.
  */
 import { MAX_ANSWER_CHARS, MAX_LIST, type FindingsReader } from './findings.ts';
-import type { LineFound, Query, SearchAnswer } from './query.ts';
+import type { ContentMatch, LineFound, Query, SearchAnswer } from './query.ts';
 
 const MAX_SKIPPED = 100;
 
@@ -86,7 +86,7 @@ export class Tally {
         this.#answer.isTruncated = true;
         return;
       }
-      contentMatches.push({ path: file.path, ...found });
+      contentMatches.push(matchOf(file.path, found));
     }
     if (file.linesLeft > 0) return;
     this.#answer.isTruncated = file.isLast;
@@ -94,6 +94,14 @@ export class Tally {
   }
 }
 
-function charsOf({ text, before = [], after = [] }: LineFound): number {
-  return [...before, ...after].reduce((chars, line) => chars + line.length, text.length);
+/** Spelled out, which is many times as fast as copying what the other has. */
+function matchOf(path: string, { line, column, text, before, after }: LineFound): ContentMatch {
+  return before && after ? { path, line, column, text, before, after } : { path, line, column, text };
+}
+
+function charsOf({ text, before, after }: LineFound): number {
+  let chars = text.length;
+  if (before) for (const line of before) chars += line.length;
+  if (after) for (const line of after) chars += line.length;
+  return chars;
 }

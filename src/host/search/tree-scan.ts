@@ -1,7 +1,7 @@
 /**
- * A query run on parts of a walk, in order, by the main thread or any other.
+ * A query run on parts of a walk, in order, by the main process or any other.
  *
- * It can stop before any file and tell what is left, which is how a search moves to another thread and how one
+ * It can stop before any file and tell what is left, which is how a search moves to another process and how one
  * directory is shared among several.
  */
 import { toText, type ByteString } from '../byte-string.ts';
@@ -25,7 +25,7 @@ export type ScanEnd =
   | 'listing'
   /** What was written fills an answer; nothing is left to do. */
   | 'full'
-  /** The next file is left to another thread. */
+  /** The next file is left to another process. */
   | 'too-large';
 
 /** A directory costs as much as so many small files. */

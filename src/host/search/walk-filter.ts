@@ -2,7 +2,7 @@
 import type { OpenWalkDir } from '../walk-dir.ts';
 import type { WalkFilter } from '../walk.ts';
 import { gitignoreFilter } from './gitignore.ts';
-import type { SearchOrder } from './thread-messages.ts';
+import type { SearchOrder } from './scan-messages.ts';
 
 const FILES_ONLY: WalkFilter = (_, entries) => entries.filter(({ isDir }) => !isDir);
 

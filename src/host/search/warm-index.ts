@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 
 import { RegexError } from '../regex/index.ts';
 import type { Findings } from './findings.ts';
-import type { FromIndex, IndexOptions } from './index-messages.ts';
-import type { SearchOrder } from './thread-messages.ts';
+import type { FromIndex, IndexOptions, IndexOrder } from './index-messages.ts';
+import type { SearchOrder } from './scan-messages.ts';
 
 interface Waiting {
   id: number;
@@ -59,7 +59,8 @@ export class WarmIndex {
     const worker = this.#worker;
     if (!worker || !this.#isReady || this.#waiting) return undefined;
 
-    const { id, stop } = order;
+    const { id } = order;
+    const stop = new Int32Array(new SharedArrayBuffer(4));
     const abort = () => {
       Atomics.store(stop, 0, 1);
       setTimeout(() => this.#abandon(id), STOP_GRACE_MS).unref();
@@ -70,7 +71,7 @@ export class WarmIndex {
     try {
       return await new Promise((resolve, reject) => {
         this.#waiting = { id, resolve, reject };
-        worker.postMessage(order);
+        worker.postMessage({ ...order, stop } satisfies IndexOrder);
       });
     } finally {
       worker.unref();

@@ -1,0 +1,124 @@
+/** The search processes from outside: that they come, go and fail as they should. */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+
+import { describe, expect, test } from 'vitest';
+
+import { tempDir } from '#testing';
+import { openJail } from '../jail.ts';
+import { SearchEngine, type SearchEngineOptions } from './search-engine.ts';
+
+const REQUEST = {
+  path: '.',
+  includeGlobs: [],
+  excludeGlobs: [],
+  query: {
+    pattern: 'h[i]t',
+    isRegex: true,
+    ignoreCase: false,
+    wantsContent: true,
+    wantsPaths: false,
+    maxMatches: 10,
+    maxLineBytes: 100,
+    contextLines: 0,
+  },
+};
+const OPTIONS = { protectedGlobs: [], maxFileBytes: 1 << 20, index: 'off', indexMemoryBytes: 0 } as const;
+const openEngine = (root: string, more: Partial<SearchEngineOptions> = {}) =>
+  new SearchEngine(openJail(root), { root, ...OPTIONS, ...more });
+const untilDone = () => ({ signal: new AbortController().signal });
+
+describe.skipIf(process.platform !== 'linux')('search processes', () => {
+  test('are kept for the next search, and ended on close', async () => {
+    await using dir = await tempDir({ a: 'hit' });
+    const others = childrenOf(process.pid);
+    const started = () => childrenOf(process.pid).filter((pid) => !others.includes(pid));
+    const engine = openEngine(dir.root);
+    try {
+      await engine.search(REQUEST, untilDone());
+      const [first] = started();
+      expect(first).toBeDefined();
+      await engine.search(REQUEST, untilDone());
+      expect(started()).toContain(first);
+    } finally {
+      engine.close();
+    }
+    await expect.poll(started).toEqual([]);
+  });
+
+  test('are ended when there was no search for long, and started again for the next', async () => {
+    await using dir = await tempDir({ a: 'hit' });
+    const others = childrenOf(process.pid);
+    const started = () => childrenOf(process.pid).filter((pid) => !others.includes(pid));
+    const engine = openEngine(dir.root, { processesIdleMs: 50 });
+    try {
+      for (let i = 0; i < 2; i++) {
+        expect((await engine.search(REQUEST, untilDone())).contentMatches).toHaveLength(1);
+        await expect.poll(started, { timeout: 10_000 }).toEqual([]);
+      }
+    } finally {
+      engine.close();
+    }
+  });
+
+  test('end when the process is killed that started them', async () => {
+    await using dir = await tempDir({ a: 'hit' });
+    const host = new URL('../../../dist/host/index.js', import.meta.url);
+    const script = `
+      const { openJail, SearchEngine } = await import(${JSON.stringify(host.href)});
+      const engine = new SearchEngine(openJail('.'), { root: '.', ...${JSON.stringify(OPTIONS)} });
+      await engine.search(${JSON.stringify(REQUEST)}, { signal: new AbortController().signal });
+      console.log('searched');
+      setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: dir.root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    const pids = childrenOf(child.pid!);
+    expect(pids.length).toBeGreaterThan(0);
+
+    child.kill('SIGKILL');
+    await expect.poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('do not keep a process alive that has nothing else to do', async () => {
+    await using dir = await tempDir({ a: 'hit' });
+    const host = new URL('../../../dist/host/index.js', import.meta.url);
+    const script = `
+      const { openJail, SearchEngine } = await import(${JSON.stringify(host.href)});
+      const engine = new SearchEngine(openJail('.'), { root: '.', ...${JSON.stringify(OPTIONS)} });
+      const { contentMatches } = await engine.search(${JSON.stringify(REQUEST)}, { signal: new AbortController().signal });
+      console.log(contentMatches.length);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: dir.root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [[out], [code]] = await Promise.all([once(child.stdout, 'data'), once(child, 'exit')]);
+    expect([String(out), code]).toEqual(['1\n', 0]);
+  });
+
+  test('that cannot be started fail the searches that need one, and are not tried for the others', async () => {
+    await using dir = await tempDir({ a: 'hit' });
+    writeFileSync(dir.path('node'), `#!/bin/sh\necho start >> ${dir.path('starts')}\nexit 1\n`, { mode: 0o755 });
+    const engine = openEngine(dir.root, { aloneMs: 0 });
+    const node = process.execPath;
+    try {
+      process.execPath = dir.path('node');
+      const search = (isRegex: boolean) =>
+        engine.search({ ...REQUEST, query: { ...REQUEST.query, pattern: 'hit', isRegex } }, untilDone());
+      await expect(search(true)).rejects.toThrow('a search process ended');
+      for (let i = 0; i < 5; i++) expect((await search(false)).contentMatches).toHaveLength(1);
+      await expect(search(true)).rejects.toThrow('a search process ended');
+      expect(readFileSync(dir.path('starts'), 'utf8')).toBe('start\nstart\n');
+    } finally {
+      process.execPath = node;
+      engine.close();
+    }
+  });
+});
+
+function childrenOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+}
