@@ -90,10 +90,6 @@ export class ColdSearch implements ScanClient {
     return !this.#isAlone && this.#segments.waiting !== undefined;
   }
 
-  get hasManyTasks(): boolean {
-    return this.#segments.hasMoreThan(2 * MIN_WORK);
-  }
-
   get needsWorker(): boolean {
     const segment = this.#segments.waiting;
     return segment !== undefined && (!this.#here || segment.isForWorkers === true);

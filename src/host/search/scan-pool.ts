@@ -2,8 +2,8 @@
  * The search processes of one workspace: started when there is work for them, kept for the next search, ended on close
  * or when there was none for long.
  *
- * Each holds tasks ahead, because the main process may be busy when one is done: one when the end may be near, so that
- * none waits for another then, and more before. A process that does not notice in time that a search is over, as in the
+ * Each holds a task ahead, because the main process may be busy when one is done, and no more, so that none waits for
+ * what another has and does not do. A process that does not notice in time that a search is over, as in the
  * middle of a slow regex, is replaced. A search that gets no process because another has them all for long takes one
  * from it.
  */
@@ -15,7 +15,6 @@ import type { FromSearch, Workspace } from './scan-messages.ts';
 /** Also how many slow searches there can be before one has to wait. */
 const MAX_PROCESSES = 8;
 const TASKS_AT_ONCE = 2;
-const MANY_TASKS_AT_ONCE = 6;
 const STOP_GRACE_MS = 1000;
 
 /** Each takes the memory of a Node process, and as long to start as a thousand files to read. */
@@ -75,7 +74,7 @@ export class ScanPool {
     this.#watchStarving();
     if ([...this.#clients.keys()].some((client) => client.hasTask && !this.isServing(client))) return;
     for (const worker of this.#workers) {
-      while (worker.client?.hasTask && worker.load < tasksFor(worker.client)) worker.give(worker.client);
+      while (worker.client?.hasTask && worker.load < TASKS_AT_ONCE) worker.give(worker.client);
       // There may be more than usual, for the sake of one that would have starved.
       if (worker.isIdle && this.#workers.size > this.#size) this.#close(worker);
     }
@@ -185,8 +184,4 @@ export class ScanPool {
     this.#workers.delete(worker);
     worker.close();
   }
-}
-
-function tasksFor(client: ScanClient): number {
-  return client.hasManyTasks ? MANY_TASKS_AT_ONCE : TASKS_AT_ONCE;
 }

@@ -22,8 +22,6 @@ export interface ScanClient {
   /** Whether nobody but a worker can do what waits. */
   readonly needsWorker: boolean;
   readonly hasTask: boolean;
-  /** Whether there is so much to do that workers may have several tasks ahead. */
-  readonly hasManyTasks: boolean;
   nextTask(): Task;
   /** The worker is gone, and nothing of the task was done. */
   giveBack(task: Task): void;

@@ -40,14 +40,6 @@ export class Segments {
     return segment;
   }
 
-  /** Whether more than about so much work waits. */
-  hasMoreThan(work: number): boolean {
-    for (let segment = this.waiting; segment; segment = segment.next) {
-      if (segment.state === 'waiting' && splitParts(segment.parts, work)[1].length > 0) return true;
-    }
-    return false;
-  }
-
   /** Gives out a segment, of about so much work; the rest of it goes on waiting. */
   give(segment: Segment, maxWork: number): void {
     const [parts, others] = splitParts(segment.parts, maxWork);
