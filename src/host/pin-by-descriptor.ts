@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 
 import { toText, type ByteString } from './byte-string.ts';
+import { DESCRIPTORS } from './own-descriptors.ts';
 import { changedMeanwhile, closingOnFailure, pathInside, type Bounds, type Pin, type PinPath } from './pin.ts';
 
 // Not in node:fs; the same number on every architecture that Node supports.
@@ -38,18 +39,6 @@ export function pinByDescriptor(bounds: Bounds): PinPath {
     }
     throw changedMeanwhile('ENOENT');
   };
-}
-
-/** Where the kernel shows our descriptors. By number is a tenth faster than by `self`; /proc need not count as we do. */
-const DESCRIPTORS = descriptorFolder();
-
-function descriptorFolder(): string {
-  try {
-    return `/proc/${readlinkSync('/proc/self')}/fd`;
-  } catch {
-    // Without /proc there is only the portable way.
-    return '/proc/self/fd';
-  }
 }
 
 /** Whether the kernel tells this process what its descriptors are, and tells it of this directory. */

@@ -21,16 +21,16 @@ function asNobody<T>(work: () => T): T {
 test.skipIf(process.platform === 'win32')(
   'a folder of the cache that cannot be looked into is passed over',
   async () => {
-    await using dir = await tempDir({ 'image/root/secret': 'x'.repeat(100_000), 'image/seen/file': 'x' });
+    await using dir = await tempDir({ 'image/closed/secret': 'x'.repeat(100_000), 'image/seen/file': 'x' });
     for (const path of [dir.root, dir.path('image')]) chmodSync(path, 0o755);
-    chmodSync(dir.path('image/root'), 0);
+    chmodSync(dir.path('image/closed'), 0);
     // Its names can be read, and nothing else.
     chmodSync(dir.path('image/seen'), 0o744);
     expect(asNobody(() => checkCache(dir.root))).toMatchObject({
       check: 'image cache',
       detail: expect.stringMatching(/ holds 0\.0 GB; \d+\.\d GB are free$/),
     });
-    chmodSync(dir.path('image/root'), 0o755);
+    chmodSync(dir.path('image/closed'), 0o755);
   },
 );
 

@@ -64,17 +64,7 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
 
   test('end when the process is killed that started them', async () => {
     await using dir = await tempDir({ a: 'hit' });
-    const host = new URL('../../../dist/host/index.js', import.meta.url);
-    const script = `
-      const { openJail, SearchEngine } = await import(${JSON.stringify(host.href)});
-      const engine = new SearchEngine(openJail('.'), { root: '.', ...${JSON.stringify(OPTIONS)} });
-      await engine.search(${JSON.stringify(REQUEST)}, { signal: new AbortController().signal });
-      console.log('searched');
-      setInterval(() => {}, 1000);`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      cwd: dir.root,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = searchElsewhere(dir.root, 'setInterval(() => {}, 1000);');
     await once(child.stdout, 'data');
     const pids = childrenOf(child.pid!);
     expect(pids.length).toBeGreaterThan(0);
@@ -85,16 +75,7 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
 
   test('do not keep a process alive that has nothing else to do', async () => {
     await using dir = await tempDir({ a: 'hit' });
-    const host = new URL('../../../dist/host/index.js', import.meta.url);
-    const script = `
-      const { openJail, SearchEngine } = await import(${JSON.stringify(host.href)});
-      const engine = new SearchEngine(openJail('.'), { root: '.', ...${JSON.stringify(OPTIONS)} });
-      const { contentMatches } = await engine.search(${JSON.stringify(REQUEST)}, { signal: new AbortController().signal });
-      console.log(contentMatches.length);`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      cwd: dir.root,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = searchElsewhere(dir.root);
     const [[out], [code]] = await Promise.all([once(child.stdout, 'data'), once(child, 'exit')]);
     expect([String(out), code]).toEqual(['1\n', 0]);
   });
@@ -118,6 +99,19 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
     }
   });
 });
+
+/** A process that searches once, says how much it found, and goes on with what is given. */
+function searchElsewhere(cwd: string, then = '') {
+  const host = new URL('../../../dist/host/index.js', import.meta.url);
+  const script = `
+    const { openJail, SearchEngine } = await import(${JSON.stringify(host.href)});
+    const engine = new SearchEngine(openJail('.'), { root: '.', ...${JSON.stringify(OPTIONS)} });
+    const { contentMatches } = await engine.search(${JSON.stringify(REQUEST)}, { signal: new AbortController().signal });
+    console.log(contentMatches.length);
+    ${then}`;
+  const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
+  return spawn(process.execPath, ['--input-type=module', '-e', script], { cwd, stdio });
+}
 
 function childrenOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
