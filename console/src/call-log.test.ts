@@ -6,6 +6,7 @@ const row = (seq: number, more: Partial<EndedRow> = {}): EndedRow => ({
   seq,
   id: `id-${seq}`,
   function_id: 'coder::tree',
+  namespace: 'default',
   caller: 'agent',
   worker: 'coder',
   started_at_ms: 1_000 * seq,
@@ -42,6 +43,18 @@ test('a call has the same key while it runs and when it has ended; calls that re
   const nobody = { id: '', worker: null, code: 'function_not_found' };
   const refused = keys(logOf([row(1, nobody), row(2, { ...nobody, started_at_ms: 1_000 })]).ended);
   expect(new Set(refused).size).toBe(2);
+});
+
+test('a call in another namespace is of another function, while it runs and when it has ended', () => {
+  const { seq: _, code: __, ...call } = row(1, { namespace: 'lab' });
+  const reply = { ended: [row(2, { namespace: 'lab' }), row(3, { namespace: null })], running: [call], latest: 3 };
+  const { ended, running } = addReply(emptyLog, reply);
+  expect([...running, ...ended].map(({ functionKey }) => functionKey)).toEqual([
+    'lab/coder::tree',
+    'coder::tree',
+    'lab/coder::tree',
+  ]);
+  expect(filterCalls(ended, 'lab/', true)).toHaveLength(1);
 });
 
 test.each([

@@ -1,9 +1,11 @@
 /** The calls seen since the page opened: what the engine told, kept within bounds, and figures over them. */
+import { functionKey } from './catalogue.ts';
 import { percentile } from './format.ts';
 
 export interface CallRow {
   id: string;
   function_id: string;
+  namespace: string | null;
   caller: string | null;
   worker: string | null;
   started_at_ms: number;
@@ -24,6 +26,8 @@ export interface CallsReply {
 /** A call as the table shows it. */
 export interface ShownCall extends CallRow {
   key: string;
+  /** The entry of the catalogue that was called. */
+  functionKey: string;
   outcome: 'running' | 'ok' | 'failed';
   code?: string;
   /** What the filter looks at, in lower case. */
@@ -44,12 +48,14 @@ export function addReply(log: CallLog, reply: CallsReply): CallLog {
   const ended = reply.ended.map(({ seq, code, ...row }): ShownCall => ({
     ...row,
     key: keyOf(row, seq),
+    functionKey: functionKeyOf(row),
     ...(code === null ? { outcome: 'ok' } : { outcome: 'failed', code }),
     words: wordsOf(row, code === null ? 'ok' : `failed ${code}`),
   }));
   const running = reply.running.map((row): ShownCall => ({
     ...row,
     key: row.id,
+    functionKey: functionKeyOf(row),
     outcome: 'running',
     words: wordsOf(row, 'running'),
   }));
@@ -61,8 +67,13 @@ function keyOf({ id, worker, started_at_ms }: CallRow, seq: number): string {
   return worker === null ? `refused-${started_at_ms}-${seq}` : id;
 }
 
-function wordsOf({ function_id, caller, worker, id }: CallRow, outcome: string): string {
-  return `${function_id} ${caller} ${worker} ${outcome} ${id}`.toLowerCase();
+function functionKeyOf({ function_id, namespace }: CallRow): string {
+  return functionKey({ function_id, namespace: namespace ?? 'default' });
+}
+
+function wordsOf(row: CallRow, outcome: string): string {
+  const { caller, worker, id } = row;
+  return `${functionKeyOf(row)} ${caller} ${worker} ${outcome} ${id}`.toLowerCase();
 }
 
 /** Calls that hold every word, in their ids, names or outcome. `console` calls are the page's own. */

@@ -29,11 +29,16 @@ export interface Entry {
   isInternal: boolean;
 }
 
+/** What an entry is found by. */
+export function functionKey({ function_id, namespace }: Pick<FunctionRow, 'function_id' | 'namespace'>): string {
+  return namespace === 'default' ? function_id : `${namespace}/${function_id}`;
+}
+
 export function toEntry(row: FunctionRow): Entry {
   const { effect, details, errors, examples, internal } = (row.metadata ?? {}) as Record<string, unknown>;
   return {
     id: row.function_id,
-    key: row.namespace === 'default' ? row.function_id : `${row.namespace}/${row.function_id}`,
+    key: functionKey(row),
     namespace: row.namespace,
     worker: row.worker_name,
     summary: row.description ?? '',

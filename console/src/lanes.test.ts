@@ -6,7 +6,9 @@ import { lanesOf } from './lanes.ts';
 const call = (id: string, startMs: number, durationMs: number): ShownCall => ({
   id,
   key: id,
+  functionKey: 'a::b',
   function_id: 'a::b',
+  namespace: 'default',
   caller: null,
   worker: null,
   started_at_ms: startMs,

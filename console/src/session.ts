@@ -39,18 +39,23 @@ effect(() => {
 });
 
 let bus: BusClient | undefined;
+/** Counts the connections that were asked for: what is still heard of an earlier one is no matter. */
+let latest = 0;
 let knownFunctions = '';
 
 export function connect(): void {
   bus?.close();
+  const own = ++latest;
   const token = sessionStorage.getItem(TOKEN_KEY) ?? undefined;
   bus = new BusClient({
     open: (path, protocols) => new WebSocket(new URL(path, location.href.replace(/^http/, 'ws')), protocols),
     token,
     onState: (state) => {
       busState.value = state;
-      if (state === 'lost') void askWhy(token);
-      if (state === 'open') void refresh();
+      if (state === 'lost') void askWhy(token, () => own === latest && busState.value !== 'open');
+      if (state !== 'open') return;
+      wantsToken.value = false;
+      void refresh();
     },
   });
 }
@@ -90,8 +95,8 @@ async function refresh(): Promise<void> {
   knownFunctions = functions;
 }
 
-async function askWhy(token: string | undefined): Promise<void> {
+async function askWhy(token: string | undefined, isStillLost: () => boolean): Promise<void> {
   const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
   const answer = await fetch('/functions', { headers }).catch(() => undefined);
-  wantsToken.value = answer?.status === 401;
+  if (isStillLost()) wantsToken.value = answer?.status === 401;
 }

@@ -24,6 +24,7 @@ test.each([
   ['a million numbers', Array.from({ length: 1_000_000 }, () => 0)],
   ['a million empty texts', Array.from({ length: 1_000_000 }, () => '')],
   ['a million empty objects', Array.from({ length: 1_000_000 }, () => ({}))],
+  ['a million empty variables', { env: Array.from({ length: 1_000_000 }, () => []) }],
   ['a hundred thousand fields', Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`field ${at}`, at]))],
 ])('%s are cut to the bytes that may be kept', (_, value) => {
   const { json, isCut } = clipJson(value);
@@ -60,14 +61,78 @@ test.each([
   ],
   ['a whole object', { credentials: { user: 'me' } }, { credentials: '•••' }],
   ['an environment', { env: { HOME: '/root', N: 1 } }, { env: { HOME: '•••', N: '•••' } }],
-  ['an environment as a list', { env: ['HOME=/root', 'EMPTY'] }, { env: ['HOME=•••', 'EMPTY'] }],
+  ['an environment as a list', { env: ['HOME=/root', 'EMPTY='] }, { env: ['HOME=•••', '•••'] }],
+  ['a list that is no list of variables', { env: ['KEY', 'c2VjcmV0cw=='] }, { env: ['•••', '•••'] }],
+  [
+    'pairs',
+    {
+      env: [
+        ['KEY', 'a=b'],
+        ['PIN', 12],
+        ['a', 'b', 'c'],
+      ],
+    },
+    {
+      env: [
+        ['KEY', '•••'],
+        ['PIN', '•••'],
+        ['•••', '•••', '•••'],
+      ],
+    },
+  ],
+  [
+    'names and values',
+    { env: [{ name: 'KEY', value: 'v' }, { key: 'PIN', value: ['v'] }, { name: 'v' }] },
+    { env: [{ name: 'KEY', value: '•••' }, { key: 'PIN', value: '•••' }, { name: '•••' }] },
+  ],
+  ['lists and objects in an environment', { env: { A: ['v'], B: { c: 'v' } } }, { env: { A: '•••', B: '•••' } }],
+  ['an environment in one text', { env: 'A=v B=v' }, { env: '•••' }],
+  [
+    'environments by longer names',
+    { env_vars: ['A=v'], environmentVariables: { A: 'v' } },
+    { env_vars: ['A=•••'], environmentVariables: { A: '•••' } },
+  ],
+  [
+    'headers as pairs',
+    {
+      headers: [
+        ['Cookie', 'c'],
+        ['Accept', '*'],
+      ],
+    },
+    {
+      headers: [
+        ['Cookie', '•••'],
+        ['Accept', '*'],
+      ],
+    },
+  ],
+  [
+    'headers by name',
+    {
+      headers: [
+        { name: 'Authorization', value: 'Bearer b' },
+        { key: 'Accept', value: '*' },
+      ],
+    },
+    {
+      headers: [
+        { name: 'Authorization', value: '•••' },
+        { key: 'Accept', value: '*' },
+      ],
+    },
+  ],
 ])('secrets are masked: %s', (_, value, masked) => {
   expect(clip(value)).toEqual({ value: masked, isCut: false, isMasked: true });
 });
 
-test.each([{ max_tokens: 5 }, { password: '' }, { token: null }, { is_secret: true }, { keyboard: 'us' }])(
-  'no secret: %j',
-  (value) => {
-    expect(clip(value)).toEqual({ value, isCut: false, isMasked: false });
-  },
-);
+test.each([
+  { max_tokens: 5 },
+  { password: '' },
+  { token: null },
+  { is_secret: true },
+  { keyboard: 'us' },
+  { env: { A: '', B: null, C: true }, envs: [] },
+])('no secret: %j', (value) => {
+  expect(clip(value)).toEqual({ value, isCut: false, isMasked: false });
+});

@@ -2,8 +2,8 @@
  * A value of any size as a little JSON that can be kept and shown: long texts and lists cut, secrets masked.
  *
  * It costs what is kept, not what came: of a list of a million items only the first ones are looked at. What stands
- * under the name of a secret is masked, and so is every value of an environment; a secret inside a command line is not
- * known for one.
+ * under the name of a secret or beside it is masked, and so is every value of an environment; a secret inside a command
+ * line is not known for one.
  */
 
 export interface Clipped {
@@ -20,16 +20,19 @@ const MAX_DEPTH = 64;
 /** What a value counts beside its characters. */
 const SCALAR_CHARS = 8;
 
+const MAX_NAME_CHARS = 64;
+
 const MASK = '•••';
 const SECRET_NAME =
   /(?:token|secret|passw(?:or)?d|passphrase|authorization|credentials?|cookie|(?:access|api|private)key)$/;
-const ENVIRONMENT_NAME = /^env(?:ironment)?$/;
-
-type Place = 'open' | 'environment';
+const ENVIRONMENT_NAME = /^env(?:s|vars?|ironment(?:vars?|variables?)?)?$/;
+const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
+/** What stands before the padding of base64 is no name. */
+const VARIABLE_ENTRY = /^([A-Za-z_]\w*=)(?!=?$)/;
 
 export function clipJson(value: unknown): Clipped {
   const clip = new Clip();
-  const json = Buffer.from(JSON.stringify(clip.take(value, 'open', 0)) ?? 'null');
+  const json = Buffer.from(JSON.stringify(clip.take(value, 0)) ?? 'null');
   return { json, isCut: clip.isCut, isMasked: clip.isMasked };
 }
 
@@ -38,14 +41,20 @@ class Clip {
   isMasked = false;
   #left = MAX_KEPT_CHARS;
 
-  take(value: unknown, place: Place, depth: number): unknown {
+  take(value: unknown, depth: number): unknown {
     this.#left -= SCALAR_CHARS;
-    if (typeof value === 'string') return this.#text(place === 'environment' ? this.#variable(value) : value);
+    if (typeof value === 'string') return this.#text(value);
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
     if (depth > MAX_DEPTH) return this.#cut('…');
-    if (spellsItself(value)) return this.take(value.toJSON(), place, depth + 1);
-    return Array.isArray(value) ? this.#list(value, place, depth) : this.#members(value, place, depth);
+    if (spellsItself(value)) return this.take(value.toJSON(), depth + 1);
+    const isSecret = isNamedSecret(value);
+    if (Array.isArray(value)) {
+      return this.#list(value, (item, at) => (isSecret && at === 1 ? this.#hide(item) : this.take(item, depth + 1)));
+    }
+    return this.#members(value, (name, inner) =>
+      isSecret && name === 'value' ? this.#hide(inner) : this.#member(name, inner, depth + 1),
+    );
   }
 
   #text(text: string): string {
@@ -54,16 +63,16 @@ class Clip {
     return text.length > most ? this.#cut(`${text.slice(0, most)}… (${text.length - most} more characters)`) : text;
   }
 
-  #list(items: unknown[], place: Place, depth: number): unknown[] {
+  #list(items: unknown[], keep: (item: unknown, at: number) => unknown): unknown[] {
     const kept: unknown[] = [];
     for (const item of items) {
       if (this.#left <= 0) return this.#cut([...kept, `… (${items.length - kept.length} more)`]);
-      kept.push(this.take(item, place, depth + 1));
+      kept.push(keep(item, kept.length));
     }
     return kept;
   }
 
-  #members(value: object, place: Place, depth: number): object {
+  #members(value: object, keep: (name: string, inner: unknown) => unknown): object {
     const kept: [string, unknown][] = [];
     const names = Object.keys(value);
     for (const name of names) {
@@ -72,27 +81,45 @@ class Clip {
         return Object.fromEntries([...kept, ['…', `${names.length - kept.length} more fields`]]);
       }
       this.#left -= name.length;
-      kept.push([name, this.#member(name, (value as Record<string, unknown>)[name], place, depth)]);
+      kept.push([name, keep(name, (value as Record<string, unknown>)[name])]);
     }
     return Object.fromEntries(kept);
   }
 
-  #member(name: string, value: unknown, place: Place, depth: number): unknown {
-    const plain = name.toLowerCase().replaceAll(/[_-]/g, '');
-    const isNothing = value == null || value === '' || typeof value === 'boolean';
-    if (!isNothing && (SECRET_NAME.test(plain) || (place === 'environment' && typeof value !== 'object'))) {
-      return this.#mask();
+  #member(name: string, value: unknown, depth: number): unknown {
+    if (isSecretName(name)) return this.#hide(value);
+    return ENVIRONMENT_NAME.test(plain(name)) ? this.#environment(value) : this.take(value, depth);
+  }
+
+  /** The names in it are shown and nothing else, in whichever way it is written. */
+  #environment(value: unknown): unknown {
+    if (Array.isArray(value)) return this.#list(value, (entry) => this.#variable(entry));
+    if (!isObject(value)) return this.#hide(value);
+    return this.#members(value, (_, inner) => this.#hide(inner));
+  }
+
+  /** One of a list: `NAME=value`, `[NAME, value]`, or an object with both. */
+  #variable(entry: unknown): unknown {
+    this.#left -= SCALAR_CHARS;
+    if (Array.isArray(entry)) {
+      return this.#list(entry, (part, at) => this.#nameOrMask(part, at === 0 && entry.length === 2));
     }
-    return this.take(value, ENVIRONMENT_NAME.test(plain) ? 'environment' : place, depth + 1);
+    if (isObject(entry)) {
+      const isNamed = 'value' in entry;
+      return this.#members(entry, (key, part) => this.#nameOrMask(part, isNamed && (key === 'name' || key === 'key')));
+    }
+    const [, start] = (typeof entry === 'string' && VARIABLE_ENTRY.exec(entry)) || [];
+    return start === undefined ? this.#hide(entry) : this.#text(start) + this.#hide(entry);
   }
 
-  /** `NAME=value` as some programs list them. */
-  #variable(text: string): string {
-    const at = text.indexOf('=');
-    return at < 0 ? text : text.slice(0, at + 1) + this.#mask();
+  #nameOrMask(part: unknown, isInItsPlace: boolean): unknown {
+    return isInItsPlace && typeof part === 'string' && VARIABLE_NAME.test(part) ? this.#text(part) : this.#hide(part);
   }
 
-  #mask(): string {
+  /** What is empty or only a yes hides nothing. */
+  #hide(value: unknown): unknown {
+    this.#left -= SCALAR_CHARS;
+    if (value == null || value === '' || typeof value === 'boolean') return value;
     this.isMasked = true;
     return MASK;
   }
@@ -101,6 +128,26 @@ class Clip {
     this.isCut = true;
     return value;
   }
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '');
+}
+
+/** What tells is at the end, and what stands in the place of a name may be a long text. */
+function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(plain(name.slice(-MAX_NAME_CHARS)));
+}
+
+/** A header, for one: `['Cookie', …]`, or an object that has the name beside its value. */
+function isNamedSecret(value: object): boolean {
+  const { name, key } = value as { name?: unknown; key?: unknown };
+  const told = Array.isArray(value) ? value.length === 2 && value[0] : (name ?? key);
+  return typeof told === 'string' && isSecretName(told);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** A date, for one, in a frame that never was JSON. */

@@ -204,7 +204,14 @@ export class Invocations {
 
   #turnAway(caller: Session, frame: InvokeFrame, answerTo: PendingCall['caller'], failure: Failure): void {
     const { function_id: functionId, invocation_id } = frame;
-    this.recent.addRefused({ id: invocation_id ?? '', functionId, caller: caller.label, code: failure.code });
+    const namespace = frame.namespace ?? DEFAULT_NAMESPACE;
+    this.recent.addRefused({
+      id: invocation_id ?? '',
+      functionId,
+      namespace,
+      caller: caller.label,
+      code: failure.code,
+    });
     if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
     this.#refuse(answerTo, functionId, failure);
   }

@@ -11,6 +11,8 @@ import type { Trigger, TriggerType } from './triggers.ts';
 export const ENGINE_NAME = 'engine';
 
 const MAX_TEXT = 280;
+/** What is invisible in more than this is not worth looking for what comes after. */
+const MAX_READ_TEXT = 4 * MAX_TEXT;
 const MAX_SUMMARY = 80;
 // Control, bidirectional and other invisible characters can make a list lie about what it shows.
 const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
@@ -91,5 +93,7 @@ export function triggerRow(trigger: Trigger) {
 }
 
 export function cleanText(text: string): string {
-  return text.replace(INVISIBLE, '').slice(0, MAX_TEXT);
+  const shown = text.slice(0, MAX_READ_TEXT).replace(INVISIBLE, '').slice(0, MAX_TEXT);
+  // A copy: a slice would hold the whole text for as long as it is kept.
+  return Buffer.from(shown, 'utf16le').toString('utf16le');
 }

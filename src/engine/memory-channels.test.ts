@@ -56,6 +56,20 @@ test('a writer waits for its reader once the buffer is full', async () => {
   ]);
 });
 
+test('writes that wait at the same time all end, when there is room and when the reader leaves', async () => {
+  const { writer, reader } = await openBoth(1);
+  const writing = Promise.all(['1', '2', '3'].map((item) => writer.write(item)));
+  const stream = reader[Symbol.asyncIterator]();
+  const read = [await stream.next(), await stream.next(), await stream.next()].map(({ value }) => value as ChannelItem);
+  await writing;
+  expect(read).toEqual(['1', '2', '3']);
+
+  const left = await openBoth(1);
+  const waiting = ['1', '2'].map((item) => left.writer.write(item));
+  left.reader.cancel();
+  await Promise.all(waiting);
+});
+
 test.each(['cancel', 'return'] as const)('a waiting writer learns that its reader left by %s', async (way) => {
   const { broker, writer, reader } = await openBoth(1);
   const waiting = writer.write(Buffer.alloc(2 * CHANNEL_CHUNK_BYTES));

@@ -33,25 +33,33 @@ export async function memoryReader(broker: ChannelBroker, ref: ChannelRef): Prom
 
 export async function memoryWriter(broker: ChannelBroker, ref: ChannelRef): Promise<ChannelWriter> {
   const channel = findChannel(broker, ref);
-  let wake = () => {};
+  // All that is written while others wait waits for the same room.
+  let room: Promise<void> | undefined;
+  let giveRoom = () => {};
   let isReaderGone = false;
   const isTaken = channel.takeWriter({
-    resume: () => wake(),
+    resume: () => giveRoom(),
     readerGone: () => {
       isReaderGone = true;
       channel.endWriting();
-      wake();
+      giveRoom();
     },
   });
+  const untilRoom = () =>
+    (room ??= new Promise((resolve) => {
+      giveRoom = () => {
+        room = undefined;
+        resolve();
+      };
+    }));
   if (!isTaken) throw takenTwice(ref);
 
   return {
     async write(item) {
       for (const chunk of chunksOf(item)) {
-        const room = new Promise<void>((resolve) => (wake = resolve));
         const state = isReaderGone ? 'gone' : channel.push(chunk);
         if (state === 'gone') throw new Error('the reader of this channel is gone');
-        if (state === 'wait') await room;
+        if (state === 'wait') await untilRoom();
       }
     },
     end: () => Promise.resolve(channel.endWriting()),

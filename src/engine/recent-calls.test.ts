@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 
 import { codeOf, MAX_RECENT_CALLS, RecentCalls } from './recent-calls.ts';
 
-const refused = (id: string) => ({ id, functionId: 'a::b', caller: 'me', code: 'function_not_found' });
+const refused = (id: string) => ({
+  id,
+  functionId: 'a::b',
+  namespace: 'lab',
+  caller: 'me',
+  code: 'function_not_found',
+});
 
 test('keeps the last thousand calls, oldest first', () => {
   const recent = new RecentCalls();
@@ -19,6 +25,12 @@ test('gives what came after a number, and everything to a watcher of an engine t
 
   const idsAfter = (seq: number) => recent.after(seq).map(({ id }) => id);
   expect([idsAfter(2), idsAfter(3), idsAfter(99)]).toEqual([['three'], [], ['one', 'two', 'three']]);
+});
+
+test('keeps a namespace that a worker can have, and no longer one', () => {
+  const recent = new RecentCalls();
+  for (const length of [3, 512, 513]) recent.addRefused({ ...refused('one'), namespace: 'x'.repeat(length) });
+  expect(recent.after(0).map(({ namespace }) => namespace?.length)).toEqual([3, 512, undefined]);
 });
 
 test.each([

@@ -13,12 +13,16 @@ export const MAX_RECENT_CALLS = 1_000;
 const MAX_READ_TEXT = 65_536;
 /** A worker chooses its codes; what is no code is not kept. */
 const MAX_CODE_LENGTH = 64;
+/** No worker has a longer one; a caller may write any. */
+const MAX_NAMESPACE_LENGTH = 512;
 
 export interface EndedCall {
   /** Counts every call that ended, from 1. */
   seq: number;
   id: string;
   functionId: string;
+  /** Where the function is. Absent when the caller named a place that nobody can have. */
+  namespace?: string;
   /** Absent when nobody waited for the answer. */
   caller?: string;
   /** Absent when no worker was found for it. */
@@ -43,6 +47,7 @@ export class RecentCalls {
       seq: this.#count + 1,
       id: call.id,
       functionId: call.functionId,
+      namespace: call.executor.namespace,
       caller: call.caller?.session.label,
       worker: call.executor.label,
       startedAtMs: call.startedAtMs,
@@ -52,8 +57,9 @@ export class RecentCalls {
   }
 
   /** A call that reached nobody. */
-  addRefused(call: { id: string; functionId: string; caller: string; code: string }): void {
-    this.#put({ seq: this.#count + 1, ...call, startedAtMs: Date.now(), durationMs: 0 });
+  addRefused(call: { id: string; functionId: string; namespace: string; caller: string; code: string }): void {
+    const namespace = call.namespace.length > MAX_NAMESPACE_LENGTH ? undefined : call.namespace;
+    this.#put({ seq: this.#count + 1, ...call, namespace, startedAtMs: Date.now(), durationMs: 0 });
   }
 
   /** Rows after the given number that are still here, oldest first. A number of another life of the engine counts as none. */

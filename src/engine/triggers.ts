@@ -90,6 +90,10 @@ export class Triggers {
     if (count(this.bindings.values(), (other) => other.binder === undefined) >= limit) {
       throw fail('limit_reached', { what: 'durable triggers', limit });
     }
+    const maxBytes = this.#limits.maxRegistrationBytes;
+    if (Buffer.byteLength(JSON.stringify(trigger)) > maxBytes) {
+      throw fail('limit_reached', { what: 'bytes in a durable trigger', limit: maxBytes });
+    }
     const placed = { ...trigger, isParked: true };
     this.#place(placed);
     if (placed.isParked || this.types.get(trigger.type)?.provider === 'engine') return;

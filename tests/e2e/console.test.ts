@@ -275,6 +275,24 @@ describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${w
     await expect.poll(watchers).toBe(1);
   });
 
+  test('calls: of two workers with the same functions, the form of the one that was called opens', async () => {
+    const twin = await connect(cell.url, { name: 'greeter', namespace: 'lab' });
+    try {
+      twin.serve({ def: greeter.withFunctions([greet]), context: {} });
+      await visit('calls');
+      await expect.poll(watchers).toBe(1);
+      const greeting = () => peer.call('greeter::greet', { name: 'Bo', loud: true }, { namespace: 'lab' });
+      await expect.poll(() => greeting().catch(() => undefined)).toEqual({ said: 'HELLO BO' });
+      await page.getByRole('cell', { name: 'lab/greeter::greet' }).first().click();
+      const card = page.getByRole('complementary', { name: 'Call' });
+      await card.getByRole('button', { name: 'Open in the form' }).click();
+      await part('Function').getByText('namespace lab').waitFor();
+      expect(await page.getByLabel('name', { exact: true }).inputValue()).toBe('Bo');
+    } finally {
+      twin.close();
+    }
+  });
+
   test('calls: a call in the timeline opens, and a long list makes only the rows in view', async () => {
     await visit('calls');
     await page.getByLabel('Filter calls').fill('list-folder');
@@ -359,6 +377,9 @@ describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${w
     await page.getByRole('button', { name: /61 .*todo/ }).click();
     await expect.poll(() => page.locator('[data-marked] .number').textContent()).toBe('61');
     await expect.poll(() => page.locator('.hits mark').allTextContents()).toEqual(['TODO', 'TODO', 'todo']);
+    await page.getByLabel('Search the workspace').fill('(?:[a-z]+)+(?: |\\.)oil|slee[p]');
+    await page.getByLabel('regex').check();
+    await expect.poll(() => page.locator('.hits mark').allTextContents()).toEqual(['sleep']);
     await shoot('workspace');
   });
 

@@ -66,6 +66,19 @@ test('triggers that outlive their connection', async () => {
   expect((await bind()).error).toEqual({ code: 'limit_reached', message: 'the engine allows 1 durable triggers' });
 });
 
+test.each(['config', 'metadata', 'namespace'])('the %s of a trigger that outlives its connection', async (field) => {
+  await using engine = await startEngine({ limits: { maxRegistrationBytes: 2_000 } });
+  using peer = await Peer.dial(engine.url);
+
+  const bind = (length: number) =>
+    peer.call('engine::register_trigger', { trigger_type: 'later', function_id: 'f', [field]: 'x'.repeat(length) });
+  expect((await bind(1_500)).error).toBeUndefined();
+  expect((await bind(2_000)).error).toEqual({
+    code: 'limit_reached',
+    message: 'the engine allows 2000 bytes in a durable trigger',
+  });
+});
+
 test('channels', async () => {
   await using engine = await startEngine({ limits: { maxChannels: 2 } });
   using peer = await Peer.dial(engine.url);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -63,15 +64,15 @@ static void try_devices(void) {
   tell("open-fuse", open("/dev/fuse", O_RDWR));
 }
 
-static void try_sockets(void) {
+static void try_sockets(pid_t host_pid) {
   tell("socket-vsock", socket(40, SOCK_STREAM, 0));
   tell("socket-packet", socket(AF_PACKET, SOCK_RAW, 0));
   tell("socket-raw", socket(AF_INET, SOCK_RAW, 1));
   tell("socket-alg", socket(38, SOCK_SEQPACKET, 0));
   struct sockaddr_un host = {.sun_family = AF_UNIX};
-  memcpy(host.sun_path, "\0workcell-host-secret", 21);
+  int length = snprintf(host.sun_path + 1, sizeof host.sun_path - 1, "workcell-host-secret-%d", (int)host_pid);
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-  tell("abstract-socket", connect(fd, (struct sockaddr *)&host, (socklen_t)(sizeof(sa_family_t) + 21)));
+  tell("abstract-socket", connect(fd, (struct sockaddr *)&host, (socklen_t)(sizeof(sa_family_t) + 1 + (size_t)length)));
 }
 
 static void try_kernel(void) {
@@ -121,13 +122,27 @@ static void run_away(void) {
   }
 }
 
+static void *stay(void *unused) {
+  for (;;) pause();
+  return unused;
+}
+
+/* The first thread is what stands for a process in lists: without it this one looks dead. */
+static void play_dead(void) {
+  pthread_t other;
+  if (fork()) pause();
+  if (!pthread_create(&other, NULL, stay, NULL)) pthread_exit(NULL);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "run")) run_away();
+  if (argc > 1 && !strcmp(argv[1], "play-dead")) play_dead();
+  pid_t host = argc > 1 ? atoi(argv[1]) : 1;
   try_namespaces();
   try_devices();
-  try_sockets();
+  try_sockets(host);
   try_kernel();
-  try_processes(argc > 1 ? atoi(argv[1]) : 1);
+  try_processes(host);
   try_write("core-pattern", "/proc/sys/kernel/core_pattern", "|/bin/sh");
   try_write("modprobe", "/proc/sys/kernel/modprobe", "/tmp/x");
   try_write("sysrq", "/proc/sysrq-trigger", "b");

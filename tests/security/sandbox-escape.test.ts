@@ -130,7 +130,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     root = await guestRoot();
     cache = await backendCache();
     const source = fileURLToPath(new URL('sandbox-attacks.c', import.meta.url));
-    execFileSync('gcc', ['-static', '-O1', '-w', '-o', root.path('bin/attacks'), source]);
+    execFileSync('gcc', ['-static', '-pthread', '-O1', '-w', '-o', root.path('bin/attacks'), source]);
     // A set-uid program of root's in the image; unpacking one takes such bits away.
     root.add({ 'euid.c': '#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf("%d\\n", geteuid()); }' });
     execFileSync('gcc', ['-static', '-o', root.path('bin/euid'), root.path('euid.c')]);
@@ -147,7 +147,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
 
   test('every attack is refused: all with the reason that is meant, or at least what leads out of the guest', async () => {
     const server: Server = createServer();
-    await new Promise<void>((resolve) => server.listen('\0workcell-host-secret', resolve));
+    await new Promise<void>((resolve) => server.listen(`\0workcell-host-secret-${process.pid}`, resolve));
     try {
       await using machine = await start();
       const { stdout, exitCode } = await machine.sh(`attacks ${process.pid}`);
@@ -270,9 +270,14 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     }
   });
 
-  test('a chain of processes that each start the next and end does not outlive its command', async () => {
+  test.each([
+    ['a chain of processes that each start the next and end', 'run'],
+    ['a process whose first thread has ended', 'play-dead'],
+  ])('%s does not outlive its command', async (_, attack) => {
     await using machine = await start();
-    expect(await machine.sh('attacks run', { timeoutMs: 500 * SLOWNESS })).toMatchObject({ exitCode: 'timed-out' });
+    expect(await machine.sh(`attacks ${attack}`, { timeoutMs: 500 * SLOWNESS })).toMatchObject({
+      exitCode: 'timed-out',
+    });
     expect((await machine.sh('sleep 0.2; ps -o args | grep -c "[a]ttacks"')).stdout).toBe('0');
   });
 

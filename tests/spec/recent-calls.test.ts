@@ -57,8 +57,8 @@ afterEach(async () => {
 });
 
 interface Listed {
-  ended: { function_id: string; code: string | null; duration_ms: number; started_at_ms: number }[];
-  running: { function_id: string }[];
+  ended: { function_id: string; namespace: string; code: string | null; duration_ms: number; started_at_ms: number }[];
+  running: { function_id: string; namespace: string }[];
   latest: number;
 }
 const list = (since = 0) => bus.call('engine::calls::list', { since }) as Promise<Listed>;
@@ -70,7 +70,7 @@ test('tells who called what, how long it took and how it ended, without what the
   await bus.call('digger::none').catch(() => {});
 
   const listed = await list();
-  const row = { id: expect.any(String), caller: 'someone', started_at_ms: expect.any(Number) };
+  const row = { id: expect.any(String), caller: 'someone', namespace: 'default', started_at_ms: expect.any(Number) };
   const took = expect.any(Number);
   expect(listed).toEqual({
     ended: [
@@ -84,6 +84,24 @@ test('tells who called what, how long it took and how it ended, without what the
   expect(listed.ended.every((call) => call.started_at_ms >= before && call.started_at_ms <= Date.now())).toBe(true);
   expect(listed.ended[0]!.duration_ms).toBeGreaterThan(0);
   expect((await list(2)).ended.map(({ function_id }) => function_id)).toEqual(['digger::none']);
+});
+
+test('of two workers with the same functions it tells which was called, by their namespaces', async () => {
+  const lab = await connect(running.url, { name: 'digger', namespace: 'lab' });
+  lab.serve({ def: digger, context: {} });
+  const inLab = { namespace: 'lab' };
+  await expect.poll(() => bus.call('digger::dig', {}, inLab).catch(() => 'not yet')).toBe('done');
+  const { latest } = await list();
+
+  await bus.call('digger::dig');
+  await bus.call('digger::dig', {}, inLab);
+  await bus.call('digger::none', {}, inLab).catch(() => {});
+  const staying = bus.call('digger::stay', {}, inLab);
+  await expect.poll(async () => (await list()).running.map(({ namespace }) => namespace)).toEqual(['lab']);
+  expect((await list(latest)).ended.map(({ namespace }) => namespace)).toEqual(['default', 'lab', 'lab']);
+  release();
+  await staying;
+  lab.close();
 });
 
 test('a call that runs is listed as such until it ends', async () => {

@@ -31,7 +31,7 @@ export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => 
   return (
     <aside class="side pad" aria-label="Call">
       <header class="title">
-        <h1 class="mono cut">{shown.function_id}</h1>
+        <h1 class="mono cut">{shown.functionKey}</h1>
         <Badge kind={shown.outcome}>{shown.code ?? shown.outcome}</Badge>
         <button type="button" class="plain close" aria-label="Close" onClick={onClose}>
           ×
@@ -62,13 +62,13 @@ export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => 
 function ContentsView({ shown }: { shown: ShownCall }) {
   const contents = useContents(shown);
   if (contents === undefined) return null;
-  if (contents === 'not kept') return <NotKept functionId={shown.function_id} />;
+  if (contents === 'not kept') return <NotKept functionKey={shown.functionKey} />;
 
   const { payload, outcome } = contents;
   const failure = outcome && failureIn(outcome);
   const changes =
     payload && outcome?.kind !== 'error' ? changesOf(shown.function_id, payload.value, outcome?.value) : undefined;
-  const again = (fields: object) => openWith(shown.function_id, { ...(payload?.value as object), ...fields });
+  const again = (fields: object) => openWith(shown.functionKey, { ...(payload?.value as object), ...fields });
   return (
     <>
       <p class="actions">
@@ -139,7 +139,7 @@ function Part({ name, told, isFolded, children }: PartProps) {
   );
 }
 
-function NotKept({ functionId }: { functionId: string }) {
+function NotKept({ functionKey }: { functionKey: string }) {
   return (
     <div class="note">
       <p>
@@ -153,7 +153,7 @@ function NotKept({ functionId }: { functionId: string }) {
         </button>
       )}
       <p>
-        <a href={hashOf({ page: 'functions', open: functionId })}>Open the function</a>
+        <a href={hashOf({ page: 'functions', open: functionKey })}>Open the function</a>
       </p>
     </div>
   );

@@ -91,7 +91,7 @@ function CallRow({ call, span, isOpen, onOpen }: CallRowProps) {
       onClick={open}
     >
       <td class="mono quiet">{preciseClock(call.started_at_ms)}</td>
-      <td class="mono">{call.function_id}</td>
+      <td class="mono">{call.functionKey}</td>
       <td class="quiet col-peer">{call.caller ?? 'nobody waits'}</td>
       <td class="quiet col-worker">{call.worker ?? '—'}</td>
       <td>

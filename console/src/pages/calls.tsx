@@ -50,7 +50,7 @@ export function CallsPage() {
   const shown = useMemo(() => {
     const changing = isChangesOnly ? changingFunctions() : undefined;
     return filterCalls([...running, ...ended], search, isOwnShown).filter(
-      (one) => !changing || changing.has(one.function_id),
+      (one) => !changing || changing.has(one.functionKey),
     );
   }, [ended, running, search, isOwnShown, isChangesOnly]);
   const open = (key: string) => goTo({ page: 'calls', open: key });
@@ -85,7 +85,7 @@ export function CallsPage() {
 
 function changingFunctions(): Set<string> {
   const changing = (catalogue.value ?? []).filter(({ effect }) => effect === 'write' || effect === 'delete');
-  return new Set(changing.map(({ id }) => id));
+  return new Set(changing.map(({ key }) => key));
 }
 
 function Box({ label, isOn, onFlip }: { label: string; isOn: boolean; onFlip: (isOn: boolean) => void }) {

@@ -1,10 +1,10 @@
 /** What a search found: paths first, then lines by file, with the hits painted. */
-import { highlight, type Query } from '../highlight.ts';
+import { highlight, highlightHit, type Hit, type Query, type Segment } from '../highlight.ts';
 import { useListKeys } from '../keys.ts';
 import { Row } from '../parts/layout.tsx';
 
 export interface SearchReply {
-  content_matches: { path: string; line: number; text: string }[];
+  content_matches: ({ path: string; line: number } & Hit)[];
   path_matches: { path: string }[];
   truncated: boolean;
   files_searched?: number;
@@ -38,7 +38,7 @@ export function SearchHits({ query, reply, open, onOpen }: SearchHitsProps) {
           </span>
         </Row>
       ))}
-      {lines.map(({ path, line, text }, at) => {
+      {lines.map(({ path, line, text, column }, at) => {
         const target = `${path}:${line}`;
         return (
           <div key={target}>
@@ -46,7 +46,7 @@ export function SearchHits({ query, reply, open, onOpen }: SearchHitsProps) {
             <Row id={target} isOpen={open === target} onOpen={() => onOpen(target)} class="hit">
               <span class="hit-line">{line}</span>
               <span class="mono cut">
-                <Painted line={text.trimStart()} query={query} />
+                <Segments segments={highlightHit({ text, column }, query)} />
               </span>
             </Row>
           </div>
@@ -58,5 +58,9 @@ export function SearchHits({ query, reply, open, onOpen }: SearchHitsProps) {
 
 export function Painted({ line, query }: { line: string; query: Query | undefined }) {
   if (!query) return <>{line}</>;
-  return <>{highlight(line, query).map(({ text, isHit }, at) => (isHit ? <mark key={at}>{text}</mark> : text))}</>;
+  return <Segments segments={highlight(line, query)} />;
+}
+
+function Segments({ segments }: { segments: Segment[] }) {
+  return <>{segments.map(({ text, isHit }, at) => (isHit ? <mark key={at}>{text}</mark> : text))}</>;
 }

@@ -1,7 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 
 import { expect, test } from 'vitest';
 
+import { tempDir } from '#testing';
+import { sessionGuardianScript } from './session-guardian.ts';
 import { listProcesses, membersOf, newestPid, type ProcessInfo } from './processes.ts';
 
 /** pid, parent, group, session, mark */
@@ -53,6 +56,36 @@ test('a list has the living processes with their marks', async () => {
     await expect
       .poll(async () => (await listProcesses({ file: 'environ', pattern })).find(({ pid }) => pid === child.pid))
       .toEqual({ pid: child.pid, ppid: process.pid, pgid: child.pid, sid: child.pid, mark: 'm-42' });
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+/** Its state is that of its first thread, which has ended. */
+const PLAYS_DEAD = `
+#include <pthread.h>
+#include <unistd.h>
+static void *stay(void *unused) { write(1, "x", 1); for (;;) pause(); return unused; }
+int main(void) { pthread_t other; return pthread_create(&other, 0, stay, 0) || (pthread_exit(0), 1); }
+`;
+const canBuild = process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
+
+test.runIf(canBuild)('a process lives for as long as one of its threads does, and dies of the guardian', async () => {
+  await using dir = await tempDir({ 'dead.c': PLAYS_DEAD });
+  execFileSync('gcc', ['-pthread', '-o', dir.path('dead'), dir.path('dead.c')], { stdio: 'pipe' });
+  const child = spawn(dir.path('dead'), { detached: true });
+  const ended = once(child, 'exit');
+  try {
+    await once(child.stdout, 'data');
+    const find = async () => (await listProcesses()).find(({ pid }) => pid === child.pid);
+    await expect
+      .poll(find)
+      .toEqual({ pid: child.pid, ppid: process.pid, pgid: child.pid, sid: child.pid, mark: undefined });
+
+    // By its number only: its group is not told.
+    const script = sessionGuardianScript.replace('for leader in $told; do kill -9 "-$leader"; done', '');
+    spawnSync('/bin/sh', ['-c', `told=${child.pid}\n${script}`, 'guardian', '', '']);
+    expect(await ended).toEqual([null, 'SIGKILL']);
   } finally {
     child.kill('SIGKILL');
   }

@@ -61,8 +61,10 @@ async function listFromProc(marks: MarkPattern | undefined): Promise<ProcessInfo
   for (const [index, name] of names.entries()) {
     if (index % BATCH === BATCH - 1) await turn();
     const status = readOf(name, 'status');
-    if (status === undefined || /^State:\t[ZX]/m.test(status)) continue;
+    if (status === undefined) continue;
     const field = (key: string) => Number(new RegExp(`^${key}:\t(\\d+)`, 'm').exec(status)?.[1]);
+    // The state is that of the first thread; others may live on without it.
+    if (/^State:\t[ZX]/m.test(status) && !(field('Threads') > 1)) continue;
     const markedText = marks?.file === 'environ' ? readOf(name, 'environ') : status;
     processes.push({
       pid: Number(name),

@@ -20,7 +20,7 @@ export const sessionGuardianScript = `
       read -r line < "$path" || continue
       pid=\${line%% *}
       set -- \${line##*) }
-      [ "$1" != Z ] || continue
+      [ "$1" != Z ] || [ "\${18:-0}" -gt 1 ] || continue
       case $members in
         *" $pid "* | *" $2 "* | *" $3 "* | *" $4 "*)
           kill -9 "$pid" && found=1

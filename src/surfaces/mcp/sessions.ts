@@ -2,7 +2,7 @@
  * Sessions of the 2025 revision: a client that shook hands keeps its server, so that a cancellation reaches the call it
  * is about.
  *
- * A session nobody uses ends by itself, and there are only so many.
+ * A session nobody uses ends by itself, and there are only so many. One in which a call runs is in use.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -20,6 +20,8 @@ interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   usedAtMs: number;
+  /** Answers that are still being written. */
+  openAnswers: number;
 }
 
 export class Sessions {
@@ -46,7 +48,15 @@ export class Sessions {
     const session = this.#sessions.get(id);
     if (!session) return Response.json(GONE, { status: 404 });
     session.usedAtMs = Date.now();
-    return session.transport.handleRequest(request);
+    // The stream of a GET is open for as long as its client likes, and no call.
+    if (request.method !== 'POST') return session.transport.handleRequest(request);
+
+    session.openAnswers++;
+    const response = await session.transport.handleRequest(request);
+    return whenWritten(response, () => {
+      session.openAnswers--;
+      session.usedAtMs = Date.now();
+    });
   }
 
   async close(): Promise<void> {
@@ -59,7 +69,8 @@ export class Sessions {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: this.#maxRequestBodySize,
-      onsessioninitialized: (id) => void this.#sessions.set(id, { server, transport, usedAtMs: Date.now() }),
+      onsessioninitialized: (id) =>
+        void this.#sessions.set(id, { server, transport, usedAtMs: Date.now(), openAnswers: 0 }),
       onsessionclosed: (id) => void this.#sessions.delete(id),
     });
     await server.connect(transport);
@@ -68,14 +79,31 @@ export class Sessions {
 
   /** Ends what nobody uses, and the longest unused when there are too many. */
   async #makeRoom(): Promise<void> {
-    const byUse = [...this.#sessions].toSorted(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+    const byUse = [...this.#sessions].toSorted(
+      ([, a], [, b]) => lastUseMs(a) - lastUseMs(b) || a.usedAtMs - b.usedAtMs,
+    );
     const excess = byUse.length + 1 - MAX_SESSIONS;
-    const over = byUse.filter(([, { usedAtMs }], at) => at < excess || usedAtMs + IDLE_MS < Date.now());
+    const over = byUse.filter(([, session], at) => at < excess || lastUseMs(session) + IDLE_MS < Date.now());
     for (const [id, { server }] of over) {
       this.#sessions.delete(id);
       await server.close();
     }
   }
+}
+
+function lastUseMs({ openAnswers, usedAtMs }: Session): number {
+  return openAnswers > 0 ? Date.now() : usedAtMs;
+}
+
+/** The same answer; `then` is called when its last byte was taken, or its reader left. */
+function whenWritten(response: Response, then: () => void): Response {
+  if (!response.body) {
+    then();
+    return response;
+  }
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  void response.body.pipeTo(writable).then(then, then);
+  return new Response(readable, response);
 }
 
 const GONE = {

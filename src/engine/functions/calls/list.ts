@@ -10,6 +10,7 @@ const MAX_RUNNING_SHOWN = 200;
 const CallRow = z.object({
   id: z.string().describe('The id the worker knows the call by.'),
   function_id: z.string(),
+  namespace: z.string().nullable().describe('Where the function is; null when the caller named no possible place.'),
   caller: z.string().nullable().describe('Name of the peer that called; null when nobody waits for the answer.'),
   worker: z.string().nullable().describe('Name of the peer that serves it; null when there is none.'),
   started_at_ms: z.int().describe('Milliseconds since 1970.'),
@@ -45,11 +46,22 @@ export const callsList = engine.defineFunction({
 });
 
 function endedRow(call: EndedCall) {
-  const { seq, id, functionId, caller = null, worker = null, startedAtMs, durationMs, code = null } = call;
+  const {
+    seq,
+    id,
+    functionId,
+    namespace = null,
+    caller = null,
+    worker = null,
+    startedAtMs,
+    durationMs,
+    code = null,
+  } = call;
   return {
     seq,
     id,
     function_id: functionId,
+    namespace,
     caller,
     worker,
     started_at_ms: startedAtMs,
@@ -62,6 +74,7 @@ function runningRow({ id, functionId, caller, executor, startedAtMs, startTick }
   return {
     id,
     function_id: functionId,
+    namespace: executor.namespace,
     caller: caller?.session.label ?? null,
     worker: executor.label,
     started_at_ms: startedAtMs,

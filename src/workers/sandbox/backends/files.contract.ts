@@ -189,6 +189,19 @@ export function fileContract(subject: () => Subject): void {
     ]);
   });
 
+  test('a file that cannot be read to its end is told as such, with others and alone', async () => {
+    await using machine = await start();
+    await machine.sh('echo end > /tmp/end');
+    // Opens as a file like any other; there is nothing at its beginning.
+    const unreadable = '/proc/self/mem';
+    const read = await collect(machine.files.readMany([unreadable, '/tmp/end'], { maxBytes: 100, ...scope() }));
+    expect(read.map(({ content }) => (Buffer.isBuffer(content) ? content.toString() : content.code))).toEqual([
+      'EIO',
+      'end\n',
+    ]);
+    await expect(bytesOf(machine, unreadable)).rejects.toMatchObject({ name: 'GuestError', code: 'EIO' });
+  });
+
   test('many files are read in one go', async () => {
     await using machine = await start();
     await machine.sh('cd /tmp; echo one > 1; head -c 300000 /dev/zero > 2; : > 3');

@@ -44,7 +44,7 @@ export class AgentClient {
   readonly #reader = new FrameReader();
   readonly #streams = new Map<number, GuestStream>();
   /** Requests that wait for one of the open ones to end. */
-  readonly #queue: (() => void)[] = [];
+  readonly #queue = new Set<() => void>();
   #open = 0;
   #lastId = 0;
   readonly #listeners = new Map<number, (connection: GuestConnection) => void>();
@@ -92,12 +92,12 @@ export class AgentClient {
     return execute(this, spec);
   }
 
-  /** Sends a request; its stream has the answer. */
-  async request(op: number, payload: Buffer): Promise<GuestStream> {
-    if (this.#open >= MAX_OPEN) await new Promise<void>((resolve) => this.#queue.push(resolve));
+  /** Sends a request; its stream has the answer. One that still waits for its turn leaves when its signal is aborted. */
+  async request(op: number, payload: Buffer, { signal }: { signal?: AbortSignal } = {}): Promise<GuestStream> {
+    if (this.#open < MAX_OPEN) this.#open++;
+    else await this.#turn(signal);
     if (this.#end) throw this.#end;
 
-    this.#open++;
     const stream = this.#openStream(this.#nextId());
     const last = Math.max(0, Math.ceil(payload.length / MAX_PAYLOAD_BYTES) - 1) * MAX_PAYLOAD_BYTES;
     for (let at = 0; at < last; at += MAX_PAYLOAD_BYTES) {
@@ -116,6 +116,23 @@ export class AgentClient {
 
   close(): void {
     this.#lose(new GuestLost('the connection to the guest was closed'));
+  }
+
+  /** The place of a request that ended, given to whoever has waited longest. */
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const wake = () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = () => {
+        this.#queue.delete(wake);
+        reject(signal!.reason as Error);
+      };
+      if (signal?.aborted) return leave();
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#queue.add(wake);
+    });
   }
 
   #nextId(): number {
@@ -174,8 +191,9 @@ export class AgentClient {
       this.#openConnections--;
       return;
     }
-    this.#open--;
-    this.#queue.shift()?.();
+    const [next] = this.#queue;
+    if (!next) this.#open--;
+    else if (this.#queue.delete(next)) next();
   }
 
   #connect({ stream: id, payload }: Frame): void {
@@ -212,7 +230,8 @@ export class AgentClient {
     this.#channel.destroy();
     for (const stream of this.#streams.values()) stream.lose(error);
     this.#streams.clear();
-    for (const wake of this.#queue.splice(0)) wake();
+    for (const wake of this.#queue) wake();
+    this.#queue.clear();
     this.#resolveClosed(error);
   }
 }

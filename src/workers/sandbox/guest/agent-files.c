@@ -23,6 +23,9 @@
 #define RENAME_NOREPLACE 1
 #endif
 
+/* In the place of a piece's length: the file cannot be read further, and why follows. */
+#define FAILED_PIECE UINT32_MAX
+
 enum { COPY_BYTES = 256 * 1024, ROWS_BYTES = 64 * 1024, MAX_NAME = 4096, ROW_BYTES = 31 };
 
 static uint8_t block[COPY_BYTES];
@@ -179,7 +182,7 @@ static void read_file(struct reader *r) {
   succeed(NULL, 0);
 }
 
-/* Each file as its errno and then, in pieces with their lengths, its bytes; an empty piece ends it. */
+/* Each file as its errno and then, in pieces with their lengths, its bytes. An empty piece ends it, or one that is an errno. */
 static void read_many(struct reader *r) {
   uint64_t max_bytes = take(r, 8);
   while (r->at < r->end && !r->is_broken) {
@@ -190,9 +193,11 @@ static void read_many(struct reader *r) {
     /* One that grew meanwhile is too large as well: the piece that passes the limit tells. */
     for (uint64_t total = 0; error == 0; total += length) {
       ssize_t got = total > max_bytes ? 0 : read(fd, block, COPY_BYTES);
-      length = got > 0 ? (uint32_t)got : 0;
+      error = got < 0 ? (uint32_t)errno : 0;
+      length = got < 0 ? FAILED_PIECE : (uint32_t)got;
       write_all(CHILD_OUT, &length, 4);
-      if (length == 0) break;
+      if (error) write_all(CHILD_OUT, &error, 4);
+      if (error || length == 0) break;
       write_all(CHILD_OUT, block, length);
     }
     if (fd >= 0) close(fd);

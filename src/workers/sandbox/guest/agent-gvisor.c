@@ -26,7 +26,7 @@ enum { PART_BYTES = 2 << 20, BYTES_A_CALL = 512 };
 
 enum { PAGE_BYTES = 4096, STACK_BYTES = 65536 };
 
-/* A command that is killed gives its memory back a moment later. */
+/* A command that is killed gives its memory back a moment later. So often for one piece of work, then it is not that. */
 enum { MAX_RETRIES = 1000, RETRY_AFTER_NS = 5000000 };
 
 /* In shared memory: written when there is none for a copy of a page that a fork shares. Null: this is not gVisor. */
@@ -54,6 +54,10 @@ bool make_room(void) {
   kill(-1, SIGKILL);
   nanosleep(&(struct timespec){.tv_nsec = RETRY_AFTER_NS}, NULL);
   return true;
+}
+
+void note_progress(void) {
+  if (retries) *retries = 0;
 }
 
 /* Then the agent tries again. */

@@ -12,12 +12,17 @@
 
 #include "agent-loop.h"
 
-/* Ending a command takes a few looks; when for so long no look shows fewer than those before, the rest cannot be killed. */
-enum { MAX_PROCESSES = 8192, PATIENCE_MS = 5000, MIN_PAUSE_US = 500 };
+/*
+ * Ending a command takes a few looks; when for so long no look shows fewer than those before, the rest cannot be killed. A
+ * guest that lets them become fewer slowly holds up its own sandbox, and no longer than MAX_HUNT_MS: what is left then lives
+ * on as if its command had left it behind.
+ */
+enum { MAX_PROCESSES = 8192, PATIENCE_MS = 5000, MAX_HUNT_MS = 30000, MIN_PAUSE_US = 500 };
 
 struct process {
   pid_t pid, parent;
   char state;
+  long threads;
   bool is_ours;
 };
 
@@ -42,7 +47,8 @@ static int read_processes(void) {
     text[length] = 0;
     /* The name in brackets is the program's own choice and may hold any byte. */
     char *after_name = strrchr(text, ')');
-    if (after_name && sscanf(after_name + 1, " %c %d", &p.state, &p.parent) == 2) processes[count++] = p;
+    static const char FIELDS[] = " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld";
+    if (after_name && sscanf(after_name + 1, FIELDS, &p.state, &p.parent, &p.threads) >= 2) processes[count++] = p;
   }
   closedir(proc);
   qsort(processes, (size_t)count, sizeof *processes, by_pid);
@@ -75,7 +81,8 @@ static int find_ours(const struct stream *s) {
 }
 
 static bool is_stopped(const struct process *p) { return p->state == 'T' || p->state == 't'; }
-static bool is_living(const struct process *p) { return p->state != 'Z' && p->state != 'X'; }
+/* The state is that of the first thread: when it has ended, the others may live on without it. */
+static bool is_living(const struct process *p) { return p->state != 'X' && (p->state != 'Z' || p->threads > 1); }
 
 /*
  * Everybody in the sandbox is stopped for a moment, the keeper too: then nobody starts another process, what is orphaned
@@ -90,7 +97,7 @@ void hunt(struct stream *s) {
 
   bool is_first = getpid() == 1;
   if (is_first) kill(-1, SIGSTOP);
-  int64_t give_up_ms = now_ms() + PATIENCE_MS;
+  int64_t last_ms = now_ms() + MAX_HUNT_MS, give_up_ms = now_ms() + PATIENCE_MS;
   for (int left = 1, fewest = MAX_PROCESSES + 1; left > 0 && now_ms() < give_up_ms;) {
     left = 0;
     bool is_keeper_loose = false;
@@ -107,7 +114,7 @@ void hunt(struct stream *s) {
     left += is_keeper_loose;
     if (left < fewest) {
       fewest = left;
-      give_up_ms = now_ms() + PATIENCE_MS;
+      give_up_ms = now_ms() + PATIENCE_MS < last_ms ? now_ms() + PATIENCE_MS : last_ms;
     }
     /* Who was killed needs the processor to end: as much as is spent on looking. */
     if (left > 0) usleep(MIN_PAUSE_US + (useconds_t)(now_ms() - began_ms) * 1000);

@@ -228,5 +228,6 @@ int main(int argc, char **argv) {
     serve_drains();
     accept_connections();
     send_out(channel_out);
+    note_progress();
   }
 }

@@ -55,7 +55,9 @@ bool is_of_family(pid_t pid, pid_t keeper);
 
 /* For the first process of a gVisor sandbox: removes its file and holds memory that is not the sandbox's to use. */
 void settle_in_gvisor(const char *own_file, const char *held_mib);
-/* When gVisor has no memory to work with: ends all commands. False when it is not that. */
+/* When gVisor has no memory to work with: ends all commands. False when it is not that, or was tried too often in a row. */
 bool make_room(void);
+/* The loop came round: what memory was short for is done. */
+void note_progress(void);
 
 #endif

@@ -51,7 +51,7 @@ export type ExecOutcome =
 
 /** What carries requests to the guest. */
 interface Guest {
-  request(op: number, payload: Buffer): Promise<GuestStream>;
+  request(op: number, payload: Buffer, options: { signal: AbortSignal }): Promise<GuestStream>;
 }
 
 export async function execute(guest: Guest, spec: ExecSpec): Promise<ExecOutcome> {
@@ -66,7 +66,7 @@ export async function execute(guest: Guest, spec: ExecSpec): Promise<ExecOutcome
   } catch (error) {
     return notStarted(error, output);
   }
-  const stream = await guest.request(OP.exec, payload);
+  const stream = await guest.request(OP.exec, payload, { signal });
   stream.onOutput = (which, piece) => {
     output.take(which, piece);
     stream.consumed(piece.length);
@@ -113,7 +113,7 @@ async function untilEnd(stream: GuestStream, { spec, output, feeding }: Running)
   const timer = setTimeout(() => stop('timed-out'), Math.min(timeoutMs, MAX_TIMER_MS));
   const onAbort = () => stop(signal.reason as Error);
   signal.addEventListener('abort', onAbort, { once: true });
-  // It may have waited for its turn, and its caller have left meanwhile.
+  // Its caller may have left at the moment that its turn came.
   if (signal.aborted) onAbort();
   feeding?.catch((error: unknown) => stop(error as Error));
   try {

@@ -16,6 +16,9 @@ const EFBIG = 27;
 /** Files are read in pieces no larger than this. */
 const MAX_PIECE_BYTES = 256 * 1024;
 
+/** In the place of the length of a piece: the file cannot be read further, and why follows. */
+const FAILED_PIECE = 0xffff_ffff;
+
 /** More than a window may be under way to one who reads a file, so that it does not wait for each answer. */
 const READ_AHEAD_BYTES = 1024 * 1024;
 
@@ -65,6 +68,7 @@ export class GuestFiles {
         .u64(2n ** 63n - 1n)
         .text(path)
         .bytes(),
+      { signal },
     );
     stream.widen(READ_AHEAD_BYTES);
     const output = outputOf(stream, signal);
@@ -107,7 +111,7 @@ export class GuestFiles {
       .u8(options.parents)
       .u8(true)
       .text(path);
-    const stream = await this.#agent.request(OP.write, request.bytes());
+    const stream = await this.#agent.request(OP.write, request.bytes(), { signal });
     return whileWanted(stream, signal, async () => {
       for await (const piece of bytes) {
         if (stream.isOver) break;
@@ -147,12 +151,12 @@ export class GuestFiles {
   }
 
   async #ask(op: number, request: RequestBytes, signal: AbortSignal): Promise<Buffer> {
-    const stream = await this.#agent.request(op, request.bytes());
+    const stream = await this.#agent.request(op, request.bytes(), { signal });
     return whileWanted(stream, signal, () => stream.answer);
   }
 
   async *#output(op: number, request: RequestBytes, signal: AbortSignal): AsyncGenerator<Buffer> {
-    const stream = await this.#agent.request(op, request.bytes());
+    const stream = await this.#agent.request(op, request.bytes(), { signal });
     yield* outputOf(stream, signal);
   }
 }
@@ -214,6 +218,7 @@ async function readContent(reader: PieceReader, maxBytes: number): Promise<Buffe
   let total = 0;
   for (;;) {
     const length = (await reader.read(4)).readUInt32LE(0);
+    if (length === FAILED_PIECE) return new GuestError((await reader.read(4)).readUInt32LE(0), 0);
     if (length === 0) return total > maxBytes ? new GuestError(EFBIG, 0) : Buffer.concat(pieces);
     total += length;
     // A file may have grown after it was measured; the piece that passes the limit is the last one.

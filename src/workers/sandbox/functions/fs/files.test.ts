@@ -24,11 +24,14 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     await sh('rm -rf /tmp/t && mkdir /tmp/t');
   });
 
+  // What a case takes on a busy machine is bounded by the case alone.
+  const patience = { timeoutMs: CASE_PATIENCE_MS };
   const fs = <Reply = Record<string, unknown>>(op: string, fields: object) =>
-    cell.call<Reply>(`sandbox::fs::${op}`, { sandbox_id, ...fields });
+    cell.call<Reply>(`sandbox::fs::${op}`, { sandbox_id, ...fields }, patience);
   const failure = (op: string, fields: object) => cell.failure(`sandbox::fs::${op}`, { sandbox_id, ...fields });
   const sh = async (line: string) => {
-    const { stdout } = await cell.call<{ stdout: string }>('sandbox::exec', { sandbox_id, argv: ['sh', '-c', line] });
+    const request = { sandbox_id, argv: ['sh', '-c', line] };
+    const { stdout } = await cell.call<{ stdout: string }>('sandbox::exec', request, patience);
     return stdout;
   };
   const put = (path: string, content: string) => fs('write', { path, content, parents: true });

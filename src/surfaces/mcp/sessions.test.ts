@@ -1,0 +1,85 @@
+import { Server } from '@modelcontextprotocol/server';
+import { afterEach, expect, test, vi } from 'vitest';
+
+import { Sessions } from './sessions.ts';
+
+const HOUR_MS = 3_600_000;
+
+afterEach(() => vi.useRealTimers());
+
+/** Sessions with one tool, whose calls end when they are told to or given up. */
+function sessionsOfOneTool() {
+  const ends: (() => void)[] = [];
+  const sessions = new Sessions(
+    () => {
+      const server = new Server({ name: 'test', version: '1' }, { capabilities: { tools: {} } });
+      server.setRequestHandler('tools/call', (_, { mcpReq: { signal } }) => {
+        const text = new Promise<string>((resolve) => {
+          ends.push(() => resolve('done'));
+          signal.addEventListener('abort', () => resolve('given up'));
+        });
+        return text.then((said) => ({ content: [{ type: 'text', text: said }] }));
+      });
+      return server;
+    },
+    { maxBodyBytes: 10_000 },
+  );
+  return { sessions, ends };
+}
+
+const post = (body: object, sessionId?: string) =>
+  new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      ...(sessionId && { 'mcp-session-id': sessionId }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+  });
+
+async function begin(sessions: Sessions): Promise<string> {
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const response = await sessions.fetch(post({ id: 1, method: 'initialize', params }));
+  await response.text();
+  return response.headers.get('mcp-session-id')!;
+}
+
+const calling = (sessions: Sessions, id: string) =>
+  sessions.fetch(post({ id: 2, method: 'tools/call', params: { name: 'wait', arguments: {} } }, id));
+
+test('a session whose client left in the middle of a call is not in use', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const { sessions, ends } = sessionsOfOneTool();
+  const left = await begin(sessions);
+  const response = await calling(sessions, left);
+  await vi.waitFor(() => expect(ends).toHaveLength(1));
+  await response.body!.cancel();
+
+  await vi.waitFor(async () => {
+    vi.setSystemTime(Date.now() + HOUR_MS);
+    await begin(sessions);
+    expect(sessions.has(post({}, left))).toBe(false);
+  });
+  await sessions.close();
+});
+
+test('a session in which a call runs is in use, however long that takes', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const { sessions, ends } = sessionsOfOneTool();
+  const busy = await begin(sessions);
+  const idle = await begin(sessions);
+  const answer = (await calling(sessions, busy)).text();
+  await vi.waitFor(() => expect(ends).toHaveLength(1));
+
+  vi.setSystemTime(Date.now() + HOUR_MS);
+  await begin(sessions);
+  expect([busy, idle].map((id) => sessions.has(post({}, id)))).toEqual([true, false]);
+  ends[0]!();
+  expect(await answer).toContain('done');
+
+  vi.setSystemTime(Date.now() + HOUR_MS);
+  await begin(sessions);
+  expect(sessions.has(post({}, busy))).toBe(false);
+  await sessions.close();
+});

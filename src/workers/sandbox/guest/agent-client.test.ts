@@ -1,0 +1,72 @@
+import { duplexPair } from 'node:stream';
+
+import { expect, test } from 'vitest';
+
+import { AgentClient } from './agent-client.ts';
+import { frameHeader, FrameReader, MAX_FRAME_BYTES, OP, PROTOCOL_VERSION, WINDOW_BYTES } from './frames.ts';
+import { GuestFiles } from './guest-files.ts';
+
+/** As many as the client has under way at once. */
+const MAX_OPEN = 100;
+
+/** A guest that answers when it is told to, and the requests that reached it. */
+async function silentGuest() {
+  const [near, far] = duplexPair();
+  const reader = new FrameReader();
+  const asked: { stream: number; op: number }[] = [];
+  far.on('data', (piece: Buffer) => {
+    for (const { stream, op } of reader.read(piece)) if (stream > 0) asked.push({ stream, op });
+  });
+  const send = (stream: number, op: number, payload: Buffer) =>
+    far.write(Buffer.concat([frameHeader(stream, op, payload.length), payload]));
+  const greeting = Buffer.alloc(12);
+  [PROTOCOL_VERSION, MAX_FRAME_BYTES, WINDOW_BYTES].forEach((fact, at) => greeting.writeUInt32LE(fact, 4 * at));
+  send(0, OP.hello, greeting);
+  const client = await AgentClient.open(near, { deadlineMs: 5000 });
+  return { client, asked, answer: (stream: number) => send(stream, OP.done, Buffer.alloc(0)) };
+}
+
+/** A client that has as many requests under way as it may. */
+async function busyGuest() {
+  const guest = await silentGuest();
+  const open = await Promise.all(
+    Array.from({ length: MAX_OPEN }, () => guest.client.request(OP.stat, Buffer.alloc(0))),
+  );
+  await expect.poll(() => guest.asked.length).toBe(MAX_OPEN);
+  return { ...guest, open };
+}
+
+test.each([
+  ['a command', (client: AgentClient, signal: AbortSignal) => client.exec({ ...COMMAND, signal })],
+  ['a question', (client: AgentClient, signal: AbortSignal) => new GuestFiles(client).stat('/', { signal })],
+  ['a file that is read', (client: AgentClient, signal: AbortSignal) => new GuestFiles(client).read('/', { signal })],
+  ['a list', (client: AgentClient, signal: AbortSignal) => new GuestFiles(client).list('/', { signal }).next()],
+])('%s that waits for its turn leaves when its caller does, and who waits behind it gets the turn', async (_, call) => {
+  const { client, asked, open, answer } = await busyGuest();
+  const leaver = new AbortController();
+  const leaving = call(client, leaver.signal);
+  const behind = client.request(OP.walk, Buffer.alloc(0));
+  leaver.abort(new Error('left'));
+  await expect(leaving).rejects.toThrow('left');
+
+  answer(open[0]!.id);
+  await behind;
+  await expect.poll(() => asked.slice(MAX_OPEN).map(({ op }) => op)).toEqual([OP.walk]);
+  client.close();
+});
+
+test('a turn goes to whoever has waited longest, and nobody comes between', async () => {
+  const { client, asked, open, answer } = await busyGuest();
+  const order: string[] = [];
+  const waiting = client.request(OP.walk, Buffer.alloc(0)).then(() => order.push('waited'));
+  // Ends with the answer below, and so before whoever waits can go on.
+  void open[0]!.answer.then(() => client.request(OP.list, Buffer.alloc(0)).catch(() => order.push('lost')));
+  answer(open[0]!.id);
+  await waiting;
+  await new Promise(setImmediate);
+  expect(asked.slice(MAX_OPEN).map(({ op }) => op)).toEqual([OP.walk]);
+  client.close();
+  await expect.poll(() => order).toEqual(['waited', 'lost']);
+});
+
+const COMMAND = { argv: ['x'], env: [], cwd: '/', maxOutputBytes: 1, timeoutMs: 60_000 };
