@@ -23,7 +23,7 @@ const TEST_PACKAGES = ['vitest', 'fast-check'];
 const TABLE: Record<string, Area> = {
   protocol: { areas: [], packages: ['zod'] },
   contract: { areas: ['protocol'], packages: ['zod'] },
-  host: { areas: ['protocol', 'contract'], packages: ['rregex'] },
+  host: { areas: ['protocol', 'contract'], packages: ['rregex', 'koffi'] },
   'file-functions': { areas: ['protocol', 'contract', 'host'], packages: ['zod'] },
   client: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },

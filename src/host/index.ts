@@ -11,6 +11,7 @@ export {
   type RunningChild,
 } from './children/index.ts';
 export { ownCgroup } from './children/own-cgroup.ts';
+export { escapeJson } from './escape-json.ts';
 export { FileFault, type FaultReason } from './file-fault.ts';
 export type {
   ChangeMode,
@@ -33,15 +34,15 @@ export { compileGlobs, type GlobDialectName } from './globs.ts';
 export { HostError, type HostReason } from './host-error.ts';
 export { HostFileSystem, type HostFileSystemOptions } from './host-file-system.ts';
 export { isHijackVariable } from './hijack-env.ts';
-export { openAbsoluteJail, openJail, type Jail, type JailMode } from './jail.ts';
+export { openAbsoluteJail, openJail, type Jail, type JailMode, type JailOpening } from './jail.ts';
 export { JailChanges } from './jail-changes.ts';
 export type { JailDir } from './jail-dir.ts';
 export type { JailEntry } from './jail-entry.ts';
 export type { JailFile } from './jail-file.ts';
 export { kindOf, visitBelow, type EntryKind } from './jail-list.ts';
-export { versionOf } from './jail-version.ts';
+export { versionAside, versionOf } from './jail-version.ts';
 export { LineIndex, LineIndexes, readLines } from './line-index.ts';
-export { bytesAsSource, type ByteSource } from './line-index-block.ts';
+export { BLOCK_BYTES as LINE_BLOCK_BYTES, bytesAsSource, LineBlock, type ByteSource } from './line-index-block.ts';
 export {
   compileRegex,
   RegexError,

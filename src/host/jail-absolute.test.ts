@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { jailWays, tempDir } from '#testing';
 import { HostError } from './host-error.ts';
 import { JailChanges } from './jail-changes.ts';
 import { openAbsoluteJail, type Jail } from './jail.ts';
@@ -34,9 +34,9 @@ const FILES = {
   root: { symlink: 'ws' },
 } as const;
 
-describe.each(['descriptor', 'portable'] as const)('absolute jail, %s', (mode) => {
+describe.each(jailWays())('absolute jail, %s', (_, way) => {
   const jailOn = (dir: Dir, options = {}) =>
-    openAbsoluteJail([dir.path('ws'), dir.path('second')], { mode, ...options });
+    openAbsoluteJail([dir.path('ws'), dir.path('second')], { ...way, ...options });
 
   test('opens what lies in any of its directories, however the way there is spelled', async () => {
     await using dir = await tempDir(FILES);
@@ -80,7 +80,7 @@ describe.each(['descriptor', 'portable'] as const)('absolute jail, %s', (mode) =
   test('holds its directories themselves, by any name, and lets no change touch them', async () => {
     await using dir = await tempDir(FILES);
     mkdirSync(dir.path('ws/inner'));
-    const jail = openAbsoluteJail([dir.path('ws'), dir.path('ws/inner')], { mode });
+    const jail = openAbsoluteJail([dir.path('ws'), dir.path('ws/inner')], way);
     const changes = new JailChanges(jail, { isSynced: false });
     const { signal } = new AbortController();
 
@@ -125,6 +125,6 @@ describe.each(['descriptor', 'portable'] as const)('absolute jail, %s', (mode) =
 
   test('on the whole system fences nothing in', async () => {
     await using dir = await tempDir(FILES);
-    expect(outcome(openAbsoluteJail(['/'], { mode }), dir.path('ws/out/o.txt'))).toBe(dir.path('other/o.txt'));
+    expect(outcome(openAbsoluteJail(['/'], way), dir.path('ws/out/o.txt'))).toBe(dir.path('other/o.txt'));
   });
 });

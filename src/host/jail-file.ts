@@ -8,7 +8,8 @@ import type { Pin } from './pin.ts';
 /** Up to this size a file is read at once: a small read is cheaper than going away and coming back. */
 const SMALL_BYTES = 1 << 20;
 
-const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+/** Nothing that is opened with these can make us wait. */
+export const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 const readLater = promisify(read);
 
@@ -18,11 +19,11 @@ export class JailFile {
   readonly #path: string;
   #fd: number;
 
-  constructor(fd: number, pin: Pin, path: string) {
+  constructor(fd: number, { relativePath, stat }: Pick<Pin, 'relativePath' | 'stat'>, path: string) {
     this.#fd = fd;
     this.#path = path;
-    this.relativePath = pin.relativePath;
-    this.stat = pin.stat;
+    this.relativePath = relativePath;
+    this.stat = stat;
   }
 
   /** Opens what is pinned if it is a regular file; nothing else is touched. */

@@ -13,16 +13,23 @@ import { HostError } from './host-error.ts';
 import { JailDir } from './jail-dir.ts';
 import { JailEntry } from './jail-entry.ts';
 import { JailFile } from './jail-file.ts';
+import { openAtOnceWithin, type OpenAtOnce } from './jail-open.ts';
 import { JailWay, type Spelling } from './jail-way.ts';
 import { canPinByDescriptor, pinByDescriptor } from './pin-by-descriptor.ts';
 import { pinByPath, realPath } from './pin-by-path.ts';
 import { boundsOf, EVERYTHING, type Bounds, type Pin } from './pin.ts';
+import { systemCalls } from './system-calls.ts';
 
 /** How sure the jail can be that what it checked is what it opened; see `pin.ts`. */
 export type JailMode = 'descriptor' | 'portable';
 
+/** Whether a file whose path has no link on it is opened at once, or every file is found first. */
+export type JailOpening = 'at-once' | 'after-finding';
+
 export interface JailOptions {
   mode?: JailMode;
+  /** `at-once` is what happens anyway where the system calls for it are to be had. */
+  opening?: JailOpening;
   /** Canonical paths, as `relativePath` tells them, that `open`, `target` and `entry` refuse. */
   isProtected?: (relativePath: string) => boolean;
 }
@@ -61,6 +68,7 @@ export class Jail {
   readonly isProtected: (relativePath: string) => boolean;
   readonly #bounds: Bounds;
   readonly #way: JailWay;
+  readonly #openAtOnce: OpenAtOnce | undefined;
 
   constructor(roots: ByteString[], spelling: Spelling['kind'], options: JailOptions & { from?: string }) {
     this.mode = options.mode ?? (roots.every(canPinByDescriptor) ? 'descriptor' : 'portable');
@@ -73,11 +81,22 @@ export class Jail {
     );
     this.roots = roots.map(toText);
     this.isProtected = options.isProtected ?? (() => false);
+    const mayOpenAtOnce = this.mode === 'descriptor' && options.opening !== 'after-finding';
+    this.#openAtOnce = mayOpenAtOnce ? openAtOnceWithin(this.#bounds) : undefined;
+  }
+
+  get opening(): JailOpening {
+    return this.#openAtOnce && systemCalls() ? 'at-once' : 'after-finding';
   }
 
   /** Opens a regular file for reading. */
   open(path: string): JailFile {
-    const pin = this.#way.pin(this.#way.parse(path), path);
+    const parts = this.#way.parse(path);
+    return this.#openAtOnce?.({ parts, path, isProtected: this.isProtected }) ?? this.#openFound(parts, path);
+  }
+
+  #openFound(parts: string[], path: string): JailFile {
+    const pin = this.#way.pin(parts, path);
     try {
       // Before anything that depends on the object, so that a protected one shows nothing of itself.
       this.#refuseProtected(pin.relativePath, path);

@@ -1,12 +1,14 @@
 /** What tests share. Never imported by the product, never published. */
 export { fakeRung, no, yes, type FakeRung } from './fake-rung.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
+export { jailWays } from './jail-ways.ts';
 export { ociImage, type TestImage } from './oci-image.ts';
 export { failureOf, insert, remove, replace, updateCases, updateLines } from './batch-files.ts';
 export { run } from './run.ts';
 export {
   CASE_PATIENCE_MS,
   IMAGE_PATIENCE_MS,
+  sandboxConfig,
   serveSandboxes,
   SLOWNESS,
   TEST_BACKEND,

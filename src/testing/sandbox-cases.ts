@@ -5,7 +5,7 @@
  * others wait for it. Where that cannot be done, the reason is told and the tests are skipped with it.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { z } from 'zod';
@@ -27,14 +27,19 @@ const BackendName = z.enum(['namespaces', 'gvisor', 'qemu']).default('namespaces
 export const TEST_BACKEND = BackendName.parse(process.env.WORKCELL_TEST_BACKEND);
 export const { isolations: TEST_ISOLATIONS, slowness: SLOWNESS } = BACKENDS[TEST_BACKEND];
 
-/** Survives the run, like the packages beside it, until the recipes of the images change. */
-const CACHE_DIR = fileURLToPath(
-  new URL(`../../node_modules/.cache/workcell-sandbox-${recipesHash()}`, import.meta.url),
-);
+/** Survives the run, like the packages beside it, until what makes the images changes. */
+const CACHE_DIR = fileURLToPath(new URL(`../../node_modules/.cache/workcell-sandbox-${makersHash()}`, import.meta.url));
 
-function recipesHash(): string {
-  const recipes = readFileSync(new URL('../workers/sandbox/images/presets/recipes.ts', import.meta.url));
-  return createHash('sha256').update(recipes).digest('hex').slice(0, 12);
+function makersHash(): string {
+  const folders = ['presets', '../archives'].map(
+    (name) => new URL(`../workers/sandbox/images/${name}/`, import.meta.url),
+  );
+  const hash = createHash('sha256');
+  for (const folder of folders) {
+    const names = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'));
+    for (const name of names.toSorted()) hash.update(readFileSync(new URL(name, folder)));
+  }
+  return hash.digest('hex').slice(0, 12);
 }
 
 /** Long enough to build an image on a busy machine. */

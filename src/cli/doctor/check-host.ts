@@ -1,7 +1,7 @@
 /** What the host gives to every worker: Node, the system, the path jail, what holds jobs together, search. */
 import { arch, release } from 'node:os';
 
-import { Children, openJail, type Containment } from '#host';
+import { Children, openJail, type Containment, type JailOpening } from '#host';
 import type { Finding } from './finding.ts';
 
 const NODE_FLOOR = { major: 20, minor: 19 };
@@ -29,6 +29,11 @@ export function checkPlatform(): Finding {
   };
 }
 
+const OPENS: Record<JailOpening, string> = {
+  'at-once': 'opened at once where no link is on the way',
+  'after-finding': 'found before it is opened',
+};
+
 export function checkJail(): Finding {
   const jail = openJail(process.cwd());
   const isStrong = jail.mode === 'descriptor';
@@ -36,7 +41,7 @@ export function checkJail(): Finding {
     check: 'path jail',
     status: isStrong ? 'ok' : 'warn',
     detail: isStrong
-      ? 'check and use are one open file'
+      ? `check and use are one open file, ${OPENS[jail.opening]}`
       : 'path is checked before and after use: a race is detected, not prevented',
     fix: isStrong ? '' : 'run on Linux with /proc mounted for the race-free jail',
   };
