@@ -5,7 +5,7 @@
  * inside stays inside, whoever exchanges names meanwhile. Holding costs one look at the descriptor; every step
  * down after that is safe for the price of an ordinary open.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 
 import type { ByteString } from './byte-string.ts';
 import type { JailMode } from './jail.ts';
@@ -20,10 +20,14 @@ export interface WalkDir {
   readonly listPath: string | Buffer;
   /** A size that grows with the number of entries. */
   readonly size: number;
+  /** Where the kernel can be asked by a call: writes the next entries as it has them; how many bytes, none at the end. */
+  readEntries?(into: Uint8Array): number;
   /** What a name is, links not followed. */
   lstat(name: ByteString): Stats;
   /** Opens a file for reading. Something else that stands there by now fails, here or when it is read. */
   openFile(name: ByteString): number;
+  /** Reads on in an open file; how many bytes. */
+  read(fd: number, into: Buffer): number;
   openDir(name: ByteString): WalkDir;
   /** Throws when what was listed may have been another directory. */
   recheck(): void;
@@ -61,11 +65,11 @@ export function joinPath(dir: ByteString, name: ByteString): ByteString {
 export class DescriptorDir implements WalkDir {
   readonly path: ByteString;
   protected readonly heldPath: string;
-  #fd: number;
+  protected fd: number;
 
   constructor(path: ByteString, fd: number) {
     this.path = path;
-    this.#fd = fd;
+    this.fd = fd;
     this.heldPath = `${DESCRIPTORS}/${fd}`;
   }
 
@@ -74,7 +78,7 @@ export class DescriptorDir implements WalkDir {
   }
 
   get size(): number {
-    return fstatSync(this.#fd).size;
+    return fstatSync(this.fd).size;
   }
 
   lstat(name: ByteString): Stats {
@@ -85,6 +89,10 @@ export class DescriptorDir implements WalkDir {
     return openSync(toPath(`${this.heldPath}/${name}`), FILE_FLAGS);
   }
 
+  read(fd: number, into: Buffer): number {
+    return readSync(fd, into);
+  }
+
   openDir(name: ByteString): WalkDir {
     return new DescriptorDir(joinPath(this.path, name), openSync(toPath(`${this.heldPath}/${name}`), DIR_FLAGS));
   }
@@ -92,9 +100,9 @@ export class DescriptorDir implements WalkDir {
   recheck(): void {}
 
   close(): void {
-    if (this.#fd < 0) return;
-    closeSync(this.#fd);
-    this.#fd = -1;
+    if (this.fd < 0) return;
+    closeSync(this.fd);
+    this.fd = -1;
   }
 }
 
@@ -127,6 +135,10 @@ class PathDir implements WalkDir {
     const fd = openSync(toPath(`${this.#absolute}/${name}`), FILE_FLAGS);
     closingOnFailure(fd, () => this.recheck());
     return fd;
+  }
+
+  read(fd: number, into: Buffer): number {
+    return readSync(fd, into);
   }
 
   openDir(name: ByteString): WalkDir {

@@ -1,18 +1,14 @@
 /**
  * The files and directories in a held directory, in the order of their paths.
  *
- * That is not the order of the names: what is inside `a` has `a/` before it, so it comes after `a-b` and before
- * `a0`. A huge directory is read and sorted in pieces, with a pause after each.
+ * A huge directory is read and sorted in pieces, with a pause after each.
  */
 import { opendirSync, readdirSync, type Dirent } from 'node:fs';
 
 import type { ByteString } from './byte-string.ts';
+import { entriesIn } from './kernel-entries.ts';
 import type { WalkDir } from './walk-dir.ts';
-
-export interface WalkEntry {
-  readonly name: ByteString;
-  readonly isDir: boolean;
-}
+import { spellDir } from './walk-entry.ts';
 
 /** A place where others may run. */
 export interface Pause {
@@ -27,22 +23,42 @@ const HUGE_BYTES = 32_768;
 /** A few milliseconds of reading and sorting. */
 const ENTRIES_AT_ONCE = 4096;
 
-/** Returns the entries; links and special files are left out. Who may block does not even ask how many they are. */
-export function* listSorted(dir: WalkDir, { mayBlock = false } = {}): Generator<Pause, WalkEntry[]> {
-  if (!mayBlock && dir.size > HUGE_BYTES) return yield* listInPieces(dir);
+/** Where the kernel writes entries, about two thousand; they are taken from there before the next are asked for. */
+const ROOM = Buffer.alloc(65_536);
 
-  const entries = readAtOnce(dir);
-  dir.recheck();
-  if (needsSorting(entries)) entries.sort(byPath);
-  return entries;
+/** Returns the entries, spelled; links and special files are left out. Who may block is given no pause. */
+export function* listSorted(dir: WalkDir, { mayBlock = false } = {}): Generator<Pause, string[]> {
+  const pieces: string[][] = [];
+  // Bytes are characters here, and spelled entries sort as paths: the order of text is the one that is wanted.
+  for (const piece of piecesOf(dir, mayBlock)) {
+    if (!mayBlock && pieces.length > 0) yield PAUSE;
+    pieces.push(piece.sort());
+  }
+  if (mayBlock && pieces.length > 1) return pieces.flat().sort();
+  while (pieces.length > 1) pieces.push(yield* merge(pieces.shift()!, pieces.shift()!));
+  return pieces[0] ?? [];
 }
 
-function readAtOnce(dir: WalkDir): WalkEntry[] {
+function piecesOf(dir: WalkDir, mayBlock: boolean): Iterable<string[]> {
+  if (dir.readEntries) return readByCalls(dir);
+  if (!mayBlock && dir.size > HUGE_BYTES) return readInPieces(dir);
+  const entries = readAtOnce(dir);
+  dir.recheck();
+  return [entries];
+}
+
+function* readByCalls(dir: WalkDir): Generator<string[]> {
+  for (let length = dir.readEntries!(ROOM); length > 0; length = dir.readEntries!(ROOM)) {
+    yield entriesIn(ROOM.subarray(0, length), (name) => look(dir, name));
+  }
+}
+
+function readAtOnce(dir: WalkDir): string[] {
   try {
-    const entries: WalkEntry[] = [];
+    const entries: string[] = [];
     for (const entry of readdirSync(dir.listPath, { encoding: 'latin1', withFileTypes: true })) {
-      const known = toEntry(dir, entry);
-      if (known) entries.push(known);
+      const known = spelledEntry(dir, entry);
+      if (known !== undefined) entries.push(known);
     }
     return entries;
   } catch (error) {
@@ -53,67 +69,50 @@ function readAtOnce(dir: WalkDir): WalkEntry[] {
   }
 }
 
-/** Names come sorted by their bytes, which is wrong only for a directory before a name that begins with its own. */
-function needsSorting(entries: WalkEntry[]): boolean {
-  for (let i = 0; i + 1 < entries.length; i++) {
-    const entry = entries[i]!;
-    if (entry.isDir && byPath(entry, entries[i + 1]!) > 0) return true;
-  }
-  return false;
-}
-
-function* listInPieces(dir: WalkDir): Generator<Pause, WalkEntry[]> {
-  const sorted: WalkEntry[][] = [];
+function* readInPieces(dir: WalkDir): Generator<string[]> {
   const handle = opendirSync(dir.listPath, { encoding: 'latin1', bufferSize: 1024 });
   try {
     dir.recheck();
-    let piece: WalkEntry[] = [];
+    let piece: string[] = [];
     for (let entry = handle.readSync(); entry; entry = handle.readSync()) {
-      const known = toEntry(dir, entry);
-      if (known) piece.push(known);
+      const known = spelledEntry(dir, entry);
+      if (known !== undefined) piece.push(known);
       if (piece.length < ENTRIES_AT_ONCE) continue;
-      sorted.push(piece.sort(byPath));
+      yield piece;
       piece = [];
-      yield PAUSE;
     }
-    sorted.push(piece.sort(byPath));
+    yield piece;
   } finally {
     handle.closeSync();
   }
-  while (sorted.length > 1) sorted.push(yield* merge(sorted.shift()!, sorted.shift()!));
-  return sorted[0]!;
 }
 
-function* merge(left: WalkEntry[], right: WalkEntry[]): Generator<Pause, WalkEntry[]> {
-  const merged: WalkEntry[] = [];
+function* merge(left: string[], right: string[]): Generator<Pause, string[]> {
+  const merged: string[] = [];
   let l = 0;
   let r = 0;
   while (l < left.length || r < right.length) {
-    const takeLeft = r === right.length || (l < left.length && byPath(left[l]!, right[r]!) < 0);
+    const takeLeft = r === right.length || (l < left.length && left[l]! < right[r]!);
     merged.push(takeLeft ? left[l++]! : right[r++]!);
     if (merged.length % (4 * ENTRIES_AT_ONCE) === 0) yield PAUSE;
   }
   return merged;
 }
 
-function byPath(left: WalkEntry, right: WalkEntry): number {
-  const [a, b] = [left.isDir ? `${left.name}/` : left.name, right.isDir ? `${right.name}/` : right.name];
-  return a < b ? -1 : 1;
-}
-
-function toEntry(dir: WalkDir, entry: Dirent): WalkEntry | undefined {
+function spelledEntry(dir: WalkDir, entry: Dirent): string | undefined {
   const name = entry.name as ByteString;
-  if (entry.isFile()) return { name, isDir: false };
-  if (entry.isDirectory()) return { name, isDir: true };
+  if (entry.isFile()) return name;
+  if (entry.isDirectory()) return spellDir(name);
   const isKnown =
     entry.isSymbolicLink() || entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice();
   return isKnown ? undefined : look(dir, name);
 }
 
-function look(dir: WalkDir, name: ByteString): WalkEntry | undefined {
+function look(dir: WalkDir, name: ByteString): string | undefined {
   try {
     const stat = dir.lstat(name);
-    return stat.isFile() || stat.isDirectory() ? { name, isDir: stat.isDirectory() } : undefined;
+    if (stat.isDirectory()) return spellDir(name);
+    return stat.isFile() ? name : undefined;
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;

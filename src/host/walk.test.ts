@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
-import { toText, type ByteString } from './byte-string.ts';
+import { toBytes, toText, type ByteString } from './byte-string.ts';
 import { realPath } from './pin-by-path.ts';
-import { joinPath, walkDirsBelow } from './walk-dir.ts';
+import { systemCalls } from './system-calls.ts';
+import { calledDirsBelow } from './walk-dir-called.ts';
+import { enteredDirsBelow, leaveEnteredDir } from './walk-dir-entered.ts';
+import { joinPath, walkDirsBelow, type OpenWalkDir } from './walk-dir.ts';
 import { splitParts, type WalkPart } from './walk-part.ts';
 import { Walk, type WalkStep } from './walk.ts';
 
@@ -23,10 +26,29 @@ const files = (steps: WalkStep[]) =>
     step.kind === 'files' ? step.names.map((name) => toText(joinPath(step.dir.path, name))) : [],
   );
 
-describe.each(['descriptor', 'portable'] as const)('%s walk', (mode) => {
-  const open = (root: string, path = '') => walkDirsBelow(realPath(root), mode)(bytes(path));
+const WAYS: Record<string, (root: ByteString) => OpenWalkDir> = {
+  descriptor: (root) => walkDirsBelow(root, 'descriptor'),
+  entered: (root) => enteredDirsBelow(root, 'descriptor'),
+  called: (root) =>
+    calledDirsBelow({ root, mode: 'descriptor', opening: 'at-once' }, walkDirsBelow(root, 'descriptor')),
+  portable: (root) => walkDirsBelow(root, 'portable'),
+};
+const ways = Object.keys(WAYS).filter((way) => way !== 'called' || systemCalls());
+
+const home = process.cwd();
+
+function leaveEntered(): void {
+  leaveEnteredDir();
+  process.chdir(home);
+}
+
+describe.each(ways)('%s walk', (way) => {
+  const { [way]: dirsBelow } = WAYS;
+  const open = (root: string, path = '') => dirsBelow!(realPath(root))(bytes(path));
   const walk = (root: string, path = '', parts: WalkPart[] = [{ dir: bytes(path) }]) =>
-    new Walk(walkDirsBelow(realPath(root), mode), parts, { start: bytes(path) });
+    new Walk(dirsBelow!(realPath(root)), parts, { start: bytes(path) });
+
+  afterEach(leaveEntered);
 
   test('gives every regular file in the order of the bytes of the paths', async () => {
     const names = ['a/x', 'a-b', 'a.b/c', 'a0', '.h/i', 'é', '～', '😀', 'b/a/c', 'b/a-', 'b/a'.concat('0'), 'Z'];
@@ -37,19 +59,17 @@ describe.each(['descriptor', 'portable'] as const)('%s walk', (mode) => {
     expect(files(stepsOf(walk(dir.root, 'b')))).toEqual(['b/a-', 'b/a/c', 'b/a0']);
   });
 
-  test('sorts a huge directory the same way, with pauses', async () => {
-    await using dir = await tempDir();
-    const names = Array.from({ length: 5000 }, (_, i) => `f${(i * 7919) % 5000}`);
-    for (const name of names) writeFileSync(dir.path(name), '');
-    for (const name of ['f1', 'f20', 'f300']) {
-      rmSync(dir.path(name));
-      mkdirSync(dir.path(name));
-      writeFileSync(dir.path(`${name}/in`), '');
-    }
-    const expected = names.map((name) => (['f1', 'f20', 'f300'].includes(name) ? `${name}/in` : name)).sort();
-    const steps = stepsOf(walk(dir.root));
-    expect(files(steps)).toEqual(expected);
-    expect(steps.filter(({ kind }) => kind === 'pause').length).toBeGreaterThan(0);
+  test('tells of a directory that cannot be listed, and opens what is known to be in it', async () => {
+    await using dir = await tempDir({ 'a/b': 'in a', c: '' });
+    chmodSync(dir.path('a'), 0o100);
+    const [, ...steps] = stepsOf(walk(dir.root));
+    const isRoot = process.getuid!() === 0;
+    const told = isRoot ? ['a/b', 'c'] : ['c'];
+    expect(files(steps)).toEqual(told);
+    expect(steps.filter(({ kind }) => kind === 'skipped')).toEqual(
+      isRoot ? [] : [{ kind: 'skipped', path: 'a', reason: 'denied' }],
+    );
+    expect(files(stepsOf(walk(dir.root, '', [{ dir: bytes('a'), names: 'b' }])))).toEqual(['a/b']);
   });
 
   test('does not follow a directory that became a link after it was listed', async () => {
@@ -70,7 +90,7 @@ describe.each(['descriptor', 'portable'] as const)('%s walk', (mode) => {
     expect(held.next()).toEqual({ kind: 'folder' });
     renameSync(dir.path('ws/b'), dir.path('ws/moved'));
     dir.add({ 'ws/b': { symlink: '../out' } });
-    if (mode === 'descriptor') expect(files(stepsOf(held))).toEqual(['b/c/d']);
+    if (way !== 'portable') expect(files(stepsOf(held))).toEqual(['b/c/d']);
     else expect(stepsOf(held)).toEqual([{ kind: 'skipped', path: 'b/c', reason: 'io' }]);
   });
 
@@ -102,6 +122,47 @@ describe.each(['descriptor', 'portable'] as const)('%s walk', (mode) => {
     await using dir = await tempDir({ 'a/c/d': '', link: { symlink: 'a' }, f: '' });
     expect(() => open(dir.root, path)).toThrow();
   });
+});
+
+test('a huge directory is sorted the same way, with pauses for who may not block', async () => {
+  await using dir = await tempDir();
+  const names = Array.from({ length: 5000 }, (_, i) => `f${(i * 7919) % 5000}`);
+  for (const name of names) writeFileSync(dir.path(name), '');
+  for (const name of ['f1', 'f20', 'f300']) {
+    rmSync(dir.path(name));
+    mkdirSync(dir.path(name));
+    writeFileSync(dir.path(`${name}/in`), '');
+  }
+  const expected = names.map((name) => (['f1', 'f20', 'f300'].includes(name) ? `${name}/in` : name)).sort();
+  for (const way of ways) {
+    const openDir = WAYS[way]!(realPath(dir.root));
+    for (const mayBlock of [false, true]) {
+      const steps = stepsOf(new Walk(openDir, [{ dir: bytes('') }], { start: bytes(''), mayBlock }));
+      const hasPauses = steps.some(({ kind }) => kind === 'pause');
+      expect({ way, mayBlock, hasPauses, files: files(steps) }).toEqual({
+        way,
+        mayBlock,
+        hasPauses: !mayBlock,
+        files: expected,
+      });
+    }
+    leaveEntered();
+  }
+}, 60_000);
+
+test.skipIf(!systemCalls())('system calls open what they can, and the ordinary way the rest', async () => {
+  await using dir = await tempDir({ 'a/é/f': 'in é' });
+  const root = realPath(dir.root);
+  const odd = bytes('a/not \xff text');
+  mkdirSync(Buffer.from(`${root}/${odd}`, 'latin1'));
+  const rest: string[] = [];
+  const openDir = calledDirsBelow({ root, mode: 'descriptor', opening: 'at-once' }, (path) => {
+    rest.push(path);
+    return walkDirsBelow(root, 'descriptor')(path);
+  });
+  for (const path of ['', 'a', toBytes('a/é'), odd]) openDir(bytes(path)).close();
+  expect(() => openDir(bytes('a/nope'))).toThrow('ENOENT');
+  expect(rest).toEqual([odd, 'a/nope']);
 });
 
 test('closes what it holds when it is left early', async () => {

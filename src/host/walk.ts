@@ -7,7 +7,8 @@
 import type { ByteString } from './byte-string.ts';
 import { HostError, type HostReason } from './host-error.ts';
 import { joinPath, type OpenWalkDir, type WalkDir } from './walk-dir.ts';
-import { listSorted, type Pause, type WalkEntry } from './walk-list.ts';
+import { entryOf, isSpelledDir, spellEntry, type WalkEntry } from './walk-entry.ts';
+import { listSorted, type Pause } from './walk-list.ts';
 import { depthBelow, entriesOf, partOf, type WalkPart } from './walk-part.ts';
 
 export type WalkStep =
@@ -41,7 +42,8 @@ const FOLDER: WalkStep = { kind: 'folder' };
 
 interface Level {
   dir: WalkDir;
-  entries: readonly WalkEntry[];
+  /** Spelled. */
+  entries: readonly string[];
   next: number;
 }
 
@@ -52,7 +54,7 @@ export class Walk {
   readonly #parts: readonly WalkPart[];
   #nextPart = 0;
   readonly #levels: Level[] = [];
-  #listing: { dir: WalkDir; steps: Generator<Pause, WalkEntry[]> } | undefined;
+  #listing: { dir: WalkDir; steps: Generator<Pause, string[]> } | undefined;
 
   constructor(openDir: OpenWalkDir, parts: readonly WalkPart[], options: WalkOptions) {
     this.#openDir = openDir;
@@ -108,7 +110,10 @@ export class Walk {
 
     const { dir } = level;
     const folder = level.entries[level.next++];
-    if (folder) return this.#enter(() => dir.openDir(folder.name), joinPath(dir.path, folder.name));
+    if (folder !== undefined) {
+      const { name } = entryOf(folder);
+      return this.#enter(() => dir.openDir(name), joinPath(dir.path, name));
+    }
     this.#levels.pop();
     dir.close();
     return 'moved';
@@ -129,7 +134,8 @@ export class Walk {
     return this.#attempt(dir.path, () => {
       const { done, value } = steps.next();
       if (!done) return value;
-      const entries = this.#options.filter?.(dir, value) ?? value;
+      const { filter } = this.#options;
+      const entries = filter ? filter(dir, value.map(entryOf)).map(spellEntry) : value;
       this.#listing = undefined;
       this.#levels.push({ dir, entries, next: 0 });
       return FOLDER;
@@ -149,11 +155,11 @@ export class Walk {
 }
 
 function filesInRow(level: Level): ByteString[] {
-  const names: ByteString[] = [];
-  for (let entry = level.entries[level.next]; entry && !entry.isDir; entry = level.entries[++level.next]) {
-    names.push(entry.name);
-  }
-  return names;
+  const { entries, next } = level;
+  let end = next;
+  while (end < entries.length && !isSpelledDir(entries[end]!)) end++;
+  level.next = end;
+  return entries.slice(next, end) as ByteString[];
 }
 
 /** It stood in the listing and is no longer there, or is something else by now: as if it had not been listed. */

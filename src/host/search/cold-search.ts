@@ -6,20 +6,20 @@
  * on by itself as long as none of them has time.
  */
 import { RegexError } from '../regex/index.ts';
-import { walkDirsBelow, type OpenWalkDir } from '../walk-dir.ts';
+import type { OpenWalkDir } from '../walk-dir.ts';
 import { FileSearch } from './file-search.ts';
 import { FindingsReader, FindingsWriter } from './findings.ts';
 import type { SearchAnswer } from './query.ts';
 import type { ScanClient, Task } from './scan-worker.ts';
 import { Segments, type Segment } from './segments.ts';
 import { Tally } from './tally.ts';
-import type { FromSearch, SearchOrder, Workspace } from './scan-messages.ts';
+import type { FromSearch, SearchOrder } from './scan-messages.ts';
 import type { ScanPool } from './scan-pool.ts';
 import { TreeScan, type Scope } from './tree-scan.ts';
 import { Turns } from './turns.ts';
 
 export interface ColdSurroundings {
-  readonly workspace: Workspace;
+  readonly openDir: OpenWalkDir;
   readonly pool: ScanPool;
   /** Work that is done before any process is woken. */
   readonly aloneMs: number;
@@ -55,12 +55,12 @@ export class ColdSearch implements ScanClient {
   #error: Error | undefined;
   #wake = () => {};
 
-  constructor(order: SearchOrder, scope: Scope, { workspace, pool, aloneMs, signal }: ColdSurroundings) {
+  constructor(order: SearchOrder, scope: Scope, { openDir, pool, aloneMs, signal }: ColdSurroundings) {
     const { query } = order;
     this.order = order;
     this.#aloneUntil = performance.now() + aloneMs;
     this.#pool = pool;
-    this.#openDir = walkDirsBelow(workspace.root, workspace.mode);
+    this.#openDir = openDir;
     this.#scope = scope;
     this.#signal = signal;
     this.#turns = new Turns(signal, TURN_MS);
@@ -99,7 +99,8 @@ export class ColdSearch implements ScanClient {
     const segment = this.#segments.waiting!;
     const id = ++this.#lastTask;
     const maxWork = Math.min(Math.max(MIN_WORK, id * WORK_GROWTH), MAX_WORK);
-    this.#segments.give(segment, maxWork);
+    // A folder may hold far more than is thought of it, and who had all that waits would keep it from the others.
+    this.#segments.give(segment, { maxWork, shares: this.#pool.size });
     this.#given.set(id, segment);
     return { id, parts: segment.parts, maxWork };
   }
@@ -137,7 +138,7 @@ export class ColdSearch implements ScanClient {
 
   /** Searches a segment here, until a process has time for it. */
   async #searchHere(segment: Segment): Promise<void> {
-    this.#segments.give(segment, Infinity);
+    this.#segments.give(segment);
     const scan = new TreeScan(this.#here!, this.#openDir, segment.parts, this.#scope);
     const writer = new FindingsWriter(this.order.query);
     try {

@@ -94,7 +94,9 @@ export class FindingsWriter {
   }
 
   #addNeighbour(text: string): void {
-    this.#numbers[this.#take(1)] = text.length;
+    // Taken first: it may be another row of numbers after that.
+    const at = this.#take(1);
+    this.#numbers[at] = text.length;
     this.#addText(text);
   }
 

@@ -9,7 +9,7 @@ import { closeSync, readSync } from 'node:fs';
 import { HostError } from '../host-error.ts';
 import type { ByteString } from '../byte-string.ts';
 import type { OpenWalkDir, WalkDir } from '../walk-dir.ts';
-import type { WalkEntry } from '../walk-list.ts';
+import type { WalkEntry } from '../walk-entry.ts';
 import type { WalkFilter } from '../walk.ts';
 import { parseIgnoreLine, type IgnoreRule } from './ignore-pattern.ts';
 

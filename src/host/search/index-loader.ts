@@ -9,7 +9,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString } from '../byte-string.ts';
 import { HostError } from '../host-error.ts';
 import { joinPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
-import { listSorted, type WalkEntry } from '../walk-list.ts';
+import { entryOf } from '../walk-entry.ts';
+import { listSorted } from '../walk-list.ts';
 import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../walk.ts';
 import { OUTCOME } from './findings.ts';
 import { Arena } from './index-arena.ts';
@@ -146,7 +147,7 @@ export class IndexLoader {
       this.#startWatch(dir, held);
       const listing = listSorted(held, { mayBlock: true }).next();
       const folders: IndexedDir[] = [];
-      for (const { name, isDir } of listing.value as WalkEntry[]) {
+      for (const { name, isDir } of (listing.value as string[]).map(entryOf)) {
         if (isDir) folders.push(this.#newDir(dir, name));
         else this.#loadFile(dir, held, name);
       }

@@ -25,8 +25,7 @@ export function loadFile(
 ): TextRange | 'over-limit' {
   const fd = dir.openFile(name);
   try {
-    memory.reserve(start + FIRST_READ_BYTES);
-    let length = readSync(fd, memory.buffer, start, FIRST_READ_BYTES, null);
+    let length = dir.read(fd, memory.room(start, FIRST_READ_BYTES));
     if (length === FIRST_READ_BYTES) length = readRest(memory, start + length, fd, maxBytes - length) + length;
     return length > maxBytes ? 'over-limit' : { start, end: start + length };
   } finally {

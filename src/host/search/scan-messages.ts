@@ -1,6 +1,6 @@
 /** What the main process and the search processes say to each other. */
 import type { ByteString } from '../byte-string.ts';
-import type { JailMode } from '../jail.ts';
+import type { JailMode, JailOpening } from '../jail.ts';
 import type { WalkPart } from '../walk-part.ts';
 import type { Findings } from './findings.ts';
 import type { PathGlobs } from './path-filter.ts';
@@ -11,6 +11,7 @@ export interface Workspace {
   /** The canonical path. */
   readonly root: ByteString;
   readonly mode: JailMode;
+  readonly opening: JailOpening;
 }
 
 /** All that another must know of a search. */

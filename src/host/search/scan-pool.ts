@@ -29,7 +29,8 @@ const CLOSED = 'the search engine was closed';
 
 export class ScanPool {
   readonly #workspace: Workspace;
-  readonly #size = Math.min(availableParallelism(), MAX_PROCESSES);
+  /** Processes that there usually are. */
+  readonly size = Math.min(availableParallelism(), MAX_PROCESSES);
   readonly #idleMs: number;
   readonly #workers = new Set<ScanWorker>();
   /** In the order of their turns, with the timer of those that have no worker. */
@@ -76,7 +77,7 @@ export class ScanPool {
     for (const worker of this.#workers) {
       while (worker.client?.hasTask && worker.load < TASKS_AT_ONCE) worker.give(worker.client);
       // There may be more than usual, for the sake of one that would have starved.
-      if (worker.isIdle && this.#workers.size > this.#size) this.#close(worker);
+      if (worker.isIdle && this.#workers.size > this.size) this.#close(worker);
     }
   }
 
@@ -143,7 +144,7 @@ export class ScanPool {
 
   #startAnother(): void {
     const isNeeded = [...this.#clients.keys()].some((client) => client.needsWorker);
-    if (this.#workers.size < this.#size && (isNeeded || performance.now() >= this.#notBefore)) this.#start();
+    if (this.#workers.size < this.size && (isNeeded || performance.now() >= this.#notBefore)) this.#start();
   }
 
   #start(): void {

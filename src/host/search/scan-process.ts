@@ -1,12 +1,15 @@
 /**
  * The program of a process that walks and searches parts of the tree.
  *
- * A process and not a thread, because it can be in the directory whose files it opens: that is the cheapest safe way to
- * them, and threads share one such place. Every regex runs in one of these: there is always a pattern that is slow on
- * some line, and a process can be ended from outside. It ends by itself when the main process does.
+ * A process and not a thread: only a main thread can have the calls that open files in a held directory, and where
+ * there are none a process can be in that directory itself, a place that threads share. Every regex runs in one of
+ * these: there is always a pattern that is slow on some line, and a process can be ended from outside. It ends by itself
+ * when the main process does.
  */
 import { compileRegex, RegexError } from '../regex/index.ts';
+import { systemCalls } from '../system-calls.ts';
 import { enteredDirsBelow, leaveEnteredDir } from '../walk-dir-entered.ts';
+import { calledDirsBelow } from '../walk-dir-called.ts';
 import type { OpenWalkDir } from '../walk-dir.ts';
 import { FileSearch } from './file-search.ts';
 import { FindingsWriter } from './findings.ts';
@@ -37,8 +40,10 @@ process.on('message', (message: ToScan) => {
   else if (tasks.push(message) === 1) setImmediate(workOn);
 });
 
-function open({ root, mode }: Workspace): void {
-  openDir = enteredDirsBelow(root, mode);
+function open(workspace: Workspace): void {
+  openDir = calledDirsBelow(workspace, enteredDirsBelow(workspace.root, workspace.mode));
+  // Loaded before anybody waits for it.
+  if (workspace.opening === 'at-once') systemCalls();
   tell({ kind: 'ready' });
 }
 

@@ -4,9 +4,10 @@
  * Names and contents come through the jail's own way of opening, so a search cannot be led out of it.
  */
 import { toBytes, type ByteString } from '../byte-string.ts';
-import type { Jail } from '../jail.ts';
+import type { Jail, JailOpening } from '../jail.ts';
 import { realPath } from '../pin-by-path.ts';
-import { walkDirsBelow } from '../walk-dir.ts';
+import { calledDirsBelow } from '../walk-dir-called.ts';
+import { walkDirsBelow, type OpenWalkDir } from '../walk-dir.ts';
 import { ColdSearch } from './cold-search.ts';
 import { FindingsReader, type Findings } from './findings.ts';
 import { compilePathFilter, type PathFilter, type PathGlobs } from './path-filter.ts';
@@ -20,6 +21,8 @@ import { WarmIndex } from './warm-index.ts';
 
 /** Some hundred small files. Waking a process takes a tenth of that, starting one ten times as long. */
 const ALONE_MS = 3;
+/** Two thousand directories. Who only looks at names is done with them before what others found is told and put together. */
+const NAMES_ALONE_MS = 20;
 
 /** Fewer files are read faster than an index is asked; who only looks at names has looked at many when it took so long. */
 const INDEX_FROM_FILES = 300;
@@ -40,6 +43,8 @@ export interface SearchEngineOptions extends Pick<PathGlobs, 'protectedGlobs'> {
   readonly maxFileBytes: number;
   /** Work of a search that is done before any process is woken. */
   readonly aloneMs?: number;
+  /** `at-once` is what happens anyway where the system calls for it are to be had. */
+  readonly opening?: JailOpening;
   /** How long search processes are kept without a search. */
   readonly processesIdleMs?: number;
   /** Files in a search from which on the index is worth it. */
@@ -65,18 +70,18 @@ let lastSearchId = 0;
 export class SearchEngine {
   readonly #jail: Jail;
   readonly #workspace: Workspace;
+  readonly #openDir: OpenWalkDir;
   readonly #options: SearchEngineOptions;
   readonly #pool: ScanPool;
-  readonly #aloneMs: number;
   readonly #index: WarmIndex | undefined;
 
   constructor(jail: Jail, options: SearchEngineOptions) {
-    const { root, aloneMs = ALONE_MS, maxFileBytes, indexMemoryBytes } = options;
+    const { root, maxFileBytes, indexMemoryBytes, opening = 'at-once' } = options;
     this.#jail = jail;
     this.#options = options;
-    this.#workspace = { root: realPath(root), mode: jail.mode };
+    this.#workspace = { root: realPath(root), mode: jail.mode, opening };
+    this.#openDir = calledDirsBelow(this.#workspace, walkDirsBelow(this.#workspace.root, jail.mode));
     this.#pool = new ScanPool(this.#workspace, { idleMs: options.processesIdleMs });
-    this.#aloneMs = aloneMs;
     // A path that is checked again afterwards is too slow to keep an index by.
     if (options.index === 'auto' && jail.mode === 'descriptor' && indexMemoryBytes > 0) {
       const budgetBytes = Math.min(indexMemoryBytes, MAX_INDEX_BYTES);
@@ -124,9 +129,9 @@ export class SearchEngine {
   }
 
   #read(order: SearchOrder, accepts: PathFilter | undefined, signal: AbortSignal): Promise<SearchAnswer> {
-    const { root, mode } = this.#workspace;
-    const scope = { start: order.start, accepts, filter: walkFilterOf(order, walkDirsBelow(root, mode)) };
-    const surroundings = { workspace: this.#workspace, pool: this.#pool, aloneMs: this.#aloneMs, signal };
+    const scope = { start: order.start, accepts, filter: walkFilterOf(order, this.#openDir) };
+    const { aloneMs = order.query.wantsContent ? ALONE_MS : NAMES_ALONE_MS } = this.#options;
+    const surroundings = { openDir: this.#openDir, pool: this.#pool, aloneMs, signal };
     return new ColdSearch(order, scope, surroundings).run();
   }
 

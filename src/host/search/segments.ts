@@ -4,16 +4,23 @@
  * Pieces are given out from the first on, so that what comes first in the answer is done first, and results are
  * taken in order however they come in. Whoever has a piece may give back what it did not get to.
  */
-import { splitParts, type WalkPart } from '../walk-part.ts';
+import { splitParts, workOf, type WalkPart } from '../walk-part.ts';
 import { MAX_ANSWER_CHARS, type Findings } from './findings.ts';
 
 export interface Segment {
   state: 'waiting' | 'given' | 'done';
   parts: readonly WalkPart[];
+  /** About how much that is. */
+  work: number;
   findings?: Findings;
   /** Whether the main process met a file in it that takes too long. */
   isForWorkers?: boolean;
   next?: Segment;
+}
+
+interface WorkBounds {
+  readonly maxWork: number;
+  readonly shares: number;
 }
 
 /** Text that waits for what comes before it; beyond, only that is searched. */
@@ -24,7 +31,7 @@ export class Segments {
   #heldChars = 0;
 
   constructor(parts: readonly WalkPart[]) {
-    this.#first = { state: 'waiting', parts };
+    this.#first = waitingFor(parts);
   }
 
   /** Whether everything was done and taken. */
@@ -40,12 +47,18 @@ export class Segments {
     return segment;
   }
 
-  /** Gives out a segment, of about so much work; the rest of it goes on waiting. */
-  give(segment: Segment, maxWork: number): void {
-    const [parts, others] = splitParts(segment.parts, maxWork);
+  /**
+   * Gives out about so much work of a segment, and no more than one of so many shares of all that waits; the rest goes
+   * on waiting. Without a bound all of it is given.
+   */
+  give(segment: Segment, { maxWork, shares }: WorkBounds = { maxWork: Infinity, shares: 1 }): void {
+    const [parts, others] = splitParts(segment.parts, Math.min(maxWork, this.#waitingWork / shares));
     segment.state = 'given';
     segment.parts = parts;
-    if (others.length > 0) insertAfter(segment, { state: 'waiting', parts: others });
+    if (others.length === 0) return;
+    const work = workOf(parts);
+    insertAfter(segment, { state: 'waiting', parts: others, work: segment.work - work });
+    segment.work = work;
   }
 
   /** The segment was done, but for a rest. */
@@ -54,7 +67,7 @@ export class Segments {
     segment.findings = findings;
     segment.parts = [];
     this.#heldChars += findings.texts.length;
-    return rest.length > 0 ? insertAfter(segment, { state: 'waiting', parts: rest }) : undefined;
+    return rest.length > 0 ? insertAfter(segment, waitingFor(rest)) : undefined;
   }
 
   /** Nothing of the segment was done. */
@@ -70,6 +83,18 @@ export class Segments {
     this.#heldChars -= findings.texts.length;
     return findings;
   }
+
+  get #waitingWork(): number {
+    let work = 0;
+    for (let segment = this.#first; segment; segment = segment.next) {
+      if (segment.state === 'waiting') work += segment.work;
+    }
+    return work;
+  }
+}
+
+function waitingFor(parts: readonly WalkPart[]): Segment {
+  return { state: 'waiting', parts, work: workOf(parts) };
 }
 
 function insertAfter(segment: Segment, following: Segment): Segment {

@@ -23,16 +23,26 @@ export class TextMemory {
   /** What lies below stays; only the bytes above may be overwritten at any time. */
   keptEnd = TEXT_START;
   #buffer: Buffer;
+  #room: Buffer;
 
   constructor() {
     this.#memory = newMemory(Math.ceil(TEXT_START / PAGE_BYTES) + 3);
     this.kernels = kernelsOn(this.#memory);
     this.#buffer = Buffer.from(this.#memory.buffer);
+    this.#room = this.#buffer;
   }
 
   /** All of it. Another object after `reserve`. */
   get buffer(): Buffer {
     return this.#buffer;
+  }
+
+  /** So many bytes from an address on. The same object for the same room, which is cheaper than another. */
+  room(start: number, length: number): Buffer {
+    const room = this.#room;
+    if (room.buffer === this.#buffer.buffer && room.byteOffset === start && room.length === length) return room;
+    this.reserve(start + length);
+    return (this.#room = this.#buffer.subarray(start, start + length));
   }
 
   /** Where a copy may be put of a text that ends there. */
