@@ -1,5 +1,5 @@
 /**
- * Compiles the search kernels from AssemblyScript to WebAssembly.
+ * Compiles the kernels from AssemblyScript to WebAssembly.
  *
  * The module goes beside its source and beside the compiled loader, so that tests on `src` and the program in
  * `dist` each find it next to themselves. The source is not named `.ts`: only this compiler reads its types.

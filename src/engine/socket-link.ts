@@ -50,8 +50,9 @@ export class SocketLink implements Link {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return 'closed';
 
-    const text = encoded ?? Buffer.from(encodeFrame(frame) ?? '');
-    if (text.length === 0) return 'not-json';
+    const json = encoded ?? encodeFrame(frame);
+    if (json === undefined) return 'not-json';
+    const text = typeof json === 'string' ? Buffer.from(json) : json;
     if (text.length > this.#limits.maxMessageBytes) return 'too-large';
     const waiting = socket.bufferedAmount + text.length;
     if (waiting > this.#limits.maxOutboundBytes) return 'full';

@@ -6,6 +6,7 @@
  */
 import type { ChannelEnds } from './channel.ts';
 import type { Frame } from './frames.ts';
+import { jsonParts } from './json-text.ts';
 
 /** The UTF-8 JSON text of a frame as it stood on the wire. */
 export type EncodedFrame = Uint8Array;
@@ -28,10 +29,11 @@ export interface Link {
   close(reason?: string): void;
 }
 
-/** The text of a frame; undefined for one that JSON cannot carry: it holds a BigInt, or is nested too deep. */
-export function encodeFrame(frame: Frame): string | undefined {
+/** A frame as JSON; undefined for one that JSON cannot carry: it holds a BigInt, or is nested too deep. */
+export function encodeFrame(frame: Frame): string | Buffer | undefined {
   try {
-    return JSON.stringify(frame);
+    const parts = frame.type === 'invocationresult' ? jsonParts(frame, frame.result) : undefined;
+    return parts ? Buffer.concat(parts) : JSON.stringify(frame);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /**
- * The search kernels, on whatever memory the caller keeps its bytes in.
+ * The kernels, on whatever memory the caller keeps its bytes in.
  *
  * Each thread compiles the module once; an instance on another memory costs next to nothing.
  */
@@ -24,6 +24,7 @@ export interface Kernels {
     rowCount: number,
     columns: number,
   ): void;
+  escapeJson(at: number, length: number, to: number): number;
 }
 
 export const PAGE_BYTES = 65_536;

@@ -89,6 +89,21 @@ test('the characters that ASCII letters stand for in another case are seen', () 
   );
 });
 
+test('text is escaped as JSON.stringify does, wherever it stands', () => {
+  const [to, most] = [8192, 6 * 120];
+  const byte = fc.oneof(fc.nat(127), fc.constantFrom(...Buffer.from('ab\n"\\')));
+  fc.assert(
+    fc.property(fc.array(byte, { maxLength: 120 }), start, (raw, at) => {
+      const text = place(raw, at);
+      buffer.fill('"', to, to + most + 64);
+      const length = kernels.escapeJson(at, text.length, to);
+      expect(buffer.toString('latin1', to, to + length)).toBe(JSON.stringify(text.toString()).slice(1, -1));
+      expect(buffer.subarray(to + length + 16, to + most + 64).every((other) => other === 34)).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 test('a text has all the bits of what it holds, in any case', () => {
   const [signature, wanted, size] = [1024, 2048, 512];
   fc.assert(

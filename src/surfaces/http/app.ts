@@ -14,7 +14,7 @@ import {
   type ErrorSummary,
   type Log,
 } from '#contract';
-import { fromUrlPath, toUrlPath } from '#protocol';
+import { fromUrlPath, jsonParts, toUrlPath } from '#protocol';
 import { openConsole } from '#surfaces/console';
 import { referencePages, toHtml, type Page } from '#surfaces/reference';
 import { badRequest, httpFailure, type HttpFailure } from './failures.ts';
@@ -101,7 +101,7 @@ async function callFunction(c: Context, bus: Bus, options: HttpAppOptions): Prom
       traceparent: c.req.header('traceparent'),
       baggage: c.req.header('baggage'),
     });
-    return c.json(result ?? null);
+    return answerResult(c, result ?? null);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     const catalogue = await readCatalogue(bus, { includeInternal: true });
@@ -109,6 +109,16 @@ async function callFunction(c: Context, bus: Bus, options: HttpAppOptions): Prom
       entry.id === functionId && entry.namespace === (namespace ?? 'default');
     return answer(c, httpFailure(error, catalogue.find(isMeant), options.busErrors));
   }
+}
+
+function answerResult(c: Context, result: unknown): Response {
+  const parts = jsonParts(result);
+  if (!parts) return c.json(result);
+
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  // A stream is not copied on its way out, as one large body would be.
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(length) };
+  return c.body(ReadableStream.from(parts), 200, headers);
 }
 
 function pathOf({ id, namespace }: CatalogueEntry): string {

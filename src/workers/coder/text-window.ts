@@ -16,7 +16,8 @@ import {
   wholeCharacters,
   type ByteSource,
 } from '#host';
-import { decodeText } from './decode-text.ts';
+import type { HeldText } from '#protocol';
+import { textContent } from './text-content.ts';
 
 export interface WindowSpec {
   /** Counted from 1. */
@@ -29,7 +30,7 @@ export interface WindowSpec {
 }
 
 export interface TextWindow {
-  content: string;
+  content: string | HeldText;
   is_utf8: boolean;
   line_from: number;
   line_to: number;
@@ -70,7 +71,7 @@ export async function showLines(
   const hasNext = isCut ? (await index.startOf(next, source, scope)) !== undefined : start + end < source.size;
   const totalLines = hasNext ? index.totalLines : next - 1;
   return {
-    content: await decodeText(isNumbered && end > 0 ? await withNumbers(shown, numbering, scope) : shown, scope),
+    content: await textContent(isNumbered && end > 0 ? await withNumbers(shown, numbering, scope) : shown, scope),
     is_utf8: isUtf8(shown),
     line_from: lineFrom,
     line_to: next - 1,

@@ -8,10 +8,11 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import { bytesAsSource, LineIndex, versionOf, type JailFile } from '#host';
-import { decodeText } from '../decode-text.ts';
+import { bytesAsSource, LineIndex, versionAside, type JailFile } from '#host';
+import { withText } from '#protocol';
 import { mtimeSecs } from '../entry-info.ts';
 import { errors } from '../errors.ts';
+import { textContent } from '../text-content.ts';
 import { showLines, type TextWindow, type WindowSpec } from '../text-window.ts';
 import { coder, type CoderContext } from '../worker.ts';
 
@@ -73,7 +74,8 @@ export const readFile = coder.defineFunction({
     const window = windowOf(request, context);
     const reading = window ? readWindow(file, path, window, context, scope) : readWhole(file, path, context, scope);
     const { content, is_utf8, ...more } = await reading;
-    return { path, content, is_utf8, size, mode: mode & 0o777, mtime: mtimeSecs(file.stat), ...more };
+    const mtime = mtimeSecs(file.stat);
+    return withText({ path, content: '', is_utf8, size, mode: mode & 0o777, mtime, ...more }, 'content', content);
   },
 });
 
@@ -91,7 +93,8 @@ async function readWhole(file: JailFile, path: string, { maxReadBytes }: CoderCo
   if (file.size > maxReadBytes) throw errors.fail('C213', { path, size: file.size, limit: maxReadBytes });
 
   const bytes = await file.read();
-  return { content: await decodeText(bytes, scope), is_utf8: isUtf8(bytes), version: versionOf(bytes) };
+  const [version, content] = await Promise.all([versionAside(bytes), textContent(bytes, scope)]);
+  return { content, is_utf8: isUtf8(bytes), version };
 }
 
 /** A file that may be read whole is: its version and its number of lines come with it. */
@@ -109,7 +112,7 @@ async function readWindow(
   if (bytes) await index.countLines(source, scope);
 
   const shown = await showLines(source, index, window, scope);
-  if (shown) return bytes ? { ...shown, version: versionOf(bytes) } : shown;
+  if (shown) return bytes ? { ...shown, version: await versionAside(bytes) } : shown;
 
   const problem = `line_from is ${window.lineFrom}; ${path} has ${index.totalLines} lines`;
   throw errors.fail('C210', { problem });

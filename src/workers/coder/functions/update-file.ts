@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import { countLines, locateLines, versionOf, type ByteRange, type JailEntry } from '#host';
+import { countLines, locateLines, versionAside, type ByteRange, type JailEntry } from '#host';
 import { settleEach } from '../batch.ts';
 import { EditMemory } from '../edit-memory.ts';
 import { errors } from '../errors.ts';
@@ -108,27 +108,22 @@ export const updateFile = coder.defineFunction({
     { files: [{ path: 'README.md', ops: [{ op: 'insert', at_line: 1, content: '<!-- draft -->' }] }] },
   ],
 
-  async handle({ files }, context, { signal }) {
+  async handle({ files }, context, scope) {
     if (files.length === 0) throw errors.fail('C210', { problem: '`files` must not be empty' });
 
-    const batch = { failed: { applied: 0, new_line_count: 0 }, signal };
+    const batch = { failed: { applied: 0, new_line_count: 0 }, scope };
     const work = (file: UpdateFileSpec) =>
-      context.changes.onTarget(file.path, signal, (target) => update(file, target, context, { signal }));
+      context.changes.onTarget(file.path, scope, (target) => update(file, target, context, scope));
     return { results: await settleEach(files, batch, work) };
   },
 });
 
-async function update(
-  file: UpdateFileSpec,
-  target: JailEntry,
-  context: CoderContext,
-  { signal }: Pick<CallScope, 'signal'>,
-) {
+async function update(file: UpdateFileSpec, target: JailEntry, context: CoderContext, call: Pick<CallScope, 'signal'>) {
   const { path } = file;
   const { changes, regexes, maxWriteBytes } = context;
   // Whatever is left of it goes to another edit: nothing that is answered may lie in it.
   using memory = new EditMemory();
-  const scope = { regexes, signal, memory };
+  const scope = { regexes, call, memory };
   const ops = file.ops.map((op, i) => ({ ...op, number: i + 1 }));
   const before = await readCurrent(target, maxWriteBytes, {
     version: file.expected_version,
@@ -143,9 +138,10 @@ async function update(
   const size = edited.text.length;
   if (size > maxWriteBytes) throw errors.fail('C213', { path, size, limit: maxWriteBytes });
 
+  const version = versionAside(edited.text);
   const told = tell(edited);
   await changes.write(target, edited.text, { before });
-  return { applied: ops.length, ...told };
+  return { applied: ops.length, ...told, version: await version };
 }
 
 /** What the answer says of the new text. */
@@ -153,7 +149,6 @@ function tell(edited: Edited) {
   const { changes, isCut } = echoChanges(edited);
   return {
     new_line_count: countLines(edited.text),
-    version: versionOf(edited.text),
     changes,
     ...(isCut && { changes_truncated: true }),
   };

@@ -1,0 +1,40 @@
+/**
+ * Bytes as the text of an answer. What is not UTF-8 becomes U+FFFD, as if all were decoded at once.
+ *
+ * A large text becomes JSON and no string: most go to the wire, and nobody reads them here.
+ */
+import { isAscii, isUtf8, transcode } from 'node:buffer';
+
+import { characterStart, escapeJson, takeTurn } from '#host';
+import type { HeldText } from '#protocol';
+
+/** From here on the JSON is made faster than a string and then the JSON of that. */
+export const LARGE_BYTES = 1 << 16;
+
+/** Some milliseconds. */
+const BYTES_AT_ONCE = 1 << 20;
+
+export async function textContent(bytes: Buffer, scope: { readonly signal: AbortSignal }): Promise<string | HeldText> {
+  // The usual case, ten times faster as Latin-1.
+  if (bytes.length < LARGE_BYTES) return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
+
+  const text = isUtf8(bytes) ? bytes : await repair(bytes, scope);
+  const json = await escapeJson(text, scope);
+  return { json, decode: () => decode(text) };
+}
+
+async function repair(bytes: Buffer, scope: { readonly signal: AbortSignal }): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let from = 0; from < bytes.length;) {
+    if (from > 0) await takeTurn(scope);
+    const to = characterStart(bytes, from + BYTES_AT_ONCE);
+    pieces.push(Buffer.from(bytes.toString('utf8', from, to)));
+    from = to;
+  }
+  return Buffer.concat(pieces);
+}
+
+/** There is no waiting here. By way of UTF-16 it takes a third of the time, for text that is UTF-8. */
+function decode(text: Buffer): string {
+  return isAscii(text) ? text.toString('latin1') : transcode(text, 'utf8', 'utf16le').toString('utf16le');
+}
