@@ -158,6 +158,24 @@ test('a payload of millions of wrong values is refused before each is told', asy
   expect(reply).toEqual(coded({ code: 'BAD', message: 'the payload holds more than 131072 values' }));
 });
 
+test('a handler is told of the abort of its call as its signal would tell it, and of nothing before', async () => {
+  const control = new CallControl();
+  const reason = new Error('gone');
+  const seen: unknown[] = [];
+  const looking: Handle = (_, __, scope: CallScope) => {
+    seen.push(scope.throwIfAborted());
+    control.abort(reason);
+    try {
+      scope.throwIfAborted();
+    } catch (thrown) {
+      seen.push(thrown, scope.signal.reason);
+    }
+    return 1;
+  };
+  expect((await run(looking, {}, { control })).reply).toEqual({ result: 1 });
+  expect(seen).toEqual([undefined, reason, reason]);
+});
+
 describe('the deadline', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

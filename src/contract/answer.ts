@@ -43,6 +43,10 @@ export class CallControl {
     return this.#controller.signal;
   }
 
+  throwIfAborted(): void {
+    if (this.#abortedWith) throw this.#abortedWith;
+  }
+
   /** Whether something was thrown because of the abort: its reason, or an error of the platform around it. */
   isBehind(thrown: unknown): boolean {
     const reason = this.#abortedWith;
@@ -71,6 +75,7 @@ export async function answer<Context>(
     get signal() {
       return control.signal;
     },
+    throwIfAborted: () => control.throwIfAborted(),
   };
 
   try {

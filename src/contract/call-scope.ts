@@ -6,6 +6,8 @@ export interface CallScope {
   readonly callId: string;
   /** Aborts when the caller gave up, went away, or the function's deadline passed. */
   readonly signal: AbortSignal;
+  /** As the signal does, but without making one: most calls end before anybody needs it. */
+  throwIfAborted(): void;
   /** The bus this worker is on, for calls of its own. */
   readonly bus: Bus;
   readonly log: Log;

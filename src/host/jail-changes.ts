@@ -26,6 +26,9 @@ const locks = new FileLocks();
 /** A path that leads elsewhere each time its lock was taken is given up after this many times. */
 const LOOKS = 8;
 
+/** Who waits for a change: a call, or its signal. */
+type Caller = Pick<AbortSignal, 'throwIfAborted'>;
+
 export class JailChanges {
   readonly #jail: Jail;
   readonly #isSynced: boolean;
@@ -37,13 +40,13 @@ export class JailChanges {
   }
 
   /** Works alone on the file that a write to the path ends in, links followed. */
-  onTarget<T>(path: string, signal: AbortSignal, work: (target: JailEntry) => Promise<T>): Promise<T> {
-    return this.#alone('target', [path], signal, ([target]) => work(target!));
+  onTarget<T>(path: string, caller: Caller, work: (target: JailEntry) => Promise<T>): Promise<T> {
+    return this.#alone('target', [path], caller, ([target]) => work(target!));
   }
 
   /** Works alone on what the path names, a link for itself. */
-  onEntry<T>(path: string, signal: AbortSignal, work: (entry: JailEntry) => Promise<T>): Promise<T> {
-    return this.#alone('entry', [path], signal, ([entry]) => work(entry!));
+  onEntry<T>(path: string, caller: Caller, work: (entry: JailEntry) => Promise<T>): Promise<T> {
+    return this.#alone('entry', [path], caller, ([entry]) => work(entry!));
   }
 
   /**
@@ -155,7 +158,7 @@ export class JailChanges {
   async #alone<T>(
     kind: 'target' | 'entry',
     paths: readonly string[],
-    signal: AbortSignal,
+    caller: Caller,
     work: (entries: JailEntry[]) => Promise<T>,
   ): Promise<T> {
     for (let look = 0; look < LOOKS; look++) {
@@ -163,12 +166,12 @@ export class JailChanges {
       {
         using found = this.#find(kind, paths);
         keys = found.keys;
-        signal.throwIfAborted();
+        caller.throwIfAborted();
         if (locks.areFree(keys)) return await locks.run(keys, () => work(found.entries));
       }
       const later = await locks.run(keys, async () => {
         using found = this.#find(kind, paths);
-        signal.throwIfAborted();
+        caller.throwIfAborted();
         return isDeepStrictEqual(found.keys, keys) ? { result: await work(found.entries) } : undefined;
       });
       if (later) return later.result;

@@ -1,8 +1,8 @@
 /**
  * One block of a file where the kernels can count its newlines.
  *
- * There is one for the whole process: what was loaded is there until the next load, so nobody else may run between
- * the load and the last use.
+ * They see nothing but their own memory. What is loaded goes to a block that the whole process shares and is there until
+ * the next load, so nobody else may run between the load and the last use; a text in a block of its own stays there.
  */
 import { kernelsOn, newMemory, PAGE_BYTES, type Kernels } from './kernels/index.ts';
 
@@ -32,7 +32,9 @@ const SLACK_PAGES = 1;
 const NEWLINE = 10;
 
 export class LineBlock {
-  static #only: LineBlock | undefined;
+  static #shared: LineBlock | undefined;
+  /** Those that were given away, by their memory. */
+  static readonly #owned = new WeakMap<ArrayBufferLike, LineBlock>();
   readonly #bytes: Buffer;
   readonly #kernels: Kernels;
   #length = 0;
@@ -45,9 +47,25 @@ export class LineBlock {
 
   /** The bytes from a position on, as many as fit, are there and are wanted. */
   static load(source: ByteSource, position: number, atMost = BLOCK_BYTES): LineBlock {
-    this.#only ??= new LineBlock();
-    this.#only.#length = source.readAt(this.#only.#bytes.subarray(0, atMost), position);
-    return this.#only;
+    this.#shared ??= new LineBlock();
+    this.#shared.#length = source.readAt(this.#shared.#bytes.subarray(0, atMost), position);
+    return this.#shared;
+  }
+
+  /** Memory for a text, whose lines are then found without a copy if it stands at the beginning. */
+  static newMemory(): Buffer {
+    const block = new LineBlock();
+    this.#owned.set(block.#bytes.buffer, block);
+    return block.#bytes;
+  }
+
+  /** The bytes of a text from a position on, as many as fit. */
+  static of(text: Buffer, position: number): LineBlock {
+    const block = text.byteOffset === 0 && this.#owned.get(text.buffer);
+    if (!block) return this.load(bytesAsSource(text), position);
+
+    block.#length = text.length;
+    return block;
   }
 
   get length(): number {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { LineBlock } from './line-index-block.ts';
 import { chomp, countLines, lineEnd, lineEnding, linesAround, lineStart, locateLines } from './text-lines.ts';
 
 const TEXTS = fc
@@ -34,6 +35,18 @@ test('lines begin where those before end', () => {
       expect(count).toBe(lines.length);
       expect([...starts]).toEqual(expected);
     }),
+  );
+});
+
+test.each([0, 3])('a text in memory for texts has the lines it has elsewhere, from byte %i on', (at) => {
+  const memory = LineBlock.newMemory();
+  fc.assert(
+    fc.property(TEXTS, (text) => {
+      const elsewhere = Buffer.from(text);
+      const bytes = memory.fill('\n').subarray(at, at + elsewhere.copy(memory, at));
+      expect(locateLines(bytes, [1, 2, 3, 4])).toEqual(locateLines(elsewhere, [1, 2, 3, 4]));
+    }),
+    { numRuns: 30 },
   );
 });
 

@@ -4,7 +4,7 @@
  * A line goes up to and with its newline. After the last newline there is another line only when there is
  * something in it: `"a\n"` has one line, `""` has none.
  */
-import { BLOCK_BYTES, bytesAsSource, LineBlock } from './line-index-block.ts';
+import { BLOCK_BYTES, LineBlock } from './line-index-block.ts';
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -20,12 +20,11 @@ export function locateLines(
   text: Buffer,
   wanted: Iterable<number> = [],
 ): { count: number; starts: Map<number, number> } {
-  const source = bytesAsSource(text);
   const numbers = [...new Set(wanted)].filter((number) => number > 0).sort((a, b) => a - b);
   const starts = new Map<number, number>(numbers[0] === 1 ? [[1, 0]] : []);
   let [newlines, next] = [0, starts.size];
   for (let position = 0; position < text.length; position += BLOCK_BYTES) {
-    const block = LineBlock.load(source, position);
+    const block = LineBlock.of(text, position);
     const before = newlines;
     newlines += block.newlines;
 

@@ -152,7 +152,8 @@ async function outcome(name: keyof typeof operations, payload: object, files: Ho
   const operation = operations[name] as fileFunctions.FileOperation;
   const openReads = new OpenReads();
   const context = { files, maxReadBytes: Infinity, maxWriteBytes: Infinity, idleMs: 1000, openReads };
-  const scope: CallScope = { callId: '1', signal: new AbortController().signal, bus, log: silentLog };
+  const { signal } = new AbortController();
+  const scope: CallScope = { callId: '1', signal, throwIfAborted: () => {}, bus, log: silentLog };
   try {
     const reply = await operation.handle(operation.request.parse(payload), context, scope);
     while (openReads.count > 0) await new Promise(setImmediate);

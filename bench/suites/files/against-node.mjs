@@ -3,6 +3,7 @@ import { closeSync, lstatSync, openSync, readdirSync, readSync, realpathSync } f
 import { readFile } from 'node:fs/promises';
 
 import { openJail } from '#host';
+import { jsonParts } from '#protocol';
 import { applyLineOps } from '../../../dist/workers/coder/line-edits.js';
 import { formatNumber, time } from '../../units.mjs';
 import { openCoder } from './open-coder.mjs';
@@ -149,7 +150,7 @@ function readAndClose(fd) {
 export async function compareLineEdits(harness) {
   const text = Buffer.from('  const välue = compute(3720, "text 12");\n'.repeat(250_000));
   const ops = Array.from({ length: 1000 }, (_, i) => editAt(i, i * 250 + 125));
-  const scope = { signal: new AbortController().signal };
+  const scope = { call: { signal: new AbortController().signal } };
   const { text: edited } = await applyLineOps(text, ops, scope);
   if (!edited.equals(spliceLines(text, ops))) throw new Error('the two ways differ');
 
@@ -201,7 +202,7 @@ export async function compareResponse(harness, corpus) {
     base: PLAIN,
     cases: {
       [PLAIN]: async () => void Buffer.from(JSON.stringify({ content: await readFile(path, 'utf8') })),
-      [OURS]: async () => void Buffer.from(JSON.stringify(await call('coder::read-file', { path: 'ten.txt' }))),
+      [OURS]: async () => void jsonParts(await call('coder::read-file', { path: 'ten.txt' })),
     },
     rounds: 11,
   });

@@ -2,11 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export class Turns {
-  readonly #signal: AbortSignal;
+  readonly #signal: Pick<AbortSignal, 'throwIfAborted'>;
   readonly #turnMs: number;
   #since = performance.now();
 
-  constructor(signal: AbortSignal, turnMs: number) {
+  constructor(signal: Pick<AbortSignal, 'throwIfAborted'>, turnMs: number) {
     this.#signal = signal;
     this.#turnMs = turnMs;
   }

@@ -13,13 +13,13 @@ export type ItemResult<Done extends object, Failed extends object> = { path: str
 /** What each gives, or `failed` and its failure as the JSON text in `error`. */
 export async function settleEach<Item extends { path: string }, Done extends object, Failed extends object>(
   items: readonly Item[],
-  { failed, signal }: { failed: Failed } & Pick<CallScope, 'signal'>,
+  { failed, scope }: { failed: Failed; scope: Pick<CallScope, 'throwIfAborted'> },
   work: (item: Item) => Promise<Done>,
 ): Promise<ItemResult<Done, Failed>[]> {
-  const turns = new Turns(signal, TURN_MS);
+  const turns = new Turns(scope, TURN_MS);
   const results: ItemResult<Done, Failed>[] = [];
   for (const item of items) {
-    signal.throwIfAborted();
+    scope.throwIfAborted();
     if (turns.isOver) await turns.next();
     results.push({ path: item.path, ...(await settle(failed, () => work(item))) });
   }

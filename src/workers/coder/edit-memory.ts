@@ -4,9 +4,7 @@
  * Fresh memory costs more than what is done in it, because the system clears each page when it is first touched: a file
  * of 190 KB is read in 130 µs there, and in 15 µs where another has been.
  */
-
-/** Longer texts get memory of their own, which is then the least of what they cost. */
-const BLOCK_BYTES = 1 << 20;
+import { LINE_BLOCK_BYTES, LineBlock } from '#host';
 
 /** Two for each of two edits at a time. More at once get memory of their own. */
 const MAX_BLOCKS = 4;
@@ -19,7 +17,8 @@ export class EditMemory {
 
   /** Bytes to write to, which hold anything. They belong to this edit until its end. */
   take(length: number): Buffer {
-    const block = length > BLOCK_BYTES ? undefined : takeBlock();
+    // Longer texts get memory of their own, which is then the least of what they cost.
+    const block = length > LINE_BLOCK_BYTES ? undefined : takeBlock();
     if (!block) return Buffer.allocUnsafe(length);
 
     this.#blocks.push(block);
@@ -35,5 +34,5 @@ function takeBlock(): Buffer | undefined {
   if (idle.length > 0 || made === MAX_BLOCKS) return idle.pop();
 
   made++;
-  return Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  return LineBlock.newMemory();
 }

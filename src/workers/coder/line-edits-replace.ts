@@ -1,4 +1,5 @@
 /** A regex replacement in a text, and where what was made before ends up. */
+import type { CallScope } from '#contract';
 import type { ByteRange, RegexThreads, ReplacedText } from '#host';
 import { errors } from './errors.ts';
 import { MAX_SITES_PER_OP } from './line-edits-regions.ts';
@@ -12,10 +13,10 @@ export interface ReplaceOp {
   expect_matches?: number;
 }
 
-/** What runs the regexes, and who waits for them. */
+/** What runs the regexes, and the call that waits for them. */
 export interface Replacing {
   readonly regexes: RegexThreads;
-  readonly signal: AbortSignal;
+  readonly call: Pick<CallScope, 'signal'>;
 }
 
 /** When there are more, what earlier operations made cannot be followed any further. */
@@ -27,11 +28,11 @@ type Places = ReplacedText['places'];
 export async function applyReplaceOp(
   { text, sites }: Edited,
   op: Numbered<ReplaceOp>,
-  { regexes, signal }: Replacing,
+  { regexes, call }: Replacing,
 ): Promise<Edited> {
   const { replacement } = op;
   const task = { ...searchFor(op, text), replacement, maxPlaces: MAX_PLACES };
-  const { bytes, count, places } = await regexes.replace(task, { signal });
+  const { bytes, count, places } = await regexes.replace(task, call);
   if (op.expect_matches !== undefined && count !== op.expect_matches) {
     const problem = `op ${op.number} (replace) has ${count} matches; expect_matches is ${op.expect_matches}`;
     throw errors.fail('C210', { problem });
@@ -48,9 +49,9 @@ export async function applyReplaceOp(
 export function findFirst(
   text: Buffer,
   op: Numbered<ReplaceOp>,
-  { regexes, signal }: Replacing,
+  { regexes, call }: Replacing,
 ): Promise<ByteRange | undefined> {
-  return regexes.find(searchFor(op, text), { signal });
+  return regexes.find(searchFor(op, text), call);
 }
 
 function searchFor({ number, pattern, ignore_case }: Numbered<ReplaceOp>, text: Buffer) {

@@ -17,7 +17,7 @@ const edit = (text: string, ...ops: LineOp[]) =>
   applyLineOps(
     Buffer.from(text),
     ops.map((op, i) => ({ ...op, number: i + 1 })),
-    { signal: new AbortController().signal },
+    { call: { signal: new AbortController().signal } },
   );
 const edited = async (text: string, ...ops: LineOp[]) => String((await edit(text, ...ops)).text);
 

@@ -39,7 +39,8 @@ interface LineEdit {
   content: Buffer;
 }
 
-interface Scope extends Pick<CallScope, 'signal'> {
+interface Scope {
+  readonly call: Pick<CallScope, 'signal'>;
   /** Where the new text goes. */
   readonly memory?: EditMemory;
 }
@@ -69,7 +70,7 @@ export async function applyLineOps(text: Buffer, ops: readonly Numbered<LineOp>[
   const result = new Assembly(bom);
   let done = 0;
   for (const [i, { op, from, until, content }] of edits.entries()) {
-    if (i % EDITS_AT_ONCE === EDITS_AT_ONCE - 1) await takeTurn(scope);
+    if (i % EDITS_AT_ONCE === EDITS_AT_ONCE - 1) await takeTurn(scope.call);
     const range = { start: starts.get(from)!, end: starts.get(until)! };
     result.push(body.subarray(done, range.start));
     if (content.length > 0) result.closeLine(lineEnding(body, range.start));
@@ -139,7 +140,7 @@ async function spellEach(content: Buffer, body: Buffer, { start, end }: ByteRang
       ending = lineEnding(body, next);
       next = lineEnd(body, next);
     }
-    if (line % LINES_AT_ONCE === 0) await takeTurn(scope);
+    if (line % LINES_AT_ONCE === 0) await takeTurn(scope.call);
   }
   return spelled.subarray(0, length);
 }

@@ -56,12 +56,12 @@ export const createFile = coder.defineFunction({
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C217', 'C221'],
   examples: [{ files: [{ path: 'notes/today.md', content: '# Today\n', overwrite: true }] }],
 
-  async handle({ files }, context, { signal }) {
+  async handle({ files }, context, scope) {
     if (files.length === 0) throw errors.fail('C210', { problem: '`files` must not be empty' });
 
-    const batch = { failed: { bytes_written: 0 }, signal };
+    const batch = { failed: { bytes_written: 0 }, scope };
     const work = (file: CreateFileSpec) =>
-      context.changes.onTarget(file.path, signal, (target) => create(file, target, context));
+      context.changes.onTarget(file.path, scope, (target) => create(file, target, context));
     return { results: await settleEach(files, batch, work) };
   },
 });

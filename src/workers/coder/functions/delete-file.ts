@@ -41,15 +41,15 @@ export const deleteFile = coder.defineFunction({
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C221'],
   examples: [{ paths: ['scratch.txt'] }],
 
-  async handle({ paths, recursive, expected_versions }, context, { signal }) {
+  async handle({ paths, recursive, expected_versions }, context, scope) {
     if (paths.length === 0) throw errors.fail('C210', { problem: '`paths` must not be empty' });
 
     const versions = new Map(Object.entries(expected_versions ?? {}));
     const items = paths.map((path) => ({ path }));
-    const results = await settleEach(items, { failed: { removed: false }, signal }, ({ path }) =>
-      context.changes.onEntry(path, signal, async (entry) => {
+    const results = await settleEach(items, { failed: { removed: false }, scope }, ({ path }) =>
+      context.changes.onEntry(path, scope, async (entry) => {
         await requireVersion(entry, versions.get(path), context);
-        return { removed: await context.changes.remove(entry, { recursive, signal }) };
+        return { removed: await context.changes.remove(entry, { recursive, signal: scope.signal }) };
       }),
     );
     return { results };

@@ -58,7 +58,7 @@ export const edit = defineAction({
     const { path, old_string, new_string } = request;
     if (old_string === '') throw errors.fail('F210', { problem: '`old_string` must not be empty' });
     if (old_string === new_string) throw errors.fail('F210', { problem: '`old_string` and `new_string` are the same' });
-    return context.changes.onTarget(path, scope.signal, (target) => editTarget(target, request, context, scope));
+    return context.changes.onTarget(path, scope, (target) => editTarget(target, request, context, scope));
   },
 });
 
@@ -92,7 +92,7 @@ async function editTarget(
   if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
 
   const after = replaceAt(before, found, layout);
-  await context.changes.write(target, after.text);
+  await context.changes.write(target, after.text, { before });
   return {
     path,
     replacements: after.places.length,

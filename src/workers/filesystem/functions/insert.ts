@@ -40,7 +40,7 @@ export const insert = defineAction({
   examples: [{ path: 'README.md', line: 1, content: '<!-- draft -->' }],
 
   handle({ path: asked, line, content, expected_version }, context, scope) {
-    return context.changes.onTarget(asked, scope.signal, async (target) => {
+    return context.changes.onTarget(asked, scope, async (target) => {
       const path = `/${target.relativePath}`;
       const before = await readCurrentText(target, expected_version, context);
       const { count: totalLines, starts } = locateLines(before, [line]);
@@ -54,7 +54,7 @@ export const insert = defineAction({
       const size = text.length;
       if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
 
-      await context.changes.write(target, text);
+      await context.changes.write(target, text, { before });
       return {
         path,
         line,

@@ -4,8 +4,12 @@ import { mkdirSync, statSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { silentLog } from '#contract';
+import { sandboxConfig, tempDir, type TempDir } from '#testing';
 import { ARCHIVE_LIMITS } from '../../archives/index.ts';
+import { sandbox } from '../../index.ts';
+import { ImageStore } from '../image-store.ts';
+import { openImages } from '../open-images.ts';
 import { fetchPreset } from './build-preset.ts';
 
 function whyNotHere(): string {
@@ -44,8 +48,7 @@ test.skipIf(whyNot).each(['python', 'node'] as const)(
     const rootDir = dir.path('root');
     mkdirSync(rootDir);
     const signal = AbortSignal.timeout(280_000);
-    const { digest, env, unpack } = await fetchPreset(name, { workDir: dir.path('work'), signal });
-    const { skipped } = await unpack(rootDir, { limits: ARCHIVE_LIMITS, signal });
+    const { digest, env, skipped } = (await builtForCases(name, rootDir, signal)) ?? (await build(name, dir, signal));
     expect([digest, skipped > 0]).toEqual([expect.stringMatching(/^sha256:[0-9a-f]{64}$/), true]);
 
     const run = (command: string) =>
@@ -60,3 +63,27 @@ test.skipIf(whyNot).each(['python', 'node'] as const)(
     expect(compiled !== '').toBe(name === 'python');
   },
 );
+
+interface Built {
+  readonly digest: string;
+  readonly env: readonly string[];
+  readonly skipped: number;
+}
+
+/** A copy of what the cases of sandboxes use, unless a registry gave it: the same code built it, and need not again. */
+async function builtForCases(name: string, rootDir: string, signal: AbortSignal): Promise<Built | undefined> {
+  const config = sandbox.config.parse(sandboxConfig());
+  const { ref } = await openImages(config, silentLog).prepare(name, { signal });
+  const store = new ImageStore(config.cache_dir!);
+  const found = store.find(ref)!;
+  if (found.source !== 'built') return undefined;
+
+  execFileSync('cp', ['-a', `${found.rootDir}/.`, rootDir]);
+  return { digest: found.digest, env: found.settings.env, skipped: store.treeRecord(found.digest)!.skipped };
+}
+
+async function build(name: 'python' | 'node', dir: TempDir, signal: AbortSignal): Promise<Built> {
+  const { digest, env, unpack } = await fetchPreset(name, { workDir: dir.path('work'), signal });
+  const { skipped } = await unpack(dir.path('root'), { limits: ARCHIVE_LIMITS, signal });
+  return { digest, env, skipped };
+}
