@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 import { connect } from '../dist/client/index.js';
 import { commandHelp } from '../dist/cli/command.js';
-import { commands } from '../dist/cli/commands/index.js';
+import { allCommands } from '../dist/cli/commands/index.js';
 import { availableWorkers } from '../dist/cli/workers.js';
 import { configKeys, readCatalogue, summariseErrors } from '../dist/contract/index.js';
 import { Engine, engineErrors } from '../dist/engine/index.js';
@@ -17,7 +17,11 @@ import { referencePages, toMarkdown } from '../dist/surfaces/reference/index.js'
 const FOLDER = fileURLToPath(new URL('../docs/reference/', import.meta.url));
 const NOTE = '<!-- Made by `npm run docs` from the definitions; edit those. -->\n\n';
 
-const pages = [...referencePages(await catalogue(), summariseErrors(engineErrors)), configurationPage(), cliPage()];
+const pages = [
+  ...referencePages(await catalogue(), summariseErrors(engineErrors)),
+  configurationPage(),
+  await cliPage(),
+];
 const isCheck = process.argv.includes('--check');
 const stale = pages.filter((page) => !isCurrent(page));
 if (isCheck && stale.length > 0) {
@@ -67,8 +71,8 @@ function configurationPage() {
   };
 }
 
-function cliPage() {
-  const blocks = commands.flatMap((command) => [
+async function cliPage() {
+  const blocks = (await allCommands()).flatMap((command) => [
     { kind: 'heading', level: 2, text: `\`workcell ${command.name}\`` },
     { kind: 'code', language: 'text', text: commandHelp(command).trimEnd() },
   ]);

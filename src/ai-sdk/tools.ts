@@ -6,8 +6,8 @@
  */
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai';
 
-import { CallError, readCatalogue, type Bus, type CatalogueEntry } from '#contract';
-import { boundedText, failureText, isFailedResult, renderText, toTools } from '#surfaces/mcp';
+import { CallError, isFailedResult, readCatalogue, type Bus, type CatalogueEntry } from '#contract';
+import { boundedText, failureText, renderText, toTools } from '#surfaces/mcp';
 
 export interface WorkcellToolsOptions {
   /** Workers (`coder`), ids (`coder::search`) or tool names (`coder_search`); everything when left out. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
 import { commandHelp, parseCommandLine, type Command } from './command.ts';
-import { commands } from './commands/index.ts';
+import { allCommands, commandNames } from './commands/index.ts';
+
+const commands = await allCommands();
 
 const dig: Command = {
   name: 'dig',
@@ -107,4 +109,8 @@ Options:
       expect(command.summary).toMatch(/\.$/);
     },
   );
+});
+
+test('every command stands under its own name', () => {
+  expect(commands.map(({ name }) => name)).toEqual(commandNames);
 });

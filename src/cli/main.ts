@@ -2,7 +2,7 @@
 /** argv → command → exit code, nothing else. */
 import { CallError, ConfigError, didYouMean } from '#contract';
 import { commandHelp, parseCommandLine, UsageError, type Command } from './command.ts';
-import { commands } from './commands/index.ts';
+import { allCommands, commandNamed, commandNames } from './commands/index.ts';
 import { UnreachableError } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { version } from './version.ts';
@@ -19,12 +19,12 @@ async function main(argv: string[]): Promise<number> {
   try {
     const [first] = argv;
     if (first === '--version' || first === '-v' || first === 'version') return print(`${version}\n`);
-    if (first === undefined || first === '--help' || first === '-h') return print(overview());
-    if (first === 'help') return argv.length === 1 ? print(overview()) : await main([...argv.slice(1), '--help']);
+    if (first === undefined || first === '--help' || first === '-h') return print(await overview());
+    if (first === 'help') return argv.length === 1 ? print(await overview()) : await main([...argv.slice(1), '--help']);
 
     const group = groupOf(first);
-    if (group.length > 0 && /^(--help|-h)$/.test(argv[1] ?? '')) return print(overview(group));
-    const { command, rest } = findCommand(argv);
+    if (group.length > 0 && /^(--help|-h)$/.test(argv[1] ?? '')) return print(await overview(group));
+    const { command, rest } = await findCommand(argv);
     const input = parseCommandLine(command, rest);
     if (input.options.help === true && command.helpFor === undefined) return print(commandHelp(command));
     if (input.options.help === true) return print(await command.helpFor!(input));
@@ -34,28 +34,35 @@ async function main(argv: string[]): Promise<number> {
   }
 }
 
-function findCommand(argv: string[]): { command: Command; rest: string[] } {
-  for (const length of [3, 2, 1]) {
-    const typed = argv.slice(0, length).join(' ');
-    const command = commands.find(({ name, aliases = [] }) => name === typed || aliases.includes(typed));
-    if (command && typed.split(' ').length === length) return { command, rest: argv.slice(length) };
+async function findCommand(argv: string[]): Promise<{ command: Command; rest: string[] }> {
+  for (const find of [commandNamed, commandCalledAlso]) {
+    for (const length of [3, 2, 1]) {
+      const typed = argv.slice(0, length).join(' ');
+      const command = typed.split(' ').length === length ? await find(typed) : undefined;
+      if (command) return { command, rest: argv.slice(length) };
+    }
   }
   const group = groupOf(argv[0]!);
   if (group.length > 0) {
     const given = argv[1] && !argv[1].startsWith('-') ? `no "${argv[0]} ${argv[1]}"; ` : '';
-    throw new UsageError(`${given}there is: ${group.map(({ name }) => `workcell ${name}`).join(', ')}`);
+    throw new UsageError(`${given}there is: ${group.map((name) => `workcell ${name}`).join(', ')}`);
   }
-  const known = commands.map(({ name }) => name.split(' ')[0]!);
+  const known = commandNames.map((name) => name.split(' ')[0]!);
   throw new UsageError(`no command "${argv[0]}"${didYouMean(argv[0]!, known)}; see workcell --help`);
 }
 
-/** The commands of two words that begin with this one. */
-function groupOf(word: string): Command[] {
-  return commands.filter(({ name }) => name.startsWith(`${word} `));
+async function commandCalledAlso(name: string): Promise<Command | undefined> {
+  return (await allCommands()).find(({ aliases }) => aliases?.includes(name));
 }
 
-function overview(shown: readonly Command[] = commands): string {
-  const width = Math.max(...shown.map(({ name }) => name.length));
+/** The commands of two words that begin with this one. */
+function groupOf(word: string): string[] {
+  return commandNames.filter((name) => name.startsWith(`${word} `));
+}
+
+async function overview(names: readonly string[] = commandNames): Promise<string> {
+  const shown = (await allCommands()).filter(({ name }) => names.includes(name));
+  const width = Math.max(...names.map((name) => name.length));
   return [
     `workcell ${version}: the fenced cell in which AI agents work on a real computer.`,
     '',

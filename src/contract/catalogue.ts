@@ -127,3 +127,13 @@ export function summariseErrors({ table }: AnyWorker['errors']): ErrorSummary[] 
     retryable,
   }));
 }
+
+/** Whether a result would be a failure, of a function whose calls fail in their result. */
+export function saysFailed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'success' in value && value.success === false;
+}
+
+/** Whether a function whose calls never fail says in its result that this one did. */
+export function isFailedResult(value: unknown, entry: CatalogueEntry): boolean {
+  return entry.fails_in_result === true && saysFailed(value);
+}

@@ -4,7 +4,9 @@ export { CallError, type Bus, type CallOptions, type ChannelPair } from './bus.t
 export type { CallScope } from './call-scope.ts';
 export {
   announce,
+  isFailedResult,
   readCatalogue,
+  saysFailed,
   summariseErrors,
   type Announcement,
   type CatalogueEntry,

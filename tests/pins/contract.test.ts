@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 
 import { configKeys, summariseErrors, type AnyWorker } from '#contract';
 import { engineErrors, engineWorker } from '#engine';
-import { commands } from '../../src/cli/commands/index.ts';
+import { allCommands } from '../../src/cli/commands/index.ts';
 import { engineUrl } from '../../src/cli/engine-address.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { listenOptions } from '../../src/cli/listen-options.ts';
@@ -234,8 +234,8 @@ test('what every key takes from the workspace', () => {
   });
 });
 
-test('the commands, their other names and their options', () => {
-  const shape = commands.map(({ name, aliases = [], options }) => [
+test('the commands, their other names and their options', async () => {
+  const shape = (await allCommands()).map(({ name, aliases = [], options }) => [
     [name, ...aliases].join(' | '),
     Object.keys(options).join(' '),
   ]);

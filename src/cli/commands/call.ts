@@ -2,8 +2,7 @@
 import { z } from 'zod';
 
 import type { Connection } from '#client';
-import { CallError, readCatalogue } from '#contract';
-import { isFailedResult, saysFailed } from '#surfaces/mcp';
+import { CallError, isFailedResult, readCatalogue, saysFailed } from '#contract';
 import { toPayload } from '../call-arguments.ts';
 import { commandHelp, UsageError, type Command } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';

@@ -1,53 +1,44 @@
-/** All commands, in the order the help shows them. */
+/**
+ * All commands, in the order the help shows them.
+ *
+ * One is read when it is asked for: those that only call an engine need a fourth of what all of them import.
+ */
 import type { Command } from '../command.ts';
-import { call } from './call.ts';
-import { configPrint } from './config-print.ts';
-import { doctor } from './doctor.ts';
-import { exec } from './exec.ts';
-import { functions } from './functions.ts';
-import { jobsKill } from './jobs-kill.ts';
-import { jobsList } from './jobs-list.ts';
-import { jobsStatus } from './jobs-status.ts';
-import { mcp } from './mcp.ts';
-import { sandboxCreate } from './sandbox-create.ts';
-import { sandboxDownload } from './sandbox-download.ts';
-import { sandboxExec } from './sandbox-exec.ts';
-import { sandboxImages } from './sandbox-images.ts';
-import { sandboxImport } from './sandbox-import.ts';
-import { sandboxList } from './sandbox-list.ts';
-import { sandboxPrune } from './sandbox-prune.ts';
-import { sandboxPull } from './sandbox-pull.ts';
-import { sandboxRun } from './sandbox-run.ts';
-import { sandboxStop } from './sandbox-stop.ts';
-import { sandboxUpload } from './sandbox-upload.ts';
-import { setup } from './setup.ts';
-import { start } from './start.ts';
-import { workerAdd } from './worker-add.ts';
-import { workerRun } from './worker-run.ts';
 
-export const commands: readonly Command[] = [
-  start,
-  mcp,
-  call,
-  functions,
-  exec,
-  jobsList,
-  jobsStatus,
-  jobsKill,
-  sandboxRun,
-  sandboxCreate,
-  sandboxExec,
-  sandboxList,
-  sandboxStop,
-  sandboxUpload,
-  sandboxDownload,
-  sandboxImages,
-  sandboxPull,
-  sandboxImport,
-  sandboxPrune,
-  workerRun,
-  workerAdd,
-  configPrint,
-  doctor,
-  setup,
-];
+const loaders = new Map<string, () => Promise<Command>>([
+  ['start', async () => (await import('./start.ts')).start],
+  ['mcp', async () => (await import('./mcp.ts')).mcp],
+  ['call', async () => (await import('./call.ts')).call],
+  ['functions', async () => (await import('./functions.ts')).functions],
+  ['exec', async () => (await import('./exec.ts')).exec],
+  ['jobs list', async () => (await import('./jobs-list.ts')).jobsList],
+  ['jobs status', async () => (await import('./jobs-status.ts')).jobsStatus],
+  ['jobs kill', async () => (await import('./jobs-kill.ts')).jobsKill],
+  ['sandbox run', async () => (await import('./sandbox-run.ts')).sandboxRun],
+  ['sandbox create', async () => (await import('./sandbox-create.ts')).sandboxCreate],
+  ['sandbox exec', async () => (await import('./sandbox-exec.ts')).sandboxExec],
+  ['sandbox list', async () => (await import('./sandbox-list.ts')).sandboxList],
+  ['sandbox stop', async () => (await import('./sandbox-stop.ts')).sandboxStop],
+  ['sandbox upload', async () => (await import('./sandbox-upload.ts')).sandboxUpload],
+  ['sandbox download', async () => (await import('./sandbox-download.ts')).sandboxDownload],
+  ['sandbox images', async () => (await import('./sandbox-images.ts')).sandboxImages],
+  ['sandbox pull', async () => (await import('./sandbox-pull.ts')).sandboxPull],
+  ['sandbox import', async () => (await import('./sandbox-import.ts')).sandboxImport],
+  ['sandbox prune', async () => (await import('./sandbox-prune.ts')).sandboxPrune],
+  ['worker run', async () => (await import('./worker-run.ts')).workerRun],
+  ['worker add', async () => (await import('./worker-add.ts')).workerAdd],
+  ['config print', async () => (await import('./config-print.ts')).configPrint],
+  ['doctor', async () => (await import('./doctor.ts')).doctor],
+  ['setup', async () => (await import('./setup.ts')).setup],
+]);
+
+export const commandNames: readonly string[] = [...loaders.keys()];
+
+export async function commandNamed(name: string): Promise<Command | undefined> {
+  return loaders.get(name)?.();
+}
+
+/** For what only all of them can tell, such as who has another name. */
+export function allCommands(): Promise<Command[]> {
+  return Promise.all([...loaders.values()].map((load) => load()));
+}

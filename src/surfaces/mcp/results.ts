@@ -3,7 +3,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-import type { CallError, CatalogueEntry } from '#contract';
+import type { CallError } from '#contract';
 import type { KeptResults } from './kept-results.ts';
 import { boundedText, renderText } from './text.ts';
 
@@ -16,16 +16,6 @@ export function toToolResult(
     ...(isMap(value) && { structuredContent: value }),
     ...(isFailure && { isError: true }),
   };
-}
-
-/** Whether a result would be a failure, of a function whose calls fail in their result. */
-export function saysFailed(value: unknown): boolean {
-  return isMap(value) && value.success === false;
-}
-
-/** Whether a function whose calls never fail says in its result that this one did. */
-export function isFailedResult(value: unknown, entry: CatalogueEntry): boolean {
-  return entry.fails_in_result === true && saysFailed(value);
 }
 
 export function toToolFailure(error: CallError): CallToolResult {

@@ -5,10 +5,10 @@
  */
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
 
-import { CallError, type Bus } from '#contract';
+import { CallError, saysFailed, type Bus } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
 import { Offer } from './offer.ts';
-import { saysFailed, toToolFailure, toToolResult } from './results.ts';
+import { toToolFailure, toToolResult } from './results.ts';
 import type { ToolProfile } from './tools.ts';
 
 export interface McpOptions {
