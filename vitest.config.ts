@@ -8,16 +8,22 @@ import SlowFirst from './tests/slow-first.ts';
 // The first is ours, named so that no dependency means it; the others are what vite gives code that runs in Node, which setting any replaces.
 const conditions = ['workcell-source', 'node', 'development|production'];
 
-/** Where tests change what a whole process has, such as its user or its threads. */
-const ofSystem = ['src/host/**/*.test.ts', 'src/workers/sandbox/**/*.test.ts'];
+/** What needs a process of its own: it counts what the process holds, such as children and memory, or loads Node's modules changed. */
+const alone = [
+  'src/host/children/**/*.test.ts',
+  'src/host/search/{scan-pool,search-engine,warm}.test.ts',
+  'src/host/{walk,regex/limits}.test.ts',
+  'src/workers/sandbox/functions/stop.test.ts',
+  'tests/security/{jail-write-temp,sandbox-escape,sandbox-frames,sandbox-tunnel,shell-load}.test.ts',
+];
 
-const projects = {
-  system: ofSystem,
+/** The files of a worker share their modules: reading them again for each takes longer than the tests. */
+const together = {
+  unit: ['src/**/*.test.ts', 'console/src/**/*.test.ts'],
   repo: ['tests/*.test.ts', 'tests/pins/**/*.test.ts'],
   spec: ['tests/spec/**/*.{test,spec}.ts'],
   compat: ['tests/compat/**/*.test.ts'],
   security: ['tests/security/**/*.test.ts'],
-  e2e: ['tests/e2e/**/*.test.ts'],
 };
 
 /** Every case of sandboxes, on each backend that these files do not run on by themselves. */
@@ -43,17 +49,12 @@ export default defineConfig({
     passWithNoTests: true,
     reporters: ['default', './scripts/closing-line.mjs'],
     projects: [
-      {
+      ...Object.entries(together).map(([name, include]) => ({
         extends: true as const,
-        test: {
-          name: 'unit',
-          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts'],
-          exclude: ofSystem,
-          // The files of a worker share their modules: reading them again for each takes longer than the tests.
-          isolate: false,
-        },
-      },
-      ...Object.entries(projects).map(([name, include]) => ({ extends: true as const, test: { name, include } })),
+        test: { name, include, exclude: alone, isolate: false },
+      })),
+      { extends: true as const, test: { name: 'system', include: alone } },
+      { extends: true as const, test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'] } },
       ...Object.entries(backends).map(([name, include]) => ({
         extends: true as const,
         test: {

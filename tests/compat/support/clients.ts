@@ -23,14 +23,8 @@ export interface SdkClient extends IIIClient, AsyncDisposable {
   settled(): Promise<void>;
 }
 
-for (const level of ['debug', 'log', 'warn', 'error'] as const) {
-  const print = console[level].bind(console);
-  vi.spyOn(console, level).mockImplementation((...words: unknown[]) => {
-    if (!/^\[(iii|OTel)\]/.test(String(words[0]))) print(...words);
-  });
-}
-
 export function connectSdk(version: Version, url: string, options: InitOptions = {}): SdkClient {
+  hushSdks();
   const settings: InitOptions = {
     otel: { enabled: false },
     enableMetricsReporting: false,
@@ -53,6 +47,17 @@ export function connectSdk(version: Version, url: string, options: InitOptions =
     settled: async () => void (await client.trigger({ function_id: 'engine::workers::list', payload: {} })),
     [Symbol.asyncDispose]: () => client.shutdown(),
   };
+}
+
+/** For each test file anew: Vitest gives every file the console back, and the files of a process share this module. */
+function hushSdks(): void {
+  for (const level of ['debug', 'log', 'warn', 'error'] as const) {
+    if (vi.isMockFunction(console[level])) continue;
+    const print = console[level].bind(console);
+    vi.spyOn(console, level).mockImplementation((...words: unknown[]) => {
+      if (!/^\[(iii|OTel)\]/.test(String(words[0]))) print(...words);
+    });
+  }
 }
 
 /** What a program imports to get that version. */
