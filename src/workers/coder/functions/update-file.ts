@@ -139,9 +139,9 @@ async function update(file: UpdateFileSpec, target: JailEntry, context: CoderCon
   if (size > maxWriteBytes) throw errors.fail('C213', { path, size, limit: maxWriteBytes });
 
   const version = versionAside(edited.text);
-  const told = tell(edited);
+  const { new_line_count, ...echo } = tell(edited);
   await changes.write(target, edited.text, { before });
-  return { applied: ops.length, ...told, version: await version };
+  return { applied: ops.length, new_line_count, version: await version, ...echo };
 }
 
 /** What the answer says of the new text. */
