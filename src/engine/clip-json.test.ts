@@ -136,3 +136,18 @@ test.each([
 ])('no secret: %j', (value) => {
   expect(clip(value)).toEqual({ value, isCut: false, isMasked: false });
 });
+
+test('a name that is far too long is cut', () => {
+  const { value, isCut } = clip({ ['n'.repeat(100_000)]: 1 });
+  expect([value, isCut]).toEqual([{ [`${'n'.repeat(256)}…`]: 1 }, true]);
+});
+
+test('of a value that cannot be read nothing is kept', () => {
+  const broken = {
+    a: 1,
+    get b() {
+      throw new Error('no');
+    },
+  };
+  expect(clip(broken)).toEqual({ value: '…', isCut: true, isMasked: false });
+});

@@ -20,7 +20,9 @@ const MAX_DEPTH = 64;
 /** What a value counts beside its characters. */
 const SCALAR_CHARS = 8;
 
+/** The end of a name, where it tells that it is a secret's. */
 const MAX_NAME_CHARS = 64;
+const MAX_NAME_SHOWN = 256;
 
 const MASK = '•••';
 const SECRET_NAME =
@@ -32,7 +34,7 @@ const VARIABLE_ENTRY = /^([A-Za-z_]\w*=)(?!=?$)/;
 
 export function clipJson(value: unknown): Clipped {
   const clip = new Clip();
-  const json = Buffer.from(JSON.stringify(clip.take(value, 0)) ?? 'null');
+  const json = Buffer.from(JSON.stringify(clip.taken(value)) ?? 'null');
   return { json, isCut: clip.isCut, isMasked: clip.isMasked };
 }
 
@@ -40,6 +42,15 @@ class Clip {
   isCut = false;
   isMasked = false;
   #left = MAX_KEPT_CHARS;
+
+  /** What code of others spells as it is read, such as a getter, may throw; then nothing of the value is kept. */
+  taken(value: unknown): unknown {
+    try {
+      return this.take(value, 0);
+    } catch {
+      return this.#cut('…');
+    }
+  }
 
   take(value: unknown, depth: number): unknown {
     this.#left -= SCALAR_CHARS;
@@ -80,8 +91,9 @@ class Clip {
         this.#cut(undefined);
         return Object.fromEntries([...kept, ['…', `${names.length - kept.length} more fields`]]);
       }
-      this.#left -= name.length;
-      kept.push([name, keep(name, (value as Record<string, unknown>)[name])]);
+      const shown = name.length > MAX_NAME_SHOWN ? this.#cut(`${name.slice(0, MAX_NAME_SHOWN)}…`) : name;
+      this.#left -= shown.length;
+      kept.push([shown, keep(name, (value as Record<string, unknown>)[name])]);
     }
     return Object.fromEntries(kept);
   }

@@ -6,8 +6,9 @@
  * it when a worker thread is ended while it loads. No call says why it failed. Whoever asks goes on by `node:fs`
  * then, so that answers and errors are the same with the package and without.
  */
-import { closeSync, constants } from 'node:fs';
+import { closeSync, constants, fstatSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 import type { ByteString } from './byte-string.ts';
@@ -98,11 +99,20 @@ function notFailed(result: number): number | undefined {
   return result < 0 ? undefined : result;
 }
 
-/** Old kernels and filters of system calls know nothing of openat2, and an imitation may not know what links it refuses. */
+/**
+ * Old kernels and filters of system calls know nothing of openat2, an imitation may not know what links it refuses, and
+ * who gives a process another root by translating its calls may not know this one: then it opens another file.
+ */
 function isObeyed({ openLinkless }: SystemCalls): boolean {
-  const [folder, link] = ['/proc', '/proc/self'].map((path) => openLinkless(path, O_PATH));
-  for (const fd of [folder, link]) if (fd !== undefined) closeSync(fd);
-  return folder !== undefined && link === undefined;
+  const own = realpathSync(fileURLToPath(import.meta.url));
+  const [file, link] = [own, '/proc/self'].map((path) => openLinkless(path, O_PATH));
+  try {
+    if (file === undefined || link !== undefined) return false;
+    const [opened, named] = [fstatSync(file), statSync(own)];
+    return opened.ino === named.ino && opened.dev === named.dev;
+  } finally {
+    for (const fd of [file, link]) if (fd !== undefined) closeSync(fd);
+  }
 }
 
 const ASCII = /^[\x00-\x7f]*$/;

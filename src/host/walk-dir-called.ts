@@ -44,9 +44,7 @@ class CalledDir extends DescriptorDir {
   }
 
   readEntries(into: Uint8Array): number {
-    const length = this.#calls.readEntries(this.fd, into);
-    if (length === undefined) throw this.#whyNot();
-    return length;
+    return this.#calls.readEntries(this.fd, into) ?? this.#endOfRemoved();
   }
 
   override openFile(name: ByteString): number {
@@ -62,13 +60,9 @@ class CalledDir extends DescriptorDir {
     return fd === undefined ? super.openDir(name) : new CalledDir(joinPath(this.path, name), fd, this.#calls);
   }
 
-  /** A directory that was removed while it was held has no entries; nothing else is known to fail. */
-  #whyNot(): Error {
-    try {
-      readdirSync(this.heldPath);
-    } catch (error) {
-      return error as Error;
-    }
-    return changedMeanwhile('ESTALE');
+  /** A directory that was removed while it was held ends here; whatever else is wrong, listing it once more tells. */
+  #endOfRemoved(): number {
+    if (readdirSync(this.heldPath).length > 0) throw changedMeanwhile('ESTALE');
+    return 0;
   }
 }

@@ -94,6 +94,18 @@ describe.each(ways)('%s walk', (way) => {
     else expect(stepsOf(held)).toEqual([{ kind: 'skipped', path: 'b/c', reason: 'io' }]);
   });
 
+  test('a directory that is removed while it is listed is nothing to tell', async () => {
+    await using dir = await tempDir({ 'b/f': '' });
+    const opened = dirsBelow!(realPath(dir.root));
+    const removing: OpenWalkDir = (path) => {
+      const held = opened(path);
+      rmSync(dir.path('b'), { recursive: true });
+      return held;
+    };
+    const steps = stepsOf(new Walk(removing, [{ dir: bytes('b') }], { start: bytes('b') }));
+    expect(steps.filter(({ kind }) => kind !== 'folder')).toEqual([]);
+  });
+
   test('left at any step and taken up again, it gives the same', async () => {
     const names = ['a/b/c', 'a/b/d', 'a/b.x', 'a/e/f/g', 'a/e/h', 'a0', 'b', 'c/d', 'é/ü'];
     await using dir = await tempDir(Object.fromEntries(names.map((name) => [name, ''])));

@@ -96,3 +96,10 @@ test('an object in itself has no JSON', () => {
   value.self = value;
   expect(encodeFrame(frameOf(value))).toBeUndefined();
 });
+
+test('what is written to an object made from one that holds a text is its own', () => {
+  const holder = withText({ content: '' }, 'content', held(text));
+  const made = Object.create(holder) as { content: string };
+  made.content = 'other';
+  expect([made.content, Object.keys(made), holder.content]).toEqual(['other', ['content'], text]);
+});

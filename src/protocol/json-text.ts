@@ -26,8 +26,9 @@ export function withText<T extends object>(object: T, field: keyof T & string, t
   heldBy.set(object, { field, read, json: text.json });
   return Object.defineProperty(object, field, {
     get: read,
-    set(value: unknown) {
-      Object.defineProperty(object, field, { value, writable: true });
+    // Of whoever is written to: an object made from this one has a field of its own then.
+    set(this: object, value: unknown) {
+      Object.defineProperty(this, field, { value, writable: true, enumerable: true, configurable: true });
     },
     enumerable: true,
     configurable: true,

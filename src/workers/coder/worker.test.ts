@@ -1,3 +1,5 @@
+import { constants } from 'node:buffer';
+
 import { expect, test } from 'vitest';
 
 import { ConfigError, parseConfig, silentLog } from '#contract';
@@ -38,6 +40,13 @@ test('a bad glob refuses to start and names key, glob and reason', () => {
   expect(() => open({ non_accessible_globs: ['ok', '{a'] })).toThrow(
     new ConfigError('coder.non_accessible_globs: bad glob "{a": a { is never closed'),
   );
+});
+
+test('what is longer than any text is never read whole', async () => {
+  await using dir = await tempDir();
+  const context = await open({ base_path: dir.root, max_read_bytes: 2 ** 40 });
+  expect(context.maxReadBytes).toBe(constants.MAX_STRING_LENGTH);
+  await coder.close(context);
 });
 
 test('the workspace is the base_path', () => {

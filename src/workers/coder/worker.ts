@@ -1,4 +1,5 @@
 /** The coder worker: configuration, failures and the jail that its functions work in. */
+import { constants } from 'node:buffer';
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -75,7 +76,8 @@ export function openCoder(config: CoderConfig, log: Log, mode?: JailMode): Coder
     jail,
     changes: new JailChanges(jail, { isSynced: config.fsync }),
     isProtected,
-    maxReadBytes: config.max_read_bytes,
+    // What is read becomes text, and this is the longest there is.
+    maxReadBytes: Math.min(config.max_read_bytes, constants.MAX_STRING_LENGTH),
     maxWriteBytes: config.max_write_bytes,
     folderNames: new FolderNames(),
     lineIndexes: new LineIndexes(),
