@@ -202,9 +202,12 @@ describe('the deadline', () => {
     expect((await running).reply).toEqual(coded({ code: 'LATE', message: 'nothing within 50 ms' }));
   });
 
-  test('leaves no timer behind when the handler was in time', async () => {
-    await run(() => Promise.resolve(1));
-    await run(() => Promise.reject(fail('DISK', {})));
+  test('is nothing to a handler that was in time', async () => {
+    const controls = [new CallControl(), new CallControl()];
+    await run(() => Promise.resolve(1), {}, { control: controls[0] });
+    await run(() => Promise.reject(fail('DISK', {})), {}, { control: controls[1] });
+    await vi.advanceTimersByTimeAsync(DEFAULT_DEADLINE_MS);
+    expect(controls.map(({ signal }) => signal.aborted)).toEqual([false, false]);
     expect(vi.getTimerCount()).toBe(0);
   });
 

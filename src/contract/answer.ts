@@ -8,6 +8,7 @@
 import type { ErrorBody } from '#protocol';
 import type { Bus } from './bus.ts';
 import type { CallScope } from './call-scope.ts';
+import { Deadlines } from './deadlines.ts';
 import { Failure } from './define-errors.ts';
 import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
@@ -94,26 +95,32 @@ export async function answer<Context>(
   }
 }
 
-async function beforeDeadline<T>(
+/** Calls of one function have equally long. */
+const deadlines = new WeakMap<FunctionDef<never>, Deadlines>();
+
+function beforeDeadline<T>(
   work: Promise<T>,
   fn: FunctionDef<never>,
   def: Pick<AnyWorker, 'failures'>,
   control: CallControl,
 ): Promise<T> {
   const deadlineMs = fn.deadlineMs ?? DEFAULT_DEADLINE_MS;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+  const known = deadlines.get(fn) ?? new Deadlines(deadlineMs);
+  deadlines.set(fn, known);
+  return new Promise((resolve, reject) => {
+    const running = known.start(() => {
       const failure = def.failures.deadline(deadlineMs);
       control.abort(failure);
       reject(failure);
-    }, deadlineMs);
+    });
+    const settle =
+      <V>(how: (value: V) => void) =>
+      (value: V) => {
+        running.done();
+        how(value);
+      };
+    work.then(settle(resolve), settle(reject));
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function toFailure(
