@@ -13,6 +13,7 @@ export class FileLocks {
 
   /** Runs the work while it holds all the keys. They are taken in one order by everyone, so that no two wait for each other. */
   run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
+    if (keys.length === 1) return this.#hold(keys[0]!, work);
     return [...new Set(keys)].sort().reduceRight((inner, key) => () => this.#hold(key, inner), work)();
   }
 

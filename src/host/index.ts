@@ -34,7 +34,7 @@ export { compileGlobs, type GlobDialectName } from './globs.ts';
 export { HostError, type HostReason } from './host-error.ts';
 export { HostFileSystem, type HostFileSystemOptions } from './host-file-system.ts';
 export { isHijackVariable } from './hijack-env.ts';
-export { openAbsoluteJail, openJail, type Jail, type JailMode, type JailOpening } from './jail.ts';
+export { openAbsoluteJail, openJail, type Jail, type JailChoice, type JailMode, type JailOpening } from './jail.ts';
 export { JailChanges } from './jail-changes.ts';
 export type { JailDir } from './jail-dir.ts';
 export type { JailEntry } from './jail-entry.ts';

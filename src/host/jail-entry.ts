@@ -4,15 +4,17 @@
  * The directory is held and the name is never followed, so a change happens there, whatever is
  * swapped meanwhile.
  */
-import { closeSync, constants, fsync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { closeSync, constants, fsync, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
 import type { ByteString } from './byte-string.ts';
 import { HostError } from './host-error.ts';
 import { JailDir } from './jail-dir.ts';
-import { JailFile } from './jail-file.ts';
+import { JailFile, READ_FLAGS } from './jail-file.ts';
 import { applyPermissions, type Permissions } from './permissions.ts';
 import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
+
+const OPEN_FLAGS = READ_FLAGS | constants.O_NOFOLLOW;
 
 const syncLater = promisify(fsync);
 
@@ -79,7 +81,9 @@ export class JailEntry {
 
   /** Opens the file there for reading. */
   open(): JailFile {
-    return this.#hold((pin) => JailFile.of(pin, this.path));
+    // A FIFO or a device feels being opened. Only one that has just taken the place of a file is not noticed before.
+    const file = this.stat?.isFile() && this.act((at) => JailFile.ofOpened(openSync(at, OPEN_FLAGS), this));
+    return file || this.#hold((pin) => JailFile.of(pin, this.path));
   }
 
   /** Holds the directory there. */

@@ -1,9 +1,9 @@
 /** A file of the jail, open for reading. What `stat` says and what `read` gives are about the same object. */
-import { closeSync, constants, read, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, read, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
 import { HostError } from './host-error.ts';
-import type { Pin } from './pin.ts';
+import { closingOnFailure, type Pin } from './pin.ts';
 
 /** Up to this size a file is read at once: a small read is cheaper than going away and coming back. */
 const SMALL_BYTES = 1 << 20;
@@ -30,6 +30,14 @@ export class JailFile {
   static of(pin: Pin, path: string): JailFile {
     if (!pin.stat.isFile()) throw new HostError('not-a-file', path);
     return new JailFile(pin.open(READ_FLAGS), pin, path);
+  }
+
+  /** What was just opened, if it is a regular file; let go of and undefined if not. */
+  static ofOpened(fd: number, { relativePath, path }: { relativePath: string; path: string }): JailFile | undefined {
+    const stat = closingOnFailure(fd, () => fstatSync(fd));
+    if (stat.isFile()) return new JailFile(fd, { relativePath, stat }, path);
+    closeSync(fd);
+    return undefined;
   }
 
   get fd(): number {

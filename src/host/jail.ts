@@ -6,7 +6,6 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 
 import { toBytes, toText, type ByteString } from './byte-string.ts';
 import { HostError } from './host-error.ts';
@@ -17,7 +16,7 @@ import { openAtOnceWithin, type OpenAtOnce } from './jail-open.ts';
 import { JailWay, type Spelling } from './jail-way.ts';
 import { canPinByDescriptor, pinByDescriptor } from './pin-by-descriptor.ts';
 import { pinByPath, realPath } from './pin-by-path.ts';
-import { boundsOf, EVERYTHING, type Bounds, type Pin } from './pin.ts';
+import { boundsOf, EVERYTHING, startOf, type Pin } from './pin.ts';
 import { systemCalls } from './system-calls.ts';
 
 /** How sure the jail can be that what it checked is what it opened; see `pin.ts`. */
@@ -26,10 +25,13 @@ export type JailMode = 'descriptor' | 'portable';
 /** Whether a file whose path has no link on it is opened at once, or every file is found first. */
 export type JailOpening = 'at-once' | 'after-finding';
 
-export interface JailOptions {
+/** How a jail works, where that is not to be the best that the system offers. */
+export interface JailChoice {
   mode?: JailMode;
-  /** `at-once` is what happens anyway where the system calls for it are to be had. */
   opening?: JailOpening;
+}
+
+export interface JailOptions extends JailChoice {
   /** Canonical paths, as `relativePath` tells them, that `open`, `target` and `entry` refuse. */
   isProtected?: (relativePath: string) => boolean;
 }
@@ -66,23 +68,28 @@ export class Jail {
   /** The canonical directories it is on. */
   readonly roots: readonly string[];
   readonly isProtected: (relativePath: string) => boolean;
-  readonly #bounds: Bounds;
+  /** Where relative paths start, as the beginning of an absolute one. */
+  readonly #start: string;
   readonly #way: JailWay;
   readonly #openAtOnce: OpenAtOnce | undefined;
 
   constructor(roots: ByteString[], spelling: Spelling['kind'], options: JailOptions & { from?: string }) {
     this.mode = options.mode ?? (roots.every(canPinByDescriptor) ? 'descriptor' : 'portable');
+    const mayOpenAtOnce = this.mode === 'descriptor' && options.opening !== 'after-finding';
+    const callsToUse = mayOpenAtOnce ? systemCalls : () => undefined;
     const pinWithin = this.mode === 'descriptor' ? pinByDescriptor : pinByPath;
     const isRelative = spelling === 'relative';
-    this.#bounds = isRelative ? boundsOf(roots[0]!, roots) : boundsOf('/' as ByteString, roots);
+    const bounds = isRelative ? boundsOf(roots[0]!, roots) : boundsOf('/' as ByteString, roots);
+    this.#start = startOf(bounds.start);
     this.#way = new JailWay(
-      pinWithin(this.#bounds),
-      isRelative ? { kind: spelling } : { kind: spelling, from: options.from, anywhere: pinWithin(EVERYTHING) },
+      pinWithin(bounds, callsToUse),
+      isRelative
+        ? { kind: spelling }
+        : { kind: spelling, from: options.from, anywhere: pinWithin(EVERYTHING, callsToUse) },
     );
     this.roots = roots.map(toText);
     this.isProtected = options.isProtected ?? (() => false);
-    const mayOpenAtOnce = this.mode === 'descriptor' && options.opening !== 'after-finding';
-    this.#openAtOnce = mayOpenAtOnce ? openAtOnceWithin(this.#bounds) : undefined;
+    this.#openAtOnce = mayOpenAtOnce ? openAtOnceWithin(bounds) : undefined;
   }
 
   get opening(): JailOpening {
@@ -142,7 +149,7 @@ export class Jail {
   }
 
   #absolute(relativePath: string): string {
-    return join(toText(this.#bounds.start), relativePath);
+    return relativePath === '' ? this.#start || '/' : `${this.#start}/${relativePath}`;
   }
 
   #entry(parts: string[], path: string): JailEntry {

@@ -16,9 +16,19 @@ import {
   type Stats,
 } from 'node:fs';
 
-import { toText, type ByteString } from './byte-string.ts';
+import type { ByteString } from './byte-string.ts';
 import { DESCRIPTORS } from './own-descriptors.ts';
-import { changedMeanwhile, closingOnFailure, pathInside, type Bounds, type Pin, type PinPath } from './pin.ts';
+import {
+  changedMeanwhile,
+  closingOnFailure,
+  pathInside,
+  startOf,
+  type Bounds,
+  type LinklessPath,
+  type Pin,
+  type PinPath,
+} from './pin.ts';
+import type { SystemCalls } from './system-calls.ts';
 
 // Not in node:fs; the same number on every architecture that Node supports.
 const O_PATH = 0o10000000;
@@ -26,9 +36,13 @@ const O_PATH = 0o10000000;
 /** A file replaced by rename while we look is gone under our hand; the next look finds its successor. */
 const LOOKS = 8;
 
-export function pinByDescriptor(bounds: Bounds): PinPath {
-  const start = toText(bounds.start);
+/** `callsToUse` are asked for at the first path: who never works with files does not load them. */
+export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | undefined): PinPath {
+  const start = startOf(bounds.start);
   return (parts) => {
+    const pin = pinLinkless(bounds.linkless(parts), callsToUse());
+    if (pin) return pin;
+
     for (let look = 0; look < LOOKS; look++) {
       const fd = openSync(`${start}/${parts.join('/')}`, O_PATH);
       const pin = closingOnFailure(fd, () => inspect(bounds, fd));
@@ -39,6 +53,12 @@ export function pinByDescriptor(bounds: Bounds): PinPath {
     }
     throw changedMeanwhile('ENOENT');
   };
+}
+
+/** Where no link stands on the way, the path asked for is the one that the kernel would tell. */
+function pinLinkless(path: LinklessPath | undefined, calls: SystemCalls | undefined): Pin | undefined {
+  const fd = path && calls?.openLinkless(path.absolute, O_PATH);
+  return fd === undefined ? undefined : closingOnFailure(fd, () => new DescriptorPin(fd, path!.relative));
 }
 
 /** Whether the kernel tells this process what its descriptors are, and tells it of this directory. */

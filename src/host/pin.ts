@@ -6,7 +6,7 @@
  */
 import { closeSync, type Stats } from 'node:fs';
 
-import { toText, type ByteString } from './byte-string.ts';
+import { toBytes, toText, type ByteString } from './byte-string.ts';
 
 export interface Pin {
   /** Canonical path from the root with `/`; empty for the root itself. */
@@ -53,12 +53,36 @@ export interface Bounds {
   readonly start: ByteString;
   /** The path from `start`; undefined when it lies outside. */
   relative(canonical: ByteString): string | undefined;
+  /** Where names from `start` lead if no link stands on the way; undefined when that lies outside. */
+  linkless(names: readonly string[]): LinklessPath | undefined;
+}
+
+/** The same place from the root of the file system and from where paths start. */
+export interface LinklessPath {
+  absolute: string;
+  relative: string;
 }
 
 /** What lies below one of the roots, told from where paths start. */
 export function boundsOf(start: ByteString, roots: readonly ByteString[]): Bounds {
   const isInside = (path: ByteString) => roots.some((root) => pathBelow(root, path) !== undefined);
-  return { start, relative: (path) => (isInside(path) ? pathBelow(start, path) : undefined) };
+  const isAllInside = isInside(start);
+  const beginning = startOf(start);
+  return {
+    start,
+    relative: (path) => (isInside(path) ? pathBelow(start, path) : undefined),
+    linkless(names) {
+      // What is no character comes to the kernel as U+FFFD, and so it has to be told.
+      const relative = names.join('/').toWellFormed();
+      const absolute = `${beginning}/${relative}`;
+      return isAllInside || isInside(toBytes(absolute)) ? { absolute, relative } : undefined;
+    },
+  };
+}
+
+/** The start as the beginning of an absolute path: with `/` and names behind it, it is one. */
+export function startOf(start: ByteString): string {
+  return start === '/' ? '' : toText(start);
 }
 
 export const EVERYTHING = boundsOf('/' as ByteString, ['/' as ByteString]);

@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, type Bus } from '#contract';
 import { coder } from '#workers/coder';
-import { tempDir, type TempDir } from '#testing';
+import { jailWays, type TempDir, tempDir } from '#testing';
 import { openContext, operations, outcome, snapshot, type Context } from './jail-write-support.ts';
 
 const COMPOSED = 'w\u00e9';
@@ -39,7 +39,7 @@ async function ask(context: Context, name: string, path: string): Promise<string
 /** The code of a refusal, of the call or of its one item. */
 const codeIn = (reply: string) => /\bC2\d\d\b/.exec(reply)?.[0] ?? reply;
 
-describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
+describe.each(jailWays())('%s jail', (_, way) => {
   describe.each([
     ['a name that begins the same', 'ws', 'ws-evil'],
     ['the name in capitals', 'ws', 'WS'],
@@ -61,7 +61,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     test.each(Object.keys(requests))('%s refuses every way to it', async (name) => {
       await using dir = await setUp();
       const before = snapshot(dir.path(sibling));
-      const context = openContext(dir.path(root), mode);
+      const context = openContext(dir.path(root), way);
       const ways = [`../${sibling}`, 'folder', 'absolute', 'chain'].flatMap((way) => [`${way}/f.txt`, `${way}/new`]);
       const replies = await Promise.all([...ways, 'file/x'].map((path) => ask(context, name, path)));
       await coder.close(context);
@@ -74,7 +74,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   test('another spelling of a name inside is another name', async () => {
     await using dir = await tempDir({ 'ws/caf\u00e9.txt': 'composed', 'ws/Notes.txt': 'capital' });
     const areTwins = existsSync(dir.path('ws/cafe\u0301.txt')) || existsSync(dir.path('ws/notes.txt'));
-    const context = openContext(dir.path('ws'), mode);
+    const context = openContext(dir.path('ws'), way);
     const replies = await Promise.all(
       ['cafe\u0301.txt', 'notes.txt', 'caf\u00e9.txt', 'Notes.txt'].map((path) => ask(context, 'read-file', path)),
     );
@@ -100,7 +100,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       async (name) => {
         await using dir = await setUp();
         const before = snapshot(dir.path('ws/secrets'));
-        const context = openContext(dir.path('ws'), mode);
+        const context = openContext(dir.path('ws'), way);
         const names = ['deep/.env', './keys//a.pem', 'secrets/plain.txt', 'folder/plain.txt', 'deep/../deep/.env'];
         // A link that is removed goes itself.
         const links = name === 'delete-file' ? [] : ['notes', 'chain'];
@@ -114,7 +114,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
 
     test('is in no search, and a list and a tree show its name and nothing of it', async () => {
       await using dir = await setUp();
-      const context = openContext(dir.path('ws'), mode);
+      const context = openContext(dir.path('ws'), way);
       const replies = await Promise.all(
         [...['search', 'tree'].map((name) => [name, '.']), ['list-folder', 'secrets'], ['search', 'folder']].map(
           ([name, path]) => ask(context, name!, path!),
@@ -129,7 +129,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     test('with a second name outside the globs is a file like any other: the fence is about names', async () => {
       await using dir = await setUp();
       linkSync(dir.path('ws/deep/.env'), dir.path('ws/hard'));
-      const context = openContext(dir.path('ws'), mode);
+      const context = openContext(dir.path('ws'), way);
       const read = await ask(context, 'read-file', 'hard');
       await coder.close(context);
       expect(read).toContain('SECRET');
@@ -146,7 +146,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   ] as const)('%s through a dangling link that leads out makes nothing there: %s', async (operation, path) => {
     await using dir = await tempDir({ 'ws/plain': '', 'ws/dangling': { symlink: '../outside/new' }, 'outside/': '' });
     const before = snapshot(dir.path('outside'));
-    const context = openContext(dir.path('ws'), mode);
+    const context = openContext(dir.path('ws'), way);
     expect(await outcome(operations[operation](context, path))).toBe('refused');
     await coder.close(context);
     expect(snapshot(dir.path('outside'))).toEqual(before);

@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
-import { HostError, type JailMode } from '#host';
+import { HostError, type JailChoice } from '#host';
 import { coder } from '#workers/coder';
 import { openCoder } from '../../src/workers/coder/worker.ts';
 
@@ -10,8 +10,8 @@ export type Context = ReturnType<typeof openCoder>;
 
 const { signal } = new AbortController();
 
-export function openContext(base_path: string, mode?: JailMode): Context {
-  return openCoder(parseConfig(coder.config, { base_path, fsync: false }, 'coder'), silentLog, mode);
+export function openContext(base_path: string, way?: JailChoice): Context {
+  return openCoder(parseConfig(coder.config, { base_path, fsync: false }, 'coder'), silentLog, way);
 }
 
 /** A failure that was answered, as opposed to a bug. */

@@ -9,7 +9,7 @@ import { lstatSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { coder } from '#workers/coder';
-import { tempDir } from '#testing';
+import { jailWays, tempDir } from '#testing';
 import {
   FILE_ITSELF,
   FOLDER_ABOVE,
@@ -25,44 +25,46 @@ import {
 import { openContext, operations, outcome, snapshot } from './jail-write-support.ts';
 
 /** Each of the attacks below. */
-const ROUNDS = process.env.WORKCELL_SOAK ? 16_000 : 1600;
+const ROUNDS = process.env.WORKCELL_SOAK ? 8000 : 800;
 
 const fresh = (round: number) => `a/b/c/new-${round}`;
 const freshDeep = (round: number) => `a/b/c/deep-${round}/x/y`;
 const file = () => 'a/b/c/f.txt';
 const tree = () => 'a/b/c/tree';
 
-describe.skipIf(process.platform !== 'linux')('C109 a name that is swapped for a link out', () => {
-  test.each([
-    ['create', 'a folder above', FOLDER_ABOVE, fresh, nothing],
-    ['create', 'a folder above what is missing', FOLDER_ABOVE, freshDeep, nothing],
-    ['create', 'the file', FILE_ITSELF, file, makeLink],
-    ['update', 'a folder above', FOLDER_ABOVE, file, nothing],
-    ['update', 'the file', FILE_ITSELF, file, makeLink],
-    ['delete', 'a folder above', FOLDER_ABOVE, file, makeFile],
-    ['deleteTree', 'a folder above', FOLDER_ABOVE, tree, makeTree],
-    ['deleteTree', 'a folder in it', IN_THE_TREE, tree, makeTree],
-    ['makeDirectory', 'a folder above', FOLDER_ABOVE, freshDeep, nothing],
-    ['chmod', 'a folder above', FOLDER_ABOVE, file, nothing],
-    ['chmod', 'the file', FILE_ITSELF, file, nothing],
-    ['renameFrom', 'a folder above', FOLDER_ABOVE, file, makeFile],
-    ['renameTo', 'a folder above', FOLDER_ABOVE, fresh, makePlain],
-  ] as const)(
-    '%s with %s swapped',
-    async (operation, what, swap, path, prepare) => {
-      await using place = await racePlace();
-      const context = openContext(place.workspace);
-      const title = `${operation} with ${what}`;
-      await race(place, { title, swap, prepare, rounds: ROUNDS }, (round) =>
-        outcome(operations[operation](context, path(round))),
-      );
-      await coder.close(context);
-    },
-    600_000,
-  );
-});
+describe.skipIf(process.platform !== 'linux').each(jailWays('descriptor'))(
+  'C109 %s: a name that is swapped for a link out',
+  (title, way) => {
+    test.each([
+      ['create', 'a folder above', FOLDER_ABOVE, fresh, nothing],
+      ['create', 'a folder above what is missing', FOLDER_ABOVE, freshDeep, nothing],
+      ['create', 'the file', FILE_ITSELF, file, makeLink],
+      ['update', 'a folder above', FOLDER_ABOVE, file, nothing],
+      ['update', 'the file', FILE_ITSELF, file, makeLink],
+      ['delete', 'a folder above', FOLDER_ABOVE, file, makeFile],
+      ['deleteTree', 'a folder above', FOLDER_ABOVE, tree, makeTree],
+      ['deleteTree', 'a folder in it', IN_THE_TREE, tree, makeTree],
+      ['makeDirectory', 'a folder above', FOLDER_ABOVE, freshDeep, nothing],
+      ['chmod', 'a folder above', FOLDER_ABOVE, file, nothing],
+      ['chmod', 'the file', FILE_ITSELF, file, nothing],
+      ['renameFrom', 'a folder above', FOLDER_ABOVE, file, makeFile],
+      ['renameTo', 'a folder above', FOLDER_ABOVE, fresh, makePlain],
+    ] as const)(
+      '%s with %s swapped',
+      async (operation, what, swap, path, prepare) => {
+        await using place = await racePlace();
+        const context = openContext(place.workspace, way);
+        await race(place, { title: `${title}: ${operation} with ${what}`, swap, prepare, rounds: ROUNDS }, (round) =>
+          outcome(operations[operation](context, path(round))),
+        );
+        await coder.close(context);
+      },
+      600_000,
+    );
+  },
+);
 
-describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
+describe.each(jailWays())('%s jail', (_, way) => {
   const TRAPS = [
     '../outside/f.txt',
     '../ws-evil/f.txt', // a sibling whose name begins the same
@@ -100,7 +102,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     '%s is refused where the way leads out',
     async (name) => {
       await using dir = await traps();
-      const context = openContext(dir.path('ws'), mode);
+      const context = openContext(dir.path('ws'), way);
       const before = snapshot(dir.root);
       for (const path of [...TRAPS, ...(FOLLOWING.has(name) ? LINKS : [])]) {
         expect([path, await outcome(operations[name](context, path))]).toEqual([path, 'refused']);
@@ -112,7 +114,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
 
   test.each(['delete', 'deleteTree', 'renameFrom'] as const)('%s acts on a link itself', async (name) => {
     await using dir = await traps();
-    const context = openContext(dir.path('ws'), mode);
+    const context = openContext(dir.path('ws'), way);
     const outside = () => [...snapshot(dir.path('outside')), ...snapshot(dir.path('ws-evil'))];
     const before = outside();
     for (const path of LINKS) {

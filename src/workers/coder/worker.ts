@@ -15,7 +15,7 @@ import {
   RegexThreads,
   SearchEngine,
   type Jail,
-  type JailMode,
+  type JailChoice,
 } from '#host';
 import { configSchema, type CoderConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
@@ -66,10 +66,10 @@ export const coder = defineWorker({
   },
 });
 
-/** The mode is the best one the system offers unless it is given. */
-export function openCoder(config: CoderConfig, log: Log, mode?: JailMode): CoderContext {
+/** The jail works in the best way that the system offers unless another is chosen. */
+export function openCoder(config: CoderConfig, log: Log, way?: JailChoice): CoderContext {
   const isProtected = refusing('non_accessible_globs', GlobError, () => compileGlobs(config.non_accessible_globs));
-  const jail = refusing('base_path', HostError, () => openJail(config.base_path, { mode, isProtected }));
+  const jail = refusing('base_path', HostError, () => openJail(config.base_path, { ...way, isProtected }));
   if (jail.mode === 'portable') log.warn('the path jail cannot pin files on this system; see SECURITY.md');
 
   return {

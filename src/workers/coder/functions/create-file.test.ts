@@ -3,7 +3,7 @@ import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync, s
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { failureOf, run, tempDir, type TempDir } from '#testing';
+import { failureOf, jailWays, run, type TempDir, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { createFile } from './create-file.ts';
@@ -11,13 +11,13 @@ import { createFile } from './create-file.ts';
 const text = (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8');
 const modeOf = (dir: TempDir, name: string) => statSync(dir.path(name)).mode & 0o7777;
 
-describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
+describe.each(jailWays())('%s jail', (_, way) => {
   const call = (dir: TempDir, payload: unknown) =>
     run(
       createFile,
       payload,
-      { base_path: dir.path('ws'), max_write_bytes: 4096, fsync: mode === 'descriptor' },
-      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, mode) },
+      { base_path: dir.path('ws'), max_write_bytes: 4096, fsync: way.mode === 'descriptor' },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) },
     );
   const create = async (dir: TempDir, path: string, item: object = {}) => {
     const { results } = await call(dir, { files: [{ path, content: 'new', ...item }] });

@@ -3,20 +3,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { failureOf, run, tempDir, type TempDir } from '#testing';
+import { failureOf, jailWays, run, type TempDir, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { deleteFile } from './delete-file.ts';
 
 const namesIn = (dir: TempDir, name: string) => readdirSync(dir.path(name), { recursive: true }).map(String).sort();
 
-describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
+describe.each(jailWays())('%s jail', (_, way) => {
   const call = (dir: TempDir, payload: unknown) =>
     run(
       deleteFile,
       payload,
-      { base_path: dir.path('ws'), fsync: mode === 'descriptor' },
-      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, mode) },
+      { base_path: dir.path('ws'), fsync: way.mode === 'descriptor' },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) },
     );
   const remove = async (dir: TempDir, path: string, options: object = {}) =>
     (await call(dir, { paths: [path], ...options })).results[0]!;

@@ -2,18 +2,18 @@ import { utimesSync, writeFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import { run, tempDir } from '#testing';
+import { jailWays, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { listFolder } from './list-folder.ts';
 
-describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
+describe.each(jailWays())('%s jail', (_, way) => {
   const list = (base_path: string, payload: object = {}, config: object = {}) =>
     run(
       listFolder,
       payload,
       { base_path, ...config },
-      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, mode) },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) },
     );
 
   test('C97 every kind of entry, links not followed', async () => {

@@ -3,20 +3,20 @@ import { utimesSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import { run, tempDir } from '#testing';
+import { jailWays, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { readFile } from './read-file.ts';
 
 const sha256 = (content: string | Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
+describe.each(jailWays())('%s jail', (_, way) => {
   const read = (base_path: string, path: string, config: object = {}) =>
     run(
       readFile,
       { path },
       { base_path, max_read_bytes: 4096, ...config },
-      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, mode) },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) },
     );
 
   test('C01 a file comes with its text, size, mode, time and version', async () => {

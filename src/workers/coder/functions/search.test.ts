@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { announce } from '#contract';
-import { run, tempDir } from '#testing';
+import { jailWays, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { coder } from '../index.ts';
 import { openCoder } from '../worker.ts';
@@ -15,9 +15,9 @@ const lines = ({ content_matches }: Awaited<ReturnType<typeof find>>) =>
   content_matches.map(({ path, line, column, text }) => `${path}:${line}:${column}:${text}`);
 const paths = ({ path_matches }: Awaited<ReturnType<typeof find>>) => path_matches.map(({ path }) => path);
 
-describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
+describe.each(jailWays())('%s jail', (_, way) => {
   const find = (base_path: string, payload: object) =>
-    run(search, payload, { base_path }, { open: (parsed, log) => openCoder(parsed as CoderConfig, log, mode) });
+    run(search, payload, { base_path }, { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) });
 
   test('C20 a literal is found with its line and column', async () => {
     await using dir = await tempDir({ 'notes.md': 'hello\ngoodbye world\n' });

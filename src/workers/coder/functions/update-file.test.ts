@@ -3,7 +3,18 @@ import { chmodSync, linkSync, lstatSync, readFileSync, statSync, utimesSync, wri
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { failureOf, insert, remove, replace, run, tempDir, updateCases, updateLines, type TempDir } from '#testing';
+import {
+  failureOf,
+  insert,
+  jailWays,
+  remove,
+  replace,
+  run,
+  type TempDir,
+  tempDir,
+  updateCases,
+  updateLines,
+} from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { updateFile } from './update-file.ts';
@@ -149,10 +160,10 @@ test('the caps are inclusive, before and after the edit', async () => {
   expect(text(dir, 'full')).toBe('x'.repeat(4096));
 });
 
-describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
+describe.each(jailWays())('%s jail', (_, way) => {
   const updateIn = async (dir: TempDir, path: string, ops: object[]) => {
     const config = { base_path: dir.path('ws'), fsync: true };
-    const open = (parsed: unknown, log: Parameters<typeof openCoder>[1]) => openCoder(parsed as CoderConfig, log, mode);
+    const open = (parsed: unknown, log: Parameters<typeof openCoder>[1]) => openCoder(parsed as CoderConfig, log, way);
     return (await run(updateFile, { files: [{ path, ops }] }, config, { open })).results[0]!;
   };
 
