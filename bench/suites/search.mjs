@@ -17,9 +17,11 @@ import { StdioServer } from './files/stdio-client.mjs';
 import { corpora } from './search/corpora.mjs';
 import { searchByPeer } from './search/desktop-commander.mjs';
 import { openEngine, search } from './search/engine.mjs';
+import { measureFidelity } from './search/fidelity.mjs';
 import { measureFreshness } from './search/freshness.mjs';
 import { rg } from './search/rg.mjs';
 import { longestTurnMs } from './search/turns.mjs';
+import { startStandIn, STAND_IN } from './stand-in/stand-in.mjs';
 
 export const name = 'search';
 export const description =
@@ -32,6 +34,8 @@ const COMMON = 'import';
 const REGEX = 'use(Memo|Callback)\\(\\s*\\(\\)\\s*=>';
 const REGEX_WITHOUT_LITERAL = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
 
+const CODER = fileURLToPath(new URL('./files/stdio-coder.mjs', import.meta.url));
+
 const RG = 'rg';
 const OURS = 'ours';
 
@@ -41,7 +45,10 @@ export async function run(harness) {
   await compareWarm(harness, trees.medium);
   await compareOverBudget(harness, trees.large);
   await measureTurns(harness, trees.medium);
+  measureFidelity(harness);
   await compareWithPeer(harness, trees.medium);
+  await compareWithStandIn(harness, trees.medium, { size: 'medium', rounds: 15, times: 2.5 });
+  await compareWithStandIn(harness, trees.large, { size: 'large', rounds: 9, times: 4 });
 }
 
 async function compareCold(harness, { small, medium, large }) {
@@ -119,9 +126,8 @@ async function compareWithPeer(harness, root) {
   const peer = await startDesktopCommander(home);
   if (!peer) return;
 
-  const coder = fileURLToPath(new URL('./files/stdio-coder.mjs', import.meta.url));
-  const cold = await StdioServer.start([coder, root, JSON.stringify({ index: 'off' })]);
-  const warm = await StdioServer.start([coder, root]);
+  const cold = await StdioServer.start([CODER, root, JSON.stringify({ index: 'off' })]);
+  const warm = await StdioServer.start([CODER, root]);
   try {
     await sleep(2000);
     for (const query of [NOTHING, SOME]) {
@@ -145,6 +151,35 @@ async function compareWithPeer(harness, root) {
   } finally {
     await Promise.all([peer.stop(), cold.stop(), warm.stop()]);
     rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** The same, beside the plain way in Rust. */
+async function compareWithStandIn(harness, root, { size, rounds, times }) {
+  const standIn = await startStandIn(root);
+  if (!standIn) return;
+
+  const cold = await StdioServer.start([CODER, root, JSON.stringify({ index: 'off' })]);
+  try {
+    const ask = (server, query) => server.call('coder::search', { query });
+    const [theirs, ours] = await Promise.all([standIn, cold].map((server) => ask(server, SOME)));
+    const counts = [theirs, ours].map((answer) => JSON.parse(answer).content_matches.length);
+    if (counts[0] !== counts[1]) throw new Error(`the two find different things: ${counts.join(' and ')}`);
+
+    const comparison = await harness.compare({
+      title: `over MCP, reading ${size}: ${NOTHING}`,
+      base: STAND_IN,
+      cases: {
+        [STAND_IN]: async () => void (await ask(standIn, NOTHING)),
+        'coder, reading': async () => void (await ask(cold, NOTHING)),
+      },
+      rounds,
+    });
+    const faster = 1 / comparison.ratio('time', 'coder, reading', STAND_IN);
+    const goal = `≥ ${times} times as fast as the ${STAND_IN}`;
+    harness.bar({ id: `S8 ${size}`, goal, measured: `${formatNumber(faster)} times`, met: faster >= times });
+  } finally {
+    await Promise.all([standIn.stop(), cold.stop()]);
   }
 }
 

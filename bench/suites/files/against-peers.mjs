@@ -9,6 +9,7 @@ import { rgPath } from '@vscode/ripgrep';
 
 import { formatMs, formatNumber } from '../../units.mjs';
 import { DESKTOP_COMMANDER, SERVER_FILESYSTEM, startDesktopCommander, startServerFilesystem } from './peers.mjs';
+import { startStandIn, STAND_IN } from '../stand-in/stand-in.mjs';
 import { StdioServer } from './stdio-client.mjs';
 
 const OURS = 'coder';
@@ -35,13 +36,17 @@ export async function comparePeers(harness, corpus) {
     servers[IN_MEMORY] = await StdioServer.start([coder, corpus.path('tree')]);
     servers[SERVER_FILESYSTEM] = await startServerFilesystem(corpus.root);
     servers[DESKTOP_COMMANDER] = await startDesktopCommander(corpus.path('home'));
+    servers[STAND_IN] = await startStandIn(corpus.root);
     for (const operation of operations(corpus)) await compareOperation(harness, servers, operation);
   } finally {
     await Promise.all(Object.values(servers).map((server) => server?.stop()));
   }
 }
 
-/** `cases` are requests by server; `bars` say how many times faster ours has to be, which is each of `ours`. */
+/**
+ * `cases` are requests by server; `bars` say how many times faster ours has to be, which is each of `ours`, and `limits`
+ * how many times the other's time it may take.
+ */
 function operations(corpus) {
   const everything = { path: 'tree', max_depth: 100, per_folder_limit: 100_000 };
   const find = { query: 'module-3', include_globs: ['**/module-3.ts'], search_content: false };
@@ -70,11 +75,13 @@ function operations(corpus) {
     {
       id: 'T1',
       title: 'A tree of 364 folders and 2,184 files, as it is shown when nothing else is said',
-      note: 'The first peer always shows everything, and only names; the second was asked for four levels of names. Ours has the size and time of every entry, and goes four levels deep unless told otherwise.',
+      note: 'The first peer always shows everything, and only names; the second was asked for four levels of names. Ours has the size and time of every entry, and goes four levels deep unless told otherwise, as the stand-in does.',
       bars: { [SERVER_FILESYSTEM]: 3 },
+      limits: { [STAND_IN]: 1.3 },
       cases: {
         [SERVER_FILESYSTEM]: (ask) => ask('directory_tree', { path: corpus.path('tree') }),
         [DESKTOP_COMMANDER]: (ask) => ask('list_directory', { path: corpus.path('tree'), depth: 4 }),
+        [STAND_IN]: (ask) => ask('coder::tree', { path: 'tree' }),
         [OURS]: (ask) => ask('coder::tree', { path: 'tree' }),
         [`${OURS}, everything`]: (ask) => ask('coder::tree', everything),
       },
@@ -134,7 +141,18 @@ function editing(corpus) {
 }
 
 async function compareOperation(harness, servers, operation) {
-  const { id, title, note, bars, ours = [OURS], calls = 1, warmUps = 0, prepare = () => {}, cases } = operation;
+  const {
+    id,
+    title,
+    note,
+    bars,
+    limits = {},
+    ours = [OURS],
+    calls = 1,
+    warmUps = 0,
+    prepare = () => {},
+    cases,
+  } = operation;
   const there = Object.entries(cases).filter(([name]) => name in servers === false || servers[name]);
   const repeated = ([name, request]) => {
     const server = servers[name] ?? servers[OURS];
@@ -159,6 +177,12 @@ async function compareOperation(harness, servers, operation) {
         measured: `${formatNumber(times)} × (${formatMs(comparison.median('time', name))})`,
         met: times >= atLeast,
       });
+    }
+    for (const [peer, atMost] of Object.entries(limits)) {
+      if (!(peer in runs)) continue;
+      const times = comparison.ratio('time', name, peer);
+      const goal = `≤ ${atMost} × the time of the ${peer}`;
+      harness.bar({ id, goal, measured: `${formatNumber(times)} ×`, met: times <= atMost });
     }
   }
 }

@@ -8,9 +8,14 @@ export class StdioServer {
   #waiting = new Map();
   #lastId = 0;
 
-  static async start(args, env = process.env) {
+  /** One that runs in Node. */
+  static start(args, env) {
+    return StdioServer.startProgram(process.execPath, args, env);
+  }
+
+  static async startProgram(program, args, env = process.env) {
     const server = new StdioServer();
-    server.#child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'], env });
+    server.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], env });
     createInterface({ input: server.#child.stdout }).on('line', (line) => server.#receive(JSON.parse(line)));
     server.#child.on('exit', (code) => server.#giveUp(new Error(`${args[0]} ended with ${code}`)));
     const clientInfo = { name: 'bench', version: '0' };
