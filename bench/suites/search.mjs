@@ -163,8 +163,7 @@ async function compareWithStandIn(harness, root, { size, rounds, times }) {
   try {
     const ask = (server, query) => server.call('coder::search', { query });
     const [theirs, ours] = await Promise.all([standIn, cold].map((server) => ask(server, SOME)));
-    const counts = [theirs, ours].map((answer) => JSON.parse(answer).content_matches.length);
-    if (counts[0] !== counts[1]) throw new Error(`the two find different things: ${counts.join(' and ')}`);
+    if (placesIn(theirs) !== placesIn(ours)) throw new Error('the two find different things');
 
     const comparison = await harness.compare({
       title: `over MCP, reading ${size}: ${NOTHING}`,
@@ -181,6 +180,15 @@ async function compareWithStandIn(harness, root, { size, rounds, times }) {
   } finally {
     await Promise.all([standIn.stop(), cold.stop()]);
   }
+}
+
+/** In one order: the stand-in goes through folders as they come. */
+function placesIn(answer) {
+  const { content_matches: matches } = JSON.parse(answer);
+  return matches
+    .map(({ path, line, column }) => `${path}:${line}:${column}`)
+    .sort()
+    .join('\n');
 }
 
 /** How many times rg's time ours is. */

@@ -37,7 +37,16 @@ type Handle = FunctionDef<Context>['handle'];
 const request = z.object({ name: z.string().default('you'), n: z.int().optional() });
 const bus = {} as Bus;
 
-async function run(handle: Handle, payload?: unknown, options: { deadlineMs?: number; control?: CallControl } = {}) {
+function functionOf(handle: Handle, deadlineMs?: number): FunctionDef<Context> {
+  const shape = { id: 'test::fn', summary: '', effect: 'read' as const, request, response: z.unknown() };
+  return { ...shape, errors: [], examples: [], deadlineMs, handle };
+}
+
+function run(handle: Handle, payload?: unknown, options: { deadlineMs?: number; control?: CallControl } = {}) {
+  return call(functionOf(handle, options.deadlineMs), payload, options.control);
+}
+
+async function call(fn: FunctionDef<Context>, payload: unknown, control = new CallControl()) {
   const logged: [string, LogFields | undefined][] = [];
   const log = {
     debug() {},
@@ -45,18 +54,6 @@ async function run(handle: Handle, payload?: unknown, options: { deadlineMs?: nu
     warn() {},
     error: (...line: [string, LogFields?]) => void logged.push([line[0], line[1]]),
   };
-  const fn: FunctionDef<Context> = {
-    id: 'test::fn',
-    summary: '',
-    effect: 'read',
-    request,
-    response: z.unknown(),
-    errors: [],
-    examples: [],
-    deadlineMs: options.deadlineMs,
-    handle,
-  };
-  const control = options.control ?? new CallControl();
   const reply = await answer(
     { def: worker, context: { prefix: '>' } },
     fn,
@@ -209,6 +206,14 @@ describe('the deadline', () => {
     await vi.advanceTimersByTimeAsync(DEFAULT_DEADLINE_MS);
     expect(controls.map(({ signal }) => signal.aborted)).toEqual([false, false]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is watched by one timer for all calls of a function', async () => {
+    const fn = functionOf(() => new Promise(() => {}), 50);
+    const running = Array.from({ length: 3 }, () => call(fn, {}));
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(await Promise.all(running)).toHaveLength(3);
   });
 
   test('a handler that fails after it was too late disturbs nobody', async () => {

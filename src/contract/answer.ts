@@ -95,8 +95,17 @@ export async function answer<Context>(
   }
 }
 
-/** Calls of one function have equally long. */
+/** Calls of one function may all take the same time. */
 const deadlines = new WeakMap<FunctionDef<never>, Deadlines>();
+
+function deadlinesOf(fn: FunctionDef<never>, ms: number): Deadlines {
+  const known = deadlines.get(fn);
+  if (known) return known;
+
+  const made = new Deadlines(ms);
+  deadlines.set(fn, made);
+  return made;
+}
 
 function beforeDeadline<T>(
   work: Promise<T>,
@@ -105,10 +114,8 @@ function beforeDeadline<T>(
   control: CallControl,
 ): Promise<T> {
   const deadlineMs = fn.deadlineMs ?? DEFAULT_DEADLINE_MS;
-  const known = deadlines.get(fn) ?? new Deadlines(deadlineMs);
-  deadlines.set(fn, known);
   return new Promise((resolve, reject) => {
-    const running = known.start(() => {
+    const running = deadlinesOf(fn, deadlineMs).start(() => {
       const failure = def.failures.deadline(deadlineMs);
       control.abort(failure);
       reject(failure);

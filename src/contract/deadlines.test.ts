@@ -39,3 +39,37 @@ test('what is started when all others are done has its whole time', async () => 
   await vi.advanceTimersByTimeAsync(1);
   expect(isExpired).toBe(true);
 });
+
+test('one that is over may start another, which has its time by the same timer', async () => {
+  const deadlines = new Deadlines(100);
+  let count = 0;
+  const again = () => {
+    count++;
+    deadlines.start(again);
+  };
+  deadlines.start(again);
+  deadlines.start(() => {});
+  await vi.advanceTimersByTimeAsync(500);
+  expect(count).toBe(5);
+  expect(vi.getTimerCount()).toBe(1);
+});
+
+test('one that throws when it is over takes no other with it', async () => {
+  const deadlines = new Deadlines(100);
+  let isExpired = false;
+  deadlines.start(() => {
+    throw new Error('over');
+  });
+  deadlines.start(() => (isExpired = true));
+  expect(() => vi.advanceTimersByTime(100)).toThrow('over');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(isExpired).toBe(true);
+});
+
+test('no process waits for what is due', () => {
+  vi.useRealTimers();
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  new Deadlines(100).start(() => {}).done();
+  expect((timers.mock.results[0]!.value as NodeJS.Timeout).hasRef()).toBe(false);
+  timers.mockRestore();
+});

@@ -14,7 +14,7 @@ export class Deadlines {
     this.#ms = ms;
   }
 
-  /** Calls `expire`, which must not throw, when the time is over, unless it is said to be done before. */
+  /** Calls `expire` when the time is over, unless it is said to be done before. */
   start(expire: () => void): { done: () => void } {
     const running = { dueAt: performance.now() + this.#ms, expire };
     this.#running.add(running);
@@ -24,17 +24,22 @@ export class Deadlines {
 
   #ringIn(ms: number): void {
     this.#isSet = true;
-    // No process waits for it that has nothing else to do.
+    // Whoever waits for a call keeps its process by a connection or a timer of its own.
     setTimeout(() => this.#ring(), ms).unref();
   }
 
   #ring(): void {
-    this.#isSet = false;
     const now = performance.now();
-    for (const running of this.#running) {
-      if (running.dueAt > now) return this.#ringIn(running.dueAt - now);
-      this.#running.delete(running);
-      running.expire();
+    try {
+      for (const running of this.#running) {
+        if (running.dueAt > now) break;
+        this.#running.delete(running);
+        running.expire();
+      }
+    } finally {
+      const [next] = this.#running;
+      if (next) this.#ringIn(Math.max(next.dueAt - now, 0));
+      else this.#isSet = false;
     }
   }
 }

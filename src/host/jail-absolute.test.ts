@@ -38,6 +38,20 @@ describe.each(jailWays())('absolute jail, %s', (_, way) => {
   const jailOn = (dir: Dir, options = {}) =>
     openAbsoluteJail([dir.path('ws'), dir.path('second')], { ...way, ...options });
 
+  test('a name that reads like a root as bytes is another one', async () => {
+    // The bytes of the first, one by one as characters, are the second.
+    await using dir = await tempDir({ 'é/f.txt': 'in', 'Ã©/f.txt': 'out' });
+    const jail = openAbsoluteJail([dir.path('é')], way);
+    expect(outcome(jail, dir.path('é/f.txt'))).toBe(dir.path('é/f.txt'));
+    expect(outcome(jail, dir.path('Ã©/f.txt'))).toBe('escape');
+  });
+
+  test('the root of the file system is a root, and is told as it is', () => {
+    const jail = openAbsoluteJail(['/'], way);
+    using entry = jail.entry('/');
+    expect([entry.isRoot, jail.keyOf(entry)]).toEqual([true, '/']);
+  });
+
   test('opens what lies in any of its directories, however the way there is spelled', async () => {
     await using dir = await tempDir(FILES);
     const jail = jailOn(dir);

@@ -4,7 +4,7 @@
  * The directory is held and the name is never followed, so a change happens there, whatever is
  * swapped meanwhile.
  */
-import { closeSync, constants, fsync, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
+import { closeSync, constants, fsync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
 import type { ByteString } from './byte-string.ts';
@@ -13,8 +13,6 @@ import { JailDir } from './jail-dir.ts';
 import { JailFile, READ_FLAGS } from './jail-file.ts';
 import { applyPermissions, type Permissions } from './permissions.ts';
 import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
-
-const OPEN_FLAGS = READ_FLAGS | constants.O_NOFOLLOW;
 
 const syncLater = promisify(fsync);
 
@@ -66,10 +64,20 @@ export class JailEntry {
       if (this.#missing[0] !== undefined) throwWhyMissing(this.#directory.at(this.#missing[0]));
       this.#directory.recheck();
       const result = call(this.#directory.at(name));
-      this.#directory.recheck();
+      this.#recheckFor(result);
       return result;
     } catch (error) {
       throw HostError.fromErrno(error, this.path);
+    }
+  }
+
+  /** What was opened is let go of when it may have been something else. */
+  #recheckFor(result: unknown): void {
+    try {
+      this.#directory.recheck();
+    } catch (error) {
+      if (result instanceof JailFile) result.close();
+      throw error;
     }
   }
 
@@ -82,8 +90,11 @@ export class JailEntry {
   /** Opens the file there for reading. */
   open(): JailFile {
     // A FIFO or a device feels being opened. Only one that has just taken the place of a file is not noticed before.
-    const file = this.stat?.isFile() && this.act((at) => JailFile.ofOpened(openSync(at, OPEN_FLAGS), this));
-    return file || this.#hold((pin) => JailFile.of(pin, this.path));
+    if (this.stat?.isFile()) {
+      const file = this.act(() => JailFile.ofOpened(this.#directory.openChild(this.#name, READ_FLAGS), this));
+      if (file) return file;
+    }
+    return this.#hold((pin) => JailFile.of(pin, this.path));
   }
 
   /** Holds the directory there. */

@@ -6,7 +6,7 @@
  */
 import { JailFile, READ_FLAGS } from './jail-file.ts';
 import type { Bounds } from './pin.ts';
-import { systemCalls } from './system-calls.ts';
+import type { SystemCalls } from './system-calls.ts';
 
 export interface AskedFile {
   /** The names that lead there from where the bounds start. */
@@ -19,7 +19,7 @@ export interface AskedFile {
 export type OpenAtOnce = (asked: AskedFile) => JailFile | undefined;
 
 /** The calls are asked for at the first file: who never reads does not load them. */
-export function openAtOnceWithin(bounds: Bounds, callsToUse = systemCalls): OpenAtOnce {
+export function openAtOnceWithin(bounds: Bounds, callsToUse: () => SystemCalls | undefined): OpenAtOnce {
   return ({ parts, path, isProtected }) => {
     const calls = callsToUse();
     if (!calls) return undefined;

@@ -187,6 +187,8 @@ describe.each(jailWays())('%s jail', (_, way) => {
 
     expect(outcome(jail, 'pipe')).toBe('not-a-file');
     expect(outcome(jail, 'out')).toBe('escape');
+    using target = jail.target('pipe');
+    expect(() => target.open()).toThrow('pipe is not a regular file');
     expect(writers.map((writer) => writer.exitCode)).toEqual([null, null]);
     // Whoever really reads finds the writers still there.
     const read = ['ws/pipe', 'pipe'].map((name) => execFileSync('cat', [dir.path(name)], { timeout: 5000 }).toString());

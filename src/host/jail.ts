@@ -16,8 +16,8 @@ import { openAtOnceWithin, type OpenAtOnce } from './jail-open.ts';
 import { JailWay, type Spelling } from './jail-way.ts';
 import { canPinByDescriptor, pinByDescriptor } from './pin-by-descriptor.ts';
 import { pinByPath, realPath } from './pin-by-path.ts';
-import { boundsOf, EVERYTHING, startOf, type Pin } from './pin.ts';
-import { systemCalls } from './system-calls.ts';
+import { boundsOf, EVERYTHING, prefixOf, type Bounds, type Pin } from './pin.ts';
+import { systemCalls, type SystemCalls } from './system-calls.ts';
 
 /** How sure the jail can be that what it checked is what it opened; see `pin.ts`. */
 export type JailMode = 'descriptor' | 'portable';
@@ -68,38 +68,40 @@ export class Jail {
   /** The canonical directories it is on. */
   readonly roots: readonly string[];
   readonly isProtected: (relativePath: string) => boolean;
-  /** Where relative paths start, as the beginning of an absolute one. */
-  readonly #start: string;
+  /** What a relative path begins with to be absolute. */
+  readonly #prefix: string;
   readonly #way: JailWay;
-  readonly #openAtOnce: OpenAtOnce | undefined;
+  /** Nothing where files are found before they are opened. */
+  readonly #callsToUse: () => SystemCalls | undefined;
+  readonly #openAtOnce: OpenAtOnce;
 
   constructor(roots: ByteString[], spelling: Spelling['kind'], options: JailOptions & { from?: string }) {
     this.mode = options.mode ?? (roots.every(canPinByDescriptor) ? 'descriptor' : 'portable');
     const mayOpenAtOnce = this.mode === 'descriptor' && options.opening !== 'after-finding';
     const callsToUse = mayOpenAtOnce ? systemCalls : () => undefined;
-    const pinWithin = this.mode === 'descriptor' ? pinByDescriptor : pinByPath;
+    const pinWithin = (within: Bounds) =>
+      this.mode === 'descriptor' ? pinByDescriptor(within, callsToUse) : pinByPath(within);
     const isRelative = spelling === 'relative';
     const bounds = isRelative ? boundsOf(roots[0]!, roots) : boundsOf('/' as ByteString, roots);
-    this.#start = startOf(bounds.start);
+    this.#prefix = prefixOf(bounds.start);
     this.#way = new JailWay(
-      pinWithin(bounds, callsToUse),
-      isRelative
-        ? { kind: spelling }
-        : { kind: spelling, from: options.from, anywhere: pinWithin(EVERYTHING, callsToUse) },
+      pinWithin(bounds),
+      isRelative ? { kind: spelling } : { kind: spelling, from: options.from, anywhere: pinWithin(EVERYTHING) },
     );
     this.roots = roots.map(toText);
     this.isProtected = options.isProtected ?? (() => false);
-    this.#openAtOnce = mayOpenAtOnce ? openAtOnceWithin(bounds) : undefined;
+    this.#callsToUse = callsToUse;
+    this.#openAtOnce = openAtOnceWithin(bounds, callsToUse);
   }
 
   get opening(): JailOpening {
-    return this.#openAtOnce && systemCalls() ? 'at-once' : 'after-finding';
+    return this.#callsToUse() ? 'at-once' : 'after-finding';
   }
 
   /** Opens a regular file for reading. */
   open(path: string): JailFile {
     const parts = this.#way.parse(path);
-    return this.#openAtOnce?.({ parts, path, isProtected: this.isProtected }) ?? this.#openFound(parts, path);
+    return this.#openAtOnce({ parts, path, isProtected: this.isProtected }) ?? this.#openFound(parts, path);
   }
 
   #openFound(parts: string[], path: string): JailFile {
@@ -149,7 +151,7 @@ export class Jail {
   }
 
   #absolute(relativePath: string): string {
-    return relativePath === '' ? this.#start || '/' : `${this.#start}/${relativePath}`;
+    return relativePath === '' ? this.#prefix || '/' : `${this.#prefix}/${relativePath}`;
   }
 
   #entry(parts: string[], path: string): JailEntry {

@@ -22,7 +22,7 @@ import {
   changedMeanwhile,
   closingOnFailure,
   pathInside,
-  startOf,
+  prefixOf,
   type Bounds,
   type LinklessPath,
   type Pin,
@@ -38,13 +38,13 @@ const LOOKS = 8;
 
 /** `callsToUse` are asked for at the first path: who never works with files does not load them. */
 export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | undefined): PinPath {
-  const start = startOf(bounds.start);
+  const prefix = prefixOf(bounds.start);
   return (parts) => {
-    const pin = pinLinkless(bounds.linkless(parts), callsToUse());
-    if (pin) return pin;
+    const linkless = pinLinkless(bounds.linkless(parts), callsToUse());
+    if (linkless) return linkless;
 
     for (let look = 0; look < LOOKS; look++) {
-      const fd = openSync(`${start}/${parts.join('/')}`, O_PATH);
+      const fd = openSync(`${prefix}/${parts.join('/')}`, O_PATH);
       const pin = closingOnFailure(fd, () => inspect(bounds, fd));
       if (pin instanceof DescriptorPin) return pin;
 
@@ -57,8 +57,9 @@ export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | 
 
 /** Where no link stands on the way, the path asked for is the one that the kernel would tell. */
 function pinLinkless(path: LinklessPath | undefined, calls: SystemCalls | undefined): Pin | undefined {
-  const fd = path && calls?.openLinkless(path.absolute, O_PATH);
-  return fd === undefined ? undefined : closingOnFailure(fd, () => new DescriptorPin(fd, path!.relative));
+  if (!path || !calls) return undefined;
+  const fd = calls.openLinkless(path.absolute, O_PATH);
+  return fd === undefined ? undefined : closingOnFailure(fd, () => new DescriptorPin(fd, path.relative));
 }
 
 /** Whether the kernel tells this process what its descriptors are, and tells it of this directory. */
@@ -100,6 +101,10 @@ class DescriptorPin implements Pin {
   child(name: ByteString): Pin {
     const fd = openSync(this.at(name), O_PATH | constants.O_NOFOLLOW);
     return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name)));
+  }
+
+  openChild(name: ByteString, flags: number): number {
+    return openSync(this.at(name), flags | constants.O_NOFOLLOW);
   }
 
   chmod(mode: number): void {

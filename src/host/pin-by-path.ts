@@ -17,13 +17,21 @@ import {
   type Stats,
 } from 'node:fs';
 
-import { toText, type ByteString } from './byte-string.ts';
-import { changedMeanwhile, closingOnFailure, pathInside, type Bounds, type Pin, type PinPath } from './pin.ts';
+import type { ByteString } from './byte-string.ts';
+import {
+  changedMeanwhile,
+  closingOnFailure,
+  pathInside,
+  prefixOf,
+  type Bounds,
+  type Pin,
+  type PinPath,
+} from './pin.ts';
 
 export function pinByPath(bounds: Bounds): PinPath {
-  const start = toText(bounds.start);
+  const prefix = prefixOf(bounds.start);
   return (parts) => {
-    const path = realPath(`${start}/${parts.join('/')}`);
+    const path = realPath(`${prefix}/${parts.join('/')}`);
     const relativePath = bounds.relative(path);
     return relativePath === undefined ? undefined : new PathPin(path, relativePath);
   };
@@ -71,6 +79,10 @@ class PathPin implements Pin {
     const pin = new PathPin(path, pathInside(this.relativePath, name));
     this.recheck();
     return pin;
+  }
+
+  openChild(name: ByteString, flags: number): number {
+    return this.child(name).open(flags);
   }
 
   chmod(mode: number): void {

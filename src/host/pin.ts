@@ -20,6 +20,8 @@ export interface Pin {
   recheck(): void;
   /** Pins what stands under a name in the pinned directory: a link itself, not what it leads to. */
   child(name: ByteString): Pin;
+  /** Opens what stands under a name in the pinned directory, and fails where that is a link. */
+  openChild(name: ByteString, flags: number): number;
   /** Sets the permission bits of the pinned object. */
   chmod(mode: number): void;
   /** Sets its owner; -1 leaves one as it is. */
@@ -36,6 +38,7 @@ export function borrowed(pin: Pin): Pin {
     at: (name) => pin.at(name),
     recheck: () => pin.recheck(),
     child: (name) => pin.child(name),
+    openChild: (name, flags) => pin.openChild(name, flags),
     chmod: (mode) => pin.chmod(mode),
     chown: (uid, gid) => pin.chown(uid, gid),
     close() {},
@@ -67,21 +70,21 @@ export interface LinklessPath {
 export function boundsOf(start: ByteString, roots: readonly ByteString[]): Bounds {
   const isInside = (path: ByteString) => roots.some((root) => pathBelow(root, path) !== undefined);
   const isAllInside = isInside(start);
-  const beginning = startOf(start);
+  const prefix = prefixOf(start);
   return {
     start,
     relative: (path) => (isInside(path) ? pathBelow(start, path) : undefined),
     linkless(names) {
       // What is no character comes to the kernel as U+FFFD, and so it has to be told.
       const relative = names.join('/').toWellFormed();
-      const absolute = `${beginning}/${relative}`;
+      const absolute = `${prefix}/${relative}`;
       return isAllInside || isInside(toBytes(absolute)) ? { absolute, relative } : undefined;
     },
   };
 }
 
-/** The start as the beginning of an absolute path: with `/` and names behind it, it is one. */
-export function startOf(start: ByteString): string {
+/** A directory as the beginning of an absolute path, which `/` and names make whole. */
+export function prefixOf(start: ByteString): string {
   return start === '/' ? '' : toText(start);
 }
 

@@ -1,12 +1,7 @@
 /** Every way in which a jail can work on this system, for the tests that hold in all of them. */
-import { openJail, type JailMode, type JailOpening } from '#host';
+import { openJail, type JailChoice, type JailMode } from '#host';
 
-export interface JailWayOptions {
-  mode: JailMode;
-  opening: JailOpening;
-}
-
-const WAYS: [title: string, options: JailWayOptions][] = [
+const WAYS: [title: string, way: Required<JailChoice>][] = [
   ['descriptor', { mode: 'descriptor', opening: 'after-finding' }],
   ['portable', { mode: 'portable', opening: 'after-finding' }],
 ];

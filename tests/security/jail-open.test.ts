@@ -1,7 +1,7 @@
 /**
- * C109 for the two ways in which the jail opens a file: with the calls that it gets from an optional package, and by
- * finding it first; and for files that are opened to be changed. A name is swapped for a link that leads out; nothing outside may be read, and nothing outside may
- * feel an attempt.
+ * C109 for the two ways in which the jail opens a file, to be read and to be changed: with the calls that it gets from an
+ * optional package, and by finding it first. A name is swapped for a link that leads out; nothing outside may be read, and
+ * nothing outside may feel an attempt.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

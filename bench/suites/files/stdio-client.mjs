@@ -17,7 +17,7 @@ export class StdioServer {
     const server = new StdioServer();
     server.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], env });
     createInterface({ input: server.#child.stdout }).on('line', (line) => server.#receive(JSON.parse(line)));
-    server.#child.on('exit', (code) => server.#giveUp(new Error(`${args[0]} ended with ${code}`)));
+    server.#child.on('exit', (code) => server.#giveUp(new Error(`${program} ${args[0]} ended with ${code}`)));
     const clientInfo = { name: 'bench', version: '0' };
     await server.#request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
     server.#send({ method: 'notifications/initialized' });

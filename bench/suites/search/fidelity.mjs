@@ -1,6 +1,6 @@
 /**
  * Regexes and globs beside the truth that was recorded from the Rust crates, and those that make a backtracking matcher
- * hang: some kilobyte of each kind on ten kilobytes.
+ * hang: about a kilobyte of each kind on ten kilobytes.
  */
 import { readFileSync } from 'node:fs';
 

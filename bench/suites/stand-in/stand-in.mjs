@@ -37,10 +37,16 @@ function built() {
   for (const name of ['Cargo.toml', 'src']) {
     cpSync(fileURLToPath(new URL(name, import.meta.url)), join(FOLDER, name), { recursive: true });
   }
-  const isBuilt = run('cargo', BUILD) || (process.geteuid() === 0 && run('apt-get', INSTALL) && run('cargo', BUILD));
+  const isBuilt = run('cargo', BUILD) || (isInstalled() && run('cargo', BUILD));
   if (isBuilt) return join(FOLDER, 'target/release/coder-stand-in');
   console.log(`\nThe stand-in could not be built: no comparison with it. It needs: ${NEEDED.join(' ')}`);
   return undefined;
+}
+
+function isInstalled() {
+  if (process.geteuid() !== 0) return false;
+  console.log(`\nFor the stand-in: apt-get ${INSTALL.join(' ')}`);
+  return run('apt-get', INSTALL);
 }
 
 function run(command, args) {
