@@ -7,6 +7,7 @@
 import { basename } from 'node:path';
 
 import { DeniedPaths } from './denied-paths.ts';
+import { lookOf } from './entry-look.ts';
 import { fileInfo, listedInfo } from './file-info.ts';
 import type {
   ChangeMode,
@@ -94,12 +95,12 @@ export class HostFileSystem implements FileSystem {
     using entry = this.jail.entry(path);
     this.#refuseBadLink(entry);
     if (!entry.stat) throw new HostError('missing', path);
-    return fileInfo(basename(entry.relativePath) || '/', entry.stat);
+    return fileInfo(basename(entry.relativePath) || '/', lookOf(entry.stat));
   }
 
   async read(path: string): Promise<OpenFile> {
     const file = openFile(this.jail, path);
-    const { sizeBytes, mode, mtimeSecs } = fileInfo('', file.stat);
+    const { sizeBytes, mode, mtimeSecs } = fileInfo('', lookOf(file.stat));
     return { sizeBytes, mode, mtimeSecs, bytes: piecesOf(file, path), close: () => file.close() };
   }
 

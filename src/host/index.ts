@@ -11,6 +11,7 @@ export {
   type RunningChild,
 } from './children/index.ts';
 export { ownCgroup } from './children/own-cgroup.ts';
+export { kindOf, type EntryKind } from './entry-look.ts';
 export { escapeJson } from './escape-json.ts';
 export { FileFault, type FaultReason } from './file-fault.ts';
 export type {
@@ -39,7 +40,7 @@ export { JailChanges } from './jail-changes.ts';
 export type { JailDir } from './jail-dir.ts';
 export type { JailEntry } from './jail-entry.ts';
 export type { JailFile } from './jail-file.ts';
-export { kindOf, visitBelow, type EntryKind } from './jail-list.ts';
+export { visitBelow } from './jail-list.ts';
 export { versionAside, versionOf } from './jail-version.ts';
 export { LineIndex, LineIndexes, readLines } from './line-index.ts';
 export { BLOCK_BYTES as LINE_BLOCK_BYTES, bytesAsSource, LineBlock, type ByteSource } from './line-index-block.ts';

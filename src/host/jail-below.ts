@@ -3,7 +3,7 @@ import type { ByteString } from './byte-string.ts';
 import { HostError } from './host-error.ts';
 import type { JailDir } from './jail-dir.ts';
 import type { JailEntry } from './jail-entry.ts';
-import { kindOf, type EntryKind } from './jail-list.ts';
+import type { EntryKind } from './entry-look.ts';
 import { Turns } from './search/turns.ts';
 
 const TURN_MS = 5;
@@ -31,17 +31,17 @@ export async function changeBelow(top: JailDir, options: BelowOptions, changes: 
     // All names first: what goes while a directory is read may hide what is left in it.
     for (const name of await allNames(dir, turns, options)) {
       if (turns.isOver) await turns.next();
-      const stat = dir.lstat(name);
-      if (!stat) continue;
+      const kind = dir.look(name)?.kind;
+      if (!kind) continue;
 
       const path = dir.pathOf(name);
       if (options.isProtected(path)) throw new HostError('protected', path);
-      if (stat.isDirectory()) {
+      if (kind === 'directory') {
         changes.before?.(dir, name);
         using inner = dir.openDir(name);
         await goInto(inner);
       }
-      changes.after(dir, name, kindOf(stat));
+      changes.after(dir, name, kind);
     }
   }
 }

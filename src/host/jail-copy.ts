@@ -57,7 +57,7 @@ async function inspect(jail: Jail, top: JailDir, { signal, refuse }: CopyOptions
     const path = dir.pathOf(name);
     if (jail.isProtected(path)) throw new HostError('protected', path);
     if (kind === 'other') throw new HostError('not-a-file', path);
-    if (kind === 'file') refuse(path, dir.lstat(name)?.size ?? 0);
+    if (kind === 'file') refuse(path, dir.look(name)?.size ?? 0);
     return 'go-on';
   });
 }

@@ -4,7 +4,6 @@
  * Names and what they are come through the held object, never through its path again.
  */
 import {
-  lstatSync,
   opendirSync,
   readdirSync,
   readlinkSync,
@@ -16,9 +15,10 @@ import {
 } from 'node:fs';
 
 import type { ByteString } from './byte-string.ts';
+import { kindOf, type EntryLook } from './entry-look.ts';
 import { HostError } from './host-error.ts';
 import { JailFile } from './jail-file.ts';
-import { kindOf, type ListedEntry } from './jail-list.ts';
+import type { ListedEntry } from './jail-list.ts';
 import { applyPermissions, type Permissions } from './permissions.ts';
 import { borrowed, pathInside, type Pin } from './pin.ts';
 
@@ -121,16 +121,15 @@ export class JailDir {
   }
 
   #looked(name: ByteString): ListedEntry {
-    const stat = this.lstat(name);
-    return { name, kind: stat ? kindOf(stat) : 'other' };
+    return { name, kind: this.look(name)?.kind ?? 'other' };
   }
 
   /** What a name is, links not followed; undefined when it is no longer there. */
-  lstat(name: ByteString): Stats | undefined {
+  look(name: ByteString): EntryLook | undefined {
     try {
-      const stat = lstatSync(this.#pin.at(name), { throwIfNoEntry: false });
+      const look = this.#pin.look(name);
       this.#pin.recheck();
-      return stat;
+      return look;
     } catch (error) {
       throw HostError.fromErrno(error, this.#path);
     }

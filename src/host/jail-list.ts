@@ -4,15 +4,12 @@
  * The kind comes with the listing, so that nothing has to be looked at that nobody asks about. Links are listed and
  * not followed: every directory on the way down is held, so a walk that begins inside stays inside.
  */
-import type { Dirent, Stats } from 'node:fs';
-
 import type { ByteString } from './byte-string.ts';
+import type { EntryKind } from './entry-look.ts';
 import { HostError } from './host-error.ts';
 import type { JailDir } from './jail-dir.ts';
 import { Turns } from './search/turns.ts';
 import { isGone, MAX_DEPTH } from './walk.ts';
-
-export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
 
 export interface ListedEntry {
   readonly name: ByteString;
@@ -83,10 +80,4 @@ function openIfThere(dir: JailDir, name: ByteString): JailDir | undefined {
 function passIfUnreadable(error: unknown): void {
   const isPassed = error instanceof HostError && (isGone(error.reason) || error.reason === 'denied');
   if (!isPassed) throw error;
-}
-
-export function kindOf(stat: Stats | Dirent): EntryKind {
-  if (stat.isFile()) return 'file';
-  if (stat.isDirectory()) return 'directory';
-  return stat.isSymbolicLink() ? 'symlink' : 'other';
 }

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 
 import type { ByteString } from './byte-string.ts';
+import { lookOf, type EntryLook } from './entry-look.ts';
 import { DESCRIPTORS } from './own-descriptors.ts';
 import {
   changedMeanwhile,
@@ -40,12 +41,13 @@ const LOOKS = 8;
 export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | undefined): PinPath {
   const prefix = prefixOf(bounds.start);
   return (parts) => {
-    const linkless = pinLinkless(bounds.linkless(parts), callsToUse());
+    const calls = callsToUse();
+    const linkless = pinLinkless(bounds.linkless(parts), calls);
     if (linkless) return linkless;
 
     for (let look = 0; look < LOOKS; look++) {
       const fd = openSync(`${prefix}/${parts.join('/')}`, O_PATH);
-      const pin = closingOnFailure(fd, () => inspect(bounds, fd));
+      const pin = closingOnFailure(fd, () => inspect(bounds, fd, calls));
       if (pin instanceof DescriptorPin) return pin;
 
       closeSync(fd);
@@ -59,7 +61,7 @@ export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | 
 function pinLinkless(path: LinklessPath | undefined, calls: SystemCalls | undefined): Pin | undefined {
   if (!path || !calls) return undefined;
   const fd = calls.openLinkless(path.absolute, O_PATH);
-  return fd === undefined ? undefined : closingOnFailure(fd, () => new DescriptorPin(fd, path.relative));
+  return fd === undefined ? undefined : closingOnFailure(fd, () => new DescriptorPin(fd, path.relative, calls));
 }
 
 /** Whether the kernel tells this process what its descriptors are, and tells it of this directory. */
@@ -80,10 +82,12 @@ export function canPinByDescriptor(root: ByteString): boolean {
 class DescriptorPin implements Pin {
   readonly relativePath: string;
   readonly stat: Stats;
+  readonly #calls: SystemCalls | undefined;
   #fd: number;
 
-  constructor(fd: number, relativePath: string) {
+  constructor(fd: number, relativePath: string, calls: SystemCalls | undefined) {
     this.#fd = fd;
+    this.#calls = calls;
     this.relativePath = relativePath;
     this.stat = fstatSync(fd);
   }
@@ -96,15 +100,23 @@ class DescriptorPin implements Pin {
     return Buffer.from(`${pathOf(this.#fd)}/${name}`, 'latin1');
   }
 
+  look(name: ByteString): EntryLook | undefined {
+    const look = this.#calls?.lookAt(this.#fd, name);
+    if (look) return look;
+    const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
+    return stat && lookOf(stat);
+  }
+
   recheck(): void {}
 
   child(name: ByteString): Pin {
-    const fd = openSync(this.at(name), O_PATH | constants.O_NOFOLLOW);
-    return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name)));
+    const fd = this.openChild(name, O_PATH);
+    return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name), this.#calls));
   }
 
   openChild(name: ByteString, flags: number): number {
-    return openSync(this.at(name), flags | constants.O_NOFOLLOW);
+    const unfollowed = flags | constants.O_NOFOLLOW;
+    return this.#calls?.openAt(this.#fd, name, unfollowed) ?? openSync(this.at(name), unfollowed);
   }
 
   chmod(mode: number): void {
@@ -126,11 +138,11 @@ function pathOf(fd: number): string {
   return `${DESCRIPTORS}/${fd}`;
 }
 
-function inspect(bounds: Bounds, fd: number): DescriptorPin | 'outside' | 'gone' {
+function inspect(bounds: Bounds, fd: number, calls: SystemCalls | undefined): DescriptorPin | 'outside' | 'gone' {
   const link = readlinkSync(pathOf(fd), 'latin1') as ByteString;
   const relativePath = bounds.relative(link);
   if (relativePath === undefined) return 'outside';
-  return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath);
+  return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath, calls);
 }
 
 /** The kernel marks the name of an unlinked object; a real name that ends so still leads to its object. */

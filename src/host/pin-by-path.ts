@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 
 import type { ByteString } from './byte-string.ts';
+import { lookOf, type EntryLook } from './entry-look.ts';
 import {
   changedMeanwhile,
   closingOnFailure,
@@ -67,6 +68,11 @@ class PathPin implements Pin {
 
   at(name: ByteString): Buffer {
     return Buffer.from(`${this.#path}/${name}`, 'latin1');
+  }
+
+  look(name: ByteString): EntryLook | undefined {
+    const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
+    return stat && lookOf(stat);
   }
 
   recheck(): void {

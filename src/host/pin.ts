@@ -7,6 +7,7 @@
 import { closeSync, type Stats } from 'node:fs';
 
 import { toBytes, toText, type ByteString } from './byte-string.ts';
+import type { EntryLook } from './entry-look.ts';
 
 export interface Pin {
   /** Canonical path from the root with `/`; empty for the root itself. */
@@ -16,6 +17,8 @@ export interface Pin {
   open(flags: number): number;
   /** How to reach a name in the pinned directory. Whoever used it calls `recheck` before trusting the outcome. */
   at(name: ByteString): Buffer;
+  /** What stands under a name in the pinned directory, as `at` reaches it; undefined when nothing does. */
+  look(name: ByteString): EntryLook | undefined;
   /** Throws when what was used may have been another object. */
   recheck(): void;
   /** Pins what stands under a name in the pinned directory: a link itself, not what it leads to. */
@@ -36,6 +39,7 @@ export function borrowed(pin: Pin): Pin {
     stat: pin.stat,
     open: (flags) => pin.open(flags),
     at: (name) => pin.at(name),
+    look: (name) => pin.look(name),
     recheck: () => pin.recheck(),
     child: (name) => pin.child(name),
     openChild: (name, flags) => pin.openChild(name, flags),

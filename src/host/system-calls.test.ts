@@ -1,5 +1,15 @@
 import { once } from 'node:events';
-import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 
@@ -7,6 +17,7 @@ import { describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
 import { toBytes, type ByteString } from './byte-string.ts';
+import { lookOf } from './entry-look.ts';
 import { systemCalls, type SystemCalls } from './system-calls.ts';
 
 const calls = systemCalls();
@@ -45,7 +56,7 @@ function contentOf(fd: number | undefined): string | undefined {
 }
 
 describe.skipIf(!calls)('with the package', () => {
-  const { openLinkless, openAt, isRegularFile } = calls ?? ({} as SystemCalls);
+  const { openLinkless, openAt, lookAt, isRegularFile } = calls ?? ({} as SystemCalls);
 
   test('opens a path without links, and none with one', async () => {
     await using dir = await tempDir({
@@ -80,6 +91,34 @@ describe.skipIf(!calls)('with the package', () => {
         undefined,
         undefined,
       ]);
+    } finally {
+      closeSync(fd);
+    }
+  });
+
+  test('sees of a name in a held directory what Node does', async () => {
+    await using dir = await tempDir({
+      'f.txt': 'content',
+      run: { content: '', mode: 0o4755 },
+      'folder/': '',
+      link: { symlink: 'f.txt' },
+      dangling: { symlink: 'nothing' },
+      pipe: { fifo: true },
+      ß: '',
+      huge: '',
+    });
+    truncateSync(dir.path('huge'), 5 * 2 ** 32 + 3);
+    utimesSync(dir.path('huge'), 0, -86_400.5);
+    utimesSync(dir.path('run'), 0, 2 ** 33 + 0.001);
+    const bytes = 'not \xff text' as ByteString;
+    closeSync(openSync(Buffer.from(`${dir.root}/${bytes}`, 'latin1'), 'w'));
+    const fd = openSync(dir.root, constants.O_RDONLY);
+    try {
+      for (const name of readdirSync(dir.root, 'latin1') as ByteString[]) {
+        const stat = lstatSync(Buffer.from(`${dir.root}/${name}`, 'latin1'));
+        expect([name, lookAt(fd, name)]).toEqual([name, lookOf(stat)]);
+      }
+      expect(['missing', 'f.txt/x'].map((name) => lookAt(fd, toBytes(name)))).toEqual([undefined, undefined]);
     } finally {
       closeSync(fd);
     }

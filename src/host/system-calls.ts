@@ -6,12 +6,13 @@
  * it when a worker thread is ended while it loads. No call says why it failed. Whoever asks goes on by `node:fs`
  * then, so that answers and errors are the same with the package and without.
  */
-import { closeSync, constants, fstatSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 import type { ByteString } from './byte-string.ts';
+import { kindOfMode, type EntryLook } from './entry-look.ts';
 
 export interface SystemCalls {
   /** Opens an absolute path if nothing on it is a link, the last name neither. */
@@ -22,6 +23,8 @@ export interface SystemCalls {
   readEntries: (directoryFd: number, into: Uint8Array) => number | undefined;
   /** Reads on in a file: how many bytes. */
   read: (fd: number, into: Uint8Array) => number | undefined;
+  /** What stands under a name in a held directory. Touches nothing. */
+  lookAt: (directoryFd: number, name: ByteString) => EntryLook | undefined;
   /** Whether a regular file stands there, and not a link to one. Touches nothing. */
   isRegularFile: (path: string) => boolean;
 }
@@ -34,8 +37,11 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const RESOLVE_NO_MAGICLINKS = 0x02;
 const RESOLVE_NO_SYMLINKS = 0x04;
 const STATX_TYPE = 1;
-const STATX_BYTES = 256;
-const STATX_MODE_AT = 28;
+/** Kind, permissions, time of the last change and size. */
+const STATX_LOOK = STATX_TYPE | 0x2 | 0x40 | 0x200;
+/** Words of 32 bits, and where in them what is asked for stands; the mode is a half of one. */
+const STATX = { words: 64, mode: 7, size: 10, mtime: 28 } as const;
+const WORD = 2 ** 32;
 // Not in node:fs. Without it every child process would get the descriptor.
 const O_CLOEXEC = 0o2000000;
 const O_PATH = 0o10000000;
@@ -77,7 +83,7 @@ function bind(koffi: Koffi): SystemCalls {
   // struct open_how: flags, mode and resolve, each of 64 bits, of which the lower halves are used.
   const how = new Uint32Array(6);
   how[4] = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  const status = Buffer.alloc(STATX_BYTES);
+  const status = new Uint32Array(STATX.words);
 
   return {
     openLinkless(path, flags) {
@@ -88,11 +94,30 @@ function bind(koffi: Koffi): SystemCalls {
     readEntries: (directoryFd, into) =>
       notFailed(getdents64(SYS_GETDENTS64[process.arch], directoryFd, into, into.byteLength)),
     read: (fd, into) => notFailed(read(fd, into, into.byteLength)),
+    lookAt(directoryFd, name) {
+      if (statx(directoryFd, bytesOf(name), AT_SYMLINK_NOFOLLOW, STATX_LOOK, status) < 0) return undefined;
+      const mode = modeIn(status);
+      return { kind: kindOfMode(mode), mode, size: sizeIn(status), mtimeMs: mtimeIn(status) };
+    },
     isRegularFile(path) {
       if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, status) < 0) return false;
-      return (status.readUInt16LE(STATX_MODE_AT) & constants.S_IFMT) === constants.S_IFREG;
+      return kindOfMode(modeIn(status)) === 'file';
     },
   };
+}
+
+function modeIn(status: Uint32Array): number {
+  return status[STATX.mode]! & 0xffff;
+}
+
+function sizeIn(status: Uint32Array): number {
+  return status[STATX.size]! + status[STATX.size + 1]! * WORD;
+}
+
+/** As Node tells it. The seconds may be before 1970, so the upper half has a sign. */
+function mtimeIn(status: Uint32Array): number {
+  const seconds = status[STATX.mtime]! + (status[STATX.mtime + 1]! | 0) * WORD;
+  return seconds * 1000 + status[STATX.mtime + 2]! / 1_000_000;
 }
 
 function notFailed(result: number): number | undefined {

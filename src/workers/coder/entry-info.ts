@@ -11,11 +11,13 @@ export interface EntryInfo {
   mtime: number;
 }
 
+const KIND_NAMES = { file: 'file', directory: 'dir', symlink: 'symlink', other: 'other' } as const;
+
 /** Undefined when the entry is gone. One that cannot be looked at, such as a dead mount, is something other. */
 export function entryInfo(dir: JailDir, name: ByteString): EntryInfo | undefined {
   try {
-    const stat = dir.lstat(name);
-    return stat && { kind: kindOf(stat), size: stat.size, mtime: mtimeSecs(stat) };
+    const look = dir.look(name);
+    return look && { kind: KIND_NAMES[look.kind], size: look.size, mtime: mtimeSecs(look) };
   } catch (error) {
     if (error instanceof HostError) return { kind: 'other', size: 0, mtime: 0 };
     throw error;
@@ -25,10 +27,4 @@ export function entryInfo(dir: JailDir, name: ByteString): EntryInfo | undefined
 /** Last change as the contract tells it: whole seconds, and nothing before 1970. */
 export function mtimeSecs(stat: Pick<Stats, 'mtimeMs'>): number {
   return Math.max(0, Math.floor(stat.mtimeMs / 1000));
-}
-
-function kindOf(stat: Stats): EntryInfo['kind'] {
-  if (stat.isFile()) return 'file';
-  if (stat.isDirectory()) return 'dir';
-  return stat.isSymbolicLink() ? 'symlink' : 'other';
 }

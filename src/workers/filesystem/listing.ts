@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { compileGlobs, kindOf, toText, type ByteString, type JailDir } from '#host';
+import { compileGlobs, toText, type ByteString, type JailDir } from '#host';
 
 /** Most entries of a list, whatever a request asks for. */
 const MAX_RESULTS = 100_000;
@@ -25,14 +25,14 @@ export const truncatedField = z.boolean().describe('True when there is more than
 
 /** Undefined when it is gone by now. */
 export function entryOf(dir: JailDir, name: ByteString): z.input<typeof Entry> | undefined {
-  const stat = dir.lstat(name);
-  if (!stat) return undefined;
+  const look = dir.look(name);
+  if (!look) return undefined;
   return {
     name: toText(name),
     path: `/${dir.pathOf(name)}`,
-    type: kindOf(stat),
-    size: stat.size,
-    modified: modifiedSecs(stat),
+    type: look.kind,
+    size: look.size,
+    modified: modifiedSecs(look),
   };
 }
 

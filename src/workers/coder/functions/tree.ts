@@ -151,8 +151,11 @@ class TreeWalk {
 
   #describe(dir: JailDir, name: ByteString): TreeNode | undefined {
     const info = entryInfo(dir, name);
+    if (!info) return undefined;
+
+    const { kind, size, mtime } = info;
     const path = dir.pathOf(name);
-    return info && { name: toText(name), path, ...info, non_accessible: this.#isProtected(path) };
+    return { name: toText(name), path, kind, size, mtime, non_accessible: this.#isProtected(path) };
   }
 
   #cutOff(node: TreeNode, { shown, limit, total }: { shown: number; limit: number; total: number }): TruncationInfo {

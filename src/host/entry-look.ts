@@ -1,0 +1,35 @@
+/** What is seen of an entry of a directory without opening it, links not followed. */
+import { constants, type Dirent, type Stats } from 'node:fs';
+
+export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
+
+export interface EntryLook {
+  kind: EntryKind;
+  size: number;
+  /** With the bits that say the kind. */
+  mode: number;
+  mtimeMs: number;
+}
+
+export function lookOf(stat: Stats): EntryLook {
+  return { kind: kindOf(stat), size: stat.size, mode: stat.mode, mtimeMs: stat.mtimeMs };
+}
+
+export function kindOf(stat: Stats | Dirent): EntryKind {
+  if (stat.isFile()) return 'file';
+  if (stat.isDirectory()) return 'directory';
+  return stat.isSymbolicLink() ? 'symlink' : 'other';
+}
+
+export function kindOfMode(mode: number): EntryKind {
+  switch (mode & constants.S_IFMT) {
+    case constants.S_IFREG:
+      return 'file';
+    case constants.S_IFDIR:
+      return 'directory';
+    case constants.S_IFLNK:
+      return 'symlink';
+    default:
+      return 'other';
+  }
+}
