@@ -154,8 +154,11 @@ export function commandContract(subject: () => Subject): void {
     await using machine = await start();
     // Every process starts another and ends: none of them is ever there for long. Fewer than make the shell fail to fork.
     const script = 'f() { (f &) ; }; f; f; f; f; while true; do (sleep 307 &); sleep 0.02; done';
-    expect(await machine.sh(script, { timeoutMs: 700 * slowness() })).toMatchObject({ exitCode: 'timed-out' });
-    expect((await machine.sh('ps -o args | grep -c "[s]leep 307"')).stdout).toBe('0');
+    // One that gets away does so once in ten times.
+    for (let round = 0; round < (slowness() === 1 ? 4 : 1); round++) {
+      expect(await machine.sh(script, { timeoutMs: 700 * slowness() })).toMatchObject({ exitCode: 'timed-out' });
+      expect((await machine.sh('ps -o args | grep -c "[s]leep 307"')).stdout).toBe('0');
+    }
   });
 
   test('a command whose time ran out leaves nothing, and one that ended leaves what it started', async () => {

@@ -17,7 +17,7 @@
  * guest that lets them become fewer slowly holds up its own sandbox, and no longer than MAX_HUNT_MS: what is left then lives
  * on as if its command had left it behind.
  */
-enum { MAX_PROCESSES = 8192, PATIENCE_MS = 5000, MAX_HUNT_MS = 30000, MIN_PAUSE_US = 500 };
+enum { MAX_PROCESSES = 8192, PATIENCE_MS = 5000, MAX_HUNT_MS = 30000, MIN_PAUSE_US = 500, LOOKS_WITHOUT_ANY = 3 };
 
 struct process {
   pid_t pid, parent;
@@ -88,6 +88,9 @@ static bool is_living(const struct process *p) { return p->state != 'X' && (p->s
  * Everybody in the sandbox is stopped for a moment, the keeper too: then nobody starts another process, what is orphaned
  * still becomes the keeper's, and one look after another shows fewer. Without that, who only ever starts the next and ends
  * is never seen. The others go on when it is done; who was stopped before stays so.
+ *
+ * gVisor stops one after the other and passes over who is born meanwhile. So all are stopped again before each look, and
+ * one look that shows nobody is not enough.
  */
 void hunt(struct stream *s) {
   static pid_t sleepers[MAX_PROCESSES];
@@ -96,10 +99,11 @@ void hunt(struct stream *s) {
     if (is_stopped(&processes[i])) sleepers[sleeper_count++] = processes[i].pid;
 
   bool is_first = getpid() == 1;
-  if (is_first) kill(-1, SIGSTOP);
   int64_t last_ms = now_ms() + MAX_HUNT_MS, give_up_ms = now_ms() + PATIENCE_MS;
-  for (int left = 1, fewest = MAX_PROCESSES + 1; left > 0 && now_ms() < give_up_ms;) {
-    left = 0;
+  int fewest = MAX_PROCESSES + 1, without_any = 0;
+  while (without_any < LOOKS_WITHOUT_ANY && now_ms() < give_up_ms) {
+    if (is_first) kill(-1, SIGSTOP);
+    int left = 0;
     bool is_keeper_loose = false;
     int64_t began_ms = now_ms();
     count = find_ours(s);
@@ -116,6 +120,7 @@ void hunt(struct stream *s) {
       fewest = left;
       give_up_ms = now_ms() + PATIENCE_MS < last_ms ? now_ms() + PATIENCE_MS : last_ms;
     }
+    without_any = left > 0 ? 0 : without_any + 1;
     /* Who was killed needs the processor to end: as much as is spent on looking. */
     if (left > 0) usleep(MIN_PAUSE_US + (useconds_t)(now_ms() - began_ms) * 1000);
   }
