@@ -26,6 +26,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { isAlive, OWN_MARK } from './process-mark.ts';
+import { UNFINISHED, writeSharedFile } from './write-shared-file.ts';
 
 const Settings = z.object({ env: z.array(z.string()), workdir: z.string().optional(), user: z.string().optional() });
 const RefRecord = z.object({
@@ -47,9 +48,6 @@ export type TreeRecord = z.infer<typeof TreeRecord>;
 export interface StoredImage extends RefRecord {
   readonly rootDir: string;
 }
-
-/** Begins the name of what is not finished; the process that makes it follows. */
-const UNFINISHED = '.new-';
 
 export class ImageStore {
   readonly dir: string;
@@ -78,11 +76,7 @@ export class ImageStore {
   }
 
   setRef(record: RefRecord): void {
-    const path = this.#refPath(record.ref);
-    mkdirSync(join(this.dir, 'refs'), { recursive: true });
-    const draft = `${path}${UNFINISHED}${OWN_MARK}-${randomUUID()}`;
-    writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`);
-    renameSync(draft, path);
+    writeSharedFile(this.#refPath(record.ref), `${JSON.stringify(record, null, 2)}\n`);
   }
 
   removeRef(ref: string): void {
@@ -214,10 +208,15 @@ export class ImageStore {
   }
 }
 
-/** Undefined also for a record of another version of Workcell: the image is made again. */
+/** Undefined also for a record that does not parse, or of another version of Workcell: the image is made again. */
 function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
   if (!existsSync(path)) return undefined;
-  return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
+  try {
+    return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function namesIn(folder: string): string[] {

@@ -4,13 +4,13 @@
  * The file serves several processes. Each reads it anew and replaces it whole, so the last one wins; what is lost then
  * is asked for again. The same goes for a file that cannot be read or written.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { z } from 'zod';
 
 import { IsolationSchema } from '../isolation.ts';
-import { OWN_MARK } from '../images/process-mark.ts';
+import { writeSharedFile } from '../images/write-shared-file.ts';
 
 const VerdictSchema = z.object({
   /** The release of the host's kernel. */
@@ -31,11 +31,9 @@ export type Verdict = z.output<typeof VerdictSchema>;
 const FileSchema = z.record(z.string(), VerdictSchema);
 
 export class Verdicts {
-  readonly #folder: string;
   readonly #file: string;
 
   constructor(cacheDir: string) {
-    this.#folder = cacheDir;
     this.#file = join(cacheDir, 'verdicts.json');
   }
 
@@ -44,11 +42,8 @@ export class Verdicts {
   }
 
   keep(rung: string, verdict: Verdict): void {
-    const draft = `${this.#file}.${OWN_MARK}`;
     try {
-      mkdirSync(this.#folder, { recursive: true });
-      writeFileSync(draft, `${JSON.stringify({ ...this.#read(), [rung]: verdict }, null, 2)}\n`);
-      renameSync(draft, this.#file);
+      writeSharedFile(this.#file, `${JSON.stringify({ ...this.#read(), [rung]: verdict }, null, 2)}\n`);
     } catch (error) {
       if (!UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }

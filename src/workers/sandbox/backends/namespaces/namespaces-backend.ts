@@ -4,12 +4,14 @@
  * It needs no more than Linux and a C compiler, as root or as an ordinary user. Root's sandboxes get ids of their own
  * that belong to nobody here; a user's sandbox has one id, which is his.
  */
-import { writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
 import { buildAgent } from '../../guest/build-agent.ts';
 import { sourcePath } from '../../guest/c-program.ts';
+import { writeSharedFile } from '../../images/write-shared-file.ts';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
 import { emptyImage } from '../empty-image.ts';
@@ -107,8 +109,10 @@ export class NamespacesBackend implements SandboxBackend {
     const cacheDir = join(this.#cacheDir, 'programs');
     const source = sourcePath('launcher.c', import.meta.url);
     const built = { launcher: await buildLauncher('launcher', source, cacheDir), agent: await buildAgent(cacheDir) };
-    const seccomp = join(cacheDir, `seccomp-${process.arch}`);
-    writeFileSync(seccomp, seccompFilter(process.arch));
+    const filter = seccompFilter(process.arch);
+    // Named by its content, so that no other version of Workcell replaces it; two servers that write it write the same.
+    const seccomp = join(cacheDir, `seccomp-${createHash('sha256').update(filter).digest('hex').slice(0, 16)}`);
+    if (!existsSync(seccomp)) writeSharedFile(seccomp, filter);
     this.#log.debug('the programs of the namespaces backend are built', built);
     return { ...built, seccomp };
   }

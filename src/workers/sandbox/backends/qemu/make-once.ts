@@ -12,14 +12,12 @@ import { withBuildLock } from '../../images/build-lock.ts';
 import type { ImageProgress } from '../../images/index.ts';
 import { isAlive, OWN_MARK } from '../../images/process-mark.ts';
 import { SharedWork, type Watcher } from '../../images/shared-work.ts';
+import { UNFINISHED } from '../../images/write-shared-file.ts';
 
 /** Who waits for it: told how far it is, and gone when its signal says so. */
 export type Waiter = Watcher<ImageProgress>;
 
 export type Make = (draft: string, waiter: Required<Waiter>) => Promise<void>;
-
-/** Begins the name of what is not finished; the process that makes it follows. */
-const UNFINISHED = '.new-';
 
 const making = new SharedWork<void, ImageProgress>();
 
