@@ -20,7 +20,8 @@ writeFileSync(join(workspace, 'sum.js'), 'export const sum = (numbers) =>\n  num
 
 const client = new Client({ name: 'agent-over-mcp', version: '1.0.0' });
 try {
-  const args = ['mcp', '--workspace', workspace, '--tools', 'coder,shell::exec'];
+  // Structured results, because a script reads them; a real model reads the text that comes without this.
+  const args = ['mcp', '--workspace', workspace, '--tools', 'coder,shell::exec', '--structured'];
   await client.connect(new StdioClientTransport({ command: 'workcell', args }));
   const { tools } = await client.listTools();
   console.log(`task: ${TASK}\ntools: ${tools.map(({ name }) => name).join(', ')}`);

@@ -23,7 +23,7 @@ try {
   const tool = (await client.listTools()).tools.find(({ name }) => name === 'reviews_add');
   assert.equal(tool.description, 'Leave a review note on a file.');
   const result = await client.callTool({ name: 'reviews_add', arguments: { path: 'b.js', note: 'unused' } });
-  assert.deepEqual(result.structuredContent, { count: 2 });
+  assert.deepEqual(result.content, [{ type: 'text', text: 'count: 2' }]);
   console.log('ok: as an MCP tool');
 } finally {
   await client.close();

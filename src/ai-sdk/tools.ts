@@ -6,7 +6,15 @@
  */
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai';
 
-import { CallError, isFailedResult, readCatalogue, type Bus, type CatalogueEntry } from '#contract';
+import {
+  CallError,
+  isFailedResult,
+  readCatalogue,
+  throughDoor,
+  withContent,
+  type Bus,
+  type CatalogueEntry,
+} from '#contract';
 import { boundedText, failureText, renderText, toTools } from '#surfaces/mcp';
 
 export interface WorkcellToolsOptions {
@@ -18,8 +26,17 @@ export interface WorkcellToolsOptions {
   namespace?: string;
 }
 
+interface ImageField {
+  mime_type: string;
+  base64: string;
+}
+
+type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>;
+
 /** Functions end their calls by limits of their own; this only has to be longer. */
 const CALL_MS = 24 * 3_600_000;
+/** The longest file that comes in one result. */
+const MAX_FILE_BYTES = 16 * 2 ** 20;
 
 /** The tools there are now, by name: for `generateText({ tools })` and its like. */
 export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}): Promise<ToolSet> {
@@ -28,20 +45,29 @@ export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}
   const tools: ToolSet = {};
   for (const [name, { definition, entry }] of offered) {
     tools[name] = dynamicTool({
-      title: definition.title,
       description: definition.description,
       inputSchema: jsonSchema(definition.inputSchema as Parameters<typeof jsonSchema>[0]),
       execute: (input, { abortSignal }) => callFunction(bus, entry, input, abortSignal),
-      toModelOutput: ({ output }) => ({ type: 'text', value: boundedText(renderText(output)).text }),
+      toModelOutput: ({ output }) => toModelOutput(output),
     });
   }
   return tools;
 }
 
+/** Text of bounded length; a result with an image is looked at. */
+function toModelOutput(output: unknown): ModelOutput {
+  const { image, ...rest } = (typeof output === 'object' && output !== null ? output : {}) as { image?: ImageField };
+  if (!image) return { type: 'text', value: boundedText(renderText(output)).text };
+  const text = { type: 'text' as const, text: renderText(rest) };
+  return { type: 'content', value: [text, { type: 'image-data', data: image.base64, mediaType: image.mime_type }] };
+}
+
 async function callFunction(bus: Bus, entry: CatalogueEntry, input: unknown, signal?: AbortSignal): Promise<unknown> {
   const { id, namespace } = entry;
   try {
-    const result = await bus.call(id, input, { namespace, signal, timeoutMs: CALL_MS });
+    const options = { namespace, signal, timeoutMs: CALL_MS, metadata: throughDoor('model') };
+    const reply = await bus.call(id, input, options);
+    const result = await withContent(bus, reply, { functionId: id, maxBytes: MAX_FILE_BYTES });
     if (isFailedResult(result, entry)) throw new Error(renderText(result));
     return result;
   } catch (error) {

@@ -58,7 +58,7 @@ export class Serving {
         ? await answer(
             served.worker,
             served.fn,
-            { callId, payload: frame.data },
+            { callId, payload: frame.data, metadata: frame.metadata },
             { bus: this.#bus, log: this.#log, control },
           )
         : { error: { code: 'function_not_found', message: 'Function not found' } };

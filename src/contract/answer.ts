@@ -9,12 +9,15 @@ import type { ErrorBody } from '#protocol';
 import type { Bus } from './bus.ts';
 import type { CallScope } from './call-scope.ts';
 import { Deadlines } from './deadlines.ts';
+import { doorOf, type Door } from './door.ts';
 import { Failure } from './define-errors.ts';
 import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
 import { describeIssues } from './issue-text.ts';
+import { requestSchema, type JsonSchema } from './json-schema.ts';
 import type { Log } from './log.ts';
 import { hasTooManyValues, MAX_PAYLOAD_VALUES } from './payload-size.ts';
+import { describeUnknownFields } from './unknown-fields.ts';
 
 export type Reply = { result: unknown } | { error: ErrorBody };
 
@@ -27,6 +30,7 @@ export interface OpenWorker<Context = unknown> {
 export interface IncomingCall {
   callId: string;
   payload: unknown;
+  metadata?: unknown;
   callerId?: string;
 }
 
@@ -68,9 +72,11 @@ export async function answer<Context>(
 ): Promise<Reply> {
   const { def, context } = worker;
   const { bus, log, control } = surroundings;
+  const door = doorOf(call.metadata);
   const scope: CallScope = {
     callId: call.callId,
     callerId: call.callerId,
+    door,
     bus,
     log,
     get signal() {
@@ -83,16 +89,33 @@ export async function answer<Context>(
     if (hasTooManyValues(call.payload)) {
       throw def.failures.badInput(`the payload holds more than ${MAX_PAYLOAD_VALUES} values`, fn.id);
     }
-    const request = fn.request.safeParse(call.payload ?? {});
+    const unknown = door && describeUnknownFields(schemaOf(fn), call.payload);
+    if (unknown) throw def.failures.badInput(unknown, fn.id);
+
+    const request = fn.request.safeParse(withDefaults(call.payload ?? {}, fn, door));
     if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload), fn.id);
 
     const work = fn.handle(request.data, context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
     return { result };
   } catch (thrown) {
-    const failure = toFailure(thrown, def, fn.id, call.callId, { log, control });
+    const failure = toFailure(thrown, worker, { callId: call.callId, functionId: fn.id, door, log, control });
     return def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure) };
   }
+}
+
+const schemas = new WeakMap<FunctionDef<never>, JsonSchema>();
+
+/** What the function publishes of its request, made when a door first asks for it. */
+function schemaOf(fn: FunctionDef<never>): JsonSchema {
+  const schema = schemas.get(fn) ?? requestSchema(fn.request, fn.id);
+  schemas.set(fn, schema);
+  return schema;
+}
+
+function withDefaults(payload: unknown, { modelDefaults }: FunctionDef<never>, door: Door | undefined): unknown {
+  if (door !== 'model' || !modelDefaults || typeof payload !== 'object') return payload;
+  return { ...modelDefaults, ...payload };
 }
 
 /** Calls of one function may all take the same time. */
@@ -132,14 +155,13 @@ function beforeDeadline<T>(
 
 function toFailure(
   thrown: unknown,
-  def: Pick<AnyWorker, 'failures' | 'translate'>,
-  functionId: string,
-  callId: string,
-  { log, control }: { log: Log; control: CallControl },
+  { def, context }: OpenWorker,
+  call: { callId: string; functionId: string; door: Door | undefined; log: Log; control: CallControl },
 ): Failure {
   if (thrown instanceof Failure) return thrown;
 
-  const known = def.translate(thrown);
+  const { callId, functionId, door, log, control } = call;
+  const known = def.translate(thrown, { context, door });
   if (known) return known;
 
   if (control.isBehind(thrown)) {

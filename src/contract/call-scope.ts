@@ -1,5 +1,6 @@
 /** What one call carries besides its payload. */
 import type { Bus } from './bus.ts';
+import type { Door } from './door.ts';
 import type { Log } from './log.ts';
 
 export interface CallScope {
@@ -13,4 +14,6 @@ export interface CallScope {
   readonly log: Log;
   /** The connection that called, where the engine knows it. */
   readonly callerId?: string;
+  /** The door that a person or a model called through; undefined for a program on the bus. */
+  readonly door?: Door;
 }

@@ -40,6 +40,8 @@ test('a definition is announced with schemas titled after its id', () => {
     response_format: expect.objectContaining({ title: 'FsReadFileTextOutput', required: ['text'] }),
     metadata: {
       effect: 'read',
+      destructive: false,
+      idempotent: true,
       details: undefined,
       errors: [
         { code: 'C211', meaning: 'No such file.', http: 404, retryable: false },

@@ -39,6 +39,13 @@ const FunctionMetadataSchema = z.object({
   constraints: z.array(z.string()).optional().catch(undefined),
   /** A result with `success: false` is a failure. */
   fails_in_result: z.boolean().optional().catch(undefined),
+  /** The list of the result whose items fail each by itself. */
+  fails_in_items: z.string().optional().catch(undefined),
+  /** Whether it can change or remove what is there. */
+  destructive: z.boolean().optional().catch(undefined),
+  idempotent: z.boolean().optional().catch(undefined),
+  /** Defaults that a model gets. */
+  model_defaults: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 export type FunctionMetadata = z.infer<typeof FunctionMetadataSchema>;
 
@@ -81,6 +88,8 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
     response_format: responseSchema(fn.response, `${name}Output`),
     metadata: {
       effect: fn.effect,
+      destructive: fn.isDestructive ?? fn.effect !== 'read',
+      idempotent: fn.isIdempotent ?? fn.effect === 'read',
       details: fn.details,
       errors: summariseErrors(worker.errors).filter(({ code }) => fn.errors.includes(code)),
       examples: [...fn.examples],
@@ -91,6 +100,8 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
         constraints: [...fn.policy.constraints],
       }),
       ...(worker.failedResult && { fails_in_result: true }),
+      ...(fn.failsInItems && { fails_in_items: fn.failsInItems }),
+      ...(fn.modelDefaults && { model_defaults: fn.modelDefaults }),
     },
   };
 }

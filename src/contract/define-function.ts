@@ -38,9 +38,17 @@ export interface FunctionDef<
   /** What a reader would not guess from the summary and the fields. */
   details?: string;
   effect: Effect;
+  /** Whether it can change or remove what is there; as the effect says when left out. False for what only adds. */
+  isDestructive?: boolean;
+  /** Whether a second equal call changes nothing more; a read always is. */
+  isIdempotent?: boolean;
   policy?: Policy;
   request: Request;
   response: Response;
+  /** The list in the response whose items fail each by itself, with `success: false` and their failure in `error`. */
+  failsInItems?: string;
+  /** Defaults of fields for a model, where they differ from those of the contract. */
+  modelDefaults?: Readonly<Record<string, unknown>>;
   errors: readonly Code[];
   /** Requests that work on any ordinary workspace; documentation and smoke tests use them. */
   examples: readonly z.input<Request>[];

@@ -9,6 +9,7 @@ import type { z } from 'zod';
 import { handlerFailure, type ErrorBody } from '#protocol';
 import type { Errors, ErrorTable, Failure } from './define-errors.ts';
 import type { FunctionDef } from './define-function.ts';
+import type { Door } from './door.ts';
 import type { Log } from './log.ts';
 
 export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, Context> {
@@ -25,8 +26,8 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
     internal(callId: string): Failure;
     deadline(deadlineMs: number): Failure;
   };
-  /** A thrown thing that is not a `Failure` but that this worker knows the answer to. */
-  translate?(error: unknown): Failure | undefined;
+  /** A thrown thing that is not a `Failure` but that this worker knows the answer to; with help for who is at a door. */
+  translate?(error: unknown, call?: { context: NoInfer<Context>; door?: Door }): Failure | undefined;
   /** How a failure is spelled on the wire; as an iii handler failure unless said otherwise. */
   spell?(failure: Failure): ErrorBody;
   /** The result that stands for a failure, for a worker whose contract has no failed calls; then nothing is spelled. */

@@ -192,7 +192,8 @@ export class Invocations {
     answerTo: PendingCall['caller'],
   ): Promise<void> {
     const callId = frame.invocation_id ?? randomUUID();
-    const reply = await this.#answerBuiltIn(builtIn, { callId, payload: frame.data, callerId: caller.workerId });
+    const call = { callId, payload: frame.data, metadata: frame.metadata, callerId: caller.workerId };
+    const reply = await this.#answerBuiltIn(builtIn, call);
     if (!answerTo) return;
     this.#deliver(answerTo.session, {
       type: 'invocationresult',

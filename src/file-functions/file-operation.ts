@@ -6,7 +6,7 @@
  */
 import type { z } from 'zod';
 
-import type { CallScope, Effect } from '#contract';
+import type { CallScope, FunctionDef } from '#contract';
 import type { FileSystem } from '#host';
 import type { OpenReads } from './open-reads.ts';
 
@@ -23,15 +23,19 @@ export interface FileContext {
   readonly openReads: OpenReads;
 }
 
-export interface FileOperation<Request extends z.ZodObject = z.ZodObject, Response extends z.ZodType = z.ZodType> {
-  summary: string;
-  details?: string;
-  effect: Effect;
+type Described = Pick<
+  FunctionDef<never>,
+  'summary' | 'details' | 'effect' | 'isDestructive' | 'isIdempotent' | 'failsInItems' | 'modelDefaults' | 'deadlineMs'
+>;
+
+export interface FileOperation<
+  Request extends z.ZodObject = z.ZodObject,
+  Response extends z.ZodType = z.ZodType,
+> extends Described {
   request: Request;
   response: Response;
   errors: readonly FileCode[];
   examples: readonly z.input<Request>[];
-  deadlineMs?: number;
   handle(request: z.output<Request>, context: FileContext, scope: CallScope): Promise<z.input<Response>>;
 }
 

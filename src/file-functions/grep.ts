@@ -75,6 +75,7 @@ export const grep = defineOperation({
         ignoreCase: request.ignore_case,
         maxMatches: request.max_matches || UNLIMITED,
         maxLineBytes: Math.min(request.max_line_bytes || UNLIMITED, UNLIMITED),
+        respectGitignore: (request as { respect_gitignore?: boolean }).respect_gitignore,
       },
       scope,
     );

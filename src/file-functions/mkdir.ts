@@ -7,6 +7,8 @@ import { modeField, parseMode } from './mode.ts';
 export const mkdir = defineOperation({
   summary: 'Make a directory.',
   effect: 'write',
+  isDestructive: false,
+  isIdempotent: true,
   request: z
     .object({
       path: z.string().describe('The directory, absolute.'),

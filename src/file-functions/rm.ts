@@ -7,6 +7,7 @@ export const rm = defineOperation({
   summary: 'Remove a file, a link or a directory.',
   details: 'A directory with a denylisted path anywhere below stays whole, and so does the root.',
   effect: 'delete',
+  isIdempotent: true,
   request: z
     .object({
       path: z.string().describe('What to remove, absolute. A link is removed itself, not what it leads to.'),

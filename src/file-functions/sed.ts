@@ -28,6 +28,7 @@ export const sed = defineOperation({
     'have the syntax of the Rust regex crate; the replacement refers to groups as `$1`, `${1}` or `$name`, and `$$` is a ' +
     'dollar sign. A reference to no group is refused. Files must be UTF-8. A link is followed and stays.',
   effect: 'write',
+  failsInItems: 'results',
   request: z
     .object({
       files: z.array(z.string()).default([]).describe('Files, absolute. Either these or `path`.'),
@@ -48,6 +49,7 @@ export const sed = defineOperation({
     .object({
       results: z.array(FsSedFileResult).describe('One for each file that was looked at.'),
       total_replacements: wire.uint64(),
+      note: z.string().optional().describe('Says that nothing matched, where nothing did.'),
     })
     .meta({ title: 'SedResponse' }),
   errors: ['S210', 'S211', 'S212', 'S215', 'S216', 'S217'],
@@ -65,6 +67,7 @@ export const sed = defineOperation({
       },
       scope,
     );
+    const total = results.reduce((sum, { replacements }) => sum + replacements, 0);
     return {
       results: results.map(({ path, replacements, problem }) => ({
         path,
@@ -72,7 +75,8 @@ export const sed = defineOperation({
         success: problem === undefined,
         ...(problem !== undefined && { error: problem }),
       })),
-      total_replacements: results.reduce((total, { replacements }) => total + replacements, 0),
+      total_replacements: total,
+      ...(total === 0 && { note: `no match in ${results.length} files: nothing was changed` }),
     };
   },
 });

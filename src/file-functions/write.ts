@@ -20,6 +20,7 @@ export const write = defineOperation({
     'The file appears with all its content or not at all. A channel that brings nothing for 30 seconds fails the write. ' +
     'Text messages in a channel are not part of the file; `{"error": …}` fails the write.',
   effect: 'write',
+  isIdempotent: true,
   request: z
     .object({
       path: z.string().describe('The file, absolute. A link is followed and stays.'),

@@ -86,6 +86,8 @@ export interface GrepRequest extends Below {
   maxMatches: number;
   /** What is shown of a line. */
   maxLineBytes: number;
+  /** Whether files that .gitignore files name are left out; only on the host. */
+  respectGitignore?: boolean;
 }
 
 export interface GrepAnswer {

@@ -28,8 +28,7 @@ export async function firstNames(
     const candidates = bound === undefined ? batch : batch.filter((name) => name < bound);
     names = mergeSorted(names, candidates.sort(), limit);
 
-    if (listed.length < NAMES_AT_ONCE) break;
-    await takeTurn(scope);
+    if (listed.length >= NAMES_AT_ONCE) await takeTurn(scope);
   }
   return { names, total };
 }

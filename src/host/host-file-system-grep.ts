@@ -84,9 +84,17 @@ export class HostGrep {
   }
 }
 
-function searchPlace({ path, kind }: Place, { includeGlobs, excludeGlobs }: GrepRequest): SearchPlace {
+function searchPlace({ path, kind }: Place, request: GrepRequest): SearchPlace {
   if (kind === 'file') return placeOfFile(path);
-  return { directory: path, includeGlobs, excludeGlobs, dialect: 'plain-segments', isRecursive: true };
+  const { includeGlobs, excludeGlobs, respectGitignore } = request;
+  return {
+    directory: path,
+    includeGlobs,
+    excludeGlobs,
+    dialect: 'plain-segments',
+    isRecursive: true,
+    respectGitignore,
+  };
 }
 
 function cut(text: string, maxBytes: number): string {

@@ -33,6 +33,8 @@ export { FolderNames } from './folder-names.ts';
 export { GlobError } from './glob-syntax.ts';
 export { compileGlobs, type GlobDialectName } from './globs.ts';
 export { HostError, type HostReason } from './host-error.ts';
+export { readImage } from './image-file.ts';
+export { pathHint } from './nearest-path.ts';
 export { HostFileSystem, type HostFileSystemOptions } from './host-file-system.ts';
 export { isHijackVariable } from './hijack-env.ts';
 export { openAbsoluteJail, openJail, type Jail, type JailChoice, type JailMode, type JailOpening } from './jail.ts';
@@ -52,7 +54,7 @@ export {
   type Regex,
   type ReplacedText,
 } from './regex/index.ts';
-export { MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
+export { gitignoreOf, MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
 export { placeOfFile, SearchRoots, type SearchPlace } from './search-roots.ts';
 export { splitWords, WordsError } from './shell-words.ts';
 export { takeTurn } from './take-turn.ts';

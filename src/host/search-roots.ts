@@ -21,6 +21,7 @@ export interface SearchPlace {
   excludeGlobs: readonly string[];
   dialect: GlobDialectName;
   isRecursive: boolean;
+  respectGitignore?: boolean;
 }
 
 type SearchAnswer = Awaited<ReturnType<SearchEngine['search']>>;
@@ -50,7 +51,7 @@ export class SearchRoots {
   }
 
   async search(
-    { directory, includeGlobs, excludeGlobs, dialect, isRecursive }: SearchPlace,
+    { directory, dialect, ...place }: SearchPlace,
     query: SearchRequest['query'],
     scope: { readonly signal: AbortSignal },
   ): Promise<Pick<SearchAnswer, 'contentMatches' | 'isTruncated' | 'skipped' | 'filesTooLarge'>> {
@@ -59,10 +60,8 @@ export class SearchRoots {
     const request: SearchRequest = {
       path: below || '.',
       query,
-      includeGlobs,
-      excludeGlobs,
       globOptions: { dialect, below },
-      isRecursive,
+      ...place,
     };
     const searching = this.#engineFor(root).search(request, scope);
     const found = await searching.catch((error: unknown) => {

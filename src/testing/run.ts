@@ -12,7 +12,9 @@ import {
   CallError,
   parseConfig,
   silentLog,
+  throughDoor,
   type Bus,
+  type Door,
   type FunctionDef,
   type WorkerDef,
 } from '#contract';
@@ -25,6 +27,8 @@ const workers: Omit<WorkerDef, 'withFunctions'>[] = [coder, shell, filesystem];
 export interface RunOptions {
   /** Opens the worker in another way than its own. */
   open?: WorkerDef['open'];
+  /** The door that the call comes through; from the bus itself when left out. */
+  door?: Door;
 }
 
 /** The result, or a rejection with `code` and `message` as the caller would read them. */
@@ -40,7 +44,7 @@ export async function run<Response extends z.ZodType>(
   const open = options.open ?? def.open;
   const context = await open(parseConfig(def.config, config, def.name), silentLog);
   try {
-    const call = { callId: 'call-1', payload };
+    const call = { callId: 'call-1', payload, metadata: options.door && throughDoor(options.door) };
     const surroundings = { bus: noBus, log: silentLog, control: new CallControl() };
     const reply = await answer({ def, context }, fn, call, surroundings);
     if ('error' in reply) throw new CallError(fn.id, reply.error);

@@ -57,7 +57,7 @@ test('what a reader pastes into a client starts a server with tools', async () =
   for (const words of commands) {
     const [command, subcommand, ...args] = words.split(' ');
     expect([command, subcommand, args[0]]).toEqual(['workcell', 'mcp', '--workspace']);
-    await using client = await openClient(stdioTransport('--workspace', dir.root, ...args.slice(2)));
+    await using client = await openClient(stdioTransport({}, '--workspace', dir.root, ...args.slice(2)));
     expect((await client.listTools()).tools.length).toBeGreaterThan(40);
   }
 });

@@ -12,7 +12,7 @@ let dir: TempDir;
 let open: CliProcess;
 let closed: CliProcess;
 beforeAll(async () => {
-  dir = await tempDir({ 'a.txt': 'hello\n' });
+  dir = await tempDir({ 'a.txt': 'hello\n', 'b.bin': Buffer.from([0xff, 0x00, 0xfe]) });
   const args = ['start', '--port', '0', '--workspace', dir.root];
   [open, closed] = await Promise.all([
     startCli(args),
@@ -48,6 +48,38 @@ test('a call and its failures', async () => {
     status: 404,
     body: { error: { code: 'function_not_found' } },
   });
+});
+
+test('a file that the bus sends through a channel is in the answer, as text or as base64', async () => {
+  const read = (name: string) =>
+    web(`${open.http}/functions/shell/fs/read`, { method: 'POST', body: JSON.stringify({ path: dir.path(name) }) });
+  expect(await read('a.txt')).toMatchObject({ status: 200, body: { content: 'hello\n', encoding: 'utf-8', size: 6 } });
+  expect(await read('b.bin')).toMatchObject({ status: 200, body: { content: '/wD+', encoding: 'base64', size: 3 } });
+  // More than may be open at once: none is left open.
+  for (let i = 0; i < 40; i++) expect((await read('a.txt')).status).toBe(200);
+
+  const { body } = await web(`${open.http}/openapi.json`);
+  const { paths } = body as { paths: Record<string, { post: { responses: Record<string, unknown> } }> };
+  expect(JSON.stringify(paths['/functions/shell/fs/read']!.post.responses['200'])).toContain(
+    '"content":{"type":"string"',
+  );
+
+  const printed = await runCli(['call', 'shell::fs::read', `path=${dir.path('a.txt')}`, '--url', open.url]);
+  expect(JSON.parse(printed.stdout)).toMatchObject({ content: 'hello\n', encoding: 'utf-8' });
+});
+
+test('a field that a function does not have is refused with the nearest, over HTTP and on the command line', async () => {
+  const problem = 'unknown field `offset` (did you mean `line_from`?)';
+  const read = `${open.http}/functions/coder/read-file`;
+  expect(await web(read, { method: 'POST', body: '{"path":"a.txt","offset":1}' })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'C210', message: expect.stringContaining(problem) as string } },
+  });
+  expect(await web(read, { method: 'POST', body: '{"path":"a.txt","_caller_worker_id":"x"}' })).toMatchObject({
+    status: 200,
+  });
+  const typed = await runCli(['call', 'coder::read-file', 'path=a.txt', 'offset=1', '--url', open.url]);
+  expect([typed.code, typed.stderr]).toEqual([1, expect.stringContaining(problem)]);
 });
 
 test('the OpenAPI document describes every function, and its references resolve', async () => {

@@ -43,7 +43,9 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
     test('it calls one', ({ skip }) => {
       skip(why !== undefined, why);
       const { result } = ask('--method', 'tools/call', '--tool-name', 'coder_read_file', '--tool-arg', 'path=a.txt');
-      expect(result).toMatchObject({ structuredContent: { path: 'a.txt', content: 'hello\n' } });
+      expect(result).toMatchObject({
+        content: [{ type: 'text', text: expect.stringMatching(/\nhello\n$/) as string }],
+      });
     });
   });
 });

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const transports = {
-  stdio: () => stdioTransport('--workspace', dir.path('ws'), '--config', dir.path('config.yaml')),
+  stdio: () => stdioTransport({}, '--workspace', dir.path('ws'), '--config', dir.path('config.yaml')),
   http: () => httpTransport(cell.http),
 };
 

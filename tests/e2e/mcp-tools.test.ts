@@ -12,6 +12,19 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const ours = availableWorkers.flatMap(({ functions }) => functions);
 
+const fileIds = (name: string) => [`shell::fs::${name}`, `sandbox::fs::${name}`];
+/** What takes nothing away, whatever it is called with. */
+const ONLY_ADD = new Set([
+  ...['sandbox::create', 'sandbox::run', 'filesystem::mkdir', 'filesystem::insert'],
+  ...fileIds('mkdir'),
+]);
+/** What changes nothing more when it is called again. */
+const REPEATABLE = new Set([
+  ...['coder::create-file', 'coder::delete-file', 'shell::kill', 'sandbox::stop'],
+  ...['filesystem::write', 'filesystem::mkdir', 'filesystem::cp', 'filesystem::rm'],
+  ...['mkdir', 'chmod', 'write', 'rm'].flatMap(fileIds),
+]);
+
 let dir: TempDir;
 let cell: CliProcess;
 beforeAll(async () => {
@@ -24,28 +37,27 @@ afterAll(async () => {
 });
 
 const transports = {
-  stdio: (...options: string[]) => stdioTransport('--workspace', dir.root, ...options),
+  stdio: (...options: string[]) => stdioTransport({}, '--workspace', dir.root, ...options),
   http: () => httpTransport(cell.http),
 };
 
-test('every tool says what it is: name, title, description, schemas and hints that are true', async () => {
+test('every tool says what it is: name, description, what it takes, and hints that are true', async () => {
   await using client = await openClient(transports.http());
   const { tools } = await client.listTools();
-  const described = tools.map(({ name, title, description = '', inputSchema, outputSchema, annotations }) => ({
+  const described = tools.map(({ name, description = '', inputSchema, annotations }) => ({
     name: /^[A-Za-z0-9_]{1,64}$/.test(name) ? name : `no name: ${name}`,
-    title,
     hasDescription: /^[A-Z].{10,}/.test(description),
-    types: [inputSchema.type, outputSchema?.type],
+    type: inputSchema.type,
     annotations,
   }));
   const expected = ours.map(({ id, effect }) => ({
     name: toToolName(id),
-    title: id.replaceAll('::', ' '),
     hasDescription: true,
-    types: ['object', 'object'],
+    type: 'object',
     annotations: {
       readOnlyHint: effect === 'read',
-      destructiveHint: effect !== 'read',
+      destructiveHint: effect !== 'read' && !ONLY_ADD.has(id),
+      idempotentHint: effect === 'read' || REPEATABLE.has(id),
       openWorldHint: effect === 'execute',
     },
   }));
@@ -61,7 +73,6 @@ test('both transports offer the same tools', async () => {
 describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
   test('every tool answers a call, by its schema or with a code', async () => {
     await using client = await openClient(transports[transport]());
-    // The client checks each result against the output schema of a tool that it has listed.
     await client.listTools();
     const outcomes: string[] = [];
     for (const { id, examples, errors } of ours) {
@@ -78,11 +89,37 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
   });
 });
 
-/** The code of a failure, wherever the function has it. */
-function codeOf({ isError, structuredContent }: { isError?: boolean; structuredContent?: unknown }) {
-  const { error, metadata } = structuredContent as { error?: { code?: string }; metadata?: { code?: string } };
-  return isError ? (metadata?.code ?? error?.code) : undefined;
+/** The code of a failure: what its text begins with, or the first item of a batch. */
+function codeOf(result: { isError?: boolean; content: { type: string }[] }) {
+  return result.isError ? /^(?:FAILED: .*\n- [^:]*: )?(\w+): /.exec(textOf(result))?.[1] : undefined;
 }
+
+test('the list costs a model no output schemas, no titles and nothing about schemas', async () => {
+  await using client = await openClient(transports.http());
+  const list = JSON.stringify(await client.listTools());
+  for (const word of ['"outputSchema"', '"$schema"', '"title":"']) expect(list).not.toContain(word);
+  expect(Buffer.byteLength(list)).toBeLessThan(64_000);
+});
+
+test('a model is told its own defaults, and a structured client gets output schemas', async () => {
+  await using client = await openClient(transports.stdio('--structured', '--tools', 'coder'));
+  const { tools } = await client.listTools();
+  const find = tools.find(({ name }) => name === 'coder_search')!;
+  expect(find.inputSchema.properties!.respect_gitignore).toMatchObject({ default: true });
+  expect(tools.every(({ outputSchema }) => outputSchema?.type === 'object')).toBe(true);
+});
+
+test('every tool refuses a field it does not have', async () => {
+  await using client = await openClient(transports.http());
+  for (const { id, examples } of ours) {
+    const payload = { ...(examples[0] as object), no_such_field_at_all: 1 };
+    const result = await client.callTool({ name: toToolName(id), arguments: payload });
+    expect({ id, text: textOf(result) }).toEqual({
+      id,
+      text: expect.stringContaining('unknown field `no_such_field_at_all`') as string,
+    });
+  }
+});
 
 test('offers only what is asked for', async () => {
   await using some = await openClient(transports.stdio('--tools', 'coder_tree,coder::search'));
@@ -105,7 +142,7 @@ test('with --read-only there is nothing that changes or runs anything', async ()
   for (const [name, payload] of refused)
     await expect(reading.callTool({ name, arguments: payload })).rejects.toThrow(`no tool ${name}`);
   const read = await reading.callTool({ name: 'coder_read_file', arguments: { path: 'kept.md' } });
-  expect(read.structuredContent).toMatchObject({ content: 'kept\n' });
+  expect(textOf(read)).toContain('content:\nkept\n');
 });
 
 test('a function that left is no tool any more, and is one again when it is back', async () => {
@@ -114,21 +151,21 @@ test('a function that left is no tool any more, and is one again when it is back
   const call = (name: string) => client.callTool({ name, arguments: {} });
 
   const first = await serve();
-  expect((await call(first.tool)).structuredContent).toEqual({ hello: true });
+  expect(textOf(await call(first.tool))).toBe('hello: true');
   await first[Symbol.asyncDispose]();
   await vi.waitFor(() => expect(call(first.tool)).rejects.toThrow('no tool other_hello'), 20_000);
 
   await using second = await serve();
-  expect((await call(second.tool)).structuredContent).toEqual({ hello: true });
+  expect(textOf(await call(second.tool))).toBe('hello: true');
 });
 
 test('a read-only surface does not run what was read-only when it was listed and is no longer', async () => {
-  await using client = await openClient(stdioTransport('--url', cell.url, '--read-only'));
+  await using client = await openClient(stdioTransport({}, '--url', cell.url, '--read-only'));
   const handle = () => ({ done: true });
   const reading = await serveForeign(cell.url, { id: 'other::turn', effect: 'read', handle });
   const call = () => client.callTool({ name: reading.tool, arguments: {} });
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain(reading.tool);
-  expect((await call()).structuredContent).toEqual({ done: true });
+  expect(textOf(await call())).toBe('done: true');
   await reading[Symbol.asyncDispose]();
 
   await using writing = await serveForeign(cell.url, { id: 'other::turn', effect: 'write', handle });
@@ -140,5 +177,5 @@ test('`success: false` is a failure only of a function that fails that way', asy
   await using other = await serveForeign(cell.url, { id: 'other::grade', handle: () => ({ success: false }) });
   await using client = await openClient(transports.http());
   const graded = await client.callTool({ name: other.tool, arguments: {} });
-  expect([graded.structuredContent, graded.isError ?? false]).toEqual([{ success: false }, false]);
+  expect([textOf(graded), graded.isError ?? false]).toEqual(['success: false', false]);
 });

@@ -62,7 +62,7 @@ describe.concurrent('exec', () => {
       ['--', 'touch', 'x'],
       {
         code: 1,
-        stderr: `${JSON.stringify({ code: 'invocation_failed', message: "command 'touch' not in allowlist" }, null, 2)}\n`,
+        stderr: `${JSON.stringify({ code: 'invocation_failed', message: "command 'touch' not in allowlist; allowed are sh, ls, cat, pwd, sleep, printenv, and the operator can add to shell.allowlist" }, null, 2)}\n`,
       },
     ],
     [
@@ -179,7 +179,13 @@ test('a refusal is 400 over HTTP, and a command that fails is 200', async () => 
   };
   expect(await post({ command: 'touch' })).toEqual([
     400,
-    { error: { code: 'invocation_failed', message: "command 'touch' not in allowlist" } },
+    {
+      error: {
+        code: 'invocation_failed',
+        message:
+          "command 'touch' not in allowlist; allowed are sh, ls, cat, pwd, sleep, printenv, and the operator can add to shell.allowlist",
+      },
+    },
   ]);
   expect(await post({ command: 'sh', args: ['-c', 'exit 2'] })).toMatchObject([200, { exit_code: 2 }]);
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import type { Connection } from '#client';
-import { CallError, isFailedResult, readCatalogue, saysFailed } from '#contract';
+import { CallError, isFailedResult, readCatalogue, saysFailed, throughDoor, withContent } from '#contract';
 import { toPayload } from '../call-arguments.ts';
 import { commandHelp, UsageError, type Command } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
@@ -10,6 +10,8 @@ import { EXIT } from '../exit-codes.ts';
 import { functionHelp } from '../function-help.ts';
 
 const DEFAULT_TIMEOUT_MS = '30000';
+/** The longest file that is printed in a reply. */
+const MAX_CONTENT_BYTES = 64 * 2 ** 20;
 
 export const call: Command = {
   name: 'call',
@@ -45,7 +47,8 @@ export const call: Command = {
 
     const namespace = text(options.namespace);
     return withEngine(options, async (bus) => {
-      const result = await bus.call(functionId!, payload, { timeoutMs, namespace });
+      const reply = await bus.call(functionId!, payload, { timeoutMs, namespace, metadata: throughDoor('cli') });
+      const result = await withContent(bus, reply, { functionId: functionId!, maxBytes: MAX_CONTENT_BYTES });
       process.stdout.write(`${JSON.stringify(result ?? null, null, 2)}\n`);
       return (await isFailure(bus, { functionId: functionId!, namespace, result })) ? EXIT.failed : EXIT.ok;
     });

@@ -8,6 +8,7 @@ import { text as readAll } from 'node:stream/consumers';
 
 import { z } from 'zod';
 
+import { throughDoor } from '#contract';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -49,7 +50,8 @@ export const exec: Command = {
     if (command === undefined) throw new UsageError('exec needs a command after --, such as: workcell exec -- ls -la');
 
     const payload = { command, args, ...(await payloadOf(options)) };
-    const reply = await withEngine(options, (bus) => bus.call('shell::exec', payload, { timeoutMs: WAIT_MS }));
+    const asked = { timeoutMs: WAIT_MS, metadata: throughDoor('cli') };
+    const reply = await withEngine(options, (bus) => bus.call('shell::exec', payload, asked));
     const result = Reply.parse(reply);
     if (options.json === true) process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`);
     else printOutput(result);

@@ -43,6 +43,10 @@ export const mcp: Command = {
       description: 'Only these: workers, function ids or tool names, with commas.',
     },
     'read-only': { type: 'boolean', description: 'Only what changes nothing and runs nothing.' },
+    structured: {
+      type: 'boolean',
+      description: 'Results as structured content by an output schema, for programs. Many clients then hide the text.',
+    },
     namespace: { type: 'string', short: 'n', value: 'NAME', description: 'Namespace whose functions are offered.' },
     ...addressOptions,
     url: { type: 'string', value: 'URL', description: 'Use this running engine instead of one of its own.' },
@@ -108,5 +112,10 @@ function profileOf(options: CommandInput['options']): ToolProfile {
     ?.split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '');
-  return { only, isReadOnly: options['read-only'] === true, namespace: text(options.namespace) };
+  return {
+    only,
+    isReadOnly: options['read-only'] === true,
+    isStructured: options.structured === true,
+    namespace: text(options.namespace),
+  };
 }

@@ -7,8 +7,9 @@
 import { closeSync, readSync } from 'node:fs';
 
 import { HostError } from '../host-error.ts';
-import type { ByteString } from '../byte-string.ts';
-import type { OpenWalkDir, WalkDir } from '../walk-dir.ts';
+import { toBytes, type ByteString } from '../byte-string.ts';
+import type { Jail } from '../jail.ts';
+import { walkDirsBelow, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
 import type { WalkEntry } from '../walk-entry.ts';
 import type { WalkFilter } from '../walk.ts';
 import { parseIgnoreLine, type IgnoreRule } from './ignore-pattern.ts';
@@ -28,6 +29,12 @@ export function gitignoreFilter(openDir: OpenWalkDir): WalkFilter {
     rules.enter(dir, entries);
     return entries.filter((entry) => !rules.isLeftOut(dir.path, entry));
   };
+}
+
+/** The same for a listing of another kind: whether an entry of a directory, named from the root, is left out. */
+export function gitignoreOf({ roots: [root = '/'], mode }: Pick<Jail, 'roots' | 'mode'>) {
+  const rules = new GitignoreRules(walkDirsBelow(toBytes(root), mode));
+  return (dir: string, entry: WalkEntry): boolean => rules.isLeftOut(toBytes(dir), entry);
 }
 
 class GitignoreRules {
@@ -59,15 +66,22 @@ class GitignoreRules {
   }
 
   #rulesIn(path: ByteString): readonly IgnoreRule[] {
-    const known = this.#rules.get(path);
-    if (known) return known;
-    const dir = this.#openDir(path);
+    const known = this.#rules.get(path) ?? this.#readRulesIn(path);
+    this.#rules.set(path, known);
+    return known;
+  }
+
+  /** None for a directory that left meanwhile. */
+  #readRulesIn(path: ByteString): readonly IgnoreRule[] {
+    let dir: WalkDir | undefined;
     try {
-      const rules = readRules(dir);
-      this.#rules.set(path, rules);
-      return rules;
+      dir = this.#openDir(path);
+      return readRules(dir);
+    } catch (error) {
+      HostError.fromErrno(error, '');
+      return [];
     } finally {
-      dir.close();
+      dir?.close();
     }
   }
 }

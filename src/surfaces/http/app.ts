@@ -9,6 +9,8 @@ import {
   CallError,
   readCatalogue,
   silentLog,
+  throughDoor,
+  withContent,
   type Bus,
   type CatalogueEntry,
   type ErrorSummary,
@@ -33,6 +35,8 @@ export interface HttpAppOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 300_000;
+/** The longest file that is answered at once; a longer one is read through a channel of the bus. */
+const MAX_CONTENT_BYTES = 64 * 2 ** 20;
 const HTML_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
@@ -98,10 +102,11 @@ async function callFunction(c: Context, bus: Bus, options: HttpAppOptions): Prom
       timeoutMs,
       namespace,
       signal: c.req.raw.signal,
+      metadata: throughDoor('http'),
       traceparent: c.req.header('traceparent'),
       baggage: c.req.header('baggage'),
     });
-    return answerResult(c, result ?? null);
+    return answerResult(c, await withContent(bus, result ?? null, { functionId, maxBytes: MAX_CONTENT_BYTES }));
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     const catalogue = await readCatalogue(bus, { includeInternal: true });

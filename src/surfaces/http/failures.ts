@@ -15,6 +15,8 @@ const CLIENT_STATUS: Record<string, number> = {
   connection_lost: 503,
   connection_closed: 503,
   send_failed: 503,
+  content_too_large: 413,
+  content_incomplete: 502,
 };
 
 export function httpFailure(

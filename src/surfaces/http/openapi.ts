@@ -1,6 +1,7 @@
 /** The catalogue as OpenAPI 3.1: one POST a function. */
 import type { CatalogueEntry, ErrorSummary, JsonSchema } from '#contract';
 import { toToolName, toUrlPath } from '#protocol';
+import { withInlineContent } from './content-schema.ts';
 
 export function openApiDocument(catalogue: CatalogueEntry[], version: string): JsonSchema {
   const schemas: Record<string, unknown> = {
@@ -59,7 +60,9 @@ function operation(entry: CatalogueEntry, name: string, schemas: Record<string, 
     responses: {
       '200': {
         description: 'The result.',
-        content: { 'application/json': { schema: hoist(entry.response, `${name}.response`, schemas) } },
+        content: {
+          'application/json': { schema: hoist(withInlineContent(entry.response), `${name}.response`, schemas) },
+        },
       },
       ...failures(entry),
     },

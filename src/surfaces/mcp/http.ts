@@ -10,7 +10,25 @@ export interface McpDoor {
   close(): Promise<void>;
 }
 
-export function mcpHttp(bus: Bus, options: McpOptions & { maxBodyBytes: number; log: Log }): McpDoor {
+type HttpOptions = McpOptions & { maxBodyBytes: number; log: Log };
+
+/** Results are text, or structured content for a client whose address says `/mcp?structured=true`. */
+export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
+  const plain = openDoor(bus, options);
+  const structured = openDoor(bus, { ...options, profile: { ...options.profile, isStructured: true } });
+  return {
+    fetch: (request) => {
+      const isStructured = new URL(request.url).searchParams.get('structured') === 'true';
+      return (isStructured ? structured : plain).fetch(request);
+    },
+    async close() {
+      await plain.close();
+      await structured.close();
+    },
+  };
+}
+
+function openDoor(bus: Bus, options: HttpOptions): McpDoor {
   const { maxBodyBytes, log } = options;
   const makeServer = mcpServers(bus, options);
   const sessions = new Sessions(makeServer, { maxBodyBytes });

@@ -3,12 +3,19 @@
  *
  * It keeps no state of its own, so the same factory answers a process on standard input, a session and a single request.
  */
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type CallToolResult,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 
-import { CallError, saysFailed, type Bus } from '#contract';
+import { CallError, saysFailed, takeContent, throughDoor, type Bus } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
 import { Offer } from './offer.ts';
-import { toToolFailure, toToolResult } from './results.ts';
+import { toFileResult, toToolFailure, toToolResult } from './results.ts';
+import { toolPage } from './tool-page.ts';
 import type { ToolProfile } from './tools.ts';
 
 export interface McpOptions {
@@ -20,6 +27,9 @@ export interface McpOptions {
 const PROGRESS_MS = 2_000;
 /** Functions end their calls by limits of their own; this only has to be longer. */
 const CALL_MS = 24 * 3_600_000;
+
+/** The longest file that comes in one result; its text is cut for the model and kept for reading on. */
+const MAX_FILE_BYTES = 16 * 2 ** 20;
 
 const INSTRUCTIONS =
   'Tools work on one fenced workspace: paths outside it are refused. Prefer the file tools over running cat, grep or sed. ' +
@@ -34,23 +44,22 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
       { name: 'workcell', title: 'Workcell', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
     );
-    server.setRequestHandler('tools/list', async () => ({
-      tools: [...(await offer.tools()).values()].map(({ definition }) => definition),
-    }));
+    server.setRequestHandler('tools/list', async ({ params }) =>
+      toolPage([...(await offer.tools()).values()], params?.cursor),
+    );
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const found = await offer.find(params.name);
       if ('problem' in found) throw invalid(found.problem);
 
       const { signal } = context.mcpReq;
-      const options = { signal, namespace: offer.namespace, timeoutMs: CALL_MS };
+      const options = { signal, namespace: offer.namespace, timeoutMs: CALL_MS, metadata: throughDoor('model') };
       const calling = bus.call(found.id, params.arguments ?? {}, options);
       try {
-        const value = await tellingProgress(calling, context);
-        return toToolResult(value, { kept, isFailure: await isFailure(value, found.id) });
+        return await toResult(await tellingProgress(calling, context), found.id);
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (error.code === 'function_not_found') await checkStillThere(params.name, found.id);
-        return toToolFailure(error);
+        return toToolFailure(error, kept);
       }
     });
     server.setRequestHandler('resources/list', () => ({ resources: [] }));
@@ -73,9 +82,15 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
     return server;
   };
 
-  async function isFailure(value: unknown, functionId: string): Promise<boolean> {
-    if (!saysFailed(value)) return false;
-    return (await offer.entryOf(functionId))?.fails_in_result === true;
+  async function toResult(value: unknown, functionId: string): Promise<CallToolResult> {
+    const isStructured = profile?.isStructured === true;
+    const file = isStructured ? undefined : await takeContent(bus, value, { functionId, maxBytes: MAX_FILE_BYTES });
+    if (file) return toFileResult(file, kept);
+
+    // Only its entry says what a `success: false` in the value means.
+    const entry = saysFailed(value) || hasFailedItems(value) ? await offer.entryOf(functionId) : undefined;
+    const isFailure = entry?.fails_in_result === true && saysFailed(value);
+    return toToolResult(value, { kept, isFailure, itemList: entry?.fails_in_items, isStructured });
   }
 
   /** A function that has left is no tool any more; one that did not find another still is. */
@@ -102,6 +117,12 @@ async function tellingProgress<T>(calling: Promise<T>, { mcpReq }: ServerContext
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Whether any list in it has an item with `success: false`. */
+function hasFailedItems(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((list) => Array.isArray(list) && list.some(saysFailed));
 }
 
 function invalid(problem: string): ProtocolError {

@@ -1,7 +1,7 @@
 /**
- * A result as text for a model: what is short on one line each, long text as it stands.
+ * A result as text for a model: what is short on one line each, long text as it stands, rows of equal shape as a table.
  *
- * JSON would escape every line break of a file; here a file reads like a file.
+ * JSON would escape every line break of a file and repeat every field name in every row; here a file reads like a file.
  */
 export function renderText(value: unknown): string {
   if (!isMap(value)) return typeof value === 'string' ? value : JSON.stringify(value ?? null);
@@ -14,6 +14,9 @@ export function renderText(value: unknown): string {
     ...long.map(([key, field]) => block(key, field)),
   ].join('\n');
 }
+
+/** A longer text comes after all that is short, or it would hide it. */
+const MAX_LINE_CHARS = 1000;
 
 /** What a model can take in one reply without losing the rest of the conversation. */
 const MAX_TEXT_CHARS = 32 * 1024;
@@ -28,13 +31,44 @@ export function boundedText(text: string): { text: string; cutAtByte?: number } 
 }
 
 function block(key: string, field: unknown): string {
-  if (!Array.isArray(field)) return `${key}:\n${String(field)}`;
-  return [`${key}: ${field.length}`, ...field.map((item) => `- ${onOneLine(item)}`)].join('\n');
+  if (Array.isArray(field)) return list(key, field);
+  return isMap(field) ? `${key}:\n${renderText(field)}` : `${key}:\n${String(field)}`;
+}
+
+function list(key: string, items: readonly unknown[]): string {
+  const columns = columnsOf(items);
+  if (!columns) return [`${key}: ${items.length}`, ...items.map((item) => listItem(item))].join('\n');
+
+  const rows = items.map((item) => columns.map((column) => onOneLine((item as Record<string, unknown>)[column])));
+  const head = `${key}: ${items.length}, as ${columns.join(' | ')}`;
+  return [head, ...rows.map((row) => row.join(' | '))].join('\n');
+}
+
+/** The fields that every row has, in the same order, where none holds more than one line. */
+function columnsOf(items: readonly unknown[]): string[] | undefined {
+  const [first] = items;
+  if (items.length < 2 || !isMap(first)) return undefined;
+  const columns = Object.keys(first);
+  const isRow = (item: unknown) =>
+    isMap(item) &&
+    Object.keys(item).join('\0') === columns.join('\0') &&
+    Object.values(item).every((field) => (typeof field === 'string' ? !field.includes('\n') : !isNested(field)));
+  return items.every(isRow) ? columns : undefined;
+}
+
+function listItem(item: unknown): string {
+  if (!isMap(item) || !Object.values(item).some(isLong)) return `- ${onOneLine(item)}`;
+  return `- ${renderText(item).replaceAll('\n', '\n  ')}`;
 }
 
 function isLong(field: unknown): boolean {
-  if (typeof field === 'string') return field.includes('\n');
-  return Array.isArray(field) && field.some((item) => typeof item === 'object');
+  if (typeof field === 'string') return field.includes('\n') || field.length > MAX_LINE_CHARS;
+  if (Array.isArray(field)) return field.some(isNested);
+  return isMap(field) && Object.values(field).some(isLong);
+}
+
+function isNested(field: unknown): boolean {
+  return typeof field === 'object' && field !== null;
 }
 
 function onOneLine(field: unknown): string {

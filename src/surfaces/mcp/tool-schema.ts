@@ -30,6 +30,8 @@ function portable(schema: unknown, side: Side): unknown {
   const fields = Object.entries(schema)
     // Formats of numbers are words of the bus; a client's validator warns of each one.
     .filter(([key, value]) => key !== 'format' || !NUMBER_FORMAT.test(String(value)))
+    // A model pays for every word and needs neither; `title` is also the name of a field in some properties.
+    .filter(([key, value]) => key !== '$schema' && !(key === 'title' && typeof value === 'string'))
     .map(([key, value]) => [key, VALUES.has(key) ? value : portable(value, side)]);
   return withOneType(withoutIdleNulls(Object.fromEntries(fields) as JsonSchema, side));
 }

@@ -18,6 +18,8 @@ export interface ToolProfile {
   readonly isReadOnly?: boolean;
   /** Default `default`. */
   readonly namespace?: string;
+  /** Whether results come as structured content by an output schema; as text when left out. */
+  readonly isStructured?: boolean;
 }
 
 export interface OfferedTool {
@@ -44,7 +46,7 @@ export function toTools(
     .map(([name, id]) => [name, byId.get(id)!] as const)
     .toSorted(([, a], [, b]) => (a.id < b.id ? -1 : 1));
   const offered = named.filter(([name, entry]) => isOffered(name, entry, profile));
-  return new Map(offered.map(([name, entry]) => [name, { entry, definition: define(name, entry) }]));
+  return new Map(offered.map(([name, entry]) => [name, { entry, definition: define(name, entry, profile) }]));
 }
 
 function nameAll(entries: readonly CatalogueEntry[], names: NamesTaken): void {
@@ -75,17 +77,28 @@ export function isChosen(name: string, id: string, { only }: ToolProfile): boole
   return only === undefined || [name, id, workerSegment(id)].some((spelling) => only.includes(spelling));
 }
 
-function define(name: string, entry: CatalogueEntry): Tool {
-  const output = toolSchema(entry.response, 'output');
+function define(name: string, entry: CatalogueEntry, { isStructured = false }: ToolProfile): Tool {
+  const output = isStructured ? toolSchema(entry.response, 'output') : undefined;
   return {
     name,
-    title: entry.id.replaceAll('::', ' '),
     description: describe(entry),
-    inputSchema: toolSchema(entry.request, 'input') ?? { type: 'object' },
+    inputSchema: withModelDefaults(toolSchema(entry.request, 'input') ?? { type: 'object' }, entry),
     ...(output && { outputSchema: output }),
-    ...(entry.effect && { annotations: hintsOf(entry.effect) }),
+    ...(entry.effect && { annotations: hintsOf(entry) }),
     ...(entry.permissions && { _meta: policyOf(entry) }),
   };
+}
+
+function withModelDefaults(schema: Tool['inputSchema'], { model_defaults }: CatalogueEntry): Tool['inputSchema'] {
+  const { properties } = schema;
+  if (!model_defaults || !properties) return schema;
+  const fields = Object.entries(properties).map(([name, field]) => {
+    return [
+      name,
+      Object.hasOwn(model_defaults, name) ? { ...(field as object), default: model_defaults[name] } : field,
+    ];
+  });
+  return { ...schema, properties: Object.fromEntries(fields) as typeof properties };
 }
 
 function describe({ summary, details, examples, id }: CatalogueEntry): string {
@@ -98,11 +111,13 @@ function isEmpty(example: unknown): boolean {
   return typeof example === 'object' && example !== null && Object.keys(example).length === 0;
 }
 
-/** Hints are about the worst a call may do. */
-function hintsOf(effect: NonNullable<CatalogueEntry['effect']>): NonNullable<Tool['annotations']> {
+/** Hints are about the worst a call may do; a function that does not say how bad that is may destroy. */
+function hintsOf({ effect, destructive, idempotent }: CatalogueEntry): NonNullable<Tool['annotations']> {
+  const isReading = effect === 'read';
   return {
-    readOnlyHint: effect === 'read',
-    destructiveHint: effect !== 'read',
+    readOnlyHint: isReading,
+    destructiveHint: !isReading && (destructive ?? true),
+    idempotentHint: isReading || (idempotent ?? false),
     openWorldHint: effect === 'execute',
   };
 }

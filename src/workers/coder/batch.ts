@@ -1,6 +1,6 @@
 /** One item of a request after the other, with turns for others in between. One that fails stops no other. */
-import { Failure, type CallScope } from '#contract';
-import { Turns } from '#host';
+import { Failure, type CallScope, type Door } from '#contract';
+import { Turns, type Jail } from '#host';
 import { translate } from './errors.ts';
 
 const TURN_MS = 5;
@@ -13,7 +13,11 @@ export type ItemResult<Done extends object, Failed extends object> = { path: str
 /** What each gives, or `failed` and its failure as the JSON text in `error`. */
 export async function settleEach<Item extends { path: string }, Done extends object, Failed extends object>(
   items: readonly Item[],
-  { failed, scope }: { failed: Failed; scope: Pick<CallScope, 'throwIfAborted'> },
+  {
+    failed,
+    scope,
+    context,
+  }: { failed: Failed; scope: Pick<CallScope, 'throwIfAborted' | 'door'>; context: { jail: Jail } },
   work: (item: Item) => Promise<Done>,
 ): Promise<ItemResult<Done, Failed>[]> {
   const turns = new Turns(scope, TURN_MS);
@@ -21,16 +25,20 @@ export async function settleEach<Item extends { path: string }, Done extends obj
   for (const item of items) {
     scope.throwIfAborted();
     if (turns.isOver) await turns.next();
-    results.push({ path: item.path, ...(await settle(failed, () => work(item))) });
+    results.push({ path: item.path, ...(await settle(failed, () => work(item), { context, door: scope.door })) });
   }
   return results;
 }
 
-async function settle<Done extends object, Failed extends object>(failed: Failed, work: () => Promise<Done>) {
+async function settle<Done extends object, Failed extends object>(
+  failed: Failed,
+  work: () => Promise<Done>,
+  call: { context: { jail: Jail }; door?: Door },
+) {
   try {
     return { success: true as const, ...(await work()) };
   } catch (thrown) {
-    const failure = thrown instanceof Failure ? thrown : translate(thrown);
+    const failure = thrown instanceof Failure ? thrown : translate(thrown, call);
     if (!failure) throw thrown;
     return { success: false as const, ...failed, error: JSON.stringify(failure.toFields()) };
   }

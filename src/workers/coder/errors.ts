@@ -4,8 +4,8 @@
  * C211 and C215 have one wording each for two reasons: what is protected looks like what is missing,
  * and a link that leads nowhere looks like one that leads out.
  */
-import { defineErrors, type Failure } from '#contract';
-import { HostError, RegexError, ReplacementError, type HostReason } from '#host';
+import { defineErrors, type Door, type Failure } from '#contract';
+import { HostError, pathHint, RegexError, ReplacementError, type HostReason, type Jail } from '#host';
 
 export const errors = defineErrors({
   C210: {
@@ -16,7 +16,7 @@ export const errors = defineErrors({
   C211: {
     meaning: 'Nothing is at the path, or non_accessible_globs protects it.',
     http: 404,
-    message: (d: { path: string }) => `${d.path} does not exist or is protected`,
+    message: (d: { path: string; hint?: string }) => `${d.path} does not exist or is protected${d.hint ?? ''}`,
   },
   C213: {
     meaning: 'The file is larger than max_read_bytes or max_write_bytes.',
@@ -66,10 +66,12 @@ const codeFor = {
   io: 'C216',
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 
-export function translate(error: unknown): Failure | undefined {
+/** A caller at a door also gets the path that was probably meant. */
+export function translate(error: unknown, call?: { context: { jail: Jail }; door?: Door }): Failure | undefined {
   if (error instanceof RegexError || error instanceof ReplacementError) {
     return errors.fail('C210', { problem: error.message }, error);
   }
   if (!(error instanceof HostError)) return undefined;
-  return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message }, error);
+  const hint = call?.door ? pathHint(error, call.context.jail) : '';
+  return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message + hint, hint }, error);
 }

@@ -11,12 +11,18 @@ export interface ReplaceOp {
   replacement: string;
   ignore_case: boolean;
   expect_matches?: number;
+  must_match?: boolean;
 }
 
 /** What runs the regexes, and the call that waits for them. */
 export interface Replacing {
   readonly regexes: RegexThreads;
-  readonly call: Pick<CallScope, 'signal'>;
+  readonly call: Pick<CallScope, 'signal' | 'door'>;
+}
+
+export interface Replaced extends Edited {
+  /** Matches that were replaced. */
+  count: number;
 }
 
 /** When there are more, what earlier operations made cannot be followed any further. */
@@ -24,12 +30,12 @@ const MAX_PLACES = 1000;
 
 type Places = ReplacedText['places'];
 
-/** Throws C210 when there are not as many matches as expected. */
+/** Throws C210 when there are not as many matches as expected. A model expects one, unless it says otherwise. */
 export async function applyReplaceOp(
   { text, sites }: Edited,
   op: Numbered<ReplaceOp>,
   { regexes, call }: Replacing,
-): Promise<Edited> {
+): Promise<Replaced> {
   const { replacement } = op;
   const task = { ...searchFor(op, text), replacement, maxPlaces: MAX_PLACES };
   const { bytes, count, places } = await regexes.replace(task, call);
@@ -37,12 +43,16 @@ export async function applyReplaceOp(
     const problem = `op ${op.number} (replace) has ${count} matches; expect_matches is ${op.expect_matches}`;
     throw errors.fail('C210', { problem });
   }
-  if (count === 0) return { text, sites };
+  if (count === 0 && (op.must_match ?? (op.expect_matches === undefined && call.door === 'model'))) {
+    const problem = `op ${op.number} (replace) has no match for ${JSON.stringify(op.pattern.slice(0, 200))}, so the file was not changed`;
+    throw errors.fail('C210', { problem: `${problem}; read the file for its text, or set must_match: false` });
+  }
+  if (count === 0) return { text, sites, count };
 
   const followed = count > places.length ? [] : sites.map((site) => ({ ...site, ...follow(site, places) }));
   // One more than are shown tells that there are more.
   const made = places.slice(0, MAX_SITES_PER_OP + 1).map(({ after }) => ({ op: op.number, ...after }));
-  return { text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), sites: [...followed, ...made] };
+  return { text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), sites: [...followed, ...made], count };
 }
 
 /** The first place where an operation would change something. */

@@ -50,7 +50,7 @@ export function defineAction<Request extends z.ZodType, Data extends z.ZodType, 
         return { success: true, data: await action.handle(request, context, scope) };
       } catch (error) {
         if (!(error instanceof HostError)) throw error;
-        throw tellHostError(error, context.jail, pathsIn(request));
+        throw tellHostError(error, context.jail, { given: pathsIn(request), door: scope.door });
       }
     },
   });

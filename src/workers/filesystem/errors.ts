@@ -3,8 +3,8 @@
  *
  * A failure is a result with `success: false`, so every row is answered with HTTP 200; the code is in `metadata`.
  */
-import { defineErrors, type Failure } from '#contract';
-import { GlobError, HostError, RegexError, type HostReason, type Jail } from '#host';
+import { defineErrors, type Door, type Failure } from '#contract';
+import { GlobError, HostError, pathHint, RegexError, type HostReason, type Jail } from '#host';
 
 export const errors = defineErrors({
   F210: {
@@ -60,7 +60,7 @@ export const errors = defineErrors({
     meaning: 'The text to be replaced is in the file more than once and the request expects it once.',
     http: 200,
     message: (d: { path: string; count: number; lines: number[] }) =>
-      `old_string is ${d.count} times in ${d.path}, first at lines ${d.lines.join(', ')}; expect_unique is set`,
+      `old_string is ${d.count} times in ${d.path}, first at lines ${d.lines.join(', ')}; expect_unique is set: give more of the text around it, or count: 0 to replace all`,
     extra: (d: { count: number; lines: number[] }) => ({ count: d.count, lines: d.lines }),
   },
   F221: {
@@ -110,13 +110,21 @@ export function translate(error: unknown): Failure | undefined {
   return errors.fail('F210', { problem: error.message }, error);
 }
 
-/** A host error with the whole path that it is about: `given` are those of the request, others start at `/`. */
-export function tellHostError(error: HostError, jail: Jail, given: readonly unknown[]): Failure {
+/**
+ * A host error with the whole path that it is about: `given` are those of the request, others start at `/`. A caller at a
+ * door also gets the path that was probably meant.
+ */
+export function tellHostError(
+  error: HostError,
+  jail: Jail,
+  { given, door }: { given: readonly unknown[]; door?: Door },
+): Failure {
   const path = given.includes(error.path) ? resolved(error, jail) : `/${error.path.replace(/^\//, '')}`;
   const code = codeFor[error.reason];
   if (code === 'F215') return errors.fail(code, { path }, error);
 
-  const problem = path + error.message.slice((error.path || '.').length);
+  const hint = door ? pathHint(error, jail) : '';
+  const problem = path + error.message.slice((error.path || '.').length) + hint;
   return errors.fail(code, { problem }, error);
 }
 

@@ -40,6 +40,10 @@ export const sandbox = defineWorker({
 async function openSandboxes(config: SandboxConfig, log: Log): Promise<SandboxContext> {
   const ladder = openLadder(config, log);
   await ladder.sweep();
+  if (config.image_allowlist.length === 0)
+    log.warn('iii-sandbox.image_allowlist is empty: no image may be used, so no sandbox can be created');
+  if (config.egress.allow.length === 0)
+    log.warn('iii-sandbox.egress.allow is empty: sandboxes reach no host, also with network: true');
   return {
     config,
     backends: new BackendChoice(ladder, config, log),

@@ -1,10 +1,12 @@
 /** A request made ready to run: words, policy, directory and environment settled in the order the caller is told of them. */
+import type { CallScope } from '#contract';
 import type { ChildSpec } from '#host';
 import { toArgv, type Argv } from './argv.ts';
 import { callCwd } from './child-cwd.ts';
 import { withCallVariables } from './child-env.ts';
-import { errors } from './errors.ts';
+import { errors, refuse } from './errors.ts';
 import type { ExecRequest } from './exec-request.ts';
+import { shellLineObjection } from './shell-line.ts';
 import { requireSandboxes } from './target.ts';
 import type { ShellContext } from './worker.ts';
 
@@ -18,10 +20,17 @@ const SYSTEM_PATH = '/bin:/usr/bin';
 const HOST_ONLY = ['cwd', 'env', 'stdin'] as const;
 
 /** Refuses what must not or cannot run; nothing has been started yet. */
-export async function toCommand(request: ExecRequest, context: ShellContext): Promise<Command> {
+export async function toCommand(
+  request: ExecRequest,
+  context: ShellContext,
+  { door }: Pick<CallScope, 'door'>,
+): Promise<Command> {
   const argv = toArgv(request);
+  const objection = door && shellLineObjection(request, context.policy);
+  if (objection !== undefined) throw refuse(objection);
+
   if (request.target.kind === 'sandbox') {
-    await context.policy.admit(argv, { kind: 'sandbox' });
+    await context.policy.admit(argv, { kind: 'sandbox' }, door);
     requireSandboxes(context.isSandboxEnabled);
     const stray = HOST_ONLY.find((field) => request[field] != null);
     if (stray) throw errors.fail('S210', { problem: `'${stray}' is for host targets only` });
@@ -30,7 +39,8 @@ export async function toCommand(request: ExecRequest, context: ShellContext): Pr
 
   const { environment, policy } = context;
   const cwd = request.cwd == null ? context.cwd : callCwd(request.cwd, context.cwdJail);
-  const program = await policy.admit(argv, { kind: 'host', path: environment.PATH ?? SYSTEM_PATH, cwd });
+  const place = { kind: 'host' as const, path: environment.PATH ?? SYSTEM_PATH, cwd };
+  const program = await policy.admit(argv, place, door);
   const spec = {
     argv: [program, ...argv.slice(1)],
     cwd,

@@ -4,16 +4,18 @@
  * What stops a command before it starts has no code on the wire, only its text: callers of the original look for the
  * words. It goes by `invocation_failed` here, the code that every failed handler carries.
  */
-import { defineErrors, type Failure } from '#contract';
+import { defineErrors, type Door, type Failure } from '#contract';
 import {
   FileFault,
   GlobError,
   HostError,
+  pathHint,
   RegexError,
   ReplacementError,
   SpawnError,
   type FaultReason,
   type HostReason,
+  type Jail,
 } from '#host';
 import { handlerFailure, handlerText, type ErrorBody } from '#protocol';
 
@@ -87,8 +89,12 @@ const codeForFault = {
   busy: 'S216',
 } as const satisfies Record<FaultReason, ShellCode>;
 
-export function translate(error: unknown): Failure | undefined {
-  if (error instanceof HostError) return errors.fail(codeFor[error.reason], { problem: error.message }, error);
+/** A caller at a door also gets the path that was probably meant. */
+export function translate(error: unknown, call?: { context: { cwdJail: Jail }; door?: Door }): Failure | undefined {
+  if (error instanceof HostError) {
+    const hint = call?.door ? pathHint(error, call.context.cwdJail) : '';
+    return errors.fail(codeFor[error.reason], { problem: error.message + hint }, error);
+  }
   if (error instanceof SpawnError) return errors.fail('S216', { problem: `host exec: ${error.message}` }, error);
   if (error instanceof FileFault) return errors.fail(codeForFault[error.reason], { problem: error.message }, error);
   if (error instanceof RegexError) return errors.fail('S217', { problem: error.message }, error);

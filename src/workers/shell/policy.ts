@@ -6,7 +6,7 @@
 import { basename } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 
-import { ConfigError } from '#contract';
+import { ConfigError, type Door } from '#contract';
 import { compileRegex, RegexError, type Regex } from '#host';
 import type { Argv } from './argv.ts';
 import type { ShellConfig } from './config.ts';
@@ -19,6 +19,9 @@ export type Place = ({ kind: 'host' } & Lookup) | { kind: 'sandbox' };
 
 /** A pattern made slow by what it reads takes some milliseconds for so much; others may work before the next one. */
 const LONG_LINE_BYTES = 16_384;
+
+/** Programs named in a refusal. */
+const MOST_NAMED = 40;
 
 export class Policy {
   readonly #allowed: ReadonlySet<string>;
@@ -34,9 +37,14 @@ export class Policy {
     this.#writableRoot = writableRoot;
   }
 
-  /** The program to start for a command; refuses what must not run. */
-  async admit(argv: Argv, place: Place): Promise<string> {
-    const program = this.#allowed.size === 0 ? argv[0] : this.#allow(argv[0], place);
+  /** Whether the allowlist has a shell, so that a line for one could run. */
+  get hasShell(): boolean {
+    return this.#allowed.size === 0 || this.#allowed.has('sh');
+  }
+
+  /** The program to start for a command; refuses what must not run. At a door the refusal names what may. */
+  async admit(argv: Argv, place: Place, door?: Door): Promise<string> {
+    const program = this.#allowed.size === 0 ? argv[0] : this.#allow(argv[0], place, door ? this.#whatMayRun() : '');
     await this.#refuseDenied(argv);
     const objection = objectionTo(argv, this.#rules);
     if (objection !== undefined) throw refuse(objection);
@@ -51,14 +59,20 @@ export class Policy {
     }
   }
 
-  #allow(given: string, place: Place): string {
+  #allow(given: string, place: Place, help: string): string {
     const name = basename(given);
     const isPath = name !== given;
     if (isPath && this.#allowed.has(given)) return given;
-    if (!this.#allowed.has(name)) throw refuse(`command '${name}' not in allowlist`);
+    if (!this.#allowed.has(name)) throw refuse(`command '${name}' not in allowlist${help}`);
     // A guest's files are its agent's own: there a name is all that can be judged.
     if (place.kind === 'sandbox') return given;
-    return isPath ? this.#byPath(given, place) : this.#byName(name, place);
+    return isPath ? this.#byPath(given, place, help) : this.#byName(name, place);
+  }
+
+  #whatMayRun(): string {
+    const names = [...this.#allowed];
+    const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+    return `; allowed are ${names.slice(0, MOST_NAMED).join(', ')}${more}, and the operator can add to shell.allowlist`;
   }
 
   #byName(name: string, lookup: Lookup): string {
@@ -71,9 +85,10 @@ export class Policy {
     return found;
   }
 
-  #byPath(given: string, lookup: Lookup): string {
+  #byPath(given: string, lookup: Lookup, help: string): string {
     const entry = entryOnPath(given, lookup);
-    if (entry === undefined) throw refuse(`command '${basename(given)}' not in allowlist by a path other than PATH's`);
+    const problem = `command '${basename(given)}' not in allowlist by a path other than PATH's`;
+    if (entry === undefined) throw refuse(problem + help);
     this.#refuseWritable(entry);
     return entry;
   }

@@ -74,3 +74,14 @@ test('a root named by a link is known by its real path', async () => {
   expect(context.cwd).toBe(dir.path('real'));
   await shell.close(context);
 });
+
+test('the start says in words that an empty allowlist allows everything', async () => {
+  await using dir = await tempDir();
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (text: string) => void warned.push(text) };
+  for (const allowlist of [['ls'], []]) {
+    const config = parseConfig(shell.config, { allowlist, fs: { host_root: dir.root } }, 'workers.shell');
+    await shell.close(await shell.open(config, log));
+  }
+  expect(warned).toEqual(['shell.allowlist is empty: every program may run']);
+});

@@ -60,6 +60,7 @@ export const shell = defineWorker({
 async function openShell(config: ShellConfig, log: Log): Promise<ShellContext> {
   const root = rootOf(config);
   const cwd = defaultCwd(config, root);
+  if (config.allowlist.length === 0) log.warn('shell.allowlist is empty: every program may run');
   return {
     foreground: { count: 0, max: MAX_FOREGROUND },
     jobs: new Jobs({

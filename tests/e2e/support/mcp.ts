@@ -8,13 +8,13 @@ export const BUILT = fileURLToPath(new URL('../../../dist/cli/main.js', import.m
 type Revision = 'legacy' | { pin: string };
 export const revisions: Record<string, Revision> = { '2025-11-25': 'legacy', '2026-07-28': { pin: '2026-07-28' } };
 
-/** A `workcell mcp` of its own, with these arguments. */
-export function stdioTransport(...args: string[]): Transport {
+/** A `workcell mcp` of its own, with these arguments, for a client that takes messages up to so many bytes. */
+export function stdioTransport({ maxBufferSize = 64 * 2 ** 20 }, ...args: string[]): Transport {
   return new StdioClientTransport({
     command: process.execPath,
     args: [BUILT, 'mcp', ...args],
     stderr: 'ignore',
-    maxBufferSize: 64 * 2 ** 20,
+    maxBufferSize,
   });
 }
 

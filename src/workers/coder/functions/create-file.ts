@@ -51,6 +51,8 @@ export const createFile = coder.defineFunction({
     'Files are made one after the other, and one that fails stops no other. Each appears with all its content or not ' +
     'at all.',
   effect: 'write',
+  isIdempotent: true,
+  failsInItems: 'results',
   request: z.object({ files: z.array(CreateFileSpec).describe('The files; at least one.') }),
   response: z.object({ results: z.array(CreateFileResult).describe('One for each file, in the same order.') }),
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C217', 'C221'],
@@ -59,7 +61,7 @@ export const createFile = coder.defineFunction({
   async handle({ files }, context, scope) {
     if (files.length === 0) throw errors.fail('C210', { problem: '`files` must not be empty' });
 
-    const batch = { failed: { bytes_written: 0 }, scope };
+    const batch = { failed: { bytes_written: 0 }, scope, context };
     const work = (file: CreateFileSpec) =>
       context.changes.onTarget(file.path, scope, (target) => create(file, target, context));
     return { results: await settleEach(files, batch, work) };

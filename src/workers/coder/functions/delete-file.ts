@@ -29,6 +29,8 @@ export const deleteFile = coder.defineFunction({
     'A symlink is removed itself, not what it leads to. A folder with entries needs `recursive`, and is refused as a ' +
     'whole when non_accessible_globs protects something below it.',
   effect: 'delete',
+  isIdempotent: true,
+  failsInItems: 'results',
   request: z.object({
     paths: z.array(z.string()).describe('What to remove, relative to base_path; at least one.'),
     recursive: z.boolean().default(false).describe('Whether folders go with everything in them.'),
@@ -46,7 +48,7 @@ export const deleteFile = coder.defineFunction({
 
     const versions = new Map(Object.entries(expected_versions ?? {}));
     const items = paths.map((path) => ({ path }));
-    const results = await settleEach(items, { failed: { removed: false }, scope }, ({ path }) =>
+    const results = await settleEach(items, { failed: { removed: false }, scope, context }, ({ path }) =>
       context.changes.onEntry(path, scope, async (entry) => {
         await requireVersion(entry, versions.get(path), context);
         return { removed: await context.changes.remove(entry, { recursive, signal: scope.signal }) };

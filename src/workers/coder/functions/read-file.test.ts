@@ -142,3 +142,22 @@ test('a malformed request is C210 and names the field', async () => {
   });
   await expect(run(readFile, { path: null }, { base_path: dir.root })).rejects.toMatchObject({ code: 'C210' });
 });
+
+test('a model gets an image as an image, and other callers its bytes as text', async () => {
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+  await using dir = await tempDir({
+    'a.png': png,
+    'not.png': 'text',
+    'large.png': Buffer.concat([png, Buffer.alloc(4e6)]),
+  });
+  const config = { base_path: dir.root };
+  const read = (path: string) => run(readFile, { path }, config, { door: 'model' });
+  expect(await read('a.png')).toMatchObject({
+    content: '',
+    size: 16,
+    image: { mime_type: 'image/png', base64: png.toString('base64') },
+  });
+  expect(await read('not.png')).toMatchObject({ content: 'text' });
+  for (const reply of [await read('not.png'), await read('large.png'), await run(readFile, { path: 'a.png' }, config)])
+    expect(reply).not.toHaveProperty('image');
+});

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import { bytesAsSource, LineIndex, versionAside, type JailFile } from '#host';
+import { bytesAsSource, LineIndex, readImage, versionAside, type JailFile } from '#host';
 import { withText } from '#protocol';
 import { mtimeSecs } from '../entry-info.ts';
 import { errors } from '../errors.ts';
@@ -63,6 +63,10 @@ export const readFile = coder.defineFunction({
     truncated: z.boolean().optional().describe('True when lines that were asked for did not fit.'),
     last_line_cut: z.boolean().optional().describe('Present and true when not even the first line fitted.'),
     next_line_from: wire.uint64().optional().describe('The line to go on with; left out at the end of the file.'),
+    image: z
+      .object({ mime_type: z.string(), base64: z.string() })
+      .optional()
+      .describe('The file as an image, instead of its text; for models only.'),
   }),
   errors: ['C210', 'C211', 'C213', 'C215', 'C216'],
   examples: [{ path: 'README.md' }, { path: 'README.md', line_from: 1, line_to: 40, numbered: true }],
@@ -71,6 +75,10 @@ export const readFile = coder.defineFunction({
     const { path } = request;
     using file = context.jail.open(path);
     const { size, mode } = file.stat;
+    const image = scope.door === 'model' ? await readImage(file) : undefined;
+    if (image)
+      return { path, content: '', is_utf8: false, size, mode: mode & 0o777, mtime: mtimeSecs(file.stat), image };
+
     const window = windowOf(request, context);
     const reading = window ? readWindow(file, path, window, context, scope) : readWhole(file, path, context, scope);
     const { content, is_utf8, ...more } = await reading;

@@ -88,6 +88,7 @@ export const search = coder.defineFunction({
     files_too_large: wire.uint64().optional().describe('Files passed over because they exceed max_read_bytes.'),
     skipped: z.array(SkippedEntry).optional().describe('Files and folders that could not be read; the first 100.'),
   }),
+  modelDefaults: { respect_gitignore: true },
   errors: ['C210', 'C211', 'C215', 'C216'],
   examples: [{ query: 'TODO' }, { query: 'fn \\w+', regex: true, include_globs: ['**/*.rs'], context_lines: 2 }],
 

@@ -210,3 +210,34 @@ function openDescriptors(root: string): string[] {
   });
   return targets.filter((target) => target.startsWith(root));
 }
+
+test('with respect_gitignore .git and what .gitignore files name is neither shown nor counted; a model has it so', async () => {
+  await using dir = await tempDir({
+    '.gitignore': 'node_modules/\n*.log\n',
+    '.git/config': '',
+    'node_modules/x/index.js': '',
+    'a.log': '',
+    'src/.gitignore': 'out\n!keep.log\n',
+    'src/a.ts': '',
+    'src/keep.log': '',
+    'src/out/b.js': '',
+  });
+  const all = '.git(config) .gitignore a.log node_modules(x(index.js)) src(.gitignore a.ts keep.log out(b.js))';
+  const kept = '.gitignore src(.gitignore a.ts keep.log)';
+  expect(below(await show(dir.root))).toBe(all);
+  expect(below(await show(dir.root, { respect_gitignore: true }))).toBe(kept);
+  expect(below(await show(dir.root, { respect_gitignore: true, path: 'node_modules' }))).toBe('x(index.js)');
+  const limited = await show(dir.root, { respect_gitignore: true, per_folder_limit: 1 });
+  expect(limited.truncated).toMatchObject({ shown: 1, total: 2 });
+
+  const config = { base_path: dir.root };
+  const forModel = async (payload: object) => below((await run(tree, payload, config, { door: 'model' })).root);
+  expect([await forModel({}), await forModel({ respect_gitignore: false })]).toEqual([kept, all]);
+});
+
+test('a large folder is filtered batch by batch', async () => {
+  await using dir = await tempDir({ '.gitignore': '*.log\n' });
+  for (let i = 0; i < 9000; i++) writeFileSync(dir.path(`${i}.${i % 9 === 0 ? 'txt' : 'log'}`), '');
+  const { children, truncated } = await show(dir.root, { respect_gitignore: true, per_folder_limit: 5 });
+  expect([children!.length, truncated?.total]).toEqual([5, 1001]);
+});

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import { firstNames, HostError, takeTurn, toText, type ByteString, type JailDir } from '#host';
+import { firstNames, gitignoreOf, HostError, takeTurn, toText, type ByteString, type JailDir } from '#host';
 import { ENTRY_KINDS, entryInfo, mtimeSecs } from '../entry-info.ts';
 import { coder, MAX_TREE_NODES } from '../worker.ts';
 
@@ -64,12 +64,18 @@ export const tree = coder.defineFunction({
       .nullable()
       .default(null)
       .describe('Entries shown of one folder, at least 1; tree_per_folder_limit when left out.'),
+    respect_gitignore: z
+      .boolean()
+      .optional()
+      .describe('Whether to leave out .git and what the .gitignore files under base_path name; no when left out.'),
   }),
+  modelDefaults: { respect_gitignore: true },
   response: z.object({ root: TreeNode }),
   errors: ['C210', 'C211', 'C215', 'C216'],
   examples: [{}, { path: '.', max_depth: 2, per_folder_limit: 20 }],
 
-  async handle(request, { jail, isProtected, baseName, treeDepth, treePerFolderLimit, treeMaxNodes }, scope) {
+  async handle(request, context, scope) {
+    const { jail, isProtected, baseName, treeDepth, treePerFolderLimit, treeMaxNodes } = context;
     using dir = jail.openDir(request.path);
     const path = dir.relativePath;
     const root: TreeNode = {
@@ -84,6 +90,7 @@ export const tree = coder.defineFunction({
       maxDepth: Math.min(request.max_depth ?? treeDepth, DEEPEST),
       perFolderLimit: Math.max(1, request.per_folder_limit ?? treePerFolderLimit),
       maxNodes: treeMaxNodes,
+      isLeftOut: request.respect_gitignore ? gitignoreOf(jail) : undefined,
     };
     const walk = new TreeWalk(isProtected, limits, scope);
     await walk.grow(root, 0, () => dir);
@@ -95,6 +102,8 @@ interface TreeLimits {
   maxDepth: number;
   perFolderLimit: number;
   maxNodes: number;
+  /** Entries that are neither shown nor counted. */
+  isLeftOut?: ReturnType<typeof gitignoreOf>;
 }
 
 class TreeWalk {
@@ -129,7 +138,8 @@ class TreeWalk {
 
   async #list(dir: JailDir, node: TreeNode, depth: number): Promise<void> {
     const limit = Math.min(this.#limits.perFolderLimit, this.#limits.maxNodes - this.#nodes);
-    const { names, total } = await firstNames(dir, limit, this.#scope);
+    const { isLeftOut } = this.#limits;
+    const { names, total } = await firstNames(isLeftOut ? shownOf(dir, isLeftOut) : dir, limit, this.#scope);
     this.#nodes += names.length;
 
     const children: TreeNode[] = [];
@@ -172,6 +182,16 @@ class TreeWalk {
     this.#looks += 1;
     return this.#looks % LOOKS_AT_ONCE === 0;
   }
+}
+
+function shownOf(dir: JailDir, isLeftOut: NonNullable<TreeLimits['isLeftOut']>): Pick<JailDir, 'names'> {
+  const isShown = ({ name, kind }: { name: ByteString; kind: string }) =>
+    !isLeftOut(dir.relativePath, { name, isDir: kind === 'directory' });
+  return {
+    *names() {
+      for (const entries of dir.entries()) yield entries.filter(isShown).map(({ name }) => name);
+    },
+  };
 }
 
 function quote({ path }: TreeNode): string {

@@ -53,7 +53,6 @@ test.each([
   ['C46 no newline is added', 'a\nb', [insert(3, 'X')], 'a\nb\nX', 3],
   ['C47 an empty file', '', [insert(1, 'X')], 'X', 1],
   ['C53 line operations run first', 'OLD\nkeep\nOLD\n', [replace('OLD', 'NEW'), remove(2, 2)], 'NEW\nNEW\n', 2],
-  ['C56 a replacement without a match counts', 'x\n', [replace('nomatch', 'y')], 'x\n', 1],
   ['C58 CRLF', 'a\r\nb\r\n', [updateLines(2, 2, 'B')], 'a\r\nB\r\n', 2],
   ['C59 mixed endings', 'a\r\nb\nc\n', [updateLines(3, 3, 'C')], 'a\r\nb\nC\n', 3],
   ['C59 mixed endings under a replacement', 'a\r\nb\nc\n', [replace('c', 'C')], 'a\r\nb\nC\n', 3],
@@ -220,12 +219,45 @@ describe.each(jailWays())('%s jail', (_, way) => {
   });
 });
 
+test('C56 a replacement without a match changes nothing and says so', async () => {
+  await using dir = await tempDir({ 'a.txt': 'x\n' });
+  expect(await update(dir, 'a.txt', [replace('nomatch', 'y')])).toMatchObject({
+    success: true,
+    applied: 0,
+    matches: 0,
+    note: 'no match for op 1',
+    changes: [],
+  });
+  expect(await update(dir, 'a.txt', [replace('x', 'y'), replace('nomatch', '')])).toMatchObject({
+    success: true,
+    applied: 1,
+    matches: 1,
+    note: 'no match for op 2',
+  });
+  expect(await update(dir, 'a.txt', [insert(1, 'z')])).not.toHaveProperty('matches');
+});
+
+test.each([
+  ['an operation that must match', { must_match: true }, undefined, 'C210'],
+  ['a model', {}, 'model', 'C210'],
+  ['a model that does not mind', { must_match: false }, 'model', undefined],
+  ['a program on the bus', {}, undefined, undefined],
+] as const)('a replacement without a match for %s', async (_, more, door, code) => {
+  await using dir = await tempDir({ 'a.txt': 'x\n' });
+  const ops = [insert(1, 'new'), replace('nomatch', 'y', more)];
+  const payload = { files: [{ path: 'a.txt', ops }] };
+  const { results } = await run(updateFile, payload, { base_path: dir.root }, { door });
+  const { success, error } = results[0]!;
+  expect([success, error && (JSON.parse(error) as { code: string }).code]).toEqual([code === undefined, code]);
+  expect(readFileSync(dir.path('a.txt'), 'utf8')).toBe(code === undefined ? 'new\nx\n' : 'x\n');
+});
+
 test('nothing is written when nothing changes', async () => {
   await using dir = await tempDir({ 'a.txt': 'a\nb\n' });
   utimesSync(dir.path('a.txt'), 1, 1);
   const before = statSync(dir.path('a.txt'));
   const ops = [updateLines(1, 1, 'a'), replace('b', 'b'), replace('nomatch', '')];
-  expect(await update(dir, 'a.txt', ops)).toMatchObject({ success: true, applied: 3 });
+  expect(await update(dir, 'a.txt', ops)).toMatchObject({ success: true, applied: 2, note: 'no match for op 3' });
   const after = statSync(dir.path('a.txt'));
   expect([after.ino, after.mtimeMs]).toEqual([before.ino, before.mtimeMs]);
 });

@@ -50,6 +50,10 @@ const UpdateOp = wire.named(
           .uint32()
           .optional()
           .describe('How many matches there have to be; with any other number the file is not changed.'),
+        must_match: z
+          .boolean()
+          .optional()
+          .describe('Whether the file fails with C210 when nothing matches; no when left out, yes for a model.'),
       })
       .describe('Replace every match of a regex in the whole text, after the line operations.'),
   ]),
@@ -83,8 +87,10 @@ const UpdateFileResult = wire.named(
   z.object({
     path: z.string().describe('The path as it was asked for.'),
     success: z.boolean(),
-    applied: wire.uint32().describe('Operations applied, a replacement without a match included; 0 when it failed.'),
+    applied: wire.uint32().describe('Operations applied, replacements without a match not counted; 0 when it failed.'),
     new_line_count: wire.uint64().describe('Lines of the file afterwards; 0 when it failed.'),
+    matches: wire.uint64().optional().describe('Matches replaced by all replacements together; with these only.'),
+    note: z.string().optional().describe('Names the replacements that had no match.'),
     version: z.string().optional().describe('Stands for exactly the new content; for `expected_version`.'),
     changes: z.array(FileChange).optional().describe('What was made, from the top; at most five places an operation.'),
     changes_truncated: z.boolean().optional().describe('True when not all that was made is in `changes`.'),
@@ -100,6 +106,7 @@ export const updateFile = coder.defineFunction({
     'or not at all. Line operations may not overlap. Line endings, mode and owner stay as they are, and a file that ' +
     'is not UTF-8 is refused.',
   effect: 'write',
+  failsInItems: 'results',
   request: z.object({ files: z.array(UpdateFileSpec).describe('The files; at least one.') }),
   response: z.object({ results: z.array(UpdateFileResult).describe('One for each file, in the same order.') }),
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C221'],
@@ -111,14 +118,14 @@ export const updateFile = coder.defineFunction({
   async handle({ files }, context, scope) {
     if (files.length === 0) throw errors.fail('C210', { problem: '`files` must not be empty' });
 
-    const batch = { failed: { applied: 0, new_line_count: 0 }, scope };
+    const batch = { failed: { applied: 0, new_line_count: 0 }, scope, context };
     const work = (file: UpdateFileSpec) =>
       context.changes.onTarget(file.path, scope, (target) => update(file, target, context, scope));
     return { results: await settleEach(files, batch, work) };
   },
 });
 
-async function update(file: UpdateFileSpec, target: JailEntry, context: CoderContext, call: Pick<CallScope, 'signal'>) {
+async function update(file: UpdateFileSpec, target: JailEntry, context: CoderContext, call: CallScope) {
   const { path } = file;
   const { changes, regexes, maxWriteBytes } = context;
   // Whatever is left of it goes to another edit: nothing that is answered may lie in it.
@@ -134,14 +141,24 @@ async function update(file: UpdateFileSpec, target: JailEntry, context: CoderCon
   if (ops.length === 0) throw errors.fail('C210', { problem: `\`ops\` for ${path} must not be empty` });
   if (!isUtf8(before)) throw errors.fail('C210', { problem: `${path} is not UTF-8 text` });
 
-  const edited = await edit(before, ops, scope);
+  const { edited, counts } = await edit(before, ops, scope);
   const size = edited.text.length;
   if (size > maxWriteBytes) throw errors.fail('C213', { path, size, limit: maxWriteBytes });
 
   const version = versionAside(edited.text);
   const { new_line_count, ...echo } = tell(edited);
   await changes.write(target, edited.text, { before });
-  return { applied: ops.length, new_line_count, version: await version, ...echo };
+  const { unmatched, ...told } = tellMatches(counts);
+  return { applied: ops.length - unmatched, new_line_count, ...told, version: await version, ...echo };
+}
+
+/** What the answer says of replacements: how many matches, and which had none. */
+function tellMatches(counts: ReadonlyMap<number, number>) {
+  const unmatched = [...counts].filter(([, count]) => count === 0).map(([number]) => `op ${number}`);
+  if (counts.size === 0) return { unmatched: 0 };
+  const matches = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const note = unmatched.length > 0 && `no match for ${unmatched.join(', ')}`;
+  return { unmatched: unmatched.length, matches, ...(note && { note }) };
 }
 
 /** What the answer says of the new text. */
@@ -158,12 +175,18 @@ interface EditScope extends Replacing {
   readonly memory: EditMemory;
 }
 
-async function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[], scope: EditScope): Promise<Edited> {
+/** `counts` has the matches of each replacement by its number. */
+async function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[], scope: EditScope) {
   const lineOps = ops.filter((op) => op.op !== 'replace');
   const replaceOps = ops.filter((op) => op.op === 'replace');
-  let edited = lineOps.length > 0 ? await applyLineOps(text, lineOps, scope) : { text, sites: [] };
-  for (const op of replaceOps) edited = await applyReplaceOp(edited, op, scope);
-  return edited;
+  let edited: Edited = lineOps.length > 0 ? await applyLineOps(text, lineOps, scope) : { text, sites: [] };
+  const counts = new Map<number, number>();
+  for (const op of replaceOps) {
+    const { count, ...replaced } = await applyReplaceOp(edited, op, scope);
+    counts.set(op.number, count);
+    edited = replaced;
+  }
+  return { edited, counts };
 }
 
 /** Where an operation would act in a text; at the end when its lines are not there. */

@@ -12,6 +12,7 @@ export const cp = defineAction({
     'Both paths have to be allowed, and everything is looked at before anything is copied. A directory that exists is ' +
     'laid over with overwrite: files of the same name are replaced, others stay. Modes are copied, owners are not.',
   effect: 'write',
+  isIdempotent: true,
   policy: {
     permissions: ['fs.read', 'fs.write'],
     risk: 'medium',

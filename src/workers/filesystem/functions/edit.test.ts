@@ -20,6 +20,9 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       data: {
         path: dir.path('ws/f'),
         replacements: 1,
+        matches: 2,
+        lines: [1],
+        note: 'old_string was 2 times in the file; 1 replaced, first at line 1. count: 0 replaces all',
         preview: '     1│X b a\n',
         version: versionOf(Buffer.from('X b a')),
       },
@@ -89,7 +92,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     await using dir = await tempDir({ 'ws/f': 'a\nb\na\n' });
     expect(await editing(dir, 'a', 'X', { expect_unique: true })).toEqual({
       success: false,
-      error: `old_string is 2 times in ${dir.path('ws/f')}, first at lines 1, 3; expect_unique is set`,
+      error: `old_string is 2 times in ${dir.path('ws/f')}, first at lines 1, 3; expect_unique is set: give more of the text around it, or count: 0 to replace all`,
       metadata: { code: 'F220', count: 2, lines: [1, 3] },
     });
     expect(text(dir)).toBe('a\nb\na\n');

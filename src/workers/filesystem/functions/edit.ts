@@ -6,7 +6,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { countLines, takeTurn, versionOf, type JailEntry } from '#host';
+import { countLines, endsWithNewline, takeTurn, versionOf, type JailEntry } from '#host';
 import { defineAction } from '../action.ts';
 import { closestLines } from '../closest-lines.ts';
 import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
@@ -38,6 +38,7 @@ export const edit = defineAction({
   summary: 'Replace an exact text in a file, and show the lines around the change.',
   details: 'The file is UTF-8 text and keeps its mode and its line endings. Readers see the old file or the new one.',
   effect: 'write',
+  modelDefaults: { expect_unique: true },
   policy: {
     permissions: ['fs.read', 'fs.write'],
     risk: 'medium',
@@ -48,6 +49,9 @@ export const edit = defineAction({
   data: z.object({
     path: z.string().describe('Where the file is, links resolved.'),
     replacements: wire.uint32(),
+    matches: wire.uint32().optional().describe('Occurrences that were in the file, counted up to 100001.'),
+    lines: z.array(wire.uint64()).optional().describe('Lines that the first 20 replacements begin at.'),
+    note: z.string().optional().describe('Says that there were more occurrences than were replaced.'),
     preview: z.string().describe('Numbered lines around the first places that changed, as they are now.'),
     version: versionField,
   }),
@@ -70,21 +74,21 @@ async function editTarget(
 ) {
   const path = `/${target.relativePath}`;
   const before = await readCurrentText(target, expected_version, context);
-  const isUniqueExpected = expect_unique && count === 1;
-  const wanted = count === 0 || isUniqueExpected ? Infinity : count;
-  // One more than may be tells that there are too many.
-  const atMost = Math.min(wanted, MAX_OCCURRENCES + 1);
-  const found = await findText(before, old_string, { atMost, signal: scope.signal });
-  if (found.starts.length === 0) {
+  // One more than may be replaced tells that there are too many.
+  const all = await findText(before, old_string, { atMost: MAX_OCCURRENCES + 1, signal: scope.signal });
+  const matches = all.starts.length;
+  if (matches === 0) {
     throw errors.fail('F219', { path, closest: await closestLines(before.toString(), old_string, scope) });
   }
+  const isUniqueExpected = expect_unique && count === 1;
+  const found = { ...all, starts: count === 0 || isUniqueExpected ? all.starts : all.starts.slice(0, count) };
   if (found.starts.length > MAX_OCCURRENCES) {
     const problem = `old_string is more than ${MAX_OCCURRENCES} times in ${path}; give more of the text around it, or a smaller \`count\``;
     throw errors.fail('F210', { problem });
   }
-  if (isUniqueExpected && found.starts.length > 1) {
-    const lines = await linesOf(before, found.starts.slice(0, MAX_LINES_TOLD), scope);
-    throw errors.fail('F220', { path, count: found.starts.length, lines });
+  if (isUniqueExpected && matches > 1) {
+    const lines = await linesOf(before, all.starts.slice(0, MAX_LINES_TOLD), scope);
+    throw errors.fail('F220', { path, count: matches, lines });
   }
 
   const layout = await layOut(before, found, { oldString: old_string, newString: new_string }, scope);
@@ -93,19 +97,35 @@ async function editTarget(
 
   const after = replaceAt(before, found, layout);
   await context.changes.write(target, after.text, { before });
+  const lines = await linesOf(
+    after.text,
+    after.places.slice(0, MAX_LINES_TOLD).map(({ start }) => start),
+    scope,
+  );
+  const replacements = after.places.length;
+  const isPart = matches > replacements;
+  const note = `old_string was ${matches} times in the file; ${replacements} replaced, first at line ${lines[0]}. count: 0 replaces all`;
   return {
     path,
-    replacements: after.places.length,
+    replacements,
+    matches,
+    lines,
+    ...(isPart && { note }),
     preview: previewPlaces(after.text, after.places),
     version: versionOf(after.text),
   };
 }
 
-/** The numbers of the lines that hold these bytes. */
+/** The numbers of the lines that these places, in the order of the text, begin in. */
 async function linesOf(text: Buffer, starts: readonly number[], scope: { signal: AbortSignal }): Promise<number[]> {
   const lines: number[] = [];
+  let line = 1;
+  let done = 0;
   for (const start of starts) {
-    lines.push(countLines(text.subarray(0, start + 1)));
+    const passed = text.subarray(done, start);
+    line += countLines(passed) - (passed.length > 0 && !endsWithNewline(passed) ? 1 : 0);
+    lines.push(line);
+    done = start;
     await takeTurn(scope);
   }
   return lines;

@@ -41,7 +41,12 @@ export const grep = defineAction({
     recursive: z.boolean().default(true).describe('Whether to search the directories below as well.'),
     max_results: maxResultsField(100),
     case_sensitive: z.boolean().default(true),
+    respect_gitignore: z
+      .boolean()
+      .optional()
+      .describe('Whether to leave out .git and what .gitignore files name; no when left out.'),
   }),
+  modelDefaults: { respect_gitignore: true },
   data: z.object({
     matches: z.array(Match),
     count: wire.uint64().describe('Lines in the list.'),
@@ -50,7 +55,8 @@ export const grep = defineAction({
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{ pattern: 'TODO' }, { pattern: 'def \\w+', include: '*.py' }],
 
-  async handle({ pattern, path, include, recursive, max_results, case_sensitive }, { jail, search }, scope) {
+  async handle(request, { jail, search }, scope) {
+    const { pattern, path, include, recursive, max_results, case_sensitive } = request;
     if (Buffer.byteLength(pattern) > MAX_PATTERN_BYTES) {
       throw errors.fail('F210', { problem: `\`pattern\` is longer than ${MAX_PATTERN_BYTES} bytes` });
     }
@@ -65,7 +71,8 @@ export const grep = defineAction({
       maxLineBytes: MAX_LINE_BYTES,
       contextLines: 0,
     };
-    const { contentMatches, isTruncated } = await search.search(place, query, scope);
+    const respectGitignore = request.respect_gitignore === true && place.isRecursive;
+    const { contentMatches, isTruncated } = await search.search({ ...place, respectGitignore }, query, scope);
     const matches = contentMatches.map(({ path: file, line, text }) => ({ file, line, text }));
     return { matches, count: matches.length, truncated: isTruncated };
   },

@@ -16,6 +16,7 @@ export const insert = defineAction({
     'The content becomes lines of its own: a newline is added where it has none at its end. The file is UTF-8 text and ' +
     'keeps its mode and its line endings.',
   effect: 'write',
+  isDestructive: false,
   policy: {
     permissions: ['fs.read', 'fs.write'],
     risk: 'medium',

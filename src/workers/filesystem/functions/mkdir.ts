@@ -10,6 +10,8 @@ export const mkdir = defineAction({
   id: 'filesystem::mkdir',
   summary: 'Create a directory and the directories missing on the way.',
   effect: 'write',
+  isDestructive: false,
+  isIdempotent: true,
   policy: {
     permissions: ['fs.write'],
     risk: 'low',

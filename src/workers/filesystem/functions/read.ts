@@ -6,7 +6,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { versionOf } from '#host';
+import { readImage, versionOf } from '#host';
 import { defineAction } from '../action.ts';
 import { requireSize } from '../current-text.ts';
 import { encodingField } from '../encodings.ts';
@@ -45,6 +45,10 @@ export const read = defineAction({
     version: z.string().optional().describe('Stands for exactly this content; left out for files over 1 MiB.'),
     truncated: z.boolean().optional().describe('Present and true when not all lines fitted; go on after end_line.'),
     last_line_cut: z.boolean().optional().describe('Present and true when not even one line fitted.'),
+    image: z
+      .object({ mime_type: z.string(), base64: z.string() })
+      .optional()
+      .describe('The file as an image, instead of its text; for models only.'),
   }),
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F222'],
   examples: [{ path: 'README.md' }, { path: 'README.md', start_line: 1, end_line: 40 }],
@@ -54,6 +58,9 @@ export const read = defineAction({
     requireSize(file, maxFileBytes);
 
     const path = `/${file.relativePath}`;
+    const image = scope.door === 'model' ? await readImage(file) : undefined;
+    if (image) return { path, content: '', start_line: 1, end_line: 0, size_bytes: file.size, image };
+
     const text = await openText(file, encoding, { lineIndexes });
     const window = { startLine: start_line, endLine: end_line ?? Infinity, encoding };
     const shown = await showWindow(path, text, window, scope);

@@ -11,6 +11,7 @@ export const rm = defineAction({
   summary: 'Delete a file or directory for good.',
   details: 'Any directory needs recursive, also an empty one. An allowed path itself is never deleted.',
   effect: 'delete',
+  isIdempotent: true,
   policy: {
     permissions: ['fs.delete'],
     risk: 'high',

@@ -18,6 +18,7 @@ export const write = defineAction({
   summary: 'Create a file or replace all of it.',
   details: 'A file that is replaced keeps its mode; a new one has 0644. Readers see the old file or the new one.',
   effect: 'write',
+  isIdempotent: true,
   policy: {
     permissions: ['fs.write'],
     risk: 'medium',

@@ -25,6 +25,7 @@ export const run = sandbox.defineFunction({
   summary: 'Run code in a fresh sandbox and return what it wrote; the sandbox is gone afterwards.',
   details: 'The same as create, write, exec and stop in one call. Takes every field of sandbox::create as well.',
   effect: 'execute',
+  isDestructive: false,
   request: z
     .object({
       image: z.string().describe('Name from sandbox::catalog::list.'),

@@ -7,6 +7,7 @@ export const stop = sandbox.defineFunction({
   id: 'sandbox::stop',
   summary: 'Stop a sandbox and throw away everything in it.',
   effect: 'delete',
+  isIdempotent: true,
   request: z
     .object({
       sandbox_id: z.string().describe('From sandbox::create.'),

@@ -30,7 +30,7 @@ export const execBg = shell.defineFunction({
   examples: [{ command: 'ls', args: ['-la'] }],
 
   async handle(request, context, scope) {
-    const command = await toCommand(request, context);
+    const command = await toCommand(request, context, scope);
     const timeoutMs = timeoutOf(request, context);
     const jobId = await context.jobs.start(command.argv, () =>
       command.kind === 'host' ? hostWork(command, context) : sandboxWork(command, timeoutMs, scope),

@@ -42,7 +42,7 @@ export const exec = shell.defineFunction({
   deadlineMs: NO_DEADLINE_MS,
 
   async handle(request, context, scope) {
-    const command = await toCommand(request, context);
+    const command = await toCommand(request, context, scope);
     const timeoutMs = timeoutOf(request, context);
     if (command.kind === 'host') return onHost({ ...command.spec, timeoutMs }, context, scope);
 

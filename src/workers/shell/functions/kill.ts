@@ -10,6 +10,7 @@ export const kill = shell.defineFunction({
   details:
     'The answer comes when nothing of the job lives. A job in a sandbox is only marked as killed: what runs there ends at its timeout.',
   effect: 'execute',
+  isIdempotent: true,
   request: z.object({ job_id: z.string().describe('As shell::exec_bg gave it.') }).meta({ title: 'KillRequest' }),
   response: z
     .object({

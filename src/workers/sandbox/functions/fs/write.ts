@@ -26,6 +26,7 @@ export const write = sandbox.defineFunction({
   summary: 'Write a file into a sandbox, from text, base64 or a channel.',
   details: operation.details,
   effect: 'write',
+  isIdempotent: true,
   request: z
     .object({
       ...sandboxIdField,

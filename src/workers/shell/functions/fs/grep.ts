@@ -1,5 +1,17 @@
 /** shell::fs::grep: searches files by regex, on this host or in a sandbox. */
+import { z } from 'zod';
+
 import { grep as operation } from '#file-functions';
 import { fileFunction } from '../../file-function.ts';
 
-export const grep = fileFunction({ id: 'shell::fs::grep' }, operation);
+const request = operation.request.extend({
+  respect_gitignore: z
+    .boolean()
+    .optional()
+    .describe('Whether to leave out .git and what .gitignore files name; no when left out. Host only.'),
+});
+
+export const grep = fileFunction(
+  { id: 'shell::fs::grep' },
+  { ...operation, request: request.meta(operation.request.meta() ?? {}), modelDefaults: { respect_gitignore: true } },
+);

@@ -1,0 +1,21 @@
+/**
+ * The door that a call came through, as the door writes it into the call's metadata.
+ *
+ * A program on the bus gets the contract of the iii workers to the letter. A person or a model at a door gets help on
+ * top of it: unknown fields are refused, shell lines are refused, and a model gets its own defaults.
+ */
+import { z } from 'zod';
+
+export type Door = 'model' | 'http' | 'cli';
+
+const MetadataSchema = z.object({ workcell_door: z.enum(['model', 'http', 'cli']) });
+
+/** The metadata of a call that comes through this door. */
+export function throughDoor(door: Door): { workcell_door: Door } {
+  return { workcell_door: door };
+}
+
+/** Undefined for a call from the bus itself. Any peer may claim a door: it only makes the answer stricter. */
+export function doorOf(metadata: unknown): Door | undefined {
+  return metadata === undefined ? undefined : MetadataSchema.safeParse(metadata).data?.workcell_door;
+}

@@ -1,0 +1,54 @@
+/**
+ * The field that was meant by one that does not exist.
+ *
+ * Models bring field names along from the tools they were trained with, which no edit distance finds: `offset` for
+ * `line_from`. Each row lists names for one thing.
+ */
+import { nearestName } from './nearest.ts';
+
+const HABITS = [
+  'path file_path filename file_name file target_file absolute_path relative_path dir directory dir_path folder uri',
+  'paths files file_paths path file_path',
+  'line_from start_line from_line at_line insert_line offset start from begin_line first_line view_range',
+  'line_to end_line to_line limit end to last_line',
+  'query pattern regex search text needle q',
+  'command cmd program executable script shell_command',
+  'args argv arguments params',
+  'timeout_ms timeout timeout_s timeout_secs timeout_seconds max_time',
+  'cwd workdir working_directory working_dir directory',
+  'old_string old_str old_text old search find pattern',
+  'new_string new_str new_text new replace replacement replace_with',
+  'content text contents body data file_text new_content',
+  'max_matches max_results limit head_limit max_count count',
+  'include_globs include_glob include glob globs file_pattern include_pattern',
+  'exclude_globs exclude_glob exclude ignore exclude_pattern',
+  'context_lines context before_context after_context lines_of_context',
+  'ignore_case case_insensitive case_sensitive insensitive i',
+  'max_depth depth levels',
+  'source from src old_path origin',
+  'destination to dst dest new_path target',
+  'src from source old_path origin',
+  'dst to destination dest new_path target',
+  'from source src old_path',
+  'to destination dst dest new_path',
+  'job_id id job pid task_id shell_id',
+  'sandbox_id id sandbox container_id container',
+  'image template base_image runtime',
+  'overwrite force replace_existing',
+  'recursive recurse r deep',
+].map((row) => row.split(' '));
+
+/** The known field that the given one stands for, if there is one close enough. */
+export function meantField(given: string, known: readonly string[]): string | undefined {
+  const name = toSnakeCase(given);
+  const spelled = known.find((field) => toSnakeCase(field) === name);
+  const habit = HABITS.find(([field = '', ...habits]) => known.includes(field) && habits.includes(name));
+  return spelled ?? habit?.[0] ?? nearestName(given, known);
+}
+
+function toSnakeCase(name: string): string {
+  return name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replaceAll('-', '_')
+    .toLowerCase();
+}

@@ -1,0 +1,77 @@
+/**
+ * The bytes of a reply that names a channel instead of holding its content, for doors whose callers cannot open channels.
+ *
+ * Only a reply of the form `{content: <channel to read>, size, …}` is taken: its length is known, so its stream ends.
+ */
+import { isUtf8 } from 'node:buffer';
+
+import { z } from 'zod';
+
+import { ChannelRefSchema, type ChannelReader } from '#protocol';
+import { CallError, type Bus } from './bus.ts';
+
+const ReplySchema = z.looseObject({
+  content: ChannelRefSchema.extend({ direction: z.literal('read').default('read') }),
+  size: z.int().min(0),
+});
+
+export interface TakenContent {
+  /** The reply without its channel. */
+  rest: Record<string, unknown>;
+  bytes: Buffer;
+}
+
+/** Undefined for a reply that holds what it has to say. Fails with `content_too_large` or `content_incomplete`. */
+export async function takeContent(
+  bus: Bus,
+  reply: unknown,
+  { functionId, maxBytes }: { functionId: string; maxBytes: number },
+): Promise<TakenContent | undefined> {
+  const parsed = ReplySchema.safeParse(reply);
+  if (!parsed.success) return undefined;
+
+  const { content, ...rest } = parsed.data;
+  const reader = await bus.openReader(content);
+  if (rest.size > maxBytes) {
+    reader.cancel();
+    const message = `the file is ${rest.size} bytes; through this door at most ${maxBytes} can be read at once`;
+    throw new CallError(functionId, { code: 'content_too_large', message });
+  }
+  const bytes = await drain(reader, functionId, maxBytes);
+  if (bytes.length >= rest.size) return { rest, bytes };
+  const message = `the content broke off after ${bytes.length} of ${rest.size} bytes; call again`;
+  throw new CallError(functionId, { code: 'content_incomplete', message });
+}
+
+async function drain(reader: ChannelReader, functionId: string, maxBytes: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const item of reader) {
+    // Text is a control message: what went wrong with the file on the way.
+    if (typeof item === 'string') throw new CallError(functionId, { code: 'content_incomplete', message: item });
+    length += item.length;
+    if (length > maxBytes) throw new CallError(functionId, { code: 'content_too_large', message: 'the file grew' });
+    pieces.push(item);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** The reply with its content as text, or as base64 where it is not UTF-8. */
+export async function withContent(
+  bus: Bus,
+  reply: unknown,
+  options: { functionId: string; maxBytes: number },
+): Promise<unknown> {
+  const taken = await takeContent(bus, reply, options);
+  if (!taken) return reply;
+  const { rest, bytes } = taken;
+  const text = asText(bytes);
+  return text === undefined
+    ? { content: bytes.toString('base64'), encoding: 'base64', ...rest }
+    : { content: text, encoding: 'utf-8', ...rest };
+}
+
+/** Undefined where the bytes are not UTF-8. */
+export function asText(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString() : undefined;
+}

@@ -1,0 +1,68 @@
+/** A failure as text for a model: the code and why, what helps to understand it, and the next step last. */
+import type { CallError } from '#contract';
+import { renderText } from './text.ts';
+
+/** Fields for programs: a model has the code, and no use for an address of documentation. */
+const FOR_PROGRAMS = new Set(['docs_url', 'type', 'retryable']);
+
+export function failureText({ code, message, extra }: Pick<CallError, 'code' | 'message' | 'extra'>): string {
+  const { fix, fix_note, retryable, ...rest } = extra;
+  const more = Object.fromEntries(Object.entries(rest).filter(([key]) => !FOR_PROGRAMS.has(key)));
+  const lines = [
+    `${code}: ${message}`,
+    Object.keys(more).length > 0 && renderText(more),
+    retryable === true && 'The same call may succeed later.',
+    fix !== undefined && fix !== null && `fix, to merge into the request: ${JSON.stringify(fix)}`,
+    typeof fix_note === 'string' && fix_note,
+  ];
+  return lines.filter((line) => line !== false && line !== '').join('\n');
+}
+
+/** A failure that came as a result: `{success: false, error, metadata: {code, …}}`. */
+export function failedResultText(value: Record<string, unknown>): string {
+  const { code, ...extra } = isMap(value.metadata) ? value.metadata : {};
+  const message = typeof value.error === 'string' ? value.error : 'the call failed';
+  return failureText({ code: typeof code === 'string' ? code : 'failed', message, extra });
+}
+
+export interface ItemFailures {
+  text: string;
+  areAll: boolean;
+}
+
+/** The items of a batch that failed, told first; undefined when none did. */
+export function itemFailures(value: unknown, list: string): ItemFailures | undefined {
+  const items = isMap(value) && Array.isArray(value[list]) ? (value[list] as unknown[]) : [];
+  const failed = items.filter((item) => isMap(item) && item.success === false) as Record<string, unknown>[];
+  if (failed.length === 0) return undefined;
+
+  const lines = failed.map((item) => `- ${nameOf(item)}: ${errorText(item.error).replaceAll('\n', '\n  ')}`);
+  return {
+    text: [`FAILED: ${failed.length} of ${items.length}`, ...lines].join('\n'),
+    areAll: failed.length === items.length,
+  };
+}
+
+function nameOf({ path, id }: Record<string, unknown>): string {
+  return typeof path === 'string' ? path : String(id ?? 'item');
+}
+
+/** An item's error is its failure as JSON text, or plain words. */
+function errorText(error: unknown): string {
+  const fields = typeof error === 'string' ? parsed(error) : error;
+  if (!isMap(fields) || typeof fields.code !== 'string') return String(error);
+  const { code, message, ...extra } = fields;
+  return failureText({ code, message: String(message), extra });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+/**
+ * Every failure reaches the model: through the published clients that people run, of this year and of earlier ones.
+ *
+ * Clients on the v1 SDK hold a result against the tool's output schema, failures too, and throw their own error in its
+ * place; so each client lists the tools first, as an agent's host does.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { startCli, type CliProcess } from '../../../src/testing/cli.ts';
+import { tempDir, type TempDir } from '../../../src/testing/temp-dir.ts';
+import { httpTransport, openClient, revisions, textOf } from '../../e2e/support/mcp.ts';
+import { failingCalls, lostFailures, type FailingCall, type Seen } from './failing-calls.ts';
+import { callFromPython, installPythonClient } from './python-client.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 300_000 });
+
+const SDKS = ['mcp-sdk-1-23', 'mcp-sdk-1-29', 'mcp-sdk-1-32'] as const;
+
+/** As much of a v1 client as is used here; the three versions agree on it. */
+interface V1Client {
+  connect(transport: unknown): Promise<void>;
+  listTools(): Promise<{ tools: { name: string; outputSchema?: unknown }[] }>;
+  callTool(call: { name: string; arguments: object }): Promise<{ isError?: boolean; content: { type: string }[] }>;
+  close(): Promise<void>;
+}
+
+let dir: TempDir;
+let cell: CliProcess;
+let calls: FailingCall[];
+let whyNoPython: string | undefined;
+beforeAll(async () => {
+  dir = await tempDir({ 'a.txt': 'hello\nworld\n', 'twice.txt': 'x\nx\n', 'full/entry': '' });
+  cell = await startCli(['start', '--port', '0', '--workspace', dir.root]);
+  calls = failingCalls(dir.root);
+  whyNoPython = await installPythonClient();
+});
+afterAll(async () => {
+  await cell?.[Symbol.asyncDispose]();
+  await dir?.[Symbol.asyncDispose]();
+});
+
+async function openV1(sdk: string, query = ''): Promise<V1Client & AsyncDisposable> {
+  const { Client } = (await import(`${sdk}/client/index.js`)) as { Client: new (info: object) => V1Client };
+  const { StreamableHTTPClientTransport: Transport } = (await import(`${sdk}/client/streamableHttp.js`)) as {
+    StreamableHTTPClientTransport: new (url: URL) => unknown;
+  };
+  const client = new Client({ name: sdk, version: '1' });
+  await client.connect(new Transport(new URL(`${cell.http}/mcp${query}`)));
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
+}
+
+async function callAll(client: Pick<V1Client, 'listTools' | 'callTool'>): Promise<Seen[]> {
+  await client.listTools();
+  const seen: Seen[] = [];
+  for (const { tool, args } of calls) {
+    const { isError = false, content } = await client.callTool({ name: tool, arguments: args });
+    seen.push({ isError, text: textOf({ content }) });
+  }
+  return seen;
+}
+
+test('there are more than 20 different failures', () => {
+  expect(new Set(calls.map(({ tool, begins, says }) => `${tool} ${begins} ${says}`)).size).toBe(calls.length);
+  expect(calls.length).toBeGreaterThanOrEqual(20);
+});
+
+describe.each(SDKS)('%s', (sdk) => {
+  test.each(['', '?structured=true'])('shows every failure at /mcp%s', async (query) => {
+    await using client = await openV1(sdk, query);
+    expect(lostFailures(calls, await callAll(client))).toEqual([]);
+  });
+
+  test('takes structured content by its schema when it asks for that, and text when it does not', async () => {
+    for (const [query, isStructured] of [
+      ['', false],
+      ['?structured=true', true],
+    ] as const) {
+      await using client = await openV1(sdk, query);
+      const { tools } = await client.listTools();
+      expect(tools.every(({ outputSchema }) => (outputSchema !== undefined) === isStructured)).toBe(true);
+      const read = await client.callTool({ name: 'coder_read_file', arguments: { path: 'a.txt' } });
+      expect([textOf(read).includes('\nhello\nworld\n'), 'structuredContent' in read]).toEqual([true, isStructured]);
+    }
+  });
+});
+
+test.each(Object.entries(revisions))('the v2 client, revision %s, shows every failure', async (_, mode) => {
+  await using client = await openClient(httpTransport(cell.http), mode);
+  expect(lostFailures(calls, await callAll(client as unknown as V1Client))).toEqual([]);
+});
+
+test('the Python client shows every failure', async ({ skip }) => {
+  if (whyNoPython !== undefined) skip(`no Python client: ${whyNoPython}`);
+  expect(lostFailures(calls, await callFromPython(`${cell.http}/mcp`, calls))).toEqual([]);
+});
