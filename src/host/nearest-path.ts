@@ -6,7 +6,7 @@
 import { basename, relative } from 'node:path';
 
 import { nearestName } from '#contract';
-import { toText } from './byte-string.ts';
+import { toBytes, toText } from './byte-string.ts';
 import { HostError } from './host-error.ts';
 import type { Jail } from './jail.ts';
 
@@ -33,8 +33,9 @@ function nearestPath(path: string, jail: Jail): string | undefined {
   const parts = path.split('/');
   for (let at = parts.length - 1; at >= 0; at--) {
     const folder = parts.slice(0, at).join('/');
-    const names = namesIn(folder || (path.startsWith('/') ? '/' : '.'), jail);
+    const names = namesIn(folder || (path.startsWith('/') ? '/' : '.'), jail, parts[at]);
     if (!names) continue;
+    if (names === 'protected') return undefined;
 
     const name = nearestName(parts[at]!, names);
     if (name === undefined || name === parts[at]) break;
@@ -49,7 +50,8 @@ function nearestPath(path: string, jail: Jail): string | undefined {
 function sameNameBelow(wanted: string, jail: Jail): string | undefined {
   const folders = ['.'];
   for (let at = 0; at < folders.length && at < MOST_FOLDERS; at++) {
-    const names = namesIn(folders[at]!, jail) ?? [];
+    const names = namesIn(folders[at]!, jail);
+    if (!names || names === 'protected') continue;
     const prefix = folders[at] === '.' ? '' : `${folders[at]}/`;
     if (names.includes(wanted)) return prefix + wanted;
     const below = names.filter((name) => !name.includes('.') && !PASSED_OVER.has(name));
@@ -58,10 +60,14 @@ function sameNameBelow(wanted: string, jail: Jail): string | undefined {
   return undefined;
 }
 
-/** Undefined where no folder is. */
-function namesIn(folder: string, jail: Jail): string[] | undefined {
+/**
+ * Undefined where no folder is. A protected name gets no suggestion, whether something has it or not: a suggestion would
+ * tell the two apart.
+ */
+function namesIn(folder: string, jail: Jail, wanted?: string): string[] | 'protected' | undefined {
   try {
     using dir = jail.openDir(folder);
+    if (wanted !== undefined && jail.isProtected(dir.pathOf(toBytes(wanted)))) return 'protected';
     const [first = []] = dir.names();
     const shown = first.slice(0, MOST_NAMES).filter((name) => !jail.isProtected(dir.pathOf(name)));
     return shown.map(toText);

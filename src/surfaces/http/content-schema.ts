@@ -17,7 +17,7 @@ export function withInlineContent(schema: JsonSchema | undefined): JsonSchema | 
 
 function isChannel(field: JsonSchema, { definitions }: JsonSchema): boolean {
   const [only] = (field.allOf ?? [field]) as JsonSchema[];
-  const name = String(only?.$ref ?? '').replace('#/definitions/', '');
+  const name = typeof only?.$ref === 'string' ? only.$ref.replace('#/definitions/', '') : '';
   const definition = (definitions as Record<string, JsonSchema> | undefined)?.[name] ?? field;
   const properties = (definition.properties ?? {}) as Record<string, unknown>;
   return 'channel_id' in properties && 'access_key' in properties;

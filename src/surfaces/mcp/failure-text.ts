@@ -43,8 +43,8 @@ export function itemFailures(value: unknown, list: string): ItemFailures | undef
   };
 }
 
-function nameOf({ path, id }: Record<string, unknown>): string {
-  return typeof path === 'string' ? path : String(id ?? 'item');
+function nameOf({ path }: Record<string, unknown>): string {
+  return typeof path === 'string' ? path : 'item';
 }
 
 /** An item's error is its failure as JSON text, or plain words. */

@@ -90,9 +90,12 @@ const codeForFault = {
 } as const satisfies Record<FaultReason, ShellCode>;
 
 /** A caller at a door also gets the path that was probably meant. */
-export function translate(error: unknown, call?: { context: { cwdJail: Jail }; door?: Door }): Failure | undefined {
+export function translate(
+  error: unknown,
+  call?: { context: { files: { files: { jail: Jail } } }; door?: Door },
+): Failure | undefined {
   if (error instanceof HostError) {
-    const hint = call?.door ? pathHint(error, call.context.cwdJail) : '';
+    const hint = call?.door ? pathHint(error, call.context.files.files.jail) : '';
     return errors.fail(codeFor[error.reason], { problem: error.message + hint }, error);
   }
   if (error instanceof SpawnError) return errors.fail('S216', { problem: `host exec: ${error.message}` }, error);

@@ -7,6 +7,7 @@ import type { ShellConfig } from './config.ts';
 const IDLE_MS = 30_000;
 
 export interface ShellFiles extends FileContext {
+  readonly files: HostFileSystem;
   close(): Promise<void>;
 }
 

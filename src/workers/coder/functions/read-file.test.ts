@@ -161,3 +161,37 @@ test('a model gets an image as an image, and other callers its bytes as text', a
   for (const reply of [await read('not.png'), await read('large.png'), await run(readFile, { path: 'a.png' }, config)])
     expect(reply).not.toHaveProperty('image');
 });
+
+test('a caller at a door gets the nearest path, and learns nothing of what is protected', async () => {
+  await using dir = await tempDir({
+    'a.env': '',
+    'src/parser.ts': '',
+    'secrets/token': '',
+    alias: { symlink: 'secrets' },
+  });
+  const refusal = (path: string) =>
+    run(readFile, { path }, { base_path: dir.root }, { door: 'model' }).then(
+      () => 'read',
+      (error: Error) => error.message,
+    );
+  expect(await refusal('src/parsr.ts')).toBe(
+    'src/parsr.ts does not exist or is protected; did you mean src/parser.ts?',
+  );
+  const paths = ['.env', 'secrets/tokn', 'alias/parser.ts'];
+  const missing = await Promise.all(paths.map(refusal));
+  await using other = await tempDir({
+    '.env': 'x',
+    'a.env': '',
+    'secrets/token': '',
+    'secrets/tokn': '',
+    'secrets/parser.ts': '',
+    alias: { symlink: 'secrets' },
+    'src/parser.ts': '',
+  });
+  const protectedOnes = await Promise.all(
+    paths.map((path) =>
+      run(readFile, { path }, { base_path: other.root }, { door: 'model' }).catch((error: Error) => error.message),
+    ),
+  );
+  expect(protectedOnes).toEqual(missing);
+});
