@@ -1,8 +1,9 @@
 /**
  * Who may talk to this port, decided before anything else is read.
  *
- * A browser page of another site can reach a loopback port: its `Origin` gives it away, and a
- * rebinding attack gives itself away by its `Host`. Anything beyond loopback needs the token.
+ * A browser page of another site can reach a loopback port: its `Origin` gives it away or, on requests that browsers send
+ * without one (images, scripts, links), `Sec-Fetch-Site`; a rebinding attack gives itself away by its `Host`. Anything
+ * beyond loopback needs the token.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -24,6 +25,8 @@ export interface Refusal {
   message: string;
 }
 
+/** `none` is a user who typed the address or opened a bookmark. */
+const OWN_SITES = new Set(['same-origin', 'none']);
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
 
 export function isLoopback(host: string): boolean {
@@ -37,9 +40,9 @@ export class Admission {
     this.#rules = rules;
   }
 
-  /** Host and Origin: for every request, whatever it carries. */
+  /** Host, Origin and Sec-Fetch-Site: for every request, whatever it carries. */
   checkSource(request: IncomingMessage): Refusal | undefined {
-    const { host, origin } = request.headers;
+    const { host, origin, 'sec-fetch-site': site } = request.headers;
     if (!this.#isOwnHost(host)) {
       return {
         status: 403,
@@ -52,6 +55,13 @@ export class Admission {
         status: 403,
         code: 'foreign_origin',
         message: `pages of ${origin} may not call this server: start with --allow-origin to let them`,
+      };
+    }
+    if (origin === undefined && site !== undefined && !OWN_SITES.has(String(site))) {
+      return {
+        status: 403,
+        code: 'foreign_origin',
+        message: `another site sent this request (Sec-Fetch-Site: ${site}): to open this server, type its address into the browser`,
       };
     }
     return undefined;

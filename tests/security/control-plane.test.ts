@@ -5,8 +5,10 @@ import { connect as connectTcp } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { connect } from '#client';
+import { silentLog } from '#contract';
 import type { ServerOptions } from '#engine';
 import { startEngine } from '#testing';
+import { startWorkcell } from '../../src/cli/workcell.ts';
 import { exchange, request, upgrade, upgradeHeaders, type Headers } from './peer-http.ts';
 import { Peer } from './peer-socket.ts';
 
@@ -62,9 +64,41 @@ describe('pages of other sites', async () => {
     },
   );
 
+  test.each([
+    'cross-site',
+    'same-site',
+    'CROSS-SITE',
+    '',
+    'none, cross-site',
+    'same-origin\r\nSec-Fetch-Site: cross-site',
+  ])('Sec-Fetch-Site %j without an Origin is refused at every door, whatever the request is for', async (site) => {
+    for (const more of [{}, { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-User': '?1' }])
+      expect(await everyDoor(engine.url, { 'Sec-Fetch-Site': site, ...more })).toEqual(REFUSED);
+  });
+
+  test.each([
+    ['none', undefined],
+    ['same-origin', undefined],
+    ['same-origin', `http://127.0.0.1:${port}`],
+    ['cross-site', 'https://trusted.example'],
+  ])('Sec-Fetch-Site %j with the Origin %j is admitted', async (site, origin) => {
+    expect(await everyDoor(engine.url, { 'Sec-Fetch-Site': site, Origin: origin })).toEqual(ADMITTED);
+  });
+
   test('a second Origin header does not outvote the first', async () => {
     const own = `http://127.0.0.1:${port}\r\nOrigin: https://evil.example`;
     expect(await everyDoor(engine.url, { Origin: own })).toEqual(REFUSED);
+  });
+
+  test('a refused link says how to get here', async () => {
+    const { body } = await request(engine.url, '/', { 'Sec-Fetch-Site': 'cross-site' });
+    expect(JSON.parse(body)).toEqual({
+      error: {
+        code: 'foreign_origin',
+        message:
+          'another site sent this request (Sec-Fetch-Site: cross-site): to open this server, type its address into the browser',
+      },
+    });
   });
 
   test('the refusal says what to do about it', async () => {
@@ -82,6 +116,24 @@ describe('pages of other sites', async () => {
       'pages of https://evil.example may not call this server: start with --allow-origin to let them\n',
     );
   });
+});
+
+test('a page of another site reaches no door of the assembled server, and a user reaches them all', async () => {
+  const cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries: [], log: silentLog });
+  const doors = ['/', '/openapi.json', '/functions', '/docs/errors', '/healthz', '/mcp', '/console/x', '/otel'];
+  const ask = (site: string) =>
+    Promise.all(
+      ['GET', 'HEAD', 'POST'].flatMap((method) =>
+        doors.map(async (path) => (await request(cell.url, path, { 'Sec-Fetch-Site': site }, method)).status),
+      ),
+    );
+  const [foreign, typed] = [await ask('cross-site'), await ask('none')];
+  await cell.close();
+  expect([new Set(foreign), typed.includes(403), typed.slice(0, 5)]).toEqual([
+    new Set([403]),
+    false,
+    [200, 200, 200, 200, 200],
+  ]);
 });
 
 describe('names that were bent to point here', async () => {
