@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
@@ -21,7 +22,7 @@ test('lets one in at a time and leaves nothing behind', async () => {
       inside--;
     });
   await Promise.all([work(), work(), work()]);
-  expect([most, existsSync(dir.path('locks/a'))]).toEqual([1, false]);
+  expect([most, readdirSync(dir.path('locks'))]).toEqual([1, []]);
 });
 
 test('takes over from a process that died, and not from one that lives', async () => {
@@ -30,13 +31,37 @@ test('takes over from a process that died, and not from one that lives', async (
   await once(child, 'spawn');
   const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
   const mark = `${child.pid}-${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
-  writeFileSync(dir.path('lock'), mark);
+  dir.add({ [`lock.claims/${mark}-a`]: '' });
 
   const hurry = AbortSignal.timeout(300);
   await expect(withBuildLock(dir.path('lock'), hurry, async () => 'in')).rejects.toThrow(/abort/);
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await withBuildLock(dir.path('lock'), never, async () => 'in')).toBe('in');
+  expect(readdirSync(dir.root)).toEqual([]);
+});
+
+test('of many processes that find a dead owner at the same moment, one is in at a time', async () => {
+  await using dir = await tempDir({ 'lock.claims/999999999-5-dead': '', log: '' });
+  const built = fileURLToPath(new URL('../../../../dist/workers/sandbox/images/build-lock.js', import.meta.url));
+  const script = `
+    import { appendFileSync } from 'node:fs';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    const { withBuildLock } = await import(${JSON.stringify(built)});
+    for (let turn = 0; turn < 5; turn++)
+      await withBuildLock(${JSON.stringify(dir.path('lock'))}, new AbortController().signal, async () => {
+        appendFileSync(${JSON.stringify(dir.path('log'))}, 'in ');
+        await sleep(2);
+        appendFileSync(${JSON.stringify(dir.path('log'))}, 'out ');
+      });`;
+  const codes = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' });
+      return (await once(child, 'exit'))[0] as number;
+    }),
+  );
+  expect([codes, readFileSync(dir.path('log'), 'utf8')]).toEqual([[0, 0, 0, 0], 'in out '.repeat(20)]);
+  expect(readdirSync(dir.root)).toEqual(['log']);
 });
 
 test('knows this process from an earlier one with its id', () => {

@@ -1,11 +1,13 @@
 /**
- * Lets one process at a time make an image; the others wait and find it made.
+ * Lets one process at a time make a thing of the cache; the others wait and find it made.
  *
- * It saves work and is not what keeps the cache right: a finished image is put in place by one rename, so even two that
- * slip through at once (a lock whose owner died is taken over) only do the work twice.
+ * A lock is a folder in which everybody who wants it leaves a claim named after its process, then looks: whoever is alone
+ * among the living has it, the others take their claims back. A claim of a process that died is removed by its name, which
+ * no other claim ever has, so a takeover cannot remove the lock of somebody who was faster.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isAlive, OWN_MARK } from './process-mark.ts';
@@ -13,33 +15,45 @@ import { isAlive, OWN_MARK } from './process-mark.ts';
 const LOOK_AGAIN_MS = 100;
 
 export async function withBuildLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  mkdirSync(dirname(path), { recursive: true });
-  while (!take(path)) await sleep(LOOK_AGAIN_MS, undefined, { signal });
+  const folder = `${path}.claims`;
+  const claim = `${OWN_MARK}-${randomUUID()}`;
+  // Two that look at the same moment both step back: not for the same time, or they would meet again.
+  while (!take(folder, claim)) await sleep(LOOK_AGAIN_MS * (0.5 + Math.random()), undefined, { signal });
   try {
     return await work();
   } finally {
-    rmSync(path, { force: true });
+    giveBack(folder, claim);
   }
 }
 
-function take(path: string): boolean {
+function take(folder: string, claim: string): boolean {
+  mkdirSync(folder, { recursive: true });
   try {
-    writeFileSync(path, OWN_MARK, { flag: 'wx' });
-    return true;
+    if (isClaimed(folder, claim)) return false;
+    writeFileSync(join(folder, claim), '', { flag: 'wx' });
+    if (!isClaimed(folder, claim)) return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    // The last holder removed the folder in between.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
   }
-  const owner = ownerOf(path);
-  // An empty file is a lock that is being written this moment.
-  if (owner !== undefined && owner !== '' && !isAlive(owner)) rmSync(path, { force: true });
+  giveBack(folder, claim);
   return false;
 }
 
-function ownerOf(path: string): string | undefined {
+/** Whether somebody else who lives has a claim. */
+function isClaimed(folder: string, own: string): boolean {
+  const others = readdirSync(folder).filter((claim) => claim !== own);
+  const dead = others.filter((claim) => !isAlive(claim));
+  for (const claim of dead) rmSync(join(folder, claim), { force: true });
+  return dead.length < others.length;
+}
+
+function giveBack(folder: string, claim: string): void {
+  rmSync(join(folder, claim), { force: true });
   try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    rmdirSync(folder);
+  } catch {
+    // Others wait in it, or the last of them removed it.
   }
 }

@@ -61,6 +61,11 @@ export class ImageStore {
     return join(this.dir, 'blobs');
   }
 
+  /** The names of all downloads, finished or not. */
+  blobs(): string[] {
+    return namesIn(this.blobsDir);
+  }
+
   lockPath(key: string): string {
     return join(this.dir, 'locks', hashOf(key));
   }
@@ -141,17 +146,24 @@ export class ImageStore {
     }
   }
 
-  /** Takes an image out of sight in one step, then off the disk. */
-  removeTree(digest: string): void {
+  /** Takes an image out of sight in one step, then off the disk. False when another process removed it. */
+  removeTree(digest: string): boolean {
     const trash = join(this.dir, 'rootfs', `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
-    renameSync(this.treeDir(digest), trash);
+    try {
+      renameSync(this.treeDir(digest), trash);
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
     rmSync(trash, { recursive: true, force: true });
     rmSync(this.#holdsDir(digest), { recursive: true, force: true });
     rmSync(join(this.dir, 'erofs', `${fileName(digest)}.erofs`), { force: true });
+    return true;
   }
 
-  usedAtMs(digest: string): number {
-    return statSync(join(this.treeDir(digest), 'image.json')).mtimeMs;
+  /** Undefined when it is gone. */
+  usedAtMs(digest: string): number | undefined {
+    return statSync(join(this.treeDir(digest), 'image.json'), { throwIfNoEntry: false })?.mtimeMs;
   }
 
   /** False when it is gone: another process may have pruned it since it was found. */
@@ -161,7 +173,7 @@ export class ImageStore {
       utimesSync(join(this.treeDir(digest), 'image.json'), now, now);
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      if (isMissing(error)) return false;
       throw error;
     }
   }
@@ -210,17 +222,26 @@ export class ImageStore {
 
 /** Undefined also for a record that does not parse, or of another version of Workcell: the image is made again. */
 function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
-  if (!existsSync(path)) return undefined;
   try {
     return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError || isMissing(error)) return undefined;
     throw error;
   }
 }
 
 function namesIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Never asked for beforehand: another process may remove it between the question and the use. */
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
 function fileName(digest: string): string {

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { ociImage, startRegistry, tarArchive, tempDir, type TempDir, type TestImage } from '#testing';
 import type { ImageError } from './image-error.ts';
 import type { ImageProgress } from './image-progress.ts';
+import { ImageStore } from './image-store.ts';
 import { Images, type ImagesOptions } from './images.ts';
 
 const never = new AbortController().signal;
@@ -261,6 +262,18 @@ test('never prunes an image in use, whichever process uses it, and prunes the lo
   elsewhere.release(first);
   expect(images.prune({ unusedForMs: 0 }).removed.map(({ digest }) => digest)).toEqual([first, third]);
   expect([readdirSync(dir.path('rootfs')), readdirSync(dir.path('refs'))]).toEqual([[], []]);
+});
+
+test('pruning does not mind what another process removes at the same time', async () => {
+  await using dir = await tempDir({
+    // As a listing shows what is gone a moment later.
+    'rootfs/sha256-gone/': '',
+    'blobs/sha256-gone': { symlink: 'nowhere' },
+    'refs/gone.json': { symlink: 'nowhere' },
+  });
+  expect(open(dir.root).prune({ unusedForMs: 0 })).toEqual({ removed: [], inUse: [], freedBytes: 0 });
+  const store = new ImageStore(dir.root);
+  expect([store.removeTree('sha256:never'), store.usedAtMs('sha256:never')]).toEqual([false, undefined]);
 });
 
 test('removes what a process that died left half made, and nothing of a living one', async () => {

@@ -31,11 +31,13 @@ function cachedPart(store: ImageStore, ref: string): ImageRow['cached'] {
   const image = store.find(ref);
   if (!image) return null;
   const { digest, source } = image;
+  const usedAtMs = store.usedAtMs(digest);
+  if (usedAtMs === undefined) return null;
   return {
     digest,
     source,
     bytes: store.treeRecord(digest)?.bytes ?? 0,
-    lastUsed: new Date(store.usedAtMs(digest)),
+    lastUsed: new Date(usedAtMs),
     isInUse: store.isHeld(digest),
   };
 }

@@ -3,7 +3,7 @@
  *
  * An image in use is never removed, nor one used a moment ago: its sandbox may be starting.
  */
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { ImageStore } from './image-store.ts';
@@ -51,7 +51,7 @@ export function pruneImages(store: ImageStore, { unusedForMs, maxBytes = Infinit
       inUse.push(image.digest);
       continue;
     }
-    store.removeTree(image.digest);
+    if (!store.removeTree(image.digest)) continue;
     keptBytes -= image.bytes;
     removed.push({ digest: image.digest, refs: image.refs, bytes: image.bytes });
   }
@@ -63,32 +63,30 @@ export function pruneImages(store: ImageStore, { unusedForMs, maxBytes = Infinit
   return { removed, inUse, freedBytes: removed.reduce((sum, { bytes }) => sum + bytes, blobBytes) };
 }
 
-/** The longest unused first. */
+/** The longest unused first. Whatever is gone since it was listed, another process removed. */
 function candidates(store: ImageStore): Candidate[] {
   const refs = store.refs();
   return store
     .trees()
-    .map((digest) => ({
-      digest,
-      refs: refs.filter((record) => record.digest === digest).map(({ ref }) => ref),
-      bytes: store.treeRecord(digest)?.bytes ?? 0,
-      usedAtMs: store.usedAtMs(digest),
-    }))
+    .flatMap((digest) => {
+      const usedAtMs = store.usedAtMs(digest);
+      if (usedAtMs === undefined) return [];
+      const names = refs.filter((record) => record.digest === digest).map(({ ref }) => ref);
+      return [{ digest, refs: names, bytes: store.treeRecord(digest)?.bytes ?? 0, usedAtMs }];
+    })
     .toSorted((a, b) => a.usedAtMs - b.usedAtMs);
 }
 
 /** Downloads that no image is made of, unless somebody is at them this moment. */
 function removeBlobs(store: ImageStore): number {
-  const { blobsDir } = store;
-  if (!existsSync(blobsDir)) return 0;
   const needed = new Set(store.refs().flatMap(({ blobs }) => blobs.map((digest) => digest.replace(':', '-'))));
   let freed = 0;
-  for (const name of readdirSync(blobsDir)) {
-    const path = join(blobsDir, name);
-    const { size, mtimeMs } = statSync(path);
-    if (needed.has(name) || Date.now() - mtimeMs < STARTING_MS) continue;
-    rmSync(path);
-    freed += size;
+  for (const name of store.blobs()) {
+    const path = join(store.blobsDir, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found || needed.has(name) || Date.now() - found.mtimeMs < STARTING_MS) continue;
+    rmSync(path, { force: true });
+    freed += found.size;
   }
   return freed;
 }

@@ -15,6 +15,9 @@ const PREFIX = 'workcell-sandbox.';
 const REMOVE_MS = 5000;
 const LOOK_EVERY_MS = 5;
 
+/** What reading a file of a removed group fails with: opened before its removal, or after. */
+const GONE = new Set(['ENODEV', 'ENOENT']);
+
 export class CgroupDir {
   readonly path: string;
 
@@ -83,7 +86,12 @@ export class CgroupDir {
 /** Ends and removes what other daemons left in a hierarchy. */
 export async function sweepHierarchy(parent: string): Promise<void> {
   for (const dir of CgroupDir.leftBehind(parent)) {
-    dir.killMembers();
+    try {
+      dir.killMembers();
+    } catch (error) {
+      // Another daemon that starts this moment sweeps too, and removed it first.
+      if (!GONE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
     await dir.remove();
   }
 }

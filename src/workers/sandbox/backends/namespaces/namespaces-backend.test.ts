@@ -1,10 +1,16 @@
 /** The contract on namespaces, as whoever runs the tests and, when that is root, as an ordinary user. */
+import { setImmediate } from 'node:timers/promises';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { guestRoot, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
 import { backendContract } from '../backend.contract.ts';
 import type { Shape } from '../backend.ts';
+import { startMachine } from '../machine.contract.ts';
 import { NamespacesBackend } from './namespaces-backend.ts';
+
+/** How often a launcher reads the files that the other server may be writing. */
+const LAUNCHES = process.env.WORKCELL_SOAK ? 1_000 : 20;
 
 const whyNot = whyNoGuestRoot();
 
@@ -33,6 +39,26 @@ describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : `
       isolation: 'namespaces',
       detail: expect.stringMatching(/^(ids of its own|the id of this user), limits by (cgroup2|cgroup1|rlimits)$/),
     });
+  });
+
+  test('another server that starts over the same cache again and again fails no machine of this one', async () => {
+    let isOver = false;
+    const restarts = (async () => {
+      let count = 0;
+      for (; !isOver; count++) {
+        await new NamespacesBackend({ cacheDir: cache.root }).prepare();
+        await setImmediate();
+      }
+      return count;
+    })();
+    const failures: string[] = [];
+    for (let launch = 0; launch < LAUNCHES; launch++) {
+      const machine = await startMachine(backend, shape).catch((error: unknown) => void failures.push(String(error)));
+      await machine?.[Symbol.asyncDispose]();
+    }
+    isOver = true;
+    expect(await restarts).toBeGreaterThan(LAUNCHES);
+    expect(failures).toEqual([]);
   });
 
   backendContract('namespaces', () => ({ backend, shape }));

@@ -33,9 +33,22 @@ export async function makeOnce(target: string, waiter: Waiter, make: Make): Prom
   return target;
 }
 
+/** Takes it out of sight in one step, so nobody finds a part of it; then off the disk. */
+export function removeMade(target: string): void {
+  const trash = draftBeside(target);
+  try {
+    renameSync(target, trash);
+  } catch (error) {
+    // Another process removed it.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  rmSync(trash, { recursive: true, force: true });
+}
+
 async function makeHere(target: string, make: (draft: string) => Promise<void>): Promise<void> {
   removeUnfinished(dirname(target));
-  const draft = join(dirname(target), `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
+  const draft = draftBeside(target);
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   try {
     await make(draft);
@@ -43,6 +56,10 @@ async function makeHere(target: string, make: (draft: string) => Promise<void>):
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
+}
+
+function draftBeside(target: string): string {
+  return join(dirname(target), `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
 }
 
 function removeUnfinished(dir: string): void {

@@ -1,11 +1,12 @@
 /** Templates on the disk, with files of the size that the test gives them. */
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
 import { TemplateStore } from './template-store.ts';
+import type { Template } from './template.ts';
 
 const waiter = { signal: new AbortController().signal };
 
@@ -37,7 +38,7 @@ test('what failed half way leaves nothing, and is made anew', async () => {
     throw new Error('half way');
   });
   await expect(failing).rejects.toThrow('half way');
-  expect(readdirSync(cache.path('templates')).filter((name) => !name.startsWith('.lock'))).toEqual([]);
+  expect(readdirSync(cache.path('templates'))).toEqual([]);
   expect(await store.get('key', waiter, (dir) => fill(dir))).toMatchObject({
     facts: { machine: 'microvm', ram: 'file' },
   });
@@ -69,6 +70,24 @@ test('of too large ones too', async () => {
   age(cache.path('templates/a'), 300);
   await store.get('c', waiter, (dir) => fill(dir));
   expect(readdirSync(cache.path('templates')).filter((name) => !name.startsWith('.'))).toEqual(['b', 'c']);
+});
+
+test('what another process removes meanwhile is made anew, and does not disturb the pruning', async () => {
+  await using cache = await tempDir({ 'templates/gone': { symlink: 'nowhere' } });
+  let removals = 0;
+  class Raced extends TemplateStore {
+    override use(template: Template): Template {
+      if (removals++ === 0) rmSync(template.dir, { recursive: true });
+      return super.use(template);
+    }
+  }
+  const store = new Raced(cache.root, { maxTemplates: 1 });
+  let made = 0;
+  const { dir } = await store.get('key', waiter, async (draft) => {
+    made++;
+    await fill(draft);
+  });
+  expect([made, readdirSync(dir)]).toEqual([2, ['memory', 'template.json']]);
 });
 
 function age(dir: string, seconds: number): void {

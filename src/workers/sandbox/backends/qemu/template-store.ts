@@ -4,10 +4,10 @@
  * One that is there is complete. Those unused longest are removed when there are too many; machines made from them live on,
  * because the files do until the last of them ends.
  */
-import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { makeOnce, type Waiter } from './make-once.ts';
+import { makeOnce, removeMade, type Waiter } from './make-once.ts';
 import { Template } from './template.ts';
 
 const MAX_TEMPLATES = 16;
@@ -39,7 +39,13 @@ export class TemplateStore {
       await make(draft, signal);
       this.#prune();
     });
-    return this.use(Template.open(dir));
+    try {
+      return this.use(Template.open(dir));
+    } catch (error) {
+      // Another process removed it to make room, in the moment since it was found.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(dir)) return this.get(key, waiter, make);
+      throw error;
+    }
   }
 
   /** Whether it is still there for another machine. */
@@ -59,19 +65,32 @@ export class TemplateStore {
     const templates = readdirSync(this.#dir)
       .filter((name) => !name.startsWith('.'))
       .map((name) => join(this.#dir, name))
-      .map((dir) => ({ dir, bytes: bytesIn(dir), usedAtMs: statSync(dir).mtimeMs }))
+      .flatMap((dir) => measure(dir) ?? [])
       .toSorted((a, b) => b.usedAtMs - a.usedAtMs);
     let keptBytes = 0;
     templates.forEach(({ dir, bytes, usedAtMs }, index) => {
       keptBytes += bytes;
       // The one that is being made takes a place too.
       const isTooMuch = index + 1 >= maxTemplates || keptBytes > maxBytes;
-      if (isTooMuch && Date.now() - usedAtMs > startingMs) rmSync(dir, { recursive: true, force: true });
+      if (isTooMuch && Date.now() - usedAtMs > startingMs) removeMade(dir);
     });
   }
 }
 
-/** On the disk: the file of a memory has holes. */
-function bytesIn(dir: string): number {
-  return readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).blocks * 512, 0);
+interface Measured {
+  readonly dir: string;
+  /** On the disk: the file of a memory has holes. */
+  readonly bytes: number;
+  readonly usedAtMs: number;
+}
+
+/** Undefined when another process removed it. */
+function measure(dir: string): Measured | undefined {
+  try {
+    const bytes = readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).blocks * 512, 0);
+    return { dir, bytes, usedAtMs: statSync(dir).mtimeMs };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
