@@ -1,21 +1,32 @@
 /**
  * The workers that run in this process, kept equal to what the configuration asks for.
  *
- * Contexts are opened before anything is registered or stopped: a bad block changes nothing.
+ * Contexts are opened before anything is registered, and the new worker registered before the old one is stopped: a bad
+ * block changes nothing, and no call falls between the two.
  */
+import { z } from 'zod';
+
 import { connect, type Connection } from '#client';
 import type { Log, AnyWorker } from '#contract';
 import type { Dialer } from '#protocol';
 import type { WorkerEntry } from './config-file.ts';
 
-interface RunningWorker {
+interface OpenedWorker {
   def: AnyWorker;
   namespace?: string;
   /** The configuration it runs with, for comparison. */
   fingerprint: string;
   context: unknown;
-  connection?: Connection;
 }
+
+interface RunningWorker extends OpenedWorker {
+  connection: Connection;
+}
+
+const WorkerList = z.object({ workers: z.array(z.object({ id: z.string(), functions: z.array(z.string()) })) });
+
+/** How long the calls of a worker that is replaced may go on. */
+const GRACE_MS = 5_000;
 
 export class WorkerSet {
   readonly #dialer: Dialer;
@@ -35,19 +46,27 @@ export class WorkerSet {
   async apply(entries: WorkerEntry[]): Promise<void> {
     const fresh = entries.filter((entry) => this.#running.get(nameOf(entry))?.fingerprint !== fingerprint(entry));
     const opened = await this.#openAll(fresh);
+    const registered = await this.#registerAll(opened);
+
     const wanted = new Set(entries.map(nameOf));
-    for (const [name, worker] of this.#running) {
-      if (!wanted.has(name) || opened.has(name)) await this.#stop(worker);
+    const former = [...this.#running].filter(([name]) => !wanted.has(name) || registered.has(name));
+    for (const [name] of former) this.#running.delete(name);
+    for (const [name, worker] of registered) this.#running.set(name, worker);
+    for (const [name, worker] of former) {
+      // What it serves now is the other's; the calls it has are still its own.
+      if (registered.has(name)) await worker.connection.finish(GRACE_MS);
+      await stop(worker);
     }
-    for (const worker of opened.values()) await this.#register(worker);
   }
 
   async close(): Promise<void> {
-    for (const worker of this.#running.values()) await this.#stop(worker);
+    const workers = [...this.#running.values()];
+    this.#running.clear();
+    for (const worker of workers) await stop(worker);
   }
 
-  async #openAll(entries: WorkerEntry[]): Promise<Map<string, RunningWorker>> {
-    const opened = new Map<string, RunningWorker>();
+  async #openAll(entries: WorkerEntry[]): Promise<Map<string, OpenedWorker>> {
+    const opened = new Map<string, OpenedWorker>();
     try {
       for (const entry of entries) {
         const context = await entry.def.open(entry.config, this.#log);
@@ -61,27 +80,49 @@ export class WorkerSet {
     }
   }
 
-  async #register(worker: RunningWorker): Promise<void> {
-    const name = nameOf(worker);
-    const connection = await connect(this.#dialer, {
-      name,
+  /** All or none: what was registered before one that fails leaves again, and those that ran before serve on. */
+  async #registerAll(opened: Map<string, OpenedWorker>): Promise<Map<string, RunningWorker>> {
+    const registered = new Map<string, RunningWorker>();
+    try {
+      for (const [name, worker] of opened) {
+        const connection = await this.#connect(worker);
+        registered.set(name, { ...worker, connection });
+        await serve(worker, connection);
+        this.#log.debug('a worker runs', { worker: name, functions: worker.def.functions.length });
+      }
+      return registered;
+    } catch (error) {
+      for (const { connection } of registered.values()) connection.close();
+      for (const { def, context } of opened.values()) await def.close(context);
+      throw error;
+    }
+  }
+
+  #connect(worker: OpenedWorker): Promise<Connection> {
+    return connect(this.#dialer, {
+      name: nameOf(worker),
       description: worker.def.summary,
       namespace: worker.namespace,
       isolation: 'in-process',
       log: this.#log,
     });
-    connection.serve(worker);
-    // Frames are taken in order: an answer means that the registrations before it were taken.
-    await connection.call('engine::workers::list');
-    this.#running.set(name, { ...worker, connection });
-    this.#log.debug('a worker runs', { worker: name, functions: worker.def.functions.length });
   }
+}
 
-  async #stop(worker: RunningWorker): Promise<void> {
-    this.#running.delete(nameOf(worker));
-    worker.connection?.close();
-    await worker.def.close(worker.context);
-  }
+/** Registers the functions and makes sure that all of them were taken. */
+async function serve(worker: OpenedWorker, connection: Connection): Promise<void> {
+  connection.serve(worker);
+  // Frames are taken in order: an answer means that the registrations before it were taken.
+  const { workers } = WorkerList.parse(await connection.call('engine::workers::list'));
+  const taken = new Set(workers.find(({ id }) => id === connection.workerId)?.functions);
+  const refused = worker.def.functions.map(({ id }) => id).filter((id) => !taken.has(id));
+  if (refused.length === 0) return;
+  throw new Error(`the engine refused functions of ${nameOf(worker)}: ${refused.join(', ')}; its log says why`);
+}
+
+async function stop({ connection, def, context }: RunningWorker): Promise<void> {
+  connection.close();
+  await def.close(context);
 }
 
 /** Tells workers of the same kind apart by their namespace. */

@@ -98,6 +98,17 @@ export class Connection implements Bus {
     for (const frame of this.#serving.add(worker)) this.#link?.send(frame);
   }
 
+  /** What the engine calls this connection in its lists; known once it greeted. */
+  get workerId(): string | undefined {
+    return this.#place?.workerId;
+  }
+
+  /** Ends the connection when the calls it serves have ended, and at the latest after `graceMs`. */
+  async finish(graceMs: number): Promise<void> {
+    await this.#serving.idle(graceMs);
+    this.close();
+  }
+
   /** Ends the connection; calls in either direction are stopped. */
   close(): void {
     if (this.#isClosed) return;

@@ -28,6 +28,7 @@ export class Serving {
   readonly #running = new Map<string, CallControl>();
   readonly #bus: Bus;
   readonly #log: Log;
+  #becameIdle = () => {};
 
   constructor(bus: Bus, log: Log) {
     this.#bus = bus;
@@ -71,12 +72,25 @@ export class Serving {
       send({ ...head, error: spell(failures.internal(callId)) });
     } finally {
       this.#running.delete(callId);
+      if (this.#running.size === 0) this.#becameIdle();
     }
   }
 
   /** The caller no longer waits for this call. */
   cancel(callId: string): void {
     this.#running.get(callId)?.abort(new Error('the caller gave up'));
+  }
+
+  /** Resolves when no call runs any more, and at the latest after `graceMs`. */
+  async idle(graceMs: number): Promise<void> {
+    if (this.#running.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, graceMs);
+      this.#becameIdle = () => {
+        clearTimeout(late);
+        resolve();
+      };
+    });
   }
 
   cancelAll(reason: string): void {

@@ -7,7 +7,7 @@ import { Session } from './session.ts';
 function setup(count = 3) {
   const changed = vi.fn();
   const registry = new Registry(changed);
-  const sessions = Array.from({ length: count }, () => new Session(memoryLinks()[0], {}));
+  const sessions = Array.from({ length: count }, () => new Session(memoryLinks()[0], { remoteAddress: '10.0.0.1' }));
   return { registry, changed, sessions: sessions as [Session, Session, Session] };
 }
 
@@ -50,6 +50,23 @@ test('one in line that leaves changes nothing for the owner, nor does one that h
   registry.remove('f', 'elsewhere', a);
   registry.remove('g', 'default', a);
   expect(registry.find('f')?.owner).toBe(a);
+});
+
+test('an id of this process is no peer’s: one that has it loses it, one that wants it does not wait for it', () => {
+  const { registry, sessions } = setup();
+  const [early, late] = sessions;
+  const [old, fresh] = [new Session(memoryLinks()[0], {}), new Session(memoryLinks()[0], {})];
+  registry.add(fn('f', early));
+  expect(registry.add(fn('f', old))).toBeUndefined();
+  expect(registry.add(fn('f', late))?.owner).toBe(old);
+  expect([registry.countOwnedBy(early), registry.countOwnedBy(late)]).toEqual([0, 0]);
+
+  registry.add(fn('f', fresh));
+  expect(registry.find('f')?.owner).toBe(fresh);
+  registry.removeAll(fresh);
+  expect(registry.find('f')?.owner).toBe(old);
+  registry.removeAll(old);
+  expect(registry.find('f')).toBeUndefined();
 });
 
 test('registering again replaces, at the same place in line', () => {

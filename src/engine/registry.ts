@@ -3,6 +3,10 @@
  *
  * The first live owner of an id keeps it. A later claimant is told and kept in line: when the owner
  * leaves, the next one serves, since no client registers a second time by itself.
+ *
+ * Ids of workers in this process belong to it. A peer that claims one is told and not kept, or it would serve as soon as a
+ * reload stops the worker; a peer that has one already loses it. Of two claims from this process the later one serves: that
+ * is the reload, and the former goes on with the calls it has.
  */
 import type { FunctionDef } from '#contract';
 import type { EngineContext } from './engine.ts';
@@ -43,18 +47,19 @@ export class Registry {
 
   /** Takes a claim. Returns the function that already owns the id, if another one does. */
   add(fn: RegisteredFunction): RegisteredFunction | undefined {
-    if (!isBuiltIn(fn.owner)) this.#ownedOf(fn.owner).set(fn.id, fn);
-    const functions = this.#functionsOf(fn.namespace);
-    const claims = functions.get(fn.id);
-    if (!claims) {
-      functions.set(fn.id, [fn]);
-      this.#changed();
-      return undefined;
-    }
+    const { id, namespace, owner } = fn;
+    const current = this.find(id, namespace);
+    if (current && isPeer(owner) && !isPeer(current.owner)) return current;
+    if (!isBuiltIn(owner) && !isPeer(owner)) this.#evictPeers(fn, owner);
 
-    const own = claims.findIndex((claim) => claim.owner === fn.owner);
+    if (!isBuiltIn(owner)) this.#ownedOf(owner).set(id, fn);
+    const functions = this.#functionsOf(namespace);
+    const claims = functions.get(id) ?? [];
+    const own = claims.findIndex((claim) => claim.owner === owner);
     if (own >= 0) claims[own] = fn;
-    else claims.push(fn);
+    else if (isPeer(owner)) claims.push(fn);
+    else claims.unshift(fn);
+    functions.set(id, claims);
     this.#changed();
     return claims[0] === fn ? undefined : claims[0];
   }
@@ -114,6 +119,14 @@ export class Registry {
     return owned;
   }
 
+  #evictPeers({ id, namespace }: RegisteredFunction, newOwner: Session): void {
+    for (const { owner } of this.#namespaces.get(namespace)?.get(id) ?? []) {
+      if (!isPeer(owner)) continue;
+      this.#drop(namespace, id, owner);
+      owner.refuseFunction(id, newOwner.workerId);
+    }
+  }
+
   #drop(namespace: string, id: string, owner: Session): void {
     this.#owned.get(owner)?.delete(id);
     const functions = this.#namespaces.get(namespace);
@@ -124,6 +137,11 @@ export class Registry {
     else functions.delete(id);
     if (functions.size === 0) this.#namespaces.delete(namespace);
   }
+}
+
+/** Whether it connected from elsewhere: neither the engine nor a worker in its process. */
+function isPeer(owner: Session | BuiltIn): owner is Session {
+  return !isBuiltIn(owner) && !owner.isInProcess;
 }
 
 function compareText(a: string, b: string): number {
