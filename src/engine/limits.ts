@@ -7,6 +7,8 @@ export interface EngineLimits {
   /** A frame above this size closes the socket: reading on would cost memory for nothing. */
   maxFrameBytes: number;
   maxSessions: number;
+  /** Sockets whose telemetry is read and dropped. */
+  maxTelemetrySockets: number;
   /** A larger registration (schemas, metadata, config) is refused: the engine keeps it and lists show it. */
   maxRegistrationBytes: number;
   maxFunctionsPerSession: number;
@@ -38,6 +40,7 @@ export const defaultLimits: EngineLimits = {
   maxMessageBytes: 64 * MiB,
   maxFrameBytes: 128 * MiB,
   maxSessions: 4096,
+  maxTelemetrySockets: 256,
   maxRegistrationBytes: MiB / 4,
   maxFunctionsPerSession: 10_000,
   maxTriggersPerSession: 10_000,

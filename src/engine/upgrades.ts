@@ -2,11 +2,9 @@
  * WebSocket upgrades: which path is what, and who may have it.
  *
  * A refused upgrade is answered as HTTP, so that clients back off instead of reconnecting at once.
- * Channels carry their own key and `/otel` is a sink, so neither asks for the token: clients send
- * headers with the main socket only.
+ * Channels carry their own key and do not ask for the token: clients send headers with the main socket only.
  */
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -17,15 +15,15 @@ import { attachReaderSocket, attachWriterSocket } from './channel-sockets.ts';
 import type { Engine } from './engine.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { SocketLink } from './socket-link.ts';
+import { handshakeKey, TelemetrySink } from './telemetry-sink.ts';
 
-/** Who may send telemetry needs no token, so what one message of it may cost is small. */
-const TELEMETRY_FRAME_BYTES = 4 * 1024 * 1024;
 /** For channels: an end that waits for its other end reads nothing, so it cannot answer our pings either. */
 const KEEP_ALIVE_MS = 30_000;
 const CHANNEL_PATH = /^\/ws\/channels\/([\w-]+)$/;
 
-type Use = (socket: WebSocket, stream: Socket) => void;
-type Verdict = { use: Use; server: WebSocketServer } | { status: number; message: string };
+/** Takes the connection over. */
+type Take = (stream: Duplex, head: Buffer) => void;
+type Verdict = Take | { status: number; message: string };
 
 export class Upgrades {
   readonly #engine: Engine;
@@ -33,16 +31,15 @@ export class Upgrades {
   readonly #log: Log;
   readonly #heartbeat: Heartbeat;
   readonly #sockets: WebSocketServer;
-  readonly #telemetry: WebSocketServer;
+  readonly #sinks = new Set<TelemetrySink>();
 
   constructor(engine: Engine, admission: Admission, log: Log) {
     this.#engine = engine;
     this.#admission = admission;
     this.#log = log;
     this.#heartbeat = new Heartbeat(engine.limits);
-    const settings = { noServer: true, perMessageDeflate: false };
-    this.#sockets = new WebSocketServer({ ...settings, maxPayload: engine.limits.maxFrameBytes });
-    this.#telemetry = new WebSocketServer({ ...settings, maxPayload: TELEMETRY_FRAME_BYTES });
+    const maxPayload = engine.limits.maxFrameBytes;
+    this.#sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload });
   }
 
   take(request: IncomingMessage, stream: Duplex, head: Buffer): void {
@@ -51,21 +48,18 @@ export class Upgrades {
     if ('status' in verdict) return refuse(stream, verdict.status, verdict.message);
 
     request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    verdict.server.handleUpgrade(request, stream, head, (socket) => verdict.use(socket, request.socket));
+    verdict(stream, head);
   }
 
   /** Says goodbye to every socket; `end` cuts those that do not answer. */
   close(): void {
     this.#heartbeat.close();
-    for (const socket of this.#clients()) socket.close(1001, 'the engine is shutting down');
+    for (const socket of this.#sockets.clients) socket.close(1001, 'the engine is shutting down');
+    for (const sink of this.#sinks) sink.close();
   }
 
   end(): void {
-    for (const socket of this.#clients()) socket.terminate();
-  }
-
-  #clients(): WebSocket[] {
-    return [...this.#sockets.clients, ...this.#telemetry.clients];
+    for (const end of [...this.#sockets.clients, ...this.#sinks]) end.terminate();
   }
 
   #judge(request: IncomingMessage): Verdict {
@@ -77,34 +71,41 @@ export class Upgrades {
     if (foreign) return foreign;
 
     const channelId = CHANNEL_PATH.exec(url.pathname)?.[1];
-    if (channelId !== undefined) return this.#judgeChannel(channelId, url.searchParams);
-    if (url.pathname === '/otel') return this.#judgeTelemetry();
-    if (url.pathname !== '/') return { status: 404, message: 'nothing here speaks WebSocket: the bus is at /' };
+    if (channelId !== undefined) return this.#judgeChannel(request, channelId, url.searchParams);
+    if (url.pathname !== '/' && url.pathname !== '/otel')
+      return { status: 404, message: 'nothing here speaks WebSocket: the bus is at /' };
 
     const unauthorized = this.#admission.checkToken(request);
     if (unauthorized) return unauthorized;
+    return url.pathname === '/otel' ? this.#judgeTelemetry(request) : this.#judgePeer(request);
+  }
+
+  #judgePeer(request: IncomingMessage): Verdict {
     const { hasRoom, limits } = this.#engine;
     if (!hasRoom) return { status: 503, message: `the engine holds ${limits.maxSessions} connections already` };
     const remoteAddress = request.socket.remoteAddress ?? 'unknown';
     const isOwnPage = this.#admission.isOwnPage(request);
-    const use: Use = (socket, stream) => {
-      this.#heartbeat.watch(socket, stream);
-      this.#engine.connect(new SocketLink(socket, stream, limits, this.#log), { remoteAddress, isOwnPage });
-    };
-    return { use, server: this.#sockets };
+    return this.#socket(request, (socket) => {
+      this.#heartbeat.watch(socket, request.socket);
+      this.#engine.connect(new SocketLink(socket, request.socket, limits, this.#log), { remoteAddress, isOwnPage });
+    });
   }
 
-  #judgeTelemetry(): Verdict {
-    const limit = this.#engine.limits.maxSessions;
-    if (this.#telemetry.clients.size >= limit) return { status: 503, message: `${limit} connections send telemetry` };
-    const use: Use = (socket, stream) => {
-      this.#heartbeat.watch(socket, stream);
-      socket.on('error', () => socket.terminate());
+  #judgeTelemetry(request: IncomingMessage): Verdict {
+    const { limits } = this.#engine;
+    const limit = limits.maxTelemetrySockets;
+    if (this.#sinks.size >= limit) return { status: 503, message: `${limit} connections send telemetry` };
+    const key = handshakeKey(request);
+    if (key === undefined) return { status: 400, message: 'this is not a WebSocket handshake' };
+    return (_, head) => {
+      TelemetrySink.accept(request.socket, key);
+      const sink = new TelemetrySink(request.socket, head, limits);
+      this.#sinks.add(sink);
+      request.socket.on('close', () => this.#sinks.delete(sink));
     };
-    return { use, server: this.#telemetry };
   }
 
-  #judgeChannel(channelId: string, query: URLSearchParams): Verdict {
+  #judgeChannel(request: IncomingMessage, channelId: string, query: URLSearchParams): Verdict {
     const direction = query.get('dir');
     const key = query.get('key');
     if (key === null || (direction !== 'read' && direction !== 'write')) {
@@ -113,7 +114,11 @@ export class Upgrades {
     const channel = this.#engine.channels.find({ channel_id: channelId, access_key: key });
     if (!channel) return { status: 404, message: 'Channel not found' };
     const attach = direction === 'write' ? attachWriterSocket : attachReaderSocket;
-    return { use: (socket) => attach(channel, socket), server: this.#sockets };
+    return this.#socket(request, (socket) => attach(channel, socket));
+  }
+
+  #socket(request: IncomingMessage, use: (socket: WebSocket) => void): Take {
+    return (stream, head) => this.#sockets.handleUpgrade(request, stream, head, use);
   }
 }
 

@@ -225,7 +225,7 @@ describe('with a token', async () => {
     ['it twice', 'Bearer correct horse, Bearer correct horse'],
   ])('%s is not enough', async (_, authorization) => {
     // The page is the console, which asks for the token: it holds nothing that the package does not.
-    const refused = { bus: 401, otel: 101, channel: 404, call: 401, page: 200, health: 200 };
+    const refused = { bus: 401, otel: 401, channel: 404, call: 401, page: 200, health: 200 };
     expect(await everyDoor(engine.url, { Authorization: authorization })).toEqual(refused);
   });
 
@@ -297,8 +297,8 @@ describe('with a token', async () => {
   });
 });
 
-describe('the telemetry door, which asks for no token', async () => {
-  const engine = await startEngine({ token: 'secret' });
+describe('the telemetry door', async () => {
+  const engine = await startEngine({ limits: { pingIntervalMs: 50, idleMs: 300 } });
   afterAll(() => engine.server.close());
 
   test('takes frames of the bus without acting on them', async () => {
@@ -306,19 +306,54 @@ describe('the telemetry door, which asks for no token', async () => {
     sink.send({ type: 'registerfunction', id: 'evil::fn' });
     sink.send({ type: 'invokefunction', invocation_id: '1', function_id: 'engine::workers::list', data: {} });
     sink.socket.send(Buffer.from('OTLP{}'));
-    sink.socket.ping();
-    await once(sink.socket, 'pong', { signal: AbortSignal.timeout(5_000) });
+    sink.socket.ping('still there');
+    const [echo] = (await once(sink.socket, 'pong', { signal: AbortSignal.timeout(5_000) })) as [Buffer];
 
-    const bus = await connect(engine.url, { token: 'secret' });
-    expect(sink.frames).toEqual([]);
+    const bus = await connect(engine.url);
+    expect([sink.frames, echo.toString()]).toEqual([[], 'still there']);
     expect(await bus.call('engine::functions::list')).toEqual({ functions: [] });
     bus.close();
   });
 
-  test('does not collect a large message first', async () => {
+  test('reads past messages of any size and in any pieces', async () => {
     using sink = await Peer.open(`${engine.url}/otel`);
-    sink.socket.send(Buffer.alloc(5 * 1024 * 1024));
-    expect(await sink.closed).toBe(1009);
+    for (const bytes of [0, 125, 126, 65_535, 65_536, 5 * 1024 * 1024]) sink.socket.send(Buffer.alloc(bytes, 0x89));
+    for (const piece of ['one', 'two', 'three']) sink.socket.send(piece, { fin: piece === 'three' });
+    // A masked ping without a payload, a byte at a time.
+    for (const byte of [0x89, 0x80, 1, 2, 3, 4]) sink.raw.write(Buffer.from([byte]));
+    await once(sink.socket, 'pong', { signal: AbortSignal.timeout(5_000) });
+    sink.socket.close(1000);
+    expect(await sink.closed).toBe(1000);
+  });
+
+  test.each([
+    ['a frame that is not masked', [0x82, 0x01, 0x00]],
+    ['a ping of 126 bytes', [0x89, 0xfe, 0, 126, 1, 2, 3, 4]],
+  ])('ends at %s', async (_, bytes) => {
+    using sink = await Peer.open(`${engine.url}/otel`);
+    sink.raw.write(Buffer.from(bytes));
+    expect(await sink.closed).toBe(1002);
+  });
+
+  test('ends a peer that is silent, keeps one that answers pings, and says goodbye', async () => {
+    const closing = await startEngine({ limits: { pingIntervalMs: 50, idleMs: 300 } });
+    using polite = await Peer.open(`${closing.url}/otel`);
+    using silent = await Peer.open(`${closing.url}/otel`, { autoPong: false });
+    expect(await silent.closed).toBe(1006);
+    expect(polite.socket.readyState).toBe(polite.socket.OPEN);
+    await closing.server.close();
+    expect(await polite.closed).toBe(1001);
+  });
+
+  test.each([
+    ['a POST', 'POST', {}],
+    ['no key', 'GET', { 'Sec-WebSocket-Key': undefined }],
+    ['a key that is none', 'GET', { 'Sec-WebSocket-Key': 'x' }],
+    ['another version', 'GET', { 'Sec-WebSocket-Version': '8' }],
+    ['another protocol', 'GET', { Upgrade: 'h2c' }],
+  ])('takes no handshake with %s', async (_, method, headers) => {
+    const { status } = await request(engine.url, '/otel', { ...upgradeHeaders, ...headers }, method);
+    expect(status).toBe(400);
   });
 });
 

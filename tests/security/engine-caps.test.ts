@@ -134,8 +134,12 @@ test('connections', async () => {
 });
 
 test('connections that send telemetry', async () => {
-  await using engine = await startEngine({ limits: { maxSessions: 0 } });
-  expect(await upgrade(`${engine.url}/otel`)).toMatchObject({ status: 503, body: '0 connections send telemetry\n' });
+  await using engine = await startEngine({ limits: { maxTelemetrySockets: 1 } });
+  const one = await Peer.open(`${engine.url}/otel`);
+  expect(await upgrade(`${engine.url}/otel`)).toMatchObject({ status: 503, body: '1 connections send telemetry\n' });
+  one.socket.close();
+  expect(await one.closed).toBe(1000);
+  await expect.poll(async () => (await upgrade(`${engine.url}/otel`)).status).toBe(101);
 });
 
 test('the size of a request and of a result', async () => {

@@ -16,6 +16,7 @@ import { Peer } from './peer-socket.ts';
 const MiB = 1024 * 1024;
 /** Only ever waited for in full by a machine that has much else to do. */
 const PATIENCE = { timeout: 40_000, interval: 50 };
+const UNFINISHED = process.env.WORKCELL_SOAK ? 150 : 40;
 const built = await buildEngine();
 afterAll(() => built[Symbol.asyncDispose]());
 
@@ -41,6 +42,31 @@ test('200 idle connections cost little and still answer', async () => {
   const replies = await Promise.all(peers.map((peer) => peer.call('engine::workers::list')));
   expect(replies.map((reply) => reply.result.workers)).toEqual(peers.map(() => []));
   for (const peer of peers) peer.socket.terminate();
+});
+
+test(`${UNFINISHED} telemetry messages of 4 MiB that never end cost nothing`, async () => {
+  await using engine = await EngineProcess.start(built.folder);
+  using neighbours = await Neighbours.at(engine.url);
+  const before = await engine.figures();
+  const bytes = 4 * MiB;
+  const head = Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
+  head.writeUInt32BE(bytes, 6);
+  const all = Buffer.concat([head, Buffer.alloc(bytes - 1)]);
+  const sinks: Peer[] = [];
+  for (let count = 0; count < UNFINISHED; count++) {
+    const sink = await Peer.open(`${engine.url}/otel`);
+    await new Promise<void>((written) => sink.raw.write(all, () => written()));
+    sinks.push(sink);
+  }
+  await neighbours.expectUnharmed();
+  const after = await engine.figures();
+  report(`${UNFINISHED} unfinished telemetry messages`, before, after);
+  expect([after.peakRss - before.rss < 64 * MiB, after.arrayBuffers - before.arrayBuffers < 4 * MiB]).toEqual([
+    true,
+    true,
+  ]);
+  expect(sinks.filter(({ socket }) => socket.readyState !== socket.OPEN)).toEqual([]);
+  for (const sink of sinks) sink.socket.terminate();
 });
 
 /** A worker whose answer is the same big text to every call. It keeps count of them. */

@@ -1,0 +1,150 @@
+/**
+ * The far end of `/otel`: a WebSocket that drops what it reads, byte by byte.
+ *
+ * A WebSocket library collects a message before it hands it on, so peers that never finish theirs would keep memory for
+ * nothing. This one keeps a frame's head and the 125 bytes that a ping may carry, and never a message.
+ */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+
+const HANDSHAKE_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+const OPCODE = { close: 8, ping: 9 } as const;
+const FINAL = 0x80;
+/** The head of a frame says what follows: its first two bytes, then up to 8 of length and 4 of mask. */
+const SHORTEST_HEAD = 2;
+const MAX_CONTROL_BYTES = 125;
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const PROTOCOL_ERROR = 1002;
+/** Pongs that a peer does not read. */
+const MAX_UNREAD_BYTES = 65_536;
+
+export interface SinkOptions {
+  pingIntervalMs: number;
+  /** A peer silent for this long is gone. */
+  idleMs: number;
+}
+
+/** Whether the request is a WebSocket handshake; the key of one, if it is. */
+export function handshakeKey({ method, headers }: IncomingMessage): string | undefined {
+  const key = headers['sec-websocket-key'] ?? '';
+  const isHandshake =
+    method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && headers['sec-websocket-version'] === '13';
+  return isHandshake && /^[+/0-9A-Za-z]{22}==$/.test(key) ? key : undefined;
+}
+
+export class TelemetrySink {
+  readonly #stream: Socket;
+  /** The head of the frame that is coming, and the payload of a ping or close. */
+  #held = Buffer.alloc(0);
+  /** Bytes of the current frame that are still to be dropped. */
+  #toDrop = 0;
+  #bytesRead = 0;
+  #silentMs = 0;
+
+  constructor(stream: Socket, head: Buffer, options: SinkOptions) {
+    this.#stream = stream;
+    const beat = setInterval(() => this.#beat(options), options.pingIntervalMs).unref();
+    stream.on('close', () => clearInterval(beat));
+    stream.on('end', () => stream.end());
+    stream.on('data', (bytes: Buffer) => this.#take(bytes));
+    if (head.length > 0) this.#take(head);
+  }
+
+  /** Greets a peer whose handshake had this key. */
+  static accept(stream: Socket, key: string): void {
+    const answer = createHash('sha1').update(`${key}${HANDSHAKE_SUFFIX}`).digest('base64');
+    stream.write(
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+        `Sec-WebSocket-Accept: ${answer}\r\n\r\n`,
+    );
+  }
+
+  close(code: number = GOING_AWAY): void {
+    const reason = Buffer.alloc(2);
+    reason.writeUInt16BE(code);
+    this.#send(OPCODE.close, reason);
+    this.#stream.end();
+  }
+
+  terminate(): void {
+    this.#stream.destroy();
+  }
+
+  /** Bytes are signs of life, as for the bus. */
+  #beat({ pingIntervalMs, idleMs }: SinkOptions): void {
+    const { bytesRead } = this.#stream;
+    this.#silentMs = bytesRead === this.#bytesRead ? this.#silentMs + pingIntervalMs : 0;
+    this.#bytesRead = bytesRead;
+    if (this.#silentMs > idleMs) this.terminate();
+    else this.#send(OPCODE.ping);
+  }
+
+  #take(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length && !this.#stream.writableEnded;) {
+      if (this.#toDrop > 0) {
+        const dropped = Math.min(this.#toDrop, bytes.length - at);
+        this.#toDrop -= dropped;
+        at += dropped;
+        continue;
+      }
+      const missing = neededBytes(this.#held) - this.#held.length;
+      const piece = bytes.subarray(at, at + missing);
+      at += piece.length;
+      this.#held = Buffer.concat([this.#held, piece]);
+      if (this.#held.length === neededBytes(this.#held)) this.#readFrame();
+    }
+  }
+
+  #readFrame(): void {
+    const frame = this.#held;
+    this.#held = Buffer.alloc(0);
+    const isMasked = (frame[1]! & 0x80) !== 0;
+    if (!isMasked || (isControl(frame) && lengthCode(frame) > MAX_CONTROL_BYTES)) return this.close(PROTOCOL_ERROR);
+    if (!isControl(frame)) this.#toDrop = payloadBytes(frame);
+    else if (opcodeOf(frame) === OPCODE.ping) this.#send(OPCODE.ping + 1, unmasked(frame));
+    else if (opcodeOf(frame) === OPCODE.close) this.close(NORMAL);
+  }
+
+  #send(opcode: number, payload: Buffer = Buffer.alloc(0)): void {
+    if (this.#stream.writableEnded) return;
+    if (this.#stream.writableLength > MAX_UNREAD_BYTES) return this.terminate();
+    this.#stream.write(Buffer.concat([Buffer.from([FINAL | opcode, payload.length]), payload]));
+  }
+}
+
+/** How much of a frame has to be held, as far as its first bytes tell. */
+function neededBytes(start: Buffer): number {
+  if (start.length < SHORTEST_HEAD) return SHORTEST_HEAD;
+  return headBytes(start) + (isControl(start) && lengthCode(start) <= MAX_CONTROL_BYTES ? lengthCode(start) : 0);
+}
+
+function headBytes(start: Buffer): number {
+  const code = lengthCode(start);
+  const mask = (start[1]! & 0x80) === 0 ? 0 : 4;
+  return SHORTEST_HEAD + (code === 127 ? 8 : code === 126 ? 2 : 0) + mask;
+}
+
+/** The payload's length, or how the head tells it. */
+function lengthCode(start: Buffer): number {
+  return start[1]! & 0x7f;
+}
+
+function payloadBytes(head: Buffer): number {
+  const code = lengthCode(head);
+  return code === 127 ? Number(head.readBigUInt64BE(2)) : code === 126 ? head.readUInt16BE(2) : code;
+}
+
+function opcodeOf(start: Buffer): number {
+  return start[0]! & 0x0f;
+}
+
+function isControl(start: Buffer): boolean {
+  return opcodeOf(start) >= 8;
+}
+
+function unmasked(frame: Buffer): Buffer {
+  const mask = frame.subarray(SHORTEST_HEAD, headBytes(frame));
+  return Buffer.from(frame.subarray(headBytes(frame)).map((byte, at) => byte ^ mask[at % 4]!));
+}
