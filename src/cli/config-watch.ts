@@ -4,7 +4,7 @@
  * The directory is watched, because editors and `worker add` replace the file; of a link, also the one it
  * leads to. A file that agents can write is not watched at all: they would change their own limits.
  */
-import { realpathSync, watch } from 'node:fs';
+import { realpathSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 import { ConfigError, type Log } from '#contract';
@@ -24,15 +24,11 @@ export function watchConfig(path: string, log: Log, apply: () => Promise<void>):
       log.error('kept the running configuration: the changed one is not usable', { why });
     }
   };
-  const watchers = [...new Set([path, realpathSync(path)])].map((end) => {
-    const watcher = watch(dirname(end), (_event, name) => {
-      if (name !== null && name !== basename(end)) return;
-      clearTimeout(settling);
-      settling = setTimeout(() => void (applying = applying.then(reload)), SETTLE_MS);
-    });
-    watcher.on('error', (error) => log.warn('the configuration file is no longer watched', { why: error.message }));
-    return watcher;
-  });
+  const changed = () => {
+    clearTimeout(settling);
+    settling = setTimeout(() => void (applying = applying.then(reload)), SETTLE_MS);
+  };
+  const watchers = [...new Set([path, realpathSync(path)])].flatMap((end) => watchFile(end, log, changed) ?? []);
   return {
     /** A change that is being applied is applied to its end. */
     async close() {
@@ -41,4 +37,22 @@ export function watchConfig(path: string, log: Log, apply: () => Promise<void>):
       await applying;
     },
   };
+}
+
+/** Undefined when the system gives no watch, such as when other programs hold all inotify instances of this user. */
+function watchFile(path: string, log: Log, changed: () => void): FSWatcher | undefined {
+  const warn = (error: Error) =>
+    log.warn('the configuration file is not watched: changes take effect at the next start', {
+      file: path,
+      why: error.message,
+    });
+  try {
+    const watcher = watch(dirname(path), (_event, name) => {
+      if (name === null || name === basename(path)) changed();
+    });
+    return watcher.on('error', warn);
+  } catch (error) {
+    warn(error as Error);
+    return undefined;
+  }
 }
