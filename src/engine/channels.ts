@@ -118,6 +118,8 @@ export class Channel {
 
 export class ChannelBroker {
   readonly #channels = new Map<string, Channel>();
+  /** How many open channels a connection made. */
+  readonly #madeBy = new Map<string, number>();
   readonly #limits: EngineLimits;
   readonly #sweeper: NodeJS.Timeout;
 
@@ -126,16 +128,21 @@ export class ChannelBroker {
     this.#sweeper = setInterval(() => this.#expireOld(), Math.max(10, limits.channelTtlMs / 5)).unref();
   }
 
-  create(bufferSize = DEFAULT_BUFFER): ChannelPair {
-    const limit = this.#limits.maxChannels;
-    if (this.#channels.size >= limit) throw fail('limit_reached', { what: 'open channels', limit });
+  /** `creator` is the connection that asks for it; what nobody else asked for is the engine's own. */
+  create(bufferSize = DEFAULT_BUFFER, creator = ''): ChannelPair {
+    const { maxChannels, maxChannelsPerSession } = this.#limits;
+    const made = this.#madeBy.get(creator) ?? 0;
+    if (creator !== '' && made >= maxChannelsPerSession)
+      throw fail('limit_reached', { what: 'open channels a connection', limit: maxChannelsPerSession });
+    if (this.#channels.size >= maxChannels) throw fail('limit_reached', { what: 'open channels', limit: maxChannels });
 
     const channel = new Channel({
       capacity: Math.min(Math.max(bufferSize, 1), MAX_BUFFER),
       maxBytes: this.#limits.maxChannelBytes,
-      done: ({ id }) => this.#channels.delete(id),
+      done: ({ id }) => this.#forget(id, creator),
     });
     this.#channels.set(channel.id, channel);
+    this.#madeBy.set(creator, made + 1);
     const shared = { channel_id: channel.id, access_key: channel.key };
     return { writer: { ...shared, direction: 'write' }, reader: { ...shared, direction: 'read' } };
   }
@@ -153,6 +160,13 @@ export class ChannelBroker {
   close(): void {
     clearInterval(this.#sweeper);
     for (const channel of this.#channels.values()) channel.expire();
+  }
+
+  #forget(id: string, creator: string): void {
+    if (!this.#channels.delete(id)) return;
+    const left = this.#madeBy.get(creator)! - 1;
+    if (left > 0) this.#madeBy.set(creator, left);
+    else this.#madeBy.delete(creator);
   }
 
   #expireOld(): void {

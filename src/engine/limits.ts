@@ -25,6 +25,8 @@ export interface EngineLimits {
   /** What is kept of payloads and results while a console watches. */
   maxCallContentBytes: number;
   maxChannels: number;
+  /** Open channels that one connection made: the others have theirs while it holds its share. */
+  maxChannelsPerSession: number;
   /** A channel of which one end never connected lives this long. */
   channelTtlMs: number;
   /** Bytes waiting in one channel, whatever its message count allows. */
@@ -51,6 +53,7 @@ export const defaultLimits: EngineLimits = {
   callDeadlineMs: 3_600_000,
   maxCallContentBytes: 16 * MiB,
   maxChannels: 10_000,
+  maxChannelsPerSession: 1_000,
   channelTtlMs: 300_000,
   maxChannelBytes: 16 * MiB,
   pingIntervalMs: 20_000,

@@ -88,6 +88,29 @@ test('channels', async () => {
   expect((await create()).error).toEqual({ code: 'limit_reached', message: 'the engine allows 2 open channels' });
 });
 
+test('channels of one connection: with all of 1,000 asked for, the others still have theirs', async () => {
+  const share = 100;
+  await using engine = await startEngine({ limits: { maxChannels: 1_000, maxChannelsPerSession: share } });
+  using greedy = await Peer.dial(engine.url);
+  using other = await Peer.dial(engine.url);
+
+  const replies = await Promise.all(Array.from({ length: 1_000 }, () => greedy.call('engine::channels::create')));
+  const refused = replies.filter(({ error }) => error !== undefined);
+  expect([replies.length - refused.length, refused[0]?.error]).toEqual([
+    share,
+    { code: 'limit_reached', message: `the engine allows ${share} open channels a connection` },
+  ]);
+  expect((await other.call('engine::channels::create')).error).toBeUndefined();
+
+  const used = replies.find((reply) => reply.result)!.result;
+  for (const [end, dir] of [
+    [used.reader, 'read'],
+    [used.writer, 'write'],
+  ] as const)
+    await upgrade(`${engine.url}/ws/channels/${end.channel_id}?key=${end.access_key}&dir=${dir}`);
+  await expect.poll(async () => (await greedy.call('engine::channels::create')).error).toBeUndefined();
+});
+
 test('a channel that nobody takes makes room when its time is over', async () => {
   await using engine = await startEngine({ limits: { maxChannels: 1, channelTtlMs: 50 } });
   using peer = await Peer.dial(engine.url);

@@ -19,7 +19,7 @@ export const createChannel = engine.defineFunction({
   errors: ['limit_reached', 'deserialization_error'],
   examples: [{}],
 
-  handle({ buffer_size }, { channels }) {
-    return channels.create(buffer_size ?? undefined);
+  handle({ buffer_size }, { channels }, { callerId }) {
+    return channels.create(buffer_size ?? undefined, callerId);
   },
 });
