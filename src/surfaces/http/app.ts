@@ -3,6 +3,7 @@
  *
  * It knows the catalogue only, so a worker in another language is reachable the same way.
  */
+import type { HttpBindings } from '@hono/node-server';
 import { Hono, type Context } from 'hono';
 
 import {
@@ -29,8 +30,8 @@ export interface HttpAppOptions {
   /** Codes that any call may answer with. */
   busErrors: ErrorSummary[];
   maxBodyBytes: number;
-  /** Answers what comes to `/mcp`. */
-  mcp?: (request: Request) => Promise<Response>;
+  /** Answers what comes to `/mcp` from an address. */
+  mcp?: (request: Request, client: string) => Promise<Response>;
   log?: Log;
 }
 
@@ -43,8 +44,11 @@ const HTML_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
-  const app = new Hono();
+/** What Node's server gives with a request; a program that calls the app has none. */
+type NodeRequest = { Bindings: Partial<HttpBindings> };
+
+export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
+  const app = new Hono<NodeRequest>();
   app.get('/healthz', (c) => c.json({ status: 'ok', version: options.version }));
   const built = openConsole();
   app.get('/', (c) => built?.page(c.req.url) ?? c.body(homePage(options.version), 200, HTML_HEADERS));
@@ -65,7 +69,7 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono {
     return answer(c, badRequest('method_not_allowed', 'call a function with POST and its request as JSON', 405));
   });
   const { mcp } = options;
-  if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
+  if (mcp) app.all('/mcp', (c) => mcp(c.req.raw, c.env.incoming?.socket.remoteAddress ?? 'unknown'));
   app.get('/docs', (c) => c.redirect('/docs/errors'));
   app.get('/docs/:page', async (c) => {
     const pages = referencePages(await readCatalogue(bus, { includeInternal: true }), options.busErrors);

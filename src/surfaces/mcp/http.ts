@@ -6,7 +6,8 @@ import { mcpServers, type McpOptions } from './server.ts';
 import { Sessions } from './sessions.ts';
 
 export interface McpDoor {
-  fetch(this: void, request: Request): Promise<Response>;
+  /** `client` is the address it came from: each has a share of the sessions. */
+  fetch(this: void, request: Request, client: string): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -38,11 +39,11 @@ function openDoor(bus: Bus, options: HttpOptions): McpDoor {
     onerror: (error) => log.debug('an MCP request was refused', { why: error.message }),
   });
   return {
-    async fetch(request) {
+    async fetch(request, client) {
       // Telling the revisions apart takes a look into the body; whoever has a session was told apart before.
       const isLegacy =
         sessions.has(request) || (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes }));
-      return isLegacy ? sessions.fetch(request) : stateless.fetch(request);
+      return isLegacy ? sessions.fetch(request, client) : stateless.fetch(request);
     },
     async close() {
       await sessions.close();

@@ -2,7 +2,8 @@
  * Sessions of the 2025 revision: a client that shook hands keeps its server, so that a cancellation reaches the call it
  * is about.
  *
- * A session nobody uses ends by itself, and there are only so many. One in which a call runs is in use.
+ * A session nobody uses ends by itself, and there are only so many. One in which a call runs is in use. When there are too
+ * many, the client with the most loses one, so that no client's handshakes end the sessions of another.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -19,7 +20,11 @@ const IDLE_MS = 30 * 60_000;
 interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** The address it was begun from. A header would be the client's to choose, and a new client each time. */
+  readonly client: string;
   usedAtMs: number;
+  /** Whether anything came after the handshake. */
+  wasUsed: boolean;
   /** Answers that are still being written. */
   openAnswers: number;
 }
@@ -41,13 +46,14 @@ export class Sessions {
     return this.#sessions.has(request.headers.get(SESSION_HEADER) ?? '');
   }
 
-  async fetch(request: Request): Promise<Response> {
+  async fetch(request: Request, client: string): Promise<Response> {
     const id = request.headers.get(SESSION_HEADER);
-    if (id === null) return (await isHandshake(request)) ? this.#begin(request) : this.#withoutSession(request);
+    if (id === null) return (await isHandshake(request)) ? this.#begin(request, client) : this.#withoutSession(request);
 
     const session = this.#sessions.get(id);
     if (!session) return Response.json(GONE, { status: 404 });
     session.usedAtMs = Date.now();
+    session.wasUsed = true;
     // The stream of a GET is open for as long as its client likes, and no call.
     if (request.method !== 'POST') return session.transport.handleRequest(request);
 
@@ -63,31 +69,51 @@ export class Sessions {
     await Promise.all([...this.#sessions.values()].map(({ server }) => server.close()));
   }
 
-  async #begin(request: Request): Promise<Response> {
-    await this.#makeRoom();
+  async #begin(request: Request, client: string): Promise<Response> {
+    await this.#makeRoom(client);
     const server = this.#makeServer();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: this.#maxRequestBodySize,
       onsessioninitialized: (id) =>
-        void this.#sessions.set(id, { server, transport, usedAtMs: Date.now(), openAnswers: 0 }),
+        void this.#sessions.set(id, {
+          server,
+          transport,
+          client,
+          usedAtMs: Date.now(),
+          wasUsed: false,
+          openAnswers: 0,
+        }),
       onsessionclosed: (id) => void this.#sessions.delete(id),
     });
     await server.connect(transport);
     return transport.handleRequest(request);
   }
 
-  /** Ends what nobody uses, and the longest unused when there are too many. */
-  async #makeRoom(): Promise<void> {
-    const byUse = [...this.#sessions].toSorted(
-      ([, a], [, b]) => lastUseMs(a) - lastUseMs(b) || a.usedAtMs - b.usedAtMs,
-    );
-    const excess = byUse.length + 1 - MAX_SESSIONS;
-    const over = byUse.filter(([, session], at) => at < excess || lastUseMs(session) + IDLE_MS < Date.now());
-    for (const [id, { server }] of over) {
-      this.#sessions.delete(id);
-      await server.close();
-    }
+  /** Ends what nobody uses, and one of the client with the most when there are too many. */
+  async #makeRoom(client: string): Promise<void> {
+    const idleSinceMs = Date.now() - IDLE_MS;
+    for (const [id, session] of this.#sessions) if (lastUseMs(session) < idleSinceMs) await this.#end(id, session);
+    while (this.#sessions.size >= MAX_SESSIONS) await this.#end(...this.#leastWanted(client));
+  }
+
+  /** Of the client that would have the most: one that was never used, or else the longest unused. */
+  #leastWanted(newcomer: string): [string, Session] {
+    const counts = new Map([[newcomer, 1]]);
+    for (const { client } of this.#sessions.values()) counts.set(client, (counts.get(client) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    const [worst] = [...this.#sessions]
+      .filter(([, { client }]) => counts.get(client) === most)
+      .toSorted(
+        ([, a], [, b]) =>
+          Number(a.wasUsed) - Number(b.wasUsed) || lastUseMs(a) - lastUseMs(b) || a.usedAtMs - b.usedAtMs,
+      );
+    return worst!;
+  }
+
+  async #end(id: string, { server }: Session): Promise<void> {
+    this.#sessions.delete(id);
+    await server.close();
   }
 }
 
