@@ -8,6 +8,7 @@ import type { CommandInput, OptionSpec } from './command.ts';
 import { findConfigFile, parseEntries, readConfigFile } from './config-file.ts';
 import { text } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
+import { printText } from './print.ts';
 import { untilSignal } from './until-signal.ts';
 import { availableWorkers } from './workers.ts';
 
@@ -34,7 +35,7 @@ export async function withImages(
     return await work({ images, signal: control.signal, onProgress: showProgress });
   } catch (error) {
     if (!(error instanceof ImageError) && !control.signal.aborted) throw error;
-    process.stderr.write(`error: ${(error as Error).message}\n`);
+    printText(`error: ${(error as Error).message}\n`, process.stderr);
     return EXIT.failed;
   }
 }

@@ -5,6 +5,7 @@ import { commandHelp, parseCommandLine, UsageError, type Command } from './comma
 import { allCommands, commandNamed, commandNames } from './commands/index.ts';
 import { UnreachableError } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
+import { printJson, printText } from './print.ts';
 import { version } from './version.ts';
 
 // A reader that went away, such as `head`, ends what is printed, not what runs.
@@ -82,18 +83,18 @@ function explain(error: unknown): number {
   if (error instanceof UnreachableError) return complain(error.message, EXIT.unreachable);
   if (error instanceof CallError) {
     const { code, message, extra } = error;
-    process.stderr.write(`${JSON.stringify({ code, message, ...extra }, null, 2)}\n`);
+    printJson({ code, message, ...extra }, process.stderr);
     return EXIT.failed;
   }
   return complain(error instanceof Error ? (error.stack ?? error.message) : String(error), EXIT.failed);
 }
 
 function complain(message: string, exitCode: number): number {
-  process.stderr.write(`Error: ${message}\n`);
+  printText(`Error: ${message}\n`, process.stderr);
   return exitCode;
 }
 
 function print(text: string): number {
-  process.stdout.write(text);
+  printText(text);
   return EXIT.ok;
 }

@@ -5,6 +5,7 @@ import { CallError, type Bus } from '#contract';
 import { UsageError, type CommandInput } from './command.ts';
 import { withEngine } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
+import { printText } from './print.ts';
 
 /** What `timeout` of coreutils exits with. */
 const TIMED_OUT = 124;
@@ -24,8 +25,8 @@ export async function tellingFailures(
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     if (error.code === 'S200') printOutput(PartialOutput.catch({ stdout: '', stderr: '' }).parse(error.extra));
-    process.stderr.write(`error: [${error.code}] ${error.message}\n`);
-    if (typeof error.extra.fix_note === 'string') process.stderr.write(`${error.extra.fix_note}\n`);
+    printText(`error: [${error.code}] ${error.message}\n`, process.stderr);
+    if (typeof error.extra.fix_note === 'string') printText(`${error.extra.fix_note}\n`, process.stderr);
     return error.code === 'S200' ? TIMED_OUT : EXIT.failed;
   }
 }
@@ -38,8 +39,8 @@ export function showExec(reply: unknown): number {
 }
 
 function printOutput({ stdout, stderr }: { stdout: string; stderr: string }): void {
-  process.stdout.write(stdout);
-  process.stderr.write(stderr);
+  printText(stdout);
+  printText(stderr, process.stderr);
 }
 
 /** The command behind the first words, with or without `--` before it. */

@@ -8,6 +8,7 @@ import { commandHelp, UsageError, type Command } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { functionHelp } from '../function-help.ts';
+import { printJson } from '../print.ts';
 
 const DEFAULT_TIMEOUT_MS = '30000';
 /** The longest file that is printed in a reply. */
@@ -49,7 +50,7 @@ export const call: Command = {
     return withEngine(options, async (bus) => {
       const reply = await bus.call(functionId!, payload, { timeoutMs, namespace, metadata: throughDoor('cli') });
       const result = await withContent(bus, reply, { functionId: functionId!, maxBytes: MAX_CONTENT_BYTES });
-      process.stdout.write(`${JSON.stringify(result ?? null, null, 2)}\n`);
+      printJson(result ?? null);
       return (await isFailure(bus, { functionId: functionId!, namespace, result })) ? EXIT.failed : EXIT.ok;
     });
   },

@@ -7,6 +7,7 @@ import type { Command } from '../command.ts';
 import { defaultEntries, findConfigFile, parseEntries, readConfigFile } from '../config-file.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { printJson, printText } from '../print.ts';
 import { availableWorkers } from '../workers.ts';
 
 export const configPrint: Command = {
@@ -28,7 +29,8 @@ export const configPrint: Command = {
         ? defaultEntries(availableWorkers, resolve(workspace ?? process.cwd()))
         : parseEntries(readConfigFile(file), availableWorkers, { workspace: workspace && resolve(workspace) });
     const shown = { workers: entries.map(({ def, config }) => ({ name: def.name, config })) };
-    process.stdout.write(options.json === true ? `${JSON.stringify(shown, null, 2)}\n` : stringify(shown));
+    if (options.json === true) printJson(shown);
+    else printText(stringify(shown));
     return Promise.resolve(EXIT.ok);
   },
 };

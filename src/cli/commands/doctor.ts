@@ -11,6 +11,7 @@ import type { Finding } from '../doctor/finding.ts';
 import { addressOptions, engineToken, engineUrl, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { interruptible } from '../interruptible.ts';
+import { printJson, printText } from '../print.ts';
 import { table } from '../render.ts';
 import { availableWorkers } from '../workers.ts';
 
@@ -53,7 +54,8 @@ export const doctor: Command = {
         checkCache(config.sandbox.cache_dir ?? defaultCacheDir()),
       ];
       showProgress('');
-      process.stdout.write(options.json === true ? `${JSON.stringify(findings, null, 2)}\n` : asTable(findings));
+      if (options.json === true) printJson(findings);
+      else printText(asTable(findings));
       return findings.some(({ status }) => status === 'fail') ? EXIT.failed : EXIT.ok;
     });
   },

@@ -12,6 +12,7 @@ import { throughDoor } from '#contract';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { printJson, printText } from '../print.ts';
 
 /** What `timeout` of coreutils exits with. */
 const TIMED_OUT = 124;
@@ -53,7 +54,7 @@ export const exec: Command = {
     const asked = { timeoutMs: WAIT_MS, metadata: throughDoor('cli') };
     const reply = await withEngine(options, (bus) => bus.call('shell::exec', payload, asked));
     const result = Reply.parse(reply);
-    if (options.json === true) process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`);
+    if (options.json === true) printJson(reply);
     else printOutput(result);
     return result.timed_out ? TIMED_OUT : (result.exit_code ?? EXIT.failed);
   },
@@ -85,8 +86,8 @@ function toMs(given: string | undefined): number | undefined {
 }
 
 function printOutput(result: z.output<typeof Reply>): void {
-  process.stdout.write(result.stdout);
-  process.stderr.write(result.stderr);
+  printText(result.stdout);
+  printText(result.stderr, process.stderr);
   const cut = [result.stdout_truncated && 'standard output', result.stderr_truncated && 'standard error'].filter(
     Boolean,
   );

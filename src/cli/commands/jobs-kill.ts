@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Command } from '../command.ts';
 import { addressOptions, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { printJson, printText } from '../print.ts';
 
 const Reply = z.object({ job_id: z.string(), killed: z.boolean(), status: z.string(), reason: z.string().nullish() });
 
@@ -19,8 +20,8 @@ export const jobsKill: Command = {
   async run({ words: [jobId], options }) {
     const reply = await withEngine(options, (bus) => bus.call('shell::kill', { job_id: jobId }));
     const { job_id, killed, status, reason } = Reply.parse(reply);
-    if (options.json === true) process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`);
-    else process.stdout.write(`${job_id}: ${killed ? 'killed' : status}${reason == null ? '' : ` (${reason})`}\n`);
+    if (options.json === true) printJson(reply);
+    else printText(`${job_id}: ${killed ? 'killed' : status}${reason == null ? '' : ` (${reason})`}\n`);
     return killed ? EXIT.ok : EXIT.failed;
   },
 };

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Command } from '../command.ts';
 import { addressOptions, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { printJson } from '../print.ts';
 import { table } from '../render.ts';
 
 const Reply = z.object({
@@ -27,7 +28,7 @@ export const jobsList: Command = {
   async run({ options }) {
     const reply = await withEngine(options, (bus) => bus.call('shell::list', {}));
     const { jobs } = Reply.parse(reply);
-    if (options.json === true) process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`);
+    if (options.json === true) printJson(reply);
     else if (jobs.length === 0) process.stdout.write('No jobs.\n');
     else {
       const rows = jobs.map((job) => [

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Command } from '../command.ts';
 import { addressOptions, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { printJson, printText } from '../print.ts';
 
 const Reply = z.object({
   job: z.object({
@@ -27,13 +28,13 @@ export const jobsStatus: Command = {
     const reply = await withEngine(options, (bus) => bus.call('shell::status', { job_id: jobId }));
     const { job } = Reply.parse(reply);
     if (options.json === true) {
-      process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`);
+      printJson(reply);
       return EXIT.ok;
     }
-    process.stdout.write(job.stdout);
-    process.stderr.write(job.stderr);
+    printText(job.stdout);
+    printText(job.stderr, process.stderr);
     const exit = job.exit_code == null ? '' : ` with exit code ${job.exit_code}`;
-    process.stderr.write(`workcell: ${job.argv.join(' ')}: ${job.status}${exit}\n`);
+    printText(`workcell: ${job.argv.join(' ')}: ${job.status}${exit}\n`, process.stderr);
     return EXIT.ok;
   },
 };

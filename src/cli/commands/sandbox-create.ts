@@ -5,6 +5,7 @@ import type { Command } from '../command.ts';
 import { createShowingProgress } from '../create-showing-progress.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { printJson, printText } from '../print.ts';
 import { readNumber, tellingFailures } from '../sandbox-command.ts';
 import { shapeOf, shapeOptions } from '../sandbox-options.ts';
 
@@ -37,7 +38,8 @@ export const sandboxCreate: Command = {
       const startMs = performance.now();
       const reply = await createShowingProgress(bus, request);
       const { sandbox_id, isolation } = Created.parse(reply);
-      process.stdout.write(options.json === true ? `${JSON.stringify(reply, null, 2)}\n` : `${sandbox_id}\n`);
+      if (options.json === true) printJson(reply);
+      else printText(`${sandbox_id}\n`);
       if (process.stderr.isTTY) {
         const secs = ((performance.now() - startMs) / 1000).toFixed(1);
         process.stderr.write(`ready in ${secs} s (${isolation ?? 'isolation unknown'})\n`);

@@ -3,6 +3,7 @@ import type { ImageRow } from '#workers/sandbox';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { imageOptions, megabytes, withImages } from '../image-cache.ts';
+import { printJson } from '../print.ts';
 import { table } from '../render.ts';
 
 export const sandboxImages: Command = {
@@ -16,7 +17,7 @@ export const sandboxImages: Command = {
   run({ options }) {
     return withImages(options, ({ images }) => {
       const rows = images.list();
-      if (options.json === true) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+      if (options.json === true) printJson(rows);
       else
         process.stdout.write(table(['NAME', 'REFERENCE', 'HERE', 'SIZE_MB', 'LAST_USED', 'DIGEST'], rows.map(toRow)));
       return EXIT.ok;

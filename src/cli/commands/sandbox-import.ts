@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { clearProgress, imageOptions, withImages } from '../image-cache.ts';
+import { printJson } from '../print.ts';
 
 export const sandboxImport: Command = {
   name: 'sandbox import',
@@ -21,7 +22,7 @@ export const sandboxImport: Command = {
   run({ words: [archive = '', image = ''], options }) {
     return withImages(options, async ({ images, signal, onProgress }) => {
       const imported = await images.import(resolve(archive), image, { signal, onProgress }).finally(clearProgress);
-      if (options.json === true) process.stdout.write(`${JSON.stringify(imported, null, 2)}\n`);
+      if (options.json === true) printJson(imported);
       else process.stdout.write(`${imported.ref} is here as ${imported.digest}\n`);
       return EXIT.ok;
     });

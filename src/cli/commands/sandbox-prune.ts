@@ -4,6 +4,7 @@ import type { Command } from '../command.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { imageOptions, megabytes, withImages } from '../image-cache.ts';
+import { printJson, printText } from '../print.ts';
 import { readDuration, readNumber } from '../sandbox-command.ts';
 
 const DEFAULT_UNUSED = '720h';
@@ -35,7 +36,8 @@ export const sandboxPrune: Command = {
         unusedForMs: options.all === true ? 0 : unusedForMs,
         maxBytes: maxMb === undefined ? undefined : maxMb * 1e6,
       });
-      process.stdout.write(options.json === true ? `${JSON.stringify(report, null, 2)}\n` : told(report));
+      if (options.json === true) printJson(report);
+      else printText(told(report));
       return EXIT.ok;
     });
   },

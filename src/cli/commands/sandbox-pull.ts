@@ -2,6 +2,7 @@
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { clearProgress, imageOptions, withImages } from '../image-cache.ts';
+import { printJson } from '../print.ts';
 
 export const sandboxPull: Command = {
   name: 'sandbox pull',
@@ -17,7 +18,7 @@ export const sandboxPull: Command = {
   run({ words: [image = ''], options }) {
     return withImages(options, async ({ images, signal, onProgress }) => {
       const pulled = await images.pull(image, { signal, onProgress }).finally(clearProgress);
-      if (options.json === true) process.stdout.write(`${JSON.stringify(pulled, null, 2)}\n`);
+      if (options.json === true) printJson(pulled);
       else process.stdout.write(`${pulled.ref} is here as ${pulled.digest}\n`);
       return EXIT.ok;
     });

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+
+import { printJson, printText } from './print.ts';
+
+/** What a stream got. */
+function printed(print: (stream: { write(text: string): void; isTTY?: boolean }) => void, isTTY: boolean): string {
+  let all = '';
+  print({ isTTY, write: (text) => void (all += text) });
+  return all;
+}
+
+const HOSTILE = 'a\u009b31m\u202eb\u001b[2J\u007f\u200b\u2028\r\u{e0001}z';
+
+test('a terminal gets no character that it would obey, and what is left is the same JSON', () => {
+  const text = printed((stream) => printJson({ [HOSTILE]: HOSTILE }, stream), true);
+  expect(text).toMatch(/^[\n -~]+$/);
+  expect(JSON.parse(text)).toEqual({ [HOSTILE]: HOSTILE });
+});
+
+test('output of commands keeps its lines and tabs, and any script', () => {
+  const text = 'one\ttwo\r\nthree\n– ünïcode 漢字 🙂\n';
+  expect(printed((stream) => printText(text, stream), true)).toBe(text);
+  expect(printed((stream) => printText('50%\rdone\u001b[2J', stream), true)).toBe('50%\\u000ddone\\u001b[2J');
+});
+
+test('a pipe gets every byte as it is', () => {
+  expect(printed((stream) => printText(HOSTILE, stream), false)).toBe(HOSTILE);
+  expect(printed((stream) => printJson(HOSTILE, stream), false)).toBe(`${JSON.stringify(HOSTILE)}\n`);
+});
