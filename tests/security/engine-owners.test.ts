@@ -145,3 +145,41 @@ test('a reload whose functions are refused fails with their names and changes no
     [{ name: 'coder', functionCount: coderWorker.functions.length }],
   ]);
 });
+
+describe('a peer that says it is a worker of this process', () => {
+  interface Row {
+    id: string;
+    name: string;
+    isolation: string | null;
+  }
+  const rows = async (peer: Peer): Promise<Row[]> => (await peer.call('engine::workers::list')).result.workers;
+  const introduce = (peer: Peer, name: string, isolation = 'in-process') =>
+    peer.call('engine::workers::register', { name, isolation, pid: 1 });
+
+  test.each(['coder', ' Coder ', '\uff43oder', 'co\u200bder', 'workcell:http', 'CODER\u0000'])(
+    '%j: is listed by its id, as not in this process',
+    async (name) => {
+      await cell.workers.apply([coder()]);
+      using evil = await Peer.dial(cell.url);
+      await introduce(evil, name, name === 'coder' ? ' In-Process' : 'in-process');
+      const listed = await rows(evil);
+      const inProcess = listed.filter(({ isolation }) => isolation === 'in-process').map((row) => row.name);
+      expect(inProcess.toSorted()).toEqual(['coder', 'workcell:http']);
+      const own = listed.find(({ id, name: shown }) => id === shown);
+      expect(own).toMatchObject({ isolation: null });
+    },
+  );
+
+  test('and came first loses the name when the worker starts, also for engine::workers::info', async () => {
+    await cell.workers.apply([]);
+    using evil = await Peer.dial(cell.url);
+    await introduce(evil, 'coder', 'docker');
+    expect(await rows(evil)).toContainEqual(expect.objectContaining({ name: 'coder', isolation: 'docker' }));
+    await cell.workers.apply([coder()]);
+    await cell.workers.apply([coder(1)]);
+    const { result } = await evil.call('engine::workers::info', { name: 'coder' });
+    expect([result.worker.isolation, result.worker.ip_address]).toEqual(['in-process', null]);
+    const named = (await rows(evil)).filter(({ name }) => name === 'coder');
+    expect(named).toHaveLength(1);
+  });
+});

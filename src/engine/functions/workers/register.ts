@@ -2,16 +2,18 @@
  * engine::workers::register: a peer says who it is.
  *
  * SDKs call it as a void after everything else, so nothing may depend on it. A namespace given here
- * moves what the peer registered before.
+ * moves what the peer registered before. What tells workers in this process apart, their names and their isolation, is not
+ * for peers to claim.
  */
 import { z } from 'zod';
 
 import { FEATURE_CANCEL } from '#protocol';
 import { cleanText } from '../../list-rows.ts';
 import { isBuiltIn } from '../../registry.ts';
-import { DEFAULT_NAMESPACE } from '../../session.ts';
+import { DEFAULT_NAMESPACE, type Session } from '../../session.ts';
 import { engine } from '../../worker.ts';
 
+const IN_PROCESS = 'in-process';
 const text = z.string().nullish();
 
 export const registerWorker = engine.defineFunction({
@@ -46,6 +48,7 @@ export const registerWorker = engine.defineFunction({
       pid: request.pid ?? undefined,
       isolation: request.isolation == null ? null : cleanText(request.isolation),
     };
+    keepOwnNames(session, sessions.values());
     if (request.features?.includes(FEATURE_CANCEL)) session.features.add(FEATURE_CANCEL);
 
     const namespace = request.namespace?.trim() || DEFAULT_NAMESPACE;
@@ -60,3 +63,19 @@ export const registerWorker = engine.defineFunction({
     return { success: true };
   },
 });
+
+/** A peer that bears the name of a worker in this process, whoever came first, goes by its connection id. */
+function keepOwnNames(newcomer: Session, sessions: Iterable<Session>): void {
+  const named = [...sessions].filter((session) => session.info !== undefined);
+  const ownNames = new Set(named.filter((session) => session.isInProcess).map((session) => folded(session.info!.name)));
+  for (const { isInProcess, workerId, info } of newcomer.isInProcess ? named : [newcomer]) {
+    if (isInProcess) continue;
+    if (ownNames.has(folded(info!.name))) info!.name = workerId;
+    if (folded(info!.isolation ?? '') === IN_PROCESS) info!.isolation = null;
+  }
+}
+
+/** As a reader sees it: wide letters, capitals and spaces around it make no other name. */
+function folded(name: string): string {
+  return name.normalize('NFKC').trim().toLowerCase();
+}
