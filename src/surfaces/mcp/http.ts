@@ -18,9 +18,9 @@ export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   const plain = openDoor(bus, options);
   const structured = openDoor(bus, { ...options, profile: { ...options.profile, isStructured: true } });
   return {
-    fetch: (request) => {
+    fetch: (request, client) => {
       const isStructured = new URL(request.url).searchParams.get('structured') === 'true';
-      return (isStructured ? structured : plain).fetch(request);
+      return (isStructured ? structured : plain).fetch(request, client);
     },
     async close() {
       await plain.close();
