@@ -18,7 +18,8 @@ export async function createShowingProgress(bus: Bus, request: Record<string, un
 
   const { reader, writer } = await bus.createChannel();
   const steps = await bus.openReader(reader);
-  void showSteps(steps);
+  // The call tells what becomes of the sandbox, also when the engine is lost.
+  showSteps(steps).catch(() => {});
   try {
     return await bus.call('sandbox::create', { ...request, progress: writer }, { timeoutMs: WAIT_MS });
   } finally {

@@ -1,14 +1,21 @@
 /** Channel ends over a socket as async iterables, with back-pressure in both directions. */
 import type { WebSocket } from 'ws';
 
-import { chunksOf, type ChannelItem, type ChannelReader, type ChannelWriter } from '#protocol';
+import {
+  ChannelBroken,
+  chunksOf,
+  isStreamEnd,
+  type ChannelItem,
+  type ChannelReader,
+  type ChannelWriter,
+} from '#protocol';
 
 /** Items taken off the socket before it is paused. */
 const READ_AHEAD = 16;
 
 export function socketReader(socket: WebSocket): ChannelReader {
   const items: ChannelItem[] = [];
-  let isClosed = false;
+  let ending: 'whole' | { broken: string } | undefined;
   let wake = () => {};
   socket.on('message', (data, isBinary) => {
     items.push(isBinary ? (data as Buffer) : (data as Buffer).toString());
@@ -16,8 +23,8 @@ export function socketReader(socket: WebSocket): ChannelReader {
     wake();
   });
   socket.on('error', () => socket.terminate());
-  socket.on('close', () => {
-    isClosed = true;
+  socket.on('close', (code, reason) => {
+    ending ??= isStreamEnd(code) ? 'whole' : { broken: reason.toString() || `its connection ended with code ${code}` };
     wake();
   });
   socket.resume();
@@ -30,8 +37,10 @@ export function socketReader(socket: WebSocket): ChannelReader {
         if (item !== undefined) {
           if (socket.isPaused && socket.readyState === socket.OPEN) socket.resume();
           yield item;
-        } else if (isClosed) {
+        } else if (ending === 'whole') {
           return;
+        } else if (ending) {
+          throw new ChannelBroken(`the channel broke off before its end: ${ending.broken}`);
         } else {
           await waiting;
         }
@@ -41,7 +50,11 @@ export function socketReader(socket: WebSocket): ChannelReader {
     }
   }
   const iterator = stream();
-  return { [Symbol.asyncIterator]: () => iterator, cancel: () => socket.terminate() };
+  const cancel = () => {
+    ending = 'whole';
+    socket.terminate();
+  };
+  return { [Symbol.asyncIterator]: () => iterator, cancel };
 }
 
 export function socketWriter(socket: WebSocket): ChannelWriter {

@@ -16,7 +16,7 @@ function takeAll(channel: Channel): Taken[] {
   for (;;) {
     const taken = channel.take();
     all.push(taken);
-    if (typeof taken === 'string') return all;
+    if (!('item' in Object(taken))) return all;
   }
 }
 
@@ -78,6 +78,19 @@ test('a reader is told of items, of items that waited for it, and of the end', (
   late.channel.takeReader(late.reader);
   expect(late.reader.readable).toHaveBeenCalledOnce();
   expect(takeAll(late.channel)).toEqual([{ item: '1' }, 'ended']);
+});
+
+test('a reader hears of a break after the last item, and not of an end', () => {
+  const { channel, writer, reader } = open();
+  channel.takeWriter(writer);
+  channel.takeReader(reader);
+  channel.push('1');
+  channel.breakWriting('the cable is cut');
+  channel.endWriting();
+  expect(reader.readable).toHaveBeenCalledTimes(2);
+  expect(takeAll(channel)).toEqual([{ item: '1' }, { broken: 'the cable is cut' }]);
+  channel.endReading();
+  expect(channel.take()).toBe('ended');
 });
 
 test('a reader that leaves tells its writer, and what waited for it is dropped', () => {
@@ -153,7 +166,7 @@ describe('a broker', () => {
     broker.close();
   });
 
-  test('ends a channel of which one end never came, for whoever is there', () => {
+  test('breaks a channel off of which one end never came, for whoever is there', () => {
     const broker = new ChannelBroker({ ...defaultLimits, channelTtlMs: 1_000 });
     const refs = [0, 1, 2, 3].map(() => broker.create().reader);
     const [onlyWriter, onlyReader, both] = refs.map((ref) => broker.find(ref)!);
@@ -169,7 +182,7 @@ describe('a broker', () => {
     expect(broker.count).toBe(1);
     expect(writer.readerGone).toHaveBeenCalledOnce();
     expect(reader.readable).toHaveBeenCalledOnce();
-    expect(onlyReader!.take()).toBe('ended');
+    expect(onlyReader!.take()).toEqual({ broken: 'nobody came to write to this channel' });
     expect(broker.find(refs[2]!)).toBe(both);
     broker.close();
     expect([broker.count, vi.getTimerCount()]).toEqual([0, 0]);

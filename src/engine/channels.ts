@@ -22,11 +22,11 @@ export interface WriterEvents {
 }
 
 export interface ReaderEvents {
-  /** There is something to take, or the end was reached. */
+  /** There is something to take, or the stream ended or broke. */
   readable(): void;
 }
 
-export type Taken = { item: ChannelItem } | 'empty' | 'ended';
+export type Taken = { item: ChannelItem } | { broken: string } | 'empty' | 'ended';
 
 export class Channel {
   readonly id = randomUUID();
@@ -39,6 +39,8 @@ export class Channel {
   #bytes = 0;
   #isHeldBack = false;
   #writer: WriterEvents | 'free' | 'ended' = 'free';
+  /** Why the stream has less than its writer wanted to send. */
+  #broken: string | undefined;
   #reader: ReaderEvents | 'free' | 'gone' = 'free';
 
   constructor(options: { capacity: number; maxBytes: number; done: (channel: Channel) => void }) {
@@ -76,16 +78,31 @@ export class Channel {
     return this.#isHeldBack ? 'wait' : 'more';
   }
 
+  /** The writer sent all it wanted to. */
   endWriting(): void {
+    this.#endWriting(undefined);
+  }
+
+  /** The writer went before it said that this was all. */
+  breakWriting(reason: string): void {
+    this.#endWriting(reason);
+  }
+
+  #endWriting(broken: string | undefined): void {
     if (this.#writer === 'ended') return;
     this.#writer = 'ended';
+    this.#broken = broken;
     if (typeof this.#reader === 'object') this.#reader.readable();
     else if (this.#reader === 'gone') this.#done(this);
   }
 
   take(): Taken {
     const item = this.#items.shift();
-    if (item === undefined) return this.#writer === 'ended' || this.#reader === 'gone' ? 'ended' : 'empty';
+    if (item === undefined) {
+      if (this.#reader === 'gone') return 'ended';
+      if (this.#writer !== 'ended') return 'empty';
+      return this.#broken === undefined ? 'ended' : { broken: this.#broken };
+    }
 
     this.#bytes -= item.length;
     if (this.#isHeldBack && !this.#isFull) {
@@ -104,9 +121,10 @@ export class Channel {
     else if (this.#writer === 'ended') this.#done(this);
   }
 
-  /** Ends the stream for whichever side is there. */
+  /** Breaks the stream off for whichever side is there. */
   expire(): void {
-    if (typeof this.#reader === 'object') this.endWriting();
+    const reason = this.#writer === 'free' ? 'nobody came to write to this channel' : 'the engine closed this channel';
+    if (typeof this.#reader === 'object') this.breakWriting(reason);
     else this.endReading();
     this.#done(this);
   }

@@ -84,11 +84,11 @@ test.each(['cancel', 'return'] as const)('a waiting writer learns that its reade
   expect(broker.count).toBe(0);
 });
 
-test('a waiting reader ends when its writer drops the stream or when it is cancelled', async () => {
+test('a waiting reader fails when its writer breaks the stream off and ends when it is cancelled', async () => {
   const aborted = await openBoth(1);
   const reading = collect(aborted.reader);
   aborted.writer.abort();
-  expect(await reading).toEqual([]);
+  await expect(reading).rejects.toThrow('the writer of this channel broke off');
 
   const cancelled = await openBoth(1);
   const waiting = collect(cancelled.reader);

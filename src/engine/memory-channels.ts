@@ -1,5 +1,12 @@
 /** Channel ends for peers in this process: the same queue and the same back-pressure, without sockets. */
-import { chunksOf, type ChannelItem, type ChannelReader, type ChannelRef, type ChannelWriter } from '#protocol';
+import {
+  ChannelBroken,
+  chunksOf,
+  type ChannelItem,
+  type ChannelReader,
+  type ChannelRef,
+  type ChannelWriter,
+} from '#protocol';
 import type { Channel, ChannelBroker } from './channels.ts';
 import { fail } from './errors.ts';
 
@@ -15,6 +22,7 @@ export async function memoryReader(broker: ChannelBroker, ref: ChannelRef): Prom
         const taken = channel.take();
         if (taken === 'ended') return;
         if (taken === 'empty') await waiting;
+        else if ('broken' in taken) throw new ChannelBroken(taken.broken);
         else yield taken.item;
       }
     } finally {
@@ -63,7 +71,7 @@ export async function memoryWriter(broker: ChannelBroker, ref: ChannelRef): Prom
       }
     },
     end: () => Promise.resolve(channel.endWriting()),
-    abort: () => channel.endWriting(),
+    abort: () => channel.breakWriting('the writer of this channel broke off'),
   };
 }
 

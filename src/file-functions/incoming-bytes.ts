@@ -1,12 +1,12 @@
 /**
  * The bytes that a write was given: the text in the request itself, or a channel that they come through.
  *
- * Control messages in a channel are not part of the file. One that tells of an error ends the write: the sender could
- * not read on, and half a file is none.
+ * Control messages in a channel are not part of the file. One that tells of an error ends the write, and so does a
+ * channel that broke: the sender could not go on, and half a file is none.
  */
 import type { Bus } from '#contract';
 import { FileFault } from '#host';
-import type { ChannelReader } from '#protocol';
+import { ChannelBroken, type ChannelReader } from '#protocol';
 import type { ContentRef } from './content-ref.ts';
 import { inTime } from './patience.ts';
 
@@ -35,7 +35,7 @@ async function* piecesFrom(ref: ContentRef, { bus, signal, idleMs }: Incoming): 
   const late = () => new FileFault('stream', `no bytes came through the channel for ${idleMs / 1000} s`);
   try {
     for (;;) {
-      const next = await inTime(items.next(), { ms: idleMs, signal, late });
+      const next = await inTime(items.next(), { ms: idleMs, signal, late }).catch(refuseBreak);
       if (next.done) return;
       if (typeof next.value !== 'string') yield next.value;
       else refuseError(next.value);
@@ -55,6 +55,10 @@ async function openReader({ direction = 'read', ...key }: ContentRef, bus: Bus):
     const reason = error instanceof Error ? error.message : String(error);
     throw new FileFault('stream', `the channel cannot be read: ${reason}`, error);
   }
+}
+
+function refuseBreak(error: unknown): never {
+  throw error instanceof ChannelBroken ? new FileFault('stream', error.message, error) : error;
 }
 
 function refuseError(message: string): void {

@@ -87,7 +87,6 @@ export class OpenReads {
     try {
       const text = JSON.stringify({ error: error.message });
       await inTime(writer.write(text), { ms: this.#stalledMs, signal: this.#closing.signal, late });
-      await writer.end();
     } catch {
       // Nobody reads it.
     }

@@ -17,7 +17,8 @@ const DEADLINE_MS = 3_600_000;
 export const write = defineOperation({
   summary: 'Write a file, from a text or from a channel.',
   details:
-    'The file appears with all its content or not at all. A channel that brings nothing for 30 seconds fails the write. ' +
+    'The file appears with all its content or not at all. A channel that brings nothing for 30 seconds fails the write, and so ' +
+    'does one whose writer goes without closing it. ' +
     'Text messages in a channel are not part of the file; `{"error": …}` fails the write.',
   effect: 'write',
   isIdempotent: true,

@@ -1,8 +1,8 @@
 /**
  * Stream channels: how bulk bytes travel beside the frames.
  *
- * A reference is the whole capability: who holds id and key may take that end, once. End of stream
- * says nothing about completeness, so callers that care send a length or a hash.
+ * A reference is the whole capability: who holds id and key may take that end, once. A writer that closes its end with
+ * a close frame has ended the stream; one that goes in any other way has broken it, and its reader is told.
  */
 import { z } from 'zod';
 
@@ -19,6 +19,20 @@ export type ChannelItem = Uint8Array | string;
 /** Peers cut bytes into frames of this size at most. */
 export const CHANNEL_CHUNK_BYTES = 65_536;
 
+/** What a broken stream tells its reader, after the last item that came. */
+export class ChannelBroken extends Error {
+  override readonly name = 'ChannelBroken';
+}
+
+/**
+ * Whether a writer that closed its socket with this code meant the end of its stream. SDKs close with 1000 or, in Rust
+ * and browsers, with a frame that has no code (1005), once everything is sent. Whatever else is a break.
+ */
+export function isStreamEnd(closeCode: number): boolean {
+  return closeCode === 1000 || closeCode === 1005;
+}
+
+/** Throws `ChannelBroken` when the writer broke off. */
 export interface ChannelReader extends AsyncIterable<ChannelItem> {
   /** Gives the end back without reading on; the writer notices. */
   cancel(): void;
@@ -29,7 +43,7 @@ export interface ChannelWriter {
   write(item: ChannelItem): Promise<void>;
   /** Ends the stream after everything written. */
   end(): Promise<void>;
-  /** Drops the stream. The reader sees an ordinary end: the wire has no other. */
+  /** Breaks the stream off: what was written is not all there was to be. */
   abort(): void;
 }
 

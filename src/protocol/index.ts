@@ -1,9 +1,11 @@
 /** The bus wire as data: frames, ids, errors, channels and the link that carries them. */
 export {
   CHANNEL_CHUNK_BYTES,
+  ChannelBroken,
   ChannelRefSchema,
   channelPath,
   chunksOf,
+  isStreamEnd,
   type ChannelEnds,
   type ChannelItem,
   type ChannelReader,

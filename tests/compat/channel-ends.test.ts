@@ -35,7 +35,7 @@ test('a second writer is closed, and the first one writes on', async () => {
   const first = await openEnd(engine, channel.writer);
   const second = await openEnd(engine, channel.writer);
 
-  expect(await closeCode(second)).toBe(1005);
+  expect(await closeCode(second)).toBe(1008);
   first.send(Buffer.from('mine'));
   first.close(1000);
 
@@ -114,6 +114,41 @@ test.each(versions)('%s: a writer that is held back hears at once that its reade
   reader.terminate();
 
   await within(ended, 'the end of the writer', 3_000);
+});
+
+test.each(versions)(
+  '%s: a reader whose writer broke off is told by a message, and its socket has no close frame',
+  async (version) => {
+    await using engine = await startEngine();
+    await using client = connectSdk(version, engine.url);
+    const { reader, writerRef } = await client.createChannel();
+    const messages: string[] = [];
+    reader.onMessage((text) => messages.push(text));
+    const writer = await openEnd(engine, writerRef);
+    writer.send(Buffer.from('half'));
+    writer.close(1011);
+
+    expect(String(await within(reader.readAll(), 'the stream'))).toBe('half');
+    expect(messages.map((text) => JSON.parse(text) as unknown)).toEqual([
+      { error: 'the writer of this channel broke off (its connection ended with code 1011)' },
+    ]);
+
+    const channel = engine.engine.channels.create();
+    const [plainReader, broken] = [await openEnd(engine, channel.reader), await openEnd(engine, channel.writer)];
+    broken.terminate();
+    expect(await closeCode(plainReader)).toBe(1006);
+  },
+);
+
+test.each(['our client', 'in process'] as const)('%s: reading a stream that broke off fails', async (kind) => {
+  await using engine = await startEngine();
+  await using peer = await channelPeer(kind, engine);
+  const channel = engine.engine.channels.create();
+  const writer = await openEnd(engine, channel.writer);
+  writer.send(Buffer.from('half'));
+  writer.terminate();
+
+  await expect(within(peer.readAll(channel.reader), 'the failure')).rejects.toThrow(/broke off/);
 });
 
 test.each(channelPeers)('%s, writing after the reader came and went, is told', async (kind) => {

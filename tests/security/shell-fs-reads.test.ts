@@ -53,17 +53,20 @@ test('without a channel the file is closed and its place is free', async () => {
   expect([file.isClosed, reads.count]).toEqual([true, 0]);
 });
 
-test('what fails on the way is told as text before the end', async () => {
+test('what fails on the way is told as text before the stream breaks off', async () => {
   using own = await setUp();
   const reads = new OpenReads();
   const file = fileOf(1, new HostError('io', '/f'));
   const ref = await reads.send(file, own.bus);
   const texts: string[] = [];
   let count = 0;
-  for await (const item of await own.bus.openReader(ref)) {
-    if (typeof item === 'string') texts.push(item);
-    else count += item.length;
-  }
+  const reading = async () => {
+    for await (const item of await own.bus.openReader(ref)) {
+      if (typeof item === 'string') texts.push(item);
+      else count += item.length;
+    }
+  };
+  await expect(reading()).rejects.toThrow('the writer of this channel broke off');
   expect([count, texts]).toEqual([2 ** 20, ['{"error":"/f failed in the file system"}']]);
   await expect.poll(() => [file.isClosed, reads.count]).toEqual([true, 0]);
 });

@@ -13,7 +13,7 @@ import { finished } from 'node:stream/promises';
 import { z } from 'zod';
 
 import type { Bus } from '#contract';
-import { ChannelRefSchema, type ChannelRef } from '#protocol';
+import { ChannelBroken, ChannelRefSchema, type ChannelRef } from '#protocol';
 import { UsageError, type Command } from '../command.ts';
 import { addressOptions } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -46,13 +46,17 @@ export const sandboxDownload: Command = {
   },
 };
 
-/** The end of a channel says nothing of completeness; the size does. */
+/** A channel that breaks off fails the download, and so does one that ended early: other engines than ours end both alike. */
 async function copy(bus: Bus, content: ChannelRef, sink: Writable, size: number): Promise<number> {
   let bytes = 0;
-  for await (const item of await bus.openReader(content)) {
-    if (typeof item === 'string') throw new UsageError(`the download broke off: ${item}`);
-    bytes += item.length;
-    if (!sink.write(item)) await once(sink, 'drain');
+  try {
+    for await (const item of await bus.openReader(content)) {
+      if (typeof item === 'string') throw new UsageError(`the download broke off: ${item}`);
+      bytes += item.length;
+      if (!sink.write(item)) await once(sink, 'drain');
+    }
+  } catch (error) {
+    throw error instanceof ChannelBroken ? new UsageError(`the download broke off: ${error.message}`) : error;
   }
   // Files that the guest makes up while they are read, such as those of /proc, have no size.
   if (size !== 0 && bytes !== size) throw new UsageError(`the download broke off after ${bytes} of ${size} bytes`);

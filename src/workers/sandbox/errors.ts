@@ -164,7 +164,7 @@ export const errors = defineErrors({
     message: (d: { problem: string }) => `invalid regex pattern: ${d.problem}`,
   }),
   S218: row({
-    meaning: 'The upload stalled or was given up. Nothing was written.',
+    meaning: 'The upload stalled, or its channel broke off before it ended. Nothing was written.',
     http: 408,
     retryable: true,
     type: 'transient',

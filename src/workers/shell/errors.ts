@@ -43,7 +43,11 @@ export const errors = defineErrors({
   S213: { meaning: 'Something is at the path already.', http: 409, message },
   S214: { meaning: 'The directory has entries.', http: 409, message },
   S215: { meaning: 'The path leaves fs.host_root, is denylisted, or is not permitted.', http: 403, message },
-  S216: { meaning: 'The operating system or the engine failed on the way.', http: 500, message },
+  S216: {
+    meaning: 'The operating system or the engine failed on the way, or the channel of an upload broke off.',
+    http: 500,
+    message,
+  },
   S217: { meaning: 'The regex does not compile.', http: 400, message },
   S218: { meaning: 'The file is larger than fs.max_read_bytes or fs.max_write_bytes.', http: 413, message },
   S219: { meaning: 'The sandbox does not know the operation.', http: 501, message },

@@ -1,0 +1,14 @@
+/**
+ * A process that uploads: the writer of the published SDK, given the end of a channel, sends its pieces and ends.
+ *
+ * It says on standard output how many pieces it has handed over, so that a test can kill it at any of them.
+ */
+import { ChannelWriter } from 'iii-sdk/channel';
+
+const [url, ref, pieces, bytes] = process.argv.slice(2);
+const { stream } = new ChannelWriter(url, JSON.parse(ref));
+for (let at = 0; at < Number(pieces); at++) {
+  await new Promise((sent) => stream.write(Buffer.alloc(Number(bytes), `${at},`), sent));
+  process.stdout.write(`${at + 1}\n`);
+}
+stream.end();
