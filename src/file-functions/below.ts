@@ -2,8 +2,8 @@
 import { z } from 'zod';
 
 const GLOBS =
-  '`*` and `?` stay inside one name, `**` goes across; without a `/` the name of the file is meant, else its path from ' +
-  'the directory.';
+  'Read as lines of a .gitignore file in the directory: a glob without a `/` is about a name at any depth, one that ' +
+  'matches a directory means everything below it, `build/` means directories only, and `!` takes back.';
 
 export const belowFields = {
   recursive: z.boolean().default(true).describe('Must be true for a directory.'),
@@ -11,5 +11,5 @@ export const belowFields = {
     .array(z.string())
     .default([])
     .describe(`Only files that match one of these; all when empty. ${GLOBS}`),
-  exclude_glob: z.array(z.string()).default([]).describe('No files that match one of these.'),
+  exclude_glob: z.array(z.string()).default([]).describe('No files that match one of these, read in the same way.'),
 };

@@ -51,8 +51,10 @@ export function describeGrep(within: Within): void {
   test(
     'globs choose files',
     within({ 'keep.rs': 'x', 'skip.txt': 'x', 'target/a/b.rs': 'x' }, async (given) => {
-      const globs = { includeGlobs: ['*.rs'], excludeGlobs: ['**/target/**'] };
-      expect((await grep(given, '', globs)).matches).toMatchObject([{ path: given.at('keep.rs') }]);
+      for (const glob of ['**/target/**', 'target', 'a/']) {
+        const globs = { includeGlobs: ['*.rs'], excludeGlobs: [glob] };
+        expect((await grep(given, '', globs)).matches).toMatchObject([{ path: given.at('keep.rs') }]);
+      }
     }),
   );
 

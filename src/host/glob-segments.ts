@@ -3,16 +3,13 @@
  *
  * A pattern without `/` is about the last name, at any depth; one with `/` is about the whole path.
  */
-import { parseGlob, PREFIX, setOf, type GlobDialect, type GlobToken } from './glob-syntax.ts';
+import { parseGlob, PREFIX, setOf, type GlobDialect, type GlobToken, type GlobWildcards } from './glob-syntax.ts';
 
 /** With classes and alternatives: `[ab]`, `{a,b}`. */
 export const parseSegments: GlobDialect = (pattern) => {
-  const tokens = parseGlob(pattern.replace(/^\//, ''), { bytes: NAME_BYTES, one: NAME_CHARACTER });
+  const tokens = parseGlob(pattern.replace(/^\//, ''), NAME_WILDCARDS);
   return pattern.includes('/') ? tokens : [PREFIX, ...tokens];
 };
-
-/** Brackets and braces stand for themselves, as in the names of routes: `pages/[id].tsx`. */
-export const parsePlainSegments: GlobDialect = (pattern) => parseSegments(pattern.replace(/[[\]{}\\]/g, '\\$&'));
 
 /** Every byte but the slash. */
 const NAME_BYTES = setOf([
@@ -34,3 +31,5 @@ const NAME_CHARACTER: GlobToken = {
     [bytes(0xf0, 0xf7), CONTINUES, CONTINUES, CONTINUES],
   ],
 };
+
+export const NAME_WILDCARDS: GlobWildcards = { bytes: NAME_BYTES, one: NAME_CHARACTER };

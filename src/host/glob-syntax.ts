@@ -34,14 +34,14 @@ export class GlobError extends Error {
 export const parseGlobset: GlobDialect = (pattern) => parseGlob(pattern, { bytes: ANY, one: ANY_BYTE });
 
 /** What may stand for what is not spelled out; `**` between slashes always crosses them. */
-interface Wildcards {
+export interface GlobWildcards {
   /** In a `*` and in a class. */
   readonly bytes: ByteSet;
   /** For a `?`. */
   readonly one: GlobToken;
 }
 
-export function parseGlob(pattern: string, wildcards: Wildcards): GlobToken[] {
+export function parseGlob(pattern: string, wildcards: GlobWildcards): GlobToken[] {
   if (pattern.length > MAX_PATTERN_CHARS) {
     throw new GlobError(`${pattern.slice(0, 40)}…`, `longer than ${MAX_PATTERN_CHARS} characters`);
   }
@@ -61,17 +61,17 @@ export const PREFIX: GlobToken = { kind: 'either', branches: [[], [RUN, SLASH]] 
 /** `**` between slashes. */
 const MIDDLE: GlobToken = { kind: 'either', branches: [[SLASH], [SLASH, RUN, SLASH]] };
 /** `**` after the last slash: what is below, not the directory itself. */
-const SUFFIX: GlobToken = { kind: 'either', branches: [[SLASH, RUN]] };
+export const BELOW: GlobToken = { kind: 'either', branches: [[SLASH, RUN]] };
 
 class Parser {
   readonly #pattern: string;
-  readonly #wildcards: Wildcards;
+  readonly #wildcards: GlobWildcards;
   readonly #chars: string[];
   #at = 0;
   /** Branches of the open `{`, innermost last; the bottom one is the pattern itself. */
   readonly #groups: GlobToken[][][] = [[[]]];
 
-  constructor(pattern: string, wildcards: Wildcards) {
+  constructor(pattern: string, wildcards: GlobWildcards) {
     this.#pattern = pattern;
     this.#wildcards = wildcards;
     this.#chars = Array.from(pattern);
@@ -123,7 +123,7 @@ class Parser {
     if (!isLast) this.#at++;
     const slash = branch.pop();
     if (slash === PREFIX) branch.push(PREFIX);
-    else branch.push(isLast ? SUFFIX : MIDDLE);
+    else branch.push(isLast ? BELOW : MIDDLE);
   }
 
   #parseClass(): ByteSet {

@@ -68,7 +68,7 @@ test.each([
 test('a list as long as it may be, below a directory as deep as there can be, matches at once', () => {
   const below = 'd/'.repeat(2000) + 'd';
   const patterns = Array.from({ length: 256 }, (_, i) => `*${i}*.ts`);
-  const matches = compileGlobs(patterns, { dialect: 'plain-segments', below });
+  const matches = compileGlobs(patterns, { dialect: 'gitignore', below });
   expect([`${below}/a255.ts`, `${below}/a.ts`, 'a255.ts'].map(matches)).toEqual([true, false, false]);
 });
 
@@ -102,14 +102,65 @@ describe('globs whose wildcards stay in a name', () => {
     expect(paths.filter(compileGlobs([pattern], { dialect: 'segments' }))).toEqual(matched);
   });
 
-  test('take brackets, braces and backslashes as they stand in the plain dialect', () => {
-    const matches = compileGlobs(['[id].ts', '{a,b}', 'a\\b'], { dialect: 'plain-segments' });
-    expect(['src/[id].ts', 'i.ts', '{a,b}', 'a', 'a\\b'].filter(matches)).toEqual(['src/[id].ts', '{a,b}', 'a\\b']);
-  });
-
   test('start at the directory they are given for', () => {
     const matches = compileGlobs(['*.ts', 'deep/*'], { dialect: 'segments', below: 'src' });
     expect([...paths, 'deep/a.ts'].filter(matches)).toEqual(['src/a.ts', 'src/deep/a.ts', 'src/é.ts', 'src/[id].ts']);
+  });
+});
+
+describe('globs as lines of a .gitignore file', () => {
+  const paths = [
+    'a.js',
+    'build',
+    'src/a.js',
+    'src/build/x.js',
+    'src/[id].js',
+    'x/build',
+    'x/{a}',
+    'node_modules/m/a.js',
+  ];
+  const matched = (patterns: string[], below = '') => {
+    const matches = compileGlobs(patterns, { dialect: 'gitignore', below });
+    return paths.filter((path) => matches(path));
+  };
+
+  test.each<[string[], string[]]>([
+    [['node_modules'], ['node_modules/m/a.js']],
+    [['node_modules/'], ['node_modules/m/a.js']],
+    [['m'], ['node_modules/m/a.js']],
+    [['build'], ['build', 'src/build/x.js', 'x/build']],
+    [['build/'], ['src/build/x.js']],
+    [['/build'], ['build']],
+    [['src/build'], ['src/build/x.js']],
+    [['x/*'], ['x/build', 'x/{a}']],
+    [['**/build/**'], ['src/build/x.js']],
+    [['src/**/*.js'], ['src/a.js', 'src/build/x.js', 'src/[id].js']],
+    [['{a}'], ['x/{a}']],
+    [['[ab].js'], ['a.js', 'src/a.js', 'node_modules/m/a.js']],
+    [['\\[id].js'], ['src/[id].js']],
+    [
+      ['*.js', '!a.js'],
+      ['src/build/x.js', 'src/[id].js'],
+    ],
+    [
+      ['src', '!src/a.js'],
+      ['src/a.js', 'src/build/x.js', 'src/[id].js'],
+    ],
+    [['src/*', '!src/build/', '!src/a.js'], ['src/[id].js']],
+    [['!a.js'], []],
+  ])('%j', (patterns, expected) => {
+    expect(matched(patterns)).toEqual(expected);
+  });
+
+  test('start at the directory they are given for, also with !', () => {
+    expect(matched(['/a.js', 'build/'], 'src')).toEqual(['src/a.js', 'src/build/x.js']);
+    expect(matched(['*.js', '!x.js'], 'src')).toEqual(['src/a.js', 'src/[id].js']);
+  });
+
+  test('a list that changes between with and without ! too often is refused', () => {
+    const patterns = Array.from({ length: 9 }, (_, at) => (at % 2 === 0 ? 'a' : '!a'));
+    expect(() => matched(patterns)).toThrow('8 times at most');
+    expect(() => matched(patterns.slice(0, 8))).not.toThrow();
   });
 });
 

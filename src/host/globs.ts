@@ -1,7 +1,8 @@
 /** Glob lists as one predicate over paths relative to a root. No pattern reaches JavaScript's RegExp, so none can stall it. */
 import { toBytes } from './byte-string.ts';
 import { GlobAutomaton } from './glob-automaton.ts';
-import { parsePlainSegments, parseSegments } from './glob-segments.ts';
+import { compileGitignoreRuns, isNegated, parseGitignore } from './glob-gitignore.ts';
+import { parseSegments } from './glob-segments.ts';
 import { GlobError, parseGlobset, setOf, type GlobToken } from './glob-syntax.ts';
 
 const DIALECTS = {
@@ -9,8 +10,8 @@ const DIALECTS = {
   globset: parseGlobset,
   /** `*` stays in a name; without a `/` the last name is meant. */
   segments: parseSegments,
-  /** The same without classes and alternatives. */
-  'plain-segments': parsePlainSegments,
+  /** As the lines of a .gitignore file, about files. */
+  gitignore: parseGitignore,
 };
 
 /** How patterns are read. */
@@ -36,10 +37,16 @@ export function compileGlobs(
 ): (relativePath: string) => boolean {
   if (patterns.length === 0) return () => false;
   refuseTooMany(patterns);
+  if (dialect === 'gitignore' && patterns.some(isNegated)) return startingAt(below, compileGitignoreRuns(patterns));
   const way = below === '' ? [] : spell(`${below}/`);
   const branches = patterns.map((pattern) => DIALECTS[dialect](pattern));
   const automaton = new GlobAutomaton([[...way, { kind: 'either', branches }]]);
   return (relativePath) => automaton.matches(relativePath);
+}
+
+function startingAt(below: string, matches: (relativePath: string) => boolean): (relativePath: string) => boolean {
+  if (below === '') return matches;
+  return (path) => path.startsWith(`${below}/`) && matches(path.slice(below.length + 1));
 }
 
 function refuseTooMany(patterns: readonly string[]): void {

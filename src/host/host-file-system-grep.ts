@@ -91,7 +91,7 @@ function searchPlace({ path, kind }: Place, request: GrepRequest): SearchPlace {
     directory: path,
     includeGlobs,
     excludeGlobs,
-    dialect: 'plain-segments',
+    dialect: 'gitignore',
     isRecursive: true,
     respectGitignore,
   };

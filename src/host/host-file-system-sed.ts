@@ -129,7 +129,7 @@ export class HostSed {
 }
 
 function compileMeant(below: string, { includeGlobs, excludeGlobs }: Omit<Below, 'recursive'>) {
-  const options = { dialect: 'plain-segments', below } as const;
+  const options = { dialect: 'gitignore', below } as const;
   const isIncluded = includeGlobs.length === 0 ? () => true : compileGlobs(includeGlobs, options);
   const isExcluded = compileGlobs(excludeGlobs, options);
   return (path: string) => isIncluded(path) && !isExcluded(path);

@@ -85,8 +85,8 @@ export async function filesBelow(
   { path, includeGlobs, excludeGlobs }: Pick<GrepRequest, 'path' | 'includeGlobs' | 'excludeGlobs'>,
   { answer, signal }: { answer?: GrepAnswer; signal: AbortSignal },
 ): Promise<Found[]> {
-  const isIncluded = includeGlobs.length === 0 ? () => true : compileGlobs(includeGlobs, { dialect: 'plain-segments' });
-  const isExcluded = compileGlobs(excludeGlobs, { dialect: 'plain-segments' });
+  const isIncluded = includeGlobs.length === 0 ? () => true : compileGlobs(includeGlobs, { dialect: 'gitignore' });
+  const isExcluded = compileGlobs(excludeGlobs, { dialect: 'gitignore' });
   const top = path.endsWith('/') ? path : `${path}/`;
   const found: Found[] = [];
   let walked = 0;

@@ -73,10 +73,19 @@ test.each([
   ['F41 a name', { include_glob: ['*.rs'] }, ['a/keep.rs', 'keep.rs']],
   ['F41 all but a name', { exclude_glob: ['*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs', 'target/a/b.o']],
   ['F42 a folder at any depth', { exclude_glob: ['**/target/**', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
-  ['a path', { include_glob: ['a/*'] }, ['a/keep.rs']],
+  ['a folder by its name', { exclude_glob: ['target', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
+  ['folders alone', { exclude_glob: ['target/', 'skip.txt/'] }, ['a/keep.rs', 'keep.rs', 'skip.txt']],
+  ['a folder at the top', { exclude_glob: ['/target', '*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs']],
+  ['all but one', { exclude_glob: ['*', '!/keep.rs'] }, ['keep.rs']],
+  ['a path', { include_glob: ['a/*.rs'] }, ['a/keep.rs']],
+  ['what is below a path', { include_glob: ['/a/'] }, ['a/keep.rs', 'a/target/x.o']],
   ['any depth in between', { include_glob: ['a/**/*.o'] }, ['a/target/x.o']],
   ['none in between', { include_glob: ['**/keep.rs'] }, ['a/keep.rs', 'keep.rs']],
-  ['brackets stand for themselves', { include_glob: ['[k]eep.rs', '{keep,x}.rs'] }, []],
+  [
+    'classes, and braces that stand for themselves',
+    { include_glob: ['[a-k]eep.rs', '{skip,x}.txt'] },
+    ['a/keep.rs', 'keep.rs'],
+  ],
   ['all', { include_glob: ['**'], exclude_glob: ['target/**', 'a/**', '?kip.txt'] }, ['keep.rs']],
 ])('globs: %s', async (_, globs, expected) => {
   await using dir = await tempDir(

@@ -167,6 +167,7 @@ describe('below a path', () => {
     ['all files in order', {}, ['d/a.txt', 'd/b.md', 'd/sub/c.txt', 'd/target/t.txt']],
     ['included ones', { include_glob: ['*.txt'] }, ['d/a.txt', 'd/sub/c.txt', 'd/target/t.txt']],
     ['but excluded ones', { exclude_glob: ['**/target/**', '*.md'] }, ['d/a.txt', 'd/sub/c.txt']],
+    ['but folders that are named', { exclude_glob: ['target', 'sub/', 'b.md/'] }, ['d/a.txt', 'd/b.md']],
     ['by their path', { include_glob: ['sub/*'] }, ['d/sub/c.txt']],
   ])('%s', async (_, globs, expected) => {
     await using dir = await tempDir(TREE);
