@@ -15,6 +15,7 @@ import {
   type ResultFrame,
 } from '#protocol';
 import { CallContents } from './call-contents.ts';
+import { readdressed, withTrueCaller } from './call-frames.ts';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
 import { PendingCalls, type PendingCall } from './pending-calls.ts';
@@ -51,7 +52,9 @@ export class Invocations {
   }
 
   /** Takes a call from a peer. */
-  route(caller: Session, frame: InvokeFrame, encoded?: EncodedFrame): void {
+  route(caller: Session, given: InvokeFrame, received?: EncodedFrame): void {
+    const frame = withTrueCaller(given, caller.workerId);
+    const encoded = frame === given ? received : undefined;
     const invocationId = frame.action?.type === 'void' ? undefined : (frame.invocation_id ?? undefined);
     const answerTo = invocationId === undefined ? undefined : { session: caller, invocationId };
     const refusal = this.#refusal(caller, frame);
@@ -263,10 +266,4 @@ export class Invocations {
     this.#pending.forget(call);
     this.recent.add(call, code);
   }
-}
-
-/** A call as its executor gets it when it cannot be sent on as it came. */
-function readdressed(frame: InvokeFrame, id: string): InvokeFrame {
-  const { action: _, namespace: __, ...rest } = frame;
-  return { ...rest, invocation_id: id, data: frame.data ?? null };
 }

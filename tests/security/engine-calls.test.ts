@@ -169,6 +169,33 @@ test.each([
   ]);
 });
 
+const forgeries: [string, (id: string) => string][] = [
+  ['as the last key', (id) => `{"x":1,"_caller_worker_id":"${id}"}`],
+  ['twice', (id) => `{"_caller_worker_id":1,"_caller_worker_id":"${id}"}`],
+  ['with its letters escaped', (id) => `{"\\u005fcaller_worker_id":"${id}"}`],
+  ['as something else than a text', (id) => `{"_caller_worker_id":{"id":"${id}"}}`],
+];
+test.each(forgeries)('a caller cannot say that it is another one, %s', async (_way, payloadOf) => {
+  await using engine = await startEngine();
+  using worker = await Peer.dial(engine.url);
+  await worker.register('guarded::fn');
+  using victim = await Peer.dial(engine.url);
+  using caller = await Peer.dial(engine.url);
+  const [victimId, callerId] = [await idOf(victim, 'victim'), await idOf(caller, 'caller')];
+
+  const head = `{"type":"invokefunction","invocation_id":"${randomUUID()}","function_id":"guarded::fn"`;
+  caller.socket.send(`${head},"data":${payloadOf(victimId)}}`);
+  const { data } = await worker.next(isCall);
+  expect(data._caller_worker_id).toBe(callerId);
+  expect(JSON.stringify(data)).not.toContain(victimId);
+});
+
+async function idOf(peer: Peer, name: string): Promise<string> {
+  await peer.call('engine::workers::register', { name, pid: 1 });
+  const { workers } = (await peer.call('engine::workers::list')).result;
+  return workers.find((row: AnyFrame) => row.name === name).id;
+}
+
 test('a peer cannot take the place of another without its token', async () => {
   await using engine = await startEngine();
   using victim = await muteWorker(engine.url);
