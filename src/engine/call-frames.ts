@@ -1,8 +1,13 @@
-/** Calls as executors get them, where they cannot be sent on as they came. */
-import type { InvokeFrame } from '#protocol';
+/** Calls as executors get them and results as callers do, where they cannot be sent on as they came. */
+import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
+import type { Caller, Enqueued } from './pending-calls.ts';
+import { DEFAULT_NAMESPACE } from './session.ts';
 
 /** Workers of iii authorise by this field of their payload, where the original engine puts the id of the connection. */
 const CALLER_FIELD = '_caller_worker_id';
+
+/** The function that a worker with queues offers. */
+export const ENQUEUE_ID = 'engine::queue::enqueue';
 
 /** The call itself unless its caller filled in who it is: then with the id of its connection. */
 export function withTrueCaller(frame: InvokeFrame, callerId: string): InvokeFrame {
@@ -17,4 +22,30 @@ export function withTrueCaller(frame: InvokeFrame, callerId: string): InvokeFram
 export function readdressed(frame: InvokeFrame, id: string): InvokeFrame {
   const { action: _, namespace: __, ...rest } = frame;
   return { ...rest, invocation_id: id, data: frame.data ?? null };
+}
+
+/** A call with the action `enqueue`, as the worker with queues gets it. */
+export function enqueueCall(frame: InvokeFrame, queue: string, receiptId: string): InvokeFrame {
+  const { invocation_id, function_id, data = null, traceparent = null, baggage = null, namespace } = frame;
+  const message = { queue, function_id, data, messageReceiptId: receiptId, traceparent, baggage };
+  return {
+    type: 'invokefunction',
+    invocation_id,
+    function_id: ENQUEUE_ID,
+    data: namespace == null || namespace === DEFAULT_NAMESPACE ? message : { ...message, namespace },
+    traceparent,
+    baggage,
+  };
+}
+
+/** What the caller of an enqueued call gets for the answer of the worker with queues. */
+export function receiptOf(
+  { functionId, receiptId }: Enqueued,
+  { invocationId }: Caller,
+  answer: ResultFrame,
+): ResultFrame {
+  const frame = { type: 'invocationresult', invocation_id: invocationId, function_id: functionId } as const;
+  if (!answer.error) return { ...frame, result: { messageReceiptId: receiptId } };
+  const { code, message } = toErrorBody(answer.error);
+  return { ...frame, error: { code: 'enqueue_error', message: `${code}: ${message}` } };
 }

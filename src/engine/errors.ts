@@ -52,10 +52,10 @@ export const errors = defineErrors({
     message: (d: { ms: number }) => `invocation timed out after ${d.ms}ms`,
   },
   enqueue_error: {
-    meaning: 'The action `enqueue` needs a queue, and this engine has none.',
+    meaning: 'The action `enqueue` needs a worker that offers engine::queue::enqueue: there is none, or it refused.',
     http: 501,
     message: (d: { id: string; queue: string }) =>
-      `no queue provider is installed, so ${d.id} was not put on queue "${d.queue}": call it without the enqueue action`,
+      `no queue provider is installed, so ${d.id} was not put on queue "${d.queue}": call it without the enqueue action, or start a worker that offers engine::queue::enqueue`,
   },
   INVALID_NAMESPACE: {
     meaning: 'A namespace was given but is blank.',

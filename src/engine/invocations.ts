@@ -15,10 +15,10 @@ import {
   type ResultFrame,
 } from '#protocol';
 import { CallContents } from './call-contents.ts';
-import { readdressed, withTrueCaller } from './call-frames.ts';
+import { ENQUEUE_ID, enqueueCall, readdressed, receiptOf, withTrueCaller } from './call-frames.ts';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
-import { PendingCalls, type PendingCall } from './pending-calls.ts';
+import { PendingCalls, type Caller, type PendingCall } from './pending-calls.ts';
 import { codeOf, RecentCalls } from './recent-calls.ts';
 import { isBuiltIn, type BuiltIn, type Registry } from './registry.ts';
 import { DEFAULT_NAMESPACE, type Session } from './session.ts';
@@ -60,6 +60,8 @@ export class Invocations {
     const refusal = this.#refusal(caller, frame);
     if (refusal) return this.#turnAway(caller, frame, answerTo, refusal);
 
+    if (frame.action?.type === 'enqueue') return this.#enqueue(caller, frame, frame.action.queue, answerTo);
+
     const fn = this.#registry.find(frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
     if (!fn) return this.#turnAway(caller, frame, answerTo, this.#notFound(frame));
     if (isBuiltIn(fn.owner)) return void this.#runBuiltIn(fn.owner, frame, caller, answerTo);
@@ -85,7 +87,8 @@ export class Invocations {
     if (isFailure) this.contents.addOutcome(call.id, 'error', toErrorBody(frame.error));
     else this.contents.addOutcome(call.id, 'result', frame.result);
     if (!call.caller) return;
-    const { session, invocationId } = call.caller;
+    const { session, invocationId, enqueued } = call.caller;
+    if (enqueued) return this.#deliver(session, receiptOf(enqueued, call.caller, frame));
     if (!isFailure && invocationId === frame.invocation_id) return this.#deliver(session, frame, encoded);
 
     const { invocation_id: _, function_id: __, error: ___, ...rest } = frame;
@@ -137,10 +140,21 @@ export class Invocations {
 
   #refusal(caller: Session, frame: InvokeFrame): Failure | undefined {
     if (frame.namespace != null && frame.namespace.trim() === '') return fail('INVALID_NAMESPACE', {});
-    if (frame.action?.type === 'enqueue')
-      return fail('enqueue_error', { id: frame.function_id, queue: frame.action.queue });
     const limit = this.#limits.maxCallsInFlight;
     return caller.calling.size >= limit ? fail('too_many_calls', { limit }) : undefined;
+  }
+
+  /** Hands the call to the worker with queues; whether its function is served is seen when it is taken off the queue. */
+  #enqueue(caller: Session, frame: InvokeFrame, queue: string, answerTo: Caller | undefined): void {
+    const functionId = frame.function_id;
+    const provider = this.#registry.find(ENQUEUE_ID)?.owner;
+    if (!provider || isBuiltIn(provider)) {
+      return this.#turnAway(caller, frame, answerTo, fail('enqueue_error', { id: functionId, queue }));
+    }
+    const receiptId = randomUUID();
+    const waiting = answerTo && { ...answerTo, enqueued: { functionId, receiptId } };
+    const failure = this.#forward(provider, enqueueCall(frame, queue, receiptId), waiting);
+    if (failure) this.#turnAway(caller, frame, answerTo, failure);
   }
 
   #notFound(frame: InvokeFrame): Failure {
@@ -158,12 +172,7 @@ export class Invocations {
     });
   }
 
-  #forward(
-    executor: Session,
-    frame: InvokeFrame,
-    caller?: PendingCall['caller'],
-    encoded?: EncodedFrame,
-  ): Failure | undefined {
+  #forward(executor: Session, frame: InvokeFrame, caller?: Caller, encoded?: EncodedFrame): Failure | undefined {
     // Nobody waits for these, so no caller's count holds them back.
     const limit = this.#limits.maxCallsInFlight;
     if (!caller && executor.serving.size >= limit) return fail('too_many_calls', { limit });
@@ -192,7 +201,7 @@ export class Invocations {
     builtIn: BuiltIn,
     frame: InvokeFrame,
     caller: Session,
-    answerTo: PendingCall['caller'],
+    answerTo: Caller | undefined,
   ): Promise<void> {
     const callId = frame.invocation_id ?? randomUUID();
     const call = { callId, payload: frame.data, metadata: frame.metadata, callerId: caller.workerId };
@@ -206,7 +215,7 @@ export class Invocations {
     });
   }
 
-  #turnAway(caller: Session, frame: InvokeFrame, answerTo: PendingCall['caller'], failure: Failure): void {
+  #turnAway(caller: Session, frame: InvokeFrame, answerTo: Caller | undefined, failure: Failure): void {
     const { function_id: functionId, invocation_id } = frame;
     const namespace = frame.namespace ?? DEFAULT_NAMESPACE;
     this.recent.addRefused({
@@ -220,7 +229,7 @@ export class Invocations {
     this.#refuse(answerTo, functionId, failure);
   }
 
-  #refuse(caller: PendingCall['caller'], functionId: string, failure: Failure): void {
+  #refuse(caller: Caller | undefined, functionId: string, failure: Failure): void {
     if (!caller) {
       this.#log.debug('a call nobody waits for failed', { function: functionId, why: failure.message });
       return;

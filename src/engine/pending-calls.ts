@@ -8,13 +8,25 @@ import { randomUUID } from 'node:crypto';
 
 import type { Session } from './session.ts';
 
+/** A call that was put on a queue: its caller waits for the receipt only. */
+export interface Enqueued {
+  functionId: string;
+  receiptId: string;
+}
+
+export interface Caller {
+  session: Session;
+  invocationId: string;
+  enqueued?: Enqueued;
+}
+
 export interface PendingCall {
   /** The id the executor knows the call by. */
   id: string;
   functionId: string;
   executor: Session;
   /** Absent when nobody waits: a void call or an event. */
-  caller?: { session: Session; invocationId: string };
+  caller?: Caller;
   startedAtMs: number;
   /** The same moment by the clock that durations are taken from. */
   startTick: number;
@@ -25,7 +37,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export class PendingCalls {
   readonly #calls = new Map<string, PendingCall>();
 
-  begin(functionId: string, executor: Session, caller: PendingCall['caller']): PendingCall {
+  begin(functionId: string, executor: Session, caller: Caller | undefined): PendingCall {
     const isUsable = caller && UUID.test(caller.invocationId) && !this.#calls.has(caller.invocationId);
     const id = isUsable ? caller.invocationId : randomUUID();
     const call = { id, functionId, executor, caller, startedAtMs: Date.now(), startTick: performance.now() };

@@ -99,9 +99,65 @@ test.each(versions)('%s: enqueue says that there is no queue, and does not run t
     code: 'enqueue_error',
     message:
       'enqueue_error: no queue provider is installed, so queued::work was not put on queue "jobs": ' +
-      'call it without the enqueue action',
+      'call it without the enqueue action, or start a worker that offers engine::queue::enqueue',
   });
   expect(runs).toBe(0);
+});
+
+test.each(versions)('%s: enqueue calls the worker that offers queues and answers with the receipt', async (version) => {
+  await using engine = await startEngine();
+  await using queues = connectSdk(version, engine.url);
+  await using client = connectSdk(version, engine.url);
+  const taken: Record<string, unknown>[] = [];
+  queues.registerFunction('engine::queue::enqueue', async ({ _caller_worker_id: _, ...message }) => {
+    taken.push(message);
+    if (message.queue === 'full') throw new Error('no room');
+    return { accepted: true };
+  });
+  await queues.settled();
+  const enqueue = (queue: string) =>
+    client.trigger({
+      function_id: 'nobody::serves-this-yet',
+      payload: { n: 1 },
+      action: TriggerAction.Enqueue({ queue }),
+    });
+
+  const receipt = await enqueue('jobs');
+  expect(receipt).toEqual({ messageReceiptId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+  expect(taken).toEqual([
+    {
+      queue: 'jobs',
+      function_id: 'nobody::serves-this-yet',
+      data: { n: 1 },
+      messageReceiptId: receipt.messageReceiptId,
+      traceparent: null,
+      baggage: null,
+    },
+  ]);
+  await expect(enqueue('full')).rejects.toMatchObject({
+    code: 'enqueue_error',
+    message: expect.stringContaining('no room'),
+  });
+});
+
+test('a call is put on a queue with its namespace and its trace', async () => {
+  await using engine = await startEngine();
+  await using queues = await RawPeer.connect(engine.url);
+  await using caller = await RawPeer.connect(engine.url);
+  queues.send({ type: 'registerfunction', id: 'engine::queue::enqueue' });
+  await queues.call('engine::workers::list');
+
+  const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', baggage: 'k=v' };
+  const more = { action: { type: 'enqueue', queue: 'q' }, namespace: 'blue', ...trace };
+  const waiting = caller.call('work::do', [1], more);
+  const { invocation_id, ...call } = await queues.next('invokefunction');
+  const message = { queue: 'q', function_id: 'work::do', data: [1], namespace: 'blue', ...trace };
+  expect(call).toMatchObject({ function_id: 'engine::queue::enqueue', data: message, ...trace });
+  queues.send({ type: 'invocationresult', invocation_id, function_id: 'engine::queue::enqueue', result: 7 });
+  expect(await waiting).toMatchObject({
+    function_id: 'work::do',
+    result: { messageReceiptId: call.data.messageReceiptId },
+  });
 });
 
 test('results that nobody waits for are ignored: unknown, repeated and from a peer that was not asked', async () => {
