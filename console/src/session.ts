@@ -7,7 +7,7 @@ import { toEntry, type Entry, type FunctionRow } from './catalogue.ts';
 export interface WorkerRow {
   id: string;
   name: string;
-  description: string;
+  description: string | null;
   version: string;
   runtime: string;
   os: string;

@@ -46,7 +46,7 @@ test('a peer that said nothing of itself is shown by its id and its functions by
   expect(workerRow(session, ['b', 'c'])).toEqual({
     id: session.workerId,
     name: session.workerId,
-    description: '',
+    description: null,
     version: '',
     runtime: 'unknown',
     os: '',

@@ -56,7 +56,7 @@ export function workerRow(session: Session, functionIds: string[]) {
   return {
     id: session.workerId,
     name: cleanText(info?.name ?? session.workerId),
-    description: cleanText(info?.description ?? ''),
+    description: info?.description ?? null,
     version: info?.version ?? '',
     runtime: info?.runtime ?? 'unknown',
     os: info?.os ?? '',
@@ -89,7 +89,13 @@ export function triggerRow(trigger: Trigger) {
     worker_name: trigger.binder?.label ?? ENGINE_NAME,
     config: trigger.config ?? null,
     config_summary: summary.length > MAX_SUMMARY ? `${summary.slice(0, MAX_SUMMARY - 1)}…` : summary,
+    ...pendingMark(trigger),
   };
+}
+
+/** On a binding that no provider has, and on no other. */
+export function pendingMark({ isParked }: Trigger): { pending?: true } {
+  return isParked ? { pending: true } : {};
 }
 
 export function cleanText(text: string): string {

@@ -7,7 +7,8 @@ import type { PendingCall } from './pending-calls.ts';
 /** What a worker says about itself with `engine::workers::register`. */
 export interface WorkerInfo {
   name: string;
-  description: string;
+  /** Null when the worker gave none. */
+  description: string | null;
   runtime: string;
   version: string;
   os: string;

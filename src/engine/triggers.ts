@@ -143,6 +143,14 @@ export class Triggers {
   #place(trigger: Trigger): void {
     this.bindings.set(trigger.id, trigger);
     this.#handOver(trigger);
+    if (this.types.has(trigger.type)) return;
+    const { id, type, functionId, binder } = trigger;
+    this.#log.warn('a trigger waits for a worker that offers its type', {
+      type,
+      trigger: id,
+      function: functionId,
+      worker: binder?.label,
+    });
   }
 
   #handOver(trigger: Trigger): void {

@@ -121,7 +121,7 @@ test.each(versions)('%s: engine::workers::list shows what the SDK reported', asy
       {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         name: 'worker-a',
-        description: version === '0.22.1' ? 'Does things.' : '',
+        description: version === '0.22.1' ? 'Does things.' : null,
         version,
         runtime: 'node',
         os: `${platform()} ${release()} (${arch()})`,

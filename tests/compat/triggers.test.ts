@@ -1,6 +1,7 @@
 /** Trigger types from one client, bindings from another: delivered, fired, refused, taken back. */
 import { expect, test, vi } from 'vitest';
 
+import { silentLog } from '#contract';
 import { startEngine } from '#testing';
 import { connectSdk, pairs, versions, type SdkClient } from './support/clients.ts';
 import { RawPeer } from './support/raw-peer.ts';
@@ -68,6 +69,38 @@ test.each(pairs)('a provider that leaves and returns gets its bindings again (%s
 
   expect(await within(offer(second, 'clock').next(), 'the binding again')).toMatchObject({ id });
 });
+
+test.each(versions)(
+  '%s: a trigger of a type that nobody offers is a warning, and pending in the lists',
+  async (version) => {
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warn: (text: string, more?: object) => warnings.push({ text, ...more }) };
+    await using engine = await startEngine({ log });
+    await using consumer = connectSdk(version, engine.url, { workerName: 'shop' });
+    consumer.registerFunction('consumer::tick', async () => 'done');
+    consumer.registerTrigger({ type: 'clock', function_id: 'consumer::tick', config: {} });
+    await consumer.settled();
+    const pending = async () => {
+      const ask = (function_id: string, payload: object) => consumer.trigger({ function_id, payload });
+      const { registered_triggers } = await ask('engine::registered-triggers::list', {});
+      const info = await ask('engine::functions::info', { function_id: 'consumer::tick' });
+      return [...registered_triggers, ...info.registered_triggers].map((row: { pending?: true }) => row.pending);
+    };
+
+    expect(warnings).toContainEqual({
+      text: 'a trigger waits for a worker that offers its type',
+      type: 'clock',
+      trigger: expect.any(String),
+      function: 'consumer::tick',
+      worker: expect.any(String),
+    });
+    expect(await pending()).toEqual([true, true]);
+
+    await using provider = connectSdk('0.22.1', engine.url);
+    await within(offer(provider, 'clock').next(), 'the binding');
+    expect(await pending()).toEqual([undefined, undefined]);
+  },
+);
 
 test.each(versions)('%s: the provider hears when the consumer unbinds, leaves, or stays', async (version) => {
   await using engine = await startEngine();

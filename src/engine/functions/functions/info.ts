@@ -3,8 +3,9 @@ import { z } from 'zod';
 
 import type { EngineContext } from '../../engine.ts';
 import { fail } from '../../errors.ts';
-import { functionRow } from '../../list-rows.ts';
+import { functionRow, pendingMark } from '../../list-rows.ts';
 import { engine } from '../../worker.ts';
+import { PendingSchema } from '../registered-triggers/list.ts';
 
 const MAX_BATCH = 32;
 
@@ -16,7 +17,9 @@ const detail = z.object({
   request_schema: z.unknown().optional(),
   response_schema: z.unknown().optional(),
   metadata: z.unknown().optional(),
-  registered_triggers: z.array(z.object({ id: z.string(), trigger_type: z.string(), config: z.unknown() })),
+  registered_triggers: z.array(
+    z.object({ id: z.string(), trigger_type: z.string(), config: z.unknown(), pending: PendingSchema }),
+  ),
 });
 const missing = z.object({ function_id: z.string(), error: z.literal('not_found') });
 
@@ -69,6 +72,7 @@ export function describe(
       id: trigger.id,
       trigger_type: trigger.type,
       config: trigger.config,
+      ...pendingMark(trigger),
     })),
   };
 }

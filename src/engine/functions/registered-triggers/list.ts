@@ -5,6 +5,11 @@ import { isInternal, triggerRow } from '../../list-rows.ts';
 import { rankBySearch } from '../../search-rank.ts';
 import { engine } from '../../worker.ts';
 
+export const PendingSchema = z
+  .literal(true)
+  .optional()
+  .describe('Whether the binding waits: no worker offers its trigger type, or the one that does refused it.');
+
 export const TriggerRowSchema = z.object({
   id: z.string(),
   trigger_type: z.string(),
@@ -12,6 +17,7 @@ export const TriggerRowSchema = z.object({
   worker_name: z.string(),
   config: z.unknown(),
   config_summary: z.string(),
+  pending: PendingSchema,
 });
 
 export const registeredTriggersList = engine.defineFunction({

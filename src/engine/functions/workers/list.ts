@@ -10,7 +10,7 @@ import { engine } from '../../worker.ts';
 export const WorkerRowSchema = z.object({
   id: z.string(),
   name: z.string(),
-  description: z.string(),
+  description: z.string().nullable(),
   version: z.string(),
   runtime: z.string(),
   os: z.string(),
@@ -48,7 +48,7 @@ export const workersList = engine.defineFunction({
       .filter((row) => request.worker_id === undefined || row.id === request.worker_id)
       .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     return {
-      workers: rankBySearch(rows, request.search, (row) => ({ id: row.name, description: row.description })),
+      workers: rankBySearch(rows, request.search, (row) => ({ id: row.name, description: row.description ?? '' })),
       timestamp: Date.now(),
     };
   },

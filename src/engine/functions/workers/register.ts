@@ -41,7 +41,7 @@ export const registerWorker = engine.defineFunction({
 
     session.info = {
       name: cleanText(request.name ?? session.workerId),
-      description: cleanText(request.description ?? ''),
+      description: cleanText(request.description ?? '') || null,
       runtime: cleanText(request.runtime ?? 'unknown'),
       version: cleanText(request.version ?? ''),
       os: cleanText(request.os ?? ''),
