@@ -34,7 +34,7 @@ test('a call is one frame with only the options that were given', () => {
 test.each([
   ['a result', { result: { ok: true } }, { ok: true }],
   ['null', { result: null }, null],
-  ['nothing', {}, undefined],
+  ['nothing, which is how null is sent,', {}, null],
   ['an error that is none', { result: 1, error: null }, 1],
 ])('%s is the answer', async (_, outcome, expected) => {
   const { calls, givenUp } = setup();

@@ -44,7 +44,8 @@ export class Calls {
     const call = this.#take(frame.invocation_id);
     if (!call) return;
     if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
-    else call.resolve(frame.result);
+    // The wire leaves a null result out.
+    else call.resolve(frame.result ?? null);
   }
 
   fail(invocationId: string, code: string, message: string): void {

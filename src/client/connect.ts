@@ -199,9 +199,12 @@ export class Connection implements Bus {
 
   #dialAgain(attempt: number): void {
     this.#redial = setTimeout(() => {
-      this.open().catch(() => {
-        if (!this.#isClosed) this.#dialAgain(attempt + 1);
-      });
+      this.open().then(
+        () => this.#log.info('the engine is back; registered again', { attempts: attempt + 1 }),
+        () => {
+          if (!this.#isClosed) this.#dialAgain(attempt + 1);
+        },
+      );
     }, backoffMs(attempt));
   }
 }

@@ -1,5 +1,5 @@
 /** Calls as executors get them and results as callers do, where they cannot be sent on as they came. */
-import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
+import { toErrorBody, type EncodedFrame, type InvokeFrame, type ResultFrame } from '#protocol';
 import type { Caller, Enqueued } from './pending-calls.ts';
 import { DEFAULT_NAMESPACE } from './session.ts';
 
@@ -48,4 +48,35 @@ export function receiptOf(
   if (!answer.error) return { ...frame, result: { messageReceiptId: receiptId } };
   const { code, message } = toErrorBody(answer.error);
   return { ...frame, error: { code: 'enqueue_error', message: `${code}: ${message}` } };
+}
+
+/** A result as its caller gets it: without a `result` that is null, as the original's, and with the trace of the call. */
+export function answered(
+  frame: ResultFrame,
+  caller: Caller,
+  encoded?: EncodedFrame,
+): { frame: ResultFrame; encoded?: EncodedFrame } {
+  const trace = missingTrace(frame, caller);
+  if (frame.result !== null) {
+    if (!trace) return { frame, encoded };
+    return { frame: { ...frame, ...trace }, encoded: encoded && extended(encoded, frame, trace) };
+  }
+  const { result: _, ...rest } = frame;
+  return { frame: { ...rest, ...trace } };
+}
+
+type Trace = Pick<ResultFrame, 'traceparent' | 'baggage'>;
+
+function missingTrace(frame: ResultFrame, { traceparent, baggage }: Caller): Trace | undefined {
+  const trace: Trace = {};
+  if (traceparent != null && frame.traceparent == null) trace.traceparent = traceparent;
+  if (baggage != null && frame.baggage == null) trace.baggage = baggage;
+  return Object.keys(trace).length === 0 ? undefined : trace;
+}
+
+/** The bytes of a frame with more fields at its end, unless it has one of them already, as null. */
+function extended(encoded: EncodedFrame, frame: ResultFrame, fields: Trace): EncodedFrame | undefined {
+  if (Object.keys(fields).some((name) => frame[name as keyof Trace] !== undefined)) return undefined;
+  const end = encoded.lastIndexOf('}'.charCodeAt(0));
+  return Buffer.concat([encoded.subarray(0, end), Buffer.from(`,${JSON.stringify(fields).slice(1)}`)]);
 }

@@ -15,7 +15,7 @@ import {
   type ResultFrame,
 } from '#protocol';
 import { CallContents } from './call-contents.ts';
-import { ENQUEUE_ID, enqueueCall, readdressed, receiptOf, withTrueCaller } from './call-frames.ts';
+import { answered, ENQUEUE_ID, enqueueCall, readdressed, receiptOf, withTrueCaller } from './call-frames.ts';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
 import { PendingCalls, type Caller, type PendingCall } from './pending-calls.ts';
@@ -56,7 +56,8 @@ export class Invocations {
     const frame = withTrueCaller(given, caller.workerId);
     const encoded = frame === given ? received : undefined;
     const invocationId = frame.action?.type === 'void' ? undefined : (frame.invocation_id ?? undefined);
-    const answerTo = invocationId === undefined ? undefined : { session: caller, invocationId };
+    const { traceparent, baggage } = frame;
+    const answerTo = invocationId === undefined ? undefined : { session: caller, invocationId, traceparent, baggage };
     const refusal = this.#refusal(caller, frame);
     if (refusal) return this.#turnAway(caller, frame, answerTo, refusal);
 
@@ -87,13 +88,13 @@ export class Invocations {
     if (isFailure) this.contents.addOutcome(call.id, 'error', toErrorBody(frame.error));
     else this.contents.addOutcome(call.id, 'result', frame.result);
     if (!call.caller) return;
-    const { session, invocationId, enqueued } = call.caller;
-    if (enqueued) return this.#deliver(session, receiptOf(enqueued, call.caller, frame));
-    if (!isFailure && invocationId === frame.invocation_id) return this.#deliver(session, frame, encoded);
+    const { invocationId, enqueued } = call.caller;
+    if (enqueued) return this.#deliver(call.caller, receiptOf(enqueued, call.caller, frame));
+    if (!isFailure && invocationId === frame.invocation_id) return this.#deliver(call.caller, frame, encoded);
 
     const { invocation_id: _, function_id: __, error: ___, ...rest } = frame;
     const outcome = isFailure ? { error: toErrorBody(frame.error), result: undefined } : {};
-    this.#deliver(session, { ...rest, invocation_id: invocationId, function_id: call.functionId, ...outcome });
+    this.#deliver(call.caller, { ...rest, invocation_id: invocationId, function_id: call.functionId, ...outcome });
   }
 
   /** The caller no longer wants the answer; an executor that listens for that is told. */
@@ -207,7 +208,7 @@ export class Invocations {
     const call = { callId, payload: frame.data, metadata: frame.metadata, callerId: caller.workerId };
     const reply = await this.#answerBuiltIn(builtIn, call);
     if (!answerTo) return;
-    this.#deliver(answerTo.session, {
+    this.#deliver(answerTo, {
       type: 'invocationresult',
       invocation_id: answerTo.invocationId,
       function_id: frame.function_id,
@@ -234,7 +235,7 @@ export class Invocations {
       this.#log.debug('a call nobody waits for failed', { function: functionId, why: failure.message });
       return;
     }
-    this.#deliver(caller.session, {
+    this.#deliver(caller, {
       type: 'invocationresult',
       invocation_id: caller.invocationId,
       function_id: functionId,
@@ -242,7 +243,9 @@ export class Invocations {
     });
   }
 
-  #deliver(session: Session, frame: ResultFrame, encoded?: EncodedFrame): void {
+  #deliver(caller: Caller, result: ResultFrame, received?: EncodedFrame): void {
+    const { session } = caller;
+    const { frame, encoded } = answered(result, caller, received);
     const outcome = session.link.send(frame, encoded);
     if (outcome === 'too-large') {
       const bytes = encoded?.length ?? this.#limits.maxMessageBytes + 1;

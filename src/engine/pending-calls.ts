@@ -18,6 +18,9 @@ export interface Caller {
   session: Session;
   invocationId: string;
   enqueued?: Enqueued;
+  /** Of its call, for the answer. */
+  traceparent?: string | null;
+  baggage?: string | null;
 }
 
 export interface PendingCall {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
+import { silentLog } from '#contract';
 import { startEngine, type TestEngine } from '#testing';
 import { connectSdk, versions } from './support/clients.ts';
 import { ownWorker } from './support/own-worker.ts';
@@ -94,7 +95,9 @@ test.each(versions)('a %s caller that leaves aborts the signal of our handler', 
 test('after an engine restart our worker serves again; waiting calls failed, later ones waited', async () => {
   const first = await startEngine();
   const { port } = first.server;
-  const worker = await connect(first.url, { name: 'own' });
+  const told: string[] = [];
+  const log = { ...silentLog, info: (text: string) => told.push(text) };
+  const worker = await connect(first.url, { name: 'own', log });
   const caller = await connect(first.url);
   const started = deferred();
   worker.serve(ownWorker({ started: started.resolve, stopped() {} }));
@@ -112,6 +115,7 @@ test('after an engine restart our worker serves again; waiting calls failed, lat
   await using sdk = connectSdk('0.22.1', second.url);
   const call = () => sdk.trigger({ function_id: 'own::echo', payload: { n: 7 } });
   await expect.poll(call, { timeout: 5_000 }).toEqual({ n: 7 });
+  expect(told).toEqual(['the engine is back; registered again']);
   for (const connection of [caller, worker]) connection.close();
 });
 

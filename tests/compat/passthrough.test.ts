@@ -52,6 +52,50 @@ test('trace context survives where the engine has to rewrite the frame: void cal
   });
 });
 
+test('a result gets the trace context of its call where the worker sent none', async () => {
+  await using engine = await startEngine();
+  await using worker = await RawPeer.connect(engine.url);
+  await using caller = await RawPeer.connect(engine.url);
+  worker.send({ type: 'registerfunction', id: 'traced::fn' });
+  await worker.call('engine::workers::list');
+  const trace = { traceparent, baggage };
+  const answers: [object, object][] = [
+    [{ result: { ok: '}' } }, { result: { ok: '}' }, ...trace }],
+    [
+      { result: 1, baggage: 'own=1' },
+      { result: 1, traceparent, baggage: 'own=1' },
+    ],
+    [
+      { result: 1, traceparent: null },
+      { result: 1, ...trace },
+    ],
+    [{ result: null }, trace],
+    [{ error: { code: 'E', message: 'no' } }, { error: { code: 'E', message: 'no' }, ...trace }],
+  ];
+  for (const [sent, expected] of answers) {
+    const waiting = caller.call('traced::fn', {}, trace);
+    const { invocation_id } = await worker.next('invokefunction');
+    const answer = { type: 'invocationresult', invocation_id, function_id: 'traced::fn' };
+    worker.send(`${JSON.stringify({ ...answer, ...sent })}\n`);
+    expect(await waiting).toEqual({ ...answer, ...expected });
+  }
+  expect(await caller.call('engine::functions::list', {}, trace)).toMatchObject(trace);
+  expect(await caller.call('no::such', {}, trace)).toMatchObject({ error: { code: 'function_not_found' }, ...trace });
+});
+
+test('a null result is left out', async () => {
+  await using engine = await startEngine();
+  await using worker = await RawPeer.connect(engine.url);
+  await using caller = await RawPeer.connect(engine.url);
+  worker.send({ type: 'registerfunction', id: 'null::fn' });
+  await worker.call('engine::workers::list');
+  const waiting = caller.call('null::fn');
+  const { invocation_id } = await worker.next('invokefunction');
+  worker.send({ type: 'invocationresult', invocation_id, function_id: 'null::fn', result: null });
+
+  expect(await waiting).toEqual({ type: 'invocationresult', invocation_id, function_id: 'null::fn' });
+});
+
 test('a call whose id is no UUID, or one in use, is answered under that id', async () => {
   await using engine = await startEngine();
   await using worker = await RawPeer.connect(engine.url);

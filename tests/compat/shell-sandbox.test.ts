@@ -205,7 +205,7 @@ describe('exec_bg', () => {
       job_id: id,
       killed: true,
       status: 'killed',
-      reason: 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout',
+      reason: 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over',
     });
     const killed = await status(own, id);
     expect(killed).toMatchObject({ status: 'killed', stdout: '', exit_code: null });

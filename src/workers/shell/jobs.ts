@@ -104,7 +104,7 @@ export class Jobs {
     job.status = 'killed';
     job.finishedAtMs = Date.now();
     if (!job.work.kill) {
-      const reason = 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout';
+      const reason = 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over';
       return { killed: true, status: 'killed', reason };
     }
     await job.work.kill();

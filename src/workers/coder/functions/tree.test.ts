@@ -122,7 +122,7 @@ test('C101 a folder at the depth is cut without children, empty or not', async (
   const { children, truncated } = await show(dir.root, { max_depth: 0 });
   expect([children, truncated]).toEqual([
     undefined,
-    { reason: 'max_depth', shown: 0, hint: 'call coder::tree with path "." to go on' },
+    { reason: 'max_depth', shown: 0, hint: 'raise max_depth, or call coder::tree with path "."' },
   ]);
 });
 

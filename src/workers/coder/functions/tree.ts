@@ -122,7 +122,11 @@ class TreeWalk {
   /** Gives a folder its children, or the reason why it shows none. What `open` gives is closed here. */
   async grow(node: TreeNode, depth: number, open: () => JailDir): Promise<void> {
     if (depth >= this.#limits.maxDepth) {
-      node.truncated = { reason: 'max_depth', shown: 0, hint: `call coder::tree with path ${quote(node)} to go on` };
+      node.truncated = {
+        reason: 'max_depth',
+        shown: 0,
+        hint: `raise max_depth, or call coder::tree with path ${quote(node)}`,
+      };
     } else if (this.#nodes >= this.#limits.maxNodes) {
       node.truncated = { reason: 'max_nodes', shown: 0, hint: this.#tooManyNodes };
     } else {
