@@ -65,7 +65,7 @@ async function call(fn: FunctionDef<Context>, payload: unknown, control = new Ca
 }
 
 const coded = (fields: object) => ({
-  error: { code: 'invocation_failed', message: `handler error: ${JSON.stringify(fields)}` },
+  error: { code: 'invocation_failed', message: JSON.stringify(fields) },
 });
 
 test.each([undefined, null, {}])('the payload %j is an empty one, and defaults are filled in', async (payload) => {

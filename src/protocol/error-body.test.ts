@@ -6,7 +6,7 @@ import { handlerFailure, handlerText, readErrorBody, toErrorBody, type ErrorBody
 test('a coded failure stands as compact JSON in the text of a handler failure', () => {
   expect(handlerFailure({ code: 'C211', message: 'a.txt does not exist', fix: { path: 'b.txt' } })).toEqual({
     code: 'invocation_failed',
-    message: 'handler error: {"code":"C211","message":"a.txt does not exist","fix":{"path":"b.txt"}}',
+    message: '{"code":"C211","message":"a.txt does not exist","fix":{"path":"b.txt"}}',
   });
 });
 

@@ -1,9 +1,9 @@
 /**
  * The shapes of an error on the wire, and the only place that spells or reads them.
  *
- * A worker cannot choose `error.code` on the iii bus: every handler failure arrives as
- * `invocation_failed` with the text `handler error: ` before it. A coded failure is compact JSON in
- * that text, which is why reading it means looking for the first brace.
+ * A worker cannot choose `error.code` on the iii bus: every handler failure arrives as `invocation_failed`. A coded
+ * failure of ours is compact JSON as the whole message, so that callers can parse it; workers of iii in Rust put the text
+ * `handler error: ` before it, which is why reading it means looking for the first brace.
  */
 
 export interface ErrorBody {
@@ -23,9 +23,9 @@ export interface FailureFields {
 const HANDLER_FAILED = 'invocation_failed';
 const HANDLER_PREFIX = 'handler error: ';
 
-/** A coded failure as a handler of an iii worker sends it. */
+/** A coded failure: the message is its JSON and nothing else. */
 export function handlerFailure(fields: FailureFields): ErrorBody {
-  return { code: HANDLER_FAILED, message: HANDLER_PREFIX + JSON.stringify(fields) };
+  return { code: HANDLER_FAILED, message: JSON.stringify(fields) };
 }
 
 /** A failure without a code, as a handler of an iii worker sends it. */

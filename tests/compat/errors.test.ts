@@ -63,7 +63,7 @@ test.each(versions)('%s: a mistyped function id is answered with the one that wa
 });
 
 test.each(versions)(
-  '%s: the code of our own worker stands in the text, as JSON behind "handler error: "',
+  '%s: the code of our own worker stands in the text, as JSON behind what the SDK adds',
   async (version) => {
     await using engine = await startEngine();
     const connection = await connect(engine.engine.dialer(), { name: 'own' });
@@ -74,11 +74,12 @@ test.each(versions)(
 
     expect(error).toEqual({
       code: 'invocation_failed',
-      message:
-        'invocation_failed: handler error: {"code":"C213","message":"11 bytes is too much","fix":{"max_bytes":10}}',
+      message: 'invocation_failed: {"code":"C213","message":"11 bytes is too much","fix":{"max_bytes":10}}',
       function_id: 'own::weigh',
       stacktrace: undefined,
     });
+    // As docs/compatibility.md has it.
+    expect(JSON.parse(error.message.slice(error.message.indexOf('{')))).toMatchObject({ fix: { max_bytes: 10 } });
     connection.close();
   },
 );

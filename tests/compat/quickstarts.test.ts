@@ -126,7 +126,7 @@ test.each(versions)('%s: a file that is not there fails with the coder’s own c
 
   await expect(reading).rejects.toMatchObject({
     code: 'invocation_failed',
-    message: expect.stringMatching(/^invocation_failed: handler error: \{"code":"C211","message":".*absent\.md.*"/),
+    message: expect.stringMatching(/^invocation_failed: \{"code":"C211","message":".*absent\.md.*"/),
   });
   await expect(worker.call('coder::read-file', { path: 'absent.md' })).rejects.toMatchObject({ code: 'C211' });
 });

@@ -52,8 +52,8 @@ describe.each(versions)('%s', (version) => {
   });
 
   test.each([
-    ['the policy in words', 'shell::exec', { command: 'nmap' }, `command 'nmap' not in allowlist`],
-    ['an unknown job in words', 'shell::status', { job_id: 'x' }, 'no such job: x'],
+    ['the policy in words', 'shell::exec', { command: 'nmap' }, `handler error: command 'nmap' not in allowlist`],
+    ['an unknown job in words', 'shell::status', { job_id: 'x' }, 'handler error: no such job: x'],
     [
       'a directory outside as JSON with its code',
       'shell::exec',
@@ -64,7 +64,7 @@ describe.each(versions)('%s', (version) => {
     await using own = await setUp(version);
     await expect(own.client.trigger({ function_id, payload })).rejects.toMatchObject({
       code: 'invocation_failed',
-      message: `invocation_failed: handler error: ${text}`,
+      message: `invocation_failed: ${text}`,
     });
   });
 

@@ -140,12 +140,12 @@ describe('the envelope', () => {
     expect(failure).toMatchObject({ code: 'S001', message: expect.stringContaining('timeout_ms') });
   });
 
-  test('A8 on the wire it is a handler error whose first code is its own', async () => {
+  test('A8 on the wire its message is JSON whose first code is its own', async () => {
     const caller = await cell.connect('raw');
     const error: unknown = await caller.call('sandbox::stop', { sandbox_id: NONE }).catch((thrown: unknown) => thrown);
     const { code, message } = (error as { body: { code: string; message: string } }).body;
     expect(code).toBe('invocation_failed');
-    expect(message).toMatch(/^handler error: \{"code":"S002"/);
+    expect(message).toMatch(/^\{"code":"S002"/);
     expect(/S\d{3}/.exec(message)?.[0]).toBe('S002');
   });
 });
