@@ -13,7 +13,7 @@ import {
   type ByteSource,
   type JailFile,
 } from '#host';
-import { decodeText, type Encoding } from './encodings.ts';
+import { decodeText, decodeWhole, hasPlainLines, type Encoding } from './encodings.ts';
 import { errors } from './errors.ts';
 import { numberLines } from './numbered-lines.ts';
 import type { FilesystemContext } from './worker.ts';
@@ -54,24 +54,25 @@ export interface OpenText {
   source: ByteSource;
   index: LineIndex;
   /** How the source is encoded. */
-  encoding: Encoding;
+  encoding: Parameters<typeof decodeText>[1];
   whole?: Buffer;
 }
 
-/** Lines of UTF-16 are found in its UTF-8 form: a byte that looks like a newline need not be one. */
+/** Lines of encodings such as UTF-16 are found in the UTF-8 form: a byte that looks like a newline need not be one. */
 export async function openText(
   file: JailFile,
   encoding: Encoding,
   { lineIndexes }: Pick<FilesystemContext, 'lineIndexes'>,
+  scope: Scope,
 ): Promise<OpenText> {
-  const isWide = encoding === 'utf-16le';
-  if (!isWide && file.size > SMALL_BYTES) return { source: file, index: lineIndexes.of(file), encoding };
+  const isPlain = hasPlainLines(encoding);
+  if (isPlain && file.size > SMALL_BYTES) return { source: file, index: lineIndexes.of(file), encoding };
 
   const whole = await file.read();
   const index = new LineIndex();
-  if (!isWide) return { source: bytesAsSource(whole), index, encoding, whole };
+  if (isPlain) return { source: bytesAsSource(whole), index, encoding, whole };
 
-  const text = decodeText(whole, encoding);
+  const text = await decodeWhole(whole, encoding, scope);
   if (text === undefined) throw errors.fail('F218', { path: `/${file.relativePath}`, encoding });
   return { source: bytesAsSource(Buffer.from(text)), index, encoding: 'utf-8', whole };
 }

@@ -80,8 +80,8 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['D34 no such line to begin at', { path: 'f', start_line: 0 }, '`start_line` must be at least 1 (got 0)', 'F210'],
     [
       'an encoding nobody knows',
-      { path: 'f', encoding: 'cp1252' },
-      '`encoding`: no encoding "cp1252"; there is utf-8, ascii, latin-1, utf-16le',
+      { path: 'f', encoding: 'cp9999' },
+      '`encoding`: no encoding "cp9999"; there is utf-8, ascii, latin-1, utf-16le, utf-16, cp1252, shift_jis, gb18030 and more',
       'F210',
     ],
     ['a file that is missing', { path: 'no' }, '$/no does not exist (ENOENT)', 'F211'],
@@ -99,6 +99,8 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ],
     ['data', { path: 'data' }, '$/data is not utf-8 text', 'F218'],
     ['text that is none in this encoding', { path: 'umlaut', encoding: 'ascii' }, '$/umlaut is not ascii text', 'F218'],
+    ['half a character at the end', { path: 'odd', encoding: 'utf-16' }, '$/odd is not utf16 text', 'F218'],
+    ['bytes that are no character', { path: 'half', encoding: 'euc-jp' }, '$/half is not eucjp text', 'F218'],
     ['half a character', { path: 'odd', encoding: 'utf-16le' }, '$/odd is not utf-16le text', 'F218'],
   ])('%s is a reply like any other', async (_, payload, error, code) => {
     await using dir = await tempDir({
@@ -107,6 +109,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       'ws/dangling': { symlink: 'nothing' },
       'ws/data': Uint8Array.of(1, 0, 255),
       'ws/umlaut': 'ü',
+      'ws/half': Buffer.from([0x61, 0xff, 0x61]),
       'ws/odd': 'abc',
     });
     const reply = await reading(dir, payload as object);
@@ -130,6 +133,13 @@ test.each([
   ['ascii', Buffer.from('a'), '     1│a'],
   // A byte of the first character looks like a newline.
   ['utf-16le', Buffer.from('\u0a61\nb\n', 'utf16le'), '     1│\u0a61\n     2│b\n'],
+  ['utf-16', Buffer.from('\uFEFF\u0a61\nb', 'utf16le'), '     1│\u0a61\n     2│b'],
+  ['utf-16', Buffer.from('\uFEFFa\nb', 'utf16le').swap16(), '     1│a\n     2│b'],
+  ['UTF-16-BE', Buffer.from('a\nb', 'utf16le').swap16(), '     1│a\n     2│b'],
+  ['cp1252', Buffer.from([0x80, 0x0a, 0x93]), '     1│€\n     2│“'],
+  ['windows-1251', Buffer.from([0xcf, 0xf0]), '     1│Пр'],
+  ['shift_jis', Buffer.from([0x93, 0xfa, 0x0a, 0x61]), '     1│日\n     2│a'],
+  ['utf-8-sig', Buffer.from('\uFEFFä'), '     1│ä'],
 ])('reads %s', async (encoding, bytes, content) => {
   await using dir = await tempDir({ 'ws/f': bytes });
   expect(await reading(dir, { path: 'f', encoding })).toMatchObject({ data: { content, size_bytes: bytes.length } });

@@ -61,7 +61,7 @@ export const read = defineAction({
     const image = scope.door === 'model' ? await readImage(file) : undefined;
     if (image) return { path, content: '', start_line: 1, end_line: 0, size_bytes: file.size, image };
 
-    const text = await openText(file, encoding, { lineIndexes });
+    const text = await openText(file, encoding, { lineIndexes }, scope);
     const window = { startLine: start_line, endLine: end_line ?? Infinity, encoding };
     const shown = await showWindow(path, text, window, scope);
     return { path, ...shown, size_bytes: file.size, ...(text.whole && { version: versionOf(text.whole) }) };

@@ -99,6 +99,11 @@ test.each([
   ['latin-1', 'aé', [0x61, 0xe9]],
   ['utf-16le', 'aé', [0x61, 0, 0xe9, 0]],
   ['ascii', 'a', [0x61]],
+  ['utf-16', 'a', [0xff, 0xfe, 0x61, 0]],
+  ['utf-16-be', 'a', [0, 0x61]],
+  ['cp1252', 'a€', [0x61, 0x80]],
+  ['utf-8-sig', 'a', [0xef, 0xbb, 0xbf, 0x61]],
+  ['gb18030', '日', [0xc8, 0xd5]],
 ])('writes %s', async (encoding, content, bytes) => {
   await using dir = await tempDir({ 'ws/': '' });
   const reply = await filesystemCases(openFilesystem, 'descriptor')(write, dir, { path: 'f', content, encoding });
@@ -109,6 +114,7 @@ test.each([
 test.each([
   ['ascii', 'é'],
   ['latin-1', '€'],
+  ['cp1252', '日'],
 ])('refuses what %s cannot say', async (encoding, content) => {
   await using dir = await tempDir({ 'ws/': '' });
   expect(await filesystemCases(openFilesystem, 'descriptor')(write, dir, { path: 'f', content, encoding })).toEqual({
