@@ -53,6 +53,7 @@ export async function startWorkcell({ entries, log, ...listening }: WorkcellOpti
     const bus = await connect(engine.dialer(), {
       name: 'workcell:http',
       description: 'The HTTP door.',
+      version,
       isolation: 'in-process',
       log,
     });

@@ -10,6 +10,7 @@ import { connect, type Connection } from '#client';
 import type { Log, AnyWorker } from '#contract';
 import type { Dialer } from '#protocol';
 import type { WorkerEntry } from './config-file.ts';
+import { version } from './version.ts';
 
 interface OpenedWorker {
   def: AnyWorker;
@@ -102,6 +103,7 @@ export class WorkerSet {
     return connect(this.#dialer, {
       name: nameOf(worker),
       description: worker.def.summary,
+      version: worker.def.version ?? version,
       namespace: worker.namespace,
       isolation: 'in-process',
       log: this.#log,

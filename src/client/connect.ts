@@ -27,6 +27,8 @@ export interface ConnectOptions extends SocketDialerOptions {
   /** Name in worker lists. Default `<host name>:<pid>`. */
   name?: string;
   description?: string;
+  /** Of the program, in worker lists. */
+  version?: string;
   /** Where this connection's functions are registered. */
   namespace?: string;
   isolation?: string;
@@ -149,7 +151,7 @@ export class Connection implements Bus {
   }
 
   #introduction(): FrameOf<'invokefunction'> {
-    const { name = `${hostname()}:${process.pid}`, description = '', namespace, isolation } = this.#options;
+    const { name = `${hostname()}:${process.pid}`, description, version, namespace, isolation } = this.#options;
     return {
       type: 'invokefunction',
       function_id: 'engine::workers::register',
@@ -158,7 +160,7 @@ export class Connection implements Bus {
         name,
         description,
         runtime: 'node',
-        version: process.versions.node,
+        version,
         os: `${platform()} ${release()}`,
         pid: process.pid,
         isolation: isolation ?? process.env.III_ISOLATION ?? null,

@@ -16,6 +16,8 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   /** As it stands in the configuration file and in worker lists. */
   name: string;
   summary: string;
+  /** Of the contract that it keeps, where that has one of its own; else that of this package is shown. */
+  version?: string;
   config: Config;
   /** What the block takes from the workspace directory when it does not say otherwise. */
   workspaceDefaults?(workspace: string): Record<string, unknown>;

@@ -28,6 +28,17 @@ test('B20 two processes that pull one image at once both get it, and one tree is
   expect(layers).toHaveLength(1);
 });
 
+test('worker add with an image fetches it before its first use', async () => {
+  await using dir = await tempDir();
+  await using registry = await startRegistry({ manifests: { v1: image.manifest }, blobs: image.blobs });
+  const added = await runCli(['worker', 'add', `${registry.host}/iiidev/tools:v1`], {
+    env: { XDG_CACHE_HOME: dir.root },
+  });
+
+  expect(added).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('/iiidev/tools:v1 is here as') });
+  expect(readdirSync(dir.path('workcell/sandbox/rootfs'))).toHaveLength(1);
+});
+
 test('imports an archive for a preset, lists it, and prunes it when it was not used for long', async () => {
   await using dir = await tempDir();
   const config = image.blobs.get(image.configDigest) ?? '';

@@ -25,6 +25,20 @@ async function functionIds(url: string): Promise<string[]> {
   }
 }
 
+test('worker start is worker run, and the row of the worker has its own version', async () => {
+  await using dir = await tempDir({});
+  await using engine = await startEngine();
+  await using worker = await startCli(['worker', 'start', 'filesystem', '--workspace', dir.root, '--url', engine.url]);
+  expect(worker.stdout).toContain('filesystem ready');
+  const bus = await connect(engine.url);
+  const row = async () => {
+    const { workers } = (await bus.call('engine::workers::list', { search: 'filesystem' })) as { workers: object[] };
+    return workers[0];
+  };
+  await expect.poll(row, SOON).toMatchObject({ name: 'filesystem', runtime: 'node', version: '2.0.0' });
+  bus.close();
+});
+
 test('a worker serves an engine until it is stopped', async () => {
   await using dir = await tempDir({ 'a.txt': 'abc' });
   await using engine = await startEngine();
@@ -59,6 +73,7 @@ test('a worker outlives its engine and serves the next one', async () => {
   await worker.logged('lost the engine, dialling again');
 
   await using second = await engine();
+  await worker.logged('the engine is back; registered again');
   await expect.poll(() => functionIds(second.url), SOON).toContain('coder::read-file');
   const read = await runCli(['call', 'coder::read-file', 'path=b.txt', '--url', url]);
   expect(JSON.parse(read.stdout)).toMatchObject({ content: 'xyz' });

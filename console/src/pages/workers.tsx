@@ -48,7 +48,8 @@ function WorkerCard({ worker }: { worker: WorkerRow }) {
       <p>{worker.description}</p>
       <Facts
         rows={[
-          ['runtime', `${worker.runtime} ${worker.version}`],
+          ['version', worker.version || 'none told'],
+          ['runtime', worker.runtime],
           ['system', worker.os],
           ['process', worker.pid ?? 'unknown'],
           ['isolation', worker.isolation ?? 'none told'],

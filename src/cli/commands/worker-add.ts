@@ -1,4 +1,8 @@
-/** workcell worker add: a worker's default block, with comments, into the configuration file. */
+/**
+ * workcell worker add: a worker's default block, with comments, into the configuration file.
+ *
+ * A name with a slash is an image of sandboxes, as operators of iii fetch one before its first use: iiidev/python.
+ */
 import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
@@ -10,12 +14,18 @@ import { defaultConfigPath, findWorker, readConfigFile } from '../config-file.ts
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { availableWorkers } from '../workers.ts';
+import { sandboxPull } from './sandbox-pull.ts';
+
+/** Presets go by their names: they can be built where no registry gives them. */
+const PRESET_IMAGE = /^iiidev\/(?=(?:python|node)$)/;
 
 export const workerAdd: Command = {
   name: 'worker add',
   summary: 'Add a worker with its default block to the configuration file.',
-  usage: '<name>',
-  details: 'Comments and order of the file are kept. A running engine that watches the file starts the worker.',
+  usage: '<name|image>',
+  details:
+    'Comments and order of the file are kept. A running engine that watches the file starts the worker. A name with a ' +
+    'slash, such as iiidev/python, is an image of sandboxes: it is fetched or built, as `workcell sandbox pull` does.',
   options: {
     config: {
       type: 'string',
@@ -24,11 +34,20 @@ export const workerAdd: Command = {
       description: 'Configuration file, default $WORKCELL_CONFIG or ~/.config/workcell/config.yaml.',
     },
   },
-  examples: ['workcell worker add coder', 'workcell worker add coder -c cell.yaml'],
+  examples: [
+    'workcell worker add coder',
+    'workcell worker add coder -c cell.yaml',
+    'workcell worker add iiidev/python',
+  ],
   minWords: 1,
   maxWords: 1,
 
-  run({ words: [name], options }) {
+  run(input) {
+    const {
+      words: [name],
+      options,
+    } = input;
+    if (name!.includes('/')) return sandboxPull.run({ ...input, words: [name!.replace(PRESET_IMAGE, '')] });
     const path = resolve(text(options.config) ?? defaultConfigPath());
     const def = findWorker(name!, availableWorkers);
     const changed = withWorkerAdded(existsSync(path) ? readConfigFile(path) : '', def);

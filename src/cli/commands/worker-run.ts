@@ -8,10 +8,12 @@ import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from
 import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
+import { version } from '../version.ts';
 import { availableWorkers } from '../workers.ts';
 
 export const workerRun: Command = {
   name: 'worker run',
+  aliases: ['worker start'],
   summary: 'Run one worker against an engine that is already up.',
   usage: '<name>',
   options: {
@@ -44,6 +46,7 @@ export const workerRun: Command = {
       const connection = await connect(url, {
         name: process.env.III_WORKER_NAME ?? def.name,
         description: def.summary,
+        version: def.version ?? version,
         token: engineToken(options),
         log,
       }).catch(explainUnreachable);

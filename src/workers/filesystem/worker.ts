@@ -19,6 +19,7 @@ export type Code = keyof typeof errors.table;
 
 export const filesystem = defineWorker({
   name: 'filesystem',
+  version: '2.0.0',
   summary: 'Read, edit, search, list, move and remove files by absolute path, within the paths that are allowed.',
   config: configSchema,
   workspaceDefaults: (workspace) => ({ paths: [workspace] }),

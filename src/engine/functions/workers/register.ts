@@ -24,7 +24,7 @@ export const registerWorker = engine.defineFunction({
     name: text.describe('Name in worker lists.'),
     description: text.describe('One line about the worker.'),
     runtime: text.describe('Language or platform, such as node.'),
-    version: text.describe('Version of the client library.'),
+    version: text.describe('Version of the worker, or of its client library.'),
     os: text.describe('Operating system.'),
     pid: z.int().min(0).nullish().describe('Process id; a worker without one stays out of lists.'),
     isolation: text.describe('What the worker runs in, if anything.'),
