@@ -18,7 +18,7 @@ const FOLDER = fileURLToPath(new URL('../docs/reference/', import.meta.url));
 const NOTE = '<!-- Made by `npm run docs` from the definitions; edit those. -->\n\n';
 
 const pages = [
-  ...referencePages(await catalogue(), summariseErrors(engineErrors)),
+  ...referencePages(await catalogue(), { busErrors: summariseErrors(engineErrors), workerErrors: workerErrors() }),
   configurationPage(),
   await cliPage(),
 ];
@@ -94,4 +94,8 @@ function pathOf(page) {
 
 function textOf(page) {
   return NOTE + toMarkdown(page);
+}
+
+function workerErrors() {
+  return availableWorkers.map(({ name, errors }) => ({ worker: name, errors: summariseErrors(errors) }));
 }

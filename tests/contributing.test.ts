@@ -35,7 +35,7 @@ test('the function of CONTRIBUTING.md is on the bus, on HTTP, in OpenAPI and in 
   const openApi = (await (await app.request('/openapi.json')).json()) as { paths: object };
   expect(Object.keys(openApi.paths)).toContain('/functions/coder/count-lines');
 
-  const [page] = referencePages(await readCatalogue(bus), []);
+  const [page] = referencePages(await readCatalogue(bus), { busErrors: [], workerErrors: [] });
   expect(toMarkdown(page!)).toContain('Count the lines of one file under base_path.');
   engine.close();
 });

@@ -7,6 +7,7 @@ import { mcpHttp } from '#surfaces/mcp';
 import type { WorkerEntry } from './config-file.ts';
 import { version } from './version.ts';
 import { WorkerSet } from './worker-set.ts';
+import { availableWorkers } from './workers.ts';
 
 export interface CellOptions {
   entries: WorkerEntry[];
@@ -60,7 +61,11 @@ export async function startWorkcell({ entries, log, ...listening }: WorkcellOpti
     const maxBodyBytes = engine.limits.maxMessageBytes;
     const mcp = mcpHttp(bus, { version, maxBodyBytes, log });
     const busErrors = summariseErrors(engineErrors);
-    const onRequest = httpDoor(bus, { version, busErrors, maxBodyBytes, mcp: mcp.fetch, log });
+    const workerErrors = availableWorkers.map(({ name, errors }) => ({
+      worker: name,
+      errors: summariseErrors(errors),
+    }));
+    const onRequest = httpDoor(bus, { version, busErrors, workerErrors, maxBodyBytes, mcp: mcp.fetch, log });
     const server = await startServer(engine, { ...listening, onRequest, log });
     return {
       url: server.url,

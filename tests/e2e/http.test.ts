@@ -103,12 +103,13 @@ test('the OpenAPI document describes every function, and its references resolve'
   expect([references.length > 0, dangling]).toEqual([true, []]);
 });
 
-test('pages: the console without an upgrade, the errors with an anchor for each code', async () => {
+test('pages: the console without an upgrade, the errors with an anchor for each code, also of workers that do not run', async () => {
   const page = await web(`${open.http}/`);
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect(page.body).toContain('<title>Workcell</title>');
   const errors = await web(`${open.http}/docs/errors`);
-  for (const code of ['C210', 'C211', 'function_not_found']) expect(errors.body).toContain(`<h2 id="${code}">`);
+  for (const code of ['C210', 'function_not_found', 'F218', 'S218', 'S300'])
+    expect(errors.body).toContain(`<h2 id="${code}">`);
 });
 
 describe('a page of another site', () => {

@@ -19,7 +19,7 @@ import {
 } from '#contract';
 import { fromUrlPath, jsonParts, toUrlPath } from '#protocol';
 import { openConsole } from '#surfaces/console';
-import { referencePages, toHtml, type Page } from '#surfaces/reference';
+import { referencePages, toHtml, type Page, type WorkerErrors } from '#surfaces/reference';
 import { badRequest, httpFailure, type HttpFailure } from './failures.ts';
 import { homePage } from './home-page.ts';
 import { openApiDocument } from './openapi.ts';
@@ -29,6 +29,8 @@ export interface HttpAppOptions {
   version: string;
   /** Codes that any call may answer with. */
   busErrors: ErrorSummary[];
+  /** Codes of every worker of this build, for the page about errors. */
+  workerErrors?: WorkerErrors[];
   maxBodyBytes: number;
   /** Answers what comes to `/mcp` from an address. */
   mcp?: (request: Request, client: string) => Promise<Response>;
@@ -72,7 +74,10 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw, c.env.incoming?.socket.remoteAddress ?? 'unknown'));
   app.get('/docs', (c) => c.redirect('/docs/errors'));
   app.get('/docs/:page', async (c) => {
-    const pages = referencePages(await readCatalogue(bus, { includeInternal: true }), options.busErrors);
+    const pages = referencePages(await readCatalogue(bus, { includeInternal: true }), {
+      busErrors: options.busErrors,
+      workerErrors: options.workerErrors ?? [],
+    });
     const page = pages.find(({ slug }) => slug === c.req.param('page'));
     if (page) return c.body(toHtml(page, pageLinks(pages)), 200, HTML_HEADERS);
     return answer(

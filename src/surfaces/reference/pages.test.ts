@@ -41,10 +41,13 @@ const evil: CatalogueEntry = {
   errors: [{ code: EVIL, meaning: EVIL, http: 500, retryable: false }],
   examples: [{ text: EVIL, fence: '\n```\n<script>' }],
 };
-const busErrors = [{ code: 'TIMEOUT', meaning: 'Too late.', http: 504, retryable: false }];
+const known = {
+  busErrors: [{ code: 'TIMEOUT', meaning: 'Too late.', http: 504, retryable: false }],
+  workerErrors: [],
+};
 
 test('a worker has a page with everything about its functions', () => {
-  const [page] = referencePages([dig], busErrors);
+  const [page] = referencePages([dig], known);
   expect(page).toMatchObject({ slug: 'digger', title: 'digger' });
   expect(toMarkdown(page!)).toBe(`# digger
 
@@ -103,7 +106,7 @@ Dig a hole. It stays open.
 });
 
 test('the errors have a page with an anchor for each code', () => {
-  const page = referencePages([dig, { ...dig, id: 'digger::fill' }], busErrors).at(-1)!;
+  const page = referencePages([dig, { ...dig, id: 'digger::fill' }], known).at(-1)!;
   expect(toMarkdown(page)).toBe(`# Errors
 
 Every failure carries a code. A \`fix\`, where there is one, holds fields to merge into the failed request.
@@ -137,7 +140,7 @@ Answered by: Any call.
 });
 
 test('nothing that a foreign worker says becomes a tag', () => {
-  for (const page of referencePages([evil, dig], busErrors)) {
+  for (const page of referencePages([evil, dig], known)) {
     const links = [{ href: `/docs/${encodeURIComponent(page.slug)}`, text: page.title }];
     expect(toHtml(page, links)).not.toMatch(/<(script|img)/i);
 
@@ -154,7 +157,7 @@ test('nothing that a foreign worker says becomes a tag', () => {
 });
 
 test('every page has an address of its own, also for a worker called errors', () => {
-  const pages = referencePages([{ ...dig, worker: 'errors' }, dig], busErrors);
+  const pages = referencePages([{ ...dig, worker: 'errors' }, dig], known);
   expect(pages.map(({ slug, title }) => [slug, title])).toEqual([
     ['digger', 'digger'],
     ['errors-worker', 'errors'],
@@ -170,6 +173,20 @@ test('what an operator decides by is on the page', () => {
     side_effects: ['hole'],
     constraints: [],
   };
-  const [page] = referencePages([entry], []);
+  const [page] = referencePages([entry], known);
   expect(toMarkdown(page!)).toContain('\n\nPermissions: `earth.move`. Risk: `high`. Side effects: `hole`.\n\n');
+});
+
+test('a code has every meaning that a worker gives it, also of workers that do not run', () => {
+  const filler = { code: 'D1', meaning: 'It is full.', http: 413, retryable: false };
+  const asleep = { code: 'Z9', meaning: 'It sleeps.', http: 503, retryable: true };
+  const workerErrors = [
+    { worker: 'digger', errors: dig.errors },
+    { worker: 'filler', errors: [filler, asleep] },
+  ];
+  const text = toMarkdown(referencePages([dig], { ...known, workerErrors }).at(-1)!);
+  expect(text).toContain(
+    '## `D1`\n\nIt is gone. HTTP 404.\n\nAnswered by: `digger::dig`\n\nIt is full. HTTP 413.\n\nAnswered by: the worker `filler`\n',
+  );
+  expect(text).toContain('## `Z9`\n\nIt sleeps. The same request may succeed later. HTTP 503.\n');
 });

@@ -7,8 +7,20 @@ import { namedShapes, schemaFields } from './schema-fields.ts';
 
 const ERRORS_SLUG = 'errors';
 
-/** Pages in the order they are linked. `busErrors` are the codes that any call may answer with. */
-export function referencePages(catalogue: CatalogueEntry[], busErrors: ErrorSummary[]): Page[] {
+export interface KnownErrors {
+  /** That any call may answer with. */
+  busErrors: readonly ErrorSummary[];
+  /** Of every worker of this build: links to its codes work also where it does not run. */
+  workerErrors: readonly WorkerErrors[];
+}
+
+export interface WorkerErrors {
+  worker: string;
+  errors: readonly ErrorSummary[];
+}
+
+/** Pages in the order they are linked. */
+export function referencePages(catalogue: CatalogueEntry[], known: KnownErrors): Page[] {
   const workers = [...new Set(catalogue.map((entry) => entry.worker))].toSorted();
   return [
     ...workers.map((worker) =>
@@ -17,7 +29,7 @@ export function referencePages(catalogue: CatalogueEntry[], busErrors: ErrorSumm
         catalogue.filter((entry) => entry.worker === worker),
       ),
     ),
-    errorsPage(catalogue, busErrors),
+    errorsPage(catalogue, known),
   ];
 }
 
@@ -91,17 +103,27 @@ function exampleBlocks(example: unknown): Block[] {
   ];
 }
 
-function errorsPage(catalogue: CatalogueEntry[], busErrors: ErrorSummary[]): Page {
-  const byCode = new Map<string, { error: ErrorSummary; functions: string[] }>();
-  for (const error of busErrors) byCode.set(error.code, { error, functions: [] });
-  for (const entry of catalogue) {
-    for (const error of entry.errors) {
-      const known = byCode.get(error.code) ?? { error, functions: [] };
-      known.functions.push(entry.id);
-      byCode.set(error.code, known);
-    }
-  }
-  const codes = [...byCode.values()].toSorted((a, b) => (a.error.code < b.error.code ? -1 : 1));
+/** A code as one worker means it: two may use the same one for different things. */
+interface Reading {
+  error: ErrorSummary;
+  functions: string[];
+  /** Whose code it is, where no function says that it answers with it. */
+  workers: string[];
+}
+
+function errorsPage(catalogue: CatalogueEntry[], { busErrors, workerErrors }: KnownErrors): Page {
+  const readings = new Map<string, Reading>();
+  const readingOf = (error: ErrorSummary): Reading => {
+    const key = JSON.stringify([error.code, error.meaning, error.http, error.retryable]);
+    const reading = readings.get(key) ?? { error, functions: [], workers: [] };
+    readings.set(key, reading);
+    return reading;
+  };
+  for (const error of busErrors) readingOf(error);
+  for (const entry of catalogue) for (const error of entry.errors) readingOf(error).functions.push(entry.id);
+  for (const { worker, errors } of workerErrors) for (const error of errors) readingOf(error).workers.push(worker);
+  const names = [...new Set([...readings.values()].map(({ error }) => error.code))].toSorted();
+  const all = (name: string) => [...readings.values()].filter(({ error }) => error.code === name);
   return {
     slug: ERRORS_SLUG,
     title: 'Errors',
@@ -111,16 +133,19 @@ function errorsPage(catalogue: CatalogueEntry[], busErrors: ErrorSummary[]): Pag
         kind: 'text',
         text: 'Every failure carries a code. A `fix`, where there is one, holds fields to merge into the failed request.',
       },
-      ...codes.flatMap(({ error, functions }) => errorEntry(error, functions)),
+      ...names.flatMap((name): Block[] => [
+        { kind: 'heading', level: 2, text: code(name), anchor: name },
+        ...all(name).flatMap(readingBlocks),
+      ]),
     ],
   };
 }
 
-function errorEntry(error: ErrorSummary, functions: string[]): Block[] {
+function readingBlocks({ error, functions, workers }: Reading): Block[] {
   const retry = error.retryable ? ' The same request may succeed later.' : '';
-  const from = functions.length === 0 ? 'Any call.' : functions.map(code).join(', ');
+  const unnamed = workers.length === 0 ? 'Any call.' : `the worker ${workers.map(code).join(', ')}`;
+  const from = functions.length === 0 ? unnamed : functions.map(code).join(', ');
   return [
-    { kind: 'heading', level: 2, text: code(error.code), anchor: error.code },
     { kind: 'text', text: `${error.meaning}${retry} HTTP ${error.http}.` },
     { kind: 'text', text: `Answered by: ${from}` },
   ];
