@@ -1,7 +1,7 @@
 /**
  * The Python quickstart of the originals, run with the published SDK against our engine.
  *
- * Needs python3 and PyPI. `npm run compat:python -- 0.25.0` tries other versions than the two below.
+ * Needs python3 and PyPI. `npm run compat:python -- 0.24.6` tries other versions than those below, the newest of them first.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const READ_FILE = QUICKSTART.replace('shell::exec', 'coder::read-file').replace(
 const NOTES = '# notes\n- one\n- two\n';
 
 const given = process.argv.slice(2);
-const versions = given.length > 0 ? given : ['0.22.1', '0.11.6'];
+const versions = given.length > 0 ? given : ['0.25.0', '0.22.1', '0.11.6'];
 const served = await serveForPrograms();
 const checks = [];
 try {

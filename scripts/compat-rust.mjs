@@ -66,7 +66,7 @@ const NEW_IMPORTS = 'use iii_sdk::{register_worker, InitOptions, protocol::Trigg
 const UPDATED_NOTES = '# notes\ndraft\n- one\n- ONE\n';
 
 const given = process.argv.slice(2);
-const versions = given.length > 0 ? given : ['0.22.1', '0.11.6'];
+const versions = given.length > 0 ? given : ['0.26.0-rc.4', '0.22.1', '0.11.6'];
 const served = await serveForPrograms();
 const folder = mkdtempSync(join(tmpdir(), 'workcell-compat-rust-'));
 const checks = [];
