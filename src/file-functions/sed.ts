@@ -10,6 +10,7 @@ import { wire } from '#contract';
 import { FileFault, type SedRequest } from '#host';
 import { belowFields } from './below.ts';
 import { defineOperation } from './file-operation.ts';
+import { noteField } from './note.ts';
 
 const FsSedFileResult = wire.named(
   'FsSedFileResult',
@@ -18,6 +19,7 @@ const FsSedFileResult = wire.named(
     replacements: wire.uint64(),
     success: z.boolean(),
     error: z.string().nullish().describe('Why the file was left as it was; absent on success.'),
+    note: noteField,
   }),
 );
 
@@ -69,11 +71,12 @@ export const sed = defineOperation({
     );
     const total = results.reduce((sum, { replacements }) => sum + replacements, 0);
     return {
-      results: results.map(({ path, replacements, problem }) => ({
+      results: results.map(({ path, replacements, problem, note }) => ({
         path,
         replacements,
         success: problem === undefined,
         ...(problem !== undefined && { error: problem }),
+        ...(note !== undefined && { note }),
       })),
       total_replacements: total,
       ...(total === 0 && { note: `no match in ${results.length} files: nothing was changed` }),

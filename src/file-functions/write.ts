@@ -10,6 +10,7 @@ import { ContentRef } from './content-ref.ts';
 import { defineOperation } from './file-operation.ts';
 import { incomingBytes } from './incoming-bytes.ts';
 import { modeField, parseMode } from './mode.ts';
+import { noteField } from './note.ts';
 
 /** As long as the bus keeps a call; what bounds a write is that bytes keep coming. */
 const DEADLINE_MS = 3_600_000;
@@ -36,7 +37,11 @@ export const write = defineOperation({
     })
     .meta({ title: 'WriteRequest' }),
   response: z
-    .object({ bytes_written: wire.uint64(), path: z.string().describe('The path as it was asked for.') })
+    .object({
+      bytes_written: wire.uint64(),
+      path: z.string().describe('The path as it was asked for.'),
+      note: noteField,
+    })
     .meta({ title: 'WriteResponse' }),
   errors: ['S210', 'S211', 'S213', 'S215', 'S216', 'S218'],
   examples: [{ path: '/tmp/notes.md', content: '# Notes\n' }],
@@ -45,6 +50,9 @@ export const write = defineOperation({
   async handle({ path, mode, parents, content }, { files, maxWriteBytes, idleMs }, { bus, signal }) {
     const bytes = incomingBytes(content, { bus, signal, maxBytes: maxWriteBytes, idleMs });
     const options = { mode: mode === undefined ? undefined : parseMode(mode), parents };
-    return { bytes_written: await files.write(path, bytes, options, { signal }), path };
+    let note: string | undefined;
+    const tell = (text: string) => (note = text);
+    const bytes_written = await files.write(path, bytes, options, { signal, tell });
+    return { bytes_written, path, ...(note !== undefined && { note }) };
   },
 });

@@ -2,8 +2,8 @@
  * A file that comes into being whole: written beside its place under a name of its own, then put there.
  *
  * Whoever looks, and whenever the process dies, there is the old file or the new one. A new one takes over the
- * permission bits of the old and, as far as the system permits, its owner. Access lists and extended attributes
- * are not carried over, and other hard links keep the old content.
+ * permission bits of the old, its access list and attributes (`file-access.ts`) and, as far as the system permits, its
+ * owner. Other hard links keep the old content, which the writer is told.
  */
 import {
   closeSync,
@@ -26,8 +26,10 @@ import { promisify } from 'node:util';
 
 import { HeldFile } from './atomic-write-held.ts';
 import { sweepOnce, tempName } from './atomic-write-temp.ts';
+import { accessOf, grantedBits, setAccess, type FileAccess, type KeptOwner } from './file-access.ts';
 import { HostError } from './host-error.ts';
 import type { JailEntry } from './jail-entry.ts';
+import { PERMISSION_BITS } from './permissions.ts';
 import { changedMeanwhile } from './pin.ts';
 
 export interface WriteOptions {
@@ -35,8 +37,15 @@ export interface WriteOptions {
   mode?: number;
   /** Whether to return only when the file and its name are on the disk. */
   isSynced: boolean;
+  /** What it takes over instead of what the file that is replaced has. */
+  access?: FileAccess;
   /** A file whose owner and times it takes over, instead of the owner of the one that is replaced. */
   like?: Stats;
+}
+
+/** What whoever wrote a file should know. */
+export interface Written {
+  note?: string;
 }
 
 interface WriteWholeOptions extends WriteOptions {
@@ -52,9 +61,6 @@ const SMALL_BYTES = 1 << 20;
 /** Files that differ mostly do so early on, or by their size. */
 const COMPARED_AT_ONCE = 1 << 16;
 
-const PERMISSION_BITS = 0o7777;
-const SPECIAL_BITS = 0o7000;
-
 /** What `link` says on a file system that has no hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
@@ -62,12 +68,12 @@ const writeLater = promisify(write);
 const syncLater = promisify(fsync);
 
 /** Gives a file exactly these bytes. Nothing is touched when it has them already. */
-export async function writeWhole(entry: JailEntry, bytes: Uint8Array, options: WriteWholeOptions): Promise<void> {
-  if (isAlready(entry, bytes, options)) return;
+export async function writeWhole(entry: JailEntry, bytes: Uint8Array, options: WriteWholeOptions): Promise<Written> {
+  if (isAlready(entry, bytes, options)) return {};
 
   using pending = await PendingFile.at(entry);
   await pending.append(bytes);
-  await pending.commit(options);
+  return await pending.commit(options);
 }
 
 function isAlready(entry: JailEntry, bytes: Uint8Array, { mode, before }: WriteWholeOptions): boolean {
@@ -111,19 +117,30 @@ export class PendingFile {
   }
 
   /** Puts it there, or at the entry as it was found later, provided that there is still what was there then. */
-  async commit({ mode, isSynced, like }: WriteOptions, place = this.#entry): Promise<void> {
+  async commit(options: WriteOptions, place = this.#entry): Promise<Written> {
     const old = place.stat;
     if (old && !old.isFile()) throw new HostError('not-a-file', place.path);
     try {
-      setOwnerAndMode(this.#fd, like ?? old, mode ?? (old ? old.mode & PERMISSION_BITS : 0o644));
-      if (like) futimesSync(this.#fd, like.atime, like.mtime);
-      if (isSynced) await syncLater(this.#fd);
+      this.#takeOver(options, place);
+      if (options.like) futimesSync(this.#fd, options.like.atime, options.like.mtime);
+      if (options.isSynced) await syncLater(this.#fd);
     } catch (error) {
       throw HostError.fromErrno(error, this.#entry.path);
     }
     this.#act((temp) => place.act((at) => (old ? replace(temp, at, old) : putNew(temp, at))));
     this.#isPending = false;
-    if (isSynced) await place.syncDirectory();
+    if (options.isSynced) await place.syncDirectory();
+    return old && old.nlink > 1 ? { note: linksNote(old.nlink - 1) } : {};
+  }
+
+  /** The owner first: changing it clears the bits that lend the owner's rights, which a stranger's file must not keep. */
+  #takeOver({ mode, like, access }: WriteOptions, place: JailEntry): void {
+    const old = place.stat;
+    const owner = like ?? old;
+    const kept = owner ? keepOwner(this.#fd, owner) : { isOwnerKept: true, isGroupKept: true };
+    const before = access ?? (old && place.act((at) => accessOf(at, old.mode, place.path)));
+    if (before) setAccess(this.#fd, before, kept, place.path);
+    if (mode !== undefined || !before) fchmodSync(this.#fd, grantedBits(mode ?? 0o644, kept));
   }
 
   /** Leaves nothing behind when it was not committed. */
@@ -147,16 +164,11 @@ export class PendingFile {
   }
 }
 
-/** The owner first: changing it clears the bits that lend the owner's rights, which a stranger's file must not keep. */
-function setOwnerAndMode(fd: number, old: Stats | undefined, mode: number): void {
-  const isKept = !old || keepOwner(fd, old);
-  fchmodSync(fd, isKept ? mode : mode & ~SPECIAL_BITS);
-}
-
-function keepOwner(fd: number, { uid, gid }: Stats): boolean {
+function keepOwner(fd: number, { uid, gid }: Stats): KeptOwner {
   const mine = fstatSync(fd);
-  if (mine.uid === uid && mine.gid === gid) return true;
-  return mayChown(fd, uid, gid) || (mayChown(fd, -1, gid) && mine.uid === uid);
+  const isWhole = (mine.uid === uid && mine.gid === gid) || mayChown(fd, uid, gid);
+  if (isWhole) return { isOwnerKept: true, isGroupKept: true };
+  return { isOwnerKept: mine.uid === uid, isGroupKept: mine.gid === gid || mayChown(fd, -1, gid) };
 }
 
 function mayChown(fd: number, uid: number, gid: number): boolean {
@@ -187,4 +199,8 @@ function putNew(temp: Buffer, place: Buffer): void {
     return;
   }
   unlinkSync(temp);
+}
+
+function linksNote(others: number): string {
+  return others === 1 ? '1 other hard link keeps the old content' : `${others} other hard links keep the old content`;
 }

@@ -6,9 +6,9 @@
 import { lstatSync } from 'node:fs';
 
 import { PendingFile } from './atomic-write.ts';
+import { accessOf } from './file-access.ts';
 import { HostError } from './host-error.ts';
 import type { JailEntry } from './jail-entry.ts';
-import { PERMISSION_BITS } from './permissions.ts';
 import { changedMeanwhile } from './pin.ts';
 import { piecesOf } from './read-pieces.ts';
 
@@ -34,5 +34,5 @@ export async function copyAcross(
   if (ino !== stat.ino || size !== stat.size || mtimeMs !== stat.mtimeMs) {
     throw HostError.fromErrno(changedMeanwhile('ESTALE'), source.path);
   }
-  await pending.commit({ mode: stat.mode & PERMISSION_BITS, isSynced, like: stat });
+  await pending.commit({ access: accessOf(file.fd, stat.mode, source.path), isSynced, like: stat });
 }

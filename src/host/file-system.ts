@@ -27,6 +27,8 @@ export interface FileSystem {
 
 export interface FileScope {
   readonly signal: AbortSignal;
+  /** Takes what the caller should know of a change that was made. */
+  readonly tell?: (note: string) => void;
 }
 
 export interface FileInfo {
@@ -116,4 +118,6 @@ export interface SedResult {
   replacements: number;
   /** Why the file was left as it was. */
   problem?: string;
+  /** What the caller should know of the change. */
+  note?: string;
 }

@@ -20,6 +20,7 @@ const WORDS = {
   'not-a-parent': 'goes on below a file',
   'not-empty': 'is a directory with entries',
   'invalid-name': 'is not a name that the file system accepts',
+  attributes: 'has an access list or attributes that cannot be kept',
   io: 'failed in the file system',
 } as const;
 

@@ -104,7 +104,7 @@ export class HostSed {
   async #edit(path: string, replace: Replace, signal: AbortSignal): Promise<SedResult> {
     try {
       const work = (target: JailEntry) => this.#replaceIn(target, replace);
-      return { path, replacements: await this.#changes.onTarget(path, signal, work) };
+      return { path, ...(await this.#changes.onTarget(path, signal, work)) };
     } catch (error) {
       const isOfFile = error instanceof HostError || error instanceof FileFault || error instanceof RegexError;
       if (!isOfFile) throw error;
@@ -112,7 +112,7 @@ export class HostSed {
     }
   }
 
-  async #replaceIn(target: JailEntry, replace: Replace): Promise<number> {
+  async #replaceIn(target: JailEntry, replace: Replace): Promise<Omit<SedResult, 'path'>> {
     const { path, stat } = target;
     if (!stat) throw new HostError('missing', path);
     if (stat.size > MAX_FILE_BYTES) {
@@ -123,8 +123,7 @@ export class HostSed {
     if (!isUtf8(text)) throw new FileFault('bad-request', `${path} is not UTF-8 text`);
 
     const { bytes, count } = await replace(text);
-    if (count > 0) await this.#changes.write(target, bytes);
-    return count;
+    return { replacements: count, ...(count > 0 && (await this.#changes.write(target, bytes))) };
   }
 }
 

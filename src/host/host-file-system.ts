@@ -108,10 +108,13 @@ export class HostFileSystem implements FileSystem {
     path: string,
     bytes: AsyncIterable<Uint8Array>,
     { mode, parents }: WriteFile,
-    { signal }: FileScope,
+    { signal, tell }: FileScope,
   ): Promise<number> {
     if (this.#isDirectory(path)) throw isDirectory(path);
-    return this.#telling(path, () => this.#changes.writeStream(path, bytes, { mode, parents, signal }));
+    const write = () => this.#changes.writeStream(path, bytes, { mode, parents, signal });
+    const { size, note } = await this.#telling(path, write);
+    if (note !== undefined) tell?.(note);
+    return size;
   }
 
   async mkdir(path: string, { mode, parents }: MakeDirectory, { signal }: FileScope): Promise<boolean> {

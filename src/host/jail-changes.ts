@@ -7,7 +7,7 @@
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 
-import { PendingFile, writeWhole } from './atomic-write.ts';
+import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
 import { copyAcross, isOtherDevice } from './copy-across.ts';
 import { FileLocks } from './file-locks.ts';
 import { HostError } from './host-error.ts';
@@ -57,9 +57,9 @@ export class JailChanges {
     target: JailEntry,
     bytes: Uint8Array,
     { mode, parents = false, before }: { mode?: number; parents?: boolean; before?: Uint8Array } = {},
-  ): Promise<void> {
+  ): Promise<Written> {
     if (parents) await target.makeParents({ isSynced: this.#isSynced });
-    await writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before });
+    return writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before });
   }
 
   /**
@@ -70,7 +70,7 @@ export class JailChanges {
     path: string,
     bytes: AsyncIterable<Uint8Array>,
     { mode, parents, signal }: { mode?: number; parents: boolean; signal: AbortSignal },
-  ): Promise<number> {
+  ): Promise<Written & { size: number }> {
     using beside = this.#jail.target(path);
     if (parents) await beside.makeParents({ isSynced: this.#isSynced });
     using pending = await PendingFile.at(beside);
@@ -80,8 +80,8 @@ export class JailChanges {
       size += piece.length;
       signal.throwIfAborted();
     }
-    await this.onTarget(path, signal, (target) => pending.commit({ mode, isSynced: this.#isSynced }, target));
-    return size;
+    const commit = (target: JailEntry) => pending.commit({ mode, isSynced: this.#isSynced }, target);
+    return { size, ...(await this.onTarget(path, signal, commit)) };
   }
 
   /** Takes away what is there, a directory with entries only when `recursive`. False when nothing is there. */

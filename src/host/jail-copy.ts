@@ -9,7 +9,9 @@ import { mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 
 import { sweepOnce, tempName } from './atomic-write-temp.ts';
 import { PendingFile } from './atomic-write.ts';
+import type { Attributed } from './attribute-calls.ts';
 import { toText, type ByteString } from './byte-string.ts';
+import { accessOf, isList, setAttributes, type FileAccess } from './file-access.ts';
 import { HostError } from './host-error.ts';
 import type { JailDir } from './jail-dir.ts';
 import { JailEntry } from './jail-entry.ts';
@@ -31,6 +33,8 @@ export interface CopyOptions {
 const COPIED_BITS = 0o777;
 /** What a directory needs while it is filled. */
 const OWNER_BITS = 0o700;
+
+const ITSELF = '.' as ByteString;
 
 /** Copies what a path leads to, links followed, to a place. */
 export async function copyTo(jail: Jail, from: string, place: JailEntry, options: CopyOptions): Promise<void> {
@@ -76,16 +80,16 @@ async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
   }
 }
 
-/** To a place where nothing is, or a directory. */
+/** To a place where nothing is, or a directory. Nobody else looks into a new one before it is whole. */
 async function copyDir(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
-  const mode = dir.stat.mode & COPIED_BITS;
-  if (!place.stat) {
-    place.act((at) => mkdirSync(at));
-    place.setPermissions({ mode: mode | OWNER_BITS });
-  }
+  const { mode, attributes } = copiedAccess(dir.pin.at(ITSELF), dir.stat.mode, place.path);
+  if (!place.stat) place.act((at) => mkdirSync(at, OWNER_BITS));
   using into = place.openDir();
   await fill(dir, into, place.path, options);
-  if (!place.stat) place.setPermissions({ mode });
+  if (place.stat) return;
+
+  if (attributes) setAttributes(into.pin.at(ITSELF), attributes, place.path);
+  place.setPermissions({ mode });
 }
 
 /** `path` is how the caller knows the directory that is filled. */
@@ -123,5 +127,11 @@ async function copyFile(file: JailFile, place: JailEntry, { isSynced, signal, re
     await pending.append(piece);
     signal.throwIfAborted();
   }
-  await pending.commit({ mode: file.stat.mode & COPIED_BITS, isSynced });
+  await pending.commit({ access: copiedAccess(file.fd, file.stat.mode, place.path), isSynced });
+}
+
+/** Of the attributes only the access list, without which the bits of the group would say too much. */
+function copiedAccess(of: Attributed, mode: number, path: string): FileAccess {
+  const { attributes, ...bits } = accessOf(of, mode & COPIED_BITS, path);
+  return { ...bits, attributes: attributes?.filter(isList) };
 }

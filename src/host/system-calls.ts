@@ -3,14 +3,15 @@
  * read by the descriptor of a directory or file that is held.
  *
  * They come through the optional package `koffi`, on Linux, and on the main thread only: it takes the whole process with
- * it when a worker thread is ended while it loads. No call says why it failed. Whoever asks goes on by `node:fs`
- * then, so that answers and errors are the same with the package and without.
+ * it when a worker thread is ended while it loads. No call but those for attributes says why it failed. Whoever asks goes
+ * on by `node:fs` then, so that answers and errors are the same with the package and without.
  */
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
+import { bindAttributeCalls, type AttributeCalls } from './attribute-calls.ts';
 import type { ByteString } from './byte-string.ts';
 import { kindOfMode, type EntryLook } from './entry-look.ts';
 
@@ -27,6 +28,8 @@ export interface SystemCalls {
   lookAt: (directoryFd: number, name: ByteString) => EntryLook | undefined;
   /** Whether a regular file stands there, and not a link to one. Touches nothing. */
   isRegularFile: (path: string) => boolean;
+  /** These say why they failed: nothing else can go on for them. */
+  attributes: AttributeCalls;
 }
 
 // What the kernel's headers say, for both architectures.
@@ -49,6 +52,7 @@ const O_PATH = 0o10000000;
 /** As much of the package as is used here. */
 interface Koffi {
   load(library: null): { func(prototype: string): (...values: unknown[]) => number };
+  errno(): number;
 }
 
 let calls: SystemCalls | undefined;
@@ -103,6 +107,10 @@ function bind(koffi: Koffi): SystemCalls {
       if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, status) < 0) return false;
       return kindOfMode(modeIn(status)) === 'file';
     },
+    attributes: bindAttributeCalls(
+      (prototype) => library.func(prototype),
+      () => koffi.errno(),
+    ),
   };
 }
 

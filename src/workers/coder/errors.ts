@@ -63,6 +63,7 @@ const codeFor = {
   'not-a-parent': 'C216',
   'not-empty': 'C216',
   'invalid-name': 'C216',
+  attributes: 'C216',
   io: 'C216',
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 

@@ -101,6 +101,7 @@ const codeFor = {
   'not-a-parent': 'F212',
   'not-empty': 'F216',
   'invalid-name': 'F210',
+  attributes: 'F216',
   io: 'F216',
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 

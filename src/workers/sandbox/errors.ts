@@ -208,6 +208,7 @@ const codeFor = {
   'not-a-parent': 'S216',
   'not-empty': 'S214',
   'invalid-name': 'S216',
+  attributes: 'S216',
   io: 'S216',
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 

@@ -81,6 +81,7 @@ const codeFor = {
   'not-a-parent': 'S216',
   'not-empty': 'S214',
   'invalid-name': 'S210',
+  attributes: 'S216',
   io: 'S216',
 } as const satisfies Record<HostReason, ShellCode>;
 

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { noteField } from '#file-functions';
 import { versionOf, type JailEntry } from '#host';
 import { settleEach } from '../batch.ts';
 import { errors } from '../errors.ts';
@@ -40,6 +41,7 @@ const CreateFileResult = wire.named(
     success: z.boolean(),
     bytes_written: wire.uint64().describe('Bytes of the content; 0 when it failed.'),
     version: z.string().optional().describe('Stands for exactly this content; for `expected_version`.'),
+    note: noteField,
     error: z.string().nullish().describe('The failure as JSON text with `code` and `message`; absent on success.'),
   }),
 );
@@ -82,8 +84,8 @@ async function create(file: CreateFileSpec, target: JailEntry, { changes, maxRea
     });
   }
   const mode = file.mode === undefined ? undefined : parseMode(file.mode);
-  await changes.write(target, bytes, { mode, parents });
-  return { bytes_written: bytes.length, version: versionOf(bytes) };
+  const written = await changes.write(target, bytes, { mode, parents });
+  return { bytes_written: bytes.length, version: versionOf(bytes), ...written };
 }
 
 /** Only the bits for owner, group and others are taken. */

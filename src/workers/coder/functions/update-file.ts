@@ -8,6 +8,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
+import { noteField, withNotes } from '#file-functions';
 import { countLines, locateLines, versionAside, type ByteRange, type JailEntry } from '#host';
 import { settleEach } from '../batch.ts';
 import { EditMemory } from '../edit-memory.ts';
@@ -90,8 +91,8 @@ const UpdateFileResult = wire.named(
     applied: wire.uint32().describe('Operations applied, replacements without a match not counted; 0 when it failed.'),
     new_line_count: wire.uint64().describe('Lines of the file afterwards; 0 when it failed.'),
     matches: wire.uint64().optional().describe('Matches replaced by all replacements together; with these only.'),
-    note: z.string().optional().describe('Names the replacements that had no match.'),
     version: z.string().optional().describe('Stands for exactly the new content; for `expected_version`.'),
+    note: noteField,
     changes: z.array(FileChange).optional().describe('What was made, from the top; at most five places an operation.'),
     changes_truncated: z.boolean().optional().describe('True when not all that was made is in `changes`.'),
     error: z.string().nullish().describe('The failure as JSON text with `code` and `message`; absent on success.'),
@@ -147,18 +148,18 @@ async function update(file: UpdateFileSpec, target: JailEntry, context: CoderCon
 
   const version = versionAside(edited.text);
   const { new_line_count, ...echo } = tell(edited);
-  await changes.write(target, edited.text, { before });
-  const { unmatched, ...told } = tellMatches(counts);
-  return { applied: ops.length - unmatched, new_line_count, ...told, version: await version, ...echo };
+  const written = await changes.write(target, edited.text, { before });
+  const { unmatched, ...matched } = tellMatches(counts);
+  const applied = ops.length - unmatched.length;
+  const notes = unmatched.length > 0 ? [`no match for ${unmatched.join(', ')}`] : [];
+  return { applied, new_line_count, ...matched, version: await version, ...echo, ...withNotes(notes, written) };
 }
 
 /** What the answer says of replacements: how many matches, and which had none. */
 function tellMatches(counts: ReadonlyMap<number, number>) {
   const unmatched = [...counts].filter(([, count]) => count === 0).map(([number]) => `op ${number}`);
-  if (counts.size === 0) return { unmatched: 0 };
   const matches = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const note = unmatched.length > 0 && `no match for ${unmatched.join(', ')}`;
-  return { unmatched: unmatched.length, matches, ...(note && { note }) };
+  return { unmatched, ...(counts.size > 0 && { matches }) };
 }
 
 /** What the answer says of the new text. */

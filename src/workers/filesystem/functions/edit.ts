@@ -6,6 +6,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { noteField, withNotes } from '#file-functions';
 import { countLines, endsWithNewline, takeTurn, versionOf, type JailEntry } from '#host';
 import { defineAction } from '../action.ts';
 import { closestLines } from '../closest-lines.ts';
@@ -51,9 +52,9 @@ export const edit = defineAction({
     replacements: wire.uint32(),
     matches: wire.uint32().optional().describe('Occurrences that were in the file, counted up to 100001.'),
     lines: z.array(wire.uint64()).optional().describe('Lines that the first 20 replacements begin at.'),
-    note: z.string().optional().describe('Says that there were more occurrences than were replaced.'),
     preview: z.string().describe('Numbered lines around the first places that changed, as they are now.'),
     version: versionField,
+    note: noteField,
   }),
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F219', 'F220', 'F221'],
   examples: [{ path: 'README.md', old_string: 'teh', new_string: 'the' }],
@@ -96,23 +97,22 @@ async function editTarget(
   if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
 
   const after = replaceAt(before, found, layout);
-  await context.changes.write(target, after.text, { before });
+  const written = await context.changes.write(target, after.text, { before });
   const lines = await linesOf(
     after.text,
     after.places.slice(0, MAX_LINES_TOLD).map(({ start }) => start),
     scope,
   );
   const replacements = after.places.length;
-  const isPart = matches > replacements;
-  const note = `old_string was ${matches} times in the file; ${replacements} replaced, first at line ${lines[0]}. count: 0 replaces all`;
+  const partly = `old_string was ${matches} times in the file; ${replacements} replaced, first at line ${lines[0]}. count: 0 replaces all`;
   return {
     path,
     replacements,
     matches,
     lines,
-    ...(isPart && { note }),
     preview: previewPlaces(after.text, after.places),
     version: versionOf(after.text),
+    ...withNotes(matches > replacements ? [partly] : [], written),
   };
 }
 

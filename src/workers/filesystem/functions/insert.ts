@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { noteField } from '#file-functions';
 import { countLines, endsWithNewline, lineEnding, locateLines, versionOf } from '#host';
 import { defineAction } from '../action.ts';
 import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
@@ -36,6 +37,7 @@ export const insert = defineAction({
     total_lines: wire.uint64().describe('Lines of the file now.'),
     preview: z.string().describe('Numbered lines around those inserted, as they are now.'),
     version: versionField,
+    note: noteField,
   }),
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F221', 'F222'],
   examples: [{ path: 'README.md', line: 1, content: '<!-- draft -->' }],
@@ -55,7 +57,7 @@ export const insert = defineAction({
       const size = text.length;
       if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
 
-      await context.changes.write(target, text, { before });
+      const written = await context.changes.write(target, text, { before });
       return {
         path,
         line,
@@ -63,6 +65,7 @@ export const insert = defineAction({
         total_lines: countLines(text),
         preview: previewPlaces(text, [place]),
         version: versionOf(text),
+        ...written,
       };
     });
   },

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { noteField } from '#file-functions';
 import { HostError, versionOf, type JailEntry } from '#host';
 import { defineAction } from '../action.ts';
 import { expectedVersionField, readCurrent, versionField } from '../current-text.ts';
@@ -37,6 +38,7 @@ export const write = defineAction({
     bytes_written: wire.uint64(),
     created: z.boolean().describe('Whether there was no file before.'),
     version: versionField,
+    note: noteField,
   }),
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217', 'F221'],
   examples: [{ path: 'notes/today.md', content: '# Today\n', create_dirs: true }],
@@ -50,25 +52,26 @@ export const write = defineAction({
     return context.changes.onTarget(path, signal, async (target) => {
       if (size > limit) throw errors.fail('F213', { path: `/${target.relativePath}`, size, limit });
       if (expected_version !== undefined) await readCurrent(target, expected_version, context);
-      await writeTo(target, bytes, { parents: create_dirs }, context);
+      const written = await writeTo(target, bytes, { parents: create_dirs }, context);
       return {
         path: `/${target.relativePath}`,
         bytes_written: size,
         created: target.stat === undefined,
         version: versionOf(bytes),
+        ...written,
       };
     });
   },
 });
 
 /** What a write misses is the directory. */
-async function writeTo(
+function writeTo(
   target: JailEntry,
   bytes: Buffer,
   options: { parents: boolean },
   { changes }: FilesystemContext,
-): Promise<void> {
-  await changes.write(target, bytes, options).catch((error: unknown) => {
+): ReturnType<FilesystemContext['changes']['write']> {
+  return changes.write(target, bytes, options).catch((error: unknown) => {
     const isDirectoryMissing = error instanceof HostError && error.reason === 'missing' && !options.parents;
     if (!isDirectoryMissing) throw error;
     const problem = `the directory of /${target.relativePath} does not exist; create_dirs makes it`;

@@ -1,0 +1,13 @@
+/** What the caller should know of a change that was made. */
+import { z } from 'zod';
+
+export const noteField = z
+  .string()
+  .optional()
+  .describe('What to know of the change: what did not match, or hard links that keep the old content.');
+
+/** The field with every note there is; absent without one. */
+export function withNotes(notes: readonly string[], { note }: { note?: string }): { note?: string } {
+  const all = note === undefined ? notes : [...notes, note];
+  return all.length > 0 ? { note: all.join('; ') } : {};
+}
