@@ -30,11 +30,12 @@ export class HostGrep {
   readonly #regexes: RegexThreads;
   readonly #roots: SearchRoots;
 
-  constructor(jail: Jail, denied: DeniedPaths, regexes: RegexThreads) {
+  constructor(jail: Jail, denied: DeniedPaths, regexes: RegexThreads, { timeoutMs }: { timeoutMs?: number }) {
     this.#jail = jail;
     this.#regexes = regexes;
     this.#roots = new SearchRoots(jail, {
       maxFileBytes: MAX_FILE_BYTES,
+      timeoutMs,
       protectedGlobs: (root) => denied.globsFrom(root),
     });
   }

@@ -16,6 +16,7 @@ import { visitBelow } from './jail-list.ts';
 import type { Jail } from './jail.ts';
 import { RegexError, type RegexThreads } from './regex/index.ts';
 import { Turns } from './search/turns.ts';
+import { TimeLimit, TimeLimitError } from './time-limit.ts';
 
 /** Files of one call; each has its row in the answer. */
 const MAX_FILES = 100_000;
@@ -27,6 +28,9 @@ const NOTHING = Buffer.alloc(0);
 
 const TURN_MS = 5;
 
+/** What leaves one file as it was, and the others to be gone on with. */
+const OF_FILE = [HostError, FileFault, RegexError, TimeLimitError];
+
 type Edit = Omit<SedRequest, 'where'>;
 type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;
 
@@ -35,11 +39,18 @@ export class HostSed {
   readonly #changes: JailChanges;
   readonly #regexes: RegexThreads;
   readonly #maxBytes: number;
+  readonly #timeoutMs: number | undefined;
 
-  constructor(jail: Jail, changes: JailChanges, regexes: RegexThreads, { maxWriteBytes }: { maxWriteBytes: number }) {
+  constructor(
+    jail: Jail,
+    changes: JailChanges,
+    regexes: RegexThreads,
+    { maxWriteBytes, timeoutMs }: { maxWriteBytes: number; timeoutMs?: number },
+  ) {
     this.#jail = jail;
     this.#changes = changes;
     this.#regexes = regexes;
+    this.#timeoutMs = timeoutMs;
     this.#maxBytes = Math.min(maxWriteBytes, MAX_FILE_BYTES);
   }
 
@@ -48,7 +59,8 @@ export class HostSed {
     const files = 'files' in where ? where.files : await this.#found(where, { signal });
     if (files.length > MAX_FILES) throw new FileFault('bad-request', `more than ${MAX_FILES} files; name fewer`);
     if ('files' in where) await this.#check(files, turns);
-    const replace = this.#replacing(edit, signal);
+    using limit = new TimeLimit(this.#timeoutMs, signal);
+    const replace = this.#replacing(edit, limit.signal);
     await replace(NOTHING);
 
     const results: SedResult[] = [];
@@ -106,9 +118,8 @@ export class HostSed {
       const work = (target: JailEntry) => this.#replaceIn(target, replace);
       return { path, ...(await this.#changes.onTarget(path, signal, work)) };
     } catch (error) {
-      const isOfFile = error instanceof HostError || error instanceof FileFault || error instanceof RegexError;
-      if (!isOfFile) throw error;
-      return { path, replacements: 0, problem: error.message };
+      if (!OF_FILE.some((kind) => error instanceof kind)) throw error;
+      return { path, replacements: 0, problem: (error as Error).message };
     }
   }
 

@@ -50,6 +50,8 @@ export interface HostFileSystemOptions {
   isSynced?: boolean;
   /** What a file may become by replacements in it. */
   maxWriteBytes?: number;
+  /** Longest a search, and the replacements of one call, may take. */
+  searchTimeoutMs?: number;
   /** Entries of one listing. */
   maxListed?: number;
 }
@@ -65,12 +67,13 @@ export class HostFileSystem implements FileSystem {
   /** Throws `HostError` for a root that is not there. */
   constructor(options: HostFileSystemOptions) {
     const { roots, deniedPaths, mode, isSynced = true, maxWriteBytes = Infinity, maxListed = MAX_LISTED } = options;
+    const { searchTimeoutMs: timeoutMs } = options;
     this.#maxListed = maxListed;
     const denied = new DeniedPaths(deniedPaths);
     this.jail = openAbsoluteJail(roots, { mode, isProtected: denied.covers });
     this.#changes = new JailChanges(this.jail, { isSynced });
-    this.#grep = new HostGrep(this.jail, denied, this.#regexes);
-    this.#sed = new HostSed(this.jail, this.#changes, this.#regexes, { maxWriteBytes });
+    this.#grep = new HostGrep(this.jail, denied, this.#regexes, { timeoutMs });
+    this.#sed = new HostSed(this.jail, this.#changes, this.#regexes, { maxWriteBytes, timeoutMs });
   }
 
   async close(): Promise<void> {

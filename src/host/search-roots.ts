@@ -34,19 +34,25 @@ export function placeOfFile(path: string): SearchPlace {
   return { directory: dirname(path), includeGlobs, excludeGlobs: [], dialect: 'segments', isRecursive: false };
 }
 
+export interface SearchRootsOptions {
+  maxFileBytes: number;
+  /** Longest a search may take. */
+  timeoutMs?: number;
+  /** Over paths from one of the directories. */
+  protectedGlobs?: (root: string) => string[];
+}
+
 export class SearchRoots {
   readonly #jail: Jail;
   readonly #maxFileBytes: number;
+  readonly #timeoutMs: number | undefined;
   readonly #protectedGlobs: (root: string) => string[];
   readonly #engines = new Map<string, SearchEngine>();
 
-  /** `protectedGlobs` are over paths from one of the directories. */
-  constructor(
-    jail: Jail,
-    { maxFileBytes, protectedGlobs = () => [] }: { maxFileBytes: number; protectedGlobs?: (root: string) => string[] },
-  ) {
+  constructor(jail: Jail, { maxFileBytes, timeoutMs, protectedGlobs = () => [] }: SearchRootsOptions) {
     this.#jail = jail;
     this.#maxFileBytes = maxFileBytes;
+    this.#timeoutMs = timeoutMs;
     this.#protectedGlobs = protectedGlobs;
   }
 
@@ -98,6 +104,7 @@ export class SearchRoots {
       index: root === '/' ? 'off' : 'auto',
       indexMemoryBytes: INDEX_MEMORY_BYTES,
       maxFileBytes: this.#maxFileBytes,
+      timeoutMs: this.#timeoutMs,
     });
     this.#engines.set(root, engine);
     return engine;

@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os';
 
 import { FileFault } from '../file-fault.ts';
+import { TimeLimit } from '../time-limit.ts';
 import type { LineMatch } from './find-lines.ts';
 import { RegexError, ReplacedSizeError, ReplacementError } from './regex-error.ts';
 import type { Span } from './regex.ts';
@@ -40,7 +41,13 @@ export class RegexThreads {
   readonly #busy = new Set<RegexWorker>();
   /** In the order of arrival. */
   readonly #waiting = new Set<Job>();
+  readonly #timeoutMs: number | undefined;
   #isClosed = false;
+
+  /** `timeoutMs`: how long a task may be worked on. */
+  constructor({ timeoutMs }: { timeoutMs?: number } = {}) {
+    this.#timeoutMs = timeoutMs;
+  }
 
   /** Threads that are there now. */
   get size(): number {
@@ -106,7 +113,8 @@ export class RegexThreads {
 
   async #work({ task, signal, resolve, reject }: Job, worker: RegexWorker): Promise<void> {
     this.#busy.add(worker);
-    const [outcome] = await Promise.allSettled([worker.run(task, signal)]);
+    using limit = new TimeLimit(this.#timeoutMs, signal);
+    const [outcome] = await Promise.allSettled([worker.run(task, limit.signal)]);
     this.#busy.delete(worker);
     if (!worker.isEnded) this.#idle.push(worker);
     this.#dispatch();

@@ -9,7 +9,7 @@ import { RegexError } from '../regex/index.ts';
 import type { OpenWalkDir } from '../walk-dir.ts';
 import { FileSearch } from './file-search.ts';
 import { FindingsReader, FindingsWriter } from './findings.ts';
-import type { SearchAnswer } from './query.ts';
+import type { Progress, SearchAnswer } from './query.ts';
 import type { ScanClient, Task } from './scan-worker.ts';
 import { Segments, type Segment } from './segments.ts';
 import { Tally } from './tally.ts';
@@ -24,6 +24,7 @@ export interface ColdSurroundings {
   /** Work that is done before any process is woken. */
   readonly aloneMs: number;
   readonly signal: AbortSignal;
+  readonly progress: Progress;
 }
 
 const TURN_MS = 2;
@@ -45,6 +46,7 @@ export class ColdSearch implements ScanClient {
   readonly #scope: Scope;
   readonly #turns: Turns;
   readonly #signal: AbortSignal;
+  readonly #progress: Progress;
   readonly #tally: Tally;
   readonly #segments: Segments;
   readonly #given = new Map<number, Segment>();
@@ -55,7 +57,7 @@ export class ColdSearch implements ScanClient {
   #error: Error | undefined;
   #wake = () => {};
 
-  constructor(order: SearchOrder, scope: Scope, { openDir, pool, aloneMs, signal }: ColdSurroundings) {
+  constructor(order: SearchOrder, scope: Scope, { openDir, pool, aloneMs, signal, progress }: ColdSurroundings) {
     const { query } = order;
     this.order = order;
     this.#aloneUntil = performance.now() + aloneMs;
@@ -63,6 +65,7 @@ export class ColdSearch implements ScanClient {
     this.#openDir = openDir;
     this.#scope = scope;
     this.#signal = signal;
+    this.#progress = progress;
     this.#turns = new Turns(signal, TURN_MS);
     this.#tally = new Tally(query);
     this.#segments = new Segments([{ dir: scope.start }]);
@@ -82,6 +85,9 @@ export class ColdSearch implements ScanClient {
       }
       return this.#tally.answer;
     } finally {
+      const { filesSearched, contentMatches, pathMatches } = this.#tally.answer;
+      this.#progress.files = filesSearched;
+      this.#progress.matches = contentMatches.length + pathMatches.length;
       this.#pool.leave(this);
     }
   }

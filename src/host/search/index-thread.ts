@@ -61,7 +61,11 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
     marks,
     matcher: createMatcher(query, regex, loader.arena.memory),
     filter: loader.filters.of(globs),
-    isStopped: () => Atomics.load(stop, 0) !== 0,
+    // Asked before each file that is looked through, which tells how far it got.
+    isStopped() {
+      Atomics.add(stop, 1, 1);
+      return Atomics.load(stop, 0) !== 0;
+    },
   }).run(dir);
 }
 

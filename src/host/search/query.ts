@@ -51,5 +51,11 @@ export interface SearchAnswer {
   skipped: Skipped[];
 }
 
+/** How far a search got that was not done in time. */
+export interface Progress {
+  files: number;
+  matches: number;
+}
+
 /** No line or file name is longer than this without someone meaning harm. */
 export const MAX_PATTERN_BYTES = 65_536;

@@ -6,12 +6,13 @@
 import { toBytes, type ByteString } from '../byte-string.ts';
 import type { Jail, JailOpening } from '../jail.ts';
 import { realPath } from '../pin-by-path.ts';
+import { TimeLimit, TimeLimitError } from '../time-limit.ts';
 import { calledDirsBelow } from '../walk-dir-called.ts';
 import { walkDirsBelow, type OpenWalkDir } from '../walk-dir.ts';
 import { ColdSearch } from './cold-search.ts';
 import { FindingsReader, type Findings } from './findings.ts';
 import { compilePathFilter, type PathFilter, type PathGlobs } from './path-filter.ts';
-import type { Query, SearchAnswer } from './query.ts';
+import type { Progress, Query, SearchAnswer } from './query.ts';
 import type { SearchOrder, Workspace } from './scan-messages.ts';
 import { ScanPool } from './scan-pool.ts';
 import { Tally } from './tally.ts';
@@ -47,6 +48,8 @@ export interface SearchEngineOptions extends Pick<PathGlobs, 'protectedGlobs'> {
   readonly opening?: JailOpening;
   /** How long search processes are kept without a search. */
   readonly processesIdleMs?: number;
+  /** Longest a search may take; for ever when left out. */
+  readonly timeoutMs?: number;
   /** Files in a search from which on the index is worth it. */
   readonly indexFromFiles?: number;
   /** The same for a search by names, by the time it took. */
@@ -89,8 +92,23 @@ export class SearchEngine {
     }
   }
 
-  /** Throws `HostError` for the path, `GlobError` for a glob and `RegexError` for the pattern, in this order. */
+  /**
+   * Throws `HostError` for the path, `GlobError` for a glob and `RegexError` for the pattern, in this order, and
+   * `TimeLimitError` with how far it got.
+   */
   async search(request: SearchRequest, { signal }: { signal: AbortSignal }): Promise<SearchAnswer> {
+    const { timeoutMs } = this.#options;
+    using limit = new TimeLimit(timeoutMs, signal);
+    const progress: Progress = { files: 0, matches: 0 };
+    try {
+      return await this.#search(request, limit.signal, progress);
+    } catch (error) {
+      if (!limit.isBehind(error)) throw error;
+      throw new TimeLimitError(timeoutMs!, `: ${progress.files} files searched, ${progress.matches} matches`);
+    }
+  }
+
+  async #search(request: SearchRequest, signal: AbortSignal, progress: Progress): Promise<SearchAnswer> {
     const { path, query: given, respectGitignore: respectsGitignore = false, isRecursive = true, ...some } = request;
     const {
       protectedGlobs,
@@ -107,12 +125,12 @@ export class SearchEngine {
     const order = { id: ++lastSearchId, query, start, globs, respectsGitignore, isRecursive };
 
     const mayBeWarm = !respectsGitignore && isRecursive;
-    const warm = mayBeWarm ? await this.#index?.search(order, signal) : undefined;
+    const warm = mayBeWarm ? await this.#index?.search(order, signal, progress) : undefined;
     if (warm) return answerOf(warm, query, signal);
     if (isRootOfIndex) this.#canonical(path);
 
     const startedMs = performance.now();
-    const answer = await this.#read(order, accepts, signal);
+    const answer = await this.#read(order, accepts, { signal, progress });
     const tookLong = !query.wantsContent && performance.now() - startedMs >= indexFromMs;
     if (answer.filesSearched >= indexFromFiles || tookLong) this.#index?.start();
     return answer;
@@ -128,11 +146,15 @@ export class SearchEngine {
     this.#pool.close();
   }
 
-  #read(order: SearchOrder, accepts: PathFilter | undefined, signal: AbortSignal): Promise<SearchAnswer> {
-    const scope = { start: order.start, accepts, filter: walkFilterOf(order, this.#openDir) };
+  #read(
+    order: SearchOrder,
+    accepts: PathFilter | undefined,
+    scope: { signal: AbortSignal; progress: Progress },
+  ): Promise<SearchAnswer> {
+    const where = { start: order.start, accepts, filter: walkFilterOf(order, this.#openDir) };
     const { aloneMs = order.query.wantsContent ? ALONE_MS : NAMES_ALONE_MS } = this.#options;
-    const surroundings = { openDir: this.#openDir, pool: this.#pool, aloneMs, signal };
-    return new ColdSearch(order, scope, surroundings).run();
+    const surroundings = { openDir: this.#openDir, pool: this.#pool, aloneMs, ...scope };
+    return new ColdSearch(order, where, surroundings).run();
   }
 
   #canonical(path: string): ByteString {

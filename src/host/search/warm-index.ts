@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { RegexError } from '../regex/index.ts';
 import type { Findings } from './findings.ts';
 import type { FromIndex, IndexOptions, IndexOrder } from './index-messages.ts';
+import type { Progress } from './query.ts';
 import type { SearchOrder } from './scan-messages.ts';
 
 interface Waiting {
@@ -55,14 +56,15 @@ export class WarmIndex {
   }
 
   /** Undefined when reading the files is better. */
-  async search(order: SearchOrder, signal: AbortSignal): Promise<Findings | undefined> {
+  async search(order: SearchOrder, signal: AbortSignal, progress: Progress): Promise<Findings | undefined> {
     const worker = this.#worker;
     if (!worker || !this.#isReady || this.#waiting) return undefined;
 
     const { id } = order;
-    const stop = new Int32Array(new SharedArrayBuffer(4));
+    const stop = new Int32Array(new SharedArrayBuffer(8));
     const abort = () => {
       Atomics.store(stop, 0, 1);
+      progress.files = Atomics.load(stop, 1);
       setTimeout(() => this.#abandon(id), STOP_GRACE_MS).unref();
       this.#waiting?.reject(signal.reason as Error);
     };

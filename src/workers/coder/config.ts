@@ -23,6 +23,12 @@ export const configSchema = z.strictObject({
     .uint32()
     .default(4096)
     .describe('Bytes of a matching line that a search shows when the call does not say.'),
+  search_timeout_ms: wire
+    .uint32()
+    .min(1)
+    .max(2_147_483_647)
+    .default(20_000)
+    .describe('Longest a search, or one regex of an edit, may take, in milliseconds.'),
   index: z.enum(['auto', 'off']).default('auto').describe('Whether file contents are kept in memory between searches.'),
   index_memory_mb: wire.uint32().default(512).describe('Most memory that kept file contents may take.'),
   fsync: z.boolean().default(true).describe('Whether a write is on the disk before it is answered.'),

@@ -5,7 +5,7 @@
  * and a link that leads nowhere looks like one that leads out.
  */
 import { defineErrors, type Door, type Failure } from '#contract';
-import { HostError, pathHint, RegexError, ReplacementError, type HostReason, type Jail } from '#host';
+import { HostError, pathHint, RegexError, ReplacementError, TimeLimitError, type HostReason, type Jail } from '#host';
 
 export const errors = defineErrors({
   C210: {
@@ -72,6 +72,7 @@ export function translate(error: unknown, call?: { context: { jail: Jail }; door
   if (error instanceof RegexError || error instanceof ReplacementError) {
     return errors.fail('C210', { problem: error.message }, error);
   }
+  if (error instanceof TimeLimitError) return errors.fail('C216', { problem: error.message }, error);
   if (!(error instanceof HostError)) return undefined;
   const hint = call?.door ? pathHint(error, call.context.jail) : '';
   return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message + hint, hint }, error);

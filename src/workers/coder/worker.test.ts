@@ -21,6 +21,7 @@ test('an empty block is the shipped configuration', () => {
     list_max_page_size: 1000,
     search_default_max_matches: 1000,
     search_default_max_line_bytes: 4096,
+    search_timeout_ms: 20_000,
     index: 'auto',
     index_memory_mb: 512,
     fsync: true,

@@ -92,9 +92,10 @@ export function openCoder(config: CoderConfig, log: Log, way?: JailChoice): Code
       protectedGlobs: config.non_accessible_globs,
       maxFileBytes: config.max_read_bytes,
       index: config.index,
+      timeoutMs: config.search_timeout_ms,
       indexMemoryBytes: config.index_memory_mb * 2 ** 20,
     }),
-    regexes: new RegexThreads(),
+    regexes: new RegexThreads({ timeoutMs: config.search_timeout_ms }),
     defaultMaxMatches: config.search_default_max_matches,
     defaultMaxLineBytes: config.search_default_max_line_bytes,
   };

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 
+import { wire } from '#contract';
 import { parseSize } from './size-text.ts';
 
 export const configSchema = z.strictObject({
@@ -21,6 +22,12 @@ export const configSchema = z.strictObject({
     .default('100MB')
     .refine((size) => parseSize(size) !== undefined, 'must be bytes, or a number with B, KB, MB or GB such as "100MB"')
     .describe('Largest file that is read, searched, written or copied: bytes, or a number with B, KB, MB or GB.'),
+  search_timeout_ms: wire
+    .uint32()
+    .min(1)
+    .max(2_147_483_647)
+    .default(20_000)
+    .describe('Longest a search may take, in milliseconds.'),
   fsync: z.boolean().default(true).describe('Whether a change is on the disk before it is answered.'),
 });
 

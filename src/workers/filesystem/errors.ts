@@ -4,7 +4,7 @@
  * A failure is a result with `success: false`, so every row is answered with HTTP 200; the code is in `metadata`.
  */
 import { defineErrors, type Door, type Failure } from '#contract';
-import { GlobError, HostError, pathHint, RegexError, type HostReason, type Jail } from '#host';
+import { GlobError, HostError, pathHint, RegexError, TimeLimitError, type HostReason, type Jail } from '#host';
 
 export const errors = defineErrors({
   F210: {
@@ -107,6 +107,7 @@ const codeFor = {
 
 /** What needs no jail to be told. */
 export function translate(error: unknown): Failure | undefined {
+  if (error instanceof TimeLimitError) return errors.fail('F216', { problem: error.message }, error);
   if (!(error instanceof GlobError) && !(error instanceof RegexError)) return undefined;
   return errors.fail('F210', { problem: error.message }, error);
 }

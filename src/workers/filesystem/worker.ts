@@ -48,7 +48,7 @@ export function openFilesystem(config: FilesystemConfig, log: Log, mode?: JailMo
     changes,
     maxFileBytes,
     lineIndexes: new LineIndexes(),
-    search: new SearchRoots(jail, { maxFileBytes }),
+    search: new SearchRoots(jail, { maxFileBytes, timeoutMs: config.search_timeout_ms }),
   };
 }
 

@@ -40,6 +40,10 @@ const fsSchema = z.strictObject({
     .uint64()
     .default(16_777_216)
     .describe('Largest file that is written, in bytes; 0 for no limit.'),
+  search_timeout_ms: timerMs()
+    .min(1)
+    .default(20_000)
+    .describe('Longest a grep, and the replacements of a sed, may take, in milliseconds.'),
   denylist_paths: z
     .array(z.string())
     .default(['/etc/passwd', '/etc/shadow'])

@@ -12,6 +12,7 @@ import {
   pathHint,
   RegexError,
   ReplacementError,
+  TimeLimitError,
   SpawnError,
   type FaultReason,
   type HostReason,
@@ -105,6 +106,7 @@ export function translate(
   }
   if (error instanceof SpawnError) return errors.fail('S216', { problem: `host exec: ${error.message}` }, error);
   if (error instanceof FileFault) return errors.fail(codeForFault[error.reason], { problem: error.message }, error);
+  if (error instanceof TimeLimitError) return errors.fail('S216', { problem: error.message }, error);
   if (error instanceof RegexError) return errors.fail('S217', { problem: error.message }, error);
   if (error instanceof ReplacementError || error instanceof GlobError) {
     return errors.fail('S210', { problem: error.message }, error);

@@ -14,10 +14,15 @@ export interface ShellFiles extends FileContext {
 /** `root` is the canonical host_root, or `/`. */
 export function openFiles(
   root: string,
-  { max_read_bytes, max_write_bytes, denylist_paths }: ShellConfig['fs'],
+  { max_read_bytes, max_write_bytes, denylist_paths, search_timeout_ms }: ShellConfig['fs'],
 ): ShellFiles {
   const maxWriteBytes = max_write_bytes || Infinity;
-  const files = new HostFileSystem({ roots: [root], deniedPaths: denylist_paths, maxWriteBytes });
+  const files = new HostFileSystem({
+    roots: [root],
+    deniedPaths: denylist_paths,
+    maxWriteBytes,
+    searchTimeoutMs: search_timeout_ms,
+  });
   const openReads = new OpenReads();
   return {
     files,

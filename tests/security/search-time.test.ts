@@ -1,0 +1,129 @@
+/**
+ * A short regex that takes minutes, sent to everything that runs regexes of callers: each ends by its own limit, tells
+ * how far it got and changes nothing. Nobody else gives up: the caller waits for as long as it takes.
+ */
+import { readFileSync } from 'node:fs';
+
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import { openJail, SearchEngine } from '#host';
+import { serveWorker, tempDir, type ServedWorker, type TempDir } from '#testing';
+import { coder } from '#workers/coder';
+import { filesystem } from '#workers/filesystem';
+import { shell } from '#workers/shell';
+
+/** Short, and after every byte in hundreds of states that it never was in before. */
+const SLOW = 'quick|A[AB]{900}C';
+const LINE = noise(4_000_000);
+
+/** As and Bs without a pattern, the same each time. */
+function noise(length: number): string {
+  const bytes = Buffer.alloc(length);
+  for (let i = 0, x = 1; i < length; i++) {
+    x = (x * 1_103_515_245 + 12_345) & 0x7fffffff;
+    bytes[i] = (x >> 16) & 1 ? 65 : 66;
+  }
+  return bytes.toString('latin1');
+}
+
+const TIMEOUT_MS = 1000;
+/** Far less than the pattern takes, and far more than the limit. */
+const PATIENCE_MS = 8000;
+
+let dir: TempDir;
+let workers: Record<'coder' | 'filesystem' | 'shell', ServedWorker>;
+
+beforeAll(async () => {
+  dir = await tempDir({ 'a/slow.txt': `${LINE}\n`, 'a/quick.txt': 'quick\n', 'a/zlast.txt': 'quick\n' });
+  const limit = { search_timeout_ms: TIMEOUT_MS };
+  workers = {
+    coder: await serveWorker(coder, { base_path: dir.root, fsync: false, ...limit }),
+    filesystem: await serveWorker(filesystem, { paths: [dir.root], ...limit }),
+    shell: await serveWorker(shell, { fs: { host_root: dir.root, ...limit } }),
+  };
+});
+afterAll(async () => {
+  for (const worker of Object.values(workers)) await worker[Symbol.asyncDispose]();
+  await dir[Symbol.asyncDispose]();
+});
+
+const IN_TIME = `not done after ${TIMEOUT_MS} ms`;
+
+/** What became of a call: its result or its failure as text. */
+async function outcome(worker: keyof typeof workers, id: string, payload: object): Promise<string> {
+  const calling = workers[worker].call(id, payload, { timeoutMs: PATIENCE_MS });
+  return calling.then(JSON.stringify, (error: unknown) => {
+    const { code, message } = error as Error & { code?: string };
+    return `${code} ${message}`;
+  });
+}
+
+test('coder::search', async () => {
+  const reply = await outcome('coder', 'coder::search', { query: SLOW, regex: true });
+  expect(reply).toMatch(new RegExp(`^C216 ${IN_TIME}: \\d+ files searched, \\d+ matches; .* raise search_timeout_ms$`));
+});
+
+test('a search in the index, which had done all files but the one', async () => {
+  const many = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`a/many/${i}.txt`, 'text\n']));
+  await using own = await tempDir({ ...many, 'a/zslow.txt': `${LINE}\n` });
+  const engine = new SearchEngine(openJail(own.root), {
+    ...{ root: own.root, protectedGlobs: [], index: 'auto', indexMemoryBytes: 2 ** 26, maxFileBytes: 2 ** 24 },
+    timeoutMs: 3000,
+  });
+  const search = (pattern: string, isRegex: boolean) => {
+    const query = { pattern, isRegex, ignoreCase: false, wantsContent: true, wantsPaths: false, maxMatches: 9 };
+    const request = { query: { ...query, maxLineBytes: 99, contextLines: 0 }, path: '.', includeGlobs: [] };
+    return engine.search({ ...request, excludeGlobs: [] }, new AbortController());
+  };
+  try {
+    await vi.waitFor(
+      async () => {
+        await search('nothing', false);
+        expect(engine.isWarm).toBe(true);
+      },
+      { timeout: 15_000, interval: 100 },
+    );
+    await expect(search(SLOW, true)).rejects.toThrow('not done after 3000 ms: 401 files searched, 0 matches; ');
+  } finally {
+    engine.close();
+  }
+});
+
+test('filesystem::grep', async () => {
+  const reply = await outcome('filesystem', 'filesystem::grep', { pattern: SLOW });
+  expect(reply).toContain(`"metadata":{"code":"F216"}`);
+  expect(reply).toContain(`${IN_TIME}: `);
+});
+
+test('shell::fs::grep', async () => {
+  const reply = await outcome('shell', 'shell::fs::grep', { path: dir.root, pattern: SLOW, recursive: true });
+  expect(reply).toMatch(new RegExp(`^S216 ${IN_TIME}: \\d+ files searched`));
+});
+
+test('coder::update-file changes nothing', async () => {
+  const ops = [{ op: 'replace', pattern: SLOW, replacement: '' }];
+  const reply = await outcome('coder', 'coder::update-file', { files: [{ path: 'a/slow.txt', ops }] });
+  expect(reply).toContain('C216');
+  expect(reply).toContain(IN_TIME);
+  expect(readFileSync(dir.path('a/slow.txt'), 'utf8')).toBe(`${LINE}\n`);
+});
+
+test('shell::fs::sed tells of every file whether it was done', async () => {
+  const files = ['a/quick.txt', 'a/slow.txt', 'a/zlast.txt'].map((name) => dir.path(name));
+  const reply = await outcome('shell', 'shell::fs::sed', { files, pattern: SLOW, replacement: 'b' });
+  const { results } = JSON.parse(reply) as { results: { success: boolean; error?: string }[] };
+  expect(results.map(({ success, error }) => [success, error?.startsWith(IN_TIME)])).toEqual([
+    [true, undefined],
+    [false, true],
+    [false, true],
+  ]);
+  expect(['a/quick.txt', 'a/slow.txt', 'a/zlast.txt'].map((name) => readFileSync(dir.path(name), 'utf8'))).toEqual([
+    'b\n',
+    `${LINE}\n`,
+    'quick\n',
+  ]);
+});
+
+test('a search that is quick is not held up afterwards', async () => {
+  expect(await outcome('coder', 'coder::search', { query: 'a/quic.', regex: true })).toContain('quick.txt');
+});
