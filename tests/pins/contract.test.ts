@@ -14,6 +14,7 @@ import { engineUrl } from '../../src/cli/engine-address.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { listenOptions } from '../../src/cli/listen-options.ts';
 import { availableWorkers } from '../../src/cli/workers.ts';
+import { SHIPPED_RULES } from '../../src/workers/shell/shipped-rules.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Record<
   string,
@@ -211,7 +212,7 @@ test('the configuration keys of every worker and their defaults', () => {
         '\\b(node|python3?)\\b[^|;&]*\\s-(e|c)\\b',
         '\\bnpm\\b[^|;&]*\\brun\\b',
       ],
-      rules: [],
+      rules: SHIPPED_RULES,
       max_concurrent_jobs: 16,
       job_retention_secs: 3600,
       fs: {
@@ -225,6 +226,18 @@ test('the configuration keys of every worker and their defaults', () => {
       sandbox: { enabled: true },
     },
   });
+});
+
+test('whom the shipped rules narrow', () => {
+  expect(SHIPPED_RULES.map(({ program, decision }) => `${decision} ${program}`)).toEqual([
+    'deny sort',
+    'deny uniq',
+    'deny uniq',
+    'deny date',
+    'deny date',
+    'deny date',
+    'deny hostname',
+  ]);
 });
 
 test('what every key takes from the workspace', () => {

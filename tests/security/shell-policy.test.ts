@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
@@ -290,6 +290,65 @@ describe('flags that make a harmless program start others or write', () => {
   });
 });
 
+describe('the shipped rules stop what programs of the shipped allowlist can do besides looking', () => {
+  /** Enough that sort writes some of it to the disk, and so starts what compresses it. */
+  const sorting = ['--compress-program=./planted', '-S', '1', 'many'];
+  const many = Array.from({ length: 20_000 }, (_, i) => `${i * 7919}\n`).join('');
+  const planted = { content: '#!/bin/sh\ntouch ran\nexec cat\n', mode: 0o755 };
+
+  test.runIf(process.platform === 'linux')('a planted program runs without them, and with them does not', async () => {
+    await using own = await tempDir({ many, planted });
+    for (const [config, isRun] of [
+      [{ rules: [] }, true],
+      [{}, false],
+    ] as const) {
+      rmSync(own.path('ran'), { force: true });
+      await using worker = await serveWorker(shell, { fs: { host_root: own.root }, working_dir: own.root, ...config });
+      const calling = worker.call('shell::exec', { command: 'sort', args: sorting });
+      const outcome = await calling.then(() => 'done', String);
+      expect([existsSync(own.path('ran')), outcome.includes('refused by rule')]).toEqual([isRun, !isRun]);
+    }
+  });
+
+  const attacks = [
+    ...['sort -o ran many', 'sort -uoran many', 'sort many -o ran', 'sort --output ran many', 'sort --outp=ran many'],
+    ...['sort --compress-program=sh many', 'sort --co sh many', 'sort -nro ran many', 'sort -zmo ran many'],
+    ...['uniq many ran', 'uniq -c many ran', 'uniq many -c ran', 'uniq 1 ran', 'uniq - ran', 'uniq -- many -ran'],
+    ...['uniq -f 1 many ran', 'uniq -f1 -- many ran', `uniq '' ran`],
+    ...[
+      'date -s 2020-01-01',
+      'date -us 2020-01-01',
+      'date -Rus x',
+      'date --set=2020-01-01',
+      'date --s x',
+      'date -u -sx',
+    ],
+    ...['date 01010000', 'date 0101000020', 'date 010100002020', 'date 010100002020.30', 'date -u 01010000'],
+    ...['date -- 01010000', 'date +%s 01010000', 'date -R 01010000', 'date -d now 01010000', 'date --utc 01010000'],
+    ...['hostname evil', 'hostname -b evil', 'hostname -F many', 'hostname -fbF many', 'hostname --file=many'],
+    ...['hostname --boot', 'hostname -- evil', 'hostname -v evil', 'hostname -y evil', 'hostname -f evil'],
+  ];
+  test.each(attacks)('%s', async (command) => {
+    await using worker = await shipped();
+    expect(await attempt(worker, { command })).toMatch(/^command '\w+' refused by rule: /);
+    // The same words one by one, and the program by its path.
+    const [program, ...args] = command.replaceAll(`''`, '').split(' ');
+    expect(await attempt(worker, { command: program, args })).toMatch(/refused by rule: /);
+  });
+
+  test.each([
+    ...['sort -t o -k 2 many', 'sort -to many', 'sort --check=quiet many', 'sort -rn many'],
+    ...['uniq -c many', 'uniq -f1 many', 'uniq --group=append many'],
+    ...['date', 'date -Is', 'date -d 20200101', 'date --date 20200101', 'date -ud now', 'date +%s', 'date -r many'],
+    ...['hostname', 'hostname -f', 'hostname -I'],
+  ])('and not %s', async (command) => {
+    dir.add({ many: '1 1\n2 2\n' });
+    await using worker = await shipped();
+    const reply = await worker.call<Reply>('shell::exec', { command });
+    expect(reply.exit_code).toBeLessThan(2);
+  });
+});
+
 describe('nothing but a sandbox stops', () => {
   const readme = readFileSync(new URL('../../src/workers/shell/README.md', import.meta.url), 'utf8');
 
@@ -307,8 +366,8 @@ describe('nothing but a sandbox stops', () => {
       guarded('node'),
     ],
     ['env from starting another program', { command: 'env', args: ['sh', '-c', 't=tou; ${t}ch made'] }, guarded('env')],
-    ['sort, which is shipped as allowed, from writing a file', { command: 'sort -o made /dev/null' }, {}],
-    ['uniq, which is shipped as allowed, from writing a file', { command: 'uniq /dev/null made' }, {}],
+    ['sort from writing a file, without the shipped rules', { command: 'sort -o made /dev/null' }, { rules: [] }],
+    ['uniq from writing a file, without the shipped rules', { command: 'uniq /dev/null made' }, { rules: [] }],
   ])('%s', async (_, payload, config) => {
     await using own = await tempDir();
     await using worker = await serveWorker(shell, { fs: { host_root: own.root }, ...config });

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { SHIPPED_RULES } from './shipped-rules.ts';
 
 /** A Node timer above this fires at once. */
 const LONGEST_TIMER_MS = 2_147_483_647;
@@ -105,7 +106,7 @@ export const configSchema = z.strictObject({
     .describe('Rust regexes over the words joined by spaces. A tripwire for honest mistakes, not a boundary.'),
   rules: z
     .array(ruleSchema)
-    .default([])
+    .default(SHIPPED_RULES)
     .describe('Narrows what allowed programs may be called with, with examples that are checked at the start.'),
   max_concurrent_jobs: wire.uint32().default(16).describe('Background jobs that may run at once.'),
   job_retention_secs: wire
