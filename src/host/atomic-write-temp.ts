@@ -51,7 +51,7 @@ async function sweep(entry: JailEntry, id: string): Promise<void> {
   try {
     const names = await entry.act((at) => list(at, 'latin1'), '.' as ByteString);
     for (const name of names) {
-      if (!FORM.test(name)) continue;
+      if (!isTempName(name)) continue;
       const temp = entry.beside(name as ByteString);
       if (temp.stat && isLeft(name, temp.stat)) await removeMade(temp);
     }
@@ -62,7 +62,12 @@ async function sweep(entry: JailEntry, id: string): Promise<void> {
   }
 }
 
-function isLeft(name: string, stat: Stats): boolean {
+export function isTempName(name: string): boolean {
+  return FORM.test(name);
+}
+
+/** Whether nobody is writing it any more. */
+export function isLeft(name: string, stat: Stats): boolean {
   if (!stat.isFile() && !stat.isDirectory()) return false;
   const [, space, pid] = FORM.exec(name)!;
   return stat.mtimeMs < Date.now() - LIVE_MS || (space === PID_SPACE && !isAlive(Number(pid)));

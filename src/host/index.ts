@@ -32,6 +32,7 @@ export { firstNames } from './first-names.ts';
 export { FolderNames } from './folder-names.ts';
 export { GlobError } from './glob-syntax.ts';
 export { compileGlobs, type GlobDialectName } from './globs.ts';
+export { sweepSoon } from './sweep-leftovers.ts';
 export { TimeLimitError } from './time-limit.ts';
 export { HostError, type HostReason } from './host-error.ts';
 export { readImage } from './image-file.ts';

@@ -1,10 +1,10 @@
 /**
  * Edits files for ever, until it is killed. Says `ready` when it begins.
  *
- * Arguments: the folder of the built sources, the workspace, and how many edits to make. Each file is given
+ * Arguments: the folder of the built sources and the workspace. Each file is given
  * another length and letter every time, closed by its length, so that half a file is seen as such.
  */
-const [folder, workspace, edits] = process.argv.slice(2);
+const [folder, workspace] = process.argv.slice(2);
 const { openJail } = await import(`${folder}/host/jail.js`);
 const { JailChanges } = await import(`${folder}/host/jail-changes.js`);
 
@@ -12,7 +12,7 @@ const changes = new JailChanges(openJail(workspace), { isSynced: true });
 const { signal } = new AbortController();
 process.send?.('ready');
 
-for (let edit = 0; edit < Number(edits); edit++) {
+for (let edit = 0; ; edit++) {
   const path = `d${edit % 3}/f${edit % 7}.txt`;
   const length = 1 + Math.floor(Math.random() * 300_000);
   const letter = String.fromCharCode(97 + (edit % 26));
@@ -20,4 +20,3 @@ for (let edit = 0; edit < Number(edits); edit++) {
     changes.write(target, Buffer.from(`${letter.repeat(length)}\n${length}\n`), { parents: true }),
   );
 }
-process.disconnect?.();

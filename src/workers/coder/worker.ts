@@ -14,6 +14,7 @@ import {
   openJail,
   RegexThreads,
   SearchEngine,
+  sweepSoon,
   type Jail,
   type JailChoice,
 } from '#host';
@@ -25,6 +26,8 @@ export const MAX_TREE_NODES = 50_000;
 
 export interface CoderContext {
   jail: Jail;
+  /** Cleans up after processes that were killed. */
+  sweep: Disposable;
   /** The one way to change files. */
   changes: JailChanges;
   /** Whether a path from base_path is protected; the jail itself refuses to open such a file. */
@@ -60,7 +63,8 @@ export const coder = defineWorker({
   },
   translate,
   open: openCoder,
-  close: async ({ search, regexes }) => {
+  close: async ({ search, regexes, sweep }) => {
+    sweep[Symbol.dispose]();
     search.close();
     await regexes.close();
   },
@@ -74,6 +78,7 @@ export function openCoder(config: CoderConfig, log: Log, way?: JailChoice): Code
 
   return {
     jail,
+    sweep: sweepSoon(jail),
     changes: new JailChanges(jail, { isSynced: config.fsync }),
     isProtected,
     // What is read becomes text, and this is the longest there is.

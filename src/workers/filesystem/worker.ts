@@ -1,6 +1,15 @@
 /** The filesystem worker: constraints, failures and the jail that its actions work in. */
 import { ConfigError, defineWorker, type Log } from '#contract';
-import { HostError, JailChanges, LineIndexes, openAbsoluteJail, SearchRoots, type Jail, type JailMode } from '#host';
+import {
+  HostError,
+  JailChanges,
+  LineIndexes,
+  openAbsoluteJail,
+  SearchRoots,
+  sweepSoon,
+  type Jail,
+  type JailMode,
+} from '#host';
 import { configSchema, type FilesystemConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
 import { parseSize } from './size-text.ts';
@@ -8,6 +17,8 @@ import { parseSize } from './size-text.ts';
 export interface FilesystemContext {
   /** Paths in it are absolute; a relative one starts at the first allowed path. */
   jail: Jail;
+  /** Cleans up after processes that were killed. */
+  sweep: Disposable;
   /** The one way to change files. */
   changes: JailChanges;
   maxFileBytes: number;
@@ -32,7 +43,10 @@ export const filesystem = defineWorker({
   translate,
   failedResult: ({ code, message, extra }) => ({ success: false, error: message, metadata: { code, ...extra } }),
   open: openFilesystem,
-  close: ({ search }) => search.close(),
+  close({ search, sweep }) {
+    sweep[Symbol.dispose]();
+    search.close();
+  },
 });
 
 /** The mode is the best one the system offers unless it is given. */
@@ -45,6 +59,7 @@ export function openFilesystem(config: FilesystemConfig, log: Log, mode?: JailMo
   const maxFileBytes = parseSize(config.max_file_size)!;
   return {
     jail,
+    sweep: sweepSoon(jail),
     changes,
     maxFileBytes,
     lineIndexes: new LineIndexes(),

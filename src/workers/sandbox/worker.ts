@@ -44,10 +44,12 @@ async function openSandboxes(config: SandboxConfig, log: Log): Promise<SandboxCo
     log.warn('iii-sandbox.image_allowlist is empty: no image may be used, so no sandbox can be created');
   if (config.egress.allow.length === 0)
     log.warn('iii-sandbox.egress.allow is empty: sandboxes reach no host, also with network: true');
+  const images = openImages(config, log);
+  images.sweep();
   return {
     config,
     backends: new BackendChoice(ladder, config, log),
-    images: openImages(config, log),
+    images,
     sandboxes: new Sandboxes(config, log),
     openReads: new OpenReads(),
   };

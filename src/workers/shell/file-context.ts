@@ -1,6 +1,6 @@
 /** What the file operations of this host work with: the files below fs.host_root, and the limits of the configuration. */
 import { OpenReads, type FileContext } from '#file-functions';
-import { HostFileSystem } from '#host';
+import { HostFileSystem, sweepSoon } from '#host';
 import type { ShellConfig } from './config.ts';
 
 /** How long a write waits for the next bytes. */
@@ -24,6 +24,7 @@ export function openFiles(
     searchTimeoutMs: search_timeout_ms,
   });
   const openReads = new OpenReads();
+  const sweep = sweepSoon(files.jail);
   return {
     files,
     maxReadBytes: max_read_bytes || Infinity,
@@ -31,6 +32,7 @@ export function openFiles(
     idleMs: IDLE_MS,
     openReads,
     async close() {
+      sweep[Symbol.dispose]();
       openReads.close();
       await files.close();
     },

@@ -196,6 +196,16 @@ export class ImageStore {
     rmSync(join(this.#holdsDir(digest), OWN_MARK), { force: true });
   }
 
+  /** Forgets what processes that died held. */
+  removeDeadHolds(): void {
+    const holds = join(this.dir, 'holds');
+    for (const digest of namesIn(holds)) {
+      for (const mark of namesIn(join(holds, digest))) {
+        if (!isAlive(mark)) rmSync(join(holds, digest, mark), { force: true });
+      }
+    }
+  }
+
   /** By any living process. */
   isHeld(digest: string): boolean {
     return namesIn(this.#holdsDir(digest)).some(isAlive);

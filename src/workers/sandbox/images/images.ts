@@ -99,6 +99,11 @@ export class Images {
     return pruneImages(this.#store, options);
   }
 
+  /** Takes away what processes that died left, as far as that takes no time. */
+  sweep(): void {
+    this.#store.removeDeadHolds();
+  }
+
   /** From now on no process prunes the image. */
   hold(digest: string): void {
     this.#store.hold(digest);

@@ -14,7 +14,7 @@ test('a group has the limits of its sandbox, memory and disk together', async ()
   const limiter = CgroupV2Limiter.open(dir.root, '/nowhere');
   const [entrance] = limiter!.make('one', LIMITS).entrances;
 
-  expect(entrance).toMatch(/\/workcell-sandboxes\/workcell-sandbox\.\d+-\d+\.one\/cgroup\.procs$/);
+  expect(entrance).toMatch(/\/workcell-sandboxes\/workcell-sandbox\.\d+-\d+\.\d+\.one\/cgroup\.procs$/);
   const set = (file: string) => readFileSync(entrance!.replace('cgroup.procs', file), 'utf8');
   expect(['memory.max', 'pids.max', 'cpu.max'].map(set)).toEqual(['1610612736', '100', '150000 100000']);
   expect(readFileSync(dir.path('cgroup.subtree_control'), 'utf8')).toBe('+memory +pids +cpu');
