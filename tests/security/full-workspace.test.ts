@@ -1,0 +1,100 @@
+/**
+ * A workspace without room and one that is mounted read-only: every change is refused with what the system said, the old
+ * file stays whole, and nothing half-written is left.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { run, tempDir, type TempDir } from '#testing';
+import { coder } from '#workers/coder';
+import { filesystem } from '#workers/filesystem';
+import { shell } from '#workers/shell';
+
+const SIZE_BYTES = 256 * 1024;
+const MORE = 'x'.repeat(2 * SIZE_BYTES);
+
+const canMount = process.getuid?.() === 0 && process.platform === 'linux' && mayMount();
+
+let dir: TempDir;
+beforeEach(async () => {
+  dir = await tempDir({ 'ws/': '' });
+  if (canMount) mount(['-t', 'tmpfs', '-o', `size=${SIZE_BYTES}`, 'tmpfs', dir.path('ws')]);
+});
+afterEach(async () => {
+  if (canMount) spawnSync('umount', ['-l', dir.path('ws')]);
+  await dir[Symbol.asyncDispose]();
+});
+
+/** Every way to make or change a file. */
+const changes = (root: string, content: string) =>
+  [
+    [coder, 'coder::create-file', { files: [{ path: 'new.txt', content }] }],
+    [coder, 'coder::create-file', { files: [{ path: 'a.txt', content, overwrite: true }] }],
+    [coder, 'coder::create-file', { files: [{ path: 'x/y/new.txt', content }] }],
+    [
+      coder,
+      'coder::update-file',
+      { files: [{ path: 'a.txt', ops: [{ op: 'update_lines', from_line: 1, to_line: 1, content }] }] },
+    ],
+    [filesystem, 'filesystem::write', { path: `${root}/a.txt`, content }],
+    [filesystem, 'filesystem::edit', { path: `${root}/a.txt`, old_string: 'old', new_string: content }],
+    [filesystem, 'filesystem::insert', { path: `${root}/a.txt`, line: 1, content }],
+    [shell, 'shell::fs::write', { path: `${root}/a.txt`, content }],
+    [shell, 'shell::fs::sed', { files: [`${root}/a.txt`], pattern: 'old', replacement: content }],
+  ] as const;
+
+/** What every change answered, as text. */
+async function outcomes(root: string, content: string): Promise<string[]> {
+  const config: Record<string, Record<string, unknown>> = {
+    coder: { base_path: root },
+    filesystem: { paths: [root] },
+    shell: { fs: { host_root: root } },
+  };
+  const told: string[] = [];
+  for (const [worker, id, payload] of changes(root, content)) {
+    const fn = worker.functions.find((each) => each.id === id) as Parameters<typeof run>[0];
+    told.push(await run(fn, payload, config[worker.name]!).then(JSON.stringify, String));
+  }
+  return told;
+}
+
+describe.skipIf(!canMount)('a change is refused and leaves what was there', () => {
+  test('without room', async () => {
+    const root = dir.path('ws');
+    writeFileSync(`${root}/a.txt`, 'old\n');
+    for (const told of await outcomes(root, MORE)) expect(told).toContain('ENOSPC');
+    expect(readFileSync(`${root}/a.txt`, 'utf8')).toBe('old\n');
+    expect(readdirSync(root, { recursive: true }).filter((name) => String(name).includes('.workcell-'))).toEqual([]);
+  });
+
+  test('in a copy without room', async () => {
+    const root = dir.path('ws');
+    mkdirSync(`${root}/tree`);
+    writeFileSync(`${root}/tree/a`, 'x'.repeat(SIZE_BYTES * 0.6));
+    const cp = filesystem.functions.find(({ id }) => id === 'filesystem::cp') as Parameters<typeof run>[0];
+    const asked = { source: `${root}/tree`, destination: `${root}/copy`, recursive: true };
+    expect(JSON.stringify(await run(cp, asked, { paths: [root] }))).toContain('ENOSPC');
+    expect(readdirSync(root)).toEqual(['tree']);
+  });
+
+  test('read-only', async () => {
+    const root = dir.path('ws');
+    writeFileSync(`${root}/a.txt`, 'old\n');
+    mount(['-o', 'remount,ro', root]);
+    for (const told of await outcomes(root, 'new')) expect(told).toContain('EROFS');
+    expect(readFileSync(`${root}/a.txt`, 'utf8')).toBe('old\n');
+    expect(readdirSync(root)).toEqual(['a.txt']);
+  });
+});
+
+function mount(args: string[]): void {
+  const { status, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+}
+
+/** A container may be root and not be allowed to. */
+function mayMount(): boolean {
+  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+}
