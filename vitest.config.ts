@@ -27,7 +27,10 @@ const together = {
 };
 
 /** Every case of sandboxes, on each backend that these files do not run on by themselves. */
-const sandboxCases = ['src/workers/sandbox/functions/**/*.test.ts', 'tests/security/sandbox-{callers,escape}.test.ts'];
+const sandboxCases = [
+  'src/workers/sandbox/functions/**/*.test.ts',
+  'tests/security/sandbox-{callers,escape,memory}.test.ts',
+];
 const backends = {
   gvisor: [...sandboxCases, 'tests/security/sandbox-limits.test.ts', 'tests/spec/guest-file-system.test.ts'],
   qemu: sandboxCases,

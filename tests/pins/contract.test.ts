@@ -171,6 +171,8 @@ test('the configuration keys of every worker and their defaults', () => {
       image_allowlist: ['python', 'node'],
       default_idle_timeout_secs: 300,
       max_concurrent_sandboxes: 32,
+      max_sandbox_percent: 50,
+      max_total_percent: 80,
       default_cpus: 1,
       default_memory_mb: 512,
       per_image_caps: {},

@@ -21,6 +21,9 @@ const customImages = z.record(z.string(), z.string().min(1)).superRefine((images
   }
 });
 
+/** More than 100 promises more than there is. */
+const percent = wire.uint32().min(1).max(1000);
+
 export const configSchema = z.strictObject({
   auto_install: z
     .boolean()
@@ -35,6 +38,14 @@ export const configSchema = z.strictObject({
     .default(300)
     .describe('Seconds without a call after which a sandbox is stopped.'),
   max_concurrent_sandboxes: wire.uint32().default(32).describe('Most sandboxes alive at once.'),
+  max_sandbox_percent: percent
+    .default(50)
+    .describe(
+      'The part of the host that one sandbox may ask for: of its processors, and of its memory for memory_mb and disk_mb.',
+    ),
+  max_total_percent: percent
+    .default(80)
+    .describe('The part of the memory of the host that memory_mb and disk_mb of all sandboxes may take together.'),
   default_cpus: wire.uint32().default(1).describe('Processors of a sandbox when the call does not say.'),
   default_memory_mb: wire.uint32().default(512).describe('Memory of a sandbox in MiB when the call does not say.'),
   per_image_caps: z

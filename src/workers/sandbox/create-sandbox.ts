@@ -3,8 +3,6 @@
  *
  * Everything that can be refused without work is refused before any work.
  */
-import { availableParallelism, totalmem } from 'node:os';
-
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
@@ -17,9 +15,6 @@ import { ImageError, type PreparedImage } from './images/index.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { ProgressChannel } from './progress-channel.ts';
 import type { SandboxContext } from './worker.ts';
-
-/** Processors that a sandbox may ask for, for each that the host has: a share that is never reached does no harm. */
-const CPUS_PER_PROCESSOR = 4;
 
 /** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
 export const shapeFields = {
@@ -53,21 +48,33 @@ export function createSandbox(wanted: WantedSandbox, context: SandboxContext, sc
   return sandboxes.withPlace(async () => {
     requireAllowed(wanted.image, context);
     const size = sizeOf(wanted, config);
-    requireOnHost(wanted);
     const env = readEnv(wanted.env);
     const egress = egressOf(wanted, config);
-    const chosen = await backends.choose(scope.signal);
-    const image = await prepareImage(wanted, context, scope);
-    context.images.hold(image.digest);
-    const made = {
-      name: wanted.name,
-      shape: { ...size, image },
-      idleTimeoutMs: (wanted.idle_timeout_secs ?? config.default_idle_timeout_secs) * 1000,
-      env,
-      egress,
-      onGone: () => context.images.release(image.digest),
+    const giveBack = sandboxes.share.take(size, wanted);
+    let holding: string | undefined;
+    const onGone = () => {
+      giveBack();
+      if (holding !== undefined) context.images.release(holding);
+      holding = undefined;
     };
-    return sandboxes.start(chosen, made, scope.signal);
+    try {
+      const chosen = await backends.choose(scope.signal);
+      const image = await prepareImage(wanted, context, scope);
+      context.images.hold(image.digest);
+      holding = image.digest;
+      const made = {
+        name: wanted.name,
+        shape: { ...size, image },
+        idleTimeoutMs: (wanted.idle_timeout_secs ?? config.default_idle_timeout_secs) * 1000,
+        env,
+        egress,
+        onGone,
+      };
+      return await sandboxes.start(chosen, made, scope.signal);
+    } catch (error) {
+      onGone();
+      throw error;
+    }
   });
 }
 
@@ -101,17 +108,6 @@ function sizeOf(wanted: WantedSandbox, config: SandboxConfig): { cpus: number; m
     if (value === 0) throw errors.fail('S001', { problem: `${field} must be at least 1 (got 0)` });
   }
   return { cpus, memoryMb, diskMb };
-}
-
-/** What is asked for; defaults are the operator's, who knows the host. The disk of a sandbox lies in memory too. */
-function requireOnHost(wanted: WantedSandbox): void {
-  const memoryMb = Math.floor(totalmem() / 2 ** 20);
-  const most = { cpus: availableParallelism() * CPUS_PER_PROCESSOR, memory_mb: memoryMb, disk_mb: memoryMb };
-  for (const field of ['cpus', 'memory_mb', 'disk_mb'] as const) {
-    if ((wanted[field] ?? 0) <= most[field]) continue;
-    const problem = `${field} is ${wanted[field]}; on this host it may be ${most[field]}`;
-    throw errors.fail('S400', { problem, fix: { [field]: most[field] } });
-  }
 }
 
 async function prepareImage(

@@ -13,6 +13,7 @@ import type { SandboxConfig } from './config.ts';
 import { EgressProxy, proxyEnv, PROXY_PORT, type EgressPolicy } from './egress/index.ts';
 import { mergeEnv, readEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
+import { HostShare } from './limits/host-share.ts';
 import { LiveSandbox } from './live-sandbox.ts';
 import { parseSandboxId } from './sandbox-id.ts';
 import { readUser } from './image-user.ts';
@@ -38,6 +39,8 @@ export interface NewSandbox {
 }
 
 export class Sandboxes {
+  /** Of the host, for those that live and those that are made. */
+  readonly share: HostShare;
   readonly #config: SandboxConfig;
   readonly #log: Log;
   readonly #living = new Map<string, LiveSandbox>();
@@ -49,6 +52,7 @@ export class Sandboxes {
   constructor(config: SandboxConfig, log: Log) {
     this.#config = config;
     this.#log = log;
+    this.share = new HostShare(config);
     this.#reaper = setInterval(() => this.#reap(), REAP_EVERY_MS);
     this.#reaper.unref();
   }

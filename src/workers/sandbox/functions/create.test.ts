@@ -55,25 +55,31 @@ describe('what needs no machine', () => {
     expect(await create({})).toMatchObject({ code: 'S400' });
   });
 
-  test.each(['cpus', 'memory_mb', 'disk_mb'])(
-    'more %s than the host has is refused, and the most told',
-    async (field) => {
-      await using cell = await serveSandboxes({
-        auto_install: false,
-        image_allowlist: ['own'],
-        custom_images: { own: 'localhost:9/own:1' },
-      });
-      const asked = { image: 'own', [field]: 2 ** 32 - 1 };
-      const refused = await cell.failure('sandbox::create', asked);
-      const { [field]: most } = refused.fix as Record<string, number>;
-      expect(refused).toMatchObject({
-        code: 'S400',
-        message: `resource limit exceeded: ${field} is 4294967295; on this host it may be ${most}`,
-      });
-      // The image is not there, which is looked at later.
-      expect(await cell.failure('sandbox::create', { ...asked, ...refused.fix! })).toMatchObject({ code: 'S101' });
-    },
-  );
+  test.each([
+    { cpus: 2 ** 32 - 1 },
+    { memory_mb: 2 ** 32 - 1 },
+    { disk_mb: 2 ** 32 - 1 },
+    { memory_mb: 2 ** 30, disk_mb: 2 ** 30 },
+  ])('more than a part of the host is refused, and what is free is told: %o', async (asked) => {
+    await using cell = await serveSandboxes({
+      auto_install: false,
+      image_allowlist: ['own'],
+      custom_images: { own: 'localhost:9/own:1' },
+    });
+    const refused = await cell.failure('sandbox::create', { image: 'own', ...asked });
+    const isProcessors = 'cpus' in asked;
+    expect(refused).toMatchObject({
+      code: 'S400',
+      message: expect.stringMatching(
+        isProcessors
+          ? /cpus is 4294967295; on this host it may be \d+ \(max_sandbox_percent: 50\)$/
+          : /one sandbox may take \d+ MiB \(max_sandbox_percent: 50\), and \d+ MiB of the \d+ MiB for all sandboxes are free/,
+      ),
+    });
+    // The image is not there, which is looked at later.
+    const mended = { image: 'own', ...asked, ...(refused.fix as object) };
+    expect(await cell.failure('sandbox::create', mended)).toMatchObject({ code: 'S101' });
+  });
 
   test('B14 an image that is not there and may not be fetched', async () => {
     const config = { auto_install: false, custom_images: { own: 'localhost:9/own:1' }, image_allowlist: ['own'] };

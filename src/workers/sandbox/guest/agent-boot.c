@@ -193,6 +193,8 @@ int boot_machine(void) {
   make_root();
   enter_processes();
   come_first();
+  /* What the kernel does not know of its line it leaves in the environment. */
+  watch_memory(getenv("memory_mb"), "/scratch");
   int channel = open_port();
   enter_place();
   return channel;

@@ -69,6 +69,10 @@ int64_t due_in_ms(const struct stream *s, int64_t now);
 
 void hunt(struct stream *s);
 
+/* In a virtual machine: holds programs to the memory that is theirs. -1: nobody watches. */
+int64_t memory_due_in_ms(int64_t now);
+void look_at_memory(void);
+
 void set_clock(uint32_t id, struct reader *r);
 void add_entropy(uint32_t id, struct reader *r);
 void set_hostname(uint32_t id, struct reader *r);

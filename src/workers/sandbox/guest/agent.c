@@ -167,6 +167,8 @@ static void wait_for_work(const sigset_t *mask) {
     int64_t due_ms = due_in_ms(&streams[i], now);
     if (due_ms >= 0 && (wait_ms < 0 || due_ms < wait_ms)) wait_ms = due_ms;
   }
+  int64_t memory_ms = memory_due_in_ms(now);
+  if (memory_ms >= 0 && (wait_ms < 0 || memory_ms < wait_ms)) wait_ms = memory_ms;
   wait_on_drains();
   wait_on_listeners();
   struct timespec timeout = {wait_ms / 1000, wait_ms % 1000 * 1000000};
@@ -220,6 +222,7 @@ int main(int argc, char **argv) {
     }
     take_frames();
     reap();
+    look_at_memory();
     for (int i = 0; i < MAX_STREAMS; i++) {
       if (!streams[i].id) continue;
       if (streams[i].op == OPEN) serve_connection(&streams[i]);

@@ -12,6 +12,7 @@ export const AGENT_SOURCES = [
   'agent-hunt.c',
   'agent-machine.c',
   'agent-mark.c',
+  'agent-memory.c',
   'agent-place.c',
   'agent-request.c',
   'agent-streams.c',

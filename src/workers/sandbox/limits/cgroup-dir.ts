@@ -78,8 +78,12 @@ export class CgroupDir {
     return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(this.read(file))?.[1] ?? 0);
   }
 
+  members(): number[] {
+    return this.read('cgroup.procs').split('\n').filter(Boolean).map(Number);
+  }
+
   killMembers(): void {
-    for (const pid of this.read('cgroup.procs').split('\n').filter(Boolean).map(Number)) {
+    for (const pid of this.members()) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch (error) {
@@ -103,6 +107,12 @@ export class CgroupDir {
       await passed(LOOK_EVERY_MS);
     }
   }
+}
+
+/** Pages of files that the kernel can read again, by the text of a `memory.stat`. */
+export function cachedBytes(stat: string, prefix = ''): number {
+  const lines = stat.matchAll(new RegExp(`^${prefix}(?:in)?active_file (\\d+)$`, 'gm'));
+  return [...lines].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
 }
 
 /** Ends and removes what other daemons left in a hierarchy. Those elsewhere may not be ours to remove. */

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
 import { ownCgroup } from '#host';
-import { CgroupDir, sweepHierarchy } from './cgroup-dir.ts';
+import { cachedBytes, CgroupDir, sweepHierarchy } from './cgroup-dir.ts';
 import type { GroupUsage, LimitGroup, Limiter, Limits } from './limits.ts';
 
 const CONTROLLERS = ['memory', 'pids', 'cpu', 'cpuacct'] as const;
@@ -76,6 +76,15 @@ class CgroupV1Group implements LimitGroup {
       cpuMs: Math.round(Number(cpuacct.read('cpuacct.usage')) / 1e6),
       oomKills: memory.counter('memory.oom_control', 'oom_kill'),
     };
+  }
+
+  heldBytes(): number {
+    const { memory } = this.#groups;
+    return Number(memory.read('memory.usage_in_bytes')) - cachedBytes(memory.read('memory.stat'), 'total_');
+  }
+
+  members(): number[] {
+    return this.#groups.memory.members();
   }
 
   async release(): Promise<void> {

@@ -33,12 +33,16 @@ test('what a group uses is read from its counters', async () => {
   const group = CgroupV2Limiter.open(dir.root, '/nowhere')!.make('one', LIMITS);
   const folder = group.entrances[0]!.slice(dir.root.length + 1, -'cgroup.procs'.length);
   dir.add({
-    [`${folder}memory.stat`]: 'anon 4096\nfile 9\nshmem 8192\n',
+    [`${folder}memory.stat`]: 'anon 4096\nfile 9\nshmem 8192\ninactive_file 100\nactive_file 20\n',
+    [`${folder}memory.current`]: '20000\n',
+    [`${folder}cgroup.procs`]: '7\n12\n',
     [`${folder}pids.current`]: '3\n',
     [`${folder}cpu.stat`]: 'usage_usec 2500\nuser_usec 1\n',
     [`${folder}memory.events`]: 'low 0\noom 2\noom_kill 1\n',
   });
   expect(group.usage()).toEqual({ memoryBytes: 4096, sharedBytes: 8192, pids: 3, cpuMs: 3, oomKills: 1 });
+  expect(group.heldBytes()).toBe(19_880);
+  expect(group.members()).toEqual([7, 12]);
 });
 
 test.each([

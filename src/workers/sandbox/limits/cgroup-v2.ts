@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ownCgroup } from '#host';
-import { CgroupDir, sweepHierarchy } from './cgroup-dir.ts';
+import { cachedBytes, CgroupDir, sweepHierarchy } from './cgroup-dir.ts';
 import type { GroupUsage, LimitGroup, Limiter, Limits } from './limits.ts';
 
 const CONTROLLERS = ['memory', 'pids', 'cpu'];
@@ -62,6 +62,14 @@ class CgroupV2Group implements LimitGroup {
       cpuMs: Math.round(this.#group.counter('cpu.stat', 'usage_usec') / 1000),
       oomKills: this.#group.counter('memory.events', 'oom_kill'),
     };
+  }
+
+  heldBytes(): number {
+    return Number(this.#group.read('memory.current')) - cachedBytes(this.#group.read('memory.stat'));
+  }
+
+  members(): number[] {
+    return this.#group.members();
   }
 
   async release(): Promise<void> {

@@ -2,7 +2,8 @@
  * What a sandbox may use, held by the kernel: memory, processes and processor time.
  *
  * The disk of a sandbox lives in memory and counts as such for the kernel, so a group may use both together; the size
- * of the disk is its file system's own. See docs/decisions/2026-11-15-sandbox-disk-in-memory.md.
+ * of the disk is its file system's own, and memory-watch.ts holds programs to what is theirs of it. See
+ * docs/decisions/2026-11-15-sandbox-disk-in-memory.md.
  */
 import { CgroupV1Limiter } from './cgroup-v1.ts';
 import { CgroupV2Limiter } from './cgroup-v2.ts';
@@ -30,6 +31,10 @@ export interface LimitGroup {
   /** Files that take whoever writes `0` into the group. */
   readonly entrances: readonly string[];
   usage(): GroupUsage | undefined;
+  /** All that is held for it by programs, by the kernel and as files on its disk, but no copies of files of the host. */
+  heldBytes(): number | undefined;
+  /** The processes in it. */
+  members(): number[];
   /** Gives the group back; it has to be empty, and is soon after its last process ended. */
   release(): Promise<void>;
 }
@@ -51,7 +56,13 @@ class NoLimiter implements Limiter {
   readonly kind = 'rlimits';
 
   make(): LimitGroup {
-    return { entrances: [], usage: () => undefined, release: async () => {} };
+    return {
+      entrances: [],
+      usage: () => undefined,
+      heldBytes: () => undefined,
+      members: () => [],
+      release: async () => {},
+    };
   }
 
   async sweep(): Promise<void> {}

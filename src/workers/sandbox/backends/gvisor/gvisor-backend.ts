@@ -107,7 +107,7 @@ export class GvisorBackend implements SandboxBackend {
         ...['--max-file-mb', `${maxFileMb(shape)}`, '--statx', statx],
         ...['--', '--root=/state', ...runsc.options, 'run', '--bundle', '/bundle', id],
       ];
-      return await LaunchedMachine.start({ launcher, args, group, diskPath: '/root', memory: 'a-file' });
+      return await LaunchedMachine.start({ launcher, args, group, diskPath: '/root', memory: 'a-file', memoryMb });
     } catch (error) {
       await group.release();
       throw error;

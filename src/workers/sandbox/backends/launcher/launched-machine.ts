@@ -10,6 +10,7 @@ import { readFileSync, statfsSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
 import type { LimitGroup } from '../../limits/limits.ts';
+import { MemoryWatch } from '../../limits/memory-watch.ts';
 import type { Ending, Instance, Usage } from '../backend.ts';
 
 const STDERR_TAIL_BYTES = 4096;
@@ -17,14 +18,19 @@ const STDERR_TAIL_BYTES = 4096;
 /** The launcher ends when its sandbox did. Should it not, it is ended itself, and the sandbox dies with it. */
 const KILL_MS = 5000;
 
+/** What the kernel keeps for each file on the disk, in its two layers. */
+const FILE_BYTES = 2048;
+
 export interface Launch {
   launcher: string;
   args: readonly string[];
   group: LimitGroup;
   /** Where the disk of the sandbox is mounted, as its first process sees it. */
   diskPath: '/' | '/root';
-  /** A kernel that is a program keeps the memory of its guest in a file. */
+  /** A kernel that is a program keeps the memory of its guest in a file, and all of its guest's processes end with it. */
   memory: 'of-processes' | 'a-file';
+  /** What programs may hold, beside the files on the disk. */
+  memoryMb: number;
 }
 
 export class LaunchedMachine implements Instance {
@@ -33,16 +39,31 @@ export class LaunchedMachine implements Instance {
   readonly exited: Promise<Ending>;
   readonly #launcher: ChildProcess;
   readonly #launch: Launch;
+  readonly #watch: MemoryWatch;
+  /** Why it was ended from here. */
+  #problem = '';
   #disposing: Promise<void> | undefined;
 
   private constructor(launcher: ChildProcess, launch: Launch) {
     this.#launcher = launcher;
     this.#launch = launch;
+    this.#watch = new MemoryWatch({
+      limitBytes: launch.memoryMb * 2 ** 20,
+      heldBytes: () => this.#heldBytes(),
+      members: () => (launch.memory === 'a-file' ? [] : this.#programs()),
+      end: (problem) => {
+        this.#problem = problem;
+        launcher.kill('SIGTERM');
+      },
+    });
     this.pid = launcher.pid!;
     this.channel = launcher.stdio[3] as Duplex;
     // Whoever speaks over it learns of its end there; before that nobody listens.
     this.channel.on('error', () => {});
-    this.exited = watch(launcher);
+    this.exited = watch(launcher).then(({ stderrTail, ...ending }) => {
+      this.#watch.close();
+      return { ...ending, stderrTail: [this.#problem, stderrTail].filter(Boolean).join('\n') };
+    });
   }
 
   /** Resolves when the launcher runs; whether the agent does is for its greeting to say. */
@@ -58,10 +79,15 @@ export class LaunchedMachine implements Instance {
     const used = group.usage();
     if (!used) return undefined;
 
-    const { memoryBytes, sharedBytes, ...counts } = used;
-    const diskBytes = this.#diskBytes();
+    const { memoryBytes, sharedBytes, oomKills, ...counts } = used;
+    const diskBytes = this.#disk().bytes;
     const fileBytes = memory === 'a-file' ? Math.max(0, sharedBytes - diskBytes) : 0;
-    return { ...counts, memoryBytes: memoryBytes + fileBytes, diskBytes };
+    return {
+      ...counts,
+      oomKills: oomKills + this.#watch.kills,
+      memoryBytes: memoryBytes + fileBytes,
+      diskBytes,
+    };
   }
 
   async kill(): Promise<void> {
@@ -78,14 +104,35 @@ export class LaunchedMachine implements Instance {
     await this.#disposing;
   }
 
-  /** Of the layer above the image. It is asked for as a mount of the launcher's: no name in it is looked at. */
-  #diskBytes(): number {
+  #heldBytes(): number | undefined {
+    const heldBytes = this.#launch.group.heldBytes();
+    if (heldBytes === undefined) return undefined;
+    const { bytes, files } = this.#disk();
+    return heldBytes - bytes - files * FILE_BYTES;
+  }
+
+  /** All but the launcher and the agent. */
+  #programs(): number[] {
+    const spared = [this.pid, this.#first()];
+    return this.#launch.group.members().filter((pid) => !spared.includes(pid));
+  }
+
+  /** The process 1 of the sandbox; NaN once it is gone. */
+  #first(): number {
     try {
-      const [first] = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'latin1').split(' ');
-      const { bsize, blocks, bfree } = statfsSync(`/proc/${first}/root${this.#launch.diskPath}`);
-      return (blocks - bfree) * bsize;
+      return parseInt(readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'latin1'), 10);
+    } catch {
+      return NaN;
+    }
+  }
+
+  /** What the layer above the image holds. It is asked for as a mount of the launcher's: no name in it is looked at. */
+  #disk(): { bytes: number; files: number } {
+    try {
+      const { bsize, blocks, bfree, files, ffree } = statfsSync(`/proc/${this.#first()}/root${this.#launch.diskPath}`);
+      return { bytes: (blocks - bfree) * bsize, files: files - ffree };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { bytes: 0, files: 0 };
       throw error;
     }
   }

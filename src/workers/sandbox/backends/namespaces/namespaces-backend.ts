@@ -98,7 +98,8 @@ export class NamespacesBackend implements SandboxBackend {
       const args = [...placeArguments({ ...shape, id, agent, entrances }), '--seccomp', seccomp];
       if (entrances.length === 0)
         args.push('--max-processes', `${MAX_PROCESSES}`, '--max-data-mb', `${shape.memoryMb}`);
-      return await LaunchedMachine.start({ launcher, args, group, diskPath: '/', memory: 'of-processes' });
+      const { memoryMb } = shape;
+      return await LaunchedMachine.start({ launcher, args, group, diskPath: '/', memory: 'of-processes', memoryMb });
     } catch (error) {
       await group.release();
       throw error;

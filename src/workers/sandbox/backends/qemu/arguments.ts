@@ -53,12 +53,19 @@ export function machineKinds(arch: NodeJS.Architecture = process.arch): readonly
 }
 
 export function qemuArguments(spec: MachineSpec): string[] {
-  const { accelerator, machine, cpus, ingredients, start } = spec;
+  const { accelerator, machine, cpus, memoryMb, ingredients, start } = spec;
   return [
     ...['-accel', ACCELERATORS[accelerator], '-cpu', cpuModel(accelerator, machine), '-smp', String(cpus)],
     ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-sandbox', SANDBOX],
     ...memoryArguments(spec),
-    ...['-kernel', ingredients.kernel, '-initrd', ingredients.initramfs, '-append', kernelLine({ accelerator })],
+    ...[
+      '-kernel',
+      ingredients.kernel,
+      '-initrd',
+      ingredients.initramfs,
+      '-append',
+      kernelLine({ accelerator, memoryMb }),
+    ],
     ...['-chardev', 'stdio,id=console,signal=off', '-serial', 'chardev:console'],
     ...['-chardev', 'socket,id=qmp,fd=4', '-mon', 'chardev=qmp,mode=control'],
     ...['-device', device('virtio-serial', machine)],

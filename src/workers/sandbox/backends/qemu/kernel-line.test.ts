@@ -6,9 +6,16 @@ import { kernelLine } from './kernel-line.ts';
 const CPU_INFO = 'processor\t: 0\nmodel name\t: AMD EPYC\nbogomips\t: 5192.30\n\nprocessor\t: 1\nbogomips\t: 1.00\n';
 
 test('an emulated x86 kernel is told how fast the counter of this host runs', () => {
-  const words = kernelLine({ accelerator: 'tcg', arch: 'x64', cpuInfo: CPU_INFO }).split(' ');
+  const words = kernelLine({ accelerator: 'tcg', memoryMb: 256, arch: 'x64', cpuInfo: CPU_INFO }).split(' ');
   expect(words).toEqual(
-    expect.arrayContaining(['console=ttyS0', 'tsc=reliable', 'tsc_early_khz=2596150', 'lpj=10384600', 'nokaslr']),
+    expect.arrayContaining([
+      'console=ttyS0',
+      'memory_mb=256',
+      'tsc=reliable',
+      'tsc_early_khz=2596150',
+      'lpj=10384600',
+      'nokaslr',
+    ]),
   );
 });
 
@@ -16,11 +23,11 @@ test.each([
   ['on its own processor', { accelerator: 'kvm', arch: 'x64' }, 'console=ttyS0'],
   ['emulated on another kind', { accelerator: 'tcg', arch: 'arm64' }, 'console=ttyAMA0'],
 ] as const)('a kernel %s measures for itself and keeps its guards', (_, machine, console) => {
-  const line = kernelLine({ ...machine, cpuInfo: CPU_INFO });
+  const line = kernelLine({ ...machine, memoryMb: 256, cpuInfo: CPU_INFO });
   expect(line.split(' ')).toContain(console);
   expect(line).not.toMatch(/tsc|lpj|nokaslr|mitigations/);
 });
 
 test('where the host does not tell, nothing is made up', () => {
-  expect(kernelLine({ accelerator: 'tcg', arch: 'x64', cpuInfo: '' })).not.toMatch(/tsc_early_khz|lpj/);
+  expect(kernelLine({ accelerator: 'tcg', memoryMb: 256, arch: 'x64', cpuInfo: '' })).not.toMatch(/tsc_early_khz|lpj/);
 });

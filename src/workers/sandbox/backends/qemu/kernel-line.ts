@@ -31,15 +31,18 @@ const ALWAYS = [
 
 export interface KernelLineOptions {
   readonly accelerator: Accelerator;
+  /** What programs may hold; the agent sees to it. */
+  readonly memoryMb: number;
   readonly arch?: NodeJS.Architecture;
   /** The text of /proc/cpuinfo. */
   readonly cpuInfo?: string;
 }
 
-export function kernelLine({ accelerator, arch = process.arch, cpuInfo }: KernelLineOptions): string {
+export function kernelLine({ accelerator, memoryMb, arch = process.arch, cpuInfo }: KernelLineOptions): string {
   const console = arch === 'arm64' ? 'console=ttyAMA0' : 'console=ttyS0';
   const isEmulatedX86 = accelerator === 'tcg' && arch === 'x64';
-  return [console, ...ALWAYS, ...(isEmulatedX86 ? emulatedX86(cpuInfo ?? ownCpuInfo()) : [])].join(' ');
+  const memory = `memory_mb=${memoryMb}`;
+  return [console, memory, ...ALWAYS, ...(isEmulatedX86 ? emulatedX86(cpuInfo ?? ownCpuInfo()) : [])].join(' ');
 }
 
 /** Of another host's processor nobody knows; its kernel measures for itself. */

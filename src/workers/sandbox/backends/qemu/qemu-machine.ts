@@ -8,7 +8,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
 import type { AgentClient } from '../../guest/agent-client.ts';
-import type { GroupUsage, LimitGroup } from '../../limits/limits.ts';
+import type { LimitGroup } from '../../limits/limits.ts';
 import type { Ending, Instance, Usage } from '../backend.ts';
 import { askUsage } from './guest-usage.ts';
 import type { Ingredients } from './ingredients.ts';
@@ -107,7 +107,7 @@ function resume(process: QemuProcess, { facts }: Template): void {
 }
 
 /** Without cgroups there is still what the system knows of the process. */
-function processUsage(pid: number | undefined): GroupUsage | undefined {
+function processUsage(pid: number | undefined): Omit<Usage, 'diskBytes'> | undefined {
   if (pid === undefined) return undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -117,7 +117,6 @@ function processUsage(pid: number | undefined): GroupUsage | undefined {
     return {
       memoryBytes: Number(privatePages ?? 0) * 1024,
       cpuMs: Math.round(((userTicks! + systemTicks!) * 1000) / TICKS_PER_SECOND),
-      sharedBytes: 0,
       pids: threads!,
       oomKills: 0,
     };

@@ -1,0 +1,96 @@
+/*
+ * In a virtual machine: ends programs that together hold more memory than the machine was promised.
+ *
+ * Files of the machine lie in its memory, with a disk to swap to. Programs would be swapped there too and take what the disk
+ * leaves free; so what they hold is looked at, in memory or swapped, and the largest are ended.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "agent-loop.h"
+
+/* Who was killed gives its memory back a moment later. */
+enum { LOOK_EVERY_MS = 500, LOOK_AFTER_KILL_MS = 1000, SLACK_KIB = 16 * 1024, MAX_PROCESSES = 1024 };
+
+static int64_t limit_kib, next_look_ms;
+static int disk = -1;
+
+void watch_memory(const char *limit_mib, const char *disk_path) {
+  limit_kib = limit_mib ? strtol(limit_mib, NULL, 10) * 1024 : 0;
+  disk = open(disk_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static char *read_text(const char *path) {
+  static char text[8192];
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+  close_fd(&fd);
+  text[length < 0 ? 0 : length] = 0;
+  return text;
+}
+
+/* Of a line `name: number kB`; `name` begins with the end of the line before it. */
+static int64_t number_in(const char *text, const char *name) {
+  const char *at = strstr(text, name);
+  return at ? strtoll(at + strlen(name), NULL, 10) : 0;
+}
+
+/* What is in the cache of the swap is counted in memory too. */
+static int64_t held_kib(void) {
+  struct statfs files;
+  if (disk < 0 || fstatfs(disk, &files)) return 0;
+  const char *text = read_text("/proc/meminfo");
+  int64_t swapped = number_in(text, "\nSwapTotal:") - number_in(text, "\nSwapFree:") - number_in(text, "\nSwapCached:");
+  int64_t on_disk = (int64_t)(files.f_blocks - files.f_bfree) * (int64_t)files.f_bsize / 1024;
+  return number_in(text, "\nAnonPages:") + number_in(text, "\nShmem:") + swapped - on_disk;
+}
+
+struct holder {
+  pid_t pid;
+  int64_t kib;
+};
+
+static int by_size(const void *a, const void *b) {
+  int64_t left = ((const struct holder *)a)->kib, right = ((const struct holder *)b)->kib;
+  return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static int find_holders(struct holder *holders) {
+  int count = 0;
+  DIR *proc = opendir("/proc");
+  if (!proc) return 0;
+  for (struct dirent *entry; count < MAX_PROCESSES && (entry = readdir(proc));) {
+    char path[300], *end;
+    pid_t pid = (pid_t)strtol(entry->d_name, &end, 10);
+    if (*end || pid <= 1) continue;
+    snprintf(path, sizeof path, "/proc/%s/status", entry->d_name);
+    const char *text = read_text(path);
+    holders[count++] = (struct holder){pid, number_in(text, "\nRssAnon:") + number_in(text, "\nRssShmem:") + number_in(text, "\nVmSwap:")};
+  }
+  closedir(proc);
+  qsort(holders, (size_t)count, sizeof *holders, by_size);
+  return count;
+}
+
+int64_t memory_due_in_ms(int64_t now) {
+  if (limit_kib == 0) return -1;
+  return next_look_ms > now ? next_look_ms - now : 0;
+}
+
+void look_at_memory(void) {
+  static struct holder holders[MAX_PROCESSES];
+  if (memory_due_in_ms(now_ms()) != 0) return;
+  next_look_ms = now_ms() + LOOK_EVERY_MS;
+  int64_t excess = held_kib() - limit_kib;
+  if (excess <= SLACK_KIB) return;
+  int count = find_holders(holders);
+  for (int i = 0; i < count && excess > 0; excess -= holders[i++].kib) kill(holders[i].pid, SIGKILL);
+  next_look_ms = now_ms() + LOOK_AFTER_KILL_MS;
+}
