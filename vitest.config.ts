@@ -32,7 +32,11 @@ const sandboxCases = [
   'tests/security/sandbox-{callers,escape,memory}.test.ts',
 ];
 const backends = {
-  gvisor: [...sandboxCases, 'tests/security/sandbox-limits.test.ts', 'tests/spec/guest-file-system.test.ts'],
+  gvisor: [
+    ...sandboxCases,
+    'tests/security/sandbox-{limits,memory-user}.test.ts',
+    'tests/spec/guest-file-system.test.ts',
+  ],
   qemu: sandboxCases,
 };
 

@@ -2,9 +2,9 @@
  * A daemon of sandboxes for tests that end it. Sweeps, starts machines that run something, says so, and goes on.
  *
  * Arguments: the folder of the built sources, the backend, the cache, the root of the image, how many machines, and the
- * command in each. It sends `{ pids, outcomes }` when the commands of all have been asked for; without a count it only sweeps.
+ * commands in them, one after another where there are several. It sends `{ pids, outcomes }` when the commands of all have been asked for; without a count it only sweeps.
  */
-const [folder, name, cacheDir, rootDir, count, script] = process.argv.slice(2);
+const [folder, name, cacheDir, rootDir, count, ...scripts] = process.argv.slice(2);
 const [Backend] = Object.values(await import(`${folder}/workers/sandbox/backends/${name}/index.js`));
 const { AgentClient } = await import(`${folder}/workers/sandbox/guest/agent-client.js`);
 
@@ -24,13 +24,21 @@ for (let i = 0; i < Number(count); i++) {
   const machine = await backend.create(shape, { id: `daemon-${process.pid}-${i}`, signal });
   const agent = await AgentClient.open(machine.channel, { deadlineMs: 10_000 });
   pids.push(machine.pid);
-  const command = { argv: ['/bin/sh', '-c', script], env: [['PATH', '/bin']], cwd: '/', maxOutputBytes: 100_000 };
-  const running = agent.exec({ ...command, timeoutMs: 600_000, signal }).then((outcome) => ({
-    ...outcome,
-    stdout: outcome.stdout?.toString(),
-    stderr: outcome.stderr?.toString(),
-    usage: undefined,
-  }));
+  const command = {
+    argv: ['/bin/sh', '-c', scripts[i % scripts.length]],
+    env: [['PATH', '/bin']],
+    cwd: '/',
+    maxOutputBytes: 100_000,
+  };
+  const running = agent.exec({ ...command, timeoutMs: 600_000, signal }).then(
+    (outcome) => ({
+      ...outcome,
+      stdout: outcome.stdout?.toString(),
+      stderr: outcome.stderr?.toString(),
+      usage: undefined,
+    }),
+    async () => ({ kind: 'lost', ...(await machine.exited) }),
+  );
   // A command that goes on is not waited for.
   outcomes.push(
     await Promise.race([running, new Promise((resolve) => setTimeout(resolve, WAIT_MS, { kind: 'running' }))]),

@@ -14,17 +14,20 @@ const UNSHARE_MS = 5000;
 const LIMITS: Record<Limiter['kind'], string> = {
   cgroup2: 'control groups (v2) hold memory, processes and processor time of a sandbox',
   cgroup1: 'control groups (v1) hold memory, processes and processor time of a sandbox',
-  rlimits: 'only each process is limited, not a sandbox as a whole',
+  watchdog:
+    'no control groups: a watchdog ends a sandbox that holds more than its memory_mb; nothing limits its processor time',
 };
 
 export function checkLimits(): Finding {
   const { kind } = openLimiter();
-  const isWeak = kind === 'rlimits';
+  const isWeak = kind === 'watchdog';
   return {
     check: 'limits',
     status: isWeak ? 'warn' : 'ok',
     detail: LIMITS[kind],
-    fix: isWeak ? 'run on Linux where control groups are writable, such as in a delegated systemd scope' : '',
+    fix: isWeak
+      ? 'run on Linux where control groups are writable: systemd-run --user --scope -p Delegate=yes workcell start'
+      : '',
   };
 }
 

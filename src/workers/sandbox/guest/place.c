@@ -43,7 +43,7 @@ void make_devices(const char *dev, void (*make_node)(const char *dev, const char
   make_directory(below(dev, "pts"), 0755);
   make_directory(below(dev, "shm"), 01777);
   attach("devpts", below(dev, "pts"), "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620,max=64");
-  attach("tmpfs", below(dev, "shm"), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=64m");
+  attach("tmpfs", below(dev, "shm"), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=64m,nr_inodes=16384");
   attach("tmpfs", dev, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC, NULL);
 }
 

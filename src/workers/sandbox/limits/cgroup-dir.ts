@@ -119,13 +119,20 @@ export function cachedBytes(stat: string, prefix = ''): number {
 export async function sweepHierarchy(parent: string): Promise<void> {
   for (const dir of CgroupDir.leftAnywhere(parent)) {
     try {
-      dir.killMembers();
+      killIfThere(dir);
       await dir.remove();
     } catch (error) {
-      // Another daemon that starts this moment sweeps too, and removed it first.
-      const isGone = GONE.has((error as NodeJS.ErrnoException).code ?? '');
-      if (!isGone && dirname(dir.path) === parent) throw error;
+      if (dirname(dir.path) === parent) throw error;
     }
+  }
+}
+
+/** Another daemon that starts this moment sweeps too, and may have removed it first. */
+function killIfThere(dir: CgroupDir): void {
+  try {
+    dir.killMembers();
+  } catch (error) {
+    if (!GONE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Version 2 as the files it consists of. The machines that run the tests have version 1, which the backends' tests use. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
@@ -10,7 +11,7 @@ import { CgroupV2Limiter } from './cgroup-v2.ts';
 const LIMITS = { memoryMb: 512, diskMb: 1024, cpus: 1.5, maxProcesses: 100 };
 
 test('a group has the limits of its sandbox, memory and disk together', async () => {
-  await using dir = await tempDir({ 'cgroup.controllers': 'cpuset cpu io memory pids\n' });
+  await using dir = await tempDir({ 'cgroup.controllers': 'cpuset cpu io memory pids\n', 'cgroup.procs': '' });
   const limiter = CgroupV2Limiter.open(dir.root, '/nowhere');
   const [entrance] = limiter!.make('one', LIMITS).entrances;
 
@@ -23,13 +24,14 @@ test('a group has the limits of its sandbox, memory and disk together', async ()
 
 test('a group that another daemon removes in the middle of a sweep is no failure', async () => {
   // Without its file cgroup.procs, as a group is between its removal and the next look at it.
-  await using dir = await tempDir({ 'workcell-sandbox.999999999-5.one/': '' });
+  const space = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))![0];
+  await using dir = await tempDir({ [`workcell-sandbox.999999999-5.${space}.one/`]: '' });
   await sweepHierarchy(dir.root);
   expect(readdirSync(dir.root)).toEqual([]);
 });
 
 test('what a group uses is read from its counters', async () => {
-  await using dir = await tempDir({ 'cgroup.controllers': 'cpu memory pids' });
+  await using dir = await tempDir({ 'cgroup.controllers': 'cpu memory pids', 'cgroup.procs': '' });
   const group = CgroupV2Limiter.open(dir.root, '/nowhere')!.make('one', LIMITS);
   const folder = group.entrances[0]!.slice(dir.root.length + 1, -'cgroup.procs'.length);
   dir.add({
@@ -51,4 +53,17 @@ test.each([
 ])('it is not used when %s', async (_, entries) => {
   await using dir = await tempDir(entries);
   expect(CgroupV2Limiter.open(dir.root, dir.root)).toBeUndefined();
+});
+
+test('a group that has no controllers to give is passed over for the nearest above it that has', async () => {
+  const given = { 'cgroup.controllers': 'cpu memory pids', 'cgroup.procs': '' };
+  await using dir = await tempDir({
+    'user.slice/cgroup.controllers': 'cpu memory pids',
+    'user.slice/user@1000.service/app.slice/cgroup.controllers': given['cgroup.controllers'],
+    'user.slice/user@1000.service/app.slice/cgroup.procs': '',
+    'user.slice/user@1000.service/app.slice/terminal.scope/cgroup.controllers': 'memory pids',
+  });
+  const app = dir.path('user.slice/user@1000.service/app.slice');
+  const limiter = CgroupV2Limiter.open(join(app, 'terminal.scope'), dir.root);
+  expect(limiter!.make('one', LIMITS).entrances[0]).toMatch(join(app, 'workcell-sandboxes', '/'));
 });

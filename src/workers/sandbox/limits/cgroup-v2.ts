@@ -1,6 +1,6 @@
 /** Limits by cgroups version 2: one group with all controllers. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { ownCgroup } from '#host';
 import { cachedBytes, CgroupDir, sweepHierarchy } from './cgroup-dir.ts';
@@ -21,9 +21,12 @@ export class CgroupV2Limiter implements Limiter {
     this.#home = home;
   }
 
-  /** Below our own group, or below the root for one who may. Undefined when neither gives us its controllers. */
+  /**
+   * Below our own group or the nearest above it that is ours to use. For an ordinary user that is one of his session's, which
+   * systemd gave him; for root it may be the root. Undefined when none gives us its controllers.
+   */
   static open(own = ownCgroup('unified'), root = '/sys/fs/cgroup'): CgroupV2Limiter | undefined {
-    for (const parent of own === undefined ? [] : [own, root]) {
+    for (const parent of own === undefined ? [] : upwards(own, root)) {
       const home = join(parent, HOME);
       if (takeControllers(parent, home)) return new CgroupV2Limiter(home);
     }
@@ -77,12 +80,20 @@ class CgroupV2Group implements LimitGroup {
   }
 }
 
+function upwards(own: string, root: string): string[] {
+  const groups = [own];
+  while (groups.at(-1)!.startsWith(`${root}/`)) groups.push(dirname(groups.at(-1)!));
+  return groups.at(-1) === root ? groups : [...groups, root];
+}
+
 /** Whether all controllers reach the groups below `home`, which is made for that. */
 function takeControllers(parent: string, home: string): boolean {
   const wanted = CONTROLLERS.map((name) => `+${name}`).join(' ');
   try {
     const offered = readFileSync(join(parent, 'cgroup.controllers'), 'latin1').trim().split(' ');
     if (!CONTROLLERS.every((name) => offered.includes(name))) return false;
+    // Who moves a process from one group to another needs to write here in the group that both are in.
+    accessSync(join(parent, 'cgroup.procs'), constants.W_OK);
     writeFileSync(join(parent, 'cgroup.subtree_control'), wanted);
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, 'cgroup.subtree_control'), wanted);

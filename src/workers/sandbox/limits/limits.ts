@@ -40,7 +40,7 @@ export interface LimitGroup {
 }
 
 export interface Limiter {
-  readonly kind: 'cgroup2' | 'cgroup1' | 'rlimits';
+  readonly kind: 'cgroup2' | 'cgroup1' | 'watchdog';
   make(id: string, limits: Limits): LimitGroup;
   /** Removes the groups of daemons that no longer live, with what runs in them. */
   sweep(): Promise<void>;
@@ -51,9 +51,9 @@ export function openLimiter(): Limiter {
   return CgroupV2Limiter.open() ?? CgroupV1Limiter.open() ?? new NoLimiter();
 }
 
-/** Without cgroups the launcher sets limits of each process instead; nothing counts them together. */
+/** Without cgroups the launcher limits each process and watches what all hold together; QEMU's machines have their size. */
 class NoLimiter implements Limiter {
-  readonly kind = 'rlimits';
+  readonly kind = 'watchdog';
 
   make(): LimitGroup {
     return {

@@ -36,7 +36,7 @@ describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${
     expect(await backend.probe(AbortSignal.timeout(20_000))).toEqual({
       ok: true,
       isolation: 'userspace-kernel',
-      detail: expect.stringMatching(/^runsc \S+, (ids of its own|rootless), limits by (cgroup2|cgroup1|rlimits)$/),
+      detail: expect.stringMatching(/^runsc \S+, (ids of its own|rootless), limits by (cgroup2|cgroup1|watchdog)$/),
     });
   });
 

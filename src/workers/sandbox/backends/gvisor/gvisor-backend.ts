@@ -14,7 +14,7 @@ import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
 import { emptyImage } from '../empty-image.ts';
 import { LaunchedMachine } from '../launcher/launched-machine.ts';
-import { buildLauncher, isRoot, placeArguments } from '../launcher/launcher.ts';
+import { buildLauncher, isRoot, placeArguments, watchArguments } from '../launcher/launcher.ts';
 import { tryMachine } from '../launcher/try-machine.ts';
 import { rememberSuccess } from '../remember-success.ts';
 import { wantedMachine } from '../wanted-machine.ts';
@@ -105,6 +105,7 @@ export class GvisorBackend implements SandboxBackend {
         ...placeArguments({ ...shape, id, agent, entrances: group.entrances }),
         ...['--runsc', runsc.path, '--config', JSON.stringify(runtimeConfig({ ...shape, id }))],
         ...['--max-file-mb', `${maxFileMb(shape)}`, '--statx', statx],
+        ...watchArguments(group, memoryMb),
         ...['--', '--root=/state', ...runsc.options, 'run', '--bundle', '/bundle', id],
       ];
       return await LaunchedMachine.start({ launcher, args, group, diskPath: '/root', memory: 'a-file', memoryMb });

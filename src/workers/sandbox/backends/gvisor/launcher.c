@@ -134,5 +134,6 @@ int main(int argc, char **argv) {
   agent = copy_agent();
   statx_library = open(statx_path, O_RDONLY | O_CLOEXEC);
   if (statx_library < 0) stop("cannot read %s", statx_path);
+  given.is_kernel = true;
   launch(be_inside);
 }

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 
 import { buildProgram, sourcePath } from '../../guest/c-program.ts';
+import type { LimitGroup } from '../../limits/limits.ts';
 
 /** Above what systems give to people and containers; a range of its own for each of many sandboxes. */
 const FIRST_ID = 0x7000_0000;
@@ -11,9 +12,14 @@ const IDS = 65_536;
 /** Other daemons begin elsewhere. */
 let nextRange = randomInt(RANGES);
 
-const SHARED_SOURCES = ['launching.c', 'launching.h', '../../guest/place.c', '../../guest/place.h'].map((name) =>
-  sourcePath(name, import.meta.url),
-);
+const SHARED_SOURCES = [
+  'launching.c',
+  'launching.h',
+  'memory-watch.c',
+  'memory-watch.h',
+  '../../guest/place.c',
+  '../../guest/place.h',
+].map((name) => sourcePath(name, import.meta.url));
 
 /** `source` is the backend's part of it. */
 export function buildLauncher(name: string, source: string, cacheDir: string): Promise<string> {
@@ -39,6 +45,14 @@ export function placeArguments({ id, rootDir, agent, diskMb, entrances }: Place)
   ];
   if (isRoot()) options.push(['--first-id', FIRST_ID + (nextRange++ % RANGES) * IDS]);
   return options.flatMap(([name, value]) => [name, String(value)]);
+}
+
+/** What the launcher, the agent and pages that are counted in advance take. */
+const SLACK_MB = 16;
+
+/** Where no control group counts what a sandbox holds, its launcher does. */
+export function watchArguments({ entrances }: LimitGroup, memoryMb: number): string[] {
+  return entrances.length > 0 ? [] : ['--watch-mb', `${memoryMb + SLACK_MB}`];
 }
 
 export function hostnameOf(id: string): string {

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "launching.h"
+#include "memory-watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* As in the kernel's headers, which not every C library has. */
@@ -45,7 +47,7 @@
 #define SYS_mount_setattr 442
 #endif
 
-enum { IDS = 65536 };
+enum { IDS = 65536, LOOK_EVERY_MS = 200 };
 
 struct given given = {.hostname = "sandbox"};
 
@@ -66,6 +68,7 @@ bool take_argument(const char *name, const char *value) {
   else if (!strcmp(name, "--hostname")) given.hostname = value;
   else if (!strcmp(name, "--disk-mb")) given.disk_mb = strtoul(value, NULL, 10);
   else if (!strcmp(name, "--first-id")) given.first_id = strtoul(value, NULL, 10);
+  else if (!strcmp(name, "--watch-mb")) given.watch_mb = strtoul(value, NULL, 10);
   else if (!strcmp(name, "--cgroup") && given.cgroup_count < MAX_CGROUPS) given.cgroups[given.cgroup_count++] = value;
   else return false;
   return true;
@@ -127,7 +130,7 @@ static void send_fd(int to, int fd) {
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof fd);
   memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  if (sendmsg(to, &message, 0) != 1) stop("cannot hand over the image");
+  if (sendmsg(to, &message, 0) != 1) stop("cannot hand over a descriptor");
 }
 
 static int receive_fd(int from) {
@@ -149,8 +152,28 @@ static void end_sandbox(int signal) {
   kill(child, SIGKILL);
 }
 
+/* Like waiting, but the sandbox is ended when it holds too much. */
+static void watch_until_it_ends(int *status, int socket_list) {
+  uint64_t limit = (uint64_t)given.watch_mb << 20;
+  struct timespec pause = {.tv_nsec = LOOK_EVERY_MS * 1000000L};
+  sigset_t ended;
+  sigemptyset(&ended);
+  sigaddset(&ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &ended, NULL);
+  while (waitpid(child, status, WNOHANG) == 0) {
+    uint64_t held = held_bytes(child, socket_list, given.is_kernel, limit);
+    if (held > limit) {
+      if (held == UINT64_MAX) dprintf(2, "launcher: its programs hold too much to be counted\n");
+      else dprintf(2, "launcher: its programs held %lu MiB, more than its memory_mb\n", (unsigned long)(held >> 20));
+      kill(child, SIGKILL);
+      return;
+    }
+    sigtimedwait(&ended, NULL, &pause);
+  }
+}
+
 void launch(void (*be_inside)(int image)) {
-  int pair[2];
+  int pair[2], socket_list = -1;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int i = 0; i < given.cgroup_count; i++) write_file(given.cgroups[i], "0");
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) stop("cannot make a pair");
@@ -160,18 +183,26 @@ void launch(void (*be_inside)(int image)) {
   if (child < 0) stop("cannot make namespaces");
   if (child == 0) {
     close(pair[0]);
+    if (given.watch_mb) {
+      int list = open_socket_list();
+      if (list < 0) stop("cannot list sockets");
+      send_fd(pair[1], list);
+      close(list);
+    }
     be_inside(receive_fd(pair[1]));
   }
   signal(SIGTERM, end_sandbox);
   close(pair[1]);
   close(CHANNEL);
+  if (given.watch_mb) socket_list = receive_fd(pair[0]);
   map_ids(child);
   send_fd(pair[0], open_image(child));
   close(pair[0]);
 
   /* It can be reaped only when nothing in its process namespace lives. */
-  int status;
-  while (waitpid(child, &status, 0) < 0)
+  int status = -1;
+  if (given.watch_mb) watch_until_it_ends(&status, socket_list);
+  while (status == -1 && waitpid(child, &status, 0) < 0)
     if (errno != EINTR) stop("cannot wait");
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }

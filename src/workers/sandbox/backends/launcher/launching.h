@@ -16,6 +16,10 @@ struct given {
   const char *root, *agent, *hostname, *cgroups[MAX_CGROUPS];
   int cgroup_count;
   unsigned long disk_mb, first_id;
+  /* 0: a control group holds the sandbox. */
+  unsigned long watch_mb;
+  /* The guest's memory is in files of a kernel that is a program. */
+  bool is_kernel;
 };
 
 extern struct given given;

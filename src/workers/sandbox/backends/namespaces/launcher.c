@@ -23,6 +23,9 @@
 #define SYS_close_range 436
 #endif
 
+/* For each process, where nothing else limits what the kernel holds for descriptors: they have to be counted in time. */
+enum { COUNTED_FILES = 4096 };
+
 static const char *seccomp;
 static unsigned long max_processes, memory_mb;
 static int agent, filter;
@@ -73,7 +76,7 @@ static void be_inside(int image) {
   furnish_root();
 
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_NOFILE, 65536);
+  limit(RLIMIT_NOFILE, given.watch_mb ? COUNTED_FILES : 65536);
   if (max_processes) limit(RLIMIT_NPROC, max_processes);
   if (memory_mb) limit(RLIMIT_DATA, (rlim_t)memory_mb << 20);
   syscall(SYS_close_range, CHANNEL + 1, ~0U, 4 /* on exec */);

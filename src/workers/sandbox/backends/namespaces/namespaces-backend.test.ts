@@ -37,7 +37,7 @@ describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : `
     expect(await backend.probe(AbortSignal.timeout(20_000))).toEqual({
       ok: true,
       isolation: 'namespaces',
-      detail: expect.stringMatching(/^(ids of its own|the id of this user), limits by (cgroup2|cgroup1|rlimits)$/),
+      detail: expect.stringMatching(/^(ids of its own|the id of this user), limits by (cgroup2|cgroup1|watchdog)$/),
     });
   });
 

@@ -16,7 +16,7 @@ import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
 import { emptyImage } from '../empty-image.ts';
 import { LaunchedMachine } from '../launcher/launched-machine.ts';
-import { buildLauncher, isRoot, placeArguments } from '../launcher/launcher.ts';
+import { buildLauncher, isRoot, placeArguments, watchArguments } from '../launcher/launcher.ts';
 import { tryMachine } from '../launcher/try-machine.ts';
 import { rememberSuccess } from '../remember-success.ts';
 import { wantedMachine } from '../wanted-machine.ts';
@@ -92,13 +92,13 @@ export class NamespacesBackend implements SandboxBackend {
     id: string,
   ): Promise<LaunchedMachine> {
     const { launcher, agent, seccomp } = await this.#ready();
+    const { memoryMb } = shape;
     const group = this.#limiter.make(id, { ...shape, maxProcesses: MAX_PROCESSES });
     try {
       const { entrances } = group;
       const args = [...placeArguments({ ...shape, id, agent, entrances }), '--seccomp', seccomp];
-      if (entrances.length === 0)
-        args.push('--max-processes', `${MAX_PROCESSES}`, '--max-data-mb', `${shape.memoryMb}`);
-      const { memoryMb } = shape;
+      if (entrances.length === 0) args.push('--max-processes', `${MAX_PROCESSES}`, '--max-data-mb', `${memoryMb}`);
+      args.push(...watchArguments(group, memoryMb));
       return await LaunchedMachine.start({ launcher, args, group, diskPath: '/', memory: 'of-processes', memoryMb });
     } catch (error) {
       await group.release();
@@ -110,7 +110,7 @@ export class NamespacesBackend implements SandboxBackend {
     const cacheDir = join(this.#cacheDir, 'programs');
     const source = sourcePath('launcher.c', import.meta.url);
     const built = { launcher: await buildLauncher('launcher', source, cacheDir), agent: await buildAgent(cacheDir) };
-    const filter = seccompFilter(process.arch);
+    const filter = seccompFilter(process.arch, { isCounted: this.#limiter.kind !== 'watchdog' });
     // Named by its content, so that no other version of Workcell replaces it; two servers that write it write the same.
     const seccomp = join(cacheDir, `seccomp-${createHash('sha256').update(filter).digest('hex').slice(0, 16)}`);
     if (!existsSync(seccomp)) writeSharedFile(seccomp, filter);

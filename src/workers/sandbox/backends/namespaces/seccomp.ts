@@ -69,6 +69,18 @@ const REFUSED: Record<string, Numbers> = {
   modify_ldt: [154, undefined],
 };
 
+/**
+ * Answered with ENOSYS where no control group counts memory: what these hold is in no table that can be looked at from outside.
+ * Programs that can do without go back to files.
+ */
+const UNCOUNTED: Record<string, Numbers> = {
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  shmget: [29, 194],
+  semget: [64, 190],
+  msgget: [68, 186],
+};
+
 const CLONE: Numbers = [56, 220];
 /** Its flags are out of the filter's sight, so it is absent: libraries go back to clone. */
 const CLONE3: Numbers = [435, 435];
@@ -101,7 +113,7 @@ const RETURN = 0x06;
 type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /** The program for a processor, ready for the kernel. */
-export function seccompFilter(arch: NodeJS.Architecture): Buffer {
+export function seccompFilter(arch: NodeJS.Architecture, { isCounted = true } = {}): Buffer {
   if (arch !== 'x64' && arch !== 'arm64') throw new Error(`no filter of system calls is known for ${arch}`);
   const numberOf = (numbers: Numbers) => numbers[arch === 'x64' ? 0 : 1];
   const program: Instruction[] = [
@@ -115,6 +127,9 @@ export function seccompFilter(arch: NodeJS.Architecture): Buffer {
   for (const numbers of Object.values(REFUSED)) {
     const number = numberOf(numbers);
     if (number !== undefined) program.push(...when([IF_EQUAL, 0, 1, number], ERRNO.EPERM));
+  }
+  for (const numbers of isCounted ? [] : Object.values(UNCOUNTED)) {
+    program.push(...when([IF_EQUAL, 0, 1, numberOf(numbers)!], ERRNO.ENOSYS));
   }
   program.push(
     [IF_EQUAL, 0, 4, numberOf(CLONE)!],

@@ -162,7 +162,8 @@ export class QemuBackend implements SandboxBackend {
     const machine = new QemuMachine(started, 'probe');
     try {
       await AgentClient.open(machine.channel, { deadlineMs: bootDeadlineMs(this.#accelerator), signal });
-      const detail = `${host.programs.version}, limits by ${this.#limiter.kind}`;
+      const limits = this.#limiter.kind === 'watchdog' ? 'the machine alone' : this.#limiter.kind;
+      const detail = `${host.programs.version}, limits by ${limits}`;
       return { ok: true, isolation: isolationOf(this.#accelerator), detail };
     } catch (error) {
       signal.throwIfAborted();
