@@ -152,6 +152,37 @@ static void end_sandbox(int signal) {
   kill(child, SIGKILL);
 }
 
+/*
+ * The kernel counts what a sandbox takes (watches, timers, queues) for whoever made its user namespace too. As root that is an id
+ * of the sandbox: then nothing of it is counted as root's. The rights are kept; the id alone is another for the moment.
+ */
+static void become_maker(uid_t id) {
+  struct {
+    uint32_t version, pid;
+  } header = {0x20080522, 0};
+  uint32_t sets[6];
+  if (setresuid((uid_t)-1, id, (uid_t)-1)) stop("cannot become %u", (unsigned)id);
+  if (id == 0) return;
+  if (syscall(SYS_capget, &header, sets)) stop("cannot read rights");
+  sets[0] = sets[1], sets[3] = sets[4];
+  if (syscall(SYS_capset, &header, sets)) stop("cannot keep rights");
+}
+
+/*
+ * What all sandboxes of a user may take together: half of what he has, so that the server keeps the other half. The namespace keeps
+ * the limits of the moment it is made in.
+ */
+static void leave_half(void) {
+  static const int RESOURCES[] = {RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE};
+  struct rlimit now;
+  for (size_t i = 0; i < sizeof RESOURCES / sizeof *RESOURCES; i++) {
+    if (getrlimit(RESOURCES[i], &now)) stop("cannot read a limit");
+    if (now.rlim_cur == RLIM_INFINITY) continue;
+    now.rlim_cur /= 2;
+    if (setrlimit(RESOURCES[i], &now)) stop("cannot set a limit");
+  }
+}
+
 /* Like waiting, but the sandbox is ended when it holds too much. */
 static void watch_until_it_ends(int *status, int socket_list) {
   uint64_t limit = (uint64_t)given.watch_mb << 20;
@@ -174,11 +205,14 @@ static void watch_until_it_ends(int *status, int socket_list) {
 
 void launch(void (*be_inside)(int image)) {
   int pair[2], socket_list = -1;
+  pid_t daemon = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int i = 0; i < given.cgroup_count; i++) write_file(given.cgroups[i], "0");
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) stop("cannot make a pair");
 
   unsigned long spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  leave_half();
+  if (given.first_id) become_maker((uid_t)given.first_id);
   child = (pid_t)syscall(SYS_clone, SIGCHLD | spaces, NULL, NULL, NULL, NULL);
   if (child < 0) stop("cannot make namespaces");
   if (child == 0) {
@@ -192,6 +226,12 @@ void launch(void (*be_inside)(int image)) {
     be_inside(receive_fd(pair[1]));
   }
   signal(SIGTERM, end_sandbox);
+  if (given.first_id) {
+    become_maker(0);
+    /* Another id forgets it. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != daemon) end_sandbox(SIGTERM);
+  }
   close(pair[1]);
   close(CHANNEL);
   if (given.watch_mb) socket_list = receive_fd(pair[0]);

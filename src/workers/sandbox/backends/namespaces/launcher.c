@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -25,6 +26,9 @@
 
 /* For each process, where nothing else limits what the kernel holds for descriptors: they have to be counted in time. */
 enum { COUNTED_FILES = 4096 };
+
+/* What the kernel counts for a user: signals that wait, with the timers that could send one; queues; memory that is locked. */
+enum { SHARES = 64, MAX_SIGNALS = 4096, MAX_QUEUE_BYTES = 262144, MAX_LOCKED_BYTES = 8 << 20 };
 
 static const char *seccomp;
 static unsigned long max_processes, memory_mb;
@@ -60,12 +64,31 @@ static void filter_calls(void) {
   if (length <= 0 || length % 8 || prctl(PR_SET_SECCOMP, 2 /* filter */, &description)) stop("cannot filter system calls");
 }
 
+/*
+ * Watches of files are counted for the user as a whole, who has 128 instances on most systems. A sandbox with ids of its own has
+ * as many for itself; of an ordinary user's it is a part so small that 32 sandboxes leave half to the server.
+ */
+static void limit_watches(const char *host, const char *own) {
+  char text[32] = {0};
+  int from = open(host, O_RDONLY | O_CLOEXEC), to = open(own, O_WRONLY | O_CLOEXEC);
+  if (from < 0 || to < 0 || read(from, text, sizeof text - 1) <= 0) stop("cannot read %s", host);
+  unsigned long most = strtoul(text, NULL, 10) / SHARES;
+  int length = snprintf(text, sizeof text, "%lu", most > 2 ? most : 2);
+  if (write(to, text, (size_t)length) != length) stop("cannot write %s", own);
+  close(from);
+  close(to);
+}
+
 static void be_inside(int image) {
   char *argv[] = {"agent", "--fd", "3", NULL}, *env[] = {NULL};
   int root = make_root(image);
   make_devices("/tmp/dev", make_node);
   make_directory("/tmp/proc", 0555);
   attach("proc", "/tmp/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+  if (!given.first_id) {
+    limit_watches("/proc/sys/fs/inotify/max_user_instances", "/tmp/proc/sys/user/max_inotify_instances");
+    limit_watches("/proc/sys/fs/inotify/max_user_watches", "/tmp/proc/sys/user/max_inotify_watches");
+  }
   close_proc("/tmp/proc", "/dev/null");
   move_into(root, "dev", "/tmp/dev");
   move_into(root, "proc", "/tmp/proc");
@@ -76,6 +99,9 @@ static void be_inside(int image) {
   furnish_root();
 
   limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_SIGPENDING, MAX_SIGNALS);
+  limit(RLIMIT_MSGQUEUE, MAX_QUEUE_BYTES);
+  limit(RLIMIT_MEMLOCK, MAX_LOCKED_BYTES);
   limit(RLIMIT_NOFILE, given.watch_mb ? COUNTED_FILES : 65536);
   if (max_processes) limit(RLIMIT_NPROC, max_processes);
   if (memory_mb) limit(RLIMIT_DATA, (rlim_t)memory_mb << 20);
