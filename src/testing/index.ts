@@ -21,7 +21,7 @@ export { shellCases } from './shell-cases.ts';
 export { startEngine, type TestEngine } from './start-engine.ts';
 export { tarArchive, type TestEntry } from './tar-archive.ts';
 export { tempDir, type TempDir } from './temp-dir.ts';
-export { startRegistry } from './test-registry.ts';
+export { startRegistry, type BlobFault } from './test-registry.ts';
 export { watchTurns } from './watch-turns.ts';
 export { guestRoot, whyNoGuestRoot } from './guest-root.ts';
 export { qemuCache, whyNoQemu } from './qemu.ts';
