@@ -8,6 +8,7 @@ import { isPreset, type PresetName } from './catalogue.ts';
 import { throttled, type OnProgress } from './image-progress.ts';
 import type { ImageStore, RefRecord } from './image-store.ts';
 import { chainIdOf, type ImageConfig } from './oci-documents.ts';
+import { addAppFolder } from './presets/app-folder.ts';
 import { fetchPreset } from './presets/build-preset.ts';
 import { readArchive } from './read-archive.ts';
 import { downloadImage, resolveImage, type PullOptions, type ResolvedImage } from './registry/pull.ts';
@@ -102,7 +103,8 @@ export class ImageMaker {
     const tell = throttled(onProgress);
     await store.makeTree(chainIdOf(config.diffIds), (rootDir) => {
       const onBytes = (doneBytes: number) => tell({ image: name, phase: 'unpacking', doneBytes });
-      return unpackImage(layers, rootDir, { limits, signal, onBytes });
+      const addTo = isPreset(name) ? addAppFolder : undefined;
+      return unpackImage(layers, rootDir, { limits, signal, onBytes, addTo });
     });
   }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -189,6 +189,14 @@ test.each(['layout directory', 'layout tar', 'layout tar.gz', 'docker save', 'do
     expect(readdirSync(dir.path('cache/work'))).toEqual([]);
   },
 );
+
+test('a preset has /home/app for everybody, also when it was not built here', async () => {
+  await using dir = await tempDir();
+  addLayout(dir, 'layout', ociImage(HELLO));
+  const images = open(dir.path('cache'), { customImages: { mine: 'localhost/mine' } });
+  const { rootDir } = await images.import(dir.path('layout'), 'python', { signal: never });
+  expect(statSync(`${rootDir}/home/app`).mode & 0o7777).toBe(0o777);
+});
 
 test('imports the platform of this machine, or the tag that was named', async () => {
   await using dir = await tempDir();

@@ -22,12 +22,14 @@ export interface UnpackOptions {
   readonly limits: ArchiveLimits;
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
+  /** What the tree has beside its layers. */
+  readonly addTo?: ((tree: TreeWriter) => void) | undefined;
 }
 
 export async function unpackImage(
   layers: readonly LayerSource[],
   rootDir: string,
-  { limits, signal, onBytes }: UnpackOptions,
+  { limits, signal, onBytes, addTo }: UnpackOptions,
 ): Promise<TreeRecord> {
   const tree = new TreeWriter(rootDir);
   const budget = new ArchiveBudget(limits);
@@ -42,6 +44,7 @@ export async function unpackImage(
     const actual = `sha256:${hash.digest('hex')}`;
     if (actual !== diffId) throw new ArchiveError(`layer ${diffId} unpacks to ${actual}`);
   }
+  addTo?.(tree);
   tree.finish();
   const { bytes, entries, skipped } = budget;
   return { bytes, entries, skipped };

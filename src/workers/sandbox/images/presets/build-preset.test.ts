@@ -37,6 +37,11 @@ const COMMON = [
   ['id -un', 'root\n'],
   ['echo a b | awk "{print \\$2}" | sed s/b/c/ | tr c d', 'd\n'],
   ['ls -d /tmp /proc /dev/shm /root', '/dev/shm\n/proc\n/root\n/tmp\n'],
+  ['readlink /bin /lib /sbin', 'usr/bin\nusr/lib\nusr/sbin\n'],
+  ['PATH=/usr/bin sh -c "env true && bash -c \\"type -P sh\\""', '/usr/bin/sh\n'],
+  ['printf "#!/usr/bin/bash\\necho \\$0" >/tmp/s && chmod +x /tmp/s && /tmp/s', '/tmp/s\n'],
+  ['touch /home/app/x && stat -c %a /home/app', '777\n'],
+  ['curl --version | cut -d" " -f1 | head -1', 'curl\n'],
   ['test -e /etc/hostname || test -e /etc/resolv.conf || test -e /etc/apt || echo clean', 'clean\n'],
 ] as const;
 

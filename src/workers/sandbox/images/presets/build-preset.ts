@@ -20,11 +20,12 @@ import {
 } from '../../archives/index.ts';
 import type { PresetName } from '../catalogue.ts';
 import type { TreeRecord } from '../image-store.ts';
+import { addAppFolder } from './app-folder.ts';
 import { BuildError } from './build-error.ts';
 import { debianSources } from './debian-sources.ts';
 import { addLink, finishDebianTree, keptPath } from './debian-tree.ts';
 import { runProgram } from './program.ts';
-import { PRESET_RECIPES, type NpmPackage } from './recipes.ts';
+import { MERGE_USR, PRESET_RECIPES, type NpmPackage } from './recipes.ts';
 
 const BUILD_TIMEOUT_MS = 600_000;
 
@@ -35,7 +36,7 @@ const WITHOUT_ROOT =
 const READ_BYTES = 262_144;
 
 /** Counts up when this code makes another tree of the same archives. */
-const BUILDER_VERSION = 1;
+const BUILDER_VERSION = 2;
 
 export interface PresetParts {
   readonly digest: string;
@@ -84,6 +85,7 @@ async function unpackPreset(
     await applyLayer(tree, contentOf(archive), budget, { rename: (path) => placeOf(recipe, path), signal });
     for (const [path, target] of Object.entries(recipe.links)) addLink(tree, path, target);
   }
+  addAppFolder(tree);
   tree.finish();
   const { bytes, entries, skipped } = budget;
   return { bytes, entries, skipped };
@@ -105,7 +107,7 @@ async function fetchDebian(name: PresetName, { workDir, signal }: { workDir: str
   const { suite, lines } = await debianSources(signal);
   const archive = join(workDir, 'base.tar');
   const options = ['--variant=extract', `--include=${debianPackages.join(',')}`, '--quiet'];
-  const hooks = hook === undefined ? [] : [`--extract-hook=${hook}`];
+  const hooks = [`--setup-hook=${MERGE_USR}`, `--extract-hook=${hook}`];
   await runProgram(['mmdebstrap', ...options, ...hooks, suite, archive, ...lines], {
     signal,
     timeoutMs: BUILD_TIMEOUT_MS,

@@ -7,7 +7,7 @@ import type { PresetName } from '../catalogue.ts';
 export interface PresetRecipe {
   readonly debianPackages: readonly string[];
   /** Run in the new root by the program that makes it; for what packages do when they are installed and not unpacked. */
-  readonly hook?: string;
+  readonly hook: string;
   /** Unpacked over the Debian packages. */
   readonly npmPackages: readonly NpmPackage[];
   readonly env: readonly string[];
@@ -27,14 +27,19 @@ const BASE_PACKAGES = [
   'bash',
   'ca-certificates',
   'coreutils',
+  'curl',
   'dash',
   'debianutils',
   'diffutils',
   'findutils',
+  'git',
   'grep',
   'gzip',
   'hostname',
   'libc-bin',
+  // What binary packages of pip and npm are linked with and do not bring along.
+  'libgomp1',
+  'libstdc++6',
   'mawk',
   'netbase',
   'procps',
@@ -45,6 +50,9 @@ const BASE_PACKAGES = [
 ];
 
 const BASE_ENV = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'LANG=C.UTF-8'];
+
+/** Run in the root before any package is unpacked: /bin, /lib and /sbin are those of /usr, as on every Debian. */
+export const MERGE_USR = 'for dir in bin lib lib64 sbin; do mkdir -p "$1/usr/$dir" && ln -s "usr/$dir" "$1/$dir"; done';
 
 // What base-files makes when it is installed.
 const MAKE_FOLDERS =
@@ -64,7 +72,7 @@ export const PRESET_RECIPES: Readonly<Record<PresetName, PresetRecipe>> = {
     env: BASE_ENV,
   },
   node: {
-    debianPackages: [...BASE_PACKAGES, 'libatomic1', 'libstdc++6'],
+    debianPackages: [...BASE_PACKAGES, 'libatomic1'],
     hook: MAKE_FOLDERS,
     npmPackages: [
       { spec: `node-linux-${NODE_ARCH}@22.23.3`, places: [['bin/node', 'usr/local/bin/node']], links: {} },
