@@ -2,18 +2,24 @@
 import { errors } from './errors.ts';
 
 export interface Interpreter {
-  program: string;
+  /** Program and arguments; the file comes after them. */
+  command: string[];
   file: string;
 }
 
-const NODE = { program: 'node', file: '/tmp/run.js' };
-const PYTHON = { program: 'python3', file: '/tmp/run.py' };
-const SHELL = { program: '/bin/sh', file: '/tmp/run.sh' };
+const NODE = { command: ['node'], file: '/tmp/run.js' };
+const PYTHON = { command: ['python3'], file: '/tmp/run.py' };
+const SH = { command: ['/bin/sh'], file: '/tmp/run.sh' };
+
+/** Only the image knows whether it has bash, so its sh looks. */
+const BASH_OR_SH = 'if command -v bash >/dev/null; then exec bash "$0"; fi; exec /bin/sh "$0"';
+const SHELL = { command: ['/bin/sh', '-c', BASH_OR_SH], file: '/tmp/run.sh' };
 
 const BY_NAME = new Map<string, Interpreter>([
   ...['node', 'js', 'javascript'].map((name) => [name, NODE] as const),
   ...['python', 'py'].map((name) => [name, PYTHON] as const),
-  ...['shell', 'sh', 'bash'].map((name) => [name, SHELL] as const),
+  ...['shell', 'bash'].map((name) => [name, SHELL] as const),
+  ['sh', SH],
 ]);
 
 /** Any other name is the program itself. */
@@ -23,5 +29,5 @@ export function interpreterOf(lang: string): Interpreter {
       problem: `lang must be node, python, shell or the path of a program (got ${JSON.stringify(lang)})`,
     });
   }
-  return BY_NAME.get(lang) ?? { program: lang, file: '/tmp/run.txt' };
+  return BY_NAME.get(lang) ?? { command: [lang], file: '/tmp/run.txt' };
 }

@@ -21,10 +21,13 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
     ['node', 'node', 'console.log(process.argv[1])', '/tmp/run.js\n'],
     ['js', 'node', 'console.log(6 * 7)', '42\n'],
     ['sh', 'python', 'echo $0 $((6 * 7))', '/tmp/run.sh 42\n'],
-    ['bash', 'python', 'echo ${BASH_VERSION:-none}', 'none\n'],
-    ['shell', 'python', 'a=1; echo "$a" | cat', '1\n'],
-  ])('D2 %s', async (lang, image, code, stdout) => {
-    const reply = await run({ lang, image, code });
+    ['sh', 'python', 'echo ${BASH_VERSION:-none}', 'none\n'],
+    ['bash', 'python', 'a=(1 2); echo $0 ${a[1]}', '/tmp/run.sh 2\n'],
+    ['shell', 'python', '[[ -n $BASH_VERSION ]] && cat <(echo bash semantics)', 'bash semantics\n'],
+    // What an image without bash has to offer.
+    ['shell', 'python', 'echo ${BASH_VERSION:-none}', 'none\n', { env: { PATH: '/nowhere' } }],
+  ])('D2 %s', async (lang, image, code, stdout, more: object = {}) => {
+    const reply = await run({ lang, image, code, ...more });
     expect(reply).toMatchObject({ stdout, exit_code: 0, success: true });
     expect(Object.keys(reply)).not.toContain('sandbox_id');
     expect(await living()).toEqual([]);

@@ -30,7 +30,11 @@ export const run = sandbox.defineFunction({
     .object({
       image: z.string().describe('Name from sandbox::catalog::list.'),
       code: z.string().describe('What to run; it stands in /tmp/run.<ext>.'),
-      lang: z.string().describe('node, python, shell, or the path of a program that is given the file.'),
+      lang: z
+        .string()
+        .describe(
+          'node, python, shell (bash where the image has it, else sh), or the path of a program that is given the file.',
+        ),
       files: z.array(RunFile).optional().describe('More files, written before the code.'),
       env: EnvShape.optional().describe('Environment: ["K=V"] or {"K": "V"}.'),
       stdin: z.string().nullable().default(null).describe('What it reads, in base64.'),
@@ -64,7 +68,7 @@ export const run = sandbox.defineFunction({
 
   async handle(request, context, scope) {
     const { code, lang, files = [], stdin, timeout_ms: timeoutMs, keep_sandbox: isKept, workdir = null } = request;
-    const { program, file } = interpreterOf(lang);
+    const { command, file } = interpreterOf(lang);
     const env = readEnv(request.env);
     decodeStdin(stdin);
 
@@ -75,8 +79,8 @@ export const run = sandbox.defineFunction({
         await during('fs::write (sibling file)', id, () => writeText(made, { path, content }, scope));
       }
       await during('fs::write (code)', id, () => writeText(made, { path: file, content: code }, scope));
-      const command = { argv: [program, file], env, stdin, timeoutMs, workdir };
-      const reply = await during('exec', id, () => execute(made, command, context.config, scope));
+      const execution = { argv: [...command, file], env, stdin, timeoutMs, workdir };
+      const reply = await during('exec', id, () => execute(made, execution, context.config, scope));
       return isKept ? { ...reply, sandbox_id: id } : reply;
     } finally {
       if (!isKept || scope.signal.aborted) await context.sandboxes.stop(made, 'sandbox::run was done with it');
