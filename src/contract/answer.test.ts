@@ -103,9 +103,27 @@ test.each<[string, Handle]>([
     () => Promise.reject(Object.assign(new Error('ENOSPC: /home/secret'), { code: 'ENOSPC' })),
   ],
 ])('a failure that is %s is the answer, and no bug', async (_, handle) => {
-  const { reply, logged } = await run(handle);
-  expect(reply).toEqual(coded({ code: 'DISK', message: 'the disk is full', fix: { retry: false } }));
+  const { reply, logged } = await run(handle, { name: 'a' });
+  expect(reply).toEqual(coded({ code: 'DISK', message: 'the disk is full', fix: { name: 'a', retry: false } }));
   expect(logged).toEqual([]);
+});
+
+test.each([
+  ['none', undefined, { fix: { retry: false } }],
+  ['one that asked for what is changed', { retry: true }, { fix: { retry: false } }],
+  [
+    'one too long to be repeated',
+    { name: 'x'.repeat(20_000) },
+    { fix_note: 'Change {"retry":false} in the request and send it again, which is too long to be repeated here.' },
+  ],
+  [
+    'one whose channel is used up',
+    { content: { channel_id: 'a', access_key: 'b', direction: 'read' } },
+    { fix_note: 'Change {"retry":false} in the request and send it again, with a new channel.' },
+  ],
+])('the next request after %s', async (_, payload, next) => {
+  const { reply } = await run(() => Promise.reject(fail('DISK', {})), payload);
+  expect(reply).toEqual(coded({ code: 'DISK', message: 'the disk is full', ...next }));
 });
 
 test.each([

@@ -18,6 +18,7 @@ import { requestSchema, type JsonSchema } from './json-schema.ts';
 import type { Log } from './log.ts';
 import { hasTooManyValues, MAX_PAYLOAD_VALUES } from './payload-size.ts';
 import { describeUnknownFields } from './unknown-fields.ts';
+import { wholeFix } from './whole-fix.ts';
 
 export type Reply = { result: unknown } | { error: ErrorBody };
 
@@ -99,7 +100,8 @@ export async function answer<Context>(
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
     return { result };
   } catch (thrown) {
-    const failure = toFailure(thrown, worker, { callId: call.callId, functionId: fn.id, door, log, control });
+    const known = { callId: call.callId, functionId: fn.id, door, log, control };
+    const failure = withWholeFix(toFailure(thrown, worker, known), call.payload);
     return def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure) };
   }
 }
@@ -116,6 +118,12 @@ function schemaOf(fn: FunctionDef<never>): JsonSchema {
 function withDefaults(payload: unknown, { modelDefaults }: FunctionDef<never>, door: Door | undefined): unknown {
   if (door !== 'model' || !modelDefaults || typeof payload !== 'object') return payload;
   return { ...modelDefaults, ...payload };
+}
+
+function withWholeFix(failure: Failure, payload: unknown): Failure {
+  const { code, message, extra, cause } = failure;
+  if (typeof extra.fix !== 'object' || extra.fix === null) return failure;
+  return new Failure({ code, message, extra: { ...extra, ...wholeFix(extra.fix, payload) } }, cause);
 }
 
 /** Calls of one function may all take the same time. */

@@ -14,7 +14,7 @@ export interface ErrorRow<Details> {
   retryable?: boolean;
   /** Names the thing, what it was and what it may be. */
   message(details: Details): string;
-  /** Fields to merge into the failed request before sending it again. */
+  /** What to change in the failed request; `answer` makes the whole next request of it. */
   fix?(details: Details): Record<string, unknown> | undefined;
   /** What the caller gets beside code, message and fix. */
   extra?(details: Details): Record<string, unknown>;

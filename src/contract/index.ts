@@ -23,4 +23,5 @@ export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { didYouMean, nearestName } from './nearest.ts';
 export { asText, takeContent, withContent, type TakenContent } from './take-content.ts';
+export { wholeFix } from './whole-fix.ts';
 export * as wire from './wire.ts';

@@ -15,7 +15,7 @@ export function openApiDocument(catalogue: CatalogueEntry[], version: string): J
           properties: {
             code: { type: 'string' },
             message: { type: 'string' },
-            fix: { type: 'object', description: 'Fields to merge into the failed request.' },
+            fix: { type: 'object', description: 'The next request, ready to send.' },
           },
         },
       },

@@ -12,7 +12,7 @@ export function failureText({ code, message, extra }: Pick<CallError, 'code' | '
     `${code}: ${message}`,
     Object.keys(more).length > 0 && renderText(more),
     retryable === true && 'The same call may succeed later.',
-    fix !== undefined && fix !== null && `fix, to merge into the request: ${JSON.stringify(fix)}`,
+    fix !== undefined && fix !== null && `fix, the next request, ready to send: ${JSON.stringify(fix)}`,
     typeof fix_note === 'string' && fix_note,
   ];
   return lines.filter((line) => line !== false && line !== '').join('\n');

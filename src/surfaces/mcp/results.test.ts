@@ -22,7 +22,12 @@ test('a failure is text alone: code, message, what helps, and the next step last
   const error = new CallError('shell::fs::rm', { code: 'invocation_failed', message: JSON.stringify(failure) });
   expect(toToolFailure(error, kept)).toEqual({
     isError: true,
-    content: text('S217: not empty', 'path: /a', 'fix, to merge into the request: {"recursive":true}', 'Or empty it.'),
+    content: text(
+      'S217: not empty',
+      'path: /a',
+      'fix, the next request, ready to send: {"recursive":true}',
+      'Or empty it.',
+    ),
   });
 });
 
@@ -90,7 +95,7 @@ test('what failed of a batch is told first and in words, and a batch that failed
     content: text(
       'FAILED: 2 of 3',
       '- b: C211: b does not exist',
-      '  fix, to merge into the request: {"path":"c"}',
+      '  fix, the next request, ready to send: {"path":"c"}',
       '- c: not UTF-8',
       'results: 1',
       '- {"path":"a","success":true}',
@@ -98,7 +103,11 @@ test('what failed of a batch is told first and in words, and a batch that failed
   });
   expect(resultOf({ results: [item('b', missing)] }, { itemList: 'results', isStructured: true })).toEqual({
     isError: true,
-    content: text('FAILED: 1 of 1', '- b: C211: b does not exist', '  fix, to merge into the request: {"path":"c"}'),
+    content: text(
+      'FAILED: 1 of 1',
+      '- b: C211: b does not exist',
+      '  fix, the next request, ready to send: {"path":"c"}',
+    ),
   });
   expect(resultOf({ results: [item('a')] }, { itemList: 'results' })).toEqual({
     content: text('results: 1', '- {"path":"a","success":true}'),

@@ -33,7 +33,7 @@ const MAX_FILE_BYTES = 16 * 2 ** 20;
 
 const INSTRUCTIONS =
   'Tools work on one fenced workspace: paths outside it are refused. Prefer the file tools over running cat, grep or sed. ' +
-  'A failed call names a code; when it carries a fix, merge it into the request and call again.';
+  'A failed call names a code; when it carries a fix, that is the next request: call with it.';
 
 /** Makes servers that share what is kept for later reading. */
 export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Server {

@@ -109,7 +109,7 @@ test('the errors have a page with an anchor for each code', () => {
   const page = referencePages([dig, { ...dig, id: 'digger::fill' }], known).at(-1)!;
   expect(toMarkdown(page)).toBe(`# Errors
 
-Every failure carries a code. A \`fix\`, where there is one, holds fields to merge into the failed request.
+Every failure carries a code. A \`fix\`, where there is one, is the next request, ready to send.
 
 <a id="D1"></a>
 

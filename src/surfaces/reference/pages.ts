@@ -131,7 +131,7 @@ function errorsPage(catalogue: CatalogueEntry[], { busErrors, workerErrors }: Kn
       { kind: 'heading', level: 1, text: 'Errors' },
       {
         kind: 'text',
-        text: 'Every failure carries a code. A `fix`, where there is one, holds fields to merge into the failed request.',
+        text: 'Every failure carries a code. A `fix`, where there is one, is the next request, ready to send.',
       },
       ...names.flatMap((name): Block[] => [
         { kind: 'heading', level: 2, text: code(name), anchor: name },

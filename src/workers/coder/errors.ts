@@ -4,7 +4,7 @@
  * C211 and C215 have one wording each for two reasons: what is protected looks like what is missing,
  * and a link that leads nowhere looks like one that leads out.
  */
-import { defineErrors, type Door, type Failure } from '#contract';
+import { defineErrors, wholeFix, type Door, type Failure } from '#contract';
 import { HostError, pathHint, RegexError, ReplacementError, TimeLimitError, type HostReason, type Jail } from '#host';
 
 export const errors = defineErrors({
@@ -42,9 +42,10 @@ export const errors = defineErrors({
   C221: {
     meaning: 'The file is no longer at the version that the request expects.',
     http: 409,
-    message: (d: { path: string; expected: string; actual: string; fix?: Record<string, unknown> }) =>
+    message: (d: { path: string; expected: string; actual: string; fix: Record<string, unknown> }) =>
       `${d.path} is at version ${d.actual}; the request expects ${d.expected}`,
-    fix: (d: { fix?: Record<string, unknown> }) => d.fix,
+    // Of one file of the request, so it is whole by itself.
+    extra: (d: { fix: Record<string, unknown> }) => wholeFix(d.fix, undefined),
   },
 });
 

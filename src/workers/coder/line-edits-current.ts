@@ -6,9 +6,6 @@ import type { EditMemory } from './edit-memory.ts';
 import { errors } from './errors.ts';
 import { regionAround } from './line-edits-regions.ts';
 
-/** A longer request is not sent back for the sake of its new version. */
-const MAX_FIX_CHARS = 16_384;
-
 export interface Expectation {
   /** None when the request has none. */
   version: string | undefined;
@@ -37,13 +34,7 @@ async function requireVersion(path: string, bytes: Buffer, expected: Expectation
   if (version === expected.version) return;
 
   const fix = expected.fix(version);
-  const isShort = JSON.stringify(fix).length <= MAX_FIX_CHARS;
-  const conflict = errors.fail('C221', {
-    path,
-    expected: expected.version,
-    actual: version,
-    fix: isShort ? fix : undefined,
-  });
+  const conflict = errors.fail('C221', { path, expected: expected.version, actual: version, fix });
   conflict.extra.version = version;
   if (isUtf8(bytes)) {
     conflict.extra.region = regionAround(bytes, (await expected.range?.(bytes)) ?? { start: 0, end: 0 });

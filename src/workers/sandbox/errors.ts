@@ -2,7 +2,7 @@
  * The failures of iii-sandbox. On the wire each carries seven keys, `code` first: consumers look for the first
  * code in the text.
  *
- * `fix` is what to merge into the request before it is sent again; `fix_note` says what to do where nothing can be merged.
+ * `fix` is the next request, ready to send; `fix_note` says what to do where none can be given.
  */
 import { defineErrors, Failure, type ErrorRow } from '#contract';
 import {
@@ -23,7 +23,7 @@ type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | '
 export interface SandboxRow<Details> extends ErrorRow<Details> {
   type: Kind;
   /** What to do next where `fix` cannot say it. */
-  note?: string;
+  note: string;
 }
 
 const row = <Details>(it: SandboxRow<Details>): SandboxRow<Details> => it;
@@ -109,6 +109,7 @@ export const errors = defineErrors({
     meaning: 'The file operation cannot be done as asked.',
     http: 400,
     type: 'filesystem',
+    note: 'The message says what cannot be done and what may be asked for instead.',
     message: (d: { problem: string }) => d.problem,
   }),
   S211: row({
@@ -120,21 +121,20 @@ export const errors = defineErrors({
         ? `file not found: path not found: ${d.path}`
         : `parent directory not found: parent not found: ${d.parent}`,
     fix: (d) => (d.parent === undefined ? undefined : { parents: true }),
-    extra: (d) =>
-      d.parent === undefined
-        ? {}
-        : { fix_note: 'Merge fix into the request and send it again: parents: true makes the directory.' },
+    note: 'Paths are absolute inside the sandbox; sandbox::fs::ls of a directory above shows what is there.',
   }),
   S212: row({
     meaning: 'The path is of another kind than the operation needs.',
     http: 409,
     type: 'filesystem',
+    note: 'sandbox::fs::stat tells what is at the path.',
     message: (d: { path: string }) => `not a directory or wrong type: ${d.path}`,
   }),
   S213: row({
     meaning: 'Something is at the path already.',
     http: 409,
     type: 'filesystem',
+    note: 'Take another path, or allow it: overwrite: true for mv, parents: true for mkdir.',
     message: (d: { path: string }) => `already exists: ${d.path}`,
   }),
   S214: row({
@@ -143,24 +143,27 @@ export const errors = defineErrors({
     type: 'filesystem',
     message: (d: { path: string }) => `directory not empty: ${d.path}`,
     fix: () => ({ recursive: true }),
-    extra: () => ({ fix_note: 'Merge fix into the request and send it again if everything below may go.' }),
+    note: 'Remove what is in it first, or set recursive: true if everything below may go.',
   }),
   S215: row({
     meaning: 'The guest does not permit it.',
     http: 403,
     type: 'filesystem',
+    note: 'Take a path that the user of the image may change, such as one below /tmp.',
     message: (d: { path: string }) => `permission denied: ${d.path}`,
   }),
   S216: row({
     meaning: 'The file system of the guest, or the way there, failed.',
     http: 500,
     type: 'filesystem',
+    note: 'The message says what failed. If the sandbox itself is broken, create another with sandbox::create.',
     message: (d: { problem: string }) => `fs i/o error: ${d.problem}`,
   }),
   S217: row({
     meaning: 'The pattern is no regular expression.',
     http: 400,
     type: 'filesystem',
+    note: 'Patterns are regular expressions without look-around and back-references; sed takes plain text with regex: false.',
     message: (d: { problem: string }) => `invalid regex pattern: ${d.problem}`,
   }),
   S218: row({
@@ -168,12 +171,14 @@ export const errors = defineErrors({
     http: 408,
     retryable: true,
     type: 'transient',
+    note: 'Send the file again, through a new channel.',
     message: (d: { problem: string }) => `fs channel aborted: ${d.problem}`,
   }),
   S219: row({
     meaning: 'The agent in the guest does not know the operation.',
     http: 501,
     type: 'filesystem',
+    note: 'The agent in this sandbox is older than the server: create another with sandbox::create.',
     message: (d: { problem: string }) => d.problem,
   }),
   S300: row({
@@ -240,7 +245,7 @@ export function translate(error: unknown): Failure | undefined {
 /** All seven keys, whatever the failure fills in. */
 export function spell(failure: Failure): ErrorBody {
   const { type, note, retryable } = errors.table[failure.code as keyof typeof errors.table] as SandboxRow<unknown>;
-  const { fix = null, fix_note = fix === null ? (note ?? null) : null, ...more } = failure.extra;
+  const { fix = null, fix_note = fix === null ? note : null, ...more } = failure.extra;
   return handlerFailure({
     code: failure.code,
     docs_url: `/docs/errors#${failure.code}`,

@@ -63,6 +63,9 @@ describe('expected_version', () => {
     const failure = failureOf(await update(dir, 'a.txt', ops, { expected_version: 'sha256:0' }));
     expect(failure).toMatchObject({ code: 'C221', region: { content: 'é'.repeat(1024) } });
     expect(failure).not.toHaveProperty('fix');
+    expect(failure.fix_note).toBe(
+      'Change what the message says in the request and send it again, which is too long to be repeated here.',
+    );
   });
 
   test('a binary file has no region', async () => {

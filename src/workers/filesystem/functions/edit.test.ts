@@ -125,7 +125,10 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     await using dir = await tempDir({ 'ws/f': 'a' });
     expect(await editing(dir, 'a', 'b', { expected_version: 'sha256:0' })).toMatchObject({
       success: false,
-      metadata: { code: 'F221', fix: { expected_version: versionOf(Buffer.from('a')) } },
+      metadata: {
+        code: 'F221',
+        fix: { old_string: 'a', new_string: 'b', expected_version: versionOf(Buffer.from('a')) },
+      },
     });
     expect(text(dir)).toBe('a');
   });

@@ -14,7 +14,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       expect(await removing(dir, path)).toEqual({
         success: false,
         error: `${dir.path(`ws/${path}`)} is a directory; recursive deletes it with everything in it`,
-        metadata: { code: 'F212', fix: { recursive: true } },
+        metadata: { code: 'F212', fix: { path, recursive: true } },
       });
     }
     expect(Object.keys(treeOf(dir.path('ws')))).toHaveLength(5);

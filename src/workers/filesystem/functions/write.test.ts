@@ -17,7 +17,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(await writing(dir, { path: 'a/b/f' })).toEqual({
       success: false,
       error: `the directory of ${dir.path('ws/a/b/f')} does not exist; create_dirs makes it`,
-      metadata: { code: 'F211', fix: { create_dirs: true } },
+      metadata: { code: 'F211', fix: { path: 'a/b/f', content: 'new', create_dirs: true } },
     });
     expect(treeOf(dir.path('ws'))).toEqual({});
 
@@ -84,7 +84,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(await writing(dir, { path: 'f', expected_version: 'sha256:0' })).toEqual({
       success: false,
       error: `${dir.path('ws/f')} is at version ${version}; the request expects sha256:0`,
-      metadata: { code: 'F221', version, fix: { expected_version: version } },
+      metadata: { code: 'F221', version, fix: { path: 'f', content: 'new', expected_version: version } },
     });
     expect(await writing(dir, { path: 'f', expected_version: version })).toMatchObject({ success: true });
     expect(await writing(dir, { path: 'none', expected_version: version })).toMatchObject({

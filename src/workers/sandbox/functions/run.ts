@@ -106,8 +106,8 @@ async function during<T>(context: string, sandboxId: string, work: () => Promise
     const inner = thrown instanceof Failure ? thrown : translate(thrown);
     if (!inner) throw thrown;
     const { code, message, extra } = inner;
-    const fix = { context: `sandbox::run step ${context}`, sandbox_id: sandboxId, inner_code: code };
+    const where = { context: `sandbox::run step ${context}`, sandbox_id: sandboxId, inner_code: code };
     const told = `during sandbox::run step \`${context}\` (sandbox_id=${sandboxId}): ${message}`;
-    throw new Failure({ code, message: told, extra: { ...extra, fix, fix_note: null } }, inner);
+    throw new Failure({ code, message: told, extra: { ...extra, ...where } }, inner);
   }
 }

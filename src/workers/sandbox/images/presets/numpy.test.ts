@@ -10,7 +10,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { IMAGE_PATIENCE_MS, serveSandboxes, tempDir, whyNoSandbox } from '#testing';
 
@@ -42,7 +42,7 @@ test.skipIf(why !== undefined)(
       reply.setHeader('content-type', 'text/html').end(links.join(''));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    await using _ = { [Symbol.asyncDispose]: async () => void server.close() };
+    onTestFinished(() => void server.close());
     const place = `host.internal:${(server.address() as AddressInfo).port}`;
     await using cell = await serveSandboxes({ egress: { allow: [place] } });
     const sandbox_id = await cell.create({ network: true });

@@ -1,0 +1,21 @@
+/**
+ * The `fix` of a failure as its caller gets it: the whole next request, which can be sent as it is and also be merged.
+ *
+ * A request that cannot be repeated, because it is long or its channel is used up, gets a `fix_note` that says what to change.
+ */
+import { ChannelRefSchema } from '#protocol';
+
+/** A longer request is not sent back for the sake of its few changes. */
+const MAX_FIX_CHARS = 16_384;
+
+export function wholeFix(changes: object, request: unknown): { fix: object | undefined; fix_note?: string } {
+  const isMap = typeof request === 'object' && request !== null && !Array.isArray(request);
+  const fix = isMap ? { ...request, ...changes } : changes;
+  const isUsedUp = Object.values(fix).some((value) => ChannelRefSchema.safeParse(value).success);
+  if (!isUsedUp && JSON.stringify(fix).length <= MAX_FIX_CHARS) return { fix };
+
+  const why = isUsedUp ? 'with a new channel' : 'which is too long to be repeated here';
+  const what = JSON.stringify(changes);
+  const shown = what.length <= MAX_FIX_CHARS ? `Change ${what} in` : 'Change what the message says in';
+  return { fix: undefined, fix_note: `${shown} the request and send it again, ${why}.` };
+}

@@ -1,0 +1,45 @@
+/** "If detail.fix is non-null, your next call is `await fn(detail.fix)`. The error IS the recovery path." */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
+import { errors, spell } from '../errors.ts';
+
+const why = await whyNoSandbox(['python']);
+
+test('every code says what to do next', () => {
+  const facts = { problem: '', allowed: [], output: {} };
+  for (const code of Object.keys(errors.table) as (keyof typeof errors.table)[]) {
+    const { message } = spell(errors.fail(code, facts as never));
+    const { fix, fix_note } = JSON.parse(message.slice(message.indexOf('{'))) as Record<string, unknown>;
+    expect([code, (fix ?? fix_note) !== null]).toEqual([code, true]);
+  }
+});
+
+describe.skipIf(why !== undefined)(`a fix is sent as it is${why === undefined ? '' : ` (${why})`}`, () => {
+  let cell: SandboxCases;
+  let sandbox_id: string;
+  beforeAll(async () => {
+    cell = await serveSandboxes({ image_allowlist: ['python'], per_image_caps: { python: { max_cpus: 1 } } });
+    sandbox_id = await cell.create();
+    const argv = ['mkdir', '-p', '/tmp/full/below'];
+    await cell.call('sandbox::exec', { sandbox_id, argv });
+  }, IMAGE_PATIENCE_MS);
+  afterAll(() => cell?.[Symbol.asyncDispose]());
+
+  test.each([
+    ['S001', 'exec', { cmd: 'true', workdir: '/no/where' }, { exit_code: 0 }],
+    ['S001', 'create', { image: 'python', egress: { allow: [] } }, { image: 'python' }],
+    ['S001', 'run', { image: 'python', lang: 'sh', code: 'pwd', workdir: '/no/where' }, { stdout: '/\n' }],
+    ['S100', 'create', { image: 'node' }, { image: 'python' }],
+    ['S211', 'fs::write', { path: '/tmp/a/b', content: 'x' }, { bytes_written: 1 }],
+    ['S211', 'fs::mkdir', { path: '/tmp/c/d' }, { created: true }],
+    ['S214', 'fs::rm', { path: '/tmp/full' }, { removed: true }],
+    ['S400', 'create', { image: 'python', cpus: 2 }, { image: 'python' }],
+    ['S400', 'run', { image: 'python', cpus: 2, lang: 'sh', code: 'echo hi' }, { stdout: 'hi\n' }],
+  ])('%s of sandbox::%s', async (code, name, fields, reply) => {
+    const needsId = name !== 'create' && name !== 'run';
+    const failed = await cell.failure(`sandbox::${name}`, { ...(needsId && { sandbox_id }), ...fields });
+    expect(failed).toMatchObject({ code, fix_note: null });
+    expect(await cell.call(`sandbox::${name}`, failed.fix as Record<string, unknown>)).toMatchObject(reply);
+  });
+});
