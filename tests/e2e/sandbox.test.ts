@@ -81,7 +81,7 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
       sandboxes: [{ sandbox_id: id }],
     });
     expect(await workcell('sandbox', 'stop', id)).toMatchObject({ code: 0, stdout: `stopped ${id}\n` });
-    expect(await workcell('sandbox', 'stop', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('[S002]') });
+    expect(await workcell('sandbox', 'stop', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('[S004]') });
   });
 
   test('upload and download keep every byte, and a broken one replaces nothing', async () => {

@@ -49,12 +49,11 @@ export const errors = defineErrors({
     fix: (d) => d.fix,
   }),
   S002: row({
-    meaning: 'No sandbox has this id: it never had one, or it was stopped.',
+    meaning: 'No sandbox ever had this id, as far as this worker remembers.',
     http: 404,
     type: 'validation',
-    note: GONE,
-    message: (d: { id: string; ended?: string }) =>
-      `sandbox not found: ${d.id}${d.ended === undefined ? '' : ` (${d.ended})`}`,
+    note: 'Create a sandbox with sandbox::create and use the id that it returns.',
+    message: (d: { id: string }) => `sandbox not found: ${d.id}`,
   }),
   S003: row({
     meaning: 'As many commands run in this sandbox as max_concurrent_exec_per_sandbox allows.',
@@ -66,11 +65,12 @@ export const errors = defineErrors({
     message: (d: { id: string; cap: number }) => `sandbox ${d.id} is at its exec concurrency cap (${d.cap})`,
   }),
   S004: row({
-    meaning: 'The sandbox was stopped while the call ran.',
+    meaning: 'The sandbox was stopped: by a call, because it was idle, or because its machine ended.',
     http: 409,
     type: 'validation',
     note: GONE,
-    message: (d: { id: string }) => `sandbox already stopped: ${d.id}`,
+    message: (d: { id: string; ended?: string | undefined }) =>
+      `sandbox already stopped: ${d.id}${d.ended === undefined ? '' : ` (${d.ended})`}`,
   }),
   S100: row({
     meaning: 'No such image, or image_allowlist does not have it.',

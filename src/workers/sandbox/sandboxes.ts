@@ -141,8 +141,10 @@ export class Sandboxes {
   find(sandboxId: string): LiveSandbox {
     const id = parseSandboxId(sandboxId);
     const sandbox = this.#living.get(id);
-    if (!sandbox) throw errors.fail('S002', { id, ended: this.#ended.get(id) });
-    return sandbox;
+    if (sandbox) return sandbox;
+
+    const ended = this.#ended.get(id);
+    throw ended === undefined ? errors.fail('S002', { id }) : errors.fail('S004', { id, ended });
   }
 
   /** From now on nobody finds it; resolves when nothing of it is left. */

@@ -118,7 +118,7 @@ while time.time() < end: r.urlopen("http://${place}/tick").read(); time.sleep(0.
     expect(await living()).toBe(1);
     await expect.poll(living, { timeout: 60_000, interval: 1000 }).toBe(0);
     expect(performance.now() - started).toBeGreaterThan((idleSecs + 11) * 1000);
-    expect(await cell.failure('sandbox::exec', { sandbox_id, cmd: 'true' })).toMatchObject({ code: 'S002' });
+    expect(await cell.failure('sandbox::exec', { sandbox_id, cmd: 'true' })).toMatchObject({ code: 'S004' });
   });
 
   test('without it nothing listens', async () => {

@@ -29,10 +29,12 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
       ['stop', {}],
     ] as const) {
       expect(await cell.failure(`sandbox::${name}`, { sandbox_id, ...fields })).toMatchObject({
-        code: 'S002',
-        message: `sandbox not found: ${sandbox_id} (it was stopped)`,
+        code: 'S004',
+        message: `sandbox already stopped: ${sandbox_id} (it was stopped)`,
       });
     }
+    const never = '00000000-0000-4000-8000-000000000000';
+    expect(await cell.failure('sandbox::stop', { sandbox_id: never })).toMatchObject({ code: 'S002' });
   });
 
   test('E3 an idle sandbox is stopped', async () => {
@@ -40,7 +42,7 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
     const sandbox_id = await cell.create({ idle_timeout_secs: 1 });
     await expect.poll(() => living(cell), { timeout: 13_000, interval: 500 }).toBe(0);
     expect(await cell.failure('sandbox::exec', { sandbox_id, cmd: 'true' })).toMatchObject({
-      code: 'S002',
+      code: 'S004',
       message: expect.stringContaining('without a call'),
     });
   });
@@ -87,7 +89,7 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
     for (const pid of children().filter((child) => !before.includes(child))) process.kill(pid, 'SIGKILL');
     await expect.poll(() => living(cell), { timeout: 15_000 }).toBe(0);
     expect(await cell.failure('sandbox::exec', { sandbox_id, cmd: 'true' })).toMatchObject({
-      code: 'S002',
+      code: 'S004',
       message: expect.stringContaining('its machine ended'),
     });
   });

@@ -15,7 +15,7 @@ export const stop = sandbox.defineFunction({
     })
     .meta({ title: 'StopRequest' }),
   response: z.object({ sandbox_id: z.string(), stopped: z.boolean() }).meta({ title: 'StopResponse' }),
-  errors: ['S001', 'S002'],
+  errors: ['S001', 'S002', 'S004'],
   examples: [],
 
   async handle({ sandbox_id, wait }, { sandboxes }, { log }) {
