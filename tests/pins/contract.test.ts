@@ -182,7 +182,7 @@ test('the configuration keys of every worker and their defaults', () => {
       min_idle: 1,
       default_disk_mb: 1024,
       max_concurrent_exec_per_sandbox: 4,
-      max_exec_timeout_ms: 300_000,
+      max_exec_timeout_ms: 3_600_000,
       egress: { allow: ['*:80', '*:443'], deny: [] },
       cache_dir: null,
     },

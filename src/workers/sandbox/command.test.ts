@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { toArgv } from './command.ts';
 import { parseSandboxId } from './sandbox-id.ts';
-import { mergeEnv, readEnv } from './environment.ts';
+import { mergeEnv, readEnv, readImageEnv } from './environment.ts';
 
 const shape = (given: Partial<Parameters<typeof toArgv>[0]>) => ({ cmd: '', args: [], argv: [], ...given });
 
@@ -31,6 +31,7 @@ describe('the three shapes', () => {
     [{ cmd: 'node -v' }, ['node', '-v']],
     [{ cmd: 'node', args: ['-v', 'a b'] }, ['node', '-v', 'a b']],
     [{ argv: ['node', '-v'] }, ['node', '-v']],
+    [{ argv: ['node', '-v'], cmd: 'python' }, ['node', '-v']],
     [{ cmd: "'true'" }, ["'true'"]],
     [{ cmd: 'a\u00a0b' }, ['a\u00a0b']],
   ])('%j', (given, argv) => {
@@ -41,7 +42,7 @@ describe('the three shapes', () => {
     [{}, 'empty'],
     [{ cmd: "''  " }, 'empty'],
     [{ argv: [''] }, 'empty'],
-    [{ argv: ['a'], cmd: 'b' }, 'argv stands for the whole command'],
+    [{ argv: ['a'], cmd: 'b c' }, 'argv stands for the whole command'],
     [{ argv: ['a'], args: ['b'] }, 'argv stands for the whole command'],
     [{ cmd: 'a b', args: ['c'] }, 'ambiguous'],
     [{ argv: ['a\0b'] }, 'NUL'],
@@ -51,7 +52,12 @@ describe('the three shapes', () => {
 });
 
 test('environment of both shapes, the later layer first in rank', () => {
-  expect(readEnv(['A=1', 'nothing', 'B=x=y', 'A=2'])).toEqual([
+  expect(readImageEnv(['A=1', 'nothing', 'a-b=', 'B=x=y'])).toEqual([
+    ['A', '1'],
+    ['a-b', ''],
+    ['B', 'x=y'],
+  ]);
+  expect(readEnv(['A=1', 'B=x=y', 'A=2'])).toEqual([
     ['A', '1'],
     ['B', 'x=y'],
     ['A', '2'],
@@ -64,7 +70,11 @@ test('environment of both shapes, the later layer first in rank', () => {
     PATH: '/x',
     A: '2',
   });
-  expect(() => readEnv({ 'a-b': '1', ok: '2' })).toThrow('a-b');
+  for (const bad of [{ 'a-b': '1', ok: '2' }, ['ok=2', 'a-b=1']])
+    expect(() => readEnv(bad)).toThrow('shell takes: "a-b"');
+  expect(() => readEnv(['A=1', 'nothing'])).toThrow('not NAME=value: "nothing"');
+  expect(() => readEnv(['=1'])).toThrow('shell takes: ""');
+  for (const bad of [{ A: '\0' }, ['A=\0']]) expect(() => readEnv(bad)).toThrow('"A"');
   expect(() => mergeEnv([['A', '\0']])).toThrow('"A"');
 });
 

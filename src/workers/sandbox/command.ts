@@ -35,9 +35,9 @@ export function requireSendable(words: readonly string[], what: string): void {
 
 function readShape({ cmd, args, argv }: CommandShape): string[] {
   if (argv.length > 0) {
-    if (cmd === '' && args.length === 0) return argv;
+    if (args.length === 0 && !WHITE_SPACE.test(cmd)) return argv;
     throw errors.fail('S001', {
-      problem: `argv stands for the whole command, so cmd and args must be left out; ${EXAMPLES}`,
+      problem: `argv stands for the whole command, so args and a cmd with white space are ambiguous; ${EXAMPLES}`,
     });
   }
   if (!WHITE_SPACE.test(cmd)) return [cmd, ...args];

@@ -70,7 +70,10 @@ export const configSchema = z.strictObject({
     .default(1)
     .describe('Machines kept ready for each image and size in use, where starting one is slow; 0 for none.'),
   max_concurrent_exec_per_sandbox: wire.uint32().default(4).describe('Commands that run at once in one sandbox.'),
-  max_exec_timeout_ms: wire.uint64().default(300_000).describe('Longest a command may run, whatever the call says.'),
+  max_exec_timeout_ms: wire
+    .uint64()
+    .default(3_600_000)
+    .describe('Longest a command may run, whatever the call says; more than the 300000 of a call that does not say.'),
   egress: EgressCeiling.default(EgressCeiling.parse({})).describe(
     'The most that sandboxes created with network: true reach; a call can ask for less.',
   ),

@@ -8,6 +8,9 @@ export const EnvShape = wire.named('EnvShape', z.union([z.array(z.string()), z.r
 
 export type Env = [name: string, value: string][];
 
+/** A list may be long, and a message is read. */
+const MOST_TOLD = 10;
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** What a program finds when neither the image nor the caller says otherwise. */
@@ -17,27 +20,48 @@ const BASE: Env = [
   ['TERM', 'linux'],
 ];
 
-/** Entries of a list without `=` say nothing and are left out; the names of a map are checked. */
+/** What a caller sent, in either shape, refused where no program could be given it. */
 export function readEnv(env: z.output<typeof EnvShape> | undefined): Env {
   if (env === undefined) return [];
-  if (Array.isArray(env)) return env.flatMap(splitEntry);
-
-  const bad = Object.keys(env).filter((name) => !NAME.test(name));
+  const isList = Array.isArray(env);
+  const unsplit = isList ? env.filter((entry) => !entry.includes('=')) : [];
+  if (unsplit.length > 0) {
+    throw errors.fail('S001', { problem: `env has entries that are not NAME=value: ${told(unsplit)}` });
+  }
+  const pairs = isList ? env.flatMap(splitEntry) : Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const bad = pairs.map(([name]) => name).filter((name) => !NAME.test(name));
   if (bad.length > 0) {
     throw errors.fail('S001', {
-      problem: `env has names that no shell takes: ${bad.join(', ')}; use letters, digits and _`,
+      problem: `env has names that no shell takes: ${told(bad)}; use letters, digits and _`,
     });
   }
-  return Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  requireNoNul(pairs);
+  return pairs;
+}
+
+/** What an image says: its entries without `=` mean nothing, and its names are its own. */
+export function readImageEnv(env: readonly string[]): Env {
+  return env.flatMap(splitEntry);
 }
 
 /** Later layers win over earlier ones. */
 export function mergeEnv(...layers: Env[]): Env {
   const merged = [...new Map([BASE, ...layers].flat())];
-  const bad = merged.find(([name, value]) => name === '' || name.includes('\0') || value.includes('\0'));
+  requireNoNul(merged);
+  return merged;
+}
+
+function requireNoNul(env: Env): void {
+  const bad = env.find(([name, value]) => name === '' || name.includes('\0') || value.includes('\0'));
   if (bad)
     throw errors.fail('S001', { problem: `env has an entry that no program can be given: ${JSON.stringify(bad[0])}` });
-  return merged;
+}
+
+function told(names: readonly string[]): string {
+  return names
+    .slice(0, MOST_TOLD)
+    .map((name) => JSON.stringify(name.slice(0, 80)))
+    .join(', ');
 }
 
 function splitEntry(entry: string): Env {

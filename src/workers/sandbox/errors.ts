@@ -31,6 +31,8 @@ const row = <Details>(it: SandboxRow<Details>): SandboxRow<Details> => it;
 const GONE = 'The sandbox is gone. Create another with sandbox::create and use its id.';
 const PLATFORM = 'The machine under the sandbox failed. `workcell doctor` tells what this host can run.';
 
+const CAPPED = 'Split the work, or let the operator raise max_exec_timeout_ms in the iii-sandbox block.';
+
 /** What the caller still gets of a command that was cut off. */
 export interface PartialOutput {
   stdout: string;
@@ -102,8 +104,10 @@ export const errors = defineErrors({
     http: 504,
     type: 'execution',
     note: 'Raise timeout_ms, or split the work.',
-    message: (d: { timeoutMs: number; output: PartialOutput }) => `exec timed out after ${d.timeoutMs} ms`,
-    extra: (d) => ({ ...d.output }),
+    message: (d: { timeoutMs: number; askedMs: number; output: PartialOutput }) =>
+      `exec timed out after ${d.timeoutMs} ms` +
+      (d.timeoutMs < d.askedMs ? `: max_exec_timeout_ms of the configuration (${d.askedMs} were asked for)` : ''),
+    extra: (d) => ({ ...d.output, ...(d.timeoutMs < d.askedMs && { fix_note: CAPPED }) }),
   }),
   S210: row({
     meaning: 'The file operation cannot be done as asked.',

@@ -49,7 +49,8 @@ export async function execute(
   const { facts, agent } = sandbox;
   const merged = mergeEnv(facts.env, env);
   requireSendable([...argv, ...merged.flat()], 'the command with its environment');
-  const effectiveMs = Math.min(timeoutMs ?? DEFAULT_TIMEOUT_MS, config.max_exec_timeout_ms);
+  const askedMs = timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const effectiveMs = Math.min(askedMs, config.max_exec_timeout_ms);
   const outcome = await sandbox.executing(() =>
     agent.exec({
       argv,
@@ -63,10 +64,18 @@ export async function execute(
       signal,
     }),
   );
-  return toReply(outcome, { argv, workdir, effectiveMs });
+  return toReply(outcome, { argv, workdir, askedMs, effectiveMs });
 }
 
-function toReply(outcome: ExecOutcome, asked: { argv: string[]; workdir: string | null; effectiveMs: number }) {
+interface Asked {
+  argv: string[];
+  workdir: string | null;
+  askedMs: number;
+  /** No more than the configuration allows. */
+  effectiveMs: number;
+}
+
+function toReply(outcome: ExecOutcome, asked: Asked) {
   if (outcome.kind === 'not-started') return notStarted(outcome, asked);
 
   const output = {
@@ -75,7 +84,9 @@ function toReply(outcome: ExecOutcome, asked: { argv: string[]; workdir: string 
     stdout_truncated: outcome.stdoutTruncated,
     stderr_truncated: outcome.stderrTruncated,
   };
-  if (outcome.kind === 'timed-out') throw errors.fail('S200', { timeoutMs: asked.effectiveMs, output });
+  if (outcome.kind === 'timed-out') {
+    throw errors.fail('S200', { timeoutMs: asked.effectiveMs, askedMs: asked.askedMs, output });
+  }
   const { exitCode, durationMs } = outcome;
   return { ...output, exit_code: exitCode, timed_out: false, duration_ms: durationMs, success: exitCode === 0 };
 }
@@ -96,7 +107,7 @@ const WHY_NOT: Record<string, { words: string; exitCode: number }> = {
 
 function notStarted(
   { errno, what, durationMs }: Extract<ExecOutcome, { kind: 'not-started' }>,
-  { argv, workdir }: { argv: string[]; workdir: string | null },
+  { argv, workdir }: Pick<Asked, 'argv' | 'workdir'>,
 ) {
   if (what === 'workdir') {
     throw errors.fail('S001', {

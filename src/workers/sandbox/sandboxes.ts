@@ -11,7 +11,7 @@ import type { Instance, Shape } from './backends/backend.ts';
 import type { ChosenBackend } from './choose-backend.ts';
 import type { SandboxConfig } from './config.ts';
 import { EgressProxy, proxyEnv, PROXY_PORT, type EgressPolicy } from './egress/index.ts';
-import { mergeEnv, readEnv, type Env } from './environment.ts';
+import { mergeEnv, readImageEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
 import { HostShare } from './limits/host-share.ts';
 import { LiveSandbox } from './live-sandbox.ts';
@@ -98,7 +98,7 @@ export class Sandboxes {
         idleTimeoutMs,
         isolation: chosen.isolation,
         rung: chosen.backend.rung,
-        env: mergeEnv([['HOME', user.home]], readEnv(image.env), egress ? proxyEnv : [], wanted.env),
+        env: mergeEnv([['HOME', user.home]], readImageEnv(image.env), egress ? proxyEnv : [], wanted.env),
         workdir: image.workdir ?? '/',
         user,
         maxExecs: Math.max(1, this.#config.max_concurrent_exec_per_sandbox),

@@ -82,6 +82,21 @@ describe('what needs no machine', () => {
     });
   });
 
+  test.each([[['a-b=1']], [['nothing']], [{ 'a-b': '1' }], [['A=\0']]])(
+    'an env of %j is refused before anything boots',
+    async (env) => {
+      await using cell = await serveSandboxes({
+        auto_install: false,
+        image_allowlist: ['own'],
+        custom_images: { own: 'localhost:9/own:1' },
+      });
+      // The image is not there, which is looked at later.
+      expect(await cell.failure('sandbox::create', { image: 'own', env })).toMatchObject({ code: 'S001' });
+      const code = { lang: 'sh', code: '' };
+      expect(await cell.failure('sandbox::run', { image: 'own', env, ...code })).toMatchObject({ code: 'S001' });
+    },
+  );
+
   test('B14 an image that is not there and may not be fetched', async () => {
     const config = { auto_install: false, custom_images: { own: 'localhost:9/own:1' }, image_allowlist: ['own'] };
     await using cell = await serveSandboxes(config);

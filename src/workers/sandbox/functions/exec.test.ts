@@ -55,10 +55,11 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
   });
 
   test.each([
-    ['C5 argv and cmd', { argv: ['a'], cmd: 'b' }, 'argv'],
+    ['C5 argv and a cmd with white space', { argv: ['a'], cmd: 'b c' }, 'argv'],
     ['C5 argv and args', { argv: ['a'], args: ['b'] }, 'argv'],
     ['C6', { cmd: "echo 'x" }, 'unbalanced'],
     ['C12', { cmd: 'true', env: { 'a-b': '1' } }, 'a-b'],
+    ['C12 as a list', { cmd: 'true', env: ['a-b=1'] }, 'a-b'],
     ['C14', { cmd: 'cat', stdin: '!!' }, 'base64'],
     ['a workdir that is not there', { cmd: 'true', workdir: '/no/where' }, 'workdir /no/where'],
     ['a line of more than 4 MiB', { cmd: `echo ${'x '.repeat(2_100_000)}` }, 'the command is 4200006 bytes'],
@@ -187,6 +188,11 @@ describe.skipIf(why !== undefined)('limits of the operator', () => {
     await using cell = await serveSandboxes({ max_exec_timeout_ms: 1000 });
     const sandbox_id = await cell.create();
     const failed = await cell.failure('sandbox::exec', { sandbox_id, cmd: 'sleep 30', timeout_ms: 60_000 });
-    expect(failed).toMatchObject({ code: 'S200', message: 'exec timed out after 1000 ms' });
+    expect(failed).toMatchObject({
+      code: 'S200',
+      message: 'exec timed out after 1000 ms: max_exec_timeout_ms of the configuration (60000 were asked for)',
+      fix: null,
+      fix_note: expect.stringContaining('max_exec_timeout_ms'),
+    });
   });
 });
