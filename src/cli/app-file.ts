@@ -74,7 +74,7 @@ function parseApp(text: string, file: string, { available, workspace, env = proc
     const functions = allowedFunctions(def, actions, app.deny, where);
     return {
       def: { ...def, functions },
-      config: configOf(def, constraints ?? {}, { workspace, env }, `${where}.constraints`),
+      config: configOf(def, constraints ?? def.shippedBlock, { workspace, env }, `${where}.constraints`),
     };
   });
   const names = entries.map(({ def }) => def.name);

@@ -53,9 +53,9 @@ test('a block has every key under what it means', () => {
 });
 
 describe.each(availableWorkers.map((def) => [def.name, def] as const))('the block of %s', (name, def) => {
-  test('parses back to exactly the defaults', () => {
+  test('parses back to exactly what is shipped', () => {
     const [entry] = parse(defaultBlock(def)) as [unknown];
-    const defaults = def.config.parse({});
+    const defaults = def.config.parse(def.shippedBlock);
     expect(entry).toEqual({ name, config: defaults });
     expect(def.config.parse((entry as { config: unknown }).config)).toEqual(defaults);
   });

@@ -9,7 +9,7 @@ const WIDTH = 100;
 export function defaultBlock(def: AnyWorker): string {
   const lines = configKeys(def.config).flatMap(({ key, description, default: value }) => [
     ...wrap(description, WIDTH).map((line) => `# ${line}`),
-    ...stringify({ [key]: value ?? null })
+    ...stringify({ [key]: def.shippedBlock[key] ?? value ?? null })
       .trimEnd()
       .split('\n'),
   ]);

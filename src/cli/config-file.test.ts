@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { defineErrors, defineWorker, Failure, type AnyWorker } from '#contract';
 import { tempDir } from '#testing';
+import { sandbox } from '#workers/sandbox';
 import {
   defaultConfigPath,
   defaultEntries,
@@ -185,6 +186,15 @@ describe('a workspace', () => {
       { def: planter, config: { seeds: [] } },
     ]);
   });
+});
+
+test.each([
+  ['left out of a written block: none', 'workers: [{name: iii-sandbox, config: {default_cpus: 2}}]', []],
+  ['of an empty block: none', 'workers: [{name: iii-sandbox, config: {}}]', []],
+  ['of a worker without a block', 'workers: [{name: iii-sandbox}]', ['python', 'node']],
+])('image_allowlist %s', (_, text, image_allowlist) => {
+  expect(parseEntries(text, [sandbox])).toMatchObject([{ config: { image_allowlist } }]);
+  expect(defaultEntries([sandbox], '/')).toMatchObject([{ config: { image_allowlist: ['python', 'node'] } }]);
 });
 
 test('a worker is found by its name', () => {

@@ -39,7 +39,7 @@ export function findConfigFile(named: string | undefined, env: NodeJS.ProcessEnv
 
 /** All workers over one workspace: what runs when there is no file. */
 export function defaultEntries(available: readonly AnyWorker[], workspace: string): WorkerEntry[] {
-  return available.map((def) => ({ def, config: configOf(def, {}, { workspace, env: process.env }) }));
+  return available.map((def) => ({ def, config: configOf(def, def.shippedBlock, { workspace, env: process.env }) }));
 }
 
 export function readConfigFile(path: string): string {
@@ -69,7 +69,7 @@ export function toEntries(
 ): WorkerEntry[] {
   const entries = list.map(({ name, config }) => {
     const def = findWorker(name, available);
-    return { def, config: configOf(def, config ?? {}, options) };
+    return { def, config: configOf(def, config ?? def.shippedBlock, options) };
   });
   const names = entries.map(({ def }) => def.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);

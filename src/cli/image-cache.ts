@@ -3,7 +3,7 @@
  * what they brought.
  */
 import { silentLog } from '#contract';
-import { configSchema, ImageError, openImages, type ImageProgress, type Images } from '#workers/sandbox';
+import { ImageError, openImages, sandbox, type ImageProgress, type Images } from '#workers/sandbox';
 import type { CommandInput, OptionSpec } from './command.ts';
 import { findConfigFile, parseEntries, readConfigFile } from './config-file.ts';
 import { text } from './engine-address.ts';
@@ -44,7 +44,7 @@ export async function withImages(
 export function sandboxConfig(named: string | undefined) {
   const file = findConfigFile(named);
   const entries = file === undefined ? [] : parseEntries(readConfigFile(file), availableWorkers);
-  return configSchema.parse(entries.find(({ def }) => def.name === 'iii-sandbox')?.config ?? {});
+  return sandbox.config.parse(entries.find(({ def }) => def.name === sandbox.name)?.config ?? sandbox.shippedBlock);
 }
 
 /** One line on a terminal, overwritten until the work is done; nothing elsewhere. */

@@ -19,6 +19,8 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   /** Of the contract that it keeps, where that has one of its own; else that of this package is shown. */
   version?: string;
   config: Config;
+  /** The block where the operator wrote none, beside the defaults of its keys; `worker add` writes it too. */
+  shippedBlock?: Record<string, unknown>;
   /** What the block takes from the workspace directory when it does not say otherwise. */
   workspaceDefaults?(workspace: string): Record<string, unknown>;
   errors: Errors<Table>;
@@ -46,8 +48,10 @@ export interface WorkerDef<
   Fn extends FunctionDef<Context> = FunctionDef<Context>,
 >
   extends
-    Required<Pick<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'>>,
-    Omit<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults'> {
+    Required<
+      Pick<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults' | 'shippedBlock'>
+    >,
+    Omit<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults' | 'shippedBlock'> {
   readonly functions: readonly Fn[];
   /** Types a definition against this worker's context and codes. It returns what it is given. */
   defineFunction<Request extends z.ZodType, Response extends z.ZodType, Id extends string>(
@@ -72,6 +76,7 @@ export function defineWorker<Config extends z.ZodType, Table extends ErrorTable,
     spell: (failure) => handlerFailure(failure.toFields()),
     close: () => {},
     workspaceDefaults: () => ({}),
+    shippedBlock: {},
     ...spec,
     functions: [],
     defineFunction: (def) => def,

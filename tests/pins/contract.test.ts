@@ -168,7 +168,7 @@ test('the configuration keys of every worker and their defaults', () => {
     filesystem: { paths: ['./'], max_file_size: '100MB', search_timeout_ms: 20_000, fsync: true },
     'iii-sandbox': {
       auto_install: true,
-      image_allowlist: ['python', 'node'],
+      image_allowlist: [],
       default_idle_timeout_secs: 300,
       max_concurrent_sandboxes: 32,
       max_sandbox_percent: 50,

@@ -1,4 +1,4 @@
-/** The `iii-sandbox` block of the configuration. Left-out keys take the shipped value. */
+/** The `iii-sandbox` block of the configuration. Left-out keys take the value here. */
 import { z } from 'zod';
 
 import { wire } from '#contract';
@@ -31,8 +31,10 @@ export const configSchema = z.strictObject({
     .describe('Whether an image that is not there yet is fetched or built when it is first asked for.'),
   image_allowlist: z
     .array(z.string())
-    .default([...PRESET_NAMES])
-    .describe('Names of the images that may be booted. An empty list allows none.'),
+    .default([])
+    .describe(
+      'Names of the images that may be booted; none when a block leaves it out. Without a block: python and node.',
+    ),
   default_idle_timeout_secs: wire
     .uint64()
     .default(300)

@@ -24,7 +24,7 @@ export const sandbox = worker.withFunctions([...lifecycle, ...files]);
 export type { Isolation, Probe, SandboxBackend } from './backends/backend.ts';
 export { prepareKernel } from './backends/qemu/kernel.ts';
 export { BackendChoice } from './choose-backend.ts';
-export { configSchema, type SandboxConfig } from './config.ts';
+export type { SandboxConfig } from './config.ts';
 export {
   defaultCacheDir,
   ImageError,

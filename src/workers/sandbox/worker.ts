@@ -2,7 +2,7 @@
 import { defineWorker, type Log } from '#contract';
 import { OpenReads } from '#file-functions';
 import { BackendChoice } from './choose-backend.ts';
-import { configSchema, type SandboxConfig } from './config.ts';
+import { configSchema, PRESET_NAMES, type SandboxConfig } from './config.ts';
 import { errors, spell, translate } from './errors.ts';
 import { openImages, type Images } from './images/index.ts';
 import { openLadder } from './ladder/open-ladder.ts';
@@ -20,6 +20,7 @@ export const sandbox = defineWorker({
   name: 'iii-sandbox',
   summary: 'Disposable machines to run commands and keep files in, thrown away when they are done.',
   config: configSchema,
+  shippedBlock: { image_allowlist: [...PRESET_NAMES] },
   errors,
   failures: {
     badInput: (problem) => errors.fail('S001', { problem }),
