@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { CallError, type Bus } from '#contract';
 import { UsageError, type CommandInput } from './command.ts';
+import { cutLine } from './cut-output.ts';
 import { withEngine } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { printText } from './print.ts';
@@ -12,8 +13,13 @@ const TIMED_OUT = 124;
 /** The worker ends every call by a limit of its own; this only has to be longer. */
 export const WAIT_MS = 2_147_483_647;
 
-const ExecReply = z.object({ stdout: z.string(), stderr: z.string(), exit_code: z.int().nullish() });
-const PartialOutput = z.object({ stdout: z.string(), stderr: z.string() });
+const Output = z.object({
+  stdout: z.string(),
+  stderr: z.string(),
+  stdout_truncated: z.boolean().optional(),
+  stderr_truncated: z.boolean().optional(),
+});
+const ExecReply = Output.extend({ exit_code: z.int().nullish() });
 
 /** Runs against the engine; a failure is printed with its code and what to do next. */
 export async function tellingFailures(
@@ -24,7 +30,7 @@ export async function tellingFailures(
     return await withEngine(options, work);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    if (error.code === 'S200') printOutput(PartialOutput.catch({ stdout: '', stderr: '' }).parse(error.extra));
+    if (error.code === 'S200') printOutput(Output.catch({ stdout: '', stderr: '' }).parse(error.extra));
     printText(`error: [${error.code}] ${error.message}\n`, process.stderr);
     if (typeof error.extra.fix_note === 'string') printText(`${error.extra.fix_note}\n`, process.stderr);
     return error.code === 'S200' ? TIMED_OUT : EXIT.failed;
@@ -38,9 +44,10 @@ export function showExec(reply: unknown): number {
   return exit_code ?? EXIT.failed;
 }
 
-function printOutput({ stdout, stderr }: { stdout: string; stderr: string }): void {
-  printText(stdout);
-  printText(stderr, process.stderr);
+function printOutput(output: z.output<typeof Output>): void {
+  printText(output.stdout);
+  printText(output.stderr, process.stderr);
+  process.stderr.write(cutLine(output, 'after the first MiB; write it to a file in the sandbox and download that'));
 }
 
 /** The command behind the first words, with or without `--` before it. */

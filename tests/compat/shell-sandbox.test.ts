@@ -99,6 +99,16 @@ describe('exec', () => {
     expect(await own.call('shell::exec', request)).toEqual(timedOut);
   });
 
+  test('output that the sandbox cut is announced, of a command and of a job', async () => {
+    await using own = await setUp(async () => ({ ...reply, stdout_truncated: true, stderr_truncated: false }));
+    const cut = { stdout_truncated: true, stderr_truncated: false };
+    expect(await own.call('shell::exec', request)).toMatchObject(cut);
+    const { job_id } = (await own.call('shell::exec_bg', request)) as { job_id: string };
+    await expect
+      .poll(() => own.call('shell::status', { job_id }))
+      .toMatchObject({ job: { status: 'finished', ...cut } });
+  });
+
   test('a timeout that the sandbox answers itself keeps the output', async () => {
     await using own = await setUp(async () => ({ ...reply, exit_code: null, timed_out: true }));
     expect(await own.call('shell::exec', request)).toEqual({ ...timedOut, stdout: 'hi\n', duration_ms: 12 });

@@ -57,6 +57,20 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
     expect((await workcell('sandbox', 'list')).stdout.trim().split('\n')).toHaveLength(1);
   });
 
+  test('output beyond the cap is announced', async () => {
+    const words = ['head -c 1500000 /dev/zero | tr "\\0" a', 'head -c 1500000 /dev/zero | tr "\\0" a >&2'];
+    const [out, err] = await Promise.all(
+      words.map((line) => workcell('sandbox', 'run', 'python', '--', 'sh', '-c', line)),
+    );
+    const announced = 'cut after the first MiB; write it to a file in the sandbox and download that\n';
+    expect([out!.code, out!.stdout.length, out!.stderr]).toEqual([
+      0,
+      1_048_576,
+      `workcell: standard output ${announced}`,
+    ]);
+    expect([err!.code, err!.stderr.length]).toEqual([0, 1_048_576 + `workcell: standard error ${announced}`.length]);
+  });
+
   test('a timeout exits 124 with what was written so far', async () => {
     const late = await workcell(
       'sandbox',

@@ -10,6 +10,7 @@ import { z } from 'zod';
 
 import { throughDoor } from '#contract';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
+import { cutLine } from '../cut-output.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printJson, printText } from '../print.ts';
@@ -88,9 +89,6 @@ function toMs(given: string | undefined): number | undefined {
 function printOutput(result: z.output<typeof Reply>): void {
   printText(result.stdout);
   printText(result.stderr, process.stderr);
-  const cut = [result.stdout_truncated && 'standard output', result.stderr_truncated && 'standard error'].filter(
-    Boolean,
-  );
-  if (cut.length > 0) process.stderr.write(`workcell: ${cut.join(' and ')} cut at the worker’s max_output_bytes\n`);
+  process.stderr.write(cutLine(result, 'at the worker’s max_output_bytes'));
   if (result.timed_out) process.stderr.write('workcell: timed out\n');
 }

@@ -11,6 +11,7 @@ import { requireSendable } from './command.ts';
 import { mergeEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
 import type { ExecOutcome } from './guest/agent-client.ts';
+import { watchLimits } from './limit-watch.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { SandboxConfig } from './config.ts';
 
@@ -30,6 +31,10 @@ export const replyFields = {
   success: z.boolean().describe('Whether the exit code is 0.'),
   stdout_truncated: z.boolean().optional().describe('Whether there was more than the first MiB.'),
   stderr_truncated: z.boolean().optional(),
+  killed_by: z
+    .enum(['memory', 'processes'])
+    .optional()
+    .describe('The limit of the sandbox that it met, where that can be known; stderr ends with what to do.'),
 };
 
 export interface Execution {
@@ -51,6 +56,7 @@ export async function execute(
   requireSendable([...argv, ...merged.flat()], 'the command with its environment');
   const askedMs = timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const effectiveMs = Math.min(askedMs, config.max_exec_timeout_ms);
+  const limitHit = watchLimits(sandbox);
   const outcome = await sandbox.executing(() =>
     agent.exec({
       argv,
@@ -64,7 +70,9 @@ export async function execute(
       signal,
     }),
   );
-  return toReply(outcome, { argv, workdir, askedMs, effectiveMs });
+  const reply = toReply(outcome, { argv, workdir, askedMs, effectiveMs });
+  const hit = reply.success ? undefined : await limitHit(reply.exit_code);
+  return hit ? { ...reply, stderr: reply.stderr + hit.line, ...(hit.killedBy && { killed_by: hit.killedBy }) } : reply;
 }
 
 interface Asked {

@@ -35,6 +35,8 @@ const Reply = z.object({
   exit_code: z.int().nullish(),
   duration_ms: z.number().min(0),
   timed_out: z.boolean(),
+  stdout_truncated: z.boolean().default(false),
+  stderr_truncated: z.boolean().default(false),
 });
 
 export interface SandboxResult {
@@ -43,6 +45,8 @@ export interface SandboxResult {
   exitCode: number | null;
   durationMs: number;
   timedOut: boolean;
+  stdoutTruncated: boolean;
+  stderrTruncated: boolean;
 }
 
 export async function execInSandbox(
@@ -54,11 +58,20 @@ export async function execInSandbox(
   const call = { functionId: 'sandbox::exec', payload, keeps: SANDBOX_EXEC_CODES };
   try {
     const reply = await forwardToSandbox(bus, call, { timeoutMs: timeoutMs + ANSWER_GRACE_MS, signal });
-    const { stdout, stderr, exit_code = null, duration_ms, timed_out } = readReply(Reply, reply);
-    return { stdout, stderr, exitCode: exit_code, durationMs: Math.round(duration_ms), timedOut: timed_out };
+    const { stdout, stderr, exit_code = null, duration_ms, timed_out, ...cut } = readReply(Reply, reply);
+    return {
+      stdout,
+      stderr,
+      exitCode: exit_code,
+      durationMs: Math.round(duration_ms),
+      timedOut: timed_out,
+      stdoutTruncated: cut.stdout_truncated,
+      stderrTruncated: cut.stderr_truncated,
+    };
   } catch (error) {
     if (!isTimeout(error)) throw error;
-    return { stdout: '', stderr: '', exitCode: null, durationMs: timeoutMs, timedOut: true };
+    const nothing = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false };
+    return { ...nothing, exitCode: null, durationMs: timeoutMs, timedOut: true };
   }
 }
 

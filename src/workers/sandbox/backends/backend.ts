@@ -9,6 +9,7 @@ import type { Duplex } from 'node:stream';
 
 import type { AgentClient } from '../guest/agent-client.ts';
 import type { PreparedImage } from '../images/index.ts';
+import type { LimitHits } from '../limits/limits.ts';
 
 export type Isolation = 'hardware-vm' | 'userspace-kernel' | 'emulated-vm' | 'namespaces';
 
@@ -69,6 +70,8 @@ export interface Instance {
   personalize?(agent: AgentClient): Promise<void>;
   /** Undefined where nothing counts it. */
   usage(): Promise<Usage | undefined>;
+  /** How often it met its limits, where the host counts that. */
+  limitHits?(): LimitHits | undefined;
   /** Ends all of it at once, whatever the guest is doing. */
   kill(): Promise<void>;
   /** Gives back what the machine held on the host; may be called again. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { ownCgroup } from '#host';
 import { cachedBytes, CgroupDir, sweepHierarchy } from './cgroup-dir.ts';
-import type { GroupUsage, LimitGroup, Limiter, Limits } from './limits.ts';
+import type { GroupUsage, LimitGroup, LimitHits, Limiter, Limits } from './limits.ts';
 
 const CONTROLLERS = ['memory', 'pids', 'cpu', 'cpuacct'] as const;
 const PERIOD_US = 100_000;
@@ -38,7 +38,7 @@ export class CgroupV1Limiter implements Limiter {
     groups.pids.write('pids.max', maxProcesses);
     groups.cpu.write('cpu.cfs_period_us', PERIOD_US);
     groups.cpu.write('cpu.cfs_quota_us', Math.round(cpus * PERIOD_US));
-    return new CgroupV1Group(groups);
+    return new CgroupV1Group(groups, maxProcesses);
   }
 
   /** Controllers that share a hierarchy share a group. */
@@ -61,9 +61,11 @@ export class CgroupV1Limiter implements Limiter {
 class CgroupV1Group implements LimitGroup {
   readonly entrances: readonly string[];
   readonly #groups: Groups;
+  readonly #maxProcesses: number;
 
-  constructor(groups: Groups) {
+  constructor(groups: Groups, maxProcesses: number) {
     this.#groups = groups;
+    this.#maxProcesses = maxProcesses;
     this.entrances = [...new Set(Object.values(groups))].map(({ path }) => join(path, 'cgroup.procs'));
   }
 
@@ -74,7 +76,16 @@ class CgroupV1Group implements LimitGroup {
       sharedBytes: memory.counter('memory.stat', 'total_shmem'),
       pids: Number(pids.read('pids.current')),
       cpuMs: Math.round(Number(cpuacct.read('cpuacct.usage')) / 1e6),
+      oomKills: this.hits().oomKills,
+    };
+  }
+
+  hits(): LimitHits {
+    const { memory, pids } = this.#groups;
+    return {
       oomKills: memory.counter('memory.oom_control', 'oom_kill'),
+      refusedForks: pids.counter('pids.events', 'max'),
+      maxProcesses: this.#maxProcesses,
     };
   }
 

@@ -41,10 +41,12 @@ test('what a group uses is read from its counters', async () => {
     [`${folder}pids.current`]: '3\n',
     [`${folder}cpu.stat`]: 'usage_usec 2500\nuser_usec 1\n',
     [`${folder}memory.events`]: 'low 0\noom 2\noom_kill 1\n',
+    [`${folder}pids.events`]: 'max 7\n',
   });
   expect(group.usage()).toEqual({ memoryBytes: 4096, sharedBytes: 8192, pids: 3, cpuMs: 3, oomKills: 1 });
   expect(group.heldBytes()).toBe(19_880);
   expect(group.members()).toEqual([7, 12]);
+  expect(group.hits()).toEqual({ oomKills: 1, refusedForks: 7, maxProcesses: 100 });
 });
 
 test.each([

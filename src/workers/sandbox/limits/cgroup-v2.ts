@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { ownCgroup } from '#host';
 import { cachedBytes, CgroupDir, sweepHierarchy } from './cgroup-dir.ts';
-import type { GroupUsage, LimitGroup, Limiter, Limits } from './limits.ts';
+import type { GroupUsage, LimitGroup, LimitHits, Limiter, Limits } from './limits.ts';
 
 const CONTROLLERS = ['memory', 'pids', 'cpu'];
 const PERIOD_US = 100_000;
@@ -39,7 +39,7 @@ export class CgroupV2Limiter implements Limiter {
     if (group.has('memory.swap.max')) group.write('memory.swap.max', 0);
     group.write('pids.max', maxProcesses);
     group.write('cpu.max', `${Math.round(cpus * PERIOD_US)} ${PERIOD_US}`);
-    return new CgroupV2Group(group);
+    return new CgroupV2Group(group, maxProcesses);
   }
 
   async sweep(): Promise<void> {
@@ -51,9 +51,11 @@ export class CgroupV2Limiter implements Limiter {
 class CgroupV2Group implements LimitGroup {
   readonly entrances: readonly string[];
   readonly #group: CgroupDir;
+  readonly #maxProcesses: number;
 
-  constructor(group: CgroupDir) {
+  constructor(group: CgroupDir, maxProcesses: number) {
     this.#group = group;
+    this.#maxProcesses = maxProcesses;
     this.entrances = [join(group.path, 'cgroup.procs')];
   }
 
@@ -63,7 +65,15 @@ class CgroupV2Group implements LimitGroup {
       sharedBytes: this.#group.counter('memory.stat', 'shmem'),
       pids: Number(this.#group.read('pids.current')),
       cpuMs: Math.round(this.#group.counter('cpu.stat', 'usage_usec') / 1000),
+      oomKills: this.hits().oomKills,
+    };
+  }
+
+  hits(): LimitHits {
+    return {
       oomKills: this.#group.counter('memory.events', 'oom_kill'),
+      refusedForks: this.#group.counter('pids.events', 'max'),
+      maxProcesses: this.#maxProcesses,
     };
   }
 

@@ -26,6 +26,14 @@ export interface GroupUsage {
   oomKills: number;
 }
 
+/** How often a limit was met, counted since the group was made. */
+export interface LimitHits {
+  oomKills: number;
+  /** Processes that could not be started because there were as many as may be. */
+  refusedForks: number;
+  maxProcesses: number;
+}
+
 /** The limits of one sandbox. */
 export interface LimitGroup {
   /** Files that take whoever writes `0` into the group. */
@@ -35,6 +43,8 @@ export interface LimitGroup {
   heldBytes(): number | undefined;
   /** The processes in it. */
   members(): number[];
+  /** Undefined where nothing counts it. Cheap enough for every command. */
+  hits(): LimitHits | undefined;
   /** Gives the group back; it has to be empty, and is soon after its last process ended. */
   release(): Promise<void>;
 }
@@ -61,6 +71,7 @@ class NoLimiter implements Limiter {
       usage: () => undefined,
       heldBytes: () => undefined,
       members: () => [],
+      hits: () => undefined,
       release: async () => {},
     };
   }

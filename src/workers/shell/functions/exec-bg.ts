@@ -59,10 +59,12 @@ async function sandboxWork(
   { bus, log }: CallScope,
 ): Promise<JobWork> {
   const done = execInSandbox(bus, command, { timeoutMs }).then(
-    ({ stdout, stderr, exitCode, timedOut }): JobEnd => ({
+    ({ stdout, stderr, exitCode, timedOut, stdoutTruncated, stderrTruncated }): JobEnd => ({
       status: timedOut ? 'killed' : exitCode === 0 ? 'finished' : 'failed',
       exitCode,
       ...outputOf(stdout, stderr),
+      stdoutTruncated,
+      stderrTruncated,
     }),
     (error: unknown): JobEnd => ({ status: 'failed', exitCode: null, ...outputOf('', explain(error, log)) }),
   );

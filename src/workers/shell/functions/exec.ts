@@ -53,8 +53,8 @@ export const exec = shell.defineFunction({
       stderr: result.stderr,
       duration_ms: result.durationMs,
       timed_out: result.timedOut,
-      stdout_truncated: false,
-      stderr_truncated: false,
+      stdout_truncated: result.stdoutTruncated,
+      stderr_truncated: result.stderrTruncated,
     };
   },
 });

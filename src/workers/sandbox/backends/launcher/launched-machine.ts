@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { readFileSync, statfsSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
-import type { LimitGroup } from '../../limits/limits.ts';
+import type { LimitGroup, LimitHits } from '../../limits/limits.ts';
 import { MemoryWatch } from '../../limits/memory-watch.ts';
 import type { Ending, Instance, Usage } from '../backend.ts';
 
@@ -88,6 +88,11 @@ export class LaunchedMachine implements Instance {
       memoryBytes: memoryBytes + fileBytes,
       diskBytes,
     };
+  }
+
+  limitHits(): LimitHits | undefined {
+    const hits = this.#launch.group.hits();
+    return hits && { ...hits, oomKills: hits.oomKills + this.#watch.kills };
   }
 
   async kill(): Promise<void> {

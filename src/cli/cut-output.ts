@@ -1,0 +1,11 @@
+/** How a command that wrote more than its reply holds is told of on a terminal. */
+export interface Cut {
+  stdout_truncated?: boolean | undefined;
+  stderr_truncated?: boolean | undefined;
+}
+
+/** A line for standard error, or nothing; `how` says where it was cut and what to do. */
+export function cutLine({ stdout_truncated, stderr_truncated }: Cut, how: string): string {
+  const cut = [stdout_truncated && 'standard output', stderr_truncated && 'standard error'].filter(Boolean);
+  return cut.length === 0 ? '' : `workcell: ${cut.join(' and ')} cut ${how}\n`;
+}

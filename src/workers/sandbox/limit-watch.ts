@@ -1,0 +1,60 @@
+/**
+ * Which limit of its sandbox a command met, if any. The exit code does not say it: 137 is any SIGKILL, and a program that
+ * could not fork ends as it likes.
+ *
+ * Where only the guest counts, it is asked after a command failed, and what was counted before that is remembered.
+ */
+import type { LiveSandbox } from './live-sandbox.ts';
+
+export type KilledBy = 'memory' | 'processes';
+
+export interface LimitHit {
+  /** Undefined where it only may be so. */
+  killedBy: KilledBy | undefined;
+  /** For standard error, where every caller sees it. */
+  line: string;
+}
+
+const SEGMENTATION_FAULT = 128 + 11;
+
+type Counts = { oomKills: number; refusedForks: number; maxProcesses?: number };
+
+/** What the guest of a machine was known to have counted. */
+const counted = new WeakMap<LiveSandbox, Counts>();
+
+/** Looks at the counters now; the result looks again when the command failed. */
+export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise<LimitHit | undefined> {
+  const before = sandbox.instance.limitHits?.() ?? counted.get(sandbox) ?? { oomKills: 0, refusedForks: 0 };
+  return async (exitCode) => {
+    const now = await countsOf(sandbox);
+    counted.set(sandbox, now);
+    if (now.oomKills > before.oomKills) return outOfMemory(sandbox);
+    if (now.refusedForks > before.refusedForks) return outOfProcesses(now);
+    const isGvisor = sandbox.facts.isolation === 'userspace-kernel';
+    return isGvisor && exitCode === SEGMENTATION_FAULT ? perhapsOutOfMemory(sandbox) : undefined;
+  };
+}
+
+async function countsOf({ instance }: LiveSandbox): Promise<Counts> {
+  const oomKills = async () => (await instance.usage())?.oomKills ?? 0;
+  return instance.limitHits?.() ?? { oomKills: await oomKills(), refusedForks: 0 };
+}
+
+function outOfMemory({ facts }: LiveSandbox): LimitHit {
+  const line = `workcell: killed: the memory of the sandbox is used up (memory_mb is ${facts.shape.memoryMb}); create one with more\n`;
+  return { killedBy: 'memory', line };
+}
+
+/** gVisor's kernel has no other word for it. */
+function perhapsOutOfMemory({ facts }: LiveSandbox): LimitHit {
+  const line = `workcell: SIGSEGV: on gVisor a program that takes more memory than there is ends so too (memory_mb is ${facts.shape.memoryMb})\n`;
+  return { killedBy: undefined, line };
+}
+
+function outOfProcesses({ maxProcesses }: Counts): LimitHit {
+  const most = maxProcesses === undefined ? '' : ` (${maxProcesses})`;
+  return {
+    killedBy: 'processes',
+    line: `workcell: the sandbox has as many processes as it may have${most}; end some, or use another sandbox\n`,
+  };
+}
