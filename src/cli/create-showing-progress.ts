@@ -11,6 +11,7 @@ const Step = z.object({
   phase: z.enum(['resolving', 'downloading', 'building', 'unpacking']),
   done_bytes: z.number(),
   total_bytes: z.number().optional(),
+  percent: z.number(),
 });
 
 export async function createShowingProgress(bus: Bus, request: Record<string, unknown>): Promise<unknown> {
@@ -31,7 +32,7 @@ export async function createShowingProgress(bus: Bus, request: Record<string, un
 async function showSteps(steps: ChannelReader): Promise<void> {
   for await (const item of steps) {
     if (typeof item !== 'string') continue;
-    const { image, phase, done_bytes: doneBytes, total_bytes: totalBytes } = Step.parse(JSON.parse(item));
-    showProgress({ image, phase, doneBytes, totalBytes });
+    const { image, phase, done_bytes: doneBytes, total_bytes: totalBytes, percent } = Step.parse(JSON.parse(item));
+    showProgress({ image, phase, doneBytes, totalBytes }, percent);
   }
 }

@@ -3,7 +3,7 @@
  * what they brought.
  */
 import { silentLog } from '#contract';
-import { ImageError, openImages, sandbox, type ImageProgress, type Images } from '#workers/sandbox';
+import { ImageError, openImages, percentOf, sandbox, type ImageProgress, type Images } from '#workers/sandbox';
 import type { CommandInput, OptionSpec } from './command.ts';
 import { findConfigFile, parseEntries, readConfigFile } from './config-file.ts';
 import { text } from './engine-address.ts';
@@ -48,11 +48,12 @@ export function sandboxConfig(named: string | undefined) {
 }
 
 /** One line on a terminal, overwritten until the work is done; nothing elsewhere. */
-export function showProgress({ image, phase, doneBytes, totalBytes }: ImageProgress): void {
+export function showProgress(progress: ImageProgress, percent = percentOf(progress)): void {
   if (!process.stderr.isTTY) return;
+  const { image, phase, doneBytes, totalBytes } = progress;
   const share = totalBytes === undefined ? '' : ` of ${megabytes(totalBytes)} MB ${bar(doneBytes / totalBytes)}`;
   const amount = doneBytes === 0 ? '' : ` ${megabytes(doneBytes)}${share || ' MB'}`;
-  process.stderr.write(`\r${image}: ${phase}${amount}\x1b[K`);
+  process.stderr.write(`\r${image}: ${percent} %, ${phase}${amount}\x1b[K`);
 }
 
 export function clearProgress(): void {

@@ -50,7 +50,14 @@ export const CASE_PATIENCE_MS = 60_000 * SLOWNESS;
 
 export function sandboxConfig(more: Record<string, unknown> = {}): Record<string, unknown> {
   // A machine that waited bears another id than its sandbox, by which some cases find it.
-  return { image_allowlist: ['python', 'node'], backend: TEST_BACKEND, cache_dir: CACHE_DIR, min_idle: 0, ...more };
+  return {
+    image_allowlist: ['python', 'node'],
+    prepare_images: false,
+    backend: TEST_BACKEND,
+    cache_dir: CACHE_DIR,
+    min_idle: 0,
+    ...more,
+  };
 }
 
 /** Why there is no sandbox from these images here; undefined once there is. */

@@ -22,6 +22,8 @@ export interface RegistryFaults {
   token?: string;
   /** What happens in the middle of a manifest. */
   manifest?: 'break-off' | 'stall';
+  /** No blob is answered before it. */
+  blobsAfter?: Promise<void>;
   /** What happens to the n-th answer with a blob, counted from 0. */
   blob?: (answer: number) => BlobFault | undefined;
 }
@@ -52,7 +54,9 @@ export async function startRegistry(content: RegistryContent, faults: RegistryFa
     const found = kind === 'manifests' ? content.manifests[name] : content.blobs.get(name);
     if (!found) return response.writeHead(404).end();
     if (kind === 'manifests') return answerManifest(response, found, faults.manifest);
-    return answerBlob(request, response, found, faults.blob?.(blobAnswers++));
+    const fault = faults.blob?.(blobAnswers++);
+    if (!faults.blobsAfter) return answerBlob(request, response, found, fault);
+    return void faults.blobsAfter.then(() => answerBlob(request, response, found, fault));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -168,6 +168,7 @@ test('the configuration keys of every worker and their defaults', () => {
     filesystem: { paths: ['./'], max_file_size: '100MB', search_timeout_ms: 20_000, fsync: true },
     'iii-sandbox': {
       auto_install: true,
+      prepare_images: true,
       image_allowlist: [],
       default_idle_timeout_secs: 300,
       max_concurrent_sandboxes: 32,

@@ -1,4 +1,4 @@
-/** workcell setup: installs what a rung of isolation needs, and shows that it works. */
+/** workcell setup: installs what a rung of isolation needs, shows that it works, and makes the allowed images ready. */
 import { didYouMean, silentLog } from '#contract';
 import { defaultCacheDir, openLadder, worthHaving, type BackendName, type Isolation } from '#workers/sandbox';
 import { UsageError, type Command } from '../command.ts';
@@ -6,6 +6,7 @@ import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { clearProgress, sandboxConfig } from '../image-cache.ts';
 import { interruptible } from '../interruptible.ts';
+import { makeImagesReady } from '../setup/make-images-ready.ts';
 import { setUpBackend, type SetupOptions } from '../setup/set-up-backend.ts';
 import { SetupError } from '../setup/setup-error.ts';
 
@@ -20,7 +21,8 @@ export const setup: Command = {
   usage: '[qemu|gvisor|namespaces|libkrun ...]',
   details:
     'Without a name it sets up the strongest isolation that this host could have. Packages are installed with apt as root;\n' +
-    'otherwise the command to run is printed, and the exit code is 1. What is there already is left alone.',
+    'otherwise the command to run is printed, and the exit code is 1. The images of image_allowlist are fetched or built.\n' +
+    'What is there already is left alone.',
   options: {
     'dry-run': { type: 'boolean', description: 'Only say what would be done.' },
     config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
@@ -41,7 +43,8 @@ export const setup: Command = {
       };
       try {
         const isDone = named.length > 0 ? await setUpAll(named, setting) : await setUpBest(setting);
-        return isDone || setting.isDryRun ? EXIT.ok : EXIT.failed;
+        const isReady = await makeImagesReady(config, setting);
+        return (isDone && isReady) || setting.isDryRun ? EXIT.ok : EXIT.failed;
       } catch (error) {
         if (!(error instanceof SetupError) || signal.aborted) throw error;
         clearProgress();

@@ -29,6 +29,10 @@ export const configSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('Whether an image that is not there yet is fetched or built when it is first asked for.'),
+  prepare_images: z
+    .boolean()
+    .default(true)
+    .describe('Whether the images that may be booted are made ready soon after the start; needs auto_install.'),
   image_allowlist: z
     .array(z.string())
     .default([])

@@ -13,6 +13,7 @@ import { EnvShape, readEnv } from './environment.ts';
 import { errors } from './errors.ts';
 import { ImageError, type PreparedImage } from './images/index.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
+import { LONG_CALL_MS } from './long-call.ts';
 import { ProgressChannel } from './progress-channel.ts';
 import type { SandboxContext } from './worker.ts';
 
@@ -35,6 +36,12 @@ export const shapeFields = {
     .default(null)
     .describe('Seconds without a call after which it is stopped; default_idle_timeout_secs when left out.'),
   disk_mb: wire.uint32().nullable().optional().describe('What it may write, in MiB; default_disk_mb when left out.'),
+  patience_ms: wire
+    .uint64()
+    .nullish()
+    .describe(
+      'How long to wait for an image that is not here; then S102 tells how far it is, and it is made all the same.',
+    ),
   progress: StreamChannelRef.optional().describe(
     'The end of a channel to write to: while the image is fetched or built, a JSON text tells each step.',
   ),
@@ -111,24 +118,31 @@ function sizeOf(wanted: WantedSandbox, config: SandboxConfig): { cpus: number; m
 }
 
 async function prepareImage(
-  { image: name, progress: ref }: WantedSandbox,
-  { config, images }: SandboxContext,
+  { image: name, progress: ref, patience_ms: patienceMs }: WantedSandbox,
+  { config, images, readiness }: SandboxContext,
   { signal, bus, log }: CallScope,
 ): Promise<PreparedImage> {
   if (!config.auto_install && !(await images.isCached(name))) throw errors.fail('S101', { image: name });
   const progress = new ProgressChannel(ref, bus);
+  const patience = new AbortController();
+  const timer = patienceMs != null && setTimeout(() => patience.abort(), Math.min(patienceMs, LONG_CALL_MS));
+  if (timer) void readiness.keepMaking(name);
   try {
     return await images.prepare(name, {
-      signal,
+      signal: AbortSignal.any([signal, patience.signal]),
       onProgress(step) {
         log.debug('an image is prepared', { ...step });
         progress.tell(step);
       },
     });
   } catch (error) {
+    if (patience.signal.aborted && !signal.aborted) {
+      throw errors.fail('S102', { image: name, progress: readiness.progressOf(name) }, error);
+    }
     if (!(error instanceof ImageError)) throw error;
     throw errors.fail('S102', { image: name, problem: error.facts.problem }, error);
   } finally {
+    if (timer) clearTimeout(timer);
     progress.close();
   }
 }

@@ -92,12 +92,15 @@ export const errors = defineErrors({
     message: (d: { image: string }) => `rootfs missing on disk for image '${d.image}'`,
   }),
   S102: row({
-    meaning: 'The image could not be fetched or built.',
+    meaning: 'The image could not be fetched or built, or not as soon as patience_ms.',
     http: 502,
     retryable: true,
     type: 'transient',
-    note: 'Try again after a pause.',
-    message: (d: { image: string; problem: string }) => `auto-install failed for image '${d.image}': ${d.problem}`,
+    note: 'Try again after a pause; an image that is being built goes on meanwhile.',
+    message: (d: { image: string; problem: string } | { image: string; progress: string }) =>
+      'progress' in d
+        ? `image '${d.image}' is being built (${d.progress}); call again`
+        : `auto-install failed for image '${d.image}': ${d.problem}`,
   }),
   S200: row({
     meaning: 'The command did not end in time and was killed. What it wrote so far is in the error.',

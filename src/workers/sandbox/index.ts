@@ -29,6 +29,7 @@ export {
   defaultCacheDir,
   ImageError,
   openImages,
+  percentOf,
   type ImageProgress,
   type ImageRow,
   type Images,

@@ -24,6 +24,9 @@ test('a caller who gives a channel hears how its image is made', async () => {
     phase: 'downloading',
     done_bytes: expect.any(Number),
     total_bytes: expect.any(Number),
+    step: 2,
+    steps: 3,
+    percent: expect.any(Number),
   };
   expect(heard).toContainEqual(step);
   await making;

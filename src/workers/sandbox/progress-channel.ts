@@ -5,13 +5,17 @@
  */
 import type { Bus } from '#contract';
 import type { ChannelRef, ChannelWriter } from '#protocol';
-import type { ImageProgress } from './images/index.ts';
+import { percentOf, STEP_COUNT, stepOf, type ImageProgress } from './images/index.ts';
 
 export interface ProgressEvent {
   image: string;
   phase: ImageProgress['phase'];
   done_bytes: number;
   total_bytes?: number;
+  step: number;
+  steps: number;
+  /** Of the whole. */
+  percent: number;
 }
 
 export class ProgressChannel {
@@ -22,10 +26,12 @@ export class ProgressChannel {
     this.#writer = ref ? bus.openWriter(ref).catch(() => undefined) : Promise.resolve(undefined);
   }
 
-  tell({ image, phase, doneBytes, totalBytes }: ImageProgress): void {
+  tell(progress: ImageProgress): void {
     if (this.#isWriting) return;
     this.#isWriting = true;
-    const event: ProgressEvent = { image, phase, done_bytes: doneBytes, total_bytes: totalBytes };
+    const { image, phase, doneBytes, totalBytes } = progress;
+    const counted = { step: stepOf(progress), steps: STEP_COUNT, percent: percentOf(progress) };
+    const event: ProgressEvent = { image, phase, done_bytes: doneBytes, total_bytes: totalBytes, ...counted };
     void this.#writer
       .then((writer) => writer?.write(JSON.stringify(event)))
       .catch(() => {})

@@ -4,6 +4,7 @@ import { OpenReads } from '#file-functions';
 import { BackendChoice } from './choose-backend.ts';
 import { configSchema, PRESET_NAMES, type SandboxConfig } from './config.ts';
 import { errors, spell, translate } from './errors.ts';
+import { ImageReadiness } from './image-readiness.ts';
 import { openImages, type Images } from './images/index.ts';
 import { openLadder } from './ladder/open-ladder.ts';
 import { Sandboxes } from './sandboxes.ts';
@@ -11,6 +12,7 @@ import { Sandboxes } from './sandboxes.ts';
 export interface SandboxContext {
   config: SandboxConfig;
   images: Images;
+  readiness: ImageReadiness;
   backends: BackendChoice;
   sandboxes: Sandboxes;
   openReads: OpenReads;
@@ -30,7 +32,8 @@ export const sandbox = defineWorker({
   translate,
   spell,
   open: openSandboxes,
-  async close({ sandboxes, openReads, backends }) {
+  async close({ sandboxes, openReads, backends, readiness }) {
+    readiness.close();
     openReads.close();
     await sandboxes.close();
     await backends.close();
@@ -47,10 +50,13 @@ async function openSandboxes(config: SandboxConfig, log: Log): Promise<SandboxCo
     log.warn('iii-sandbox.egress.allow is empty: sandboxes reach no host, also with network: true');
   const images = openImages(config, log);
   images.sweep();
+  const readiness = new ImageReadiness(images, log);
+  if (config.auto_install && config.prepare_images) void readiness.prepareLater(config.image_allowlist);
   return {
     config,
     backends: new BackendChoice(ladder, config, log),
     images,
+    readiness,
     sandboxes: new Sandboxes(config, log),
     openReads: new OpenReads(),
   };

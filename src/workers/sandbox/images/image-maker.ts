@@ -33,6 +33,19 @@ export interface Wanted {
 /** How long a registry may take to begin its answer where there is another way to the image. */
 const QUICK_ANSWER_MS = 5_000;
 
+/** Building a preset takes about so long where packages come fast. */
+const USUAL_BUILD_MS = 40_000;
+const TELL_EVERY_MS = 1_000;
+
+/** Tells at once and every second how much of the usual time has passed, ever slower towards the end of it. */
+function tellTime(tell: (share: number) => void): () => void {
+  const startedMs = performance.now();
+  const shareNow = () => 1 - Math.exp(-(performance.now() - startedMs) / USUAL_BUILD_MS);
+  tell(0);
+  const timer = setInterval(() => tell(shareNow()), TELL_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
 export class ImageMaker {
   readonly #options: MakerOptions;
 
@@ -111,8 +124,8 @@ export class ImageMaker {
   #build({ ref, signal, onProgress }: Wanted, name: PresetName): Promise<RefRecord> {
     const { store, limits } = this.#options;
     return this.#withWorkDir(async (workDir) => {
-      onProgress({ image: name, phase: 'building', doneBytes: 0 });
-      const { digest, env, unpack } = await fetchPreset(name, { workDir, signal });
+      const stop = tellTime((share) => onProgress({ image: name, phase: 'building', doneBytes: 0, share }));
+      const { digest, env, unpack } = await fetchPreset(name, { workDir, signal }).finally(stop);
       onProgress({ image: name, phase: 'unpacking', doneBytes: 0 });
       await store.makeTree(digest, (rootDir) => unpack(rootDir, { limits, signal }));
       return this.#record({ ref, digest, source: 'built', blobs: [], settings: { env: [...env] } });

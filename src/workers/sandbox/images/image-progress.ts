@@ -5,6 +5,29 @@ export interface ImageProgress {
   readonly doneBytes: number;
   /** Absent while nobody knows. */
   readonly totalBytes?: number;
+  /** From 0 to 1, of a phase that is not counted in bytes: how much of the time it usually takes has passed. */
+  readonly share?: number;
+}
+
+/** The steps of an image, and how far it is at the end of each, in percent. Each image skips one of the two in the middle. */
+const STEPS: Readonly<Record<ImageProgress['phase'], { step: number; from: number; to: number }>> = {
+  resolving: { step: 1, from: 0, to: 5 },
+  downloading: { step: 2, from: 5, to: 75 },
+  building: { step: 2, from: 5, to: 75 },
+  unpacking: { step: 3, from: 75, to: 99 },
+};
+
+export const STEP_COUNT = 3;
+
+export function stepOf({ phase }: ImageProgress): number {
+  return STEPS[phase].step;
+}
+
+/** How much of the whole is done; never 100, which the image itself is. */
+export function percentOf({ phase, doneBytes, totalBytes, share }: ImageProgress): number {
+  const { from, to } = STEPS[phase];
+  const done = share ?? (totalBytes === undefined || totalBytes === 0 ? 0 : Math.min(1, doneBytes / totalBytes));
+  return Math.round(from + (to - from) * done);
 }
 
 export type OnProgress = (progress: ImageProgress) => void;

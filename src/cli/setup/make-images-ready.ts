@@ -1,0 +1,32 @@
+/** Fetches or builds the images that may be booted, so that the first sandbox waits for none. */
+import { silentLog } from '#contract';
+import { ImageError, openImages, type SandboxConfig } from '#workers/sandbox';
+import { clearProgress, showProgress } from '../image-cache.ts';
+import type { SetupOptions } from './set-up-backend.ts';
+
+/** Whether all of them are here now. */
+export async function makeImagesReady(
+  config: SandboxConfig,
+  { isDryRun, signal, say }: Pick<SetupOptions, 'isDryRun' | 'signal' | 'say'>,
+): Promise<boolean> {
+  const images = openImages(config, silentLog);
+  let areReady = true;
+  for (const name of config.image_allowlist) {
+    if (await images.isCached(name)) say(`image ${name}: is here`);
+    else if (isDryRun) say(`image ${name}: would be fetched or built`);
+    else if (!(await makeReady(name))) areReady = false;
+  }
+  return areReady;
+
+  async function makeReady(name: string): Promise<boolean> {
+    try {
+      await images.prepare(name, { signal, onProgress: showProgress }).finally(clearProgress);
+      say(`image ${name}: is ready`);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ImageError)) throw error;
+      say(`image ${name}: ${error.facts.problem}`);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Images made ready before anybody waits for them, and further made when who waited has lost patience.
+ *
+ * The work is shared with the calls that want the image: whoever asks joins it, and it does not end with them.
+ */
+import { setTimeout as passed } from 'node:timers/promises';
+
+import type { Log } from '#contract';
+import { percentOf, type ImageProgress, type Images } from './images/index.ts';
+
+/** A server that only lives for a moment, or has calls to answer at once, is left alone. */
+const START_AFTER_MS = 10_000;
+
+export class ImageReadiness {
+  readonly #images: Images;
+  readonly #log: Log;
+  readonly #control = new AbortController();
+  readonly #making = new Map<string, ImageProgress | undefined>();
+
+  constructor(images: Images, log: Log) {
+    this.#images = images;
+    this.#log = log;
+  }
+
+  /** One after the other, after a while. */
+  async prepareLater(names: readonly string[], afterMs = START_AFTER_MS): Promise<void> {
+    const { signal } = this.#control;
+    await passed(afterMs, undefined, { signal, ref: false }).catch(() => {});
+    for (const name of names) {
+      if (signal.aborted) return;
+      if (!(await this.#images.isCached(name))) await this.keepMaking(name);
+    }
+  }
+
+  /** Resolves when the image is there, or cannot be. */
+  async keepMaking(name: string): Promise<void> {
+    if (this.#making.has(name)) return;
+    this.#making.set(name, undefined);
+    const { signal } = this.#control;
+    try {
+      await this.#images.prepare(name, { signal, onProgress: (step) => this.#making.set(name, step) });
+      if (this.#making.get(name)) this.#log.info('an image is ready', { image: name });
+    } catch (error) {
+      if (!signal.aborted) this.#log.info('an image is not made ready', { image: name, why: (error as Error).message });
+    } finally {
+      this.#making.delete(name);
+    }
+  }
+
+  /** `building, 40 %`. */
+  progressOf(name: string): string {
+    const step = this.#making.get(name);
+    return step === undefined ? 'waiting, 0 %' : `${step.phase}, ${percentOf(step)} %`;
+  }
+
+  close(): void {
+    this.#control.abort();
+  }
+}
