@@ -51,7 +51,8 @@ beforeAll(async () => {
     'apt-that-fails/apt-get': { content: FAILING_APT, mode: 0o755 },
     'nowhere/': '',
   });
-  dir.add({ 'bare.yaml': config({ cache_dir: dir.path('cache') }) });
+  const bare = { cache_dir: dir.path('cache') };
+  dir.add({ 'bare.yaml': config(bare), 'allowing.yaml': config({ ...bare, image_allowlist: ['python'] }) });
 });
 afterAll(() => dir?.[Symbol.asyncDispose]());
 
@@ -216,7 +217,7 @@ describe.skipIf(!isLinux)('setup', () => {
 test.skipIf(!isLinux)(
   'a sandbox on a host that lacks everything fails with every rung, why not, and what to do',
   async () => {
-    await using cell = await startCli(['start', '--port', '0', '-c', dir.path('bare.yaml')], {
+    await using cell = await startCli(['start', '--port', '0', '-c', dir.path('allowing.yaml')], {
       env: { PATH: dir.path('nowhere') },
     });
     const { code, stderr } = await runCli(['sandbox', 'create', 'python'], { env: { III_URL: cell.url } });

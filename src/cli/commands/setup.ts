@@ -43,8 +43,8 @@ export const setup: Command = {
       };
       try {
         const isDone = named.length > 0 ? await setUpAll(named, setting) : await setUpBest(setting);
-        const isReady = await makeImagesReady(config, setting);
-        return (isDone && isReady) || setting.isDryRun ? EXIT.ok : EXIT.failed;
+        const isReady = (isDone || setting.isDryRun) && (await makeImagesReady(config, setting));
+        return isReady ? EXIT.ok : EXIT.failed;
       } catch (error) {
         if (!(error instanceof SetupError) || signal.aborted) throw error;
         clearProgress();

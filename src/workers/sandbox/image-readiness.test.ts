@@ -37,8 +37,8 @@ test('a call that would wait too long hears how far the image is, and it is made
   const scope = { signal: new AbortController().signal, log: silentLog } as unknown as CallScope;
 
   const wanted = create.request.parse({ image: 'tools', patience_ms: 300 });
-  for (const _ of ['the first', 'one that joins']) {
-    const refused = await createSandbox(wanted, context, scope).catch((thrown: unknown) => thrown);
+  for (const caller of ['first', 'joining']) {
+    const refused = await createSandbox({ ...wanted, name: caller }, context, scope).catch((thrown: unknown) => thrown);
     expect(JSON.parse(spell(refused as Failure).message.replace('handler error: ', ''))).toMatchObject({
       code: 'S102',
       retryable: true,

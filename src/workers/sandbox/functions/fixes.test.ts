@@ -7,9 +7,10 @@ import { errors, spell } from '../errors.ts';
 const why = await whyNoSandbox(['python']);
 
 test('every code says what to do next', () => {
-  const facts = { problem: '', allowed: [], output: {} };
+  const output = { stdout: '', stderr: '', stdout_truncated: false, stderr_truncated: false };
+  const facts = { problem: '', id: '', cap: 1, image: '', allowed: [], timeoutMs: 1, askedMs: 1, output, path: '' };
   for (const code of Object.keys(errors.table) as (keyof typeof errors.table)[]) {
-    const { message } = spell(errors.fail(code, facts as never));
+    const { message } = spell(errors.fail(code, facts));
     const { fix, fix_note } = JSON.parse(message.slice(message.indexOf('{'))) as Record<string, unknown>;
     expect([code, (fix ?? fix_note) !== null]).toEqual([code, true]);
   }
