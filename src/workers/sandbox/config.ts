@@ -32,7 +32,7 @@ export const configSchema = z.strictObject({
   prepare_images: z
     .boolean()
     .default(true)
-    .describe('Whether the images that may be booted are made ready soon after the start; needs auto_install.'),
+    .describe('Whether the images that may be booted are made ready a minute after the start; needs auto_install.'),
   image_allowlist: z
     .array(z.string())
     .default([])

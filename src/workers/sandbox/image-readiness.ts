@@ -8,8 +8,8 @@ import { setTimeout as passed } from 'node:timers/promises';
 import type { Log } from '#contract';
 import { percentOf, type ImageProgress, type Images } from './images/index.ts';
 
-/** A server that only lives for a moment, or has calls to answer at once, is left alone. */
-const START_AFTER_MS = 10_000;
+/** A server that lives only for a moment, such as one of a test or a script, builds nothing. */
+const START_AFTER_MS = 60_000;
 
 export class ImageReadiness {
   readonly #images: Images;
