@@ -74,7 +74,7 @@ test.each(versions)(
 
     expect(error).toEqual({
       code: 'invocation_failed',
-      message: 'invocation_failed: {"code":"C213","message":"11 bytes is too much","fix":{"max_bytes":10}}',
+      message: 'invocation_failed: {"code":"C213","message":"11 bytes is too much","fix":{"size":11,"max_bytes":10}}',
       function_id: 'own::weigh',
       stacktrace: undefined,
     });

@@ -19,12 +19,14 @@ const SEGMENTATION_FAULT = 128 + 11;
 
 type Counts = { oomKills: number; refusedForks: number; maxProcesses?: number };
 
+const NONE: Counts = { oomKills: 0, refusedForks: 0 };
+
 /** What the guest of a machine was known to have counted. */
 const counted = new WeakMap<LiveSandbox, Counts>();
 
 /** Looks at the counters now; the result looks again when the command failed. */
 export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise<LimitHit | undefined> {
-  const before = sandbox.instance.limitHits?.() ?? counted.get(sandbox) ?? { oomKills: 0, refusedForks: 0 };
+  const before = sandbox.instance.limitHits?.() ?? counted.get(sandbox) ?? NONE;
   return async (exitCode) => {
     const now = await countsOf(sandbox);
     counted.set(sandbox, now);
@@ -36,8 +38,10 @@ export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise
 }
 
 async function countsOf({ instance }: LiveSandbox): Promise<Counts> {
-  const oomKills = async () => (await instance.usage())?.oomKills ?? 0;
-  return instance.limitHits?.() ?? { oomKills: await oomKills(), refusedForks: 0 };
+  if (instance.limitHits) return instance.limitHits() ?? NONE;
+  // A machine that ends meanwhile has nothing to say.
+  const usage = await instance.usage().catch(() => undefined);
+  return { ...NONE, oomKills: usage?.oomKills ?? 0 };
 }
 
 function outOfMemory({ facts }: LiveSandbox): LimitHit {

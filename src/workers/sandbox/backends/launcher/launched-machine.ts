@@ -90,9 +90,15 @@ export class LaunchedMachine implements Instance {
     };
   }
 
+  /** Undefined also when the group is gone, with a machine that is being stopped, or its kernel does not count. */
   limitHits(): LimitHits | undefined {
-    const hits = this.#launch.group.hits();
-    return hits && { ...hits, oomKills: hits.oomKills + this.#watch.kills };
+    try {
+      const hits = this.#launch.group.hits();
+      return hits && { ...hits, oomKills: hits.oomKills + this.#watch.kills };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
   }
 
   async kill(): Promise<void> {
