@@ -19,13 +19,14 @@ import { searchByPeer } from './search/desktop-commander.mjs';
 import { openEngine, search } from './search/engine.mjs';
 import { measureFidelity } from './search/fidelity.mjs';
 import { measureFreshness } from './search/freshness.mjs';
+import { compareRealTrees } from './search/real-trees.mjs';
 import { rg } from './search/rg.mjs';
 import { longestTurnMs } from './search/turns.mjs';
 import { startStandIn, STAND_IN } from './stand-in/stand-in.mjs';
 
 export const name = 'search';
 export const description =
-  'Our search beside `rg` 15: 30, 3,000 and 110,000 generated source files, read from the page cache or kept in memory. ' +
+  'Our search beside `rg` 15: 30, 3,000 and 110,000 generated source files, read from the page cache or kept in memory; and trees that are there anyway, over the bus. ' +
   "Ours has coder's protected globs to hold against every path.";
 
 const NOTHING = 'zqx_no_such_symbol_9';
@@ -44,6 +45,7 @@ export async function run(harness) {
   await compareCold(harness, trees);
   await compareWarm(harness, trees.medium);
   await compareOverBudget(harness, trees.large);
+  await compareRealTrees(harness);
   await measureTurns(harness, trees.medium);
   measureFidelity(harness);
   await compareWithPeer(harness, trees.medium);
