@@ -9,6 +9,29 @@ import { readFileSync } from 'node:fs';
 export interface Kernels {
   find(at: number, length: number, needle: number, needleLength: number, probeA: number, probeB: number): number;
   findFolded(at: number, length: number, needle: number, needleLength: number, probeA: number, probeB: number): number;
+  findRun(at: number, length: number, tables: number, offsets: number, count: number, span: number): number;
+  findLines(
+    at: number,
+    length: number,
+    needle: number,
+    needleLength: number,
+    probeA: number,
+    probeB: number,
+    isFolded: boolean,
+    to: number,
+    max: number,
+  ): number;
+  writeLines(
+    rows: number,
+    count: number,
+    from: number,
+    line: number,
+    maxLineBytes: number,
+    head: number,
+    headLength: number,
+    to: number,
+    room: number,
+  ): number;
   countNewlines(at: number, length: number): number;
   nextNewline(at: number, length: number): number;
   lastNewline(at: number, length: number): number;

@@ -6,6 +6,7 @@
  */
 
 const NEWLINE: u8 = 10;
+const RETURN: u8 = 13;
 const LETTER_BIT: u8 = 0x20;
 const SPACE: u8 = 0x20;
 const QUOTE: u8 = 0x22;
@@ -57,6 +58,124 @@ export function findFolded(at: usize, length: usize, needle: usize, needleLength
   }
   for (; p <= last; p++) if (isSameFolded(p, needle, needleLength)) return i32(p - at);
   return -1;
+}
+
+/**
+ * Where characters of given kinds first follow each other. For each of `count` places there is a table at `tables`, 16
+ * bytes each, of the ASCII characters that may stand there: in the byte of a character's lower half, the bit of its upper
+ * one. At `offsets` is which place of the `span` that is, a byte each; best the rarest first.
+ */
+export function findRun(at: usize, length: usize, tables: usize, offsets: usize, count: usize, span: usize): i32 {
+  if (span > length) return -1;
+  const upperBits = i8x16(1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0);
+  const lowHalf = i8x16.splat(15);
+  const zero = i8x16.splat(0);
+  const first = v128.load(tables);
+  const firstOffset: usize = load<u8>(offsets);
+  const last = at + length - span;
+
+  for (let p = at; p <= last; p += 16) {
+    const bytes = v128.load(p + firstOffset);
+    let isThere = i8x16.ne(v128.and(i8x16.swizzle(first, v128.and(bytes, lowHalf)), i8x16.swizzle(upperBits, i8x16.shr_u(bytes, 4))), zero);
+    for (let i: usize = 1; i < count && v128.any_true(isThere); i++) {
+      const others = v128.load(p + load<u8>(offsets + i));
+      const table = v128.load(tables + (i << 4));
+      const kinds = v128.and(i8x16.swizzle(table, v128.and(others, lowHalf)), i8x16.swizzle(upperBits, i8x16.shr_u(others, 4)));
+      isThere = v128.and(isThere, i8x16.ne(kinds, zero));
+    }
+    const hits: u32 = i8x16.bitmask(isThere);
+    if (hits == 0) continue;
+    const start = p + ctz<u32>(hits);
+    return start <= last ? i32(start - at) : -1;
+  }
+  return -1;
+}
+
+/**
+ * Writes which lines hold a needle, at most `max`: where each begins, where it ends before its line break, and where the
+ * needle first stands in it, as three addresses. Gives how many. A needle may begin in a line and end beyond it.
+ */
+export function findLines(
+  at: usize, length: usize, needle: usize, needleLength: usize, probeA: usize, probeB: usize, isFolded: bool, to: usize, max: u32,
+): u32 {
+  const end = at + length;
+  let count: u32 = 0;
+  for (let p = at; p < end && count < max;) {
+    const found = isFolded
+      ? findFolded(p, end - p, needle, needleLength, probeA, probeB)
+      : find(p, end - p, needle, needleLength, probeA, probeB);
+    if (found < 0) break;
+    const match = p + found;
+    // Lines are searched one after the other, so this one begins at or after `p`.
+    const lineStart = p + (lastNewline(p, match - p) + 1);
+    const toNewline = nextNewline(match, end - match);
+    const newline = toNewline < 0 ? end : match + toNewline;
+    const lineEnd = newline > lineStart && load<u8>(newline - 1) == RETURN ? newline - 1 : newline;
+    if (match + needleLength <= lineEnd) {
+      const row = to + count * 12;
+      store<u32>(row, u32(lineStart));
+      store<u32>(row, u32(lineEnd), 4);
+      store<u32>(row, u32(match), 8);
+      count++;
+    }
+    p = newline + 1;
+  }
+  return count;
+}
+
+/**
+ * Writes lines as the JSON of an array's members, each behind a comma, and gives how many: those up to the first that is
+ * not plain ASCII of at most `maxLineBytes`, or that needs room behind `room`. `rows` is as `findLines` writes it, and is
+ * overwritten: with the line's number, where its JSON ends, and what it was. Numbers go on from that of `from`, which is
+ * `line`. At `head` is what stands before a line's number.
+ */
+export function writeLines(
+  rows: usize, count: u32, from: usize, line: u32, maxLineBytes: u32, head: usize, headLength: usize, to: usize, room: usize,
+): u32 {
+  let out = to;
+  let counted = from;
+  let number = line;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rows + i * 12;
+    const start: usize = load<u32>(row);
+    const length: usize = load<u32>(row, 4) - start;
+    if (length > maxLineBytes || out + headLength + 6 * length + 96 > room || !isPlain(start, length)) return i;
+    number += countNewlines(counted, start - counted);
+    counted = start;
+    for (let at: usize = 0; at < headLength; at += 16) v128.store(out + at, v128.load(head + at));
+    out = writeNumber(number, out + headLength);
+    // ,"column": and ,"text":" as they lie in memory.
+    store<u64>(out, 0x6e6d756c6f63222c);
+    store<u16>(out, 0x3a22, 8);
+    out = writeNumber(load<u32>(row, 8) - u32(start) + 1, out + 10);
+    store<u64>(out, 0x3a2274786574222c);
+    store<u8>(out, QUOTE, 8);
+    out += 9;
+    out += escapeJson(start, length, out);
+    store<u16>(out, 0x7d22);
+    out += 2;
+    store<u32>(row, number);
+    store<u32>(row, u32(out), 4);
+  }
+  return count;
+}
+
+@inline
+function isPlain(at: usize, length: usize): bool {
+  const end = at + length;
+  let p = at;
+  for (; p + 16 <= end; p += 16) if (i8x16.bitmask(v128.load(p)) != 0) return false;
+  for (; p < end; p++) if (load<u8>(p) >= 0x80) return false;
+  return true;
+}
+
+/** In decimal; gives the place behind it. */
+function writeNumber(value: u32, to: usize): usize {
+  let digits: usize = 1;
+  for (let rest = value / 10; rest != 0; rest /= 10) digits++;
+  let rest = value;
+  for (let at = to + digits; at > to; rest /= 10) store<u8>(--at, u8(48 + (rest % 10)));
+  return to + digits;
 }
 
 export function countNewlines(at: usize, length: usize): u32 {

@@ -2,6 +2,7 @@
 export { compileRegex, type RegexOptions } from './compile-regex.ts';
 export type { LineMatch } from './find-lines.ts';
 export { requiredLiterals, type Regex, type Span } from './regex.ts';
+export { ASCII_CHARS, type CharSet } from './required-runs.ts';
 export { RegexThreads, type ReplacedText } from './regex-threads.ts';
 export type { Place } from './replaced-places.ts';
 export { RegexError, ReplacementError } from './regex-error.ts';

@@ -17,6 +17,7 @@ import { excessOf, isWorthAnalysing } from './pattern-limits.ts';
 import { readRustError, RegexError, ReplacedSizeError } from './regex-error.ts';
 import { takeMarks, type Replaced, type Replacement } from './replacement.ts';
 import { requiredStrings } from './required-literals.ts';
+import { requiredRuns, type CharSet } from './required-runs.ts';
 
 /** Byte offsets in the haystack. */
 export interface Span {
@@ -27,6 +28,7 @@ export interface Span {
 interface Analysis {
   readonly lineForm?: LineForm;
   readonly literals?: readonly Uint8Array[];
+  readonly runs?: readonly CharSet[][];
 }
 
 /** Searched line by line, a text of this size costs what the line form does to prepare. */
@@ -101,6 +103,11 @@ export class Regex {
     return this.#analyse().literals;
   }
 
+  /** Of these every match holds all; see `requiredRuns`. */
+  get runs(): readonly CharSet[][] {
+    return this.#analyse().runs ?? [];
+  }
+
   #chooseLineSearch(): LineSearch {
     const each: LineSearch = { kind: 'each', engine: this.#engine };
     if (this.#bytesSearchedByLine <= LINE_FORM_FROM_BYTES) return each;
@@ -133,7 +140,7 @@ function compile(source: string, flags: string): Engine {
 
 function analyse(engine: Engine): Analysis {
   const hir = readHir(engine.syntax);
-  return { lineForm: lineFormOf(hir), literals: requiredStrings(hir) };
+  return { lineForm: lineFormOf(hir), literals: requiredStrings(hir), runs: requiredRuns(hir) };
 }
 
 /** Undefined also when the line form is beyond the crate's limits, though the pattern was not. */

@@ -12,9 +12,9 @@ function put(text: Buffer) {
   return { start: TEXT_START, end: TEXT_START + text.length };
 }
 
-function marked(signatures: Signatures, needle: string): number[] {
-  const marks = new Uint8Array(1000);
-  signatures.mark([Buffer.from(needle)], marks);
+function marked(signatures: Signatures, ...needles: string[]): number[] {
+  const sets = needles.map((needle) => [Buffer.from(needle)]);
+  const marks = signatures.mark(sets, 1000);
   return [...marks.keys()].filter((slot) => marks[slot] === 1);
 }
 
@@ -44,4 +44,11 @@ test('room that was given back is used for others, and what was there is forgott
   expect(add(500, 'even stranger')).toEqual(all[1]);
   expect(marked(signatures, 'odd number')).not.toContain(500);
   expect(marked(signatures, 'even stranger')).toEqual([500]);
+});
+
+test('of several needles a text must hold all, wherever they lie', () => {
+  const signatures = new Signatures(10 * Signatures.MIN_BYTES);
+  const texts = ['first one only', 'second one only', `first${' hay'.repeat(20_000)} second`];
+  texts.forEach((text, slot) => signatures.add(slot, memory, put(Buffer.from(text))));
+  expect(marked(signatures, 'first', 'second')).toEqual([2]);
 });

@@ -70,8 +70,17 @@ export class Signatures {
     }
   }
 
-  /** Marks every signed file that may hold one of the needles. None is longer than `MAX_SIGNED_NEEDLE`. */
-  mark(needles: readonly Uint8Array[], marks: Uint8Array): void {
+  /**
+   * Marks, of so many files, every signed one that may hold a needle of each set: in any document, for what matches may
+   * lie in two. No needle is longer than `MAX_SIGNED_NEEDLE`.
+   */
+  mark(sets: readonly (readonly Uint8Array[])[], fileCount: number): Uint8Array {
+    const [first, ...others] = sets.map((needles) => this.#markAny(needles, new Uint8Array(fileCount)));
+    for (const marks of others) for (let slot = 0; slot < fileCount; slot++) first![slot]! &= marks[slot]!;
+    return first!;
+  }
+
+  #markAny(needles: readonly Uint8Array[], marks: Uint8Array): Uint8Array {
     const set = this.#buffer.subarray(SET_AT, SET_AT + this.#blockCount * 16);
     set.fill(0);
     for (const needle of needles) {
@@ -85,6 +94,7 @@ export class Signatures {
         if (slot !== NO_FILE) marks[slot] = 1;
       }
     }
+    return marks;
   }
 
   #addDocument(slot: number, signature: Uint8Array): number {

@@ -53,12 +53,10 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
   const needles = signedNeedles(query, regex);
   if (!needles && loader.arena.hasUnkept) return undefined;
 
-  const marks = needles && new Uint8Array(loader.slots.length);
-  if (marks) loader.arena.signatures.mark(needles, marks);
   return new IndexSearch(query, {
     loader,
     openDir,
-    marks,
+    marks: needles && loader.arena.signatures.mark(needles, loader.slots.length),
     matcher: createMatcher(query, regex, loader.arena.memory),
     filter: loader.filters.of(globs),
     // Asked before each file that is looked through, which tells how far it got.

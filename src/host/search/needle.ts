@@ -1,15 +1,10 @@
 /**
  * A byte string to look for, placed where the kernels reach it.
  *
- * They compare two of its bytes before the rest. The rarer those are in ordinary text, the faster: a space and an
- * e are met at every step, a q and a capital hardly ever.
+ * They compare two of its bytes before the rest. The rarer those are in ordinary text, the faster.
  */
+import { BITS } from './commonness.ts';
 import type { TextMemory } from './text-memory.ts';
-
-const COMMON_LAST = 'zqxjkvbpygfwmucldrhsnioate';
-
-/** How common each byte is. */
-const COMMONNESS = Uint8Array.from({ length: 256 }, (_, byte) => commonness(byte));
 
 /** Probes stand near the beginning, whatever the length. */
 const MAX_PROBE = 256;
@@ -45,18 +40,10 @@ export class Needle {
 
 /** Where the rarest of the first bytes stands, but for one. */
 function rarestIn(bytes: Uint8Array, { except = -1 } = {}): number {
-  let [rarest, least] = [0, Infinity];
+  let [rarest, most] = [0, -Infinity];
   for (let at = 0; at < Math.min(bytes.length, MAX_PROBE); at++) {
-    const commonness = COMMONNESS[bytes[at]!]!;
-    if (at !== except && commonness < least) [rarest, least] = [at, commonness];
+    const bits = BITS[bytes[at]!]!;
+    if (at !== except && bits > most) [rarest, most] = [at, bits];
   }
   return rarest;
-}
-
-function commonness(byte: number): number {
-  const char = String.fromCharCode(byte);
-  if (char === ' ' || char === '\n') return 99;
-  if (char >= 'a' && char <= 'z') return 30 + COMMON_LAST.indexOf(char);
-  if (char >= '0' && char <= '9') return 20;
-  return char >= 'A' && char <= 'Z' ? 15 : 10;
 }

@@ -1,31 +1,27 @@
 /**
  * Lines that match a regex, each searched alone.
  *
- * Most regexes cannot match without one of a few literals. Where those are rare only their lines are given to the
- * regex, which is why such a search is nearly as fast as one for a literal.
+ * Most regexes cannot match without something that is rare: a literal, or characters of some kinds in a row. Only lines
+ * that hold it are given to the regex, which is why such a search is nearly as fast as one for a literal.
  */
-import { requiredLiterals, type Regex } from '../regex/index.ts';
+import type { Regex } from '../regex/index.ts';
 import { lineAround, newlineAfter, type Hit, type TextRange } from './lines.ts';
-import { Needle } from './needle.ts';
+import { probesOf, type Probe } from './probes.ts';
 import type { TextMemory } from './text-memory.ts';
 import { asUtf8 } from './utf8.ts';
-
-const FIRST_NEEDLE_ADDRESS = 64;
 
 /** Beyond this share of a text, its lines one by one cost more than all at once. */
 const MAX_CANDIDATE_SHARE = 1 / 8;
 
-const REPLACEMENT = Buffer.from('\uFFFD');
-
 export class RegexMatcher {
   readonly #regex: Regex;
   readonly #memory: TextMemory;
-  readonly #needles: Needle[] | undefined;
+  readonly #probes: readonly Probe[];
 
   constructor(regex: Regex, memory: TextMemory) {
     this.#regex = regex;
     this.#memory = memory;
-    this.#needles = placeNeedles(requiredLiterals(regex), memory);
+    this.#probes = probesOf(regex, memory);
   }
 
   matchesPath(path: string): boolean {
@@ -33,27 +29,44 @@ export class RegexMatcher {
   }
 
   find(given: TextRange, limit: number): { text: TextRange; hits: Hit[] } {
-    if (this.#needles?.every((needle) => needle.find(given.start, given.end) < 0)) return { text: given, hits: [] };
+    for (const probe of this.#probes) probe.begin();
+    const lead = this.#rarest();
+    if (lead && lead.find(given.start, given.end) < 0) {
+      lead.note(given.end - given.start, 0);
+      return { text: given, hits: [] };
+    }
 
     const text = asUtf8(this.#memory, given);
-    const candidates = this.#needles && this.#linesWithNeedles(this.#needles, text);
+    const candidates = lead && this.#linesWith(lead, text);
     return { text, hits: candidates ? this.#findAmong(candidates, limit) : this.#findInAll(text, limit) };
   }
 
-  /** Undefined when they are too many. */
-  #linesWithNeedles(needles: Needle[], text: TextRange): TextRange[] | undefined {
+  /** Undefined when nothing is rare. */
+  #rarest(): Probe | undefined {
+    let rarest: Probe | undefined;
+    for (const probe of this.#probes) if (!rarest || probe.rate < rarest.rate) rarest = probe;
+    return rarest;
+  }
+
+  /** The lines that hold what every match holds; undefined when they are too many. */
+  #linesWith(lead: Probe, text: TextRange): TextRange[] | undefined {
+    const others = this.#probes.filter((probe) => probe !== lead);
     let bytesLeft = (text.end - text.start) * MAX_CANDIDATE_SHARE;
-    const lines = new Map<number, TextRange>();
-    for (const needle of needles) {
-      for (let at = needle.find(text.start, text.end); at >= 0;) {
-        const line = lineAround(this.#memory, text, at);
-        if (!lines.has(line.start)) bytesLeft -= line.end - line.start;
-        if (bytesLeft < 0) return undefined;
-        lines.set(line.start, line);
-        at = needle.find(Math.min(newlineAfter(this.#memory, text, line.end) + 1, text.end), text.end);
+    let places = 0;
+    let at = lead.find(text.start, text.end);
+    const lines: TextRange[] = [];
+    while (at >= 0 && bytesLeft >= 0) {
+      places++;
+      const line = lineAround(this.#memory, text, at);
+      if (others.every((probe) => probe.find(line.start, line.end) >= 0)) {
+        bytesLeft -= line.end - line.start;
+        lines.push(line);
       }
+      const next = Math.min(newlineAfter(this.#memory, text, line.end) + 1, text.end);
+      at = lead.find(next, text.end);
     }
-    return [...lines.values()].sort((a, b) => a.start - b.start);
+    lead.note((at < 0 ? text.end : at) - text.start, places);
+    return at < 0 ? lines : undefined;
   }
 
   #findAmong(lines: TextRange[], limit: number): Hit[] {
@@ -73,15 +86,4 @@ export class RegexMatcher {
       matchStart: start + line.matchStart,
     }));
   }
-}
-
-/** None for literals with a character that can stand for bytes which are something else in the file. */
-function placeNeedles(literals: readonly Uint8Array[] | undefined, memory: TextMemory): Needle[] | undefined {
-  if (!literals || literals.some((bytes) => Buffer.from(bytes).includes(REPLACEMENT))) return undefined;
-  let address = FIRST_NEEDLE_ADDRESS;
-  return literals.map((bytes) => {
-    const needle = new Needle(memory, address, bytes);
-    address += bytes.length;
-    return needle;
-  });
 }
