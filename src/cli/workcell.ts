@@ -12,6 +12,8 @@ import { availableWorkers } from './workers.ts';
 export interface CellOptions {
   entries: WorkerEntry[];
   log: Log;
+  /** Whether workers get ready for calls in advance, as in a server that stays up. */
+  prepares?: boolean;
 }
 
 /** Engine and workers, with or without a port. */
@@ -31,9 +33,9 @@ export interface RunningWorkcell extends Cell {
   readonly url: string;
 }
 
-export async function assembleCell({ entries, log }: CellOptions): Promise<Cell> {
+export async function assembleCell({ entries, log, prepares }: CellOptions): Promise<Cell> {
   const engine = new Engine({ log });
-  const workers = new WorkerSet(engine.dialer(), log);
+  const workers = new WorkerSet(engine.dialer(), log, { prepares });
   const close = async () => {
     await workers.close();
     engine.close();
@@ -47,8 +49,13 @@ export async function assembleCell({ entries, log }: CellOptions): Promise<Cell>
   }
 }
 
-export async function startWorkcell({ entries, log, ...listening }: WorkcellOptions): Promise<RunningWorkcell> {
-  const cell = await assembleCell({ entries, log });
+export async function startWorkcell({
+  entries,
+  log,
+  prepares,
+  ...listening
+}: WorkcellOptions): Promise<RunningWorkcell> {
+  const cell = await assembleCell({ entries, log, prepares });
   const { engine, workers } = cell;
   try {
     const bus = await connect(engine.dialer(), {

@@ -32,11 +32,14 @@ const GRACE_MS = 5_000;
 export class WorkerSet {
   readonly #dialer: Dialer;
   readonly #log: Log;
+  readonly #prepares: boolean;
   #running = new Map<string, RunningWorker>();
 
-  constructor(dialer: Dialer, log: Log) {
+  /** `prepares`: whether calls will come for long enough that workers get ready for them in advance. */
+  constructor(dialer: Dialer, log: Log, { prepares = false } = {}) {
     this.#dialer = dialer;
     this.#log = log;
+    this.#prepares = prepares;
   }
 
   get workers(): { name: string; functionCount: number }[] {
@@ -73,6 +76,7 @@ export class WorkerSet {
         const context = await entry.def.open(entry.config, this.#log);
         const { def, namespace } = entry;
         opened.set(nameOf(entry), { def, namespace, fingerprint: fingerprint(entry), context });
+        if (this.#prepares) def.prepare(context);
       }
       return opened;
     } catch (error) {

@@ -38,8 +38,13 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   failedResult?(failure: Failure): unknown;
   /** Turns configuration into the live context; a refusal here is a refusal to start. */
   open(config: z.output<Config>, log: Log): Promise<Context> | Context;
+  /** Called once by a server that stays up: what makes the first calls fast, in the background. */
+  prepare?(context: Context): void;
   close?(context: Context): Promise<void> | void;
 }
+
+/** What a worker has whether its author wrote it or not. */
+type Defaulted = 'translate' | 'spell' | 'prepare' | 'close' | 'workspaceDefaults' | 'shippedBlock';
 
 export interface WorkerDef<
   Config extends z.ZodType = z.ZodType,
@@ -48,10 +53,8 @@ export interface WorkerDef<
   Fn extends FunctionDef<Context> = FunctionDef<Context>,
 >
   extends
-    Required<
-      Pick<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults' | 'shippedBlock'>
-    >,
-    Omit<WorkerSpec<Config, Table, Context>, 'translate' | 'spell' | 'close' | 'workspaceDefaults' | 'shippedBlock'> {
+    Required<Pick<WorkerSpec<Config, Table, Context>, Defaulted>>,
+    Omit<WorkerSpec<Config, Table, Context>, Defaulted> {
   readonly functions: readonly Fn[];
   /** Types a definition against this worker's context and codes. It returns what it is given. */
   defineFunction<Request extends z.ZodType, Response extends z.ZodType, Id extends string>(
@@ -74,6 +77,7 @@ export function defineWorker<Config extends z.ZodType, Table extends ErrorTable,
   return {
     translate: () => undefined,
     spell: (failure) => handlerFailure(failure.toFields()),
+    prepare: () => {},
     close: () => {},
     workspaceDefaults: () => ({}),
     shippedBlock: {},

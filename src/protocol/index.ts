@@ -31,7 +31,7 @@ export {
 } from './frames.ts';
 export { gatherWrites } from './gather-writes.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
-export { jsonParts, withText, type HeldText } from './json-text.ts';
+export { jsonParts, withJson, withText, type HeldJson, type HeldText } from './json-text.ts';
 export {
   encodeFrame,
   memoryLinks,

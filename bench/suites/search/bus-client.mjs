@@ -2,8 +2,13 @@
 import { serveParent } from '../../processes.mjs';
 import { connectSdk } from '../bus/sdk.mjs';
 
-const sdk = await connectSdk(process.argv[2]);
-serveParent({}, async ({ query, isRegex = false, maxMatches = 1000 }) => {
+let sdk;
+
+serveParent({}, async ({ url, query, isRegex = false, maxMatches = 1000 }) => {
+  if (url) {
+    sdk = await connectSdk(url);
+    return {};
+  }
   const payload = { query, regex: isRegex, max_matches: maxMatches, search_paths: false };
   const started = performance.now();
   const { content_matches: matches } = await sdk.trigger({ function_id: 'coder::search', payload });

@@ -17,9 +17,10 @@ export class ServedTree {
   #client;
   #home;
 
-  /** Resolves as soon as a client that waited for `ready` can call. */
+  /** Resolves as soon as a client that waited for `ready` is connected: the next call is the first. */
   static async start(root) {
     const served = new ServedTree();
+    served.#client = await Program.start(CLIENT);
     // Nobody's own configuration is read.
     served.#home = mkdtempSync(join(tmpdir(), 'workcell-bench-served-'));
     const env = { ...process.env, HOME: served.#home, XDG_CONFIG_HOME: served.#home, WORKCELL_CONFIG: '' };
@@ -27,7 +28,7 @@ export class ServedTree {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    served.#client = await Program.start(CLIENT, await urlOf(served.#server));
+    await served.#client.request({ url: await urlOf(served.#server) });
     return served;
   }
 

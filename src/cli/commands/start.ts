@@ -64,7 +64,7 @@ export const start: Command = {
     const source = findSource(options);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
-    const workcell = await startWorkcell({ ...listening, entries, log }).catch(explainListening);
+    const workcell = await startWorkcell({ ...listening, entries, log, prepares: true }).catch(explainListening);
     const watcher = watchSource(source, entries, workcell, log);
     const stopped = untilSignal();
     announce(workcell, source);

@@ -57,19 +57,24 @@ test('findRun finds the first place where characters of the kinds stand in a row
   const kinds = ['a', 'ab', 'aA', 'abkz', '[{@`', 'zZ', '\n\0'].map((kind) => Buffer.from(kind));
   const offsets = NEEDLE + 512;
   fc.assert(
-    fc.property(bytes(200), fc.array(fc.nat(kinds.length - 1), { minLength: 1, maxLength: 16 }), start, (raw, picked, at) => {
-      const text = place(raw, at);
-      const run = picked.map((i) => kinds[i]!);
-      run.toReversed().forEach((kind, i) => {
-        const table = buffer.subarray(NEEDLE + 16 * i, NEEDLE + 16 * i + 16).fill(0);
-        for (const char of kind) table[char & 15]! |= 1 << (char >> 4);
-        buffer[offsets + i] = run.length - 1 - i;
-      });
-      const isThere = (from: number) => run.every((kind, i) => kind.includes(text[from + i]!));
-      const starts = Array.from({ length: Math.max(text.length - run.length + 1, 0) }, (_, i) => i);
-      const found = kernels.findRun(at, text.length, NEEDLE, offsets, run.length, run.length);
-      expect(found).toBe(starts.find(isThere) ?? -1);
-    }),
+    fc.property(
+      bytes(200),
+      fc.array(fc.nat(kinds.length - 1), { minLength: 1, maxLength: 16 }),
+      start,
+      (raw, picked, at) => {
+        const text = place(raw, at);
+        const run = picked.map((i) => kinds[i]!);
+        run.toReversed().forEach((kind, i) => {
+          const table = buffer.subarray(NEEDLE + 16 * i, NEEDLE + 16 * i + 16).fill(0);
+          for (const char of kind) table[char & 15]! |= 1 << (char >> 4);
+          buffer[offsets + i] = run.length - 1 - i;
+        });
+        const isThere = (from: number) => run.every((kind, i) => kind.includes(text[from + i]!));
+        const starts = Array.from({ length: Math.max(text.length - run.length + 1, 0) }, (_, i) => i);
+        const found = kernels.findRun(at, text.length, NEEDLE, offsets, run.length, run.length);
+        expect(found).toBe(starts.find(isThere) ?? -1);
+      },
+    ),
     { numRuns: 2000 },
   );
 });

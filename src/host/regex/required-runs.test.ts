@@ -39,7 +39,23 @@ test('a long run is told in pieces', () => {
 });
 
 test('every match in a line holds all of them', { timeout: 60_000 }, () => {
-  const atoms = ['a', 'b', 'ab', 'bba', 'é', 'k', '[ab]', '[^a]', '[ab ]{2}', '\\w', '.', '\\b', '^', '(?i:ba)', '(?i:ka)'];
+  const atoms = [
+    'a',
+    'b',
+    'ab',
+    'bba',
+    'é',
+    'k',
+    '[ab]',
+    '[^a]',
+    '[ab ]{2}',
+    '\\w',
+    '.',
+    '\\b',
+    '^',
+    '(?i:ba)',
+    '(?i:ka)',
+  ];
   const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     pattern: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },

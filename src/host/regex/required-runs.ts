@@ -52,7 +52,8 @@ class Runs {
   /** The first turns follow what is before, and the last ones are followed by what comes next. */
   #repeat(sub: Hir, min: number): void {
     const once = fixedRun(sub);
-    const turns = once && once.length > 0 ? repeated(once, Math.min(min, Math.floor(MAX_RUN / once.length))) : undefined;
+    const turns =
+      once && once.length > 0 ? repeated(once, Math.min(min, Math.floor(MAX_RUN / once.length))) : undefined;
     if (turns) this.#extend(turns);
     else this.add(sub);
     this.cut();

@@ -8,7 +8,14 @@ import type { CharSet } from '../regex/index.ts';
 const COMMON_LAST = 'zqxjkvbpygfwmucldrhsnioate';
 
 /** Shares of a text. From each letter to the next in the row it grows by as much, to that of e. */
-const SHARE = { blank: 0.16, rarestLetter: 0.0012, growth: 1.176, digit: 0.006, capital: 0.003, other: 0.0025 } as const;
+const SHARE = {
+  blank: 0.16,
+  rarestLetter: 0.0012,
+  growth: 1.176,
+  digit: 0.006,
+  capital: 0.003,
+  other: 0.0025,
+} as const;
 
 const SHARES = Float64Array.from({ length: 256 }, (_, byte) => shareOf(byte));
 

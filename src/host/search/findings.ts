@@ -20,9 +20,12 @@ export const OUTCOME = { pathOnly: 0, searched: 1, binary: 2, tooLarge: 3, unrea
 export interface Findings {
   readonly numbers: Int32Array;
   readonly texts: string;
+  /** The matching lines, as members of an array with a comma before each; then they are not among the texts. */
+  readonly json?: Uint8Array<ArrayBuffer>;
 }
 
 const FIRST_NUMBERS = 256;
+const FIRST_JSON_BYTES = 65_536;
 
 const RECORD = { counts: 0, file: 1, skipped: 2 } as const;
 
@@ -31,6 +34,8 @@ export class FindingsWriter {
   #numbers = new Int32Array(FIRST_NUMBERS);
   #length = 0;
   #texts: string[] = [];
+  #json: Buffer<ArrayBuffer> | undefined;
+  #jsonLength = 0;
   /** What became of files since the last that was added, by outcome. */
   readonly counts = new Int32Array(Object.keys(OUTCOME).length);
   #lines = 0;
@@ -76,6 +81,25 @@ export class FindingsWriter {
     if (after) for (const shown of after) this.#addNeighbour(shown);
   }
 
+  /** Lines as JSON: how long the text of each is, and where in the JSON it ends. */
+  addJson(json: Uint8Array, lines: readonly { chars: number; end: number }[]): void {
+    this.#json ??= Buffer.allocUnsafeSlow(FIRST_JSON_BYTES);
+    const start = this.#jsonLength;
+    this.#jsonLength += json.length;
+    if (this.#jsonLength > this.#json.length) {
+      const grown = Buffer.allocUnsafeSlow(2 * this.#jsonLength);
+      grown.set(this.#json.subarray(0, start));
+      this.#json = grown;
+    }
+    this.#json.set(json, start);
+    for (const { chars, end } of lines) {
+      const at = this.#take(2);
+      this.#numbers[at] = chars;
+      this.#numbers[at + 1] = start + end;
+      this.#chars += chars;
+    }
+  }
+
   addSkipped(path: string, reason: SkipReason): void {
     const at = this.#take(3);
     this.#numbers[at] = RECORD.skipped;
@@ -87,9 +111,12 @@ export class FindingsWriter {
   /** What was written since the last time. */
   take(): Findings {
     this.#writeCounts();
-    const findings = { numbers: this.#numbers.slice(0, this.#length), texts: this.#texts.join('') };
+    const json = this.#json?.subarray(0, this.#jsonLength);
+    const findings = { numbers: this.#numbers.slice(0, this.#length), texts: this.#texts.join(''), json };
     this.#length = 0;
     this.#texts = [];
+    this.#json = undefined;
+    this.#jsonLength = 0;
     return findings;
   }
 
@@ -143,14 +170,22 @@ export type Finding =
   | ({ kind: 'skipped' } & Skipped);
 
 export class FindingsReader {
+  readonly json: Uint8Array | undefined;
   readonly #numbers: Int32Array;
   readonly #texts: string;
   #at = 0;
   #textAt = 0;
+  #jsonEnd = 0;
 
-  constructor({ numbers, texts }: Findings) {
+  constructor({ numbers, texts, json }: Findings) {
     this.#numbers = numbers;
     this.#texts = texts;
+    this.json = json;
+  }
+
+  /** The end of the last line that was read of the JSON. */
+  get jsonEnd(): number {
+    return this.#jsonEnd;
   }
 
   /** Undefined at the end. */
@@ -167,6 +202,13 @@ export class FindingsReader {
     }
     const [pathLength, reasonLength] = [this.#number(), this.#number()];
     return { kind: 'skipped', path: this.#text(pathLength), reason: this.#text(reasonLength) as SkipReason };
+  }
+
+  /** The same where lines are JSON: how long the text of the line is. */
+  nextJsonLine(): number {
+    const chars = this.#number();
+    this.#jsonEnd = this.#number();
+    return chars;
   }
 
   nextLine(): LineFound {

@@ -8,7 +8,6 @@
 import { isAscii } from 'node:buffer';
 
 import { newlineAfter, lineEnd, type Hit, type TextRange } from './lines.ts';
-import { linesWith } from './literal-matcher.ts';
 import { Needle } from './needle.ts';
 import type { TextMemory } from './text-memory.ts';
 import { asUtf8 } from './utf8.ts';
@@ -39,7 +38,7 @@ export class FoldedMatcher {
     const length = given.end - given.start;
     if (this.#needle) {
       const isExact = !this.#hasStrangers || !kernels.hasCaseStrangers(given.start, length);
-      if (isExact) return { text: given, hits: linesWith(this.#needle, this.#memory, given, limit) };
+      if (isExact) return { text: given, hits: this.#needle.findLines(given, limit) };
     } else if (isAscii(buffer.subarray(given.start, given.end))) {
       return { text: given, hits: [] };
     }

@@ -21,6 +21,8 @@ export class Arena {
   readonly signatures: Signatures;
   readonly #slots: FileSlots;
   readonly #maxTextBytes: number;
+  /** Whose texts are kept and not signed yet. */
+  readonly #unsigned = new Set<IndexedFile>();
   #textBytes = 0;
   #holes = 0;
 
@@ -39,26 +41,47 @@ export class Arena {
   /** Whether there was a text that did not fit. */
   hasUnkept = false;
 
-  /** Keeps the text that was read to `top` and its signatures, or one of the two, or nothing. */
+  /**
+   * Keeps the text that was read to `top`, or else its signatures, or nothing. A text that is kept can be searched at once,
+   * and is signed later: signing takes longer than reading.
+   */
   keep(file: IndexedFile, text: TextRange): void {
     const { slot } = file;
     const length = text.end - text.start;
     if (this.memory.kernels.hasCaseStrangers(text.start, length)) this.#slots.traits[slot]! |= TRAIT.caseStrangers;
-    file.documents = this.signatures.add(slot, this.memory, text);
-    if (!file.documents) this.#slots.traits[slot]! |= TRAIT.unsigned;
     if (this.#textBytes + length > this.#maxTextBytes) {
       this.hasUnkept = true;
+      this.#sign(file, text);
       return;
     }
+    this.#slots.traits[slot]! |= TRAIT.unsigned;
+    this.#unsigned.add(file);
     this.#slots.textStarts[slot] = text.start;
     this.#slots.textEnds[slot] = text.end;
     this.#textBytes += length + GAP_BYTES;
     this.memory.keptEnd = text.end + GAP_BYTES;
   }
 
+  /** Signs texts until `isOver`; whether all are. */
+  signSome(isOver: () => boolean): boolean {
+    for (const file of this.#unsigned) {
+      if (isOver()) return false;
+      this.#unsigned.delete(file);
+      this.#sign(file, { start: this.#slots.textStarts[file.slot]!, end: this.#slots.textEnds[file.slot]! });
+    }
+    return true;
+  }
+
+  #sign(file: IndexedFile, text: TextRange): void {
+    file.documents = this.signatures.add(file.slot, this.memory, text);
+    if (file.documents) this.#slots.traits[file.slot]! &= ~TRAIT.unsigned;
+    else this.#slots.traits[file.slot]! |= TRAIT.unsigned;
+  }
+
   /** Gives up what is kept of a file. */
   release(file: IndexedFile): void {
     const { slot } = file;
+    this.#unsigned.delete(file);
     const start = this.#slots.textStarts[slot]!;
     if (start > 0) {
       const size = this.#slots.textEnds[slot]! - start + GAP_BYTES;

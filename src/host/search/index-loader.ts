@@ -4,6 +4,7 @@
  * A directory is watched before it is listed, so whatever happens after the listing comes as a change. Everything
  * is opened as a search would open it.
  */
+import type { Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { ByteString } from '../byte-string.ts';
@@ -60,12 +61,14 @@ export class IndexLoader {
     return (this.#order ??= new FileOrder(this.root, this.slots.fileCount));
   }
 
-  /** Loads everything, with pauses so that events do not pile up. */
-  async loadAll(): Promise<void> {
+  /** Loads everything, with pauses so that events do not pile up; in each it tells how many files it has. */
+  async loadAll(onPause: (files: number) => void = () => {}): Promise<void> {
     const pending = [this.root];
+    onPause(0);
     for (let since = performance.now(); pending.length > 0;) {
       this.#scan(pending.pop()!, pending);
       if (performance.now() - since < TURN_MS) continue;
+      onPause(this.slots.fileCount);
       await nextTurn();
       since = performance.now();
     }
@@ -184,10 +187,7 @@ export class IndexLoader {
     this.arena.release(file);
     file.unreadable = undefined;
     try {
-      const { ino, nlink } = held.lstat(name);
-      file.inode = ino;
-      if (nlink > 1) this.#linkedInodes.add(ino);
-      else this.#loadText(held, file);
+      this.#loadText(held, file);
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
       this.arena.release(file);
@@ -195,7 +195,25 @@ export class IndexLoader {
       file.unreadable = reason;
       this.slots.outcomes[file.slot] = OUTCOME.unreadable;
       if (isGone(reason) || reason === 'not-a-file') this.#forget(dir, name);
+      else this.#noteUnopened(held, file);
     }
+  }
+
+  /** Whoever opens up a file through another of its names is not announced under this one. */
+  #noteUnopened(held: WalkDir, file: IndexedFile): void {
+    try {
+      this.#noteLinks(file, held.lstat(file.name));
+    } catch (error) {
+      // Gone since, which comes as a change.
+      HostError.fromErrno(error, '');
+    }
+  }
+
+  /** Whether the file has other names. */
+  #noteLinks(file: IndexedFile, { ino, nlink }: Pick<Stats, 'ino' | 'nlink'>): boolean {
+    file.inode = ino;
+    if (nlink > 1) this.#linkedInodes.add(ino);
+    return nlink > 1;
   }
 
   #newFile(dir: IndexedDir, name: ByteString): IndexedFile {
@@ -210,7 +228,9 @@ export class IndexLoader {
   #loadText(held: WalkDir, file: IndexedFile): void {
     const { memory, top } = this.arena;
     const { outcomes } = this.slots;
-    const text = loadFile(memory, top, held, file.name, this.#maxFileBytes);
+    const isWanted = (stat: Stats) => !this.#noteLinks(file, stat);
+    const text = loadFile(memory, top, held, file.name, this.#maxFileBytes, isWanted);
+    if (text === 'unwanted') return;
     if (text === 'over-limit') outcomes[file.slot] = OUTCOME.tooLarge;
     else if (memory.kernels.hasNul(text.start, text.end - text.start)) outcomes[file.slot] = OUTCOME.binary;
     else {

@@ -14,6 +14,8 @@ export interface IndexOrder extends SearchOrder {
 }
 
 export type FromIndex =
+  /** So many files are in it by now. */
+  | { kind: 'loading'; files: number }
   | { kind: 'ready' }
   /** It can serve no further search; the reason is for whoever debugs it. */
   | { kind: 'given-up'; reason: string }

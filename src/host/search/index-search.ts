@@ -12,6 +12,7 @@ import { isBlocked, pathOf, type FileFilter } from './index-filters.ts';
 import type { IndexLoader } from './index-loader.ts';
 import { TRAIT } from './index-slots.ts';
 import type { IndexedDir, IndexedFile } from './index-tree.ts';
+import { writeJsonLines } from './json-lines.ts';
 import { writeLines, type Hit, type TextRange } from './lines.ts';
 import { loadFile } from './load-file.ts';
 import type { Matcher } from './matcher.ts';
@@ -43,6 +44,7 @@ export class IndexSearch {
   readonly #options: IndexSearchOptions;
   readonly #writer: FindingsWriter;
   readonly #lineLimit: number;
+  readonly #isJson: boolean;
   /** The directory that files were last read from. */
   #held: WalkDir | undefined;
 
@@ -51,6 +53,7 @@ export class IndexSearch {
     this.#options = options;
     this.#writer = new FindingsWriter(query);
     this.#lineLimit = Math.min(query.maxMatches, MAX_LIST) + 1;
+    this.#isJson = query.mayBeJson === true && query.contextLines === 0;
   }
 
   run(start: IndexedDir): Findings {
@@ -102,8 +105,9 @@ export class IndexSearch {
 
     this.#writer.addFile(pathOf(file), { isPathMatch, lineCount: found?.hits.length ?? 0 });
     if (!found) return;
-    const { text, hits } = found;
-    writeLines(this.#writer, { memory: loader.arena.memory, query: this.#query, text, hits });
+    const { memory } = loader.arena;
+    if (this.#isJson) writeJsonLines(this.#writer, { memory, query: this.#query, path: pathOf(file), ...found });
+    else writeLines(this.#writer, { memory, query: this.#query, ...found });
   }
 
   #searchContent(file: IndexedFile): Result {

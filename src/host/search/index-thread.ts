@@ -26,19 +26,34 @@ const watch = new Watch();
 const loader = new IndexLoader(openDir, watch, options);
 const rootInode = inodeOfRoot();
 
+/** A search waits no longer than this for the signing of texts. */
+const SIGN_MS = 2;
+let isSearching = false;
+let isSigning = false;
+
 await guarded(async () => {
-  await loader.loadAll();
+  await loader.loadAll((files) => tell({ kind: 'loading', files }));
   tell({ kind: 'ready' });
+  goOnSigning();
 });
 port.on('message', (request: IndexOrder) => void guarded(() => serve(request)));
 
 async function serve(request: IndexOrder): Promise<void> {
   const { id } = request;
+  isSearching = true;
   try {
-    tell({ kind: 'answer', id, findings: await search(request) });
+    const findings = await search(request);
+    // Given away and not copied.
+    port.postMessage(
+      { kind: 'answer', id, findings } satisfies FromIndex,
+      findings?.json ? [findings.json.buffer] : [],
+    );
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
     tell({ kind: 'bad-regex', id, pattern: error.pattern, reason: error.reason });
+  } finally {
+    isSearching = false;
+    goOnSigning();
   }
 }
 
@@ -65,6 +80,18 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
       return Atomics.load(stop, 0) !== 0;
     },
   }).run(dir);
+}
+
+/** Texts that are kept are signed a little at a time, while nobody searches. */
+function goOnSigning(): void {
+  if (!isSigning) setImmediate(signSome);
+  isSigning = true;
+}
+
+function signSome(): void {
+  const until = performance.now() + SIGN_MS;
+  isSigning = !isSearching && !loader.arena.signSome(() => performance.now() > until);
+  if (isSigning) setImmediate(signSome);
 }
 
 function inodeOfRoot(): number {

@@ -44,7 +44,7 @@ export function newlineAfter(memory: TextMemory, text: TextRange, from: number):
   return found < 0 ? text.end : from + found;
 }
 
-type Shown = Pick<Query, 'maxLineBytes' | 'contextLines' | 'isRegex' | 'ignoreCase'>;
+export type Shown = Pick<Query, 'maxLineBytes' | 'contextLines' | 'isRegex' | 'ignoreCase'>;
 
 /** Writes the matching lines with number, column and text. They come in order. */
 export function writeLines(
@@ -67,14 +67,14 @@ export function writeLines(
 }
 
 /** The contract counts a literal found in any case in the lower-cased line. */
-function columnOf(buffer: Buffer, range: TextRange, { isRegex, ignoreCase }: Shown): number {
+export function columnOf(buffer: Buffer, range: TextRange, { isRegex, ignoreCase }: Shown): number {
   if (isAsciiIn(buffer, range)) return range.end - range.start + 1;
   const before = buffer.subarray(range.start, range.end);
   if (ignoreCase && !isRegex) return Buffer.byteLength(before.toString().toLowerCase()) + 1;
   return isUtf8(before) ? before.length + 1 : Buffer.byteLength(before.toString()) + 1;
 }
 
-function showLine(buffer: Buffer, { start, end }: TextRange, maxBytes: number): string {
+export function showLine(buffer: Buffer, { start, end }: TextRange, maxBytes: number): string {
   const whole = end - start <= maxBytes;
   // Enough to hold the last character even if it is cut: decoding never makes text shorter.
   const shownEnd = Math.min(end, start + maxBytes + 4);

@@ -3,7 +3,7 @@
  *
  * A small file costs open, one read and close: its size is not asked, a read that does not fill the room has it all.
  */
-import { closeSync, fstatSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
 
 import type { ByteString } from '../byte-string.ts';
 import type { WalkDir } from '../walk-dir.ts';
@@ -22,9 +22,27 @@ export function loadFile(
   dir: WalkDir,
   name: ByteString,
   maxBytes: number,
-): TextRange | 'over-limit' {
+): TextRange | 'over-limit';
+/** `unwanted` for a file that was opened and then refused by what it is. */
+export function loadFile(
+  memory: TextMemory,
+  start: number,
+  dir: WalkDir,
+  name: ByteString,
+  maxBytes: number,
+  isWanted: (stat: Stats) => boolean,
+): TextRange | 'over-limit' | 'unwanted';
+export function loadFile(
+  memory: TextMemory,
+  start: number,
+  dir: WalkDir,
+  name: ByteString,
+  maxBytes: number,
+  isWanted?: (stat: Stats) => boolean,
+): TextRange | 'over-limit' | 'unwanted' {
   const fd = dir.openFile(name);
   try {
+    if (isWanted && !isWanted(fstatSync(fd))) return 'unwanted';
     let length = dir.read(fd, memory.room(start, FIRST_READ_BYTES));
     if (length === FIRST_READ_BYTES) length = readRest(memory, start + length, fd, maxBytes - length) + length;
     return length > maxBytes ? 'over-limit' : { start, end: start + length };

@@ -4,10 +4,14 @@
  * They compare two of its bytes before the rest. The rarer those are in ordinary text, the faster.
  */
 import { BITS } from './commonness.ts';
+import { newlineAfter, type Hit, type TextRange } from './lines.ts';
 import type { TextMemory } from './text-memory.ts';
 
 /** Probes stand near the beginning, whatever the length. */
 const MAX_PROBE = 256;
+
+/** Of those that are found by one call. */
+const LINES_AT_ONCE = 1024;
 
 export class Needle {
   readonly length: number;
@@ -35,6 +39,29 @@ export class Needle {
       ? kernels.findFolded(from, end - from, this.#address, this.length, this.#probeA, this.#probeB)
       : kernels.find(from, end - from, this.#address, this.length, this.#probeA, this.#probeB);
     return found < 0 ? -1 : from + found;
+  }
+
+  /** The lines that hold it, by its first place in each, at most `limit`; they are written where there is room. */
+  findLines(text: TextRange, limit: number): Hit[] {
+    const hits: Hit[] = [];
+    if (this.find(text.start, text.end) < 0) return hits;
+    for (let from = text.start; from < text.end && hits.length < limit;) {
+      const rows = this.#memory.rowsBehind(text.end, LINES_AT_ONCE);
+      const max = Math.min(LINES_AT_ONCE, limit - hits.length);
+      const count = this.#linesIn(from, text.end, rows.byteOffset, max);
+      for (let i = 0; i < 3 * count; i += 3) {
+        hits.push({ lineStart: rows[i]!, lineEnd: rows[i + 1]!, matchStart: rows[i + 2]! });
+      }
+      if (count < max) break;
+      from = newlineAfter(this.#memory, text, hits.at(-1)!.lineEnd) + 1;
+    }
+    return hits;
+  }
+
+  #linesIn(from: number, end: number, to: number, max: number): number {
+    const { kernels } = this.#memory;
+    const [address, length, isFolded] = [this.#address, this.length, this.#isFolded];
+    return kernels.findLines(from, end - from, address, length, this.#probeA, this.#probeB, isFolded, to, max);
   }
 }
 

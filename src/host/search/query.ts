@@ -1,6 +1,7 @@
 /**
  * What is searched for and what was found, as plain data that crosses threads.
  */
+import type { HeldJson } from '#protocol';
 import type { SkipReason } from '../walk.ts';
 
 export interface Query {
@@ -15,6 +16,8 @@ export interface Query {
   readonly maxLineBytes: number;
   /** Lines shown before and after each that matches. */
   readonly contextLines: number;
+  /** Whether matching lines may come as JSON, where they are at hand as that. */
+  readonly mayBeJson?: boolean;
   /** Larger files are not searched for content. */
   readonly maxFileBytes: number;
 }
@@ -41,6 +44,8 @@ export interface Skipped {
 
 export interface SearchAnswer {
   contentMatches: ContentMatch[];
+  /** All content matches, instead of the list, when the query allowed it. */
+  contentJson?: HeldJson<ContentMatch[]>;
   pathMatches: string[];
   /** Whether there was a match that is not in its list. */
   isTruncated: boolean;

@@ -21,7 +21,23 @@ function plainly(pattern: string, text: Buffer): number[][] {
 
 test('lines are found as if each were searched alone, whatever is looked for first', () => {
   const memory = new TextMemory();
-  const words = ['struct', ' ', 'a_ops', '_op', 'ABC-123', 'AB-1', 'X', '99', '\n', '\r\n', 'é', 'useMemo', 'useCall', '(', 'filler '.repeat(9)];
+  const words = [
+    'struct',
+    ' ',
+    'a_ops',
+    '_op',
+    'ABC-123',
+    'AB-1',
+    'X',
+    '99',
+    '\n',
+    '\r\n',
+    'é',
+    'useMemo',
+    'useCall',
+    '(',
+    'filler '.repeat(9),
+  ];
   const patterns = [
     '\\bstruct\\s+\\w+_ops\\b',
     '[A-Z]{3}-[0-9]{3,}',
@@ -32,7 +48,10 @@ test('lines are found as if each were searched alone, whatever is looked for fir
     '(?-u:\\s)X(?-u:\\s)',
     '(?:struct|ABC).*[0-9][0-9]',
   ];
-  const texts = fc.array(fc.array(fc.constantFrom(...words), { maxLength: 60 }).map((parts) => parts.join('')), { maxLength: 6 });
+  const texts = fc.array(
+    fc.array(fc.constantFrom(...words), { maxLength: 60 }).map((parts) => parts.join('')),
+    { maxLength: 6 },
+  );
   fc.assert(
     fc.property(fc.constantFrom(...patterns), texts, (pattern, all) => {
       const matcher = new RegexMatcher(compileRegex(pattern), memory);

@@ -36,7 +36,8 @@ export interface ScanTask {
 }
 
 export type ToScan =
-  | { kind: 'open'; workspace: Workspace }
+  /** `isAhead`: there is no search yet. */
+  | { kind: 'open'; workspace: Workspace; isAhead: boolean }
   | { kind: 'begin'; order: SearchOrder }
   | ScanTask
   /** Its tasks that were not begun need not be. */

@@ -9,7 +9,7 @@
  */
 import { availableParallelism } from 'node:os';
 
-import { ScanWorker, type ScanClient } from './scan-worker.ts';
+import { ScanWorker, type ScanClient, type ScanEvents } from './scan-worker.ts';
 import type { FromSearch, Workspace } from './scan-messages.ts';
 
 /** Also how many slow searches there can be before one has to wait. */
@@ -43,6 +43,16 @@ export class ScanPool {
   constructor(workspace: Workspace, { idleMs = IDLE_MS }: { idleMs?: number | undefined } = {}) {
     this.#workspace = workspace;
     this.#idleMs = idleMs;
+  }
+
+  /** Starts the processes before there is work; `onReady` when all are, or could not be started. */
+  prepare(onReady: () => void): void {
+    const starting = new Set<ScanWorker>();
+    const noteEnd = (worker: ScanWorker) => {
+      if (starting.delete(worker) && starting.size === 0 && !this.#isClosed) onReady();
+    };
+    while (this.#workers.size < this.size) starting.add(this.#start({ isAhead: true, onStarted: noteEnd }));
+    this.#closeWhenIdle();
   }
 
   enter(client: ScanClient): void {
@@ -87,8 +97,7 @@ export class ScanPool {
     this.#clients.delete(client);
     this.#byId.delete(client.order.id);
     for (const worker of this.#workers) worker.end(client.order.id, STOP_GRACE_MS, () => this.#drop(worker));
-    if (this.#clients.size === 0 && this.#workers.size > 0)
-      this.#idleTimer = setTimeout(() => this.#closeAll(), this.#idleMs).unref();
+    if (this.#clients.size === 0 && this.#workers.size > 0) this.#closeWhenIdle();
   }
 
   close(): void {
@@ -99,6 +108,11 @@ export class ScanPool {
       clearTimeout(timer);
       client.fail(new Error(CLOSED));
     }
+  }
+
+  #closeWhenIdle(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => this.#closeAll(), this.#idleMs).unref();
   }
 
   #nextClient(): ScanClient | undefined {
@@ -147,18 +161,26 @@ export class ScanPool {
     if (this.#workers.size < this.size && (isNeeded || performance.now() >= this.#notBefore)) this.#start();
   }
 
-  #start(): void {
-    const worker = new ScanWorker(this.#workspace, {
-      onReady: () => this.dispatch(),
+  /** `onStarted` when it can take tasks, or when it turns out that it never will. */
+  #start({ isAhead = false, onStarted = (_: ScanWorker) => {} } = {}): ScanWorker {
+    const events: ScanEvents = {
+      onReady: () => {
+        this.dispatch();
+        onStarted(worker);
+      },
       onMessage: (message) => this.#receive(message),
       onDeath: (error) => {
         const { client, isReady } = worker;
         this.#close(worker);
         client?.fail(error);
-        if (!isReady) this.#noteFailedStart(error);
+        if (isReady) return;
+        this.#noteFailedStart(error);
+        onStarted(worker);
       },
-    });
+    };
+    const worker = new ScanWorker(this.#workspace, events, { isAhead });
     this.#workers.add(worker);
+    return worker;
   }
 
   /** Who needs a process would wait for ever; for the others none is tried again for a while. */

@@ -11,10 +11,11 @@ import { systemCalls } from '../system-calls.ts';
 import { enteredDirsBelow, leaveEnteredDir } from '../walk-dir-entered.ts';
 import { calledDirsBelow } from '../walk-dir-called.ts';
 import type { OpenWalkDir } from '../walk-dir.ts';
+import { exercise } from './exercise.ts';
 import { FileSearch } from './file-search.ts';
 import { FindingsWriter } from './findings.ts';
 import { compilePathFilter } from './path-filter.ts';
-import type { FromScan, ScanTask, SearchOrder, ToScan, Workspace } from './scan-messages.ts';
+import type { FromScan, ScanTask, SearchOrder, ToScan } from './scan-messages.ts';
 import { TreeScan, type Scope } from './tree-scan.ts';
 import { walkFilterOf } from './walk-filter.ts';
 
@@ -29,22 +30,26 @@ const searches = new Map<number, Search>();
 const tasks: ScanTask[] = [];
 let openDir: OpenWalkDir;
 
+/** The id of none. */
+const NO_SEARCH = 0;
+
 process.title = 'workcell-search';
 process.on('disconnect', () => process.exit());
 // Typed at a terminal it is meant for the main process, which ends this one when it is done.
 process.on('SIGINT', () => {});
 process.on('message', (message: ToScan) => {
-  if (message.kind === 'open') open(message.workspace);
+  if (message.kind === 'open') open(message);
   else if (message.kind === 'end') end(message.searchId);
   else if (message.kind === 'begin') guarded(message.order.id, () => begin(message.order));
   else if (tasks.push(message) === 1) setImmediate(workOn);
 });
 
-function open(workspace: Workspace): void {
+function open({ workspace, isAhead }: Extract<ToScan, { kind: 'open' }>): void {
   openDir = calledDirsBelow(workspace, enteredDirsBelow(workspace.root, workspace.mode));
   // Loaded before anybody waits for it.
   if (workspace.opening === 'at-once') systemCalls();
   tell({ kind: 'ready' });
+  if (isAhead) setImmediate(() => guarded(NO_SEARCH, () => exercise(workspace, () => searches.size === 0)));
 }
 
 function begin(order: SearchOrder): void {

@@ -49,7 +49,8 @@ export class ScanWorker {
   #isClosed = false;
   #busySince = 0;
 
-  constructor(workspace: Workspace, events: ScanEvents) {
+  /** `isAhead`: it is started before there is anything to do. */
+  constructor(workspace: Workspace, events: ScanEvents, { isAhead = false } = {}) {
     this.#process = fork(fileURLToPath(new URL(PROGRAM, import.meta.url)), {
       cwd: '/',
       env: { ...process.env, NODE_OPTIONS: '' },
@@ -74,7 +75,7 @@ export class ScanWorker {
     };
     this.#process.on('error', die);
     this.#process.on('exit', () => die(new Error('a search process ended')));
-    this.#tell({ kind: 'open', workspace });
+    this.#tell({ kind: 'open', workspace, isAhead });
   }
 
   /** Until then it is better to search elsewhere than to wait. */

@@ -9,6 +9,7 @@ import { realPath } from '../pin-by-path.ts';
 import { TimeLimit, TimeLimitError } from '../time-limit.ts';
 import { calledDirsBelow } from '../walk-dir-called.ts';
 import { walkDirsBelow, type OpenWalkDir } from '../walk-dir.ts';
+import { Walk } from '../walk.ts';
 import { ColdSearch } from './cold-search.ts';
 import { FindingsReader, type Findings } from './findings.ts';
 import { compilePathFilter, type PathFilter, type PathGlobs } from './path-filter.ts';
@@ -93,6 +94,17 @@ export class SearchEngine {
   }
 
   /**
+   * Makes the first search as fast as the next, in the background: starts the search processes, then the index. Does
+   * nothing for a tree so small that it is read in no time.
+   */
+  prepare(): void {
+    const { indexFromFiles = INDEX_FROM_FILES } = this.#options;
+    if (!this.#index || !hasFiles(this.#openDir, indexFromFiles)) return;
+    const index = this.#index;
+    this.#pool.prepare(() => index.start());
+  }
+
+  /**
    * Throws `HostError` for the path, `GlobError` for a glob and `RegexError` for the pattern, in this order, and
    * `TimeLimitError` with how far it got.
    */
@@ -131,7 +143,12 @@ export class SearchEngine {
 
     const startedMs = performance.now();
     const answer = await this.#read(order, accepts, { signal, progress });
-    const tookLong = !query.wantsContent && performance.now() - startedMs >= indexFromMs;
+    const tookMs = performance.now() - startedMs;
+    const { filesSearched, filesBinary, filesTooLarge, isTruncated } = answer;
+    if (start === ROOT && mayBeWarm && !isTruncated && query.wantsContent) {
+      this.#index?.noteReading(filesSearched + filesBinary + filesTooLarge, tookMs);
+    }
+    const tookLong = !query.wantsContent && tookMs >= indexFromMs;
     if (answer.filesSearched >= indexFromFiles || tookLong) this.#index?.start();
     return answer;
   }
@@ -161,6 +178,17 @@ export class SearchEngine {
     using dir = this.#jail.openDir(path);
     return toBytes(dir.relativePath);
   }
+}
+
+/** Whether there are so many files below the root; looks only at names. */
+function hasFiles(openDir: OpenWalkDir, least: number): boolean {
+  const walk = new Walk(openDir, [{ dir: ROOT }], { start: ROOT });
+  let count = 0;
+  for (let step = walk.next(); step && count < least; step = walk.next()) {
+    if (step.kind === 'files') count += step.names.length;
+  }
+  walk.close();
+  return count >= least;
 }
 
 /** Large findings are taken in turns. */

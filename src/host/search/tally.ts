@@ -4,6 +4,7 @@
  * Because it decides alone what is in the answer and when it is full, the answer does not depend on which thread
  * was faster. A list that is full ends the search at the next match, which is how `isTruncated` knows of it.
  */
+import type { HeldJson } from '#protocol';
 import { MAX_ANSWER_CHARS, MAX_LIST, type FindingsReader } from './findings.ts';
 import type { ContentMatch, LineFound, Query, SearchAnswer } from './query.ts';
 
@@ -31,6 +32,9 @@ export class Tally {
     skipped: [],
   };
   #chars = 0;
+  #lines = 0;
+  /** Of the JSON that was read last, what belongs to the answer. */
+  #json: Uint8Array | undefined;
   /** Whose lines are being read. */
   #file: FileRead | undefined;
 
@@ -44,7 +48,7 @@ export class Tally {
   }
 
   get answer(): SearchAnswer {
-    return this.#answer;
+    return this.#json ? { ...this.#answer, contentJson: heldMatches(this.#json) } : this.#answer;
   }
 
   /** Reads until the end, until the answer is full, or until `isOver` says so. Answers whether all was read. */
@@ -77,21 +81,30 @@ export class Tally {
   }
 
   #addLines(file: FileRead, reader: FindingsReader): void {
-    const { contentMatches } = this.#answer;
     for (let i = 0; i < LINES_AT_ONCE && file.linesLeft > 0; i++) {
-      const found = reader.nextLine();
+      const found = reader.json ? undefined : reader.nextLine();
       file.linesLeft--;
-      this.#chars += charsOf(found);
-      if (contentMatches.length === this.#limit || this.#chars > MAX_ANSWER_CHARS) {
+      this.#chars += found ? charsOf(found) : reader.nextJsonLine();
+      if (this.#lines === this.#limit || this.#chars > MAX_ANSWER_CHARS) {
         this.#answer.isTruncated = true;
         return;
       }
-      contentMatches.push(matchOf(file.path, found));
+      this.#lines++;
+      if (found) this.#answer.contentMatches.push(matchOf(file.path, found));
+      else this.#json = reader.json!.subarray(0, reader.jsonEnd);
     }
     if (file.linesLeft > 0) return;
     this.#answer.isTruncated = file.isLast;
     this.#file = undefined;
   }
+}
+
+const [OPEN, CLOSE] = ['[', ']'].map((bracket) => Buffer.from(bracket)) as [Buffer, Buffer];
+
+/** Every member comes with a comma before it. */
+function heldMatches(members: Uint8Array): HeldJson<ContentMatch[]> {
+  const json = [OPEN, members.subarray(1), CLOSE];
+  return { json, decode: () => JSON.parse(Buffer.concat(json).toString()) as ContentMatch[] };
 }
 
 /** Spelled out, which is many times as fast as copying what the other has. */

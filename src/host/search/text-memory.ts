@@ -14,6 +14,7 @@ const GROWTH_SHARE = 8;
 
 /** The kernels read 32 bytes at a time, sometimes past the end of a text. */
 const SLACK_BYTES = 64;
+const GAP_BYTES = 64;
 
 export class TextMemory {
   readonly kernels: Kernels;
@@ -48,6 +49,13 @@ export class TextMemory {
   /** Where a copy may be put of a text that ends there. */
   freeFrom(textEnd: number): number {
     return Math.max(textEnd, this.keptEnd);
+  }
+
+  /** Room for rows of three numbers, and more bytes behind them, after a text that ends there; until `reserve`. */
+  rowsBehind(textEnd: number, count: number, { moreBytes = 0 } = {}): Uint32Array {
+    const start = Math.ceil((this.freeFrom(textEnd) + GAP_BYTES) / 4) * 4;
+    this.reserve(start + 12 * count + moreBytes);
+    return new Uint32Array(this.#memory.buffer, start, 3 * count);
   }
 
   /** Makes room for bytes up to an address. */

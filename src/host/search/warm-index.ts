@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { RegexError } from '../regex/index.ts';
 import type { Findings } from './findings.ts';
 import type { FromIndex, IndexOptions, IndexOrder } from './index-messages.ts';
+import { LoadProgress } from './load-progress.ts';
 import type { Progress } from './query.ts';
 import type { SearchOrder } from './scan-messages.ts';
 
@@ -28,6 +29,7 @@ export class WarmIndex {
   readonly #options: IndexOptions;
   #worker: Worker | undefined;
   #isReady = false;
+  readonly #load = new LoadProgress();
   #waiting: Waiting | undefined;
   #notBefore = 0;
   /** Longer after each failure: what made one fail often stays. */
@@ -57,6 +59,7 @@ export class WarmIndex {
 
   /** Undefined when reading the files is better. */
   async search(order: SearchOrder, signal: AbortSignal, progress: Progress): Promise<Findings | undefined> {
+    if (this.#worker && !this.#isReady) await this.#load.endsSoon(signal);
     const worker = this.#worker;
     if (!worker || !this.#isReady || this.#waiting) return undefined;
 
@@ -81,13 +84,21 @@ export class WarmIndex {
     }
   }
 
+  /** What reading all files took, which is what waiting for the index is measured by. */
+  noteReading(files: number, ms: number): void {
+    this.#load.noteReading(files, ms);
+  }
+
   close(): void {
     this.#giveUp();
     this.#notBefore = Infinity;
   }
 
   #receive(message: FromIndex): void {
-    if (message.kind === 'ready') this.#isReady = true;
+    if (message.kind === 'ready') {
+      this.#isReady = true;
+      this.#load.end();
+    } else if (message.kind === 'loading') this.#load.note(message.files);
     else if (message.kind === 'given-up') this.#giveUp();
     else if (this.#waiting?.id === message.id) {
       const waiting = this.#waiting;
@@ -106,6 +117,7 @@ export class WarmIndex {
     void this.#worker?.terminate();
     this.#worker = undefined;
     this.#isReady = false;
+    this.#load.end();
     this.#notBefore = performance.now() + this.#retryMs;
     this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
     this.#waiting?.resolve(undefined);

@@ -63,6 +63,7 @@ export const coder = defineWorker({
   },
   translate,
   open: openCoder,
+  prepare: ({ search }) => search.prepare(),
   close: async ({ search, regexes, sweep }) => {
     sweep[Symbol.dispose]();
     search.close();

@@ -8,6 +8,7 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import { GlobError, MAX_PATTERN_BYTES, RegexError } from '#host';
+import { withJson } from '#protocol';
 import { errors } from '../errors.ts';
 import { coder } from '../worker.ts';
 
@@ -108,6 +109,7 @@ export const search = coder.defineFunction({
       maxMatches: request.max_matches ?? defaultMaxMatches,
       maxLineBytes: request.max_line_bytes ?? defaultMaxLineBytes,
       contextLines: request.context_lines ?? 0,
+      mayBeJson: true,
     };
     const place = {
       path: request.path,
@@ -116,7 +118,7 @@ export const search = coder.defineFunction({
       respectGitignore: request.respect_gitignore,
     };
     const answer = await engine.search({ query, ...place }, scope).catch(refusePattern);
-    return {
+    const result = {
       content_matches: answer.contentMatches,
       path_matches: answer.pathMatches.map((matched) => ({ path: matched })),
       truncated: answer.isTruncated,
@@ -125,6 +127,7 @@ export const search = coder.defineFunction({
       files_too_large: answer.filesTooLarge,
       skipped: answer.skipped,
     };
+    return answer.contentJson ? withJson(result, 'content_matches', answer.contentJson) : result;
   },
 });
 
