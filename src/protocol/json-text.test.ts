@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { Frame } from './frames.ts';
-import { jsonParts, withText } from './json-text.ts';
+import { jsonParts, withJson, withText } from './json-text.ts';
 import { encodeFrame } from './link.ts';
 
 /** A text held as JSON in two pieces. Whether it was decoded shows. */
@@ -37,6 +37,15 @@ test('what is written is what JSON.stringify would give, byte by byte, and the t
       expect(form.decoded()).toBe(0);
     }),
   );
+});
+
+test('a value of any kind is held as a text is', () => {
+  const matches = [{ path: 'é', line: 1 }, null];
+  const json = Buffer.from(JSON.stringify(matches));
+  const held = { decode: () => matches, json: [json.subarray(0, 3), json.subarray(3)] };
+  const value = withJson({ a: 1, matches: [] as unknown[], z: '' }, 'matches', held);
+  expect(written(value)).toBe(JSON.stringify({ a: 1, matches, z: '' }));
+  expect(value.matches).toBe(matches);
 });
 
 test('only what holds a text becomes bytes; a text that is a string stays one', () => {

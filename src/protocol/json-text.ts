@@ -14,7 +14,7 @@ export interface HeldText {
 
 /** One value in two forms. */
 export interface HeldJson<T> {
-  decode(): T;
+  decode: () => T;
   json: readonly Uint8Array[];
 }
 

@@ -27,7 +27,20 @@ const WITHOUT_LITERAL = { query: '[A-Z]{3}-[0-9]{3,}', options: { isRegex: true 
 const MANY = 16_000;
 const ALL = 100_000;
 /** Words of which one is in about so many lines of any tree. */
-const WORDS = ['this', 'with', 'from', 'return', 'const', 'value', 'static', 'file', 'function', 'string', 'export', 'struct'];
+const WORDS = [
+  'this',
+  'with',
+  'from',
+  'return',
+  'const',
+  'value',
+  'static',
+  'file',
+  'function',
+  'string',
+  'export',
+  'struct',
+];
 
 const RG = 'rg';
 const OURS = 'ours';

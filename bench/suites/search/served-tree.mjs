@@ -24,10 +24,14 @@ export class ServedTree {
     // Nobody's own configuration is read.
     served.#home = mkdtempSync(join(tmpdir(), 'workcell-bench-served-'));
     const env = { ...process.env, HOME: served.#home, XDG_CONFIG_HOME: served.#home, WORKCELL_CONFIG: '' };
-    served.#server = spawn(process.execPath, [MAIN, 'start', '--port', '0', '--workspace', root, '--log-level', 'warn'], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    served.#server = spawn(
+      process.execPath,
+      [MAIN, 'start', '--port', '0', '--workspace', root, '--log-level', 'warn'],
+      {
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     await served.#client.request({ url: await urlOf(served.#server) });
     return served;
   }

@@ -10,7 +10,7 @@ import type { Hir, Range } from './hir.ts';
 export type CharSet = Uint8Array;
 
 export const ASCII_CHARS = 128;
-export const MAX_RUN = 16;
+const MAX_RUN = 16;
 const MAX_RUNS = 32;
 
 const LINE_FEED = 0x0a;

@@ -81,8 +81,8 @@ export class FindingsWriter {
     if (after) for (const shown of after) this.#addNeighbour(shown);
   }
 
-  /** Lines as JSON: how long the text of each is, and where in the JSON it ends. */
-  addJson(json: Uint8Array, lines: readonly { chars: number; end: number }[]): void {
+  /** JSON of lines, each of which is added next by where it ends in all of it; answers where this begins. */
+  addJson(json: Uint8Array): number {
     this.#json ??= Buffer.allocUnsafeSlow(FIRST_JSON_BYTES);
     const start = this.#jsonLength;
     this.#jsonLength += json.length;
@@ -92,12 +92,14 @@ export class FindingsWriter {
       this.#json = grown;
     }
     this.#json.set(json, start);
-    for (const { chars, end } of lines) {
-      const at = this.#take(2);
-      this.#numbers[at] = chars;
-      this.#numbers[at + 1] = start + end;
-      this.#chars += chars;
-    }
+    return start;
+  }
+
+  addJsonLine(chars: number, end: number): void {
+    const at = this.#take(2);
+    this.#numbers[at] = chars;
+    this.#numbers[at + 1] = end;
+    this.#chars += chars;
   }
 
   addSkipped(path: string, reason: SkipReason): void {

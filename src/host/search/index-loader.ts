@@ -62,10 +62,10 @@ export class IndexLoader {
   }
 
   /** Loads everything, with pauses so that events do not pile up; in each it tells how many files it has. */
-  async loadAll(onPause: (files: number) => void = () => {}): Promise<void> {
+  async loadAll({ onFolder, onPause }: { onFolder: () => void; onPause: (files: number) => void }): Promise<void> {
     const pending = [this.root];
-    onPause(0);
     for (let since = performance.now(); pending.length > 0;) {
+      onFolder();
       this.#scan(pending.pop()!, pending);
       if (performance.now() - since < TURN_MS) continue;
       onPause(this.slots.fileCount);

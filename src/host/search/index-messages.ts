@@ -2,6 +2,12 @@
 import type { Findings } from './findings.ts';
 import type { SearchOrder, Workspace } from './scan-messages.ts';
 
+/** What the main thread starts the index thread with. */
+export interface IndexData extends IndexOptions {
+  /** How many searches read the files just now; loading lets them go first. */
+  readonly readers: Int32Array;
+}
+
 export interface IndexOptions {
   readonly workspace: Workspace;
   readonly budgetBytes: number;
@@ -14,8 +20,8 @@ export interface IndexOrder extends SearchOrder {
 }
 
 export type FromIndex =
-  /** So many files are in it by now. */
-  | { kind: 'loading'; files: number }
+  /** So many files are in it by now, for which it worked so long. */
+  | { kind: 'loading'; files: number; ms: number }
   | { kind: 'ready' }
   /** It can serve no further search; the reason is for whoever debugs it. */
   | { kind: 'given-up'; reason: string }

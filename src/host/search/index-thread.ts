@@ -10,15 +10,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { compileRegex, RegexError } from '../regex/index.ts';
 import { toPath, walkDirsBelow } from '../walk-dir.ts';
 import type { Findings } from './findings.ts';
+import { GiveWay } from './give-way.ts';
 import { IndexGivesUp, IndexLoader } from './index-loader.ts';
-import type { FromIndex, IndexOptions, IndexOrder } from './index-messages.ts';
+import type { FromIndex, IndexData, IndexOrder } from './index-messages.ts';
 import { signedNeedles } from './index-needles.ts';
 import { findDir } from './index-order.ts';
 import { IndexSearch } from './index-search.ts';
 import { Watch } from './index-watch.ts';
 import { createMatcher } from './matcher.ts';
 
-const options = workerData as IndexOptions;
+const options = workerData as IndexData;
 const { root, mode } = options.workspace;
 const port = parentPort!;
 const openDir = walkDirsBelow(root, mode);
@@ -32,7 +33,12 @@ let isSearching = false;
 let isSigning = false;
 
 await guarded(async () => {
-  await loader.loadAll((files) => tell({ kind: 'loading', files }));
+  const way = new GiveWay(options.readers);
+  const startedMs = performance.now();
+  await loader.loadAll({
+    onFolder: () => way.give(),
+    onPause: (files) => tell({ kind: 'loading', files, ms: performance.now() - startedMs - way.givenMs }),
+  });
   tell({ kind: 'ready' });
   goOnSigning();
 });

@@ -31,7 +31,7 @@ export function writeJsonLines(writer: FindingsWriter, { memory, path, text, hit
   const head = Buffer.from(`,{"path":${asciiJson(path)},"line":`);
   let known: Known = { address: text.start, line: 1 };
   for (let done = 0; done < hits.length;) {
-    const next = hits.slice(done, done + LINES_AT_ONCE);
+    const next = hits.length <= LINES_AT_ONCE && done === 0 ? hits : hits.slice(done, done + LINES_AT_ONCE);
     const plain = addPlain(writer, { memory, head, text, hits: next, query }, known);
     done += plain.count;
     known = plain.known;
@@ -50,7 +50,8 @@ function addPlain(
   known: Known,
 ): { count: number; known: Known } {
   const rows = memory.rowsBehind(text.end, hits.length, { moreBytes: head.length + BYTES_AT_ONCE + 2 * SLACK_BYTES });
-  for (const [i, { lineStart, lineEnd, matchStart, column }] of hits.entries()) {
+  for (let i = 0; i < hits.length; i++) {
+    const { lineStart, lineEnd, matchStart, column } = hits[i]!;
     rows[3 * i] = lineStart;
     rows[3 * i + 1] = lineEnd;
     rows[3 * i + 2] = column === undefined ? matchStart : lineStart + column - 1;
@@ -73,11 +74,12 @@ function addPlain(
   );
   if (count === 0) return { count, known };
 
-  const lines = hits.slice(0, count).map(({ lineStart, lineEnd }, i) => {
-    return { chars: lineEnd - lineStart, end: rows[3 * i + 1]! - to };
-  });
-  writer.addJson(memory.buffer.subarray(to, to + lines[count - 1]!.end), lines);
-  return { count, known: { address: hits[count - 1]!.lineStart, line: rows[3 * (count - 1)]! } };
+  const start = writer.addJson(memory.buffer.subarray(to, rows[3 * count - 2]));
+  for (let i = 0; i < count; i++) {
+    const { lineStart, lineEnd } = hits[i]!;
+    writer.addJsonLine(lineEnd - lineStart, start + rows[3 * i + 1]! - to);
+  }
+  return { count, known: { address: hits[count - 1]!.lineStart, line: rows[3 * count - 3]! } };
 }
 
 function addShown(
@@ -89,10 +91,10 @@ function addShown(
   const text = showLine(buffer, { start: lineStart, end: lineEnd }, query.maxLineBytes);
   const place = column ?? columnOf(buffer, { start: lineStart, end: matchStart }, query);
   const json = Buffer.concat([head, Buffer.from(`${line},"column":${place},"text":${asciiJson(text)}}`)]);
-  writer.addJson(json, [{ chars: text.length, end: json.length }]);
+  writer.addJsonLine(text.length, writer.addJson(json) + json.length);
 }
 
-/** One character beyond ASCII would make the whole answer ten times as slow to decode for whoever gets it. */
+/** With one character beyond ASCII the whole answer would take three times as long to decode for whoever gets it. */
 function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[^\x00-\x7f]/g,

@@ -1,18 +1,22 @@
 /**
- * How far the index is with loading, and whether to wait for it: when that takes no longer than reading the files once
- * more would.
+ * How far the index is with loading, and whether a search waits for it.
+ *
+ * Every search that reads the files instead makes the next ones wait longer for the index, so it waits as long as a few
+ * such searches take.
  */
+
+/** What searches that read the files take together until they would better have waited. */
+const WORTH_SEARCHES = 3;
+
 export class LoadProgress {
-  #startedMs = 0;
-  #files = 0;
+  #loaded = { files: 0, ms: 0 };
   /** Of the last search that read the whole tree. */
   #reading: { files: number; ms: number } | undefined;
   #onEnd: (() => void)[] = [];
 
-  /** So many files are loaded. */
-  note(files: number): void {
-    if (files === 0) this.#startedMs = performance.now();
-    this.#files = files;
+  /** So many files are loaded, for which it worked so long. */
+  note({ files, ms }: { files: number; ms: number }): void {
+    this.#loaded = { files, ms };
   }
 
   noteReading(files: number, ms: number): void {
@@ -21,24 +25,28 @@ export class LoadProgress {
 
   /** It is loaded, or never will be. */
   end(): void {
-    this.#files = 0;
+    this.#loaded = { files: 0, ms: 0 };
     for (const tell of this.#onEnd.splice(0)) tell();
   }
 
   /** Resolves when it has ended if that is worth waiting for, and otherwise at once. */
   async endsSoon(signal: AbortSignal): Promise<void> {
-    const reading = this.#reading;
-    if (!reading || this.#files === 0) return;
-    const msPerFile = (performance.now() - this.#startedMs) / this.#files;
-    if ((reading.files - this.#files) * msPerFile > reading.ms) return;
+    const { files, ms } = this.#loaded;
+    if (!this.#reading || files === 0) return;
+    const worthMs = WORTH_SEARCHES * this.#reading.ms;
+    if (((this.#reading.files - files) * ms) / files > worthMs) return;
+
+    let timer: NodeJS.Timeout | undefined;
+    let stop = () => {};
     await new Promise<void>((resolve) => {
-      this.#onEnd.push(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
-      setTimeout(resolve, PATIENCE * reading.ms).unref();
+      stop = () => resolve();
+      this.#onEnd.push(stop);
+      signal.addEventListener('abort', stop, { once: true });
+      // What is left may take longer than what was done.
+      timer = setTimeout(stop, 2 * worthMs);
     });
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
     signal.throwIfAborted();
   }
 }
-
-/** What is left may take longer than what was done. */
-const PATIENCE = 2;

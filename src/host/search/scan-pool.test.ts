@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 
 import { describe, expect, test } from 'vitest';
 
@@ -43,6 +44,27 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
       expect(started()).toContain(first);
     } finally {
       engine.close();
+    }
+    await expect.poll(started).toEqual([]);
+  });
+
+  test('are there before the first search when it was prepared, and so is the index', async () => {
+    await using dir = await tempDir({ a: 'hit', 'd/b': 'hit', 'd/c': '' });
+    const others = childrenOf(process.pid);
+    const started = () => childrenOf(process.pid).filter((pid) => !others.includes(pid));
+    const options = { index: 'auto', indexMemoryBytes: 1 << 26 } as const;
+    const [engine, small] = [3, 4].map((indexFromFiles) => openEngine(dir.root, { ...options, indexFromFiles }));
+    try {
+      small!.prepare();
+      expect(started()).toEqual([]);
+      engine!.prepare();
+      expect(started()).toHaveLength(Math.min(availableParallelism(), 8));
+      await expect.poll(() => engine!.isWarm, { timeout: 20_000 }).toBe(true);
+      expect((await engine!.search(REQUEST, untilDone())).contentMatches).toHaveLength(2);
+      expect(small!.isWarm).toBe(false);
+    } finally {
+      engine!.close();
+      small!.close();
     }
     await expect.poll(started).toEqual([]);
   });

@@ -142,7 +142,8 @@ export class SearchEngine {
     if (isRootOfIndex) this.#canonical(path);
 
     const startedMs = performance.now();
-    const answer = await this.#read(order, accepts, { signal, progress });
+    const read = () => this.#read(order, accepts, { signal, progress });
+    const answer = await (this.#index ? this.#index.whileReading(read) : read());
     const tookMs = performance.now() - startedMs;
     const { filesSearched, filesBinary, filesTooLarge, isTruncated } = answer;
     if (start === ROOT && mayBeWarm && !isTruncated && query.wantsContent) {

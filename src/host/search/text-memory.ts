@@ -10,7 +10,8 @@ import { MAX_PATTERN_BYTES } from './query.ts';
 /** Needles lie below. */
 export const TEXT_START = 2 * MAX_PATTERN_BYTES;
 
-const GROWTH_SHARE = 8;
+/** Each growth costs a collection of garbage; what is not written takes no memory. */
+const MAX_GROWTH_BYTES = 256 * 2 ** 20;
 
 /** The kernels read 32 bytes at a time, sometimes past the end of a text. */
 const SLACK_BYTES = 64;
@@ -62,8 +63,8 @@ export class TextMemory {
   reserve(end: number): void {
     const missing = end + SLACK_BYTES - this.#buffer.length;
     if (missing <= 0) return;
-    // Growing is a system call and a new Buffer, so a memory that fills up grows in steps.
-    this.#memory.grow(Math.ceil(Math.max(missing, this.#buffer.length / GROWTH_SHARE) / PAGE_BYTES));
+    const growth = Math.max(missing, Math.min(this.#buffer.length, MAX_GROWTH_BYTES));
+    this.#memory.grow(Math.ceil(growth / PAGE_BYTES));
     this.#buffer = Buffer.from(this.#memory.buffer);
   }
 }

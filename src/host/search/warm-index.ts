@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 
 import { RegexError } from '../regex/index.ts';
 import type { Findings } from './findings.ts';
-import type { FromIndex, IndexOptions, IndexOrder } from './index-messages.ts';
+import type { FromIndex, IndexData, IndexOptions, IndexOrder } from './index-messages.ts';
 import { LoadProgress } from './load-progress.ts';
 import type { Progress } from './query.ts';
 import type { SearchOrder } from './scan-messages.ts';
@@ -30,6 +30,7 @@ export class WarmIndex {
   #worker: Worker | undefined;
   #isReady = false;
   readonly #load = new LoadProgress();
+  readonly #readers = new Int32Array(new SharedArrayBuffer(4));
   #waiting: Waiting | undefined;
   #notBefore = 0;
   /** Longer after each failure: what made one fail often stays. */
@@ -46,7 +47,9 @@ export class WarmIndex {
   /** Starts to build the index, unless it is there or just failed. */
   start(): void {
     if (this.#worker || performance.now() < this.#notBefore) return;
-    const worker = new Worker(new URL(THREAD_FILE, import.meta.url), { workerData: this.#options });
+    const worker = new Worker(new URL(THREAD_FILE, import.meta.url), {
+      workerData: { ...this.#options, readers: this.#readers } satisfies IndexData,
+    });
     worker.unref();
     worker.on('message', (message: FromIndex) => {
       if (worker === this.#worker) this.#receive(message);
@@ -89,6 +92,17 @@ export class WarmIndex {
     this.#load.noteReading(files, ms);
   }
 
+  /** Loading waits while the files are read by a search. */
+  async whileReading<T>(read: () => Promise<T>): Promise<T> {
+    Atomics.add(this.#readers, 0, 1);
+    try {
+      return await read();
+    } finally {
+      Atomics.sub(this.#readers, 0, 1);
+      Atomics.notify(this.#readers, 0);
+    }
+  }
+
   close(): void {
     this.#giveUp();
     this.#notBefore = Infinity;
@@ -98,7 +112,7 @@ export class WarmIndex {
     if (message.kind === 'ready') {
       this.#isReady = true;
       this.#load.end();
-    } else if (message.kind === 'loading') this.#load.note(message.files);
+    } else if (message.kind === 'loading') this.#load.note(message);
     else if (message.kind === 'given-up') this.#giveUp();
     else if (this.#waiting?.id === message.id) {
       const waiting = this.#waiting;

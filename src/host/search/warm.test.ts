@@ -28,6 +28,7 @@ import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
 import { openJail } from '../jail.ts';
+import type { SearchAnswer } from './query.ts';
 import { SearchEngine, type SearchEngineOptions, type SearchRequest } from './search-engine.ts';
 
 const [SEQUENCES, EDITS] = process.env.WORKCELL_SOAK ? [50, 50] : [10, 50];
@@ -123,6 +124,7 @@ const query = fc.record({
   maxMatches: fc.constantFrom(0, 3, 1000),
   maxLineBytes: fc.constant(20),
   contextLines: fc.constantFrom(0, 1),
+  mayBeJson: fc.boolean(),
 });
 const request: fc.Arbitrary<SearchRequest> = fc.record({
   path: fc.constantFrom('.', '.', '.', 'd', 'd/e'),
@@ -148,7 +150,12 @@ function openEngine(root: string, options: Partial<SearchEngineOptions>): Search
 }
 
 const scope = () => ({ signal: new AbortController().signal });
-const outcome = (search: Promise<unknown>) => search.catch((error: unknown) => String(error));
+const outcome = (search: Promise<SearchAnswer>) => search.then(decoded).catch((error: unknown) => String(error));
+
+/** With its matches as objects, however they came. */
+function decoded({ contentJson, ...answer }: SearchAnswer): SearchAnswer {
+  return contentJson ? { ...answer, contentMatches: contentJson.decode() } : answer;
+}
 
 async function warmUp(engine: SearchEngine): Promise<void> {
   const request = { path: '.', query: fc.sample(query, 1)[0]!, includeGlobs: [], excludeGlobs: [] };

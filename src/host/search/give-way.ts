@@ -1,0 +1,32 @@
+/**
+ * Loading stands still while searches read the files, so that those do not take longer for it.
+ *
+ * Not for ever: where one such search follows the other, the index is what ends them.
+ */
+const MAX_GIVEN_MS = 1000;
+
+export class GiveWay {
+  readonly #readers: Int32Array;
+  #givenMs = 0;
+
+  /** Shared with the main thread, which counts the searches in it. */
+  constructor(readers: Int32Array) {
+    this.#readers = readers;
+  }
+
+  /** For how long it stood still so far. */
+  get givenMs(): number {
+    return this.#givenMs;
+  }
+
+  /** Returns when there is no such search, or when enough was given. */
+  give(): void {
+    for (let count = Atomics.load(this.#readers, 0); count > 0; count = Atomics.load(this.#readers, 0)) {
+      const leftMs = MAX_GIVEN_MS - this.#givenMs;
+      if (leftMs <= 0) return;
+      const startedMs = performance.now();
+      Atomics.wait(this.#readers, 0, count, leftMs);
+      this.#givenMs += performance.now() - startedMs;
+    }
+  }
+}

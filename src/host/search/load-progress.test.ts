@@ -1,0 +1,61 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { expect, test } from 'vitest';
+
+import { GiveWay } from './give-way.ts';
+import { LoadProgress } from './load-progress.ts';
+
+const LONG_MS = 100_000;
+const until = (signal = new AbortController().signal) => signal;
+
+async function isWaiting(waiting: Promise<void>): Promise<boolean> {
+  let hasEnded = false;
+  void waiting.then(() => (hasEnded = true));
+  await nextTurn();
+  return !hasEnded;
+}
+
+test('a search waits for a load that takes no longer than a few searches, and until it has ended', async () => {
+  const load = new LoadProgress();
+  load.note({ files: 500, ms: 2.9 * LONG_MS });
+  expect(await isWaiting(load.endsSoon(until()))).toBe(false);
+  load.noteReading(1000, LONG_MS);
+  const waiting = load.endsSoon(until());
+  expect(await isWaiting(waiting)).toBe(true);
+  load.end();
+  expect(await isWaiting(waiting)).toBe(false);
+});
+
+test('it does not wait for one that takes longer, nor for one that has not begun', async () => {
+  const load = new LoadProgress();
+  load.noteReading(1000, LONG_MS);
+  expect(await isWaiting(load.endsSoon(until()))).toBe(false);
+  load.note({ files: 500, ms: 3.1 * LONG_MS });
+  expect(await isWaiting(load.endsSoon(until()))).toBe(false);
+});
+
+test('it waits no longer than it thought, and not when nobody wants the answer', async () => {
+  const load = new LoadProgress();
+  load.noteReading(1000, 1);
+  load.note({ files: 999, ms: 1 });
+  await load.endsSoon(until());
+
+  load.noteReading(1000, LONG_MS);
+  const control = new AbortController();
+  const waiting = load.endsSoon(until(control.signal));
+  control.abort(new Error('no longer'));
+  await expect(waiting).rejects.toThrow('no longer');
+});
+
+test('loading stands still while files are read, but not for ever', () => {
+  const readers = new Int32Array(new SharedArrayBuffer(4));
+  const way = new GiveWay(readers);
+  way.give();
+  expect(way.givenMs).toBe(0);
+  readers[0] = 1;
+  way.give();
+  const { givenMs } = way;
+  expect(givenMs).toBeGreaterThan(900);
+  way.give();
+  expect(way.givenMs).toBe(givenMs);
+});
