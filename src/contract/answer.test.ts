@@ -7,7 +7,6 @@ import type { CallScope } from './call-scope.ts';
 import { defineErrors, type Failure } from './define-errors.ts';
 import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
 import { defineWorker } from './define-worker.ts';
-import { throughDoor, type Door } from './door.ts';
 import type { LogFields } from './log.ts';
 
 const errors = defineErrors({
@@ -47,7 +46,7 @@ function run(handle: Handle, payload?: unknown, options: { deadlineMs?: number; 
   return call(functionOf(handle, options.deadlineMs), payload, options.control);
 }
 
-async function call(fn: FunctionDef<Context>, payload: unknown, control = new CallControl(), metadata?: unknown) {
+async function call(fn: FunctionDef<Context>, payload: unknown, control = new CallControl()) {
   const logged: [string, LogFields | undefined][] = [];
   const log = {
     debug() {},
@@ -58,7 +57,7 @@ async function call(fn: FunctionDef<Context>, payload: unknown, control = new Ca
   const reply = await answer(
     { def: worker, context: { prefix: '>' } },
     fn,
-    { callId: 'call-1', payload, metadata, callerId: 'w' },
+    { callId: 'call-1', payload, callerId: 'w' },
     { bus, log, control },
   );
   return { reply, logged };
@@ -303,39 +302,4 @@ test('a worker without failed calls answers every failure as a result, a malform
     { result: { success: false, error: '`n` must be a number (got a string)', code: 'BAD' } },
     { result: { success: false, error: 'internal error in call c-1', code: 'BUG' } },
   ]);
-});
-
-describe('through a door', () => {
-  const echo = functionOf((parsed, _, { door }) => ({ parsed, door }));
-  const through = async (metadata: unknown, payload: unknown, fn = echo) =>
-    (await call(fn, payload, undefined, metadata)).reply;
-
-  test.each(['model', 'http', 'cli'] as const)(
-    '%s refuses a field that is not there and tells the handler',
-    async (door) => {
-      const problem = 'unknown field `nmae` (did you mean `name`?); the fields are name, n';
-      expect(await through(throughDoor(door), { nmae: 'x' })).toEqual(coded({ code: 'BAD', message: problem }));
-      expect(await through(throughDoor(door), { name: 'x', _meta: 1 })).toEqual({
-        result: { parsed: { name: 'x' }, door },
-      });
-    },
-  );
-
-  test.each([undefined, null, 'model', { workcell_door: 'window' }, { other: 1 }])(
-    'metadata %j is not a door: unknown fields are dropped as the contract has it',
-    async (metadata) => {
-      expect(await through(metadata, { nmae: 'x' })).toEqual({ result: { parsed: { name: 'you' }, door: undefined } });
-    },
-  );
-
-  test('a model has its own defaults, and may say otherwise', async () => {
-    const fn = { ...echo, modelDefaults: { n: 7 } };
-    const parsedFor = async (door: Door, payload?: unknown) => {
-      const reply = await through(throughDoor(door), payload, fn);
-      return 'result' in reply && (reply.result as { parsed: unknown }).parsed;
-    };
-    expect(await parsedFor('model')).toEqual({ name: 'you', n: 7 });
-    expect(await parsedFor('model', { n: 1 })).toEqual({ name: 'you', n: 1 });
-    expect(await parsedFor('http', {})).toEqual({ name: 'you' });
-  });
 });
