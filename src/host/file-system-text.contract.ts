@@ -85,6 +85,15 @@ export function describeSed(within: Within): void {
   );
 
   test(
+    'a folder that is excluded by its name is not rewritten',
+    within({ 'own.js': 'x', 'node_modules/a/b.js': 'x' }, async (given) => {
+      const where = { ...everything, path: given.at(''), excludeGlobs: ['node_modules'] };
+      expect(await sed(given, where)).toEqual([{ path: given.at('own.js'), replacements: 1 }]);
+      expect(await given.read('node_modules/a/b.js')).toBe('x');
+    }),
+  );
+
+  test(
     'a literal is taken as it is',
     within({ f: 'a.C' }, async (given) => {
       const literal = { isRegex: false, ignoreCase: true, pattern: '.c', replacement: '$1' };

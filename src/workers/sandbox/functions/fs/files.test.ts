@@ -235,13 +235,9 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     test('F36 a directory and everything below it can be left out', async () => {
       await put('/tmp/t/node_modules/a/b/c.js', 'x\n');
       await put('/tmp/t/own.js', 'x\n');
-      for (const glob of ['node_modules/**', 'node_modules', 'node_modules/', 'a/']) {
-        const { matches } = await grep({ pattern: 'x', exclude_glob: [glob] });
-        expect(matches.map(({ path }) => path)).toEqual(['/tmp/t/own.js']);
-      }
-      const edit = { path: '/tmp/t', pattern: 'x', replacement: 'y', exclude_glob: ['node_modules'] };
-      expect(await fs('sed', edit)).toMatchObject({ total_replacements: 1 });
-      expect(await body('/tmp/t/node_modules/a/b/c.js')).toBe('x\n');
+      const globs = ['node_modules/**', 'node_modules', 'node_modules/', 'a/'];
+      const all = await Promise.all(globs.map((glob) => grep({ pattern: 'x', exclude_glob: [glob] })));
+      expect(all.map(({ matches }) => matches.map(({ path }) => path))).toEqual(globs.map(() => ['/tmp/t/own.js']));
     });
 
     test('a link to a directory ends as well', async () => {
