@@ -278,7 +278,7 @@ test('the commands, their other names and their options', async () => {
     'sandbox pull | worker sandbox pull': 'config json',
     'sandbox import | worker sandbox import': 'config json',
     'sandbox prune | worker sandbox prune': 'unused-for max-mb all config json',
-    'worker run': 'config workspace url token',
+    'worker run | worker start': 'config workspace url token',
     'worker add': 'config',
     'config print': 'config workspace json',
     doctor: 'fresh config json url token',
