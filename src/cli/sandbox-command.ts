@@ -18,6 +18,7 @@ const Output = z.object({
   stderr: z.string(),
   stdout_truncated: z.boolean().optional(),
   stderr_truncated: z.boolean().optional(),
+  egress_refused: z.array(z.object({ host: z.string(), reason: z.string() })).optional(),
 });
 const ExecReply = Output.extend({ exit_code: z.int().nullish() });
 
@@ -30,11 +31,16 @@ export async function tellingFailures(
     return await withEngine(options, work);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    if (error.code === 'S200') printOutput(Output.catch({ stdout: '', stderr: '' }).parse(error.extra));
-    printText(`error: [${error.code}] ${error.message}\n`, process.stderr);
-    if (typeof error.extra.fix_note === 'string') printText(`${error.extra.fix_note}\n`, process.stderr);
-    return error.code === 'S200' ? TIMED_OUT : EXIT.failed;
+    return tellFailure(error);
   }
+}
+
+/** Gives the exit code that goes with it. */
+export function tellFailure({ code, message, extra }: CallError): number {
+  if (code === 'S200') printOutput(Output.catch({ stdout: '', stderr: '' }).parse(extra));
+  printText(`error: [${code}] ${message}\n`, process.stderr);
+  if (typeof extra.fix_note === 'string') printText(`${extra.fix_note}\n`, process.stderr);
+  return code === 'S200' ? TIMED_OUT : EXIT.failed;
 }
 
 /** Prints what a command wrote and gives its exit code. */
@@ -47,6 +53,9 @@ export function showExec(reply: unknown): number {
 function printOutput(output: z.output<typeof Output>): void {
   printText(output.stdout);
   printText(output.stderr, process.stderr);
+  for (const { host, reason } of output.egress_refused ?? []) {
+    printText(`workcell: ${host} was refused: ${reason}\n`, process.stderr);
+  }
   process.stderr.write(cutLine(output, 'after the first MiB; write it to a file in the sandbox and download that'));
 }
 

@@ -81,6 +81,12 @@ describe('exec', () => {
     ]);
   });
 
+  test('tells what the sandbox was refused to reach', async () => {
+    const egress_refused = [{ host: 'example.org:443', reason: 'egress.allow does not list example.org:443' }];
+    await using own = await setUp(async () => ({ ...reply, egress_refused }));
+    expect(await own.call('shell::exec', request)).toMatchObject({ exit_code: 0, egress_refused });
+  });
+
   test.each([
     ['above the maximum', 999_999, 30_000],
     ['left out', null, 10_000],

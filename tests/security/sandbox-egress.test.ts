@@ -6,6 +6,7 @@
  */
 import { describe, expect, test } from 'vitest';
 
+import { silentLog } from '#contract';
 import { EgressCeiling, EgressRequest, policyOf } from '../../src/workers/sandbox/egress/index.ts';
 import { readAuthority } from '../../src/workers/sandbox/egress/target.ts';
 import { SERVED, startEgress, type EgressLab } from './sandbox-egress.ts';
@@ -442,6 +443,68 @@ describe('too much and too slow', () => {
     expect(answer.match(/served/g)).toHaveLength(200);
     expect(SERVED).toContain('served');
   }, 60_000);
+});
+
+describe('what a refusal tells', () => {
+  const firstLine = (answer: string) => answer.split('\r\n')[0];
+
+  test('its reason, in the status line, by both ways to ask', async () => {
+    await using lab = await startEgress({ ceiling: { allow: ['site.test'], deny: ['*.bad.test'] } });
+    const lines: string[] = [];
+    for (const bytes of [connectTo('example.org:443'), get('example.org'), connectTo('a.bad.test:443'), get('x y')]) {
+      lines.push(firstLine(await lab.ask(bytes))!);
+    }
+    expect(lines).toEqual([
+      'HTTP/1.1 403 egress.allow does not list example.org:443',
+      'HTTP/1.1 403 egress.allow does not list example.org:80',
+      'HTTP/1.1 403 egress.deny lists a.bad.test:443 by "*.bad.test"',
+      'HTTP/1.1 400 Bad Request',
+    ]);
+  });
+
+  test('one line of plain letters, whatever was asked for', async () => {
+    await using lab = await startEgress();
+    const names = [
+      '\u00e9\u00ff\u0080',
+      '"\\',
+      `${'a.'.repeat(120)}b`,
+      'x'.repeat(5000),
+      '\x0b\x7f',
+      '%0d%0aset-cookie:x',
+    ];
+    let asked = 0;
+    for (const name of names) {
+      for (const bytes of [connectTo(`${name}:443`), get(name)]) {
+        const answer = await lab.ask(Buffer.from(bytes, 'latin1'));
+        expect([name, firstLine(answer)]).toEqual([
+          name,
+          expect.stringMatching(/^HTTP\/1.1 (40[03]|502) [\x20-\x7e]{1,200}$/),
+        ]);
+        expect(answer).not.toMatch(/^set-cookie/im);
+        asked++;
+      }
+    }
+    expect(asked).toBe(12);
+  });
+
+  test('a warning for each place, and at most ten places to one command', async () => {
+    const warned: unknown[] = [];
+    const log = { ...silentLog, warn: (text: string, fields?: object) => warned.push({ text, ...fields }) };
+    await using lab = await startEgress({ ceiling: { allow: ['site.test'] }, log });
+    const before = lab.proxy.log.watchRefusals();
+    await lab.ask(connectTo('example.org:443'));
+    await lab.ask(connectTo('example.org:443'));
+    const text = 'a sandbox was refused a connection';
+    const reason =
+      'egress.allow does not list example.org:443. The operator can add "example.org:443" to egress.allow of iii-sandbox in the configuration.';
+    expect(warned).toMatchObject([{ text, host: 'example.org', port: 443, why: reason }]);
+
+    const during = lab.proxy.log.watchRefusals();
+    for (let at = 0; at < 50; at++) await lab.ask(connectTo(`n${at}.test:443`));
+    expect(before()).toHaveLength(10);
+    expect(before()[0]).toEqual({ host: 'example.org:443', reason });
+    expect(during().map(({ host }) => host)).toEqual(Array.from({ length: 10 }, (_, at) => `n${at}.test:443`));
+  });
 });
 
 /** The same numbers every time, so that a failure can be seen again. */

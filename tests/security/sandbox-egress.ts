@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-import { silentLog } from '#contract';
+import { silentLog, type Log } from '#contract';
 import { EgressCeiling, EgressProxy, EgressRequest, policyOf } from '../../src/workers/sandbox/egress/index.ts';
 import type { EgressTimes } from '../../src/workers/sandbox/egress/egress-proxy.ts';
 
@@ -31,6 +31,7 @@ export interface LabOptions {
   /** What the server does with a connection; answers every request with `served` unless told otherwise. */
   serve?: (socket: Socket) => void;
   times?: Partial<EgressTimes>;
+  log?: Log;
 }
 
 export const SERVED = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nserved';
@@ -41,6 +42,7 @@ export async function startEgress({
   names = {},
   serve,
   times,
+  log = silentLog,
 }: LabOptions = {}): Promise<EgressLab> {
   const lookedUp: string[] = [];
   const dialled: string[] = [];
@@ -74,7 +76,7 @@ export async function startEgress({
       return socket;
     },
   };
-  const proxy = new EgressProxy({ policy, network, log: silentLog, sandboxId: 'lab', times });
+  const proxy = new EgressProxy({ policy, network, log, sandboxId: 'lab', times });
   const front = await listening((socket) => {
     keep(socket);
     proxy.take(socket);

@@ -15,6 +15,7 @@ import {
   type HostReason,
 } from '#host';
 import { handlerFailure, type ErrorBody } from '#protocol';
+import type { RefusedPlace } from './egress/index.ts';
 import { GuestError, GuestLost } from './guest/guest-error.ts';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
@@ -39,6 +40,7 @@ export interface PartialOutput {
   stderr: string;
   stdout_truncated: boolean;
   stderr_truncated: boolean;
+  egress_refused?: RefusedPlace[];
 }
 
 export const errors = defineErrors({

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { wire, type CallScope } from '#contract';
 import { isBase64 } from './base64.ts';
 import { requireSendable } from './command.ts';
+import type { RefusedPlace } from './egress/index.ts';
 import { mergeEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
 import type { ExecOutcome } from './guest/agent-client.ts';
@@ -35,6 +36,10 @@ export const replyFields = {
     .enum(['memory', 'processes'])
     .optional()
     .describe('The limit of the sandbox that it met, where that can be known; stderr ends with what to do.'),
+  egress_refused: z
+    .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to ask for instead.') }))
+    .optional()
+    .describe('What the sandbox was refused to reach while this ran, at most ten places; left out when nothing was.'),
 };
 
 export interface Execution {
@@ -57,20 +62,24 @@ export async function execute(
   const askedMs = timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const effectiveMs = Math.min(askedMs, config.max_exec_timeout_ms);
   const limitHit = watchLimits(sandbox);
-  const outcome = await sandbox.executing(() =>
-    agent.exec({
-      argv,
-      env: merged,
-      cwd: workdir ?? facts.workdir,
-      uid: facts.user.uid,
-      gid: facts.user.gid,
-      stdin: decodeStdin(stdin),
-      maxOutputBytes: MAX_OUTPUT_BYTES,
-      timeoutMs: effectiveMs,
-      signal,
-    }),
-  );
-  const reply = toReply(outcome, { argv, workdir, askedMs, effectiveMs });
+  const refusals = sandbox.egress?.log.watchRefusals();
+  let refused: RefusedPlace[] = [];
+  const outcome = await sandbox
+    .executing(() =>
+      agent.exec({
+        argv,
+        env: merged,
+        cwd: workdir ?? facts.workdir,
+        uid: facts.user.uid,
+        gid: facts.user.gid,
+        stdin: decodeStdin(stdin),
+        maxOutputBytes: MAX_OUTPUT_BYTES,
+        timeoutMs: effectiveMs,
+        signal,
+      }),
+    )
+    .finally(() => (refused = refusals?.() ?? []));
+  const reply = toReply(outcome, { argv, workdir, askedMs, effectiveMs, refused });
   const hit = reply.success ? undefined : await limitHit(reply.exit_code);
   return hit ? { ...reply, stderr: reply.stderr + hit.line, ...(hit.killedBy && { killed_by: hit.killedBy }) } : reply;
 }
@@ -81,6 +90,7 @@ interface Asked {
   askedMs: number;
   /** No more than the configuration allows. */
   effectiveMs: number;
+  refused: RefusedPlace[];
 }
 
 function toReply(outcome: ExecOutcome, asked: Asked) {
@@ -91,6 +101,7 @@ function toReply(outcome: ExecOutcome, asked: Asked) {
     stderr: outcome.stderr.toString(),
     stdout_truncated: outcome.stdoutTruncated,
     stderr_truncated: outcome.stderrTruncated,
+    ...(asked.refused.length > 0 && { egress_refused: asked.refused }),
   };
   if (outcome.kind === 'timed-out') {
     throw errors.fail('S200', { timeoutMs: asked.effectiveMs, askedMs: asked.askedMs, output });

@@ -29,6 +29,11 @@ export const SANDBOX_EXEC_CODES = [
 /** How much longer than the command the answer may take before the sandbox counts as silent. */
 const ANSWER_GRACE_MS = 10_000;
 
+export const egressRefused = z
+  .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to ask for instead.') }))
+  .optional()
+  .describe('In a sandbox: what it was refused to reach while this ran; left out when nothing was.');
+
 const Reply = z.object({
   stdout: z.string(),
   stderr: z.string(),
@@ -37,6 +42,7 @@ const Reply = z.object({
   timed_out: z.boolean(),
   stdout_truncated: z.boolean().default(false),
   stderr_truncated: z.boolean().default(false),
+  egress_refused: egressRefused,
 });
 
 export interface SandboxResult {
@@ -47,6 +53,7 @@ export interface SandboxResult {
   timedOut: boolean;
   stdoutTruncated: boolean;
   stderrTruncated: boolean;
+  egressRefused?: z.output<typeof egressRefused>;
 }
 
 export async function execInSandbox(
@@ -67,6 +74,7 @@ export async function execInSandbox(
       timedOut: timed_out,
       stdoutTruncated: cut.stdout_truncated,
       stderrTruncated: cut.stderr_truncated,
+      egressRefused: cut.egress_refused,
     };
   } catch (error) {
     if (!isTimeout(error)) throw error;

@@ -10,6 +10,8 @@ import type { Log } from '#contract';
 const KEPT_DECISIONS = 100;
 const MOST_LINES = 100;
 const MOST_TEXT = 260;
+/** Places that the reply of one command lists. */
+const MOST_REFUSED = 10;
 
 export interface Decision {
   readonly atMs: number;
@@ -25,12 +27,19 @@ export interface Decision {
 
 export type NewDecision = Pick<Decision, 'host' | 'port' | 'verdict' | 'rule' | 'reason'>;
 
+/** A place that a command was refused, and why. */
+export interface RefusedPlace {
+  readonly host: string;
+  readonly reason: string;
+}
+
 export class EgressLog {
   readonly #log: Log;
   readonly #sandboxId: string;
   readonly #decisions: Decision[] = [];
   readonly #live = new Map<Socket, Decision>();
   readonly #told = new Set<string>();
+  readonly #watches = new Set<Map<string, RefusedPlace>>();
   readonly counts = { allowed: 0, refused: 0, failed: 0 };
   /** Of connections that are over. */
   readonly #moved = { sent: 0, received: 0 };
@@ -60,8 +69,27 @@ export class EgressLog {
     return this.#decisions.toReversed();
   }
 
+  /** Collects what is refused from now on, each place once, until it is asked for. */
+  watchRefusals(): () => RefusedPlace[] {
+    const places = new Map<string, RefusedPlace>();
+    this.#watches.add(places);
+    return () => {
+      this.#watches.delete(places);
+      return [...places.values()];
+    };
+  }
+
+  /** `advice` is for whoever ran the program: why, and what to ask for instead. */
+  refuse({ host: asked, port, rule, reason }: Omit<NewDecision, 'verdict'>, advice: string): void {
+    this.add({ host: asked, port, verdict: 'refused', rule, reason }, undefined, advice);
+    const host = (port === 0 ? asked : `${asked}:${port}`).slice(0, MOST_TEXT);
+    for (const places of this.#watches) {
+      if (places.size < MOST_REFUSED) places.set(host, { host, reason: advice });
+    }
+  }
+
   /** With the connection that it made, whose bytes are counted. */
-  add(decided: NewDecision, socket?: Socket): void {
+  add(decided: NewDecision, socket?: Socket, advice?: string): void {
     const decision = {
       ...decided,
       host: decided.host.slice(0, MOST_TEXT),
@@ -72,7 +100,7 @@ export class EgressLog {
     this.counts[decided.verdict]++;
     this.#decisions.push(decision);
     if (this.#decisions.length > KEPT_DECISIONS) this.#decisions.shift();
-    this.#tell(decision);
+    this.#tell(decision, advice);
     if (!socket) return;
 
     this.#live.set(socket, decision);
@@ -84,12 +112,12 @@ export class EgressLog {
     });
   }
 
-  #tell({ host, port, verdict, rule, reason }: Decision): void {
+  #tell({ host, port, verdict, rule, reason }: Decision, advice?: string): void {
     const place = `${verdict} ${host}:${port}`;
     if (this.#told.has(place) || this.#told.size === MOST_LINES) return;
     this.#told.add(place);
     const fields = { sandbox: this.#sandboxId, host, port, rule, reason };
-    if (verdict === 'refused') this.#log.info('a sandbox was refused a connection', fields);
+    if (verdict === 'refused') this.#log.warn('a sandbox was refused a connection', { ...fields, why: advice });
     else this.#log.debug(`a connection of a sandbox was ${verdict}`, fields);
   }
 }

@@ -104,7 +104,7 @@ export class EgressProxy {
       await forward(asked, reply, this.#exit);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      reply.writeHead(error.status, { 'content-type': 'application/json' }).end(error.body);
+      reply.writeHead(error.status, error.statusText, { 'content-type': 'application/json' }).end(error.body);
       // Whatever body it still sends is not read.
       asked.resume();
     }
@@ -121,10 +121,10 @@ export class EgressProxy {
       join(guest, socket);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const { status, body } = error;
+      const { status, statusText, body } = error;
       const length = Buffer.byteLength(body);
       guest.end(
-        `HTTP/1.1 ${status} ${status === 403 ? 'Forbidden' : 'Failed'}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${body}`,
+        `HTTP/1.1 ${status} ${statusText}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${body}`,
       );
       guest.resume();
       this.#awaitHead(guest);

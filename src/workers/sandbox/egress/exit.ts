@@ -73,8 +73,10 @@ export class Exit {
     } catch (error) {
       if (!(error instanceof TargetError)) throw error;
       const reason = error.message;
-      this.#options.log.add({ host: authority, port: 0, verdict: 'refused', rule: null, reason });
-      throw new Refusal('bad_request', `${JSON.stringify(authority.slice(0, 100))} is no host and port: ${reason}`);
+      const shown = JSON.stringify(authority.slice(0, 100));
+      const refusal = new Refusal('bad_request', `${shown} is not a host and port: ${reason}`);
+      this.#options.log.refuse({ host: authority, port: 0, rule: null, reason }, refusal.advice);
+      throw refusal;
     }
   }
 
@@ -91,8 +93,9 @@ export class Exit {
 
   #refuse(target: Target, verdict: Verdict & { isAllowed: false }): Refusal {
     const { reason, rule } = verdict;
-    this.#options.log.add({ ...place(target), verdict: 'refused', rule, reason });
-    return refusalOf(target, verdict, this.#options.policy);
+    const refusal = refusalOf(target, verdict, this.#options.policy);
+    this.#options.log.refuse({ ...place(target), rule, reason }, refusal.advice);
+    return refusal;
   }
 
   #fail(target: Target, refusal: Refusal): Refusal {

@@ -1,6 +1,6 @@
 /** The network of a sandbox: what it may reach, and the proxy that holds it to that. */
 export { EgressCeiling, EgressRequest, policyOf } from './egress-lists.ts';
 export { EgressProxy } from './egress-proxy.ts';
-export type { Decision } from './egress-log.ts';
+export type { Decision, RefusedPlace } from './egress-log.ts';
 export { type EgressPolicy } from './policy.ts';
 export { proxyEnv, PROXY_PORT } from './proxy-env.ts';

@@ -1,4 +1,4 @@
-/** Why a program does not get what it asked for, as the answer that it reads: what, why, and what to ask for instead. */
+/** Why a program does not get what it asked for, as the reply that it reads: what, why, and what to ask for instead. */
 import type { EgressPolicy, Verdict } from './policy.ts';
 import { hostText, spelled, type Target } from './target.ts';
 
@@ -12,6 +12,9 @@ const STATUS: Record<Reason, number> = {
   not_found: 502,
   unreachable: 502,
 };
+
+/** Of the status line, which most programs print whole. */
+const MAX_STATUS_CHARS = 200;
 
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -28,6 +31,16 @@ export class Refusal extends Error {
     return STATUS[this.reason];
   }
 
+  /** What most programs print of a refusal, and the only part of it: the body of a refused CONNECT is not shown. */
+  get statusText(): string {
+    return this.message.slice(0, MAX_STATUS_CHARS).replace(/[^\x20-\x7e]/g, '?');
+  }
+
+  /** The reason with what to ask for instead. */
+  get advice(): string {
+    return this.fix === null ? this.message : `${this.message}. ${this.fix}`;
+  }
+
   get body(): string {
     const code = this.status === 403 ? 'egress_refused' : 'egress_failed';
     const { reason, message, fix } = this;
@@ -40,7 +53,7 @@ export function refusalOf(target: Target, verdict: Verdict & { isAllowed: false 
   const byOperator = `The operator can add "${place}" to egress.allow of iii-sandbox in the configuration.`;
   switch (verdict.reason) {
     case 'denied':
-      return new Refusal('denied', `${place} is denied by the egress rule "${verdict.rule}"`);
+      return new Refusal('denied', `egress.deny lists ${place} by "${verdict.rule}"`);
     case 'not_public':
       return new Refusal(
         'not_public',
@@ -50,7 +63,7 @@ export function refusalOf(target: Target, verdict: Verdict & { isAllowed: false 
     case 'not_allowed':
       return new Refusal(
         'not_allowed',
-        `no egress rule allows ${place}`,
+        `egress.allow does not list ${place}`,
         policy.isWithinCeiling(target) ? `Create the sandbox with "${place}" in egress.allow.` : byOperator,
       );
   }

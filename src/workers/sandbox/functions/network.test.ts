@@ -81,9 +81,36 @@ describe.skipIf(why !== undefined)(`network: true${why === undefined ? '' : ` ($
       error: {
         code: 'egress_refused',
         reason: 'not_allowed',
-        message: 'no egress rule allows example.com:80',
+        message: 'egress.allow does not list example.com:80',
         fix: 'Create the sandbox with "example.com:80" in egress.allow.',
       },
+    });
+  });
+
+  test('a refusal is in what the program prints, and in the reply of the command that met it', async () => {
+    await using cell = await serveSandboxes();
+    const sandbox_id = await cell.create({ network: true, egress: { allow: ['pypi.org'] } });
+    const script = `import urllib.request as r
+for _ in range(3):
+    try: r.urlopen("https://example.org/", timeout=20)
+    except OSError as x: print(x)`;
+    const met = await cell.call<{ stdout: string }>('sandbox::exec', { sandbox_id, argv: ['python3', '-c', script] });
+    expect(met.stdout).toContain('403 egress.allow does not list example.org:443');
+    const reason =
+      'egress.allow does not list example.org:443. Create the sandbox with "example.org:443" in egress.allow.';
+    expect(met).toMatchObject({ egress_refused: [{ host: 'example.org:443', reason }] });
+
+    // Only the command that met it tells it.
+    expect(await cell.call('sandbox::exec', { sandbox_id, argv: ['true'] })).not.toHaveProperty('egress_refused');
+
+    const slow = {
+      sandbox_id,
+      argv: ['python3', '-c', `${script}\nimport time; time.sleep(60)`],
+      timeout_ms: 5000 * SLOWNESS,
+    };
+    expect(await cell.failure('sandbox::exec', slow)).toMatchObject({
+      code: 'S200',
+      egress_refused: [{ host: 'example.org:443', reason }],
     });
   });
 

@@ -10,7 +10,7 @@ import type { ChildResult, ChildSpec } from '#host';
 import { timeoutOf, toCommand } from '../command.ts';
 import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
-import { execInSandbox, SANDBOX_EXEC_CODES } from '../sandbox-exec.ts';
+import { egressRefused, execInSandbox, SANDBOX_EXEC_CODES } from '../sandbox-exec.ts';
 import { shell, type ShellContext } from '../worker.ts';
 
 /** The command's own timeout is the deadline; this only has to be longer than any. */
@@ -25,6 +25,7 @@ const Response = z
     timed_out: z.boolean(),
     stdout_truncated: z.boolean().describe('Whether there was more output than is kept.'),
     stderr_truncated: z.boolean(),
+    egress_refused: egressRefused,
   })
   .meta({ title: 'ExecResponse' });
 
@@ -55,6 +56,7 @@ export const exec = shell.defineFunction({
       timed_out: result.timedOut,
       stdout_truncated: result.stdoutTruncated,
       stderr_truncated: result.stderrTruncated,
+      ...(result.egressRefused && { egress_refused: result.egressRefused }),
     };
   },
 });
