@@ -14,15 +14,20 @@ const Step = z.object({
   percent: z.number(),
 });
 
-export async function createShowingProgress(bus: Bus, request: Record<string, unknown>): Promise<unknown> {
-  if (!process.stderr.isTTY) return bus.call('sandbox::create', request, { timeoutMs: WAIT_MS });
+export async function createShowingProgress(
+  bus: Bus,
+  request: Record<string, unknown>,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const options = { timeoutMs: WAIT_MS, signal };
+  if (!process.stderr.isTTY) return bus.call('sandbox::create', request, options);
 
   const { reader, writer } = await bus.createChannel();
   const steps = await bus.openReader(reader);
   // The call tells what becomes of the sandbox, also when the engine is lost.
   showSteps(steps).catch(() => {});
   try {
-    return await bus.call('sandbox::create', { ...request, progress: writer }, { timeoutMs: WAIT_MS });
+    return await bus.call('sandbox::create', { ...request, progress: writer }, options);
   } finally {
     steps.cancel();
     clearProgress();

@@ -1,7 +1,9 @@
 /** Work of a command that a signal ends: it is told, cleans up, and the command exits without a stack trace. */
-import { EXIT } from './exit-codes.ts';
 import { clearProgress } from './image-cache.ts';
 import { untilSignal } from './until-signal.ts';
+
+/** What a shell gives for a command that SIGINT ended. */
+const INTERRUPTED = 130;
 
 export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const control = new AbortController();
@@ -12,6 +14,6 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<numbe
     if (!control.signal.aborted) throw error;
     clearProgress();
     process.stderr.write('stopped\n');
-    return EXIT.failed;
+    return INTERRUPTED;
   }
 }

@@ -22,15 +22,16 @@ const Output = z.object({
 });
 const ExecReply = Output.extend({ exit_code: z.int().nullish() });
 
-/** Runs against the engine; a failure is printed with its code and what to do next. */
+/** Runs against the engine; a failure is printed with its code and what to do next, unless the signal caused it. */
 export async function tellingFailures(
   options: CommandInput['options'],
   work: (bus: Bus) => Promise<number>,
+  signal?: AbortSignal,
 ): Promise<number> {
   try {
     return await withEngine(options, work);
   } catch (error) {
-    if (!(error instanceof CallError)) throw error;
+    if (!(error instanceof CallError) || signal?.aborted) throw error;
     return tellFailure(error);
   }
 }

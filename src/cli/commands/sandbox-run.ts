@@ -1,9 +1,10 @@
-/** workcell sandbox run: one command in a sandbox of its own, gone afterwards. */
+/** workcell sandbox run: one command in a sandbox of its own, gone afterwards, also when a signal ends the wait. */
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';
 import { createShowingProgress } from '../create-showing-progress.ts';
 import { addressOptions, text } from '../engine-address.ts';
+import { interruptible } from '../interruptible.ts';
 import { commandOf, readDuration, showExec, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
 import { shapeOf, shapeOptions, timeoutOption } from '../sandbox-options.ts';
 
@@ -23,13 +24,21 @@ export const sandboxRun: Command = {
     const [image] = words;
     const argv = commandOf(input, 1, 'sandbox run');
     const timeout_ms = readDuration(text(options.timeout), '--timeout');
-    return tellingFailures(options, async (bus) => {
-      const { sandbox_id } = Created.parse(await createShowingProgress(bus, { image, ...shapeOf(options) }));
-      try {
-        return showExec(await bus.call('sandbox::exec', { sandbox_id, argv, timeout_ms }, { timeoutMs: WAIT_MS }));
-      } finally {
-        await bus.call('sandbox::stop', { sandbox_id, wait: true });
-      }
-    });
+    return interruptible((signal) =>
+      tellingFailures(
+        options,
+        async (bus) => {
+          const wanted = { image, ...shapeOf(options) };
+          const { sandbox_id } = Created.parse(await createShowingProgress(bus, wanted, signal));
+          try {
+            const request = { sandbox_id, argv, timeout_ms };
+            return showExec(await bus.call('sandbox::exec', request, { timeoutMs: WAIT_MS, signal }));
+          } finally {
+            await bus.call('sandbox::stop', { sandbox_id, wait: true });
+          }
+        },
+        signal,
+      ),
+    );
   },
 };
