@@ -1,12 +1,12 @@
 /** Sandboxes as a person uses them: the command line, a running engine, and the worst end of it. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { connect } from '#client';
 import { silentLog } from '#contract';
-import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { CliProcess, runCli, startCli } from '../../src/testing/cli.ts';
 import { IMAGE_PATIENCE_MS, sandboxConfig, TEST_BACKEND, whyNoSandbox } from '../../src/testing/sandbox-cases.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 
@@ -96,6 +96,71 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
     });
     expect(await workcell('sandbox', 'stop', id)).toMatchObject({ code: 0, stdout: `stopped ${id}\n` });
     expect(await workcell('sandbox', 'stop', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('[S004]') });
+  });
+
+  test('names, the beginning of an id and several sandboxes', async () => {
+    const created = await Promise.all(
+      ['lab', 'twin', 'twin'].map((name) => workcell('sandbox', 'create', 'python', '--name', name)),
+    );
+    const [lab, ...twins] = created.map(({ stdout }) => stdout.trim());
+    const hostname = ['--', 'sh', '-c', 'echo $0 here', 'out'];
+    expect(await workcell('sandbox', 'exec', 'lab', ...hostname)).toMatchObject({ code: 0, stdout: 'out here\n' });
+    expect(await workcell('sandbox', 'exec', 'lab', twins[0]!.slice(0, 18), ...hostname)).toMatchObject({
+      code: 0,
+      stdout: `==> ${lab} <==\nout here\n==> ${twins[0]} <==\nout here\n`,
+    });
+    const ambiguous = await workcell('sandbox', 'stop', 'lab', 'twin');
+    expect(ambiguous).toMatchObject({ code: 2, stderr: expect.stringContaining('"twin" means 2 sandboxes') });
+    for (const id of twins) expect(ambiguous.stderr).toContain(`  ${id}  twin`);
+
+    writeFileSync(dir.path('note'), 'note');
+    expect(await workcell('sandbox', 'upload', 'lab', ...twins, dir.path('note'), '/tmp/note')).toMatchObject({
+      code: 0,
+      stdout: [lab, ...twins].map((id) => `uploaded 4 bytes to ${id}:/tmp/note\n`).join(''),
+    });
+    expect(await workcell('sandbox', 'download', 'lab', ...twins, '/tmp/note', dir.path('notes'))).toMatchObject({
+      code: 0,
+    });
+    for (const id of [lab, ...twins]) expect(readFileSync(dir.path(`notes/${id}/note`), 'utf8')).toBe('note');
+
+    // One that is gone does not keep the others from their turn.
+    await workcell('sandbox', 'stop', twins[0]!);
+    expect(await workcell('sandbox', 'stop', twins[0]!, 'lab', 'twin')).toMatchObject({
+      code: 1,
+      stdout: `stopped ${lab}\nstopped ${twins[1]}\n`,
+      stderr: expect.stringContaining('[S004]'),
+    });
+  });
+
+  test('Ctrl-C on run stops the sandbox', async () => {
+    const words = ['sandbox', 'run', 'python', '--', 'sleep', '555'];
+    await using running = new CliProcess(words, { env: { III_URL: cell.url } });
+    const living = async () => {
+      const { stdout } = await workcell('sandbox', 'list', '--json');
+      return (JSON.parse(stdout) as { sandboxes: { exec_in_flight: number }[] }).sandboxes.map(
+        (one) => one.exec_in_flight,
+      );
+    };
+    await expect.poll(living, { timeout: 30_000 }).toEqual([1]);
+    expect(await running.stop('SIGINT')).toBe(130);
+    expect(running.stderr).toBe('stopped\n');
+    expect(await living()).toEqual([]);
+  });
+
+  test('a directory goes up and comes down', async () => {
+    const id = await create();
+    mkdirSync(dir.path('tree/sub'), { recursive: true });
+    writeFileSync(dir.path('tree/sub/a.txt'), 'a');
+    expect(await workcell('sandbox', 'upload', id, dir.path('tree'), '/data/tree')).toMatchObject({ code: 0 });
+    await workcell('sandbox', 'exec', id, '--', 'ln', '-s', '/etc/passwd', '/data/tree/evil');
+    expect(await workcell('sandbox', 'download', id, '/data/tree', dir.path('back'))).toEqual({
+      code: 0,
+      stdout: `downloaded 1 files to ${dir.path('back')}\n`,
+      stderr: 'left out 1 that lead outside or are not files: "./evil"\n',
+    });
+    expect(readFileSync(dir.path('back/sub/a.txt'), 'utf8')).toBe('a');
+    expect(await workcell('sandbox', 'download', id, '/data/tree', dir.path('back'))).toMatchObject({ code: 2 });
+    await workcell('sandbox', 'stop', id);
   });
 
   test('upload and download keep every byte, and a broken one replaces nothing', async () => {

@@ -38,18 +38,18 @@ const hardLink = (name: string, linkName: string): TestEntry => ({ name, flag: '
 
 /** `SECRET` and `OUTSIDE` stand for the paths of a file and a directory outside. */
 const ATTACKS: Attack[] = [
-  { what: 'dots', layers: [[file('../evil')]], refused: /leaves the image/ },
-  { what: 'dots further down', layers: [[file('a/../../evil')]], refused: /leaves the image/ },
-  { what: 'dots at the end', layers: [[{ name: 'a/..', flag: '5' }]], refused: /leaves the image/ },
+  { what: 'dots', layers: [[file('../evil')]], refused: /leaves the archive/ },
+  { what: 'dots further down', layers: [[file('a/../../evil')]], refused: /leaves the archive/ },
+  { what: 'dots at the end', layers: [[{ name: 'a/..', flag: '5' }]], refused: /leaves the archive/ },
   {
     what: 'dots in a pax name',
     layers: [[{ ...file('a'), pax: { path: `${OUT}evil` } }]],
-    refused: /leaves the image/,
+    refused: /leaves the archive/,
   },
   {
     what: 'dots in a long GNU name',
     layers: [[{ name: 'L', flag: 'L', content: '../evil\0' }, file('a')]],
-    refused: /leaves the image/,
+    refused: /leaves the archive/,
   },
   { what: 'an absolute name', layers: [[file('OUTSIDE/evil')]], refused: /absolute path/ },
   { what: 'an absolute name with a blank start', layers: [[file('//OUTSIDE/evil')]], refused: /absolute path/ },
@@ -74,7 +74,7 @@ const ATTACKS: Attack[] = [
     layers: [[hardLink('a', 'SECRET'), file('a')]],
     refused: /absolute path/,
   },
-  { what: 'a hard link with dots', layers: [[hardLink('a', `${OUT}SECRET`)]], refused: /leaves the image/ },
+  { what: 'a hard link with dots', layers: [[hardLink('a', `${OUT}SECRET`)]], refused: /leaves the archive/ },
   {
     what: 'a hard link through a link',
     layers: [[link('a', '/'), hardLink('b', 'aSECRET'), file('b')]],

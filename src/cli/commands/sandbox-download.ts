@@ -1,65 +1,94 @@
 /**
- * workcell sandbox download: a file of a sandbox onto this machine, or to standard output.
+ * workcell sandbox download: a file or a directory of sandboxes onto this machine, or a file to standard output.
  *
  * It is written beside its place and moved there when all of it has come, so a broken download replaces nothing.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
 import { z } from 'zod';
 
 import type { Bus } from '#contract';
-import { ChannelBroken, ChannelRefSchema, type ChannelRef } from '#protocol';
+import { ArchiveError, isFreeForTree } from '#workers/sandbox';
 import { UsageError, type Command } from '../command.ts';
 import { addressOptions } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { tellingFailures, WAIT_MS } from '../sandbox-command.ts';
+import { printText } from '../print.ts';
+import { tellingFailures } from '../sandbox-command.ts';
+import { fileBytes, type PlaceInSandbox } from '../sandbox/file-bytes.ts';
+import { onEach } from '../sandbox/on-each.ts';
+import { downloadTree } from '../sandbox/trees.ts';
 
-const ReadReply = z.object({ content: ChannelRefSchema, size: z.number() });
+const Stat = z.object({ is_dir: z.boolean() });
 
 export const sandboxDownload: Command = {
   name: 'sandbox download',
   aliases: ['worker sandbox download'],
-  summary: 'Copy a file out of a sandbox; - is standard output.',
-  usage: '<sandbox-id> <path-in-sandbox> <file|->',
+  summary: 'Copy a file or a directory out of sandboxes; - is standard output.',
+  usage: '<sandbox>… <path-in-sandbox> <file|directory|->',
+  details:
+    'A sandbox is named by its id, the beginning of its id, or its name; with several, each copy goes into a directory of its\n' +
+    'id. A directory keeps modes and symlinks, and goes where nothing is yet or an empty directory; symlinks that lead out of\n' +
+    'it are left out and listed. The image needs tar for it.',
   options: addressOptions,
+  examples: ['workcell sandbox download lab /work/dist dist'],
   minWords: 3,
-  maxWords: 3,
 
   run({ words, options }) {
-    const [sandbox_id, path, local] = words as [string, string, string];
-    return tellingFailures(options, async (bus) => {
-      const request = { sandbox_id, path };
-      const { content, size } = ReadReply.parse(await bus.call('sandbox::fs::read', request, { timeoutMs: WAIT_MS }));
-      if (local === '-') {
-        await copy(bus, content, process.stdout, size);
-        return EXIT.ok;
-      }
-      const bytes = await saveAs(local, (sink) => copy(bus, content, sink, size));
-      process.stdout.write(`downloaded ${bytes} bytes to ${local}\n`);
-      return EXIT.ok;
-    });
+    const sandboxes = words.slice(0, -2);
+    const [path, local] = words.slice(-2) as [string, string];
+    if (local === '-' && sandboxes.length > 1) throw new UsageError('standard output takes one sandbox, not several');
+    return tellingFailures(options, (bus) =>
+      onEach(bus, sandboxes, async (sandbox_id, { length }) => {
+        const from = { sandbox_id, path };
+        return download(bus, from, length > 1 ? await placeOf(local, from) : local);
+      }),
+    );
   },
 };
 
-/** A channel that breaks off fails the download, and so does one that ended early: other engines than ours end both alike. */
-async function copy(bus: Bus, content: ChannelRef, sink: Writable, size: number): Promise<number> {
-  let bytes = 0;
-  try {
-    for await (const item of await bus.openReader(content)) {
-      if (typeof item === 'string') throw new UsageError(`the download broke off: ${item}`);
-      bytes += item.length;
-      if (!sink.write(item)) await once(sink, 'drain');
-    }
-  } catch (error) {
-    throw error instanceof ChannelBroken ? new UsageError(`the download broke off: ${error.message}`) : error;
+async function placeOf(local: string, { sandbox_id, path }: PlaceInSandbox): Promise<string> {
+  await mkdir(join(local, sandbox_id), { recursive: true });
+  return join(local, sandbox_id, basename(path));
+}
+
+async function download(bus: Bus, from: PlaceInSandbox, local: string): Promise<number> {
+  if (local === '-') {
+    await copy(fileBytes(bus, from), process.stdout);
+    return EXIT.ok;
   }
-  // Files that the guest makes up while they are read, such as those of /proc, have no size.
-  if (size !== 0 && bytes !== size) throw new UsageError(`the download broke off after ${bytes} of ${size} bytes`);
+  const { is_dir } = Stat.parse(await bus.call('sandbox::fs::stat', from));
+  if (is_dir) return downloadDirectory(bus, from, local);
+  const bytes = await saveAs(local, (sink) => copy(fileBytes(bus, from), sink));
+  process.stdout.write(`downloaded ${bytes} bytes to ${local}\n`);
+  return EXIT.ok;
+}
+
+async function downloadDirectory(bus: Bus, from: PlaceInSandbox, local: string): Promise<number> {
+  if (!isFreeForTree(local)) throw new UsageError(`${local} is not an empty directory; give a new one`);
+  const { files, leftOut } = await downloadTree(bus, from, local).catch((error: unknown) => {
+    if (error instanceof ArchiveError) throw new UsageError(`nothing was downloaded: ${error.message}`);
+    throw error;
+  });
+  process.stdout.write(`downloaded ${files} files to ${local}\n`);
+  if (leftOut.count > 0) {
+    const names = leftOut.names.map((name) => JSON.stringify(name)).join(', ');
+    printText(`left out ${leftOut.count} that lead outside or are not files: ${names}\n`, process.stderr);
+  }
+  return EXIT.ok;
+}
+
+async function copy(source: AsyncIterable<Uint8Array>, sink: Writable): Promise<number> {
+  let bytes = 0;
+  for await (const piece of source) {
+    bytes += piece.length;
+    if (!sink.write(piece)) await once(sink, 'drain');
+  }
   return bytes;
 }
 

@@ -1,16 +1,24 @@
-/** workcell sandbox exec: one command in a sandbox that lives, with its output and its exit code. */
+/**
+ * workcell sandbox exec: one command in a sandbox that lives, with its output and its exit code.
+ *
+ * All words before `--` are sandboxes; without `--` only the first is.
+ */
 import { buffer } from 'node:stream/consumers';
 
-import type { Command } from '../command.ts';
+import type { Command, CommandInput } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { commandOf, readDuration, readPairs, showExec, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
 import { envOption, timeoutOption } from '../sandbox-options.ts';
+import { onEach } from '../sandbox/on-each.ts';
 
 export const sandboxExec: Command = {
   name: 'sandbox exec',
   aliases: ['worker sandbox exec'],
   summary: 'Run a command in a sandbox, with its output and its exit code.',
-  usage: '<sandbox-id> [options] -- <program> [argument…]',
+  usage: '<sandbox>… [options] -- <program> [argument…]',
+  details:
+    'A sandbox is named by its id, the beginning of its id, or its name. With several, a line before the output of each\n' +
+    'says which it is, and the exit code is the first that is not 0.',
   options: {
     ...timeoutOption,
     ...envOption,
@@ -18,21 +26,28 @@ export const sandboxExec: Command = {
     stdin: { type: 'boolean', description: 'Pass standard input on, read to its end first.' },
     ...addressOptions,
   },
-  examples: ['workcell sandbox exec $id -- python3 -V'],
+  examples: ['workcell sandbox exec lab -- python3 -V', 'workcell sandbox exec 3f2a 91bc -- uname -a'],
   minWords: 1,
 
   async run(input) {
-    const { words, options } = input;
+    const { options } = input;
+    const sandboxes = sandboxesOf(input);
     const request = {
-      sandbox_id: words[0],
-      argv: commandOf(input, 1, 'sandbox exec'),
+      argv: commandOf(input, sandboxes.length, 'sandbox exec'),
       timeout_ms: readDuration(text(options.timeout), '--timeout'),
       env: readPairs(options.env),
       workdir: text(options.workdir),
       stdin: options.stdin === true ? (await buffer(process.stdin)).toString('base64') : undefined,
     };
-    return tellingFailures(options, async (bus) =>
-      showExec(await bus.call('sandbox::exec', request, { timeoutMs: WAIT_MS })),
+    return tellingFailures(options, (bus) =>
+      onEach(bus, sandboxes, async (sandbox_id, { length }) => {
+        if (length > 1) process.stdout.write(`==> ${sandbox_id} <==\n`);
+        return showExec(await bus.call('sandbox::exec', { sandbox_id, ...request }, { timeoutMs: WAIT_MS }));
+      }),
     );
   },
 };
+
+function sandboxesOf({ words, rest }: CommandInput): string[] {
+  return rest.length > 0 ? words : words.slice(0, 1);
+}

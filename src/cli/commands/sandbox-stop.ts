@@ -1,23 +1,27 @@
-/** workcell sandbox stop: ends a sandbox, and waits until nothing of it is left. */
+/** workcell sandbox stop: ends sandboxes, and waits until nothing of them is left. */
 import type { Command } from '../command.ts';
 import { addressOptions } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { tellingFailures } from '../sandbox-command.ts';
+import { onEach } from '../sandbox/on-each.ts';
 
 export const sandboxStop: Command = {
   name: 'sandbox stop',
   aliases: ['worker sandbox stop'],
-  summary: 'Stop a sandbox and throw away everything in it.',
-  usage: '<sandbox-id>',
+  summary: 'Stop sandboxes and throw away everything in them.',
+  usage: '<sandbox>…',
+  details: 'A sandbox is named by its id, the beginning of its id, or its name.',
   options: addressOptions,
+  examples: ['workcell sandbox stop lab', 'workcell sandbox stop 3f2a 91bc'],
   minWords: 1,
-  maxWords: 1,
 
-  run({ words: [sandbox_id], options }) {
-    return tellingFailures(options, async (bus) => {
-      await bus.call('sandbox::stop', { sandbox_id, wait: true });
-      process.stdout.write(`stopped ${sandbox_id}\n`);
-      return EXIT.ok;
-    });
+  run({ words, options }) {
+    return tellingFailures(options, (bus) =>
+      onEach(bus, words, async (sandbox_id) => {
+        await bus.call('sandbox::stop', { sandbox_id, wait: true });
+        process.stdout.write(`stopped ${sandbox_id}\n`);
+        return EXIT.ok;
+      }),
+    );
   },
 };

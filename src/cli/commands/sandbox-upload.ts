@@ -1,74 +1,64 @@
 /**
- * workcell sandbox upload: a file of this machine, or standard input, into a sandbox.
+ * workcell sandbox upload: a file or a directory of this machine, or standard input, into sandboxes.
  *
  * The file is opened before the call, so one that is missing leaves nothing behind in the sandbox.
  */
-import { open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 
-import { z } from 'zod';
-
-import type { ChannelWriter } from '#protocol';
 import { UsageError, type Command } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { tellingFailures, WAIT_MS } from '../sandbox-command.ts';
-
-const Written = z.object({ bytes_written: z.number() });
+import { tellingFailures } from '../sandbox-command.ts';
+import { sendFile } from '../sandbox/file-bytes.ts';
+import { onEach } from '../sandbox/on-each.ts';
+import { uploadTree } from '../sandbox/trees.ts';
 
 export const sandboxUpload: Command = {
   name: 'sandbox upload',
   aliases: ['worker sandbox upload'],
-  summary: 'Copy a file into a sandbox; - is standard input.',
-  usage: '<sandbox-id> <file|-> <path-in-sandbox>',
+  summary: 'Copy a file or a directory into sandboxes; - is standard input.',
+  usage: '<sandbox>… <file|directory|-> <path-in-sandbox>',
+  details:
+    'A sandbox is named by its id, the beginning of its id, or its name. What is in a directory goes into the directory in\n' +
+    'the sandbox, with modes and symlinks; the image needs tar for it.',
   options: {
     mode: { type: 'string', value: 'OCTAL', description: 'Permissions of the file.', default: '0644' },
     parents: { type: 'boolean', description: 'Make missing directories.' },
     ...addressOptions,
   },
+  examples: ['workcell sandbox upload lab src /work/src'],
   minWords: 3,
-  maxWords: 3,
 
   async run({ words, options }) {
-    const [sandbox_id, local, path] = words as [string, string, string];
-    const source = await openSource(local);
-    return tellingFailures(options, async (bus) => {
-      const { writer, reader } = await bus.createChannel();
-      const request = {
-        sandbox_id,
-        path,
-        content: reader,
-        mode: text(options.mode),
-        parents: options.parents === true,
-      };
-      const writing = bus.call('sandbox::fs::write', request, { timeoutMs: WAIT_MS });
-      const sink = await bus.openWriter(writer);
-      const [reply] = await Promise.all([writing, send(source, sink)]);
-      const { bytes_written } = Written.parse(reply);
-      process.stdout.write(`uploaded ${bytes_written} bytes to ${sandbox_id}:${path}\n`);
-      return EXIT.ok;
-    });
+    const sandboxes = words.slice(0, -2);
+    const [local, path] = words.slice(-2) as [string, string];
+    if (local === '-' && sandboxes.length > 1)
+      throw new UsageError('standard input goes to one sandbox, not to several');
+    const isDirectory = local !== '-' && (await stat(local).catch(refuseLocal(local))).isDirectory();
+    const file = isDirectory || local === '-' ? undefined : await open(local).catch(refuseLocal(local));
+    const write = { path, mode: text(options.mode), parents: options.parents === true };
+    try {
+      return await tellingFailures(options, (bus) =>
+        onEach(bus, sandboxes, async (sandbox_id) => {
+          const bytes = isDirectory
+            ? await uploadTree(bus, local, { sandbox_id, path })
+            : await sendFile(bus, { sandbox_id, ...write }, file ? bytesOf(file) : process.stdin);
+          process.stdout.write(`uploaded ${bytes} bytes to ${sandbox_id}:${path}\n`);
+          return EXIT.ok;
+        }),
+      );
+    } finally {
+      await file?.close();
+    }
   },
 };
 
-/** A source that breaks is told, so that no half of it is kept; a sink that broke is told by the call itself. */
-async function send(source: Readable, sink: ChannelWriter): Promise<void> {
-  try {
-    for await (const chunk of source) await sink.write(chunk as Buffer);
-    await sink.end();
-  } catch (error) {
-    const problem = JSON.stringify({ error: String(error) });
-    await sink
-      .write(problem)
-      .then(() => sink.end())
-      .catch(() => {});
-  }
+function refuseLocal(local: string): (error: unknown) => never {
+  return (error) => {
+    throw new UsageError(`${local} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  };
 }
 
-async function openSource(local: string): Promise<Readable> {
-  if (local === '-') return process.stdin;
-  const file = await open(local).catch((error: unknown) => {
-    throw new UsageError(`${local} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-  });
-  return file.createReadStream({ highWaterMark: 65_536 });
+function bytesOf(file: FileHandle): AsyncIterable<Uint8Array> {
+  return file.createReadStream({ highWaterMark: 65_536, start: 0, autoClose: false }) as AsyncIterable<Buffer>;
 }

@@ -21,6 +21,7 @@ const lifecycle = [catalogList, create, exec, run, list, stop];
 const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
 
 export const sandbox = worker.withFunctions([...lifecycle, ...files]);
+export { ArchiveError, isFreeForTree, unpackTree, type UnpackedTree } from './archives/index.ts';
 export type { Isolation, Probe, SandboxBackend } from './backends/backend.ts';
 export { prepareKernel } from './backends/qemu/kernel.ts';
 export { BackendChoice } from './choose-backend.ts';

@@ -5,3 +5,4 @@ export { decompress } from './decompress.ts';
 export { ArchiveBudget, applyLayer } from './layer.ts';
 export { readTar } from './tar-reader.ts';
 export { EPOCH_SECS, TreeWriter, type EntryFacts } from './tree-writer.ts';
+export { isFreeForTree, unpackTree, type UnpackedTree } from './unpack-tree.ts';

@@ -6,9 +6,9 @@
  */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 
-import type { ByteString } from '#host';
 import { ArchiveError } from './archive-error.ts';
 import type { ArchiveLimits } from './archive-limits.ts';
+import { checkText, pathOf } from './entry-path.ts';
 import type { TarHeader } from './tar-header.ts';
 import { readTar, type TarEntry } from './tar-reader.ts';
 import type { TreeWriter } from './tree-writer.ts';
@@ -45,7 +45,7 @@ export class ArchiveBudget {
 
   countEntry({ name, size }: TarHeader): void {
     if (++this.entries > this.limits.entries) {
-      throw new ArchiveError(`the image has more than ${this.limits.entries} entries`);
+      throw new ArchiveError(`the archive has more than ${this.limits.entries} entries`);
     }
     if (size > this.limits.fileBytes) throw tooLarge(name, size, this.limits.fileBytes);
   }
@@ -147,20 +147,6 @@ class Layer {
       this.#own.add(path);
     }
   }
-}
-
-/** The path of an entry without its noise (`./`, doubled and final slashes); the root is empty. */
-function pathOf(name: ByteString, maxDepth: number): string {
-  checkText(name);
-  const names = name.split('/').filter((part) => part !== '' && part !== '.');
-  if (name.startsWith('/') && names.length > 0) throw new ArchiveError(`${name} is an absolute path`);
-  if (names.includes('..')) throw new ArchiveError(`${name} leaves the image`);
-  if (names.length > maxDepth) throw new ArchiveError(`a path is ${names.length} names deep; the limit is ${maxDepth}`);
-  return names.join('/');
-}
-
-function checkText(text: string): void {
-  if (text.includes('\0')) throw new ArchiveError('a name in the archive holds a zero byte');
 }
 
 function checkOwner({ name, uid, gid }: TarHeader): void {

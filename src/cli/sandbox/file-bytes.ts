@@ -1,0 +1,59 @@
+/** The bytes of a file in a sandbox, through a channel: sent whole or not at all, and read to their end or not at all. */
+import { z } from 'zod';
+
+import type { Bus } from '#contract';
+import { ChannelBroken, ChannelRefSchema, type ChannelWriter } from '#protocol';
+import { UsageError } from '../command.ts';
+import { WAIT_MS } from '../sandbox-command.ts';
+
+const Written = z.object({ bytes_written: z.number() });
+const ReadReply = z.object({ content: ChannelRefSchema, size: z.number() });
+
+export interface PlaceInSandbox {
+  sandbox_id: string;
+  path: string;
+}
+
+/** Gives how many bytes were written. */
+export async function sendFile(
+  bus: Bus,
+  to: PlaceInSandbox & { mode?: string | undefined; parents?: boolean },
+  source: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  const { writer, reader } = await bus.createChannel();
+  const writing = bus.call('sandbox::fs::write', { ...to, content: reader }, { timeoutMs: WAIT_MS });
+  const sink = await bus.openWriter(writer);
+  const [reply] = await Promise.all([writing, send(source, sink)]);
+  return Written.parse(reply).bytes_written;
+}
+
+/** A source that breaks is told, so that no half of it is kept; a sink that broke is told by the call itself. */
+async function send(source: AsyncIterable<Uint8Array>, sink: ChannelWriter): Promise<void> {
+  try {
+    for await (const chunk of source) await sink.write(chunk);
+    await sink.end();
+  } catch (error) {
+    const problem = JSON.stringify({ error: String(error) });
+    await sink
+      .write(problem)
+      .then(() => sink.end())
+      .catch(() => {});
+  }
+}
+
+/** A channel that breaks off fails the download, and so does one that ended early: other engines than ours end both alike. */
+export async function* fileBytes(bus: Bus, from: PlaceInSandbox): AsyncGenerator<Uint8Array> {
+  const { content, size } = ReadReply.parse(await bus.call('sandbox::fs::read', from, { timeoutMs: WAIT_MS }));
+  let bytes = 0;
+  try {
+    for await (const item of await bus.openReader(content)) {
+      if (typeof item === 'string') throw new UsageError(`the download broke off: ${item}`);
+      bytes += item.length;
+      yield item;
+    }
+  } catch (error) {
+    throw error instanceof ChannelBroken ? new UsageError(`the download broke off: ${error.message}`) : error;
+  }
+  // Files that the guest makes up while they are read, such as those of /proc, have no size.
+  if (size !== 0 && bytes !== size) throw new UsageError(`the download broke off after ${bytes} of ${size} bytes`);
+}
