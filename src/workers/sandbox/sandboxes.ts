@@ -10,9 +10,18 @@ import { AgentClient } from './guest/agent-client.ts';
 import type { Instance, Shape } from './backends/backend.ts';
 import type { ChosenBackend } from './choose-backend.ts';
 import type { SandboxConfig } from './config.ts';
-import { EgressProxy, proxyEnv, PROXY_PORT, type EgressPolicy } from './egress/index.ts';
+import {
+  authorityEnv,
+  EgressProxy,
+  offerAuthority,
+  proxyEnv,
+  PROXY_PORT,
+  readAuthority,
+  type EgressPolicy,
+} from './egress/index.ts';
 import { mergeEnv, readImageEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
+import { GuestFileSystem } from './guest/guest-file-system.ts';
 import { HostShare } from './limits/host-share.ts';
 import { LiveSandbox } from './live-sandbox.ts';
 import { parseSandboxId } from './sandbox-id.ts';
@@ -43,6 +52,8 @@ export class Sandboxes {
   readonly share: HostShare;
   readonly #config: SandboxConfig;
   readonly #log: Log;
+  /** Of the operator's network, in PEM. */
+  readonly #authority: string | undefined;
   readonly #living = new Map<string, LiveSandbox>();
   readonly #ended = new Map<string, string>();
   readonly #stopping = new Set<Promise<void>>();
@@ -53,6 +64,8 @@ export class Sandboxes {
     this.#config = config;
     this.#log = log;
     this.share = new HostShare(config);
+    const { ca_file: file } = config.egress;
+    this.#authority = file === undefined ? undefined : readAuthority(file);
     this.#reaper = setInterval(() => this.#reap(), REAP_EVERY_MS);
     this.#reaper.unref();
   }
@@ -89,6 +102,7 @@ export class Sandboxes {
         instance.agent ?? (await AgentClient.open(instance.channel, { deadlineMs: AGENT_DEADLINE_MS, signal }));
       await instance.personalize?.(agent);
       const egress = wanted.egress && (await this.#openEgress(agent, wanted.egress, id));
+      if (egress && this.#authority) await offerAuthority(new GuestFileSystem(agent), this.#authority, signal);
       // Nobody would ever learn the id, so nobody would stop it.
       signal.throwIfAborted();
       const facts = {
@@ -98,7 +112,7 @@ export class Sandboxes {
         idleTimeoutMs,
         isolation: chosen.isolation,
         rung: chosen.backend.rung,
-        env: mergeEnv([['HOME', user.home]], readImageEnv(image.env), egress ? proxyEnv : [], wanted.env),
+        env: mergeEnv([['HOME', user.home]], readImageEnv(image.env), egress ? this.#networkEnv() : [], wanted.env),
         workdir: image.workdir ?? '/',
         user,
         maxExecs: Math.max(1, this.#config.max_concurrent_exec_per_sandbox),
@@ -124,6 +138,10 @@ export class Sandboxes {
       if (!options.signal.aborted) chosen.doubt();
       throw errors.fail('S300', { problem: (error as Error).message }, error);
     }
+  }
+
+  #networkEnv(): Env {
+    return this.#authority ? [...proxyEnv, ...authorityEnv] : proxyEnv;
   }
 
   /** What connects to the port of the proxy inside is handed to the proxy here. */

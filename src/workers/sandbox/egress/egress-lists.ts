@@ -39,6 +39,13 @@ export const EgressCeiling = z.strictObject({
     .default(['*:80', '*:443'])
     .describe('Hosts that sandboxes with a network may reach. An empty list allows none.'),
   deny: entriesOf('deny').default([]).describe('Hosts that they may not, whatever is allowed.'),
+  ca_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'PEM certificates of an authority that programs in sandboxes with a network trust beside the usual ones.',
+    ),
 });
 
 /** What a call asks for within it. */

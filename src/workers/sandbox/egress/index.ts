@@ -1,4 +1,5 @@
 /** The network of a sandbox: what it may reach, and the proxy that holds it to that. */
+export { authorityEnv, offerAuthority, readAuthority } from './authority.ts';
 export { EgressCeiling, EgressRequest, policyOf } from './egress-lists.ts';
 export { EgressProxy } from './egress-proxy.ts';
 export type { Decision, RefusedPlace } from './egress-log.ts';

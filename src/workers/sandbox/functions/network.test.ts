@@ -1,10 +1,14 @@
 /** The network of sandboxes as callers see it, against servers of this machine: nothing else is ever asked for. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect, test, vi } from 'vitest';
 
-import { IMAGE_PATIENCE_MS, serveSandboxes, SLOWNESS, whyNoSandbox, type SandboxCases } from '#testing';
+import { IMAGE_PATIENCE_MS, serveSandboxes, SLOWNESS, tempDir, whyNoSandbox, type SandboxCases } from '#testing';
 
 const why = await whyNoSandbox(['python']);
 
@@ -189,6 +193,47 @@ c = http.client.HTTPConnection("127.0.0.1", 3128)
 c.set_tunnel("host.internal", ${site.port})
 c.request("GET", "/inside"); print(c.getresponse().read().decode())`;
     expect(await printed(cell, sandbox_id, ['python3', '-c', script])).toBe('hello from /inside');
+  });
+
+  test('an authority of the operator is trusted beside those of the image', async ({ skip }) => {
+    skip(spawnSync('openssl', ['version']).status !== 0, 'openssl is not installed');
+    await using dir = await tempDir({ 'empty.pem': 'no certificate' });
+    const openssl = (...words: string[]) => execFileSync('openssl', words, { cwd: dir.root, stdio: 'ignore' });
+    const newKey = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+    openssl(...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=Own Authority');
+    openssl(
+      ...[...newKey, '-CA', 'ca.pem', '-CAkey', 'ca.key', '-keyout', 'site.key', '-out', 'site.pem'],
+      ...['-subj', '/CN=site', '-addext', 'subjectAltName=DNS:host.internal', '-addext', 'basicConstraints=CA:FALSE'],
+    );
+    const [key, cert] = ['site.key', 'site.pem'].map((name) => readFileSync(dir.path(name)));
+    const server = createTlsServer({ key, cert }, (_, reply) => reply.end('trusted')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const place = `host.internal:${(server.address() as AddressInfo).port}`;
+    const script = `import urllib.request as r
+try: print(r.urlopen("https://${place}/", timeout=20).read().decode())
+except OSError as x: print(x)`;
+    const asking = { argv: ['python3', '-c', script] };
+    try {
+      await using cell = await serveSandboxes({ egress: { allow: [place], ca_file: dir.path('ca.pem') } });
+      const sandbox_id = await cell.create({ network: true });
+      expect(await cell.call('sandbox::exec', { sandbox_id, ...asking })).toMatchObject({ stdout: 'trusted\n' });
+      const count = 'for f in $SSL_CERT_FILE $REQUESTS_CA_BUNDLE $NODE_EXTRA_CA_CERTS; do grep -c BEGIN $f; done';
+      const counts = (await printed(cell, sandbox_id, ['sh', '-c', count])).split('\n').map(Number);
+      expect(counts).toHaveLength(3);
+      expect(Math.min(...counts)).toBeGreaterThan(50);
+
+      // The image alone does not trust it.
+      const env = { SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt' };
+      const untold = await cell.call<{ stdout: string }>('sandbox::exec', { sandbox_id, ...asking, env });
+      expect(untold.stdout).toContain('CERTIFICATE_VERIFY_FAILED');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+    await expect(serveSandboxes({ egress: { ca_file: dir.path('empty.pem') } })).rejects.toThrow(
+      /^iii-sandbox.egress.ca_file: .*empty.pem holds no PEM certificate$/,
+    );
+    await expect(serveSandboxes({ egress: { ca_file: dir.path('none') } })).rejects.toThrow('cannot be read (ENOENT)');
   });
 
   test('sandbox::run takes it too', async () => {
