@@ -72,7 +72,7 @@ describe('doctor', () => {
       expect(findings.map(({ check }) => check)).toEqual([
         ...['node', 'platform', 'path jail', 'jobs', 'search', 'engine', 'sandboxes'],
         ...['qemu+kvm', 'libkrun', 'gvisor', 'qemu+tcg', 'namespaces'],
-        ...['limits', 'user namespaces', 'packages', 'image cache'],
+        ...['images', 'limits', 'user namespaces', 'packages', 'image cache'],
       ]);
       const fixOf = (check: string) => findings.find((finding) => finding.check === check)?.fix;
       expect(['gvisor', 'qemu+tcg', 'namespaces'].map(fixOf)).toEqual([

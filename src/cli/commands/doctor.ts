@@ -1,15 +1,17 @@
 /** workcell doctor: what this host offers and lacks, each line with its fix. */
 import { coder } from '#workers/coder';
-import { defaultCacheDir, sandbox } from '#workers/sandbox';
+import { defaultCacheDir } from '#workers/sandbox';
 import type { Command } from '../command.ts';
 import { findConfigFile, parseEntries, readConfigFile } from '../config-file.ts';
 import { checkEngine } from '../doctor/check-engine.ts';
 import { checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
+import { checkImages } from '../doctor/check-images.ts';
 import { checkIsolation } from '../doctor/check-isolation.ts';
 import { checkCache, checkLimits, checkPackages, checkUserNamespaces } from '../doctor/check-sandbox-host.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { addressOptions, engineToken, engineUrl, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { sandboxConfig } from '../image-cache.ts';
 import { interruptible } from '../interruptible.ts';
 import { printJson, printText } from '../print.ts';
 import { table } from '../render.ts';
@@ -23,7 +25,8 @@ export const doctor: Command = {
   summary: 'Check what this host offers: Node, the path jail, jobs, isolation of sandboxes, the engine’s port.',
   details:
     'A rung of isolation counts as working when something was started on it and answered. What was found out is\n' +
-    'remembered, a slow no for a day: --fresh tries every rung anew. The exit code is 0 unless nothing can work.',
+    'remembered, a slow no for a day: --fresh tries every rung anew. Emulation, which may take a minute, is left out\n' +
+    'where something stronger works and --fresh is not given. The exit code is 0 unless nothing can work.',
   options: {
     fresh: { type: 'boolean', description: 'Try every rung of isolation anew.' },
     config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
@@ -48,6 +51,7 @@ export const doctor: Command = {
           isFresh: options.fresh === true,
           onTry: (rung) => showProgress(`trying ${rung}`),
         })),
+        await checkImages(config.sandbox, signal),
         checkLimits(),
         await checkUserNamespaces(),
         checkPackages(),
@@ -64,8 +68,8 @@ export const doctor: Command = {
 function readConfig(named: string | undefined) {
   const file = findConfigFile(named);
   const entries = file === undefined ? [] : parseEntries(readConfigFile(file), availableWorkers);
-  const blockOf = (worker: string) => entries.find(({ def }) => def.name === worker)?.config ?? {};
-  return { coder: coder.config.parse(blockOf('coder')), sandbox: sandbox.config.parse(blockOf('iii-sandbox')) };
+  const block = entries.find(({ def }) => def.name === coder.name)?.config ?? {};
+  return { coder: coder.config.parse(block), sandbox: sandboxConfig(named) };
 }
 
 function asTable(findings: readonly Finding[]): string {

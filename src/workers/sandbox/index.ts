@@ -34,6 +34,7 @@ export {
   type ImageProgress,
   type ImageRow,
   type Images,
+  type Outlook,
   type PruneReport,
 } from './images/index.ts';
 export type { Answer, Ladder } from './ladder/ladder.ts';

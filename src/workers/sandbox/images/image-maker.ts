@@ -9,6 +9,7 @@ import { throttled, type OnProgress } from './image-progress.ts';
 import type { ImageStore, RefRecord } from './image-store.ts';
 import { chainIdOf, type ImageConfig } from './oci-documents.ts';
 import { addAppFolder } from './presets/app-folder.ts';
+import { missingToBuild } from './presets/build-needs.ts';
 import { fetchPreset } from './presets/build-preset.ts';
 import { readArchive } from './read-archive.ts';
 import { downloadImage, resolveImage, type PullOptions, type ResolvedImage } from './registry/pull.ts';
@@ -46,6 +47,11 @@ function tellTime(tell: (share: number) => void): () => void {
   return () => clearInterval(timer);
 }
 
+/** How an image would get here. */
+export type Outlook =
+  | { readonly kind: 'here' | 'registry' | 'build' }
+  | { readonly kind: 'none'; readonly why: string; readonly missing: readonly string[] };
+
 export class ImageMaker {
   readonly #options: MakerOptions;
 
@@ -60,6 +66,22 @@ export class ImageMaker {
 
     const resolved = await this.#resolvePreset(wanted);
     return resolved ? this.#download(wanted, resolved) : this.#build(wanted, name);
+  }
+
+  /** How `make` would go about it; of a registry only the manifest is read. */
+  async outlook(wanted: Wanted): Promise<Outlook> {
+    const { name, ref } = wanted;
+    const quick = { ...this.#pullOptions(wanted), answerMs: QUICK_ANSWER_MS, retryDelaysMs: [] };
+    try {
+      await resolveImage(ref, quick);
+      return { kind: 'registry' };
+    } catch (error) {
+      if (!(error instanceof RegistryError)) throw error;
+      if (!isPreset(name)) return { kind: 'none', why: error.message, missing: [] };
+      const missing = missingToBuild(name);
+      if (missing.length === 0) return { kind: 'build' };
+      return { kind: 'none', why: `no registry gives it, and building it needs ${missing.join(', ')}`, missing };
+    }
   }
 
   async import(archivePath: string, wanted: Wanted): Promise<RefRecord> {

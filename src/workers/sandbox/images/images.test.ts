@@ -60,6 +60,23 @@ test('refuses with the reason: unknown, not allowed, missing, failed', async () 
   await expect(images.prepare('bad', { signal: never })).rejects.toThrow(/"NO REFERENCE" is no image reference/);
 });
 
+test('tells beforehand how an image would get here', async () => {
+  await using dir = await tempDir();
+  await using registry = await registryOf(ociImage(HELLO));
+  const customImages = { mine: `${registry.host}/mine:v1`, zoo: `${registry.host}/zoo:none`, bad: 'NO REFERENCE' };
+  const images = open(dir.root, { customImages });
+  const none = { kind: 'none', missing: [] };
+  expect(await images.outlook('mine', never)).toEqual({ kind: 'registry' });
+  expect(await images.outlook('zoo', never)).toMatchObject({ ...none, why: expect.stringContaining(registry.host) });
+  expect(await images.outlook('bad', never)).toMatchObject({ ...none, why: expect.stringContaining('NO REFERENCE') });
+  expect(await images.outlook('ghost', never)).toEqual({ ...none, why: 'no image has this name' });
+  const offline = open(dir.root, { customImages, autoInstall: false });
+  expect(await offline.outlook('mine', never)).toMatchObject({ ...none, why: expect.stringContaining('auto_install') });
+
+  await images.prepare('mine', { signal: never });
+  expect(await offline.outlook('mine', never)).toEqual({ kind: 'here' });
+});
+
 test('B2 lists presets first and then custom images by name', () => {
   const images = open('/nowhere', { customImages: { zeta: 'z/z', alpha: 'a/a' } });
   expect(images.catalogue).toEqual([

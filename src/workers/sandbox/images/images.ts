@@ -8,7 +8,7 @@ import { ARCHIVE_LIMITS, ArchiveError, type ArchiveLimits } from '../archives/in
 import { withBuildLock } from './build-lock.ts';
 import { imageCatalogue, type CatalogueRow } from './catalogue.ts';
 import { ImageError, type ImageReason } from './image-error.ts';
-import { ImageMaker, type Wanted } from './image-maker.ts';
+import { ImageMaker, type Outlook, type Wanted } from './image-maker.ts';
 import type { ImageProgress, OnProgress } from './image-progress.ts';
 import { ImageStore, type RefRecord } from './image-store.ts';
 import { listImages, type ImageRow } from './list-images.ts';
@@ -75,6 +75,20 @@ export class Images {
     const cached = this.#cached(this.#refOf(ref));
     if (!cached && !this.#autoInstall) throw this.#error('missing', name, 'it is not on this machine');
     return this.#prepared(name, cached ?? (await this.#make(name, options, 'if-missing')));
+  }
+
+  /** How it would get here when a sandbox asks for it. */
+  async outlook(name: string, signal: AbortSignal): Promise<Outlook> {
+    if (await this.isCached(name)) return { kind: 'here' };
+    if (!this.#autoInstall) return { kind: 'none', why: 'it is not here, and auto_install is false', missing: [] };
+    const row = this.catalogue.find((candidate) => candidate.name === name);
+    if (!row) return { kind: 'none', why: 'no image has this name', missing: [] };
+    try {
+      return await this.#maker.outlook({ name, ref: this.#refOf(row.ref), signal, onProgress: () => {} });
+    } catch (error) {
+      if (!(error instanceof ImageError)) throw error;
+      return { kind: 'none', why: error.facts.problem, missing: [] };
+    }
   }
 
   /** What the name or reference means now, fetched or built anew where it changed. */

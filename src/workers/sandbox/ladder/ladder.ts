@@ -45,11 +45,14 @@ export class Ladder {
 
   /** Whether a rung works. Those who ask at the same time share one attempt. */
   async ask(backend: SandboxBackend, { signal, isFresh = false }: Asking): Promise<Answer> {
-    const { rung } = backend;
-    const known = this.#verdicts.recall(rung);
-    const isKnown = known !== undefined && !isFresh && isBelievable(known, backend);
-    if (isKnown) return { ...known, isRemembered: true };
-    return this.#asking.do(rung, { signal }, (all) => this.#try(backend, all));
+    const known = isFresh ? undefined : this.recall(backend);
+    return known ?? this.#asking.do(backend.rung, { signal }, (all) => this.#try(backend, all));
+  }
+
+  /** What is remembered of a rung, if that is still believed. */
+  recall(backend: SandboxBackend): Answer | undefined {
+    const known = this.#verdicts.recall(backend.rung);
+    return known && isBelievable(known, backend) ? { ...known, isRemembered: true } : undefined;
   }
 
   /** A machine did not start: the next one who asks is not told what is remembered. */

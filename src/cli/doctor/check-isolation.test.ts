@@ -1,0 +1,64 @@
+/** What the doctor says of rungs, and which it leaves alone, with rungs whose answers the test decides. */
+import { expect, test } from 'vitest';
+
+import { fakeRung, no, yes, type FakeRung } from '#testing';
+import { sandbox, type Ladder } from '#workers/sandbox';
+import { checkIsolation } from './check-isolation.ts';
+
+const config = sandbox.config.parse({});
+
+/** Asks each rung, as a ladder without a memory. */
+function ladderOf(rungs: FakeRung[], remembered: readonly string[] = []): Ladder {
+  const answer = { tookMs: 100, askedAtMs: 0, isRemembered: false };
+  return {
+    rungs,
+    ask: async (backend: FakeRung) => ({ ...answer, probe: await backend.probe(new AbortController().signal) }),
+    recall: ({ rung }: FakeRung) => (remembered.includes(rung) ? { ...answer, probe: no('slow') } : undefined),
+    doubt() {},
+    close: async () => {},
+  } as unknown as Ladder;
+}
+
+async function check(rungs: FakeRung[], { isFresh = false, remembered = [] as string[], more = {} } = {}) {
+  const { signal } = new AbortController();
+  const trying = { signal, isFresh, onTry: () => {} };
+  const findings = await checkIsolation({ ...config, ...more }, trying, ladderOf(rungs, remembered));
+  return Object.fromEntries(findings.map((finding) => [finding.check, finding]));
+}
+
+const gvisor = () => fakeRung('gvisor', yes('userspace-kernel'));
+const emulation = () => fakeRung('qemu+tcg', yes('emulated-vm'));
+
+test('emulation is not tried where something stronger works', async () => {
+  const slow = emulation();
+  expect((await check([gvisor(), slow]))['qemu+tcg']).toEqual({
+    check: 'qemu+tcg',
+    status: 'off',
+    detail: 'not tried: gvisor works and is faster',
+    fix: 'workcell doctor --fresh tries it',
+  });
+  expect(slow.probes).toBe(0);
+});
+
+test.each<[string, FakeRung[], Parameters<typeof check>[1]]>([
+  ['nothing stronger works', [fakeRung('gvisor', no('missing'))], {}],
+  ['--fresh is given', [gvisor()], { isFresh: true }],
+  ['it is known already', [gvisor()], { remembered: ['qemu+tcg'] }],
+  ['it is what the configuration wants', [gvisor()], { more: { backend: 'qemu' } }],
+])('emulation is asked when %s', async (_, stronger, options) => {
+  const slow = emulation();
+  await check([...stronger, slow], options);
+  expect(slow.probes).toBeGreaterThan(0);
+});
+
+test.each([
+  ['0.0~20221219.0', 'warn'],
+  ['release-20221107.0', 'warn'],
+  [`release-${new Date().getFullYear()}0101.0`, 'ok'],
+  ['built from source', 'ok'],
+])('runsc %s is %s', async (version, status) => {
+  const detail = `runsc ${version}, root, limits by cgroup2`;
+  const found = await check([fakeRung('gvisor', { ok: true, isolation: 'userspace-kernel', detail })]);
+  expect(found.gvisor?.status).toBe(status);
+  if (status === 'warn') expect(found.gvisor?.detail).toContain('its runsc is of 2022-1');
+});

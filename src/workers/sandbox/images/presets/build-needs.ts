@@ -1,0 +1,40 @@
+/** What this machine lacks to build a preset, known without building one. */
+import { existsSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+import type { PresetName } from '../catalogue.ts';
+import { PRESET_RECIPES } from './recipes.ts';
+
+export interface BuildHost {
+  platform: NodeJS.Platform;
+  isRoot: boolean;
+  user: string;
+  hasProgram: (name: string) => boolean;
+  /** Of /etc/subuid; undefined where there is none. */
+  subuid: string | undefined;
+}
+
+/** Empty when nothing is missing. Whether the package servers answer only a build can tell. */
+export function missingToBuild(name: PresetName, host: BuildHost = thisHost()): string[] {
+  if (host.platform !== 'linux') return ['Linux'];
+  const programs = ['mmdebstrap', ...(PRESET_RECIPES[name].npmPackages.length > 0 ? ['npm'] : [])];
+  const missing = programs.filter((program) => !host.hasProgram(program));
+  if (host.isRoot) return missing;
+
+  if (!host.hasProgram('newuidmap')) missing.push('uidmap');
+  const hasRange = host.subuid?.split('\n').some((line) => line.startsWith(`${host.user}:`)) ?? false;
+  if (!hasRange) missing.push(`a line for ${host.user} in /etc/subuid and /etc/subgid`);
+  return missing;
+}
+
+function thisHost(): BuildHost {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return {
+    platform: process.platform,
+    isRoot: process.getuid?.() === 0,
+    user: userInfo().username,
+    hasProgram: (name) => folders.some((folder) => existsSync(join(folder, name))),
+    subuid: existsSync('/etc/subuid') ? readFileSync('/etc/subuid', 'utf8') : undefined,
+  };
+}
