@@ -1,12 +1,13 @@
 /**
- * What the image commands share. They work on the cache of the configuration and need no engine; one that runs finds
- * what they brought.
+ * What the image commands share. They work on the cache of the configuration, under the names of an engine that runs over it,
+ * which finds what they brought. They need no engine, and refuse to work beside one that has another cache.
  */
 import { silentLog } from '#contract';
 import { ImageError, openImages, percentOf, sandbox, type ImageProgress, type Images } from '#workers/sandbox';
 import type { CommandInput, OptionSpec } from './command.ts';
 import { findConfigFile, parseEntries, readConfigFile } from './config-file.ts';
-import { text } from './engine-address.ts';
+import { addressOptions, engineUrl, text } from './engine-address.ts';
+import { askEngine, requireSameCache } from './engine-images.ts';
 import { EXIT } from './exit-codes.ts';
 import { printText } from './print.ts';
 import { untilSignal } from './until-signal.ts';
@@ -15,6 +16,8 @@ import { availableWorkers } from './workers.ts';
 export const imageOptions: Record<string, OptionSpec> = {
   config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
   json: { type: 'boolean', description: 'Print the result as JSON.' },
+  local: { type: 'boolean', description: 'Do not ask a running engine; the cache of this configuration is meant.' },
+  ...addressOptions,
 };
 
 interface ImageWork {
@@ -28,7 +31,7 @@ export async function withImages(
   options: CommandInput['options'],
   work: (given: ImageWork) => Promise<number> | number,
 ): Promise<number> {
-  const images = openImages(sandboxConfig(text(options.config)), silentLog);
+  const images = await imagesOf(options);
   const control = new AbortController();
   void untilSignal().then(() => control.abort());
   try {
@@ -38,6 +41,15 @@ export async function withImages(
     printText(`error: ${(error as Error).message}\n`, process.stderr);
     return EXIT.failed;
   }
+}
+
+async function imagesOf(options: CommandInput['options']): Promise<Images> {
+  const config = sandboxConfig(text(options.config));
+  const images = openImages(config, silentLog);
+  const known = options.local === true ? undefined : await askEngine(options);
+  if (!known) return images;
+  requireSameCache(images.cacheId, known, engineUrl(options));
+  return openImages({ ...config, custom_images: known.customImages }, silentLog);
 }
 
 /** The block of the configuration, or what is shipped. */

@@ -1,18 +1,22 @@
-/** The commands that look after the images: no engine, real processes, one cache. */
+/** The commands that look after the images: real processes, one cache, without an engine and beside one. */
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
 import { ociImage, startRegistry, tarArchive } from '#testing';
-import { runCli } from '../../src/testing/cli.ts';
+import { runCli, startCli } from '../../src/testing/cli.ts';
 import { tempDir } from '../../src/testing/temp-dir.ts';
+
+/** Whatever else runs on this machine. */
+const NO_ENGINE = { III_URL: 'ws://127.0.0.1:1' };
 
 const image = ociImage([[{ name: 'bin/hello', content: 'hello' }]]);
 
 test('B20 two processes that pull one image at once both get it, and one tree is made', async () => {
   await using dir = await tempDir();
   await using registry = await startRegistry({ manifests: { v1: image.manifest }, blobs: image.blobs });
-  const pull = () => runCli(['sandbox', 'pull', `${registry.host}/tools:v1`], { env: { XDG_CACHE_HOME: dir.root } });
+  const pull = () =>
+    runCli(['sandbox', 'pull', `${registry.host}/tools:v1`], { env: { XDG_CACHE_HOME: dir.root, ...NO_ENGINE } });
   const [one, other] = await Promise.all([pull(), pull()]);
 
   expect(one).toEqual({
@@ -32,7 +36,7 @@ test('worker add with an image fetches it before its first use', async () => {
   await using dir = await tempDir();
   await using registry = await startRegistry({ manifests: { v1: image.manifest }, blobs: image.blobs });
   const added = await runCli(['worker', 'add', `${registry.host}/iiidev/tools:v1`], {
-    env: { XDG_CACHE_HOME: dir.root },
+    env: { XDG_CACHE_HOME: dir.root, ...NO_ENGINE },
   });
 
   expect(added).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('/iiidev/tools:v1 is here as') });
@@ -48,7 +52,8 @@ test('imports an archive for a preset, lists it, and prunes it when it was not u
     { name: 'manifest.json', content: '[{"Config":"config.json","Layers":["layer.tar"]}]' },
   ]);
   writeFileSync(dir.path('image.tar'), archive);
-  const run = (...words: string[]) => runCli(['sandbox', ...words], { env: { XDG_CACHE_HOME: dir.root } });
+  const run = (...words: string[]) =>
+    runCli(['sandbox', ...words], { env: { XDG_CACHE_HOME: dir.root, ...NO_ENGINE } });
 
   expect(await run('import', dir.path('image.tar'), 'python')).toMatchObject({ code: 0, stderr: '' });
   const { stdout } = await run('images', '--json');
@@ -74,7 +79,8 @@ test('imports an archive for a preset, lists it, and prunes it when it was not u
 
 test('says in one line why an image cannot be had', async () => {
   await using dir = await tempDir({ 'image.tar': 'no image' });
-  const run = (...words: string[]) => runCli(['sandbox', ...words], { env: { XDG_CACHE_HOME: dir.root } });
+  const run = (...words: string[]) =>
+    runCli(['sandbox', ...words], { env: { XDG_CACHE_HOME: dir.root, ...NO_ENGINE } });
   expect(await run('import', dir.path('image.tar'), 'python')).toEqual({
     code: 1,
     stdout: '',
@@ -85,4 +91,36 @@ test('says in one line why an image cannot be had', async () => {
     stderr: expect.stringContaining('ENOENT'),
   });
   expect(await run('prune', '--unused-for', 'long')).toMatchObject({ code: 2 });
+});
+
+test('beside an engine they work on its cache, under its names, or say why not', async () => {
+  await using dir = await tempDir();
+  await using registry = await startRegistry({ manifests: { v1: image.manifest }, blobs: image.blobs });
+  const config = {
+    cache_dir: dir.path('its'),
+    prepare_images: false,
+    custom_images: { tools: `${registry.host}/tools:v1` },
+  };
+  const workers = (more: object) => JSON.stringify({ workers: [{ name: 'iii-sandbox', config: more }] });
+  dir.add({ 'its.yaml': workers(config), 'same.yaml': workers({ cache_dir: dir.path('its') }) });
+  await using cell = await startCli(['start', '--port', '0', '-c', dir.path('its.yaml')]);
+  const run = (...words: string[]) =>
+    runCli(['sandbox', ...words], { env: { XDG_CACHE_HOME: dir.path('mine'), III_URL: cell.url } });
+
+  for (const words of [['images'], ['pull', 'tools'], ['import', 'x.tar', 'tools'], ['prune']]) {
+    const { code, stdout, stderr } = await run(...words);
+    expect([words, code, stdout]).toEqual([words, 2, '']);
+    expect(stderr).toMatch(
+      /has another image cache than this configuration; give its configuration file with -c, or --local/,
+    );
+  }
+  expect((await run('images', '--local', '--json')).stdout).not.toContain('tools');
+
+  // The name is the engine's: this configuration does not have it.
+  const pulled = await run('pull', 'tools', '-c', dir.path('same.yaml'));
+  expect(pulled).toMatchObject({ code: 0, stdout: expect.stringMatching(/\/tools:v1 is here as sha256:/) });
+  const catalogue = await runCli(['call', 'sandbox::catalog::list'], { env: { III_URL: cell.url } });
+  expect(JSON.parse(catalogue.stdout)).toMatchObject({
+    images: expect.arrayContaining([expect.objectContaining({ name: 'tools', cached: true })]),
+  });
 });

@@ -6,6 +6,7 @@
 import { silentLog, type Log } from '#contract';
 import { ARCHIVE_LIMITS, ArchiveError, type ArchiveLimits } from '../archives/index.ts';
 import { withBuildLock } from './build-lock.ts';
+import { cacheIdOf } from './cache-id.ts';
 import { imageCatalogue, type CatalogueRow } from './catalogue.ts';
 import { ImageError, type ImageReason } from './image-error.ts';
 import { ImageMaker, type Outlook, type Wanted } from './image-maker.ts';
@@ -48,6 +49,7 @@ export interface WorkOptions {
 
 export class Images {
   readonly catalogue: readonly CatalogueRow[];
+  readonly #cacheDir: string;
   readonly #allowlist: readonly string[];
   readonly #autoInstall: boolean;
   readonly #store: ImageStore;
@@ -57,11 +59,16 @@ export class Images {
   constructor(options: ImagesOptions) {
     const { cacheDir, customImages, allowlist, autoInstall, log = silentLog, limits = ARCHIVE_LIMITS } = options;
     const registry = { ...REGISTRY_DEFAULTS, ...options.registry };
+    this.#cacheDir = cacheDir;
     this.catalogue = imageCatalogue(customImages);
     this.#allowlist = allowlist;
     this.#autoInstall = autoInstall;
     this.#store = new ImageStore(cacheDir);
     this.#maker = new ImageMaker({ store: this.#store, limits, log, registry });
+  }
+
+  get cacheId(): string | undefined {
+    return cacheIdOf(this.#cacheDir);
   }
 
   /** Whether it could be prepared without asking anybody. Whether it may be is not asked here. */

@@ -23,7 +23,10 @@ export const list = sandbox.defineFunction({
   effect: 'read',
   request: z.object({}).meta({ title: 'CatalogListRequest' }),
   response: z
-    .object({ images: z.array(CatalogEntry).describe('Presets in a fixed order, then custom images by name.') })
+    .object({
+      images: z.array(CatalogEntry).describe('Presets in a fixed order, then custom images by name.'),
+      cache_id: z.string().optional().describe('Names the cache of images; two that give the same share one.'),
+    })
     .meta({ title: 'CatalogListResponse' }),
   errors: [],
   examples: [{}],
@@ -36,6 +39,7 @@ export const list = sandbox.defineFunction({
       allowed: config.image_allowlist.includes(name),
       cached: await images.isCached(name),
     }));
-    return { images: await Promise.all(rows) };
+    const { cacheId } = images;
+    return { images: await Promise.all(rows), ...(cacheId !== undefined && { cache_id: cacheId }) };
   },
 });

@@ -1,0 +1,41 @@
+/**
+ * A name for a cache that says nothing of where it is: the command line asks a running engine for it, to know whether both mean
+ * the same cache.
+ */
+import { randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Made on first use. Undefined where nothing can be written. */
+export function cacheIdOf(cacheDir: string): string | undefined {
+  const file = join(cacheDir, 'cache-id');
+  try {
+    return readId(file) ?? makeId(cacheDir, file);
+  } catch {
+    return undefined;
+  }
+}
+
+function readId(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Of two processes that make one, both get the first: a link, unlike a rename, replaces nothing. */
+function makeId(cacheDir: string, file: string): string | undefined {
+  mkdirSync(cacheDir, { recursive: true });
+  const beside = `${file}.${randomUUID()}`;
+  writeFileSync(beside, `${randomUUID()}\n`, { flag: 'wx' });
+  try {
+    linkSync(beside, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(beside, { force: true });
+  }
+  return readId(file);
+}
