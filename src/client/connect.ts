@@ -73,6 +73,10 @@ export class Connection implements Bus {
     this.openWriter = dialer.openWriter.bind(dialer);
   }
 
+  get httpUrl(): string | undefined {
+    return this.#dialer.httpUrl;
+  }
+
   async open(): Promise<void> {
     const link = await this.#dialer.dial();
     if (this.#isClosed) return link.close('closed by the client');

@@ -41,6 +41,7 @@ export function socketDialer(url: string, options: SocketDialerOptions = {}): Di
   const openEnd = async (ref: ChannelRef) => (await open(channelPath(ref))).socket;
   return {
     redials: true,
+    httpUrl: base.replace(/^ws/, 'http'),
     dial: async () => new ClientSocketLink(await open('')),
     openReader: async (ref) => socketReader(await openEnd(ref)),
     openWriter: async (ref) => socketWriter(await openEnd(ref)),

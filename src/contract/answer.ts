@@ -102,7 +102,7 @@ export async function answer<Context>(
   } catch (thrown) {
     const known = { callId: call.callId, functionId: fn.id, door, log, control };
     const failure = withWholeFix(toFailure(thrown, worker, known), call.payload);
-    return def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure) };
+    return def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure, bus) };
   }
 }
 

@@ -20,6 +20,8 @@ export interface ChannelPair {
 }
 
 export interface Bus extends ChannelEnds {
+  /** Where the engine's pages are, where that is known. */
+  readonly httpUrl?: string;
   call(functionId: string, payload?: unknown, options?: CallOptions): Promise<unknown>;
   createChannel(bufferSize?: number): Promise<ChannelPair>;
 }

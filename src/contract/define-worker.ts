@@ -33,7 +33,7 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   /** A thrown thing that is not a `Failure` but that this worker knows the answer to; with help for who is at a door. */
   translate?(error: unknown, call?: { context: NoInfer<Context>; door?: Door }): Failure | undefined;
   /** How a failure is spelled on the wire; as an iii handler failure unless said otherwise. */
-  spell?(failure: Failure): ErrorBody;
+  spell?(failure: Failure, engine?: { httpUrl?: string }): ErrorBody;
   /** The result that stands for a failure, for a worker whose contract has no failed calls; then nothing is spelled. */
   failedResult?(failure: Failure): unknown;
   /** Turns configuration into the live context; a refusal here is a refusal to start. */

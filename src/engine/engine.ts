@@ -40,6 +40,8 @@ export interface EngineContext {
 }
 
 export class Engine {
+  /** Where its pages are, once a server puts it on a port. */
+  httpUrl: string | undefined;
   readonly limits: EngineLimits;
   readonly channels: ChannelBroker;
   readonly #log: Log;
@@ -99,8 +101,12 @@ export class Engine {
 
   /** How a peer in this process reaches the engine: same frames, no socket. */
   dialer(): Dialer {
+    const engineUrl = () => this.httpUrl;
     return {
       redials: false,
+      get httpUrl() {
+        return engineUrl();
+      },
       dial: () => {
         const [near, far] = memoryLinks();
         this.connect(far);

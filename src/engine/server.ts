@@ -39,6 +39,7 @@ export async function startServer(engine: Engine, options: ServerOptions): Promi
   });
   const { port } = servers[0]!.address() as AddressInfo;
   const shownHost = options.host.includes(':') ? `[${options.host}]` : options.host;
+  engine.httpUrl = `http://${shownHost}:${port}`;
 
   return {
     port,

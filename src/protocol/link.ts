@@ -52,6 +52,8 @@ export interface Dialer extends ChannelEnds {
   dial(): Promise<Link>;
   /** Whether a lost link is worth dialling again. */
   readonly redials: boolean;
+  /** Where the engine's pages are, such as `http://127.0.0.1:49134`; undefined while nothing listens. */
+  readonly httpUrl?: string;
 }
 
 /** Two joined ends in this process. Frames arrive in order, in a later microtask, never re-entrantly. */

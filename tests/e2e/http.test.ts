@@ -181,3 +181,10 @@ describe('with a token', () => {
     expect(closed.stdout + closed.stderr).not.toContain('opensesame');
   });
 });
+
+test('the address of an error code is whole: a reader can open it', async () => {
+  const refused = await web(`${open.http}/functions/sandbox/create`, { method: 'POST', body: '{"image":"nosuch"}' });
+  const { error } = refused.body as { error: { code: string; docs_url: string } };
+  expect(error).toMatchObject({ code: 'S100', docs_url: `${open.http}/docs/errors#S100` });
+  expect((await fetch(error.docs_url)).status).toBe(200);
+});

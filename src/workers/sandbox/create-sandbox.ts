@@ -18,6 +18,9 @@ import { ProgressChannel } from './progress-channel.ts';
 import type { SandboxContext } from './worker.ts';
 
 /** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
+/** A model's client gives up after a minute or less; then it is better told to call again. */
+export const MODEL_DEFAULTS = { patience_ms: 20_000 };
+
 export const shapeFields = {
   cpus: wire.uint32().nullable().default(null).describe('Processors; default_cpus when left out.'),
   memory_mb: wire.uint32().nullable().default(null).describe('Memory in MiB; default_memory_mb when left out.'),

@@ -251,13 +251,13 @@ export function translate(error: unknown): Failure | undefined {
   return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message }, error);
 }
 
-/** All seven keys, whatever the failure fills in. */
-export function spell(failure: Failure): ErrorBody {
+/** All seven keys, whatever the failure fills in. The address is whole where the engine's is known. */
+export function spell(failure: Failure, { httpUrl = '' }: { httpUrl?: string } = {}): ErrorBody {
   const { type, note, retryable } = errors.table[failure.code as keyof typeof errors.table] as SandboxRow<unknown>;
   const { fix = null, fix_note = fix === null ? note : null, ...more } = failure.extra;
   return handlerFailure({
     code: failure.code,
-    docs_url: `/docs/errors#${failure.code}`,
+    docs_url: `${httpUrl}/docs/errors#${failure.code}`,
     fix,
     fix_note,
     message: failure.message,

@@ -1,7 +1,7 @@
 /** sandbox::create: a fresh machine from an image, answered when a command in it would run. */
 import { z } from 'zod';
 
-import { createSandbox, shapeFields } from '../create-sandbox.ts';
+import { createSandbox, MODEL_DEFAULTS, shapeFields } from '../create-sandbox.ts';
 import { EnvShape } from '../environment.ts';
 import { BackendSchema, IsolationSchema } from '../isolation.ts';
 import { LONG_CALL_MS } from '../long-call.ts';
@@ -15,6 +15,7 @@ export const create = sandbox.defineFunction({
     'outlives it or is seen by another.',
   effect: 'execute',
   isDestructive: false,
+  modelDefaults: MODEL_DEFAULTS,
   request: z
     .object({
       image: z

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 
 import { Failure, wire, type CallScope } from '#contract';
-import { createSandbox, shapeFields } from '../create-sandbox.ts';
+import { createSandbox, MODEL_DEFAULTS, shapeFields } from '../create-sandbox.ts';
 import { EnvShape, readEnv } from '../environment.ts';
 import { translate } from '../errors.ts';
 import { decodeStdin, execute, replyFields } from '../execute.ts';
@@ -26,6 +26,7 @@ export const run = sandbox.defineFunction({
   details: 'The same as create, write, exec and stop in one call. Takes every field of sandbox::create as well.',
   effect: 'execute',
   isDestructive: false,
+  modelDefaults: MODEL_DEFAULTS,
   request: z
     .object({
       image: z.string().describe('Name from sandbox::catalog::list.'),
