@@ -28,7 +28,7 @@ const TABLE: Record<string, Area> = {
   client: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   'workers/sandbox': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'fzstd'] },
-  'workers/filesystem': { areas: ['protocol', 'contract', 'host'], packages: ['zod', 'iconv-lite'] },
+  'workers/filesystem': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'iconv-lite'] },
   'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod'] },
   'surfaces/http': {
     areas: ['protocol', 'contract', 'client', 'surfaces/console', 'surfaces/reference'],

@@ -36,7 +36,7 @@ test('the file of the original is read as it stands', async () => {
   expect(seen(app!)).toEqual([
     {
       actions: 'read write edit insert ls grep find mkdir rm',
-      config: { paths: ['/w'], max_file_size: '50MB', fsync: true },
+      config: { paths: ['/w'], max_file_size: '50MB', fsync: true, search_timeout_ms: 20_000 },
     },
   ]);
 });
@@ -60,7 +60,7 @@ test('what is left out is not open: the workspace, and the shipped size', async 
   await using dir = await tempDir({ 'a.yaml': 'modules: [{module: filesystem}]' });
   const [{ actions, config }] = seen(read(dir, 'a.yaml')[0]!) as [{ actions: string; config: unknown }];
   expect(actions.split(' ')).toHaveLength(12);
-  expect(config).toEqual({ paths: ['/w'], max_file_size: '100MB', fsync: true });
+  expect(config).toEqual({ paths: ['/w'], max_file_size: '100MB', fsync: true, search_timeout_ms: 20_000 });
 });
 
 test.each([

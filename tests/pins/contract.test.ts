@@ -259,7 +259,7 @@ test('the commands, their other names and their options', async () => {
   ]);
   expect(Object.fromEntries(shape)).toEqual({
     start: 'config workspace app host port token allow-host allow-origin log-level',
-    mcp: 'workspace config app tools read-only namespace url token',
+    mcp: 'workspace config app tools read-only structured namespace url token',
     'call | trigger': 'json timeout-ms namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',
     'jobs list': 'json url token',
