@@ -42,7 +42,7 @@ describe.skipIf(why !== undefined)(
     test.skipIf(TEST_BACKEND !== 'qemu')(
       'nproc shows the processors of the sandbox, and free its memory with its disk, which lies there',
       async () => {
-        await using cell = await serveSandboxes();
+        await using cell = await serveSandboxes({ max_sandbox_percent: 100 });
         const sandbox_id = await cell.create({ memory_mb: 256, disk_mb: 64, cpus: 2 });
         const argv = ['sh', '-c', 'nproc; free -m | awk "/^Mem/ {print \\$2 <= 320}"'];
         expect(await cell.call('sandbox::exec', { sandbox_id, argv })).toMatchObject({ stdout: '2\n1\n' });
