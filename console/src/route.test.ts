@@ -18,3 +18,10 @@ test.each([
   const { route } = await import('./route.ts');
   expect(route.value).toEqual(expected);
 });
+
+test('half a character makes no link that cannot be written', async () => {
+  vi.stubGlobal('location', { hash: '' });
+  vi.stubGlobal('addEventListener', () => {});
+  const { hashOf } = await import('./route.ts');
+  expect(hashOf({ page: 'functions', open: 'a\ud800' })).toBe('#/functions/a%EF%BF%BD');
+});

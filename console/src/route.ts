@@ -31,7 +31,12 @@ function decoded(text: string): string {
 }
 
 export function hashOf({ page, open }: Route): string {
-  return open === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(open)}`;
+  return open === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(addressable(open))}`;
+}
+
+/** What `open` is once it was in an address. Half a surrogate pair has no encoding, and a peer may write it anywhere. */
+export function addressable(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\u{fffd}');
 }
 
 export function goTo(to: Route): void {

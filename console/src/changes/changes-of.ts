@@ -46,7 +46,7 @@ const READERS: Record<string, Read> = {
     writeChange(file, row && { created: fieldOf(file, 'overwrite') !== true }),
   ),
   'coder::delete-file': each('paths', (path, row) => ({
-    path: String(path),
+    path: typeof path === 'string' ? path : JSON.stringify(path),
     did: did('deleted', row),
     hunks: [],
     ...(fieldOf(row, 'removed') === false && { note: 'it was not there' }),

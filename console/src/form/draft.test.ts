@@ -68,6 +68,11 @@ test('what is missing is told with its place', () => {
   expect(payloadOf(list, items).problems).toEqual([{ path: '[1]', text: 'needs a value' }]);
 });
 
+test('a field named like something that every object has is empty until it is given', () => {
+  const named = fieldsOf({ type: 'object', properties: { constructor: { type: 'integer' }, ['__proto__']: {} } });
+  expect(payloadOf(named, draftOf(named, {}))).toEqual({ value: {}, problems: [] });
+});
+
 test('an optional object counts once something in it was typed', () => {
   const touched = withMember(emptyDraft(field), 'options', {
     kind: 'object',

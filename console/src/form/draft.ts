@@ -51,7 +51,7 @@ export function draftOf(field: Field, value: unknown, isRequired = false): Draft
       const given = isObject(value) ? value : {};
       const members = field.members.map((member) => [
         member.name,
-        draftOf(member.field, given[member.name], member.isRequired),
+        draftOf(member.field, ownValue(given, member.name), member.isRequired),
       ]);
       return { kind: 'object', members: Object.fromEntries(members) as Record<string, Draft> };
     }
@@ -176,7 +176,13 @@ function isMemberThere(
   { name, field, isRequired }: Extract<Field, { kind: 'object' }>['members'][number],
   value: Record<string, unknown>,
 ): boolean {
-  return value[name] === undefined ? !isRequired : fits(field, value[name]);
+  const own = ownValue(value, name);
+  return own === undefined ? !isRequired : fits(field, own);
+}
+
+/** A schema may name a field like something that every object has, such as `constructor`. */
+function ownValue(value: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -60,6 +60,12 @@ test('a union of tagged objects offers its tags', () => {
   expect(field.kind === 'variant' && field.options.map(({ label }) => label)).toEqual(['insert', 'remove']);
 });
 
+test('a tag that has no text of its own is offered as JSON', () => {
+  const tag = { toString: 1, valueOf: 1 };
+  const field = only({ oneOf: [{ type: 'object', properties: { tag: { const: tag } } }, { type: 'string' }] });
+  expect(field).toMatchObject({ options: [{ label: '{"toString":1,"valueOf":1}' }, { label: 'text' }] });
+});
+
 test('a schema that holds itself ends in raw JSON', () => {
   const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } };
   const text = JSON.stringify(fieldsOf({ ...node, $defs: { Node: node } }));

@@ -109,11 +109,16 @@ function toVariant(union: JsonSchema[], place: Place): Field {
   return { kind: 'variant', options: fields.map((field, at) => ({ label: labelOf(field, schemas[at]), field })) };
 }
 
+/** A value that can be chosen, as its reader sees it. An object from a peer may have no text of its own. */
+export function choiceText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** The word that tells a tagged object from its siblings, else what kind of thing it is. */
 function labelOf(field: Field, schema: JsonSchema | undefined): string {
   if (field.kind === 'object') {
     const tag = field.members.find((member) => member.field.kind === 'choice' && member.field.values.length === 1);
-    if (tag?.field.kind === 'choice') return String(tag.field.values[0]);
+    if (tag?.field.kind === 'choice') return choiceText(tag.field.values[0]);
   }
   if (typeof schema?.title === 'string') return schema.title;
   return field.kind;

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 
 import { Prose } from '../parts/layout.tsx';
 import { emptyDraft, type Draft } from './draft.ts';
-import type { Field, Member } from './fields.ts';
+import { choiceText, type Field, type Member } from './fields.ts';
 
 interface ControlProps {
   field: Field;
@@ -190,7 +190,7 @@ function Leaf({ field, draft, onChange, name, isRequired, fallback }: ControlPro
         <option value="">{isRequired ? 'choose' : leftOut(fallback)}</option>
         {options.map((option) => (
           <option key={option} value={option}>
-            {field.kind === 'choice' ? String(field.values[Number(option)]) : option}
+            {field.kind === 'choice' ? choiceText(field.values[Number(option)]) : option}
           </option>
         ))}
       </select>

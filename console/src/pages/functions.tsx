@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { groupEntries } from '../catalogue.ts';
 import { cursor, useListKeys } from '../keys.ts';
 import { Badge, Command, Empty, Row, SearchBox } from '../parts/layout.tsx';
-import { goTo, route } from '../route.ts';
+import { addressable, goTo, route } from '../route.ts';
 import { catalogue } from '../session.ts';
 import { FunctionCard } from './function-card.tsx';
 
@@ -21,7 +21,7 @@ export function FunctionsPage() {
     open,
     close: () => goTo({ page: 'functions' }),
   });
-  const openEntry = entries?.find((entry) => entry.key === route.value.open);
+  const openEntry = entries?.find((entry) => addressable(entry.key) === route.value.open);
 
   return (
     <div class="split">

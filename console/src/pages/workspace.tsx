@@ -89,6 +89,6 @@ function Toggles({ query, onChange }: { query: Query; onChange: (query: Query) =
 /** What is open: a path, and a line after a colon when a hit was opened. */
 function readTarget(target: string | undefined): { path?: string; line?: number } {
   if (target === undefined) return {};
-  const [, path, line] = /^(.*):(\d+)$/.exec(target) ?? [];
+  const [, path, line] = /^(.*):(\d+)$/s.exec(target) ?? [];
   return path === undefined ? { path: target } : { path, line: Number(line) };
 }

@@ -156,11 +156,12 @@ test('nothing that a foreign worker says becomes a tag', () => {
   }
 });
 
-test('every page has an address of its own, also for a worker called errors', () => {
-  const pages = referencePages([{ ...dig, worker: 'errors' }, dig], known);
+test('every page has an address of its own, also for workers called errors and half a character', () => {
+  const pages = referencePages([{ ...dig, worker: 'errors' }, { ...dig, worker: 'half \ud800' }, dig], known);
   expect(pages.map(({ slug, title }) => [slug, title])).toEqual([
     ['digger', 'digger'],
     ['errors-worker', 'errors'],
+    ['half \u{fffd}', 'half \ud800'],
     ['errors', 'Errors'],
   ]);
 });

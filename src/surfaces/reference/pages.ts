@@ -40,11 +40,17 @@ function workerPage(worker: string, entries: CatalogueEntry[]): Page {
     rows: entries.map((entry) => [code(entry.id), entry.effect ?? '', entry.summary]),
   };
   return {
-    // Error messages link to the errors page, so no worker may take its place.
-    slug: worker === ERRORS_SLUG ? `${worker}-worker` : worker,
+    slug: slugOf(worker),
     title: worker,
     blocks: [{ kind: 'heading', level: 1, text: worker }, overview, ...entries.flatMap(functionBlocks)],
   };
+}
+
+/** Error messages link to the errors page, so no worker may take its place. */
+function slugOf(worker: string): string {
+  if (worker === ERRORS_SLUG) return `${worker}-worker`;
+  // Half a surrogate pair has no place in an address: each page that links to it would fail.
+  return worker.replace(/\p{Surrogate}/gu, '\u{fffd}');
 }
 
 function functionBlocks(entry: CatalogueEntry): Block[] {
