@@ -233,5 +233,7 @@ test.each(changes)('%s says how many hard links keep the old content', async (_,
   const reply = await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws'));
   expect(toldBy(reply)).toContain('"note":"2 other hard links keep the old content"');
   expect(readFileSync(dir.path('ws/b.txt'), 'utf8')).toBe('old\n');
-  expect(toldBy(await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws')).catch(String))).not.toContain('hard link');
+  expect(toldBy(await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws')).catch(String))).not.toContain(
+    'hard link',
+  );
 });

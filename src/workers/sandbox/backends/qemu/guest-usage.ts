@@ -9,10 +9,12 @@ import { GuestFiles } from '../../guest/guest-files.ts';
 
 const MEMORY = '/proc/meminfo';
 const EVENTS = '/proc/vmstat';
+/** What the agent ended for taking more than promised, beside what the kernel did. */
+const AGENT_EVENTS = '/dev/shm/.workcell-memory-kills';
 const MAX_BYTES = 64 * 1024;
 
 /** A guest that is busy is not waited for longer. */
-const ASK_MS = 1000;
+const ASK_MS = 3000;
 
 export interface GuestUsage {
   readonly diskBytes: number;
@@ -24,16 +26,17 @@ export async function askUsage(agent: AgentClient): Promise<GuestUsage | undefin
   const texts = new Map<string, string>();
   const signal = AbortSignal.timeout(ASK_MS);
   try {
-    const reading = new GuestFiles(agent).readMany([MEMORY, EVENTS], { maxBytes: MAX_BYTES, signal });
+    const reading = new GuestFiles(agent).readMany([MEMORY, EVENTS, AGENT_EVENTS], { maxBytes: MAX_BYTES, signal });
     for await (const { path, content } of reading) if (Buffer.isBuffer(content)) texts.set(path, content.toString());
   } catch {
     return undefined;
   }
   const kilobytes = (name: string) => numberIn(texts.get(MEMORY), new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm'));
+  const kills = (path: string) => numberIn(texts.get(path), /^oom_kill (\d+)$/m);
   return {
     // Files are memory that is shared, and some of them were moved to the disk.
     diskBytes: (kilobytes('Shmem') + kilobytes('SwapTotal') - kilobytes('SwapFree')) * 1024,
-    oomKills: numberIn(texts.get(EVENTS), /^oom_kill (\d+)$/m),
+    oomKills: kills(EVENTS) + kills(AGENT_EVENTS),
   };
 }
 
