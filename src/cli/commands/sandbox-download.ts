@@ -36,7 +36,7 @@ export const sandboxDownload: Command = {
     'id. A directory keeps modes and symlinks, and goes where nothing is yet or an empty directory; symlinks that lead out of\n' +
     'it are left out and listed. The image needs tar for it.',
   options: addressOptions,
-  examples: ['workcell sandbox download lab /work/dist dist'],
+  examples: ['workcell sandbox download lab /home/app/dist dist'],
   minWords: 3,
 
   run({ words, options }) {

@@ -26,7 +26,7 @@ export const sandboxUpload: Command = {
     parents: { type: 'boolean', description: 'Make missing directories.' },
     ...addressOptions,
   },
-  examples: ['workcell sandbox upload lab src /work/src'],
+  examples: ['workcell sandbox upload lab src /home/app/src'],
   minWords: 3,
 
   async run({ words, options }) {

@@ -20,14 +20,14 @@ describe.skipIf(why !== undefined)(`directories${why === undefined ? '' : ` (${w
     const exec = async (line: string) =>
       (await cell.call<{ stdout: string }>('sandbox::exec', { sandbox_id, argv: ['sh', '-c', line] })).stdout;
 
-    await uploadTree(bus, dir.path('up'), { sandbox_id, path: '/work/deep' });
-    expect(await exec('cd /work/deep && stat -c %a src/run.sh && sh ./link && ls -A && readlink link')).toBe(
+    await uploadTree(bus, dir.path('up'), { sandbox_id, path: '/srv/deep' });
+    expect(await exec('cd /srv/deep && stat -c %a src/run.sh && sh ./link && ls -A && readlink link')).toBe(
       '750\nhi\n.hidden\nempty\nlink\nsrc\nsrc/run.sh\n',
     );
-    expect(await exec('stat -c %u /work/deep/src/run.sh')).toBe('0\n');
+    expect(await exec('stat -c %u /srv/deep/src/run.sh')).toBe('0\n');
 
-    await exec('cd /work/deep && ln -s /etc/passwd evil && mkfifo pipe && chmod 500 empty');
-    const { files, leftOut } = await downloadTree(bus, { sandbox_id, path: '/work/deep' }, dir.path('out/new'));
+    await exec('cd /srv/deep && ln -s /etc/passwd evil && mkfifo pipe && chmod 500 empty');
+    const { files, leftOut } = await downloadTree(bus, { sandbox_id, path: '/srv/deep' }, dir.path('out/new'));
     expect({ files, leftOut: leftOut.names.toSorted() }).toEqual({ files: 3, leftOut: ['./evil', './pipe'] });
     expect(readdirSync(dir.path('out'))).toEqual(['new']);
     expect(readdirSync(dir.path('out/new')).toSorted()).toEqual(['.hidden', 'empty', 'link', 'src']);
@@ -42,13 +42,13 @@ import sys, tarfile
 with tarfile.open(sys.argv[2], "w") as t:
     i = tarfile.TarInfo("../planted"); t.addfile(i)`;
     await exec(`rm /usr/bin/tar; printf '%s' '${tar}' > /usr/bin/tar; chmod +x /usr/bin/tar`);
-    await expect(downloadTree(bus, { sandbox_id, path: '/work/deep' }, dir.path('out/other'))).rejects.toThrow(
+    await expect(downloadTree(bus, { sandbox_id, path: '/srv/deep' }, dir.path('out/other'))).rejects.toThrow(
       '../planted leaves the archive',
     );
     expect(readdirSync(dir.path('out'))).toEqual(['new']);
 
     await exec('rm /usr/bin/tar');
-    await expect(downloadTree(bus, { sandbox_id, path: '/work/deep' }, dir.path('out/other'))).rejects.toThrow(
+    await expect(downloadTree(bus, { sandbox_id, path: '/srv/deep' }, dir.path('out/other'))).rejects.toThrow(
       'a directory needs sh and tar in the image',
     );
     await expect(uploadTree(bus, dir.path('none'), { sandbox_id, path: '/work' })).rejects.toThrow(
