@@ -59,12 +59,14 @@ test(`${UNFINISHED} telemetry messages of 4 MiB that never end cost nothing`, as
     sinks.push(sink);
   }
   await neighbours.expectUnharmed();
-  const after = await engine.figures();
+  // What was written may still be on its way; what is kept never goes.
+  const after = await vi.waitFor(async () => {
+    const figures = await engine.figures();
+    expect(figures.arrayBuffers - before.arrayBuffers).toBeLessThan(4 * MiB);
+    return figures;
+  }, 5000);
   report(`${UNFINISHED} unfinished telemetry messages`, before, after);
-  expect([after.peakRss - before.rss < 64 * MiB, after.arrayBuffers - before.arrayBuffers < 16 * MiB]).toEqual([
-    true,
-    true,
-  ]);
+  expect(after.peakRss - before.rss).toBeLessThan(64 * MiB);
   expect(sinks.filter(({ socket }) => socket.readyState !== socket.OPEN)).toEqual([]);
   for (const sink of sinks) sink.socket.terminate();
 });

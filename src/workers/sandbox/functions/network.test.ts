@@ -107,7 +107,6 @@ for _ in range(3):
     // Only the command that met it tells it.
     expect(await cell.call('sandbox::exec', { sandbox_id, argv: ['true'] })).not.toHaveProperty('egress_refused');
 
-    // Not by Python, which takes seconds to load its network code where every instruction is emulated.
     const slow = {
       sandbox_id,
       argv: ['sh', '-c', 'curl -s https://example.org/; sleep 60'],
