@@ -1,4 +1,4 @@
-/** How a command that wrote more than its reply holds is told of on a terminal. */
+/** The line a terminal prints when a command's output was truncated. */
 export interface Cut {
   stdout_truncated?: boolean | undefined;
   stderr_truncated?: boolean | undefined;

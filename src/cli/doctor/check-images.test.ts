@@ -18,7 +18,7 @@ test('images that are here or can be had are fine', async () => {
   });
 });
 
-test('one that an ordinary user cannot have is told with what is missing', async () => {
+test('an image that an ordinary user cannot get is reported with what is missing', async () => {
   const missing = ['uidmap', 'a line for eve in /etc/subuid and /etc/subgid'];
   const why = 'no registry gives it, and building it needs uidmap';
   const images = asked({ python: { kind: 'build' }, node: { kind: 'none', why, missing } });

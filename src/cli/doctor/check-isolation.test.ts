@@ -60,5 +60,5 @@ test.each([
   const detail = `runsc ${version}, root, limits by cgroup2`;
   const found = await check([fakeRung('gvisor', { ok: true, isolation: 'userspace-kernel', detail })]);
   expect(found.gvisor?.status).toBe(status);
-  if (status === 'warn') expect(found.gvisor?.detail).toContain('its runsc is of 2022-1');
+  if (status === 'warn') expect(found.gvisor?.detail).toContain('its runsc was released on 2022-1');
 });

@@ -89,7 +89,7 @@ function whyOld(detail: string): string | undefined {
   if (year === undefined) return undefined;
   const date = `${year}-${month}-${day}`;
   const years = (Date.now() - Date.parse(date)) / 31_557_600_000;
-  return years > OLD_YEARS ? `its runsc is of ${date}, and flaws of its isolation were mended since` : undefined;
+  return years > OLD_YEARS ? `its runsc was released on ${date}; later releases fix isolation bugs` : undefined;
 }
 
 function tellRung({ name, rung }: { name: BackendName; rung: string }, { probe, ...told }: Answer): Finding {

@@ -88,7 +88,7 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
   }).run(dir);
 }
 
-/** Texts that are kept are signed a little at a time, while nobody searches. */
+/** Texts that are kept are signed a little at a time, between searches. */
 function goOnSigning(): void {
   if (!isSigning) setImmediate(signSome);
   isSigning = true;
