@@ -4,6 +4,8 @@
  * Contexts are opened before anything is registered, and the new worker registered before the old one is stopped: a bad
  * block changes nothing, and no call falls between the two.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
@@ -33,6 +35,7 @@ export class WorkerSet {
   readonly #dialer: Dialer;
   readonly #log: Log;
   readonly #prepares: boolean;
+  readonly #preparing = new Set<Promise<void>>();
   #running = new Map<string, RunningWorker>();
 
   /** `prepares`: whether calls will come for long enough that workers get ready for them in advance. */
@@ -44,6 +47,11 @@ export class WorkerSet {
 
   get workers(): { name: string; functionCount: number }[] {
     return [...this.#running].map(([name, { def }]) => ({ name, functionCount: def.functions.length }));
+  }
+
+  /** Resolves when the workers are as ready as they get in advance, and at the latest after `mostMs`. */
+  async prepared(mostMs: number): Promise<void> {
+    await Promise.race([Promise.all(this.#preparing), sleep(mostMs, undefined, { ref: false })]);
   }
 
   /** Starts what is new, restarts what changed, stops what is gone. Resolves once all are registered. */
@@ -76,13 +84,21 @@ export class WorkerSet {
         const context = await entry.def.open(entry.config, this.#log);
         const { def, namespace } = entry;
         opened.set(nameOf(entry), { def, namespace, fingerprint: fingerprint(entry), context });
-        if (this.#prepares) def.prepare(context);
+        if (this.#prepares) this.#prepare(def, context);
       }
       return opened;
     } catch (error) {
       for (const { def, context } of opened.values()) await def.close(context);
       throw error;
     }
+  }
+
+  #prepare(def: AnyWorker, context: unknown): void {
+    const done = def
+      .prepare(context)
+      .catch((error: unknown) => this.#log.warn('a worker could not prepare for calls', { worker: def.name, error }))
+      .finally(() => this.#preparing.delete(done));
+    this.#preparing.add(done);
   }
 
   /** All or none: what was registered before one that fails leaves again, and those that ran before serve on. */

@@ -38,8 +38,8 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   failedResult?(failure: Failure): unknown;
   /** Turns configuration into the live context; a refusal here is a refusal to start. */
   open(config: z.output<Config>, log: Log): Promise<Context> | Context;
-  /** Called once by a server that stays up: what makes the first calls fast, in the background. */
-  prepare?(context: Context): void;
+  /** Called once by a server that stays up: makes the first calls fast. Calls may come before it resolves. */
+  prepare?(context: Context): Promise<void>;
   close?(context: Context): Promise<void> | void;
 }
 
@@ -77,7 +77,7 @@ export function defineWorker<Config extends z.ZodType, Table extends ErrorTable,
   return {
     translate: () => undefined,
     spell: (failure) => handlerFailure(failure.toFields()),
-    prepare: () => {},
+    prepare: async () => {},
     close: () => {},
     workspaceDefaults: () => ({}),
     shippedBlock: {},

@@ -17,6 +17,9 @@ import { startWorkcell, type RunningWorkcell } from '../workcell.ts';
 import { availableWorkers } from '../workers.ts';
 import { canonicalWorkspace } from '../workspace.ts';
 
+/** A larger tree is loaded while calls come. */
+const MOST_PREPARING_MS = 1000;
+
 export const start: Command = {
   name: 'start',
   summary: 'Start the bus, the workers and the HTTP door, and stay up.',
@@ -67,6 +70,7 @@ export const start: Command = {
     const workcell = await startWorkcell({ ...listening, entries, log, prepares: true }).catch(explainListening);
     const watcher = watchSource(source, entries, workcell, log);
     const stopped = untilSignal();
+    await workcell.workers.prepared(MOST_PREPARING_MS);
     announce(workcell, source);
 
     const signal = await stopped;

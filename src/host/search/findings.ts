@@ -18,7 +18,7 @@ export const MAX_ANSWER_CHARS = 32 * 2 ** 20;
 export const OUTCOME = { pathOnly: 0, searched: 1, binary: 2, tooLarge: 3, unreadable: 4, gone: 5 } as const;
 
 export interface Findings {
-  readonly numbers: Int32Array;
+  readonly numbers: Int32Array<ArrayBuffer>;
   readonly texts: string;
   /** The matching lines, as members of an array with a comma before each; then they are not among the texts. */
   readonly json?: Uint8Array<ArrayBuffer>;
@@ -87,7 +87,7 @@ export class FindingsWriter {
     const start = this.#jsonLength;
     this.#jsonLength += json.length;
     if (this.#jsonLength > this.#json.length) {
-      const grown = Buffer.allocUnsafeSlow(2 * this.#jsonLength);
+      const grown = Buffer.allocUnsafeSlow(4 * this.#jsonLength);
       grown.set(this.#json.subarray(0, start));
       this.#json = grown;
     }

@@ -4,6 +4,7 @@
  * A changed file is put at the end and leaves a hole; when holes are a quarter of it, everything moves together.
  */
 import { TRAIT, type FileSlots } from './index-slots.ts';
+import type { IndexData } from './index-messages.ts';
 import { Signatures } from './index-signatures.ts';
 import type { IndexedFile } from './index-tree.ts';
 import type { TextRange } from './lines.ts';
@@ -16,6 +17,8 @@ const GAP_BYTES = 32;
 const TEXT_SHARE = 0.75;
 const MIN_HOLES = 16 * 2 ** 20;
 
+type ArenaBounds = Pick<IndexData, 'budgetBytes' | 'partCount' | 'keptBytes'>;
+
 export class Arena {
   readonly memory = new TextMemory();
   readonly signatures: Signatures;
@@ -23,14 +26,15 @@ export class Arena {
   readonly #maxTextBytes: number;
   /** Whose texts are kept and not signed yet. */
   readonly #unsigned = new Set<IndexedFile>();
-  #textBytes = 0;
+  readonly #keptBytes: Int32Array;
   #holes = 0;
 
-  constructor(slots: FileSlots, budgetBytes: number) {
+  constructor(slots: FileSlots, { budgetBytes, partCount, keptBytes }: ArenaBounds) {
     this.#slots = slots;
     const signatureBytes = Math.max(budgetBytes * (1 - TEXT_SHARE), Signatures.MIN_BYTES);
     this.#maxTextBytes = budgetBytes - signatureBytes;
-    this.signatures = new Signatures(signatureBytes);
+    this.#keptBytes = keptBytes;
+    this.signatures = new Signatures(Math.max(signatureBytes / partCount, Signatures.MIN_BYTES));
   }
 
   /** Where the next text is to be read to. */
@@ -49,7 +53,7 @@ export class Arena {
     const { slot } = file;
     const length = text.end - text.start;
     if (this.memory.kernels.hasCaseStrangers(text.start, length)) this.#slots.traits[slot]! |= TRAIT.caseStrangers;
-    if (this.#textBytes + length > this.#maxTextBytes) {
+    if (Atomics.load(this.#keptBytes, 0) + length > this.#maxTextBytes) {
       this.hasUnkept = true;
       this.#sign(file, text);
       return;
@@ -58,7 +62,7 @@ export class Arena {
     this.#unsigned.add(file);
     this.#slots.textStarts[slot] = text.start;
     this.#slots.textEnds[slot] = text.end;
-    this.#textBytes += length + GAP_BYTES;
+    Atomics.add(this.#keptBytes, 0, length + GAP_BYTES);
     this.memory.keptEnd = text.end + GAP_BYTES;
   }
 
@@ -85,7 +89,7 @@ export class Arena {
     const start = this.#slots.textStarts[slot]!;
     if (start > 0) {
       const size = this.#slots.textEnds[slot]! - start + GAP_BYTES;
-      this.#textBytes -= size;
+      Atomics.sub(this.#keptBytes, 0, size);
       this.#holes += size;
     }
     this.signatures.release(file.documents ?? []);

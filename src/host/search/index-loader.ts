@@ -16,7 +16,9 @@ import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../walk.ts';
 import { OUTCOME } from './findings.ts';
 import { Arena } from './index-arena.ts';
 import { FileFilters } from './index-filters.ts';
+import type { IndexData } from './index-messages.ts';
 import { FileOrder } from './index-order.ts';
+import { holdsFile, reachesInto, type PathRange } from './index-range.ts';
 import { FileSlots, TRAIT } from './index-slots.ts';
 import { deleteEntry, setEntry, type IndexedDir, type IndexedFile } from './index-tree.ts';
 import type { Watch } from './index-watch.ts';
@@ -31,11 +33,6 @@ const MAX_FILES = 500_000;
 const MAX_LINKED = 2000;
 const TURN_MS = 20;
 
-export interface IndexBounds {
-  readonly budgetBytes: number;
-  readonly maxFileBytes: number;
-}
-
 export class IndexLoader {
   readonly root: IndexedDir = { kind: 'dir', name: '' as ByteString, path: '' as ByteString, entries: new Map() };
   readonly slots = new FileSlots();
@@ -44,16 +41,20 @@ export class IndexLoader {
   readonly #openDir: OpenWalkDir;
   readonly #watch: Watch;
   readonly #maxFileBytes: number;
+  readonly #range: PathRange;
   #order: FileOrder | undefined;
   /** Of files with several names that were met since names were last looked through. */
   readonly #linkedInodes = new Set<number>();
+  /** Of those, the ones that nobody was told of. */
+  #untoldLinked: number[] = [];
   #linkedCount = 0;
 
-  constructor(openDir: OpenWalkDir, watch: Watch, { budgetBytes, maxFileBytes }: IndexBounds) {
+  constructor(openDir: OpenWalkDir, watch: Watch, data: IndexData) {
     this.#openDir = openDir;
     this.#watch = watch;
-    this.arena = new Arena(this.slots, budgetBytes);
-    this.#maxFileBytes = maxFileBytes;
+    this.arena = new Arena(this.slots, data);
+    this.#maxFileBytes = data.maxFileBytes;
+    this.#range = data.range;
   }
 
   /** All files, made anew when there are others. */
@@ -86,6 +87,17 @@ export class IndexLoader {
     if (this.arena.needsCompaction) this.arena.compact();
   }
 
+  /** The files with several names that were met since the last time. */
+  takeLinked(): number[] {
+    return this.#untoldLinked.splice(0);
+  }
+
+  /** These files have names in other parts of the tree too. */
+  markLinked(inodes: readonly number[]): void {
+    for (const inode of inodes) this.#linkedInodes.add(inode);
+    this.#markLinked();
+  }
+
   #update(dir: IndexedDir, names: Set<ByteString>): void {
     let held: WalkDir;
     try {
@@ -106,10 +118,11 @@ export class IndexLoader {
   #updateEntry(dir: IndexedDir, held: WalkDir, name: ByteString, pending: IndexedDir[]): void {
     const known = dir.entries.get(name);
     if (known?.kind === 'dir') this.#drop(known);
+    const path = joinPath(dir.path, name);
     try {
       const stat = held.lstat(name);
-      if (stat.isDirectory()) pending.push(this.#newDir(dir, name));
-      else if (stat.isFile()) this.#loadFile(dir, held, name);
+      if (stat.isDirectory() && reachesInto(this.#range, path)) pending.push(this.#newDir(dir, name));
+      else if (stat.isFile() && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
       else this.#forget(dir, name);
     } catch (error) {
       // A name that cannot even be looked at is not there for a search either.
@@ -151,8 +164,9 @@ export class IndexLoader {
       const listing = listSorted(held, { mayBlock: true }).next();
       const folders: IndexedDir[] = [];
       for (const { name, isDir } of (listing.value as string[]).map(entryOf)) {
-        if (isDir) folders.push(this.#newDir(dir, name));
-        else this.#loadFile(dir, held, name);
+        const path = joinPath(dir.path, name);
+        if (isDir && reachesInto(this.#range, path)) folders.push(this.#newDir(dir, name));
+        else if (!isDir && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
       }
       // The first comes next: what is first in answers is first in memory.
       pending.push(...folders.reverse());
@@ -176,8 +190,9 @@ export class IndexLoader {
     }
   }
 
+  /** Told by the part where its files would be. */
   #setUnreadable(dir: IndexedDir, reason: SkipReason): void {
-    dir.unreadable = reason;
+    if (holdsFile(this.#range, joinPath(dir.path, '' as ByteString))) dir.unreadable = reason;
     this.#order = undefined;
   }
 
@@ -212,7 +227,10 @@ export class IndexLoader {
   /** Whether the file has other names. */
   #noteLinks(file: IndexedFile, { ino, nlink }: Pick<Stats, 'ino' | 'nlink'>): boolean {
     file.inode = ino;
-    if (nlink > 1) this.#linkedInodes.add(ino);
+    if (nlink > 1) {
+      this.#linkedInodes.add(ino);
+      this.#untoldLinked.push(ino);
+    }
     return nlink > 1;
   }
 

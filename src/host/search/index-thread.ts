@@ -1,5 +1,5 @@
 /**
- * The thread that owns the index: the texts, the watches and the searches in them.
+ * A thread that owns a part of the index: the texts, the watches and the searches in them.
  *
  * It is alone with its data, so nothing is locked and the main thread never waits for more than a message. One
  * search runs at a time; who comes meanwhile reads the files instead.
@@ -12,7 +12,7 @@ import { toPath, walkDirsBelow } from '../walk-dir.ts';
 import type { Findings } from './findings.ts';
 import { GiveWay } from './give-way.ts';
 import { IndexGivesUp, IndexLoader } from './index-loader.ts';
-import type { FromIndex, IndexData, IndexOrder } from './index-messages.ts';
+import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';
 import { signedNeedles } from './index-needles.ts';
 import { findDir } from './index-order.ts';
 import { IndexSearch } from './index-search.ts';
@@ -39,24 +39,27 @@ await guarded(async () => {
     onFolder: () => way.give(),
     onPause: (files) => tell({ kind: 'loading', files, ms: performance.now() - startedMs - way.givenMs }),
   });
+  tellLinked();
   tell({ kind: 'ready' });
   goOnSigning();
 });
-port.on('message', (request: IndexOrder) => void guarded(() => serve(request)));
+port.on('message', (message: ToIndex) => void guarded(async () => take(message)));
+
+function take(message: ToIndex): Promise<void> | void {
+  if (message.kind === 'search') return serve(message.order);
+  loader.markLinked(message.inodes);
+}
 
 async function serve(request: IndexOrder): Promise<void> {
-  const { id } = request;
   isSearching = true;
   try {
     const findings = await search(request);
     // Given away and not copied.
-    port.postMessage(
-      { kind: 'answer', id, findings } satisfies FromIndex,
-      findings?.json ? [findings.json.buffer] : [],
-    );
+    const buffers = findings ? [findings.numbers.buffer, ...(findings.json ? [findings.json.buffer] : [])] : [];
+    port.postMessage({ kind: 'answer', findings } satisfies FromIndex, buffers);
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
-    tell({ kind: 'bad-regex', id, pattern: error.pattern, reason: error.reason });
+    tell({ kind: 'bad-regex', pattern: error.pattern, reason: error.reason });
   } finally {
     isSearching = false;
     goOnSigning();
@@ -67,6 +70,7 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
   const changes = await watch.take();
   if (!changes || inodeOfRoot() !== rootInode) throw new IndexGivesUp('changes may have been missed');
   loader.apply(changes);
+  tellLinked();
 
   const dir = findDir(loader.root, start);
   if (!dir || query.maxFileBytes !== options.maxFileBytes) return undefined;
@@ -112,6 +116,11 @@ async function guarded(work: () => Promise<void>): Promise<void> {
       error instanceof IndexGivesUp ? error.message : error instanceof Error ? error.stack! : String(error);
     tell({ kind: 'given-up', reason });
   }
+}
+
+function tellLinked(): void {
+  const inodes = loader.takeLinked();
+  if (options.partCount > 1 && inodes.length > 0) tell({ kind: 'linked', inodes });
 }
 
 function tell(message: FromIndex): void {

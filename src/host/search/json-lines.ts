@@ -11,6 +11,7 @@ const BYTES_AT_ONCE = 262_144;
 const LINES_AT_ONCE = 1024;
 /** What the kernels may read or write behind what they mean to. */
 const SLACK_BYTES = 32;
+const BEYOND_ASCII = /[^\x00-\x7f]/;
 
 interface Lines {
   readonly memory: TextMemory;
@@ -96,8 +97,7 @@ function addShown(
 
 /** With one character beyond ASCII the whole answer would take three times as long to decode for whoever gets it. */
 function asciiJson(text: string): string {
-  return JSON.stringify(text).replace(
-    /[^\x00-\x7f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  const json = JSON.stringify(text);
+  if (!BEYOND_ASCII.test(json)) return json;
+  return json.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -29,6 +29,10 @@ export class LoadProgress {
     for (const tell of this.#onEnd.splice(0)) tell();
   }
 
+  ended(): Promise<void> {
+    return new Promise((resolve) => this.#onEnd.push(resolve));
+  }
+
   /** Resolves when it has ended if that is worth waiting for, and otherwise at once. */
   async endsSoon(signal: AbortSignal): Promise<void> {
     const { files, ms } = this.#loaded;

@@ -55,11 +55,11 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
     const options = { index: 'auto', indexMemoryBytes: 1 << 26 } as const;
     const [engine, small] = [3, 4].map((indexFromFiles) => openEngine(dir.root, { ...options, indexFromFiles }));
     try {
-      small!.prepare();
+      await small!.prepare();
       expect(started()).toEqual([]);
-      engine!.prepare();
-      expect(started()).toHaveLength(Math.min(availableParallelism(), 8));
-      await expect.poll(() => engine!.isWarm, { timeout: 20_000 }).toBe(true);
+      await engine!.prepare();
+      expect(engine!.isWarm).toBe(true);
+      await expect.poll(started, { timeout: 10_000 }).toHaveLength(Math.min(availableParallelism(), 8));
       expect((await engine!.search(REQUEST, untilDone())).contentMatches).toHaveLength(2);
       expect(small!.isWarm).toBe(false);
     } finally {

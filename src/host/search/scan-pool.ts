@@ -45,13 +45,10 @@ export class ScanPool {
     this.#idleMs = idleMs;
   }
 
-  /** Starts the processes before there is work; `onReady` when all are, or could not be started. */
-  prepare(onReady: () => void): void {
-    const starting = new Set<ScanWorker>();
-    const noteEnd = (worker: ScanWorker) => {
-      if (starting.delete(worker) && starting.size === 0 && !this.#isClosed) onReady();
-    };
-    while (this.#workers.size < this.size) starting.add(this.#start({ isAhead: true, onStarted: noteEnd }));
+  /** Starts the processes before there is work. */
+  prepare(): void {
+    if (this.#isClosed) return;
+    while (this.#workers.size < this.size) this.#start({ isAhead: true });
     this.#closeWhenIdle();
   }
 
@@ -161,26 +158,19 @@ export class ScanPool {
     if (this.#workers.size < this.size && (isNeeded || performance.now() >= this.#notBefore)) this.#start();
   }
 
-  /** `onStarted` when it can take tasks, or when it turns out that it never will. */
-  #start({ isAhead = false, onStarted = (_: ScanWorker) => {} } = {}): ScanWorker {
+  #start({ isAhead = false } = {}): void {
     const events: ScanEvents = {
-      onReady: () => {
-        this.dispatch();
-        onStarted(worker);
-      },
+      onReady: () => this.dispatch(),
       onMessage: (message) => this.#receive(message),
       onDeath: (error) => {
         const { client, isReady } = worker;
         this.#close(worker);
         client?.fail(error);
-        if (isReady) return;
-        this.#noteFailedStart(error);
-        onStarted(worker);
+        if (!isReady) this.#noteFailedStart(error);
       },
     };
     const worker = new ScanWorker(this.#workspace, events, { isAhead });
     this.#workers.add(worker);
-    return worker;
   }
 
   /** Who needs a process would wait for ever; for the others none is tried again for a while. */

@@ -30,6 +30,9 @@ const NAMES_ALONE_MS = 20;
 const INDEX_FROM_FILES = 300;
 const INDEX_FROM_MS = 5;
 
+/** The first searches after the start are not to share the processors with processes that start. */
+const PROCESSES_AFTER_MS = 1000;
+
 const TURN_MS = 10;
 
 /** Where addresses end that the kernels can tell. */
@@ -53,6 +56,8 @@ export interface SearchEngineOptions extends Pick<PathGlobs, 'protectedGlobs'> {
   readonly timeoutMs?: number;
   /** Files in a search from which on the index is worth it. */
   readonly indexFromFiles?: number;
+  /** Threads that the index is spread over; as many as there are processors when left out. */
+  readonly indexParts?: number;
   /** The same for a search by names, by the time it took. */
   readonly indexFromMs?: number;
 }
@@ -89,19 +94,21 @@ export class SearchEngine {
     // A path that is checked again afterwards is too slow to keep an index by.
     if (options.index === 'auto' && jail.mode === 'descriptor' && indexMemoryBytes > 0) {
       const budgetBytes = Math.min(indexMemoryBytes, MAX_INDEX_BYTES);
-      this.#index = new WarmIndex({ workspace: this.#workspace, budgetBytes, maxFileBytes });
+      const bounds = { workspace: this.#workspace, budgetBytes, maxFileBytes };
+      this.#index = new WarmIndex(bounds, this.#openDir, options.indexParts);
     }
   }
 
   /**
-   * Makes the first search as fast as the next, in the background: starts the search processes, then the index. Does
-   * nothing for a tree so small that it is read in no time.
+   * Makes the first search as fast as the next: loads the index, and later starts the processes that read files.
+   * Does nothing for a tree so small that it is read in no time. Resolves when the index is loaded, or cannot be.
    */
-  prepare(): void {
+  async prepare(): Promise<void> {
     const { indexFromFiles = INDEX_FROM_FILES } = this.#options;
     if (!this.#index || !hasFiles(this.#openDir, indexFromFiles)) return;
-    const index = this.#index;
-    this.#pool.prepare(() => index.start());
+    this.#index.start();
+    await this.#index.loaded();
+    setTimeout(() => this.#pool.prepare(), PROCESSES_AFTER_MS).unref();
   }
 
   /**
@@ -193,10 +200,13 @@ function hasFiles(openDir: OpenWalkDir, least: number): boolean {
 }
 
 /** Large findings are taken in turns. */
-async function answerOf(findings: Findings, query: Query, signal: AbortSignal): Promise<SearchAnswer> {
+async function answerOf(findings: readonly Findings[], query: Query, signal: AbortSignal): Promise<SearchAnswer> {
   const turns = new Turns(signal, TURN_MS);
   const tally = new Tally(query);
-  const reader = new FindingsReader(findings);
-  while (!tally.add(reader, () => turns.isOver)) await turns.next();
+  for (const found of findings) {
+    const reader = new FindingsReader(found);
+    while (!tally.add(reader, () => turns.isOver)) await turns.next();
+    if (tally.isDone) break;
+  }
   return tally.answer;
 }

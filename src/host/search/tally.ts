@@ -33,8 +33,8 @@ export class Tally {
   };
   #chars = 0;
   #lines = 0;
-  /** Of the JSON that was read last, what belongs to the answer. */
-  #json: Uint8Array | undefined;
+  /** Whose JSON is in the answer, and up to where. */
+  readonly #jsonEnds = new Map<FindingsReader, number>();
   /** Whose lines are being read. */
   #file: FileRead | undefined;
 
@@ -48,7 +48,9 @@ export class Tally {
   }
 
   get answer(): SearchAnswer {
-    return this.#json ? { ...this.#answer, contentJson: heldMatches(this.#json) } : this.#answer;
+    if (this.#jsonEnds.size === 0) return this.#answer;
+    const members = Array.from(this.#jsonEnds, ([{ json }, end]) => json!.subarray(0, end));
+    return { ...this.#answer, contentJson: heldMatches(members) };
   }
 
   /** Reads until the end, until the answer is full, or until `isOver` says so. Answers whether all was read. */
@@ -91,7 +93,7 @@ export class Tally {
       }
       this.#lines++;
       if (found) this.#answer.contentMatches.push(matchOf(file.path, found));
-      else this.#json = reader.json!.subarray(0, reader.jsonEnd);
+      else this.#jsonEnds.set(reader, reader.jsonEnd);
     }
     if (file.linesLeft > 0) return;
     this.#answer.isTruncated = file.isLast;
@@ -102,8 +104,8 @@ export class Tally {
 const [OPEN, CLOSE] = ['[', ']'].map((bracket) => Buffer.from(bracket)) as [Buffer, Buffer];
 
 /** Every member comes with a comma before it. */
-function heldMatches(members: Uint8Array): HeldJson<ContentMatch[]> {
-  const json = [OPEN, members.subarray(1), CLOSE];
+function heldMatches([first, ...others]: Uint8Array[]): HeldJson<ContentMatch[]> {
+  const json = [OPEN, first!.subarray(1), ...others, CLOSE];
   return { json, decode: () => JSON.parse(Buffer.concat(json).toString()) as ContentMatch[] };
 }
 

@@ -1,43 +1,48 @@
 /**
- * The index thread seen from the main thread.
+ * The index seen from the main thread: parts of the tree, each with a thread of its own.
  *
  * It is an advantage and never a condition: whenever it is not there, not ready or busy, there is no answer and the
  * caller reads the files, with the same result. One that gave up is not tried again for a while.
  */
-import { Worker } from 'node:worker_threads';
+import { availableParallelism } from 'node:os';
 
-import { RegexError } from '../regex/index.ts';
+import type { OpenWalkDir } from '../walk-dir.ts';
 import type { Findings } from './findings.ts';
-import type { FromIndex, IndexData, IndexOptions, IndexOrder } from './index-messages.ts';
+import type { IndexOptions } from './index-messages.ts';
+import { IndexPart } from './index-part.ts';
+import { splitTree } from './index-range.ts';
 import { LoadProgress } from './load-progress.ts';
 import type { Progress } from './query.ts';
 import type { SearchOrder } from './scan-messages.ts';
 
-interface Waiting {
-  id: number;
-  resolve(findings: Findings | undefined): void;
-  reject(error: Error): void;
-}
-
-const THREAD_FILE = import.meta.url.endsWith('.ts') ? '../../../dist/host/search/index-thread.js' : './index-thread.js';
-
+/** Each takes the memory of a Node thread, and halves of halves make a search little faster. */
+const MAX_PARTS = 4;
 const RETRY_MS = 10_000;
 const MAX_RETRY_MS = 600_000;
 const STOP_GRACE_MS = 250;
 
 export class WarmIndex {
   readonly #options: IndexOptions;
-  #worker: Worker | undefined;
+  readonly #openDir: OpenWalkDir;
+  readonly #partCount: number;
+  #parts: IndexPart[] = [];
+  /** Aborts when what is being built is no longer wanted; undefined when nothing was begun. */
+  #building: AbortController | undefined;
   #isReady = false;
+  /** The search that the parts work for. */
+  #searching: number | undefined;
+  /** Whether a part said since the search began that files have several names: the others may have answered too soon. */
+  #hasNewLinks = false;
   readonly #load = new LoadProgress();
   readonly #readers = new Int32Array(new SharedArrayBuffer(4));
-  #waiting: Waiting | undefined;
   #notBefore = 0;
   /** Longer after each failure: what made one fail often stays. */
   #retryMs = RETRY_MS;
 
-  constructor(options: IndexOptions) {
+  constructor(options: IndexOptions, openDir: OpenWalkDir, partCount = Math.min(availableParallelism(), MAX_PARTS)) {
     this.#options = options;
+    this.#openDir = openDir;
+    this.#partCount = partCount;
   }
 
   get isReady(): boolean {
@@ -46,43 +51,49 @@ export class WarmIndex {
 
   /** Starts to build the index, unless it is there or just failed. */
   start(): void {
-    if (this.#worker || performance.now() < this.#notBefore) return;
-    const worker = new Worker(new URL(THREAD_FILE, import.meta.url), {
-      workerData: { ...this.#options, readers: this.#readers } satisfies IndexData,
+    if (this.#building || performance.now() < this.#notBefore) return;
+    const building = new AbortController();
+    this.#building = building;
+    this.#build(building.signal).catch(() => {
+      if (this.#building === building) this.#giveUp();
     });
-    worker.unref();
-    worker.on('message', (message: FromIndex) => {
-      if (worker === this.#worker) this.#receive(message);
-    });
-    worker.on('error', () => {
-      if (worker === this.#worker) this.#giveUp();
-    });
-    this.#worker = worker;
   }
 
-  /** Undefined when reading the files is better. */
-  async search(order: SearchOrder, signal: AbortSignal, progress: Progress): Promise<Findings | undefined> {
-    if (this.#worker && !this.#isReady) await this.#load.endsSoon(signal);
-    const worker = this.#worker;
-    if (!worker || !this.#isReady || this.#waiting) return undefined;
+  /** Resolves when it is loaded, or when it turns out that it will not be. */
+  async loaded(): Promise<void> {
+    if (this.#building && !this.#isReady) await this.#load.ended();
+  }
+
+  /** Findings in the order of the paths; undefined when reading the files is better. */
+  async search(order: SearchOrder, signal: AbortSignal, progress: Progress): Promise<Findings[] | undefined> {
+    if (this.#building && !this.#isReady) await this.#load.endsSoon(signal);
+    if (!this.#isReady || this.#searching !== undefined) return undefined;
 
     const { id } = order;
     const stop = new Int32Array(new SharedArrayBuffer(8));
-    const abort = () => {
-      Atomics.store(stop, 0, 1);
-      progress.files = Atomics.load(stop, 1);
-      setTimeout(() => this.#abandon(id), STOP_GRACE_MS).unref();
-      this.#waiting?.reject(signal.reason as Error);
-    };
+    this.#searching = id;
+    this.#hasNewLinks = false;
+    const replies = this.#parts
+      .filter((part) => part.reachesInto(order.start))
+      .map((part) => part.search({ ...order, stop }));
+    const ended = Promise.allSettled(replies).then(() => {
+      if (this.#searching === id) this.#searching = undefined;
+    });
+    let abort = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => {
+        Atomics.store(stop, 0, 1);
+        progress.files = Atomics.load(stop, 1);
+        setTimeout(() => this.#abandon(id), STOP_GRACE_MS).unref();
+        reject(signal.reason as Error);
+      };
+    });
     signal.addEventListener('abort', abort, { once: true });
-    worker.ref();
     try {
-      return await new Promise((resolve, reject) => {
-        this.#waiting = { id, resolve, reject };
-        worker.postMessage({ ...order, stop } satisfies IndexOrder);
-      });
+      const findings = await Promise.race([Promise.all(replies), aborted]);
+      await ended;
+      return this.#hasNewLinks || findings.includes(undefined) ? undefined : (findings as Findings[]);
     } finally {
-      worker.unref();
       signal.removeEventListener('abort', abort);
     }
   }
@@ -108,33 +119,55 @@ export class WarmIndex {
     this.#notBefore = Infinity;
   }
 
-  #receive(message: FromIndex): void {
-    if (message.kind === 'ready') {
-      this.#isReady = true;
-      this.#load.end();
-    } else if (message.kind === 'loading') this.#load.note(message);
-    else if (message.kind === 'given-up') this.#giveUp();
-    else if (this.#waiting?.id === message.id) {
-      const waiting = this.#waiting;
-      this.#waiting = undefined;
-      if (message.kind === 'answer') waiting.resolve(message.findings);
-      else waiting.reject(new RegexError(message.pattern, message.reason));
-    }
+  async #build(signal: AbortSignal): Promise<void> {
+    const ranges = await splitTree(this.#openDir, this.#partCount, signal);
+    signal.throwIfAborted();
+    const keptBytes = new Int32Array(new SharedArrayBuffer(4));
+    const parts = ranges.map((range): IndexPart => {
+      const data = { ...this.#options, range, partCount: ranges.length, keptBytes, readers: this.#readers };
+      const part = new IndexPart(data, {
+        onLoaded: () => this.#noteLoaded(),
+        onLinked: (inodes) => this.#noteLinked(part, inodes),
+        onGivenUp: () => {
+          if (this.#parts.includes(part)) this.#giveUp();
+        },
+      });
+      return part;
+    });
+    this.#parts = parts;
+  }
+
+  #noteLoaded(): void {
+    const parts = this.#parts;
+    const files = parts.reduce((sum, { loaded }) => sum + loaded.files, 0);
+    this.#load.note({ files, ms: Math.max(...parts.map(({ loaded }) => loaded.ms)) });
+    if (!parts.every(({ isReady }) => isReady)) return;
+    this.#isReady = true;
+    this.#load.end();
+  }
+
+  /** What is written to a file through a name in one part is not announced under its name in another. */
+  #noteLinked(from: IndexPart, inodes: readonly number[]): void {
+    const others = this.#parts.filter((part) => part !== from);
+    for (const part of others) part.noteLinked(inodes);
+    this.#hasNewLinks ||= others.length > 0;
   }
 
   /** A search that does not end, as in the middle of a slow regex, costs the index. */
   #abandon(id: number): void {
-    if (this.#waiting?.id === id) this.#giveUp();
+    if (this.#searching === id) this.#giveUp();
   }
 
   #giveUp(): void {
-    void this.#worker?.terminate();
-    this.#worker = undefined;
+    const parts = this.#parts;
+    this.#parts = [];
+    this.#building?.abort();
+    this.#building = undefined;
     this.#isReady = false;
+    this.#searching = undefined;
     this.#load.end();
     this.#notBefore = performance.now() + this.#retryMs;
     this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
-    this.#waiting?.resolve(undefined);
-    this.#waiting = undefined;
+    for (const part of parts) part.close();
   }
 }

@@ -149,6 +149,11 @@ function openEngine(root: string, options: Partial<SearchEngineOptions>): Search
   });
 }
 
+/** Searches for `needle` in all files. */
+const WHAT = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
+const LIMITS = { maxMatches: 9, maxLineBytes: 9, contextLines: 0 };
+const NEEDLE: SearchRequest = { path: '.', includeGlobs: [], excludeGlobs: [], query: { ...WHAT, ...LIMITS } };
+
 const scope = () => ({ signal: new AbortController().signal });
 const outcome = (search: Promise<SearchAnswer>) => search.then(decoded).catch((error: unknown) => String(error));
 
@@ -165,11 +170,12 @@ async function warmUp(engine: SearchEngine): Promise<void> {
 }
 
 test.runIf(process.platform === 'linux').each([
-  ['with room for everything', 1 << 26],
-  ['with room for little, and signatures for the rest', 200_000],
+  ['in one part with room for everything', 1, 1 << 26],
+  ['in three parts with room for everything', 3, 1 << 26],
+  ['in three parts with room for little, and signatures for the rest', 3, 200_000],
 ])(
   'warm is cold after any edit, %s',
-  async (_, indexMemoryBytes) => {
+  async (_, indexParts, indexMemoryBytes) => {
     let warmAnswers = 0;
     await fc.assert(
       fc.asyncProperty(rounds, async (sequence) => {
@@ -180,7 +186,7 @@ test.runIf(process.platform === 'linux').each([
           'd/protected': 'needle',
         });
         const [warm, cold] = [
-          openEngine(dir.root, { index: 'auto', indexFromFiles: 0, indexMemoryBytes }),
+          openEngine(dir.root, { index: 'auto', indexFromFiles: 0, indexParts, indexMemoryBytes }),
           openEngine(dir.root, {}),
         ];
         try {
@@ -222,12 +228,7 @@ test.runIf(process.platform === 'linux')(
         for (const name of ['x', 'y', 'z']) writeFileSync(dir.path(`d/${name}`), 'hay');
       }
       writeFileSync(dir.path('d/last'), 'needle');
-      const one = { path: '.', includeGlobs: [], excludeGlobs: [] };
-      const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
-      const answer = await engine.search(
-        { ...one, query: { ...query, maxMatches: 9, maxLineBytes: 9, contextLines: 0 } },
-        scope(),
-      );
+      const answer = await engine.search(NEEDLE, scope());
       expect(answer.contentMatches.map(({ path }) => path)).toEqual(['d/a', 'd/last']);
     } finally {
       engine.close();
@@ -244,12 +245,7 @@ test.runIf(process.platform === 'linux')('a root that was replaced is noticed', 
     renameSync(dir.path('ws'), dir.path('old'));
     dir.add({ 'ws/b': 'needle' });
     expect(existsSync(dirname(dir.path('ws/b')))).toBe(true);
-    const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
-    const request = { path: '.', includeGlobs: [], excludeGlobs: [] };
-    const answer = await engine.search(
-      { ...request, query: { ...query, maxMatches: 9, maxLineBytes: 9, contextLines: 0 } },
-      scope(),
-    );
+    const answer = await engine.search(NEEDLE, scope());
     expect(answer.contentMatches.map(({ path }) => path)).toEqual(['b']);
   } finally {
     engine.close();
@@ -260,14 +256,8 @@ test.runIf(process.platform === 'linux')(
   'a directory that was moved away is no longer watched, nor what is in it',
   async () => {
     await using dir = await tempDir({ 'ws/d/e/f/a': 'needle', 'ws/d/g/b': 'needle', 'ws/h/c': 'needle' });
-    const engine = openEngine(dir.path('ws'), { index: 'auto', indexFromFiles: 0 });
-    const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
-    const request = { path: '.', includeGlobs: [], excludeGlobs: [] };
-    const paths = async () => {
-      const limits = { maxMatches: 9, maxLineBytes: 9, contextLines: 0 };
-      const { contentMatches } = await engine.search({ ...request, query: { ...query, ...limits } }, scope());
-      return contentMatches.map(({ path }) => path);
-    };
+    const engine = openEngine(dir.path('ws'), { index: 'auto', indexFromFiles: 0, indexParts: 1 });
+    const paths = async () => (await engine.search(NEEDLE, scope())).contentMatches.map(({ path }) => path);
     try {
       const before = watchCount();
       await warmUp(engine);
@@ -289,11 +279,30 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
+test.runIf(process.platform === 'linux')(
+  'what was written through a name in another part, which is gone by now, is found under the first',
+  async () => {
+    const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${i < 20 ? 'a' : 'z'}/${i}`, 'hay']));
+    await using dir = await tempDir(files);
+    const engine = openEngine(dir.root, { index: 'auto', indexFromFiles: 0, indexParts: 2 });
+    const paths = async () => (await engine.search(NEEDLE, scope())).contentMatches.map(({ path }) => path);
+    try {
+      await warmUp(engine);
+      linkSync(dir.path('a/1'), dir.path('z/new'));
+      expect(await paths()).toEqual([]);
+      writeFileSync(dir.path('z/new'), 'needle');
+      rmSync(dir.path('z/new'));
+      expect(await paths()).toEqual(['a/1']);
+      expect(engine.isWarm).toBe(true);
+    } finally {
+      engine.close();
+    }
+  },
+);
+
 test.runIf(process.platform === 'linux')('searching by names alone starts the index when it took long', async () => {
   await using dir = await tempDir({ 'd/needle': 'a', 'd/hay': 'needle', 'e/needle.txt': '' });
-  const query = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: false, wantsPaths: true };
-  const limits = { maxMatches: 9, maxLineBytes: 9, contextLines: 0 };
-  const byName = { path: '.', includeGlobs: [], excludeGlobs: [], query: { ...query, ...limits } };
+  const byName = { ...NEEDLE, query: { ...NEEDLE.query, wantsContent: false, wantsPaths: true } };
   const quick = openEngine(dir.root, { index: 'auto', indexFromMs: Infinity });
   const slow = openEngine(dir.root, { index: 'auto', indexFromMs: 0 });
   try {
