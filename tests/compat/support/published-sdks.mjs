@@ -1,43 +1,25 @@
 /**
- * What `compat:python` and `compat:rust` share: our engine as it is built, something to call on it, and a way to
- * run a program with a deadline.
- *
- * The coder worker is ours and works on a directory of its own; `shell::exec` is a stand-in made with the Node SDK.
+ * What `compat:python` and `compat:rust` share: Workcell as it is built, with every worker on a directory of its own, the
+ * samples of the seeds, and a way to run a program with a deadline.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export const SHELL_RESULT = { stdout: 'hello\n', stderr: '', exit_code: 0 };
-
 export async function serveForPrograms() {
-  process.env.OTEL_ENABLED = 'false';
-  const { Engine, startServer } = await import('../../../dist/engine/index.js');
-  const { connect } = await import('../../../dist/client/index.js');
-  const { parseConfig, silentLog } = await import('../../../dist/contract/index.js');
-  const { coder } = await import('../../../dist/workers/coder/index.js');
-  const { registerWorker } = await import('iii-sdk');
-
-  const engine = new Engine();
-  const server = await startServer(engine, { host: '127.0.0.1', port: 0 });
+  const { createWorkcell } = await import('../../../dist/library/index.js');
   const workspace = mkdtempSync(join(tmpdir(), 'workcell-compat-workspace-'));
-  const context = await coder.open(parseConfig(coder.config, { base_path: workspace }, 'coder'), silentLog);
-  const connection = await connect(engine.dialer(), { name: 'coder' });
-  connection.serve({ def: coder, context });
-  const standIn = registerWorker(server.url, { workerName: 'shell', enableMetricsReporting: false });
-  standIn.registerFunction('shell::exec', async () => SHELL_RESULT);
-  const { functions } = await standIn.trigger({ function_id: 'engine::functions::list', payload: {} });
-
+  const cell = await createWorkcell({ workspace, port: 0 });
+  const { port } = new URL(cell.url);
   return {
-    port: server.port,
     workspace,
-    functionIds: functions.map(({ function_id }) => function_id),
+    call: cell.call,
+    /** A sample of the seeds, word for word but for the port. */
+    sample: (name) =>
+      readFileSync(new URL(`../samples/${name}.txt`, import.meta.url), 'utf8').replace(':49134', `:${port}`),
     async close() {
-      await standIn.shutdown();
-      connection.close();
-      await coder.close(context);
-      await server.close();
+      await cell.close();
       rmSync(workspace, { recursive: true });
     },
   };
