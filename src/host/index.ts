@@ -58,6 +58,7 @@ export {
 } from './regex/index.ts';
 export { gitignoreOf, MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
 export { placeOfFile, SearchRoots, type SearchPlace } from './search-roots.ts';
+export { ASSIGNMENT, shellSignInArgs, shellSignInLine, toShellLine, type ShellSign } from './shell-signs.ts';
 export { splitWords, WordsError } from './shell-words.ts';
 export { takeTurn } from './take-turn.ts';
 export { Turns } from './search/turns.ts';

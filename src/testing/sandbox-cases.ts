@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { z } from 'zod';
 
-import { CallError, silentLog } from '#contract';
+import { CallError, silentLog, type CallOptions } from '#contract';
 import { sandbox } from '#workers/sandbox';
 import { serveWorker, type ServedWorker } from './serve-worker.ts';
 
@@ -82,7 +82,11 @@ export interface SandboxCases extends ServedWorker {
   /** A sandbox of the python image unless said otherwise, gone with the worker. */
   create(request?: Record<string, unknown>): Promise<string>;
   /** What a failed call says of itself. */
-  failure(functionId: string, payload: Record<string, unknown>): Promise<Record<string, unknown>>;
+  failure(
+    functionId: string,
+    payload: Record<string, unknown>,
+    options?: CallOptions,
+  ): Promise<Record<string, unknown>>;
 }
 
 export async function serveSandboxes(more: Record<string, unknown> = {}): Promise<SandboxCases> {
@@ -93,9 +97,9 @@ export async function serveSandboxes(more: Record<string, unknown> = {}): Promis
       const reply = await served.call<{ sandbox_id: string }>('sandbox::create', { image: 'python', ...request });
       return reply.sandbox_id;
     },
-    async failure(functionId, payload) {
+    async failure(functionId, payload, options) {
       try {
-        return { noFailure: await served.call(functionId, payload) };
+        return { noFailure: await served.call(functionId, payload, options) };
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         const { code, message, extra } = error;

@@ -5,6 +5,7 @@
  */
 import { buffer } from 'node:stream/consumers';
 
+import { throughDoor } from '#contract';
 import type { Command, CommandInput } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { commandOf, readDuration, readPairs, showExec, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
@@ -42,7 +43,13 @@ export const sandboxExec: Command = {
     return tellingFailures(options, (bus) =>
       onEach(bus, sandboxes, async (sandbox_id, { length }) => {
         if (length > 1) process.stdout.write(`==> ${sandbox_id} <==\n`);
-        return showExec(await bus.call('sandbox::exec', { sandbox_id, ...request }, { timeoutMs: WAIT_MS }));
+        return showExec(
+          await bus.call(
+            'sandbox::exec',
+            { sandbox_id, ...request },
+            { timeoutMs: WAIT_MS, metadata: throughDoor('cli') },
+          ),
+        );
       }),
     );
   },

@@ -1,6 +1,7 @@
 /** workcell sandbox run: one command in a sandbox of its own, gone afterwards, also when a signal ends the wait. */
 import { z } from 'zod';
 
+import { throughDoor } from '#contract';
 import type { Command } from '../command.ts';
 import { createShowingProgress } from '../create-showing-progress.ts';
 import { addressOptions, text } from '../engine-address.ts';
@@ -32,7 +33,9 @@ export const sandboxRun: Command = {
           const { sandbox_id } = Created.parse(await createShowingProgress(bus, wanted, signal));
           try {
             const request = { sandbox_id, argv, timeout_ms };
-            return showExec(await bus.call('sandbox::exec', request, { timeoutMs: WAIT_MS, signal }));
+            return showExec(
+              await bus.call('sandbox::exec', request, { timeoutMs: WAIT_MS, signal, metadata: throughDoor('cli') }),
+            );
           } finally {
             await bus.call('sandbox::stop', { sandbox_id, wait: true });
           }

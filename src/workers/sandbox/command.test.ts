@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { toArgv } from './command.ts';
+import { refuseShellLine, toArgv } from './command.ts';
 import { parseSandboxId } from './sandbox-id.ts';
 import { mergeEnv, readEnv, readImageEnv } from './environment.ts';
 
@@ -49,6 +49,31 @@ describe('the three shapes', () => {
   ])('%j is refused', (given, why) => {
     expect(() => toArgv(shape(given))).toThrow(why);
   });
+});
+
+describe('a shell line at a door is refused with the call that runs it', () => {
+  test.each([
+    [{ cmd: 'echo hi > x' }, '>', { cmd: 'sh', args: ['-c', 'echo hi > x'] }],
+    [{ cmd: 'ls | wc -l' }, '|', { cmd: 'sh', args: ['-c', 'ls | wc -l'] }],
+    [{ cmd: 'cd /tmp && ls' }, 'cd', { cmd: 'sh', args: ['-c', 'cd /tmp && ls'] }],
+    [{ cmd: 'ls *.md' }, '*.md', { cmd: 'sh', args: ['-c', 'ls *.md'] }],
+    [{ cmd: 'FOO=1 env' }, 'FOO=1', { cmd: 'sh', args: ['-c', 'FOO=1 env'] }],
+    [{ cmd: 'echo', args: ['a b', '>', "it's"] }, '>', { cmd: 'sh', args: ['-c', String.raw`echo 'a b' > 'it'\''s'`] }],
+    [{ argv: ['ls', '&&', 'pwd'] }, '&&', { argv: ['sh', '-c', 'ls && pwd'] }],
+    [{ argv: ['ls | wc'] }, '|', { argv: ['sh', '-c', 'ls | wc'] }],
+  ])('%j', (given, sign, fix) => {
+    expect(() => refuseShellLine(shape(given))).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(`\`${sign}\` has no effect`),
+        extra: expect.objectContaining({ fix }),
+      }),
+    );
+  });
+
+  test.each([{ cmd: 'ls -la' }, { cmd: 'sh', args: ['-c', 'a | b'] }, { argv: ['grep', '*.md', 'a|b'] }])(
+    '%j is not one',
+    (given) => expect(() => refuseShellLine(shape(given))).not.toThrow(),
+  );
 });
 
 test('environment of both shapes, the later layer first in rank', () => {

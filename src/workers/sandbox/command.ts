@@ -1,5 +1,5 @@
 /** The three ways to say what to run, as one argv. */
-import { splitWords, WordsError } from '#host';
+import { shellSignInArgs, shellSignInLine, splitWords, toShellLine, WordsError } from '#host';
 import { errors } from './errors.ts';
 
 export interface CommandShape {
@@ -24,6 +24,20 @@ export function toArgv(shape: CommandShape): string[] {
     throw errors.fail('S001', { problem: 'the command has a NUL character, which no program can be given' });
   }
   return argv;
+}
+
+/** A shell line runs as words, which no person or model means; `fix` runs it in a shell. For callers at a door. */
+export function refuseShellLine({ cmd, args, argv }: CommandShape): void {
+  const words = argv.length > 0 ? argv : [cmd, ...args];
+  const [first = '', ...others] = words;
+  const found = others.length === 0 ? shellSignInLine(first.trim()) : shellSignInArgs(first, others);
+  if (!found) return;
+
+  const line = ['-c', others.length === 0 ? first.trim() : toShellLine(words)];
+  throw errors.fail('S001', {
+    problem: `no shell runs this command, so \`${found.sign}\` has no effect; run "sh" with ["-c", LINE]`,
+    fix: argv.length > 0 ? { argv: ['sh', ...line] } : { cmd: 'sh', args: line },
+  });
 }
 
 /** Before anything is done with them: words that no program can be given cost nothing. */

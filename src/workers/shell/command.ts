@@ -26,7 +26,9 @@ export async function toCommand(
   { door }: Pick<CallScope, 'door'>,
 ): Promise<Command> {
   const argv = toArgv(request);
-  const objection = door && shellLineObjection(request, context.policy);
+  const objection =
+    door &&
+    shellLineObjection(request, { hasShell: context.policy.hasShell, isOnHost: request.target.kind === 'host' });
   if (objection !== undefined) throw refuse(objection);
 
   if (request.target.kind === 'sandbox') {

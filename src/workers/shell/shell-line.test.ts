@@ -7,8 +7,12 @@ import { shellLineObjection } from './shell-line.ts';
 
 const objectionTo = (
   command: string,
-  { args = null, hasShell = false }: { args?: string[] | null; hasShell?: boolean } = {},
-) => shellLineObjection({ command, args }, { hasShell });
+  {
+    args = null,
+    hasShell = false,
+    isOnHost = true,
+  }: { args?: string[] | null; hasShell?: boolean; isOnHost?: boolean } = {},
+) => shellLineObjection({ command, args }, { hasShell, isOnHost });
 
 test.each([
   ['echo hi > x.txt', '>', 'coder::create-file'],
@@ -58,6 +62,14 @@ test('where a shell is allowed, the call that works is given whole', () => {
   expect(objectionTo('echo hi > x', { hasShell: true })).toBe(
     'no shell runs this command, so `>` has no effect: call with {"command":"sh","args":["-c","echo hi > x"]}',
   );
+});
+
+test('a call into a sandbox is not told of fields that are for the host only', () => {
+  for (const line of ['cd src && ls', 'FOO=1 env']) {
+    expect(objectionTo(line, { isOnHost: false, hasShell: true })).toContain(
+      `call with ${JSON.stringify({ command: 'sh', args: ['-c', line] })}`,
+    );
+  }
 });
 
 test('a door refuses the line before anything runs, and the bus runs its words as the contract says', async () => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import { EnvShape, readEnv } from '../environment.ts';
-import { toArgv } from '../command.ts';
+import { refuseShellLine, toArgv } from '../command.ts';
 import { execute, replyFields } from '../execute.ts';
 import { parseSandboxId } from '../sandbox-id.ts';
 import { LONG_CALL_MS } from '../long-call.ts';
@@ -45,6 +45,7 @@ export const exec = sandbox.defineFunction({
   async handle(request, { config, sandboxes }, scope) {
     parseSandboxId(request.sandbox_id);
     const argv = toArgv(request);
+    if (scope.door) refuseShellLine(request);
     const env = readEnv(request.env);
     const { stdin, timeout_ms: timeoutMs, workdir } = request;
     return execute(sandboxes.find(request.sandbox_id), { argv, env, stdin, timeoutMs, workdir }, config, scope);

@@ -1,6 +1,7 @@
 /** "If detail.fix is non-null, your next call is `await fn(detail.fix)`. The error IS the recovery path." */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { throughDoor } from '#contract';
 import { IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
 import { errors, spell } from '../errors.ts';
 
@@ -42,5 +43,13 @@ describe.skipIf(why !== undefined)(`a fix is sent as it is${why === undefined ? 
     const failed = await cell.failure(`sandbox::${name}`, { ...(needsId && { sandbox_id }), ...fields });
     expect(failed).toMatchObject({ code, fix_note: null });
     expect(await cell.call(`sandbox::${name}`, failed.fix as Record<string, unknown>)).toMatchObject(reply);
+  });
+
+  test('S001 of a shell line, which only a door refuses', async () => {
+    const request = { sandbox_id, cmd: 'echo hi > /tmp/x && cat /tmp/x' };
+    expect(await cell.call('sandbox::exec', request)).toMatchObject({ stdout: 'hi > /tmp/x && cat /tmp/x\n' });
+    const failed = await cell.failure('sandbox::exec', request, { metadata: throughDoor('model') });
+    expect(failed).toMatchObject({ code: 'S001', message: expect.stringContaining('`>` has no effect') });
+    expect(await cell.call('sandbox::exec', failed.fix as object)).toMatchObject({ stdout: 'hi\n' });
   });
 });
