@@ -44,7 +44,7 @@ export { JailChanges } from './jail-changes.ts';
 export type { JailDir } from './jail-dir.ts';
 export type { JailEntry } from './jail-entry.ts';
 export type { JailFile } from './jail-file.ts';
-export { visitBelow } from './jail-list.ts';
+export { visitBelow, type ListedEntry } from './jail-list.ts';
 export { versionAside, versionOf } from './jail-version.ts';
 export { LineIndex, LineIndexes, readLines } from './line-index.ts';
 export { BLOCK_BYTES as LINE_BLOCK_BYTES, bytesAsSource, LineBlock, type ByteSource } from './line-index-block.ts';
@@ -57,7 +57,7 @@ export {
   type ReplacedText,
 } from './regex/index.ts';
 export { gitignoreOf, MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
-export { placeOfFile, SearchRoots, type SearchPlace } from './search-roots.ts';
+export { placeOfFile, rootOf, SearchRoots, type SearchPlace } from './search-roots.ts';
 export { ASSIGNMENT, shellSignInArgs, shellSignInLine, toShellLine, type ShellSign } from './shell-signs.ts';
 export { splitWords, WordsError } from './shell-words.ts';
 export { takeTurn } from './take-turn.ts';

@@ -34,6 +34,12 @@ export function placeOfFile(path: string): SearchPlace {
   return { directory: dirname(path), includeGlobs, excludeGlobs: [], dialect: 'segments', isRecursive: false };
 }
 
+/** The root of a jail that a path is in; of roots inside each other, the inner one. */
+export function rootOf(path: string, { roots }: Pick<Jail, 'roots'>): string {
+  const holding = roots.filter((root) => path === root || path.startsWith(prefixOf(root)));
+  return holding.toSorted((a, b) => b.length - a.length)[0]!;
+}
+
 export interface SearchRootsOptions {
   maxFileBytes: number;
   /** Longest a search may take. */
@@ -61,7 +67,7 @@ export class SearchRoots {
     query: SearchRequest['query'],
     scope: { readonly signal: AbortSignal },
   ): Promise<Pick<SearchAnswer, 'contentMatches' | 'isTruncated' | 'skipped' | 'filesTooLarge'>> {
-    const root = this.#rootOf(directory);
+    const root = rootOf(directory, this.#jail);
     const below = relative(root, directory);
     const request: SearchRequest = {
       path: below || '.',
@@ -86,12 +92,6 @@ export class SearchRoots {
   close(): void {
     for (const engine of this.#engines.values()) engine.close();
     this.#engines.clear();
-  }
-
-  /** Of directories inside each other, the inner one. */
-  #rootOf(path: string): string {
-    const holding = this.#jail.roots.filter((root) => path === root || path.startsWith(prefixOf(root)));
-    return holding.toSorted((a, b) => b.length - a.length)[0]!;
   }
 
   #engineFor(root: string): SearchEngine {

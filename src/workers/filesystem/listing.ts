@@ -1,9 +1,20 @@
 /** What listings tell of an entry, and which entries belong to them. */
 import type { Stats } from 'node:fs';
+import { relative } from 'node:path';
+
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { compileGlobs, toText, type ByteString, type JailDir } from '#host';
+import {
+  compileGlobs,
+  gitignoreOf,
+  rootOf,
+  toText,
+  type ByteString,
+  type Jail,
+  type JailDir,
+  type ListedEntry,
+} from '#host';
 
 /** Most entries of a list, whatever a request asks for. */
 const MAX_RESULTS = 100_000;
@@ -22,6 +33,11 @@ export const maxResultsField = (usual: number) =>
   z.int().min(1).max(MAX_RESULTS).default(usual).describe('Where the list ends.');
 
 export const truncatedField = z.boolean().describe('True when there is more than the list may hold.');
+
+export const gitignoreField = z
+  .boolean()
+  .optional()
+  .describe('Whether to leave out .git and what .gitignore files name; no when left out.');
 
 /** Undefined when it is gone by now. */
 export function entryOf(dir: JailDir, name: ByteString): z.input<typeof Entry> | undefined {
@@ -51,4 +67,12 @@ export function matcherOf(glob: string, top: JailDir): (dir: JailDir, name: Byte
 
   const skipped = top.relativePath === '' ? 0 : top.relativePath.length + 1;
   return (dir, name) => matches(dir.pathOf(name).slice(skipped));
+}
+
+/** Whether an entry below a directory is left out: .git, or named by a .gitignore file of its allowed path. */
+export function leftOutBelow(top: JailDir, jail: Jail): (dir: JailDir, entry: ListedEntry) => boolean {
+  const root = rootOf(`/${top.relativePath}`, jail);
+  const isLeftOut = gitignoreOf({ roots: [root], mode: jail.mode });
+  return (dir, { name, kind }) =>
+    isLeftOut(relative(root, `/${dir.relativePath}`), { name, isDir: kind === 'directory' });
 }

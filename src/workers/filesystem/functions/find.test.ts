@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import { filesystemCases, tempDir, type TempDir } from '#testing';
+import { filesystemCases, run, tempDir, type TempDir } from '#testing';
 import { openFilesystem } from '../worker.ts';
 import { find } from './find.ts';
 
@@ -60,6 +60,38 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(await finding(dir, '*', { path: 'a/b/c.ts' })).toBe(`${dir.path('ws/a/b/c.ts')} is not a directory`);
     expect(await finding(dir, '')).toBe('`pattern` must be at least 1 (got a string)');
   });
+
+  test('with respect_gitignore .git and what .gitignore files of the allowed path name are not found', async () => {
+    await using dir = await tempDir({
+      '.gitignore': '*.ts',
+      'ws/.gitignore': 'build/\n*.log',
+      'ws/.git/x.ts': '',
+      'ws/build/x.ts': '',
+      'ws/src/.gitignore': '!keep.log\n/x.ts',
+      'ws/src/a.log': '',
+      'ws/src/keep.log': '',
+      'ws/src/x.ts': '',
+      'ws/src/in/x.ts': '',
+    });
+    const all = ['.git/x.ts', 'build/x.ts', 'src/in/x.ts', 'src/x.ts'];
+    expect(await finding(dir, '*.ts')).toEqual(all);
+    expect(await finding(dir, '*.ts', { respect_gitignore: true })).toEqual(['src/in/x.ts']);
+    expect(await finding(dir, '*.{ts,log}', { respect_gitignore: true, path: 'src' })).toEqual([
+      'src/in/x.ts',
+      'src/keep.log',
+    ]);
+    expect(await finding(dir, '*.ts', { respect_gitignore: true, path: 'build' })).toEqual(['build/x.ts']);
+  });
+});
+
+test('a model does not find what is ignored unless it asks', async () => {
+  await using dir = await tempDir({ '.gitignore': 'build/', '.git/x.ts': '', 'build/x.ts': '', 'src/x.ts': '' });
+  const forModel = async (more = {}) => {
+    const { data } = await run(find, { pattern: '*.ts', ...more }, { paths: [dir.root] }, { door: 'model' });
+    return data!.matches.map((path) => path.slice(dir.root.length + 1));
+  };
+  expect(await forModel()).toEqual(['src/x.ts']);
+  expect(await forModel({ respect_gitignore: false })).toEqual(['.git/x.ts', 'build/x.ts', 'src/x.ts']);
 });
 
 test.skipIf(process.getuid?.() === 0)('what cannot be read is passed over', async () => {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { wire } from '#contract';
 import { visitBelow } from '#host';
 import { defineAction } from '../action.ts';
-import { matcherOf, maxResultsField, truncatedField } from '../listing.ts';
+import { gitignoreField, leftOutBelow, matcherOf, maxResultsField, truncatedField } from '../listing.ts';
 
 const KIND_OF_TYPE = { file: 'file', dir: 'directory' } as const;
 
@@ -21,7 +21,9 @@ export const find = defineAction({
     path: z.string().default('.').describe('The directory to search: absolute, or from the first allowed path.'),
     type: z.enum(['file', 'dir']).nullish().describe('Only files, or only directories.'),
     max_results: maxResultsField(100),
+    respect_gitignore: gitignoreField,
   }),
+  modelDefaults: { respect_gitignore: true },
   data: z.object({
     matches: z.array(z.string()).describe('Absolute paths, what is in a directory right after it.'),
     count: wire.uint64().describe('Paths in the list.'),
@@ -30,13 +32,16 @@ export const find = defineAction({
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{ pattern: '*.md' }, { pattern: 'src/**/*.ts', type: 'file', max_results: 20 }],
 
-  async handle({ pattern, path, type, max_results }, { jail }, scope) {
+  async handle({ pattern, path, type, max_results, respect_gitignore }, { jail }, scope) {
     using top = jail.openDir(path);
     const isMatch = matcherOf(pattern, top);
+    const isLeftOut = respect_gitignore ? leftOutBelow(top, jail) : () => false;
     const wanted = type == null ? undefined : KIND_OF_TYPE[type];
     const matches: string[] = [];
     let truncated = false;
-    await visitBelow(top, scope, (dir, { name, kind }) => {
+    await visitBelow(top, scope, (dir, entry) => {
+      if (isLeftOut(dir, entry)) return 'pass';
+      const { name, kind } = entry;
       if ((wanted && kind !== wanted) || !isMatch(dir, name)) return 'go-on';
       truncated = matches.length === max_results;
       if (!truncated) matches.push(`/${dir.pathOf(name)}`);

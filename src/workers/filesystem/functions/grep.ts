@@ -10,7 +10,7 @@ import { wire } from '#contract';
 import { HostError, MAX_PATTERN_BYTES, placeOfFile, type Jail, type SearchPlace } from '#host';
 import { defineAction } from '../action.ts';
 import { errors } from '../errors.ts';
-import { maxResultsField, truncatedField } from '../listing.ts';
+import { gitignoreField, maxResultsField, truncatedField } from '../listing.ts';
 
 const MAX_LINE_BYTES = 4096;
 
@@ -41,10 +41,7 @@ export const grep = defineAction({
     recursive: z.boolean().default(true).describe('Whether to search the directories below as well.'),
     max_results: maxResultsField(100),
     case_sensitive: z.boolean().default(true),
-    respect_gitignore: z
-      .boolean()
-      .optional()
-      .describe('Whether to leave out .git and what .gitignore files name; no when left out.'),
+    respect_gitignore: gitignoreField,
   }),
   modelDefaults: { respect_gitignore: true },
   data: z.object({

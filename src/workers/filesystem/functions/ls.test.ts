@@ -14,6 +14,20 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const call = filesystemCases(openFilesystem, mode);
   const listing = (dir: TempDir, payload: object = {}, config = {}) => call(ls, dir, payload, config);
 
+  test('with respect_gitignore a list of everything below leaves out .git and ignored files; one directory is whole', async () => {
+    await using dir = await tempDir({
+      'ws/.gitignore': 'build/\n*.log',
+      'ws/.git/head': '',
+      'ws/build/x': '',
+      'ws/src/a.log': '',
+      'ws/src/b': '',
+    });
+    const request = { include_hidden: true, respect_gitignore: true };
+    expect(pathsIn(await listing(dir, { ...request, recursive: true }), dir)).toEqual(['.gitignore', 'src', 'src/b']);
+    expect(pathsIn(await listing(dir, request), dir)).toEqual(['.git', '.gitignore', 'build', 'src']);
+    expect(ls.modelDefaults).toEqual({ respect_gitignore: true });
+  });
+
   test('D19 entries come with path, type, size and time, dotfiles only when asked for', async () => {
     await using dir = await tempDir({
       'ws/a.py': 'x'.repeat(7),

@@ -8,9 +8,19 @@ import { z } from 'zod';
 import { wire, type CallScope } from '#contract';
 import { firstNames, Turns, visitBelow, type JailDir } from '#host';
 import { defineAction } from '../action.ts';
-import { Entry, entryOf, isHidden, matcherOf, maxResultsField, truncatedField } from '../listing.ts';
+import {
+  Entry,
+  entryOf,
+  gitignoreField,
+  isHidden,
+  leftOutBelow,
+  matcherOf,
+  maxResultsField,
+  truncatedField,
+} from '../listing.ts';
 
 type Entries = z.input<typeof Entry>[];
+type LeftOut = ReturnType<typeof leftOutBelow>;
 
 const TURN_MS = 5;
 
@@ -26,6 +36,9 @@ const Request = z.object({
     .default(false)
     .describe('Whether to list names that begin with a dot, and what is below.'),
   max_results: maxResultsField(1000),
+  respect_gitignore: gitignoreField.describe(
+    'With recursive, whether to leave out .git and what .gitignore files name; no when left out.',
+  ),
 });
 
 export const ls = defineAction({
@@ -37,6 +50,7 @@ export const ls = defineAction({
   effect: 'read',
   policy: { permissions: ['fs.list'], risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: Request,
+  modelDefaults: { respect_gitignore: true },
   data: z.object({
     path: z.string().describe('Where the directory is, links resolved.'),
     entries: z.array(Entry),
@@ -48,8 +62,10 @@ export const ls = defineAction({
 
   async handle(request, { jail }, scope) {
     using dir = jail.openDir(request.path);
-    const list = request.recursive ? listBelow : listDirectory;
-    const { entries, truncated } = await list(dir, request, scope);
+    const isLeftOut = request.respect_gitignore ? leftOutBelow(dir, jail) : () => false;
+    const { entries, truncated } = request.recursive
+      ? await listBelow(dir, { ...request, isLeftOut }, scope)
+      : await listDirectory(dir, request, scope);
     return { path: `/${dir.relativePath}`, entries, count: entries.length, truncated };
   },
 });
@@ -76,21 +92,22 @@ async function listDirectory(
 
 async function listBelow(
   top: JailDir,
-  { pattern, include_hidden, max_results }: z.output<typeof Request>,
+  { pattern, include_hidden, max_results, isLeftOut }: z.output<typeof Request> & { isLeftOut: LeftOut },
   scope: CallScope,
 ): Promise<{ entries: Entries; truncated: boolean }> {
   const matches = pattern == null ? () => true : matcherOf(pattern, top);
   const entries: Entries = [];
   let truncated = false;
-  await visitBelow(top, scope, (dir, { name }) => {
-    if (!include_hidden && isHidden(name)) return 'pass';
+  await visitBelow(top, scope, (dir, entry) => {
+    const { name } = entry;
+    if ((!include_hidden && isHidden(name)) || isLeftOut(dir, entry)) return 'pass';
     if (!matches(dir, name)) return 'go-on';
     if (entries.length === max_results) {
       truncated = true;
       return 'stop';
     }
-    const entry = entryOf(dir, name);
-    if (entry) entries.push(entry);
+    const shown = entryOf(dir, name);
+    if (shown) entries.push(shown);
     return 'go-on';
   });
   return { entries, truncated };
