@@ -125,9 +125,9 @@ export const errors = defineErrors({
     meaning: 'Nothing is at the path.',
     http: 404,
     type: 'filesystem',
-    message: (d: { path: string; parent?: string }) =>
+    message: (d: { path: string; parent?: string; meant?: string }) =>
       d.parent === undefined
-        ? `file not found: path not found: ${d.path}`
+        ? `file not found: path not found: ${d.path}${d.meant === undefined ? '' : `; did you mean ${d.meant}?`}`
         : `parent directory not found: parent not found: ${d.parent}`,
     fix: (d) => (d.parent === undefined ? undefined : { parents: true }),
     note: 'Paths are absolute inside the sandbox; sandbox::fs::ls of a directory above shows what is there.',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import type { FileContext, FileOperation } from '#file-functions';
+import { withNearestPath } from './nearest-path.ts';
 import { parseSandboxId } from './sandbox-id.ts';
 import { sandbox, type SandboxContext } from './worker.ts';
 
@@ -27,7 +28,9 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
 
     handle(given, context, scope) {
       const { sandbox_id, ...fields } = given as z.output<z.ZodObject<Shape>> & { sandbox_id: string };
-      return operation.handle(fields as z.output<z.ZodObject<Shape>>, filesOf(sandbox_id, context), scope);
+      const files = filesOf(sandbox_id, context);
+      const work = operation.handle(fields as z.output<z.ZodObject<Shape>>, files, scope);
+      return withNearestPath(work, files.files, scope);
     },
   });
 }

@@ -6,6 +6,7 @@
  */
 import type { z } from 'zod';
 
+import { throughDoor } from '#contract';
 import type { FileCode, FileOperation } from '#file-functions';
 import type { ShellCode } from './errors.ts';
 import { forwardToSandbox, readReply, requireSandboxes, Target } from './target.ts';
@@ -43,8 +44,11 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
       requireSandboxes(isSandboxEnabled);
       const { sandbox_id } = place;
       const functionId = id.replace('shell::', 'sandbox::');
-      const call = { functionId, payload: { ...fields, sandbox_id }, keeps: [...FILE_CODES, ...SANDBOX_CODES] };
-      const reply = await forwardToSandbox(scope.bus, call, { timeoutMs: deadlineMs, signal: scope.signal });
+      const { respect_gitignore: _hostOnly, ...sent } = fields as Record<string, unknown>;
+      const call = { functionId, payload: { ...sent, sandbox_id }, keeps: [...FILE_CODES, ...SANDBOX_CODES] };
+      const { door, signal } = scope;
+      const metadata = door && throughDoor(door);
+      const reply = await forwardToSandbox(scope.bus, call, { timeoutMs: deadlineMs, signal, metadata });
       return readReply(operation.response, reply) as z.input<Response>;
     },
   });

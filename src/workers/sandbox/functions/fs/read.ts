@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { read as operation } from '#file-functions';
 import { StreamChannelRef } from '../../channel-ref.ts';
 import { filesOf, sandboxIdField } from '../../file-function.ts';
+import { withNearestPath } from '../../nearest-path.ts';
 import { peekText } from '../../peek-text.ts';
 import { sandbox } from '../../worker.ts';
 
@@ -32,7 +33,7 @@ export const read = sandbox.defineFunction({
   async handle({ sandbox_id, path }, context, scope) {
     const { files, ...limits } = filesOf(sandbox_id, context);
     let body: string | undefined;
-    const reading: typeof files = {
+    const peeking: typeof files = {
       ...files,
       async read(...asked) {
         const peeked = await peekText(await files.read(...asked), INLINE_BYTES);
@@ -40,7 +41,8 @@ export const read = sandbox.defineFunction({
         return peeked.file;
       },
     };
-    const reply = await operation.handle({ path }, { ...limits, files: reading }, scope);
+    const reading = operation.handle({ path }, { ...limits, files: peeking }, scope);
+    const reply = await withNearestPath(reading, files, scope);
     const content = { direction: 'read' as const, ...reply.content };
     return { ...reply, content, ...(body !== undefined && { body }) };
   },
