@@ -71,6 +71,6 @@ async function callFunction(bus: Bus, entry: CatalogueEntry, input: unknown, sig
     if (isFailedResult(result, entry)) throw new Error(renderText(result));
     return result;
   } catch (error) {
-    throw error instanceof CallError ? new Error(failureText(error), { cause: error }) : error;
+    throw error instanceof CallError ? new Error(failureText(error, input), { cause: error }) : error;
   }
 }

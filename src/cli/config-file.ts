@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-import { ConfigError, didYouMean, parseConfig, type AnyWorker } from '#contract';
+import { ConfigError, didYouMean, isMap, parseConfig, type AnyWorker } from '#contract';
 import { resolvePaths } from './path-templates.ts';
 
 export interface WorkerEntry {
@@ -114,10 +114,6 @@ function withDefaults(block: unknown, defaults: unknown): unknown {
     key in block ? withDefaults(block[key], value) : value,
   ]);
   return { ...block, ...Object.fromEntries(missing) };
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function parseYaml(text: string): unknown {

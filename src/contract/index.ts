@@ -19,6 +19,7 @@ export { RISKS, type Effect, type FunctionDef, type Policy, type Risk } from './
 export { defineWorker, type AnyWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
 export { throughDoor, type Door } from './door.ts';
 export { imageTypeOf, MAX_IMAGE_BYTES } from './image-type.ts';
+export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { didYouMean, nearestName } from './nearest.ts';

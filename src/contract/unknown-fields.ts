@@ -5,6 +5,7 @@
  * Names that begin with `_` always pass: iii's own engine adds `_caller_worker_id`.
  */
 import { meantField } from './field-habits.ts';
+import { isMap } from './is-map.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 interface Unknown {
@@ -84,8 +85,4 @@ function hasSameTag({ properties }: JsonSchema, value: unknown): boolean {
   return Object.entries(properties as Record<string, JsonSchema>).some(
     ([name, { enum: values }]) => Array.isArray(values) && values.length === 1 && value[name] === values[0],
   );
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

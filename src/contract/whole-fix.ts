@@ -4,13 +4,13 @@
  * A request that cannot be repeated, because it is long or its channel is used up, gets a `fix_note` that says what to change.
  */
 import { ChannelRefSchema } from '#protocol';
+import { isMap } from './is-map.ts';
 
 /** A longer request is not sent back for the sake of its few changes. */
 const MAX_FIX_CHARS = 16_384;
 
 export function wholeFix(changes: object, request: unknown): { fix: object | undefined; fix_note?: string } {
-  const isMap = typeof request === 'object' && request !== null && !Array.isArray(request);
-  const fix = isMap ? { ...request, ...changes } : changes;
+  const fix = isMap(request) ? { ...request, ...changes } : changes;
   const isUsedUp = Object.values(fix).some((value) => ChannelRefSchema.safeParse(value).success);
   if (!isUsedUp && JSON.stringify(fix).length <= MAX_FIX_CHARS) return { fix };
 

@@ -1,28 +1,48 @@
 /** A failure as text for a model: the code and why, what helps to understand it, and the next step last. */
-import type { CallError } from '#contract';
+import { isMap, type CallError } from '#contract';
 import { renderText } from './text.ts';
 
 /** Fields for programs: a model has the code, and no use for an address of documentation. */
 const FOR_PROGRAMS = new Set(['docs_url', 'type', 'retryable']);
 
-export function failureText({ code, message, extra }: Pick<CallError, 'code' | 'message' | 'extra'>): string {
+/** A field of a request that is longer than this is not repeated to the one who sent it. */
+const MOST_REPEATED_CHARS = 300;
+
+type Told = Pick<CallError, 'code' | 'message' | 'extra'>;
+
+/** `request` is what the model sent, when it is known. */
+export function failureText({ code, message, extra }: Told, request?: unknown): string {
   const { fix, fix_note, retryable, ...rest } = extra;
   const more = Object.fromEntries(Object.entries(rest).filter(([key]) => !FOR_PROGRAMS.has(key)));
   const lines = [
     `${code}: ${message}`,
     Object.keys(more).length > 0 && renderText(more),
     retryable === true && 'The same call may succeed later.',
-    fix !== undefined && fix !== null && `fix, the next request, ready to send: ${JSON.stringify(fix)}`,
+    fix !== undefined && fix !== null && fixText(fix, request),
     typeof fix_note === 'string' && fix_note,
   ];
   return lines.filter((line) => line !== false && line !== '').join('\n');
 }
 
+function fixText(fix: unknown, request: unknown): string {
+  const fields = isMap(fix) && isMap(request) ? Object.entries(fix) : [];
+  const repeated = fields.filter(([key, value]) => isRepeated(value, (request as Record<string, unknown>)[key]));
+  if (repeated.length === 0) return `fix, the next request, ready to send: ${JSON.stringify(fix)}`;
+
+  const shown = Object.fromEntries(fields.filter((field) => !repeated.includes(field)));
+  return `fix, the next request: ${JSON.stringify(shown)}, with ${repeated.map(([key]) => key).join(', ')} as sent before`;
+}
+
+function isRepeated(value: unknown, sent: unknown): boolean {
+  const text = JSON.stringify(value);
+  return text.length > MOST_REPEATED_CHARS && text === JSON.stringify(sent);
+}
+
 /** A failure that came as a result: `{success: false, error, metadata: {code, …}}`. */
-export function failedResultText(value: Record<string, unknown>): string {
+export function failedResultText(value: Record<string, unknown>, request?: unknown): string {
   const { code, ...extra } = isMap(value.metadata) ? value.metadata : {};
   const message = typeof value.error === 'string' ? value.error : 'the call failed';
-  return failureText({ code: typeof code === 'string' ? code : 'failed', message, extra });
+  return failureText({ code: typeof code === 'string' ? code : 'failed', message, extra }, request);
 }
 
 export interface ItemFailures {
@@ -61,8 +81,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -20,7 +20,7 @@ test('a failure is text alone: code, message, what helps, and the next step last
     docs_url: '/docs/errors#s217',
   };
   const error = new CallError('shell::fs::rm', { code: 'invocation_failed', message: JSON.stringify(failure) });
-  expect(toToolFailure(error, kept)).toEqual({
+  expect(toToolFailure(error, { kept })).toEqual({
     isError: true,
     content: text(
       'S217: not empty',
@@ -29,6 +29,19 @@ test('a failure is text alone: code, message, what helps, and the next step last
       'Or empty it.',
     ),
   });
+});
+
+test('a fix does not repeat the long fields that the model sent, unless they changed', () => {
+  const content = 'x'.repeat(10_000);
+  const fix = { path: '/a/b', content, note: 'y'.repeat(300), parents: true };
+  const failure = JSON.stringify({ code: 'S211', message: 'no parent', fix });
+  const error = new CallError('sandbox::fs::write', { code: 'invocation_failed', message: failure });
+  const { parents: _, ...request } = fix;
+  expect(toToolFailure(error, { kept, request }).content).toEqual(
+    text('S211: no parent', 'fix, the next request: {"path":"/a/b","parents":true}, with content, note as sent before'),
+  );
+  const changed = toToolFailure(error, { kept, request: { ...request, content: 'z' } }).content;
+  expect(JSON.stringify(changed)).toContain(content);
 });
 
 test('a failure in a result is told like any other, with what it found', () => {
@@ -139,7 +152,7 @@ test('no message comes near the ten megabytes at which clients stop', () => {
     expect(result.isError ?? false).toBe(isStructured);
   }
   const failure = new CallError('x', { code: 'X', message: 'a'.repeat(12_000_000) });
-  expect(JSON.stringify(toToolFailure(failure, kept)).length).toBeLessThan(100_000);
+  expect(JSON.stringify(toToolFailure(failure, { kept })).length).toBeLessThan(100_000);
 });
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');

@@ -6,7 +6,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-import { asText, imageTypeOf, MAX_IMAGE_BYTES, type CallError, type TakenContent } from '#contract';
+import { asText, imageTypeOf, isMap, MAX_IMAGE_BYTES, type CallError, type TakenContent } from '#contract';
 import { failedResultText, failureText, itemFailures } from './failure-text.ts';
 import type { KeptResults } from './kept-results.ts';
 import { boundedText, renderText } from './text.ts';
@@ -21,11 +21,13 @@ export interface ResultOptions {
   /** The list whose items fail each by itself, where the function has one. */
   itemList?: string;
   isStructured: boolean;
+  /** What the model sent, of which a failure repeats nothing long. */
+  request?: unknown;
 }
 
 export function toToolResult(value: unknown, options: ResultOptions): CallToolResult {
-  const { kept, isFailure, itemList, isStructured } = options;
-  if (isFailure && isMap(value)) return failed(failedResultText(value), kept);
+  const { kept, isFailure, itemList, isStructured, request } = options;
+  if (isFailure && isMap(value)) return failed(failedResultText(value, request), kept);
 
   const items = itemList === undefined ? undefined : itemFailures(value, itemList);
   if (items?.areAll) return failed(items.text, kept);
@@ -38,8 +40,11 @@ export function toToolResult(value: unknown, options: ResultOptions): CallToolRe
   return isStructured && isMap(value) ? structured(value, text, kept) : { content: toContent(text, kept) };
 }
 
-export function toToolFailure(error: CallError, kept: KeptResults): CallToolResult {
-  return failed(failureText(error), kept);
+export function toToolFailure(
+  error: CallError,
+  { kept, request }: Pick<ResultOptions, 'kept' | 'request'>,
+): CallToolResult {
+  return failed(failureText(error, request), kept);
 }
 
 /** A file that came through a channel: its text, the image it is, or what it is. */
@@ -98,8 +103,4 @@ function toContent(text: string, kept: KeptResults): CallToolResult['content'] {
     { type: 'text', text: `${shown}; ask for less, or read on at ${uri}?from=${cutAtByte}` },
     { type: 'resource_link', uri, name: 'whole result', mimeType: 'text/plain', size: Buffer.byteLength(text) },
   ];
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

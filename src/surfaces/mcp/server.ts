@@ -53,13 +53,14 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
 
       const { signal } = context.mcpReq;
       const options = { signal, namespace: offer.namespace, timeoutMs: CALL_MS, metadata: throughDoor('model') };
-      const calling = bus.call(found.id, params.arguments ?? {}, options);
+      const request = params.arguments ?? {};
+      const calling = bus.call(found.id, request, options);
       try {
-        return await toResult(await tellingProgress(calling, context), found.id);
+        return await toResult(await tellingProgress(calling, context), { functionId: found.id, request });
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (error.code === 'function_not_found') await checkStillThere(params.name, found.id);
-        return toToolFailure(error, kept);
+        return toToolFailure(error, { kept, request });
       }
     });
     server.setRequestHandler('resources/list', () => ({ resources: [] }));
@@ -82,7 +83,10 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
     return server;
   };
 
-  async function toResult(value: unknown, functionId: string): Promise<CallToolResult> {
+  async function toResult(
+    value: unknown,
+    { functionId, request }: { functionId: string; request: unknown },
+  ): Promise<CallToolResult> {
     const isStructured = profile?.isStructured === true;
     const file = isStructured ? undefined : await takeContent(bus, value, { functionId, maxBytes: MAX_FILE_BYTES });
     if (file) return toFileResult(file, kept);
@@ -90,7 +94,7 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
     // Only its entry says what a `success: false` in the value means.
     const entry = saysFailed(value) || hasFailedItems(value) ? await offer.entryOf(functionId) : undefined;
     const isFailure = entry?.fails_in_result === true && saysFailed(value);
-    return toToolResult(value, { kept, isFailure, itemList: entry?.fails_in_items, isStructured });
+    return toToolResult(value, { kept, isFailure, itemList: entry?.fails_in_items, isStructured, request });
   }
 
   /** A function that has left is no tool any more; one that did not find another still is. */

@@ -3,6 +3,8 @@
  *
  * JSON would escape every line break of a file and repeat every field name in every row; here a file reads like a file.
  */
+import { isMap } from '#contract';
+
 export function renderText(value: unknown): string {
   if (!isMap(value)) return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 
@@ -73,8 +75,4 @@ function isNested(field: unknown): boolean {
 
 function onOneLine(field: unknown): string {
   return typeof field === 'string' ? field : JSON.stringify(field);
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@
  */
 import type { Tool } from '@modelcontextprotocol/server';
 
-import type { JsonSchema } from '#contract';
+import { isMap, type JsonSchema } from '#contract';
 
 type Side = 'input' | 'output';
 
@@ -73,8 +73,4 @@ function withOneType(schema: JsonSchema): JsonSchema {
 
 function isNull(schema: unknown): boolean {
   return isMap(schema) && schema.type === 'null';
-}
-
-function isMap(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@
  *
  * A worker in another language sends any JSON as its schema, so nothing here trusts the shape of it.
  */
-import type { JsonSchema } from '#contract';
+import { isMap, type JsonSchema } from '#contract';
 
 export interface SchemaField {
   name: string;
@@ -88,5 +88,5 @@ function definitionsOf(schema: JsonSchema | undefined): JsonSchema {
 
 /** A schema as an object; `true` and whatever is none says nothing. */
 function schemaOf(value: unknown): JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonSchema) : {};
+  return isMap(value) ? value : {};
 }
