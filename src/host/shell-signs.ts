@@ -34,8 +34,10 @@ export function shellSignInArgs(program: string, args: readonly string[]): Shell
   return { sign, kind: sign === '&&' || sign === '||' ? 'sequence' : 'redirect' };
 }
 
-/** Words as the line that was meant: operators bare, everything else as one word each. */
-export function toShellLine(words: readonly string[]): string {
+/** What `sh` is to run: one word is a line already; of several, operators stay bare and the others stay one word each. */
+export function toShellLine(words: readonly [string, ...string[]]): string {
+  // Not every `sh` has `source`.
+  if (words.length === 1) return words[0].trim().replace(/^source(?=\s)/, '.');
   const isBare = (word: string) => OPERATOR_ARGS.has(word) || NEEDS_NO_QUOTES.test(word);
   return words.map((word) => (isBare(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
 }

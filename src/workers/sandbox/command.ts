@@ -28,12 +28,11 @@ export function toArgv(shape: CommandShape): string[] {
 
 /** A shell line runs as words, which no person or model means; `fix` runs it in a shell. For callers at a door. */
 export function refuseShellLine({ cmd, args, argv }: CommandShape): void {
-  const words = argv.length > 0 ? argv : [cmd, ...args];
-  const [first = '', ...others] = words;
+  const [first = '', ...others] = argv.length > 0 ? argv : [cmd, ...args];
   const found = others.length === 0 ? shellSignInLine(first.trim()) : shellSignInArgs(first, others);
   if (!found) return;
 
-  const line = ['-c', others.length === 0 ? first.trim() : toShellLine(words)];
+  const line = ['-c', toShellLine([first, ...others])];
   throw errors.fail('S001', {
     problem: `no shell runs this command, so \`${found.sign}\` has no effect; run "sh" with ["-c", LINE]`,
     fix: argv.length > 0 ? { argv: ['sh', ...line] } : { cmd: 'sh', args: line },

@@ -50,7 +50,8 @@ function objectionTo(name: string, value: string, allowed: ReadonlySet<string>):
   return value.includes('\0') ? `the value of ${name} holds a NUL character` : undefined;
 }
 
-function isSettable(name: string): boolean {
+/** Whether a call may set the variable where allowed_env lists it. */
+export function isSettable(name: string): boolean {
   return !NEVER_SET.has(name) && mayPass(name);
 }
 

@@ -3,10 +3,10 @@ import type { CallScope } from '#contract';
 import type { ChildSpec } from '#host';
 import { toArgv, type Argv } from './argv.ts';
 import { callCwd } from './child-cwd.ts';
-import { withCallVariables } from './child-env.ts';
+import { isSettable, withCallVariables } from './child-env.ts';
 import { errors, refuse } from './errors.ts';
 import type { ExecRequest } from './exec-request.ts';
-import { shellLineObjection } from './shell-line.ts';
+import { shellLineObjection, type ShellWays } from './shell-line.ts';
 import { requireSandboxes } from './target.ts';
 import type { ShellContext } from './worker.ts';
 
@@ -26,9 +26,7 @@ export async function toCommand(
   { door }: Pick<CallScope, 'door'>,
 ): Promise<Command> {
   const argv = toArgv(request);
-  const objection =
-    door &&
-    shellLineObjection(request, { hasShell: context.policy.hasShell, isOnHost: request.target.kind === 'host' });
+  const objection = door && shellLineObjection(request, shellWays(request, context));
   if (objection !== undefined) throw refuse(objection);
 
   if (request.target.kind === 'sandbox') {
@@ -51,6 +49,11 @@ export async function toCommand(
     ...(request.stdin == null ? {} : { stdin: Buffer.from(request.stdin) }),
   };
   return { kind: 'host', argv, spec };
+}
+
+function shellWays({ target }: ExecRequest, { policy, allowedEnv }: ShellContext): ShellWays {
+  const maySet = (name: string) => allowedEnv.has(name) && isSettable(name);
+  return { hasShell: policy.hasShell, maySet: target.kind === 'host' ? maySet : undefined };
 }
 
 /** How long a command in the foreground may run. */

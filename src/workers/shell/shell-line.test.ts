@@ -3,16 +3,16 @@ import { expect, test } from 'vitest';
 
 import { run, tempDir } from '#testing';
 import { exec } from './functions/exec.ts';
-import { shellLineObjection } from './shell-line.ts';
+import { shellLineObjection, type ShellWays } from './shell-line.ts';
 
 const objectionTo = (
   command: string,
   {
     args = null,
     hasShell = false,
-    isOnHost = true,
-  }: { args?: string[] | null; hasShell?: boolean; isOnHost?: boolean } = {},
-) => shellLineObjection({ command, args }, { hasShell, isOnHost });
+    maySet = (name) => name === 'FOO',
+  }: { args?: string[] | null } & Partial<ShellWays> = {},
+) => shellLineObjection({ command, args }, { hasShell, maySet });
 
 test.each([
   ['echo hi > x.txt', '>', 'coder::create-file'],
@@ -64,11 +64,13 @@ test('where a shell is allowed, the call that works is given whole', () => {
   );
 });
 
-test('a call into a sandbox is not told of fields that are for the host only', () => {
+test('fields that would be refused are not told: variables beyond allowed_env, and both in a sandbox', () => {
+  const inShell = (line: string) => `call with ${JSON.stringify({ command: 'sh', args: ['-c', line] })}`;
+  expect(objectionTo('BAR=1 env', { hasShell: true })).toContain(inShell('BAR=1 env'));
+  expect(objectionTo('BAR=1 env')).toContain('allowed_env');
   for (const line of ['cd src && ls', 'FOO=1 env']) {
-    expect(objectionTo(line, { isOnHost: false, hasShell: true })).toContain(
-      `call with ${JSON.stringify({ command: 'sh', args: ['-c', line] })}`,
-    );
+    const objection = shellLineObjection({ command: line, args: null }, { hasShell: true });
+    expect(objection).toContain(inShell(line));
   }
 });
 

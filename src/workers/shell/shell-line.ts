@@ -20,15 +20,15 @@ const ADVICE: Record<ShellSign['kind'], string> = {
   background: 'start it with shell::exec_bg',
   glob: 'list the names with coder::list-folder and pass them in `args`; put it in quotes when the program reads it',
   expansion: 'write the value itself; put it in quotes when the program reads it',
-  assignment: 'set the variable by `env`',
-  builtin: 'name the directory by `cwd` and variables by `env`',
+  assignment: 'set by `env` what allowed_env of the operator lists',
+  builtin: 'name the directory by `cwd`, the program by its path, and variables by `env`',
 };
 
 export interface ShellWays {
   /** Whether the policy allows `sh`. */
   hasShell: boolean;
-  /** Whether the call may name a directory and variables. */
-  isOnHost: boolean;
+  /** Whether a call may set the variable; left out where it may name neither variables nor a directory. */
+  maySet?: (name: string) => boolean;
 }
 
 /** Why a command is a shell line and what to call instead; undefined for one that is not. */
@@ -36,7 +36,7 @@ export function shellLineObjection({ command, args }: Line, ways: ShellWays): st
   const found = args === null ? shellSignInLine(command.trim()) : shellSignInArgs(command, args);
   if (!found) return undefined;
 
-  const call = callInstead(args === null ? command.trim() : toShellLine([command, ...args]), ways);
+  const call = callInstead(toShellLine([command, ...(args ?? [])]), ways);
   const next = call === undefined ? ADVICE[found.kind] : `call with ${JSON.stringify(call)}`;
   const elsewhere = ways.hasShell
     ? ''
@@ -44,13 +44,13 @@ export function shellLineObjection({ command, args }: Line, ways: ShellWays): st
   return `no shell runs this command, so \`${found.sign}\` has no effect: ${next}${elsewhere}`;
 }
 
-function callInstead(line: string, { hasShell, isOnHost }: ShellWays): Record<string, unknown> | undefined {
+function callInstead(line: string, { hasShell, maySet }: ShellWays): Record<string, unknown> | undefined {
   const withShell = hasShell ? { command: 'sh', args: ['-c', line] } : undefined;
-  if (!isOnHost) return withShell;
+  if (!maySet) return withShell;
 
   const [, directory, rest = ''] = CHANGE_DIRECTORY.exec(line) ?? [];
   if (directory !== undefined && !shellSignInLine(rest)) return { command: rest, cwd: directory };
   const [, name = '', value, command = ''] = ASSIGNMENT.exec(line) ?? [];
-  const isPlain = value !== undefined && !/["'$`]/.test(value) && !shellSignInLine(command);
+  const isPlain = value !== undefined && !/["'$`]/.test(value) && !shellSignInLine(command) && maySet(name);
   return isPlain ? { command, env: { [name]: value } } : withShell;
 }
