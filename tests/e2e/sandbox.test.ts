@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { connect } from '#client';
-import { silentLog } from '#contract';
+import { silentLog, throughDoor } from '#contract';
 import { CliProcess, runCli, startCli } from '../../src/testing/cli.ts';
 import { IMAGE_PATIENCE_MS, sandboxConfig, TEST_BACKEND, whyNoSandbox } from '../../src/testing/sandbox-cases.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
@@ -84,6 +84,14 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
       'echo early; sleep 60',
     );
     expect(late).toMatchObject({ code: 124, stdout: 'early\n', stderr: expect.stringContaining('error: [S200] ') });
+  });
+
+  test('a shell line in quotes is refused with what runs it', async () => {
+    const line = ['sandbox', 'run', 'python', '--', 'echo a | wc -l'];
+    expect(await workcell(...line)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('run "sh" with ["-c", LINE]'),
+    });
   });
 
   test('create, exec, list, stop', async () => {
@@ -207,6 +215,13 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
         matches: [{ path: '/tmp/w', line: 1, content: 'text' }],
       });
       await expect(bus.call('shell::fs::stat', { path: '/tmp/none', target })).rejects.toMatchObject({ code: 'S211' });
+      const model = { metadata: throughDoor('model') };
+      await expect(bus.call('shell::fs::stat', { path: '/etc/passwrd', target }, model)).rejects.toMatchObject({
+        code: 'S211',
+        message: expect.stringContaining('did you mean /etc/passwd?'),
+      });
+      const grep = { path: '/etc/passwd', pattern: '^root:', target };
+      expect(await bus.call('shell::fs::grep', grep, model)).toMatchObject({ matches: [{ line: 1 }] });
     } finally {
       bus.close();
     }
