@@ -22,11 +22,12 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: IMAGE_PATIENCE_MS });
 test.each(versions)('%s: the sample of shell prints what the command wrote', async (version) => {
   await using dir = await tempDir();
   await using engine = await startEngine();
-  await using _worker = await serve(engine, shell, { fs: { host_root: dir.root } });
+  await using worker = await serve(engine, shell, { fs: { host_root: dir.root } });
 
   await using program = quickstart(sample('shell'), version, engine);
   await program.printed('}\n');
 
+  expect(await worker.call('shell::list', {})).toEqual({ jobs: [], count: 0 });
   expect(program.stdout).toMatch(/\{[^}]*\bexit_code: 0,[^}]*\bstdout: 'hello\\n',[^}]*\}\n/s);
 });
 

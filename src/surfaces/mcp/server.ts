@@ -56,7 +56,7 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
       const request = params.arguments ?? {};
       const calling = bus.call(found.id, request, options);
       try {
-        return await toResult(await tellingProgress(calling, context), { functionId: found.id, request });
+        return await toResult(await tellingProgress(calling, context), { id: found.id, request });
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (error.code === 'function_not_found') await checkStillThere(params.name, found.id);
@@ -83,16 +83,13 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
     return server;
   };
 
-  async function toResult(
-    value: unknown,
-    { functionId, request }: { functionId: string; request: unknown },
-  ): Promise<CallToolResult> {
+  async function toResult(value: unknown, { id, request }: { id: string; request: unknown }): Promise<CallToolResult> {
     const isStructured = profile?.isStructured === true;
-    const file = isStructured ? undefined : await takeContent(bus, value, { functionId, maxBytes: MAX_FILE_BYTES });
+    const file = isStructured ? undefined : await takeContent(bus, value, { functionId: id, maxBytes: MAX_FILE_BYTES });
     if (file) return toFileResult(file, kept);
 
     // Only its entry says what a `success: false` in the value means.
-    const entry = saysFailed(value) || hasFailedItems(value) ? await offer.entryOf(functionId) : undefined;
+    const entry = saysFailed(value) || hasFailedItems(value) ? await offer.entryOf(id) : undefined;
     const isFailure = entry?.fails_in_result === true && saysFailed(value);
     return toToolResult(value, { kept, isFailure, itemList: entry?.fails_in_items, isStructured, request });
   }

@@ -14,7 +14,7 @@ export async function serveForPrograms() {
   const { port } = new URL(cell.url);
   return {
     workspace,
-    call: cell.call,
+    call: (...asked) => cell.call(...asked),
     /** A sample of the seeds, word for word but for the port. */
     sample: (name) =>
       readFileSync(new URL(`../samples/${name}.txt`, import.meta.url), 'utf8').replace(':49134', `:${port}`),

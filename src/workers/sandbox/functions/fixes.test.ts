@@ -1,7 +1,7 @@
 /** "If detail.fix is non-null, your next call is `await fn(detail.fix)`. The error IS the recovery path." */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { throughDoor } from '#contract';
+import { throughDoor, type CallOptions } from '#contract';
 import { IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
 import { errors, spell } from '../errors.ts';
 
@@ -51,5 +51,18 @@ describe.skipIf(why !== undefined)(`a fix is sent as it is${why === undefined ? 
     const failed = await cell.failure('sandbox::exec', request, { metadata: throughDoor('model') });
     expect(failed).toMatchObject({ code: 'S001', message: expect.stringContaining('`>` has no effect') });
     expect(await cell.call('sandbox::exec', failed.fix as object)).toMatchObject({ stdout: 'hi\n' });
+  });
+
+  test('at a door a path that is not there comes with the nearest one; on the bus it does not', async () => {
+    await cell.call('sandbox::fs::write', { sandbox_id, path: '/tmp/t/source/main.py', content: '', parents: true });
+    const model = { metadata: throughDoor('model') };
+    const said = async (op: string, path: string, options?: CallOptions) =>
+      (await cell.failure(`sandbox::fs::${op}`, { sandbox_id, path }, options)).message;
+    expect(await said('read', '/tmp/t/source/mian.py')).toBe('file not found: path not found: /tmp/t/source/mian.py');
+    for (const op of ['read', 'stat', 'rm']) {
+      expect(await said(op, '/tmp/t/source/mian.py', model)).toMatch(/; did you mean \/tmp\/t\/source\/main\.py\?$/);
+    }
+    expect(await said('ls', '/tmp/t/sorce/main.py', model)).toMatch(/; did you mean \/tmp\/t\/source\/main\.py\?$/);
+    expect(await said('read', '/tmp/t/other', model)).toBe('file not found: path not found: /tmp/t/other');
   });
 });

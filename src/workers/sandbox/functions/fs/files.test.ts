@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
-import { throughDoor, type CallOptions } from '#contract';
 import type { ChannelRef } from '#protocol';
 
 const NONE = '00000000-0000-4000-8000-000000000000';
@@ -110,19 +109,6 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     const at = await fs<{ content: ChannelRef }>('read', { path: '/tmp/t/at' });
     expect(Object.keys(at)).not.toContain('body');
     expect((await bytesOf(at.content)).length).toBe(1_048_576);
-  });
-
-  test('at a door a path that is not there comes with the nearest one; on the bus it does not', async () => {
-    await sh('mkdir -p /tmp/t/source && touch /tmp/t/source/main.py');
-    const model = { metadata: throughDoor('model') };
-    const said = async (op: string, path: string, options?: CallOptions) =>
-      (await cell.failure(`sandbox::fs::${op}`, { sandbox_id, path }, options)).message;
-    expect(await said('read', '/tmp/t/source/mian.py')).toBe('file not found: path not found: /tmp/t/source/mian.py');
-    for (const op of ['read', 'stat', 'rm']) {
-      expect(await said(op, '/tmp/t/source/mian.py', model)).toMatch(/; did you mean \/tmp\/t\/source\/main\.py\?$/);
-    }
-    expect(await said('ls', '/tmp/t/sorce/main.py', model)).toMatch(/; did you mean \/tmp\/t\/source\/main\.py\?$/);
-    expect(await said('read', '/tmp/t/other', model)).toBe('file not found: path not found: /tmp/t/other');
   });
 
   test('F12 a link is followed by read and told by stat', async () => {
