@@ -10,6 +10,7 @@ export {
   type OutputSoFar,
   type RunningChild,
 } from './children/index.ts';
+export { leftGroups, ownedGroup } from './children/left-groups.ts';
 export { ownCgroup } from './children/own-cgroup.ts';
 export { kindOf, type EntryKind } from './entry-look.ts';
 export { escapeJson } from './escape-json.ts';
@@ -57,6 +58,7 @@ export {
   type ReplacedText,
 } from './regex/index.ts';
 export { gitignoreOf, MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
+export { isAlive, OWN_MARK } from './process-mark.ts';
 export { placeOfFile, rootOf, SearchRoots, type SearchPlace } from './search-roots.ts';
 export { ASSIGNMENT, shellSignInArgs, shellSignInLine, toShellLine, type ShellSign } from './shell-signs.ts';
 export { splitWords, WordsError } from './shell-words.ts';

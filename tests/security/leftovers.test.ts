@@ -1,24 +1,31 @@
 /**
- * Sandbox daemons that were killed leave files that hold images and cgroups, also below a parent that is not the next
- * one's. The next start takes them away and leaves those of the living.
+ * Servers that were killed leave half-written files, files that hold images, and cgroups, also below a parent that is not
+ * the next one's. The next start takes them away and leaves those of the living.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { ownCgroup } from '#host';
-import { tempDir, type TempDir } from '#testing';
+import { serveWorker, tempDir, type TempDir } from '#testing';
+import { coder } from '#workers/coder';
+import { filesystem } from '#workers/filesystem';
+import { sandbox } from '#workers/sandbox';
+import { shell } from '#workers/shell';
+import { tempName } from '../../src/host/atomic-write-temp.ts';
 import { ImageStore } from '../../src/workers/sandbox/images/image-store.ts';
 import { sweepHierarchy } from '../../src/workers/sandbox/limits/cgroup-dir.ts';
+import { openLimiter } from '../../src/workers/sandbox/limits/limits.ts';
 
 const KILLS = process.env.WORKCELL_SOAK ? 100 : 6;
 const DAEMON = fileURLToPath(new URL('leftovers-daemon.mjs', import.meta.url));
 
-const hierarchy = ownCgroup('unified') ?? ownCgroup('pids');
+/** The one that limits sandboxes here. */
+const hierarchy = ownCgroup(openLimiter().kind === 'cgroup1' ? 'pids' : 'unified');
 const isWritable = hierarchy !== undefined && mayWrite(hierarchy);
 
 let dir: TempDir;
@@ -52,21 +59,33 @@ afterAll(async () => {
   await dir[Symbol.asyncDispose]();
 });
 
-test('files that hold images', () => {
+test('a start of the sandbox worker', async () => {
   const holds = () => readdirSync(join(dir.path('cache'), 'holds', 'sha256-00'));
-  expect(holds()).toHaveLength(KILLS + 1);
-  const store = new ImageStore(dir.path('cache'));
-  store.removeDeadHolds();
+  const groups = () => parents.flatMap((parent) => readdirSync(parent).filter((name) => name.startsWith('workcell-')));
+  expect([holds().length, groups().length]).toEqual([KILLS + 1, (KILLS + 1) * parents.length]);
+
+  await using worker = await serveWorker(sandbox, { cache_dir: dir.path('cache'), prepare_images: false });
   expect(holds()).toEqual([expect.stringMatching(`^${living.pid}-`)]);
-  expect(store.isHeld('sha256:00')).toBe(true);
+  expect(new ImageStore(dir.path('cache')).isHeld('sha256:00')).toBe(true);
+  expect(groups()).toEqual(parents.map(() => expect.stringMatching(`^workcell-sandbox.${living.pid}-`)));
+  await worker.stop();
 });
 
-test.skipIf(!isWritable)('cgroups, below whatever parent they are', async () => {
-  const groups = () => parents.flatMap((parent) => readdirSync(parent).filter((name) => name.startsWith('workcell-')));
-  expect(groups().length).toBe((KILLS + 1) * parents.length);
-  // As a daemon does whose own groups stand in the first.
-  await sweepHierarchy(parents[0]!);
-  expect(groups()).toEqual(parents.map(() => expect.stringMatching(`^workcell-sandbox.${living.pid}-`)));
+test.each([
+  ['coder', (root: string) => serveWorker(coder, { base_path: root })],
+  ['filesystem', (root: string) => serveWorker(filesystem, { paths: [root] })],
+  ['shell', (root: string) => serveWorker(shell, { fs: { host_root: root } })],
+])('a start of %s', async (_, serve) => {
+  const dead = fork(DAEMON, [dir.path('cache')], { execArgv: [] });
+  dead.kill('SIGKILL');
+  await once(dead, 'exit');
+  const half = (pid: number) => `deep/${tempName().replace(`-${process.pid}-`, `-${pid}-`)}`;
+  const [left, current] = [half(dead.pid!), half(living.pid!)];
+  await using own = await tempDir({ [left]: 'half', [current]: 'half' });
+  await using worker = await serve(own.root);
+  await vi.waitFor(() => expect(existsSync(own.path(left))).toBe(false), { timeout: 10_000 });
+  expect(existsSync(own.path(current))).toBe(true);
+  await worker.stop();
 });
 
 async function startDaemon(): Promise<ChildProcess> {

@@ -1,6 +1,7 @@
 /** The test's end of `shell-orphans-server.mjs`, and the sources built for it: Node 20 does not run TypeScript. */
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,6 +86,19 @@ export class ChildrenServer {
     if (how === 'disconnect') this.#process.disconnect();
     else this.#process.kill(how);
     await exited;
+  }
+
+  /** By SIGKILL, with the shell that would end its jobs. */
+  async dieUnguarded(): Promise<void> {
+    const pid = this.#process.pid!;
+    // So that it starts no other guardian meanwhile.
+    process.kill(pid, 'SIGSTOP');
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+    const guardians = children.filter((child) =>
+      readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('workcell-guardian'),
+    );
+    for (const guardian of guardians) process.kill(guardian, 'SIGKILL');
+    await this.die('SIGKILL');
   }
 
   #ask(command: string, words: object): Promise<unknown> {

@@ -6,11 +6,13 @@
  * WORKCELL_SEED repeats a hunt; the trees are then the same, the timing is not.
  */
 import { randomInt } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { Containment } from '#host';
+import { ownCgroup, type Containment } from '#host';
 import { buildChildren, ChildrenServer } from './shell-orphans-server.ts';
 import { Random, survivorsOf, treeDigits, treeScript, type Wildness } from './shell-orphans-tree.ts';
 
@@ -24,6 +26,8 @@ const ORDINARY_USER: [string, Hunt][] = [
   ['the best way of an ordinary user', { containment: 'best', trees: TREES.other, uid: NOBODY }],
   ['session of an ordinary user', { containment: 'session', trees: TREES.other, uid: NOBODY }],
 ];
+/** Servers that are killed with their guardians, one after another. */
+const UNGUARDED_KILLS = IS_SOAK ? 100 : 4;
 /** How long the guardian of a dead server may take on a busy machine. */
 const AFTERMATH_MS = 10_000;
 
@@ -70,6 +74,43 @@ describe.skipIf(process.platform !== 'linux')(`the orphan hunt with seed ${SEED}
     expect(tally.processes).toBeGreaterThan(hunt.trees);
   });
 });
+
+describe.skipIf(process.platform !== 'linux')('jobs whose server and guardian were both killed', () => {
+  test.for(['cgroup2', 'cgroup1'] as const)(
+    'end when a server starts (%s)',
+    { timeout: 600_000 },
+    async (kind, { skip }) => {
+      const living = await ChildrenServer.start(built.folder, kind).catch((error: unknown) => error);
+      if (!(living instanceof ChildrenServer)) return skip(`it does not work here: ${String(living)}`);
+      const random = new Random(SEED);
+      const spared = await guardedJob(living, kind, random);
+
+      for (let kill = 0; kill < UNGUARDED_KILLS; kill++) {
+        const server = await ChildrenServer.start(built.folder, kind);
+        const { digits, top } = await guardedJob(server, kind, random);
+        await server.dieUnguarded();
+        const next = await ChildrenServer.start(built.folder, kind);
+        const left = survivorsOf(digits);
+        cleanUp(digits);
+        expect([left, existsSync(top)]).toEqual([[], false]);
+        await next.close();
+      }
+      expect(survivorsOf(spared.digits)).not.toEqual([]);
+      expect(existsSync(spared.top)).toBe(true);
+      await living.close();
+    },
+  );
+});
+
+/** A tree that runs, and the group above all jobs of its server. */
+async function guardedJob(server: ChildrenServer, kind: 'cgroup2' | 'cgroup1', random: Random) {
+  const digits = treeDigits();
+  await startTree(server, { job: 0, digits, end: 'server' }, { random, wildness: 'keeps-its-groups' });
+  await populationOf(digits);
+  const groups = readFileSync(`/proc/${survivorsOf(digits)[0]!.pid}/cgroup`, 'utf8');
+  const [, name] = new RegExp(`^\\d+:${kind === 'cgroup2' ? '' : 'pids'}:.*(/workcell-jobs[^/]*)`, 'm').exec(groups)!;
+  return { digits, top: join(ownCgroup(kind === 'cgroup2' ? 'unified' : 'pids')!, name!) };
+}
 
 interface Held {
   wildness: Wildness;

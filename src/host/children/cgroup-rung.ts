@@ -11,8 +11,11 @@ import { join } from 'node:path';
 import type { CgroupKind } from './cgroup-kinds.ts';
 import { Cgroup } from './cgroup.ts';
 import { Guardian, GUARDIAN_LOOKS } from './guardian.ts';
+import { leftGroups, ownedGroup } from './left-groups.ts';
 import type { Command, Held, Rung } from './rung.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
+
+const PREFIX = 'workcell-jobs.';
 
 /** $1 is the directory above the groups of all jobs. */
 const guardianScript = ({ halt, members }: CgroupKind) => `
@@ -42,12 +45,12 @@ export class CgroupRung implements Rung {
     this.name = kind.name;
     this.#kind = kind;
     this.#wayBack = openSync(join(home, kind.entrance), 'r+');
-    this.#topPath = join(home, `workcell-${process.pid}-${randomBytes(4).toString('hex')}`);
+    this.#topPath = ownedGroup(home, PREFIX, randomBytes(4).toString('hex'));
     this.#guardian = new Guardian(guardianScript(kind), [this.#topPath]);
   }
 
   /** `home` is the server's own cgroup. Throws what the system says when it may not be used so. */
-  static open(kind: CgroupKind, home: string | undefined): CgroupRung {
+  static async open(kind: CgroupKind, home: string | undefined): Promise<CgroupRung> {
     if (home === undefined) throw new Error(`this system shows no ${kind.name}`);
     const rung = new CgroupRung(kind, home);
     try {
@@ -56,6 +59,7 @@ export class CgroupRung implements Rung {
       closeSync(rung.#wayBack);
       throw error;
     }
+    await endLeftJobs(kind, home);
     return rung;
   }
 
@@ -98,4 +102,14 @@ export class CgroupRung implements Rung {
       group.release();
     }
   }
+}
+
+/** Those of servers that were killed together with their guardians. Another user's may not be ours to end. */
+async function endLeftJobs(kind: CgroupKind, home: string): Promise<void> {
+  const ends = leftGroups(home, PREFIX).map(async (path) => {
+    const group = new Cgroup(path, kind);
+    await group.kill();
+    group.release();
+  });
+  await Promise.allSettled(ends);
 }

@@ -11,7 +11,7 @@ export class Cgroup implements Hold {
   readonly path: string;
   readonly #kind: CgroupKind;
 
-  private constructor(path: string, kind: CgroupKind) {
+  constructor(path: string, kind: CgroupKind) {
     this.path = path;
     this.#kind = kind;
   }

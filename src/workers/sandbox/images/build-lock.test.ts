@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
+import { isAlive, OWN_MARK } from '#host';
 import { tempDir } from '#testing';
 import { withBuildLock } from './build-lock.ts';
-import { isAlive, OWN_MARK } from './process-mark.ts';
 
 const never = new AbortController().signal;
 

@@ -10,7 +10,7 @@ import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isAlive, OWN_MARK } from './process-mark.ts';
+import { isAlive, OWN_MARK } from '#host';
 
 const LOOK_AGAIN_MS = 100;
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { OWN_MARK } from './process-mark.ts';
+import { OWN_MARK } from '#host';
 
 /** Stands in the name of a draft, before the mark of the process that writes it. */
 export const UNFINISHED = '.new-';

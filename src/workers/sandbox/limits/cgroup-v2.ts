@@ -43,7 +43,6 @@ export class CgroupV2Limiter implements Limiter {
   }
 
   async sweep(): Promise<void> {
-    for (const dir of CgroupDir.leftBehind(this.#home)) dir.write('cgroup.kill', 1);
     await sweepHierarchy(this.#home);
   }
 }

@@ -8,9 +8,9 @@ import { mkdirSync, readdirSync } from 'node:fs';
 
 import { describe, expect, test, vi } from 'vitest';
 
+import { OWN_MARK } from '#host';
 import { tempDir, whyNoGuestRoot, type TempDir } from '#testing';
 import { AgentClient } from '../../guest/agent-client.ts';
-import { OWN_MARK } from '../../images/process-mark.ts';
 import { LibkrunBackend } from './libkrun-backend.ts';
 import type { ExecEvent, ExecOptions, KrunMachine, MachineBuilder, Microsandbox, Patches } from './microsandbox.ts';
 

@@ -6,10 +6,10 @@
  */
 import { join } from 'node:path';
 
+import { isAlive, OWN_MARK } from '#host';
 import { AgentClient } from '../../guest/agent-client.ts';
 import { buildAgent } from '../../guest/build-agent.ts';
 import { SharedWork } from '../../images/shared-work.ts';
-import { isAlive, OWN_MARK } from '../../images/process-mark.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
 import { emptyImage } from '../empty-image.ts';
 import { hostnameOf } from '../launcher/launcher.ts';

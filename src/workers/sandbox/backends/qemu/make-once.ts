@@ -8,9 +8,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
+import { isAlive, OWN_MARK } from '#host';
 import { withBuildLock } from '../../images/build-lock.ts';
 import type { ImageProgress } from '../../images/index.ts';
-import { isAlive, OWN_MARK } from '../../images/process-mark.ts';
 import { SharedWork, type Watcher } from '../../images/shared-work.ts';
 import { UNFINISHED } from '../../images/write-shared-file.ts';
 

@@ -1,8 +1,11 @@
 /** A name for a process that no later process bears: its id alone is given out again. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
 /** `<pid>-<when it started>`; the time is 0 where the system does not tell it. */
 export const OWN_MARK = `${process.pid}-${startOf(process.pid) ?? 0}`;
+
+/** The process ids that ours is one of: marks from elsewhere, such as another container, say nothing here. */
+export const PID_SPACE = pidSpace();
 
 export function isAlive(mark: string): boolean {
   const [pid = 0, start = 0] = mark.split('-').map(Number);
@@ -25,5 +28,13 @@ function startOf(pid: number): number | undefined {
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
   } catch {
     return undefined;
+  }
+}
+
+function pidSpace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))![0];
+  } catch {
+    return '0';
   }
 }

@@ -1,0 +1,55 @@
+/**
+ * Cgroups that carry the name of the server that made them, so that the next server finds those whose server no longer
+ * lives, also when it stands elsewhere in the hierarchy itself.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { isAlive, OWN_MARK, PID_SPACE } from '../process-mark.ts';
+
+/** Groups looked at when a hierarchy is swept. */
+const MAX_LOOKED = 20_000;
+
+/** The path of a group of this process. */
+export function ownedGroup(parent: string, prefix: string, id: string): string {
+  return join(parent, `${prefix}${OWN_MARK}.${PID_SPACE}.${id}`);
+}
+
+/**
+ * Groups in the whole hierarchy that `place` is in whose server no longer lives. Those above `place` are not among them:
+ * a server that was a job of a dead one stands in its group.
+ */
+export function leftGroups(place: string, prefix: string): string[] {
+  let top = place;
+  while (existsSync(join(dirname(top), 'cgroup.procs'))) top = dirname(top);
+  const found: string[] = [];
+  const waiting = [top];
+  for (let looked = 0; looked < MAX_LOOKED; looked++) {
+    const path = waiting.pop();
+    if (path === undefined) break;
+    for (const name of groupNamesIn(path)) {
+      const group = join(path, name);
+      const isAbove = place === group || place.startsWith(`${group}/`);
+      if (!isAbove && isLeft(name, prefix)) found.push(group);
+      else waiting.push(group);
+    }
+  }
+  return found;
+}
+
+/** The owner of one from elsewhere, such as another container, cannot be asked after. */
+function isLeft(name: string, prefix: string): boolean {
+  if (!name.startsWith(prefix)) return false;
+  const [owner = '', space] = name.slice(prefix.length).split('.');
+  return space === PID_SPACE && !isAlive(owner);
+}
+
+/** Groups come and go while they are looked at. */
+function groupNamesIn(path: string): string[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
