@@ -4,7 +4,8 @@
  * Where a file has an access list, the bits of its group are the list's mask, which may permit more than the list gives
  * the group. So the bits never go anywhere without the list; where lists cannot be read, the group gets what everybody has.
  */
-import { fchmodSync } from 'node:fs';
+import { fchmodSync, realpathSync } from 'node:fs';
+import { constants } from 'node:os';
 
 import type { AttributeCalls, Attributed } from './attribute-calls.ts';
 import { HostError } from './host-error.ts';
@@ -26,6 +27,13 @@ export interface FileAccess {
 export interface KeptOwner {
   readonly isOwnerKept: boolean;
   readonly isGroupKept: boolean;
+}
+
+/** What the file system of a directory has of each, and an edit there keeps. */
+export interface KeptAttributes {
+  readonly accessLists: boolean;
+  /** Those that programs of users set. */
+  readonly userAttributes: boolean;
 }
 
 const ACCESS_LIST = 'system.posix_acl_access';
@@ -87,6 +95,21 @@ export function setAttributes(of: Attributed, attributes: readonly Attribute[], 
   } catch (error) {
     throw new HostError('attributes', path, error as NodeJS.ErrnoException);
   }
+}
+
+/** Undefined where there is no way to them, so that edits lose them. */
+export function keptAttributes(directory: string): KeptAttributes | undefined {
+  if (!systemCalls()) return undefined;
+  // Of a link the kernel says that it has none, whatever its file system has.
+  const path = realpathSync.native(directory, 'buffer');
+  const isKnown = (name: string) => {
+    try {
+      return calls().get(path, name).length >= 0;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).errno === -constants.errno.ENODATA;
+    }
+  };
+  return { accessLists: isKnown(ACCESS_LIST), userAttributes: isKnown(`${OWN_PREFIX}workcell`) };
 }
 
 export function isList({ name }: Attribute): boolean {

@@ -14,6 +14,7 @@ export { leftGroups, ownedGroup } from './children/left-groups.ts';
 export { ownCgroup } from './children/own-cgroup.ts';
 export { kindOf, type EntryKind } from './entry-look.ts';
 export { escapeJson } from './escape-json.ts';
+export { keptAttributes, type KeptAttributes } from './file-access.ts';
 export { FileFault, type FaultReason } from './file-fault.ts';
 export type {
   ChangeMode,

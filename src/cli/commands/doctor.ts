@@ -1,10 +1,13 @@
 /** workcell doctor: what this host offers and lacks, each line with its fix. */
+import { existsSync } from 'node:fs';
+
+import { keptAttributes } from '#host';
 import { coder } from '#workers/coder';
 import { defaultCacheDir } from '#workers/sandbox';
 import type { Command } from '../command.ts';
 import { findConfigFile, parseEntries, readConfigFile } from '../config-file.ts';
 import { checkEngine } from '../doctor/check-engine.ts';
-import { checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
+import { checkEdits, checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
 import { checkImages } from '../doctor/check-images.ts';
 import { checkIsolation } from '../doctor/check-isolation.ts';
 import { checkCache, checkLimits, checkPackages, checkUserNamespaces } from '../doctor/check-sandbox-host.ts';
@@ -43,6 +46,7 @@ export const doctor: Command = {
         checkNode(),
         checkPlatform(),
         checkJail(),
+        checkEdits(keptAttributes(existsSync(config.coder.base_path) ? config.coder.base_path : '.')),
         await checkJobs(),
         checkSearch(config.coder),
         await checkEngine(engineUrl(options), engineToken(options)),

@@ -1,7 +1,7 @@
-/** What the host gives to every worker: Node, the system, the path jail, what holds jobs together, search. */
+/** What the host gives to every worker: Node, the system, the path jail, what edits keep, what holds jobs together, search. */
 import { arch, release } from 'node:os';
 
-import { Children, openJail, type Containment, type JailOpening } from '#host';
+import { Children, openJail, type Containment, type JailOpening, type KeptAttributes } from '#host';
 import type { Finding } from './finding.ts';
 
 const NODE_FLOOR = { major: 20, minor: 19 };
@@ -45,6 +45,29 @@ export function checkJail(): Finding {
       : 'path is checked before and after use: a race is detected, not prevented',
     fix: isStrong ? '' : 'run on Linux with /proc mounted for the race-free jail',
   };
+}
+
+/** What `keptAttributes` says of the workspace. */
+export function checkEdits(kept: KeptAttributes | undefined): Finding {
+  if (!kept) {
+    const isLinux = process.platform === 'linux';
+    return {
+      check: 'edits',
+      status: 'warn',
+      detail: `an edited file loses its access list and attributes${isLinux ? ', and its group all that others do not have' : ''}`,
+      fix: isLinux ? 'install the optional package koffi beside Workcell' : '',
+    };
+  }
+  const names = { accessLists: 'access lists', userAttributes: 'user attributes' };
+  const [had, lacked] = [true, false].map((isHad) =>
+    Object.entries(names).flatMap(([key, name]) => (kept[key as keyof KeptAttributes] === isHad ? name : [])),
+  );
+  const lacking = `the file system of the workspace has no ${lacked!.join(' or ')}`;
+  const parts = [
+    ...(had!.length > 0 ? [`${had!.join(' and ')} are kept`] : []),
+    ...(lacked!.length > 0 ? [lacking] : []),
+  ];
+  return { check: 'edits', status: 'ok', detail: parts.join('; '), fix: '' };
 }
 
 const HOLDS: Record<Containment, string> = {
