@@ -35,7 +35,7 @@ export { FolderNames } from './folder-names.ts';
 export { GlobError } from './glob-syntax.ts';
 export { compileGlobs, type GlobDialectName } from './globs.ts';
 export { sweepSoon } from './sweep-leftovers.ts';
-export { TimeLimitError } from './time-limit.ts';
+export { TimeLimit, TimeLimitError } from './time-limit.ts';
 export { HostError, type HostReason } from './host-error.ts';
 export { readImage } from './image-file.ts';
 export { pathHint } from './nearest-path.ts';

@@ -184,6 +184,7 @@ test('the configuration keys of every worker and their defaults', () => {
       default_disk_mb: 1024,
       max_concurrent_exec_per_sandbox: 4,
       max_exec_timeout_ms: 3_600_000,
+      search_timeout_ms: 20_000,
       egress: { allow: ['*:80', '*:443'], deny: [] },
       cache_dir: null,
     },

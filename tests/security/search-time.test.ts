@@ -4,10 +4,19 @@
  */
 import { readFileSync } from 'node:fs';
 
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { openJail, SearchEngine } from '#host';
-import { serveWorker, tempDir, type ServedWorker, type TempDir } from '#testing';
+import {
+  IMAGE_PATIENCE_MS,
+  serveSandboxes,
+  serveWorker,
+  tempDir,
+  whyNoSandbox,
+  type SandboxCases,
+  type ServedWorker,
+  type TempDir,
+} from '#testing';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { shell } from '#workers/shell';
@@ -29,6 +38,8 @@ function noise(length: number): string {
 const TIMEOUT_MS = 1000;
 /** Far less than the pattern takes, and far more than the limit. */
 const PATIENCE_MS = 8000;
+
+const whyNoGuest = await whyNoSandbox(['python']);
 
 let dir: TempDir;
 let workers: Record<'coder' | 'filesystem' | 'shell', ServedWorker>;
@@ -122,6 +133,42 @@ test('shell::fs::sed tells of every file whether it was done', async () => {
     `${LINE}\n`,
     'quick\n',
   ]);
+});
+
+describe.skipIf(whyNoGuest !== undefined)(`in a sandbox${whyNoGuest === undefined ? '' : ` (${whyNoGuest})`}`, () => {
+  let cell: SandboxCases;
+  let sandbox_id: string;
+  beforeAll(async () => {
+    cell = await serveSandboxes({ search_timeout_ms: TIMEOUT_MS });
+    sandbox_id = await cell.create();
+    for (const [name, text] of Object.entries({ quick: 'quick\n', slow: `${LINE}\n`, zlast: 'quick\n' })) {
+      await cell.call('sandbox::fs::write', { sandbox_id, path: `/tmp/a/${name}`, content: text, parents: true });
+    }
+  }, IMAGE_PATIENCE_MS);
+  afterAll(() => cell?.[Symbol.asyncDispose]());
+
+  const sandboxed = (id: string, payload: object) =>
+    cell
+      .call(`sandbox::fs::${id}`, { sandbox_id, ...payload }, { timeoutMs: PATIENCE_MS })
+      .then(JSON.stringify, String);
+
+  test('sandbox::fs::grep', async () => {
+    const failure = await cell.failure('sandbox::fs::grep', { sandbox_id, path: '/tmp/a', pattern: SLOW });
+    const message = expect.stringMatching(`^fs i/o error: ${IN_TIME}: 1 files searched, 1 matches; `);
+    expect(failure).toMatchObject({ code: 'S216', message });
+  });
+
+  test('sandbox::fs::sed tells of every file whether it was done', async () => {
+    const files = ['quick', 'slow', 'zlast'].map((name) => `/tmp/a/${name}`);
+    const reply = await sandboxed('sed', { files, pattern: SLOW, replacement: 'b' });
+    const { results } = JSON.parse(reply) as { results: { success: boolean; error?: string }[] };
+    expect(results.map(({ success, error }) => [success, error?.startsWith(IN_TIME)])).toEqual([
+      [true, undefined],
+      [false, true],
+      [false, true],
+    ]);
+    expect(await sandboxed('grep', { path: '/tmp/a', pattern: '^(b|quick)$' })).toMatch(/quick.*"b".*zlast.*"quick"/);
+  });
 });
 
 test('a search that is quick is not held up afterwards', async () => {

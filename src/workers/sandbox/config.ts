@@ -80,6 +80,14 @@ export const configSchema = z.strictObject({
     .uint64()
     .default(3_600_000)
     .describe('Longest a command may run, whatever the call says; more than the 300000 of a call that does not say.'),
+  search_timeout_ms: wire
+    .uint32()
+    .min(1)
+    .max(2_147_483_647)
+    .default(20_000)
+    .describe(
+      'Longest that sandbox::fs::grep, and what sandbox::fs::sed finds and replaces, may take, in milliseconds.',
+    ),
   egress: EgressCeiling.default(EgressCeiling.parse({})).describe(
     'The most that sandboxes created with network: true reach; a call can ask for less.',
   ),

@@ -11,6 +11,7 @@ import {
   HostError,
   RegexError,
   ReplacementError,
+  TimeLimitError,
   type FaultReason,
   type HostReason,
 } from '#host';
@@ -243,6 +244,7 @@ export function translate(error: unknown): Failure | undefined {
   if (error instanceof FileFault) {
     return errors.fail(codeForFault[error.reason], { path: error.message, problem: error.message }, error);
   }
+  if (error instanceof TimeLimitError) return errors.fail('S216', { problem: error.message }, error);
   if (error instanceof GuestLost) return errors.fail('S300', { problem: error.message }, error);
   if (!(error instanceof HostError)) return undefined;
   if (error.cause instanceof GuestError && error.cause.code === 'ENOSYS') {

@@ -25,6 +25,8 @@ export interface SandboxFacts {
   readonly workdir: string;
   readonly user: { uid: number; gid: number };
   readonly maxExecs: number;
+  /** Of a grep or a sed in its files. */
+  readonly searchTimeoutMs: number;
 }
 
 export interface Machine {
@@ -58,7 +60,7 @@ export class LiveSandbox {
     this.agent = agent;
     this.egress = egress;
     this.#onGone = onGone;
-    this.files = heldFileSystem(new GuestFileSystem(agent), this);
+    this.files = heldFileSystem(new GuestFileSystem(agent, facts), this);
     this.createdAtMs = nowMs;
     this.#lastUsedMs = nowMs;
   }

@@ -116,6 +116,7 @@ export class Sandboxes {
         workdir: image.workdir ?? '/',
         user,
         maxExecs: Math.max(1, this.#config.max_concurrent_exec_per_sandbox),
+        searchTimeoutMs: this.#config.search_timeout_ms,
       };
       const sandbox = new LiveSandbox(facts, { instance, agent, egress, onGone: wanted.onGone }, Date.now());
       this.#living.set(id, sandbox);

@@ -24,7 +24,7 @@ import {
 import type { AgentClient } from './agent-client.ts';
 import { GuestError } from './guest-error.ts';
 import { GuestFiles } from './guest-files.ts';
-import { grepGuest } from './guest-grep.ts';
+import { grepGuest, type GuestSearch } from './guest-grep.ts';
 import type { Row } from './guest-rows.ts';
 import { sedGuest } from './guest-sed.ts';
 import { sortInTurns } from './sort-in-turns.ts';
@@ -37,9 +37,11 @@ const regexes = new RegexThreads();
 
 export class GuestFileSystem implements FileSystem {
   readonly #files: GuestFiles;
+  readonly #search: GuestSearch;
 
-  constructor(agent: AgentClient) {
+  constructor(agent: AgentClient, { searchTimeoutMs: timeoutMs }: { searchTimeoutMs?: number } = {}) {
     this.#files = new GuestFiles(agent);
+    this.#search = { files: this.#files, regexes, timeoutMs };
   }
 
   async ls(path: string, scope: FileScope): Promise<Listing> {
@@ -89,12 +91,12 @@ export class GuestFileSystem implements FileSystem {
   }
 
   async grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {
-    return asHostError(request.path, () => grepGuest({ files: this.#files, regexes }, request, scope));
+    return asHostError(request.path, () => grepGuest(this.#search, request, scope));
   }
 
   async sed(request: SedRequest, scope: FileScope): Promise<SedResult[]> {
     const path = 'path' in request.where ? request.where.path : '';
-    return asHostError(path, () => sedGuest({ files: this.#files, regexes }, request, scope));
+    return asHostError(path, () => sedGuest(this.#search, request, scope));
   }
 }
 

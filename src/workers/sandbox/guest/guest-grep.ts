@@ -9,6 +9,8 @@ import {
   FileFault,
   HostError,
   takeTurn,
+  TimeLimit,
+  TimeLimitError,
   type FileScope,
   type GrepAnswer,
   type GrepRequest,
@@ -44,6 +46,8 @@ const ELLIPSIS = '…';
 export interface GuestSearch {
   files: GuestFiles;
   regexes: RegexThreads;
+  /** The longest that a grep, and what a sed finds and replaces, may take; no limit when left out. */
+  timeoutMs?: number;
 }
 
 /** Files to search, with their sizes. */
@@ -52,26 +56,38 @@ export interface Found {
   sizeBytes: number;
 }
 
+/** Rejects with a `TimeLimitError` that tells how far it got. */
 export async function grepGuest(
-  { files, regexes }: GuestSearch,
+  { timeoutMs, ...guest }: GuestSearch,
   request: GrepRequest,
   { signal }: FileScope,
 ): Promise<GrepAnswer> {
-  const { pattern, ignoreCase, path } = request;
+  using limit = new TimeLimit(timeoutMs, signal);
+  const answer: GrepAnswer = { matches: [], isTruncated: false, skipped: [], filesTooLarge: 0 };
+  const search = new Search(guest.regexes, request, { answer, signal: limit.signal });
+  try {
+    await grepInto(search, guest.files, request);
+    return answer;
+  } catch (error) {
+    if (!limit.isBehind(error)) throw error;
+    throw new TimeLimitError(timeoutMs!, `: ${search.filesSearched} files searched, ${answer.matches.length} matches`);
+  }
+}
+
+async function grepInto(search: Search, files: GuestFiles, request: GrepRequest): Promise<void> {
+  const { answer, signal } = search;
+  const { path } = request;
   const isDirectory = await isDirectoryAt(files, path, signal);
   // A pattern that cannot be read is told before anything is.
-  await regexes.find({ pattern, ignoreCase, text: Buffer.alloc(0) }, { signal });
+  await search.checkPattern();
   if (isDirectory && !request.recursive) {
     throw new FileFault('bad-request', `${path} is a directory; it is searched when recursive is true`);
   }
-  const answer: GrepAnswer = { matches: [], isTruncated: false, skipped: [], filesTooLarge: 0 };
   const found = isDirectory ? await filesBelow(files, request, { answer, signal }) : [{ path, sizeBytes: 0 }];
-  const search = new Search(regexes, request, { answer, signal });
   for (const batch of batchesOf(found)) {
     await searchBatch(files, batch, search);
     if (answer.isTruncated) break;
   }
-  return answer;
 }
 
 /** Whether a path, followed, is a directory. */
@@ -145,6 +161,7 @@ class Search {
   readonly #request: GrepRequest;
   readonly #maxMatches: number;
   #answerBytes = 0;
+  #filesSearched = 0;
 
   constructor(
     regexes: RegexThreads,
@@ -158,12 +175,22 @@ class Search {
     this.#maxMatches = Math.min(request.maxMatches, MAX_MATCHES);
   }
 
+  get filesSearched(): number {
+    return this.#filesSearched;
+  }
+
+  async checkPattern(): Promise<void> {
+    const { pattern, ignoreCase } = this.#request;
+    await this.#regexes.find({ pattern, ignoreCase, text: Buffer.alloc(0) }, { signal: this.signal });
+  }
+
   async searchText(path: string, text: Buffer): Promise<void> {
     const { signal } = this;
     const { matches } = this.answer;
     const { pattern, ignoreCase, maxLineBytes } = this.#request;
     const limit = this.#maxMatches - matches.length + 1;
     const lines = await this.#regexes.findLines({ pattern, ignoreCase, text, limit }, { signal });
+    this.#filesSearched++;
     const counter = new LineCounter(text);
     for (const { lineStart, lineEnd } of lines) {
       this.answer.isTruncated = matches.length === this.#maxMatches || this.#answerBytes > MAX_ANSWER_BYTES;

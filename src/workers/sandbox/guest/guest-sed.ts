@@ -4,7 +4,16 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-import { FileFault, HostError, RegexError, type FileScope, type SedRequest, type SedResult } from '#host';
+import {
+  FileFault,
+  HostError,
+  RegexError,
+  TimeLimit,
+  TimeLimitError,
+  type FileScope,
+  type SedRequest,
+  type SedResult,
+} from '#host';
 import { ByteCollector } from './byte-collector.ts';
 import { GuestError } from './guest-error.ts';
 import { filesBelow, isDirectoryAt, type GuestSearch } from './guest-grep.ts';
@@ -15,6 +24,9 @@ const MAX_FILES = 100_000;
 /** A file is edited in memory, before and after. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
+/** What leaves one file as it was, and the others to be gone on with. */
+const OF_FILE = [FileFault, RegexError, TimeLimitError];
+
 type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;
 
 export async function sedGuest(
@@ -22,13 +34,15 @@ export async function sedGuest(
   { where, ...edit }: SedRequest,
   { signal }: FileScope,
 ): Promise<SedResult[]> {
-  const paths = 'files' in where ? where.files : await pathsBelow(search, where, signal);
+  using limit = new TimeLimit(search.timeoutMs, signal);
+  const paths = 'files' in where ? where.files : await pathsBelow(search, where, limit.signal);
   if (paths.length > MAX_FILES) throw new FileFault('bad-request', `more than ${MAX_FILES} files; name fewer`);
-  const replace = replacing(search, edit, signal);
+  const replace = replacing(search, edit, limit.signal);
   await replace(Buffer.alloc(0));
 
   const results: SedResult[] = [];
-  for (const path of paths) results.push(await editFile(search, path, replace, signal));
+  for (const path of paths)
+    results.push(await editFile(search, path, replace, { reading: limit.signal, writing: signal }));
   return results;
 }
 
@@ -68,10 +82,10 @@ async function editFile(
   { files }: GuestSearch,
   path: string,
   replace: Replace,
-  signal: AbortSignal,
+  signals: { reading: AbortSignal; writing: AbortSignal },
 ): Promise<SedResult> {
   try {
-    const { row, bytes, close } = await files.read(path, { signal });
+    const { row, bytes, close } = await files.read(path, { signal: signals.reading });
     const text = new ByteCollector();
     try {
       for await (const piece of bytes) {
@@ -87,14 +101,19 @@ async function editFile(
     const replaced = await replace(text.bytes());
     if (replaced.count > 0) {
       const { mode, uid, gid } = row;
-      await files.write(path, oneByOne(replaced.bytes), { mode, uid, gid, parents: false }, { signal });
+      await files.write(
+        path,
+        oneByOne(replaced.bytes),
+        { mode, uid, gid, parents: false },
+        { signal: signals.writing },
+      );
     }
     return { path, replacements: replaced.count };
   } catch (error) {
     if (error instanceof GuestError)
       return { path, replacements: 0, problem: HostError.fromErrno(error, path).message };
-    if (!(error instanceof FileFault) && !(error instanceof RegexError)) throw error;
-    return { path, replacements: 0, problem: error.message };
+    if (!OF_FILE.some((kind) => error instanceof kind)) throw error;
+    return { path, replacements: 0, problem: (error as Error).message };
   }
 }
 
