@@ -1,6 +1,6 @@
 /*
  * Takes memory in the way its first argument names, as many MiB as the second says, and keeps it: `hog anon 1200`. It says
- * `held N` for each 64 MiB. What the system refuses is told, and what was had is kept for three seconds: who is still there
+ * `held N` for each 64 MiB, and is called so. What the system refuses is told, and what was had is kept for three seconds: who is still there
  * then ends with 0.
  */
 #define _GNU_SOURCE
@@ -30,8 +30,11 @@ static void refused(const char *what) {
 
 static void told(long mib) {
   if (mib % STEP) return;
+  char name[16];
   printf("held %ld\n", mib);
   fflush(stdout);
+  snprintf(name, sizeof name, "held %ld", mib);
+  prctl(PR_SET_NAME, name);
 }
 
 static void *pages(long mib, int flags) {

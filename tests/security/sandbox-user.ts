@@ -1,0 +1,96 @@
+/**
+ * Sandboxes of another user: a daemon of theirs in a process of its own, with a C program of the test in the image.
+ *
+ * Only root can become somebody else, so whoever uses it says why it is skipped.
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { guestRoot, tempDir, type TempDir } from '#testing';
+import { buildSandbox } from './sandbox-build.ts';
+
+const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
+
+/** An ordinary user to whom no control group belongs. */
+export const NOBODY = '65534';
+
+/** What became of a command. */
+export interface Outcome {
+  kind: string;
+  exitCode?: number;
+  stdout?: string;
+  stderrTail?: string;
+}
+
+export interface Asked {
+  backend: string;
+  user: string;
+  /** One for each sandbox. */
+  scripts: readonly string[];
+  /** How long each may take before the next begins. */
+  waitMs: number;
+}
+
+export class UserSandboxes implements AsyncDisposable {
+  /** Where the program of the test is on the host. */
+  readonly program: string;
+  readonly #built: TempDir;
+  readonly #root: TempDir;
+  readonly #home: TempDir;
+
+  private constructor([built, root, home]: readonly [TempDir, TempDir, TempDir], program: string) {
+    this.#built = built;
+    this.#root = root;
+    this.#home = home;
+    this.program = program;
+  }
+
+  /** `source` is a C file beside the tests; in the image it is a program of the same name. */
+  static async prepare(source: string): Promise<UserSandboxes> {
+    const dirs = await Promise.all([tempDir(), guestRoot(), tempDir()]);
+    const [built, root] = dirs;
+    await buildSandbox(built.root);
+    const program = root.path(`bin/${basename(source, '.c')}`);
+    execFileSync('gcc', ['-static', '-O1', '-w', '-o', program, fileURLToPath(new URL(source, import.meta.url))]);
+    for (const dir of dirs) chmodSync(dir.root, 0o755);
+    return new UserSandboxes(dirs, program);
+  }
+
+  start({ backend, user, scripts, waitMs }: Asked): ChildProcess {
+    execFileSync('chown', ['-R', `${user}:${user}`, this.#root.root, this.#home.root]);
+    const args = [
+      DAEMON,
+      this.#built.root,
+      backend,
+      this.#home.root,
+      this.#root.root,
+      String(scripts.length),
+      ...scripts,
+    ];
+    return spawn('setpriv', [...asUser(user), process.execPath, ...args], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, WAIT_MS: String(waitMs) },
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const dir of [this.#built, this.#root, this.#home]) await dir[Symbol.asyncDispose]();
+  }
+}
+
+/** Options of setpriv. */
+export function asUser(id: string): string[] {
+  return [`--reuid=${id}`, `--regid=${id}`, '--clear-groups'];
+}
+
+/** What the daemon reports when it has asked for all of it. */
+export async function outcomesOf(daemon: ChildProcess): Promise<Outcome[]> {
+  const signal = AbortSignal.timeout(200_000);
+  const ended = once(daemon, 'exit', { signal }).then(([code]) => Promise.reject(new Error(`it ended with ${code}`)));
+  ended.catch(() => {});
+  const [report] = (await Promise.race([once(daemon, 'message', { signal }), ended])) as [{ outcomes: Outcome[] }];
+  return report.outcomes;
+}
