@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { compileRegex, type CharSet } from './index.ts';
+import { forRandomMatches } from './random-matches.contract.ts';
 
 /** A set as its members, in brackets when there are several. */
 function spelled(set: CharSet): string {
@@ -39,46 +39,9 @@ test('a long run is told in pieces', () => {
 });
 
 test('every match in a line holds all of them', { timeout: 60_000 }, () => {
-  const atoms = [
-    'a',
-    'b',
-    'ab',
-    'bba',
-    'é',
-    'k',
-    '[ab]',
-    '[^a]',
-    '[ab ]{2}',
-    '\\w',
-    '.',
-    '\\b',
-    '^',
-    '(?i:ba)',
-    '(?i:ka)',
-  ];
-  const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
-    pattern: fc.oneof(
-      { depthSize: 'small', withCrossShrink: true },
-      fc.constantFrom(...atoms),
-      fc.array(tie('pattern'), { maxLength: 4 }).map((parts) => parts.join('')),
-      fc.array(tie('pattern'), { minLength: 1, maxLength: 3 }).map((branches) => `(?:${branches.join('|')})`),
-      fc
-        .tuple(tie('pattern'), fc.constantFrom('*', '+', '?', '{2}', '{3,}', '{0}', '{1,2}'))
-        .map(([part, times]) => `(?:${part})${times}`),
-    ),
-  }));
-  const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b', 'é', 'k', 'K', '\u212a', ' '), maxLength: 16 });
-
-  const property = fc.property(pattern, fc.array(text, { maxLength: 10 }), (source, haystacks) => {
-    const regex = compileRegex(source);
-    for (const haystack of haystacks.map((each) => Buffer.from(each))) {
-      const match = regex.find(haystack);
-      if (!match) continue;
-      const matched = haystack.subarray(match.start, match.end);
-      for (const run of regex.runs) expect([source, matched.toString(), isIn(matched, run)]).toContain(true);
-    }
+  forRandomMatches(['[ab ]{2}', '(?i:ba)'], ({ regex, source, matched }) => {
+    for (const run of regex.runs) expect([source, matched.toString(), isIn(matched, run)]).toContain(true);
   });
-  fc.assert(property, { numRuns: 300 });
 });
 
 function isIn(text: Buffer, run: CharSet[]): boolean {
