@@ -42,6 +42,9 @@ export class Channel {
   /** Why the stream has less than its writer wanted to send. */
   #broken: string | undefined;
   #reader: ReaderEvents | 'free' | 'gone' = 'free';
+  #resolveTaken = () => {};
+  /** When its reader took all there was, or will not. */
+  readonly taken = new Promise<void>((resolve) => (this.#resolveTaken = resolve));
 
   constructor(options: { capacity: number; maxBytes: number; done: (channel: Channel) => void }) {
     this.#capacity = options.capacity;
@@ -101,6 +104,7 @@ export class Channel {
     if (item === undefined) {
       if (this.#reader === 'gone') return 'ended';
       if (this.#writer !== 'ended') return 'empty';
+      this.#resolveTaken();
       return this.#broken === undefined ? 'ended' : { broken: this.#broken };
     }
 
@@ -117,6 +121,7 @@ export class Channel {
     this.#reader = 'gone';
     this.#items = [];
     this.#bytes = 0;
+    this.#resolveTaken();
     if (typeof this.#writer === 'object') this.#writer.readerGone();
     else if (this.#writer === 'ended') this.#done(this);
   }

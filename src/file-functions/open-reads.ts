@@ -2,7 +2,7 @@
  * Files on their way to callers: each is sent through a channel in the background, as fast as it is taken.
  *
  * A caller may never come for the bytes, so there are only so many at once, and one that nothing is taken from for long
- * is given up. All end with the worker.
+ * is given up. A small file waits in its channel as a whole, and has its place until it is taken. All end with the worker.
  */
 import { setMaxListeners } from 'node:events';
 
@@ -11,7 +11,7 @@ import { FileFault, HostError, type OpenFile } from '#host';
 import { CHANNEL_CHUNK_BYTES, type ChannelRef, type ChannelWriter } from '#protocol';
 import { inTime } from './patience.ts';
 
-/** Each holds a descriptor and up to 4 MiB in its channel. */
+/** Each holds a descriptor or up to 4 MiB in its channel. */
 const MAX_OPEN = 32;
 
 /** Chunks that wait in a channel. */
@@ -67,17 +67,20 @@ export class OpenReads {
       late: () => new FileFault('stream', 'nothing was read for too long'),
     };
     try {
-      for await (const piece of file.bytes) {
-        for (let at = 0; at < piece.length; at += CHANNEL_CHUNK_BYTES) {
-          await inTime(writer.write(piece.subarray(at, at + CHANNEL_CHUNK_BYTES)), patience);
+      try {
+        for await (const piece of file.bytes) {
+          for (let at = 0; at < piece.length; at += CHANNEL_CHUNK_BYTES) {
+            await inTime(writer.write(piece.subarray(at, at + CHANNEL_CHUNK_BYTES)), patience);
+          }
         }
+        await inTime(writer.end(), patience);
+      } finally {
+        file.close();
       }
-      await inTime(writer.end(), patience);
+      if (writer.untilTaken) await inTime(writer.untilTaken(), patience);
     } catch (error) {
       if (error instanceof HostError) await this.#tell(error, writer);
       writer.abort();
-    } finally {
-      file.close();
     }
   }
 

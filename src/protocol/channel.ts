@@ -43,6 +43,8 @@ export interface ChannelWriter {
   write(item: ChannelItem): Promise<void>;
   /** Ends the stream after everything written. */
   end(): Promise<void>;
+  /** Resolves once nothing waits for the reader, who took all or is gone. Only for channels of an engine in this process. */
+  untilTaken?(): Promise<void>;
   /** Breaks the stream off: what was written is not all there was to be. */
   abort(): void;
 }

@@ -33,6 +33,24 @@ test('F69 a file that nobody takes from is given up, and its place is free', asy
   await reads.send(fileOf(1), own.bus);
 });
 
+test.each([0, 1])('one of %d MiB, which is sent at once, has its place until somebody takes it', async (megabytes) => {
+  using own = await setUp();
+  const reads = new OpenReads();
+  const refs = await Promise.all(Array.from({ length: 32 }, () => reads.send(fileOf(megabytes), own.bus)));
+  await new Promise(setImmediate);
+  for (let attempt = 0; attempt < 100; attempt++) {
+    await expect(reads.send(fileOf(megabytes), own.bus)).rejects.toMatchObject({ reason: 'busy' });
+  }
+  expect(own.engine.channels.count).toBe(32);
+
+  const [taken, left] = [await own.bus.openReader(refs[0]!), await own.bus.openReader(refs[1]!)];
+  let bytes = 0;
+  for await (const item of taken) bytes += item.length;
+  left.cancel();
+  expect(bytes).toBe(megabytes * 2 ** 20);
+  await expect.poll(() => [reads.count, own.engine.channels.count]).toEqual([30, 30]);
+});
+
 test('one that is refused is closed', async () => {
   using own = await setUp();
   const reads = new OpenReads({ maxOpen: 0 });
