@@ -138,7 +138,7 @@ export class PendingFile {
     const old = place.stat;
     const owner = like ?? old;
     const kept = owner ? keepOwner(this.#fd, owner) : { isOwnerKept: true, isGroupKept: true };
-    const before = access ?? (old && place.act((at) => accessOf(at, old.mode, place.path)));
+    const before = access ?? (old && place.act((at) => accessAt(at, old, place.path)));
     if (before) setAccess(this.#fd, before, kept, place.path);
     if (mode !== undefined || !before) fchmodSync(this.#fd, grantedBits(mode ?? 0o644, kept));
   }
@@ -180,11 +180,16 @@ function mayChown(fd: number, uid: number, gid: number): boolean {
   }
 }
 
+/** Of the file that was there, and of no other that stands there for a moment. */
+function accessAt(place: Buffer, old: Stats, path: string): FileAccess {
+  using held = new HeldFile(place);
+  if (!held.isSame(old)) throw changedMeanwhile('ESTALE');
+  return accessOf(held.attributed(place), old.mode, path);
+}
+
 function replace(temp: Buffer, place: Buffer, old: Stats): void {
   using held = new HeldFile(place);
-  const now = held.stat;
-  const isSame = now.ino === old.ino && now.size === old.size && now.mtimeMs === old.mtimeMs;
-  if (!isSame) throw changedMeanwhile('ESTALE');
+  if (!held.isSame(old)) throw changedMeanwhile('ESTALE');
   renameSync(temp, place);
 }
 

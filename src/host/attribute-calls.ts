@@ -1,12 +1,16 @@
 /**
  * Extended attributes as the kernel keeps them, access lists among them: Node has no calls for these.
  *
- * Of a file by its descriptor, or by its path, a link at the end not followed. A descriptor that only finds a file
- * (`O_PATH`) does not do.
+ * Of a file by its descriptor, by one that only finds it (`O_PATH`), or by its path, a link at the end not followed.
  */
 import { getSystemErrorName } from 'node:util';
 
-export type Attributed = number | Buffer;
+export type Attributed = number | Buffer | Found;
+
+/** A descriptor that only finds a file: the kernel wants to be led from it to the file. */
+export interface Found {
+  readonly foundBy: number;
+}
 
 export interface AttributeCalls {
   list: (of: Attributed) => string[];
@@ -26,8 +30,14 @@ export function bindAttributeCalls(bind: (prototype: string) => Call, errno: () 
   const calling = (name: string, result: string, rest: string) => {
     const byDescriptor = bind(`${result} f${name}(int fd, ${rest})`);
     const byPath = bind(`${result} l${name}(const char *path, ${rest})`);
+    const byLink = bind(`${result} ${name}(const char *path, ${rest})`);
+    const callOn = (of: Attributed, values: unknown[]) => {
+      if (typeof of === 'number') return byDescriptor(of, ...values);
+      if (Buffer.isBuffer(of)) return byPath(Buffer.concat([of, ZERO]), ...values);
+      return byLink(Buffer.from(`/proc/self/fd/${of.foundBy}\0`), ...values);
+    };
     return (of: Attributed, ...values: unknown[]) => {
-      const got = typeof of === 'number' ? byDescriptor(of, ...values) : byPath(Buffer.concat([of, ZERO]), ...values);
+      const got = callOn(of, values);
       if (got < 0) throw errnoError(name, errno());
       return got;
     };

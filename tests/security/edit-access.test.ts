@@ -3,14 +3,26 @@
  * read it before, cannot afterwards; as root, and as an ordinary user to whom the file does not belong.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, linkSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 
 import { describe, expect, test, vi } from 'vitest';
 
+import { HostError, openJail } from '#host';
 import { run, tempDir, type TempDir } from '#testing';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { shell } from '#workers/shell';
+import { PendingFile } from '../../src/host/atomic-write.ts';
 import { systemCalls } from '../../src/host/system-calls.ts';
 
 const attributes = systemCalls()?.attributes;
@@ -120,6 +132,25 @@ describe.skipIf(!attributes)('a file with an access list and attributes', () => 
     if (!isRoot) return;
     expect(canRead(dir.path('ws/a.txt'), { uid: 9999, gid: DENIED_GROUP })).toBe(false);
     expect(canRead(dir.path('ws/a.txt'), { uid: READER, gid: READER })).toBe(true);
+  });
+
+  test('another file that stands in its place for a moment gives it nothing', async () => {
+    const open = accessList(['user', 6], ['namedUser', 4, READER], ['group', 0], ['mask', 4], ['others', 0]);
+    await using dir = await tempDir({ 'a.txt': { content: 'old\n', mode: 0o640 }, 'b.txt': 'open' });
+    attributes!.set(Buffer.from(dir.path('b.txt')), LIST, open);
+    const swap = (away: string, instead: string) => {
+      renameSync(dir.path('a.txt'), dir.path(away));
+      renameSync(dir.path(instead), dir.path('a.txt'));
+    };
+    using entry = openJail(dir.root).target('a.txt');
+    using pending = await PendingFile.at(entry);
+    await pending.append(Buffer.from('new\n'));
+    swap('kept.txt', 'b.txt');
+    // It goes away to sync the file; what it took over, it has by then.
+    const committing = pending.commit({ isSynced: true });
+    swap('b.txt', 'kept.txt');
+    await expect(committing).rejects.toThrow(HostError);
+    expect(readFileSync(dir.path('a.txt'), 'utf8')).toBe('old\n');
   });
 
   test.runIf(isRoot).each(changes)('%s by a user who is not the owner opens it to nobody', async (_, change) => {
