@@ -71,7 +71,7 @@ describe('doctor', () => {
       const findings = findingsOf(stdout);
       expect(findings.map(({ check }) => check)).toEqual([
         ...['node', 'platform', 'path jail', 'edits', 'jobs', 'search', 'engine', 'sandboxes'],
-        ...['qemu+kvm', 'libkrun', 'gvisor', 'qemu+tcg', 'namespaces'],
+        ...['qemu+kvm', 'gvisor', 'qemu+tcg', 'namespaces'],
         ...['images', 'limits', 'user namespaces', 'packages', 'image cache'],
       ]);
       const fixOf = (check: string) => findings.find((finding) => finding.check === check)?.fix;
@@ -224,7 +224,7 @@ test.skipIf(!isLinux)(
     expect(code).toBe(1);
     const [message = ''] = stderr.split('\n');
     expect(message).toMatch(
-      /^error: \[S300\] VM boot failed: qemu\+kvm: .+; libkrun: .+; gvisor: .+; qemu\+tcg: .+; namespaces: /,
+      /^error: \[S300\] VM boot failed: qemu\+kvm: .+; gvisor: .+; qemu\+tcg: .+; namespaces: /,
     );
     expect(message).toMatch(/; to get one: workcell setup (qemu|gvisor)$/);
   },

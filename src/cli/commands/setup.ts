@@ -10,7 +10,7 @@ import { makeImagesReady } from '../setup/make-images-ready.ts';
 import { setUpBackend, type SetupOptions } from '../setup/set-up-backend.ts';
 import { SetupError } from '../setup/setup-error.ts';
 
-const BACKENDS: readonly BackendName[] = ['qemu', 'libkrun', 'gvisor', 'namespaces'];
+const BACKENDS: readonly BackendName[] = ['qemu', 'gvisor', 'namespaces'];
 
 /** Where the default stops: nothing that comes after these is stronger. */
 const GOOD: readonly Isolation[] = ['hardware-vm', 'userspace-kernel'];
@@ -18,7 +18,7 @@ const GOOD: readonly Isolation[] = ['hardware-vm', 'userspace-kernel'];
 export const setup: Command = {
   name: 'setup',
   summary: 'Install what sandboxes need on this host, and try it.',
-  usage: '[qemu|gvisor|namespaces|libkrun ...]',
+  usage: '[qemu|gvisor|namespaces ...]',
   details:
     'Without a name it sets up the strongest isolation that this host could have. Packages are installed with apt as root;\n' +
     'otherwise the command to run is printed, and the exit code is 1. The images of image_allowlist are fetched or built.\n' +

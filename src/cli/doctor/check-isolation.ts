@@ -71,7 +71,6 @@ const HINTS: Partial<Record<string, string>> = {
   'qemu+kvm': 'needs a host whose processor gives its virtualisation to this one',
   'qemu+hvf': 'needs a Mac whose processor can virtualise',
   'qemu+whpx': 'turn on the Windows Hypervisor Platform',
-  libkrun: 'npm install microsandbox, where /dev/kvm works',
 };
 
 function notTried(rung: string, stronger: string): Finding {

@@ -60,7 +60,7 @@ export const configSchema = z.strictObject({
     .describe('By image name: max_cpus and max_memory_mb. A member left out caps nothing.'),
   custom_images: customImages.default({}).describe('More images: a name of yours and its OCI reference.'),
   backend: z
-    .enum(['auto', 'qemu', 'gvisor', 'namespaces', 'libkrun'])
+    .enum(['auto', 'qemu', 'gvisor', 'namespaces'])
     .default('auto')
     .describe('What a sandbox is made of; auto takes the strongest that works here.'),
   allow_weak_isolation: z

@@ -26,7 +26,7 @@ export type Probe =
 
 export interface SandboxBackend {
   /** As the configuration names it. */
-  readonly name: 'qemu' | 'gvisor' | 'namespaces' | 'libkrun';
+  readonly name: 'qemu' | 'gvisor' | 'namespaces';
   /** As people are told of it: `qemu+kvm` and `qemu+tcg` are two ways of one backend. */
   readonly rung: string;
   /** What a verdict depends on beside the kernel of the host: it changes when the programs do that the backend calls. */

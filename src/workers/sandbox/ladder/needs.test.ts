@@ -12,7 +12,7 @@ test('a backend lacks what no folder of the PATH has, and any of several program
 });
 
 test('each need is named once for a processor, and says what for', () => {
-  for (const backend of ['qemu', 'libkrun', 'gvisor', 'namespaces'] as const) {
+  for (const backend of ['qemu', 'gvisor', 'namespaces'] as const) {
     const needs = needsOf(backend);
     expect(new Set(needs.map((need) => need.package)).size).toBe(needs.length);
     expect(needs.filter((need) => need.for === '')).toEqual([]);

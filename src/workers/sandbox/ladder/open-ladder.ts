@@ -7,7 +7,6 @@
 import type { Log } from '#contract';
 import type { SandboxBackend } from '../backends/backend.ts';
 import { GvisorBackend } from '../backends/gvisor/index.ts';
-import { LibkrunBackend } from '../backends/libkrun/index.ts';
 import { NamespacesBackend } from '../backends/namespaces/index.ts';
 import { QemuBackend, type Accelerator } from '../backends/qemu/index.ts';
 import { WarmPool } from '../backends/warm-pool.ts';
@@ -28,7 +27,6 @@ export function openLadder(config: LadderConfig, log: Log): Ladder {
   const native = ACCELERATORS[process.platform];
   const rungs = [
     ...(native === undefined ? [] : [qemu(native)]),
-    pooled(new LibkrunBackend({ cacheDir })),
     pooled(new GvisorBackend({ cacheDir, log })),
     qemu('tcg'),
     // Starting one takes less than asking for one that waits.
