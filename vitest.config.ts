@@ -1,4 +1,5 @@
 /** Where the tests are and how they find the sources: `#contract` is `src/contract` here, not `dist`. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 import { defineConfig } from 'vitest/config';
@@ -31,14 +32,16 @@ const sandboxCases = [
   'src/workers/sandbox/functions/**/*.test.ts',
   'tests/security/sandbox-{callers,escape,memory}.test.ts',
 ];
-const backends = {
-  gvisor: [
-    ...sandboxCases,
-    'tests/security/sandbox-{limits,memory-user}.test.ts',
-    'tests/spec/guest-file-system.test.ts',
-  ],
-  qemu: sandboxCases,
+const moreCases: Record<string, string[]> = {
+  gvisor: ['tests/security/sandbox-{limits,memory-user}.test.ts', 'tests/spec/guest-file-system.test.ts'],
 };
+const byThemselves = 'namespaces';
+const folder = new URL('src/workers/sandbox/backends/', import.meta.url);
+const backends = readdirSync(folder)
+  .map((name) => new URL(`${name}/backend.json`, folder))
+  .filter((file) => existsSync(file))
+  .map((file) => (JSON.parse(readFileSync(file, 'utf8')) as { name: string }).name)
+  .filter((name) => name !== byThemselves);
 
 /** An emulated machine is slow at everything; a test that hangs is still noticed. */
 const PATIENCE_MS = 300_000;
@@ -62,11 +65,11 @@ export default defineConfig({
       })),
       { extends: true as const, test: { name: 'system', include: alone } },
       { extends: true as const, test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'] } },
-      ...Object.entries(backends).map(([name, include]) => ({
+      ...backends.map((name) => ({
         extends: true as const,
         test: {
           name,
-          include,
+          include: [...sandboxCases, ...(moreCases[name] ?? [])],
           env: { WORKCELL_TEST_BACKEND: name },
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,

@@ -8,12 +8,11 @@
  * else. It runs before any package of npm is there, so it imports nothing but Node.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-const TABLE = new URL('../src/workers/sandbox/ladder/packages.json', import.meta.url);
-const TO_RUN = ['gvisor'];
-const TO_TEST = ['gvisor', 'qemu', 'namespaces'];
+const BACKENDS = new URL('../src/workers/sandbox/backends/', import.meta.url);
+const TO_RUN = 'gvisor';
 /** Any of the programs will do; the package brings the first. */
 const ONLY_TO_TEST = [
   { programs: ['gcc'], package: 'gcc', for: 'the attacks on the sandbox' },
@@ -27,15 +26,17 @@ const SYSTEM_FOLDERS = ['/usr/sbin', '/sbin'];
 const APT_MS = 300_000;
 
 const isForTests = process.argv.includes('--tests');
-const needed = [...needsOf(isForTests ? TO_TEST : TO_RUN), ...(isForTests ? ONLY_TO_TEST : [])];
+const needed = isForTests ? [...needsOf(() => true), ...ONLY_TO_TEST] : needsOf(({ name }) => name === TO_RUN);
 const missing = needed.filter(({ programs }) => !programs.some(isThere));
 if (process.platform === 'linux' && missing.length > 0) install(missing);
 
-function needsOf(names) {
-  const rows = JSON.parse(readFileSync(TABLE, 'utf8'));
-  return rows.filter(
-    ({ backends, arch = process.arch }) => arch === process.arch && backends.some((name) => names.includes(name)),
-  );
+/** What every backend needs, and the rest for those that are wanted. */
+function needsOf(isWanted) {
+  const read = (path) => JSON.parse(readFileSync(new URL(path, BACKENDS), 'utf8'));
+  const paths = readdirSync(BACKENDS).map((folder) => `${folder}/backend.json`);
+  const backends = paths.filter((path) => existsSync(new URL(path, BACKENDS))).map(read);
+  const rows = [...read('needs.json'), ...backends.filter(isWanted).flatMap(({ needs }) => needs)];
+  return rows.filter(({ arch = process.arch }) => arch === process.arch);
 }
 
 function install(rows) {

@@ -1,5 +1,9 @@
-/** Adding a function is one file and one line: CONTRIBUTING.md is followed to the letter, then every surface is asked. */
+/**
+ * Adding a function is one file and one line, adding a backend one folder and one line: CONTRIBUTING.md is followed to the
+ * letter, then what was added is used.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
@@ -10,9 +14,11 @@ import { Engine } from '#engine';
 import { referencePages, toMarkdown } from '#surfaces/reference';
 import { coder } from '#workers/coder';
 import { httpApp } from '../src/surfaces/http/app.ts';
-import { tempDir } from '#testing';
+import { backendNames } from '../src/workers/sandbox/config.ts';
+import { openSandboxes } from '../src/workers/sandbox/worker.ts';
+import { ociImage, serveWorker, startRegistry, tempDir, whyNoGuestRoot } from '#testing';
+import { BACKENDS, sandbox, type BackendDef, type SandboxConfig } from '#workers/sandbox';
 
-const FILE = /`src\/workers\/coder\/functions\/count-lines\.ts`:\n\n```ts\n([\s\S]*?)```/;
 const PLACE = fileURLToPath(new URL('../.artifacts/contributing/', import.meta.url));
 
 test('the function of CONTRIBUTING.md is on the bus, on HTTP, in OpenAPI and in the reference', async () => {
@@ -42,12 +48,67 @@ test('the function of CONTRIBUTING.md is on the bus, on HTTP, in OpenAPI and in 
 
 /** The block as a file beside stand-ins for its neighbours, which lead to the real ones. */
 async function writtenFunction(): Promise<FunctionDef<unknown>> {
-  const [, code] = FILE.exec(readFileSync(new URL('../CONTRIBUTING.md', import.meta.url), 'utf8'))!;
   rmSync(PLACE, { recursive: true, force: true });
   mkdirSync(`${PLACE}functions`, { recursive: true });
   writeFileSync(`${PLACE}worker.ts`, `export * from '../../src/workers/coder/worker.ts';\n`);
   writeFileSync(`${PLACE}errors.ts`, `export * from '../../src/workers/coder/errors.ts';\n`);
-  writeFileSync(`${PLACE}functions/count-lines.ts`, code!);
+  writeFileSync(`${PLACE}functions/count-lines.ts`, blockOf('src/workers/coder/functions/count-lines.ts'));
   const module = (await import(`${PLACE}functions/count-lines.ts`)) as { countLines: FunctionDef<unknown> };
   return module.countLines;
+}
+
+const whyNot = whyNoGuestRoot();
+
+test.skipIf(whyNot !== undefined)(
+  `the backend of CONTRIBUTING.md makes sandboxes${whyNot ? ` (${whyNot})` : ''}`,
+  async () => {
+    const { manifest, blobs } = ociImage([[{ name: 'etc/motd', content: 'welcome' }]]);
+    await using registry = await startRegistry({ manifests: { v1: manifest }, blobs });
+    await using cache = await tempDir();
+    const backends = [...BACKENDS, await writtenBackend()];
+    const worker: AnyWorker = {
+      ...sandbox,
+      config: sandbox.config.extend({ backend: backendNames(backends) }),
+      open: (config, log) => openSandboxes(config as SandboxConfig, log, backends),
+    };
+    await using served = await serveWorker(worker, {
+      backend: 'plain',
+      cache_dir: cache.root,
+      custom_images: { box: `${registry.host}/box:v1` },
+      image_allowlist: ['box'],
+      prepare_images: false,
+    });
+
+    const made = await served.call('sandbox::create', { image: 'box' });
+    expect(made).toMatchObject({ backend: 'plain' });
+    const { sandbox_id } = made;
+    expect(await served.call('sandbox::exec', { sandbox_id, cmd: 'sh', args: ['-c', 'echo hello'] })).toMatchObject({
+      stdout: 'hello\n',
+      exit_code: 0,
+    });
+    expect(await served.call('sandbox::stop', { sandbox_id, wait: true })).toMatchObject({ stopped: true });
+  },
+);
+
+/** The blocks as a folder beside stand-ins for its neighbours. */
+async function writtenBackend(): Promise<BackendDef> {
+  const place = fileURLToPath(new URL('../.artifacts/contributing-backend/', import.meta.url));
+  rmSync(place, { recursive: true, force: true });
+  for (const name of ['guest/build-agent.ts', 'backends/backend.ts', 'backends/definition.ts']) {
+    mkdirSync(dirname(place + name), { recursive: true });
+    writeFileSync(place + name, `export * from '../../../src/workers/sandbox/${name}';\n`);
+  }
+  mkdirSync(`${place}backends/plain`);
+  for (const name of ['backend.json', 'index.ts']) {
+    const path = `backends/plain/${name}`;
+    writeFileSync(place + path, blockOf(`src/workers/sandbox/${path}`));
+  }
+  return ((await import(`${place}backends/plain/index.ts`)) as { plain: BackendDef }).plain;
+}
+
+/** The first block after a file is named. */
+function blockOf(file: string): string {
+  const page = readFileSync(new URL('../CONTRIBUTING.md', import.meta.url), 'utf8');
+  const [, after = ''] = page.split(`\n\`${file}\``);
+  return /```\w+\n([\s\S]*?)```/.exec(after)![1]!;
 }

@@ -1,19 +1,14 @@
 /** The backend of this run for tests that make machines themselves: see TEST_BACKEND in src/testing. */
+import { silentLog } from '#contract';
 import { qemuCache, SLOWNESS, tempDir, TEST_BACKEND, whyNoGuestRoot, whyNoQemu, type TempDir } from '#testing';
+import { BACKENDS } from '#workers/sandbox';
 import type { SandboxBackend, Shape } from '../src/workers/sandbox/backends/backend.ts';
-import { GvisorBackend } from '../src/workers/sandbox/backends/gvisor/index.ts';
 import { startMachine, type TestMachine } from '../src/workers/sandbox/backends/machine.contract.ts';
-import { NamespacesBackend } from '../src/workers/sandbox/backends/namespaces/index.ts';
-import { QemuBackend } from '../src/workers/sandbox/backends/qemu/index.ts';
 
-const MAKERS: Record<typeof TEST_BACKEND, (cacheDir: string) => SandboxBackend> = {
-  namespaces: (cacheDir) => new NamespacesBackend({ cacheDir }),
-  gvisor: (cacheDir) => new GvisorBackend({ cacheDir }),
-  qemu: (cacheDir) => new QemuBackend({ cacheDir, accelerator: 'tcg' }),
-};
-
+/** Its last rung is the one that works wherever any does: QEMU emulates there. */
 export function makeBackend(cacheDir: string): SandboxBackend {
-  return MAKERS[TEST_BACKEND](cacheDir);
+  const backend = BACKENDS.find(({ name }) => name === TEST_BACKEND)!;
+  return backend.open({ cacheDir, log: silentLog, pooled: (rung) => rung }).at(-1)!;
 }
 
 export function backendCache(): Promise<TempDir> {

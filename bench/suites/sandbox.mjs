@@ -161,7 +161,8 @@ async function measurePython(harness, bench) {
     console.log('\nNo python image is in the cache: `workcell sandbox pull python` makes one.');
     return;
   }
-  const image = await images.prepare('python', { signal });
+  const prepared = await images.prepare('python', { signal });
+  const image = { ...prepared, directory: async () => prepared.rootDir };
   const python = await harness.compare({
     title: 'A new sandbox that runs python',
     note: 'Create, then `python3 -c "print(1)"`.',
@@ -198,7 +199,9 @@ class Machines {
     this.#backend = new NamespacesBackend({ cacheDir: root.cacheDir });
   }
 
-  async start(image = { name: 'bench', ref: 'bench', digest: 'none', rootDir: this.#root.path, env: [] }) {
+  async start(
+    image = { name: 'bench', ref: 'bench', digest: 'none', directory: async () => this.#root.path, env: [] },
+  ) {
     const shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
     const instance = await this.#backend.create(shape, { id: `bench-${this.#count++}`, signal });
     const agent = await AgentClient.open(instance.channel, { deadlineMs: 10_000 });

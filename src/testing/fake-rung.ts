@@ -11,18 +11,22 @@ export interface FakeRung extends SandboxBackend {
   beforeAnswer: () => Promise<void>;
 }
 
-export const yes = (isolation: Isolation): Probe => ({
-  ok: true,
-  isolation,
-  detail: 'fake',
-});
+export const yes: Probe = { ok: true, detail: 'fake' };
 
 export const no = (reason: string): Probe => ({ ok: false, reason, stderrTail: '' });
 
+const ISOLATION_OF: Record<string, Isolation> = {
+  'qemu+kvm': 'hardware-vm',
+  gvisor: 'userspace-kernel',
+  'qemu+tcg': 'emulated-vm',
+  namespaces: 'namespaces',
+};
+
 export function fakeRung(rung: string, answer: Probe): FakeRung {
   return {
-    name: rung.split('+')[0] as SandboxBackend['name'],
+    name: rung.split('+')[0]!,
     rung,
+    isolation: ISOLATION_OF[rung]!,
     answer,
     programs: 'one',
     probes: 0,

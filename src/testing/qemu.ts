@@ -6,7 +6,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { missingFor, prepareKernel } from '#workers/sandbox';
+import { BACKENDS, missingFor } from '#workers/sandbox';
 import { whyNoGuestRoot } from './guest-root.ts';
 import { tempDir, type TempDir } from './temp-dir.ts';
 
@@ -16,10 +16,11 @@ const DOWNLOAD_MS = 600_000;
 
 /** Why no virtual machine of a busybox root starts here, or undefined. */
 export async function whyNoQemu(): Promise<string | undefined> {
-  const missing = missingFor('qemu').map((need) => need.package);
+  const qemu = BACKENDS.find(({ name }) => name === 'qemu')!;
+  const missing = missingFor(qemu).map((need) => need.package);
   if (missing.length > 0) return `missing: ${missing.join(', ')}`;
   try {
-    await prepareKernel(SHARED_DIR, { signal: AbortSignal.timeout(DOWNLOAD_MS) });
+    await qemu.extra?.bring(SHARED_DIR, { signal: AbortSignal.timeout(DOWNLOAD_MS), onProgress() {} });
   } catch (error) {
     return (error as Error).message;
   }

@@ -8,24 +8,18 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { z } from 'zod';
-
 import { CallError, silentLog, type CallOptions } from '#contract';
-import { sandbox } from '#workers/sandbox';
+import { BACKENDS, sandbox } from '#workers/sandbox';
 import { serveWorker, type ServedWorker } from './serve-worker.ts';
 
-/** What each backend may be called in replies, and how much longer than on a processor everything takes on it. */
-const BACKENDS = {
-  namespaces: { isolations: ['namespaces'], slowness: 1 },
-  gvisor: { isolations: ['userspace-kernel'], slowness: 3 },
-  qemu: { isolations: ['hardware-vm', 'emulated-vm'], slowness: 6 },
-};
-
-const BackendName = z.enum(['namespaces', 'gvisor', 'qemu']).default('namespaces');
-
 /** Of this run; vitest.config.ts has a project for each. */
-export const TEST_BACKEND = BackendName.parse(process.env.WORKCELL_TEST_BACKEND);
-export const { isolations: TEST_ISOLATIONS, slowness: SLOWNESS } = BACKENDS[TEST_BACKEND];
+export const TEST_BACKEND = process.env.WORKCELL_TEST_BACKEND ?? 'namespaces';
+const backend = BACKENDS.find(({ name }) => name === TEST_BACKEND)!;
+export const SLOWNESS = backend.slowness;
+/** What replies may call it. */
+export const TEST_ISOLATIONS = backend
+  .open({ cacheDir: '', log: silentLog, pooled: (rung) => rung })
+  .map(({ isolation }) => isolation);
 
 /** Survives the run, like the packages beside it, until what makes the images changes. */
 const CACHE_DIR = fileURLToPath(new URL(`../../node_modules/.cache/workcell-sandbox-${makersHash()}`, import.meta.url));

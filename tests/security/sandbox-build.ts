@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ENTRANCES = [
-  'backends/gvisor/index.ts',
-  'backends/namespaces/index.ts',
-  'backends/qemu/index.ts',
+  'backends/gvisor/gvisor-backend.ts',
+  'backends/namespaces/namespaces-backend.ts',
+  'backends/qemu/qemu-backend.ts',
   'backends/warm-pool.ts',
   'guest/agent-client.ts',
 ];

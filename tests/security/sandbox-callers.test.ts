@@ -30,14 +30,14 @@ describe.skipIf(whyNot !== undefined)(`a caller that goes away${whyNot === undef
       prepare: (shape, signal) => real.prepare(shape, signal),
       async create(shape, { id }) {
         const instance = await real.create(shape, { id, signal: new AbortController().signal });
-        pids.push(instance.pid);
+        pids.push(instance.pid!);
         if (when === 'before the machine') control.abort();
         // After whoever waits for the greeting took it.
         else instance.channel.once('data', () => queueMicrotask(() => control.abort()));
         return instance;
       },
     };
-    const image = { name: 'box', ref: 'box', digest: 'none', rootDir: root.root, env: [] };
+    const image = { name: 'box', ref: 'box', digest: 'none', directory: async () => root.root, env: [] };
     const wanted = {
       name: null,
       shape: { image, cpus: 1, memoryMb: 64, diskMb: 16 },
@@ -47,7 +47,7 @@ describe.skipIf(whyNot !== undefined)(`a caller that goes away${whyNot === undef
     };
     const sandboxes = new Sandboxes(configSchema.parse({}), silentLog);
     try {
-      const chosen = { backend: backend as SandboxBackend, isolation: 'namespaces', doubt() {} } as const;
+      const chosen = { backend: backend as SandboxBackend, doubt() {} };
       await expect(sandboxes.start(chosen, wanted, control.signal)).rejects.toMatchObject({ code: 'S300' });
       expect([sandboxes.all, gone, pids.length]).toEqual([[], 1, 1]);
       expect(() => process.kill(pids[0]!, 0)).toThrow('ESRCH');

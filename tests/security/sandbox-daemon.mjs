@@ -5,7 +5,7 @@
  * commands in them, one after another where there are several. It sends `{ pids, outcomes }` when the commands of all have been asked for; without a count it only sweeps.
  */
 const [folder, name, cacheDir, rootDir, count, ...scripts] = process.argv.slice(2);
-const [Backend] = Object.values(await import(`${folder}/workers/sandbox/backends/${name}/index.js`));
+const [Backend] = Object.values(await import(`${folder}/workers/sandbox/backends/${name}/${name}-backend.js`));
 const { AgentClient } = await import(`${folder}/workers/sandbox/guest/agent-client.js`);
 
 /** As long as a command is waited for that may end. */
@@ -16,7 +16,7 @@ const backend = new Backend({ cacheDir });
 const probe = await backend.probe(signal);
 await backend.sweep();
 
-const image = { name: 'test', ref: 'test', digest: 'none', rootDir, env: [] };
+const image = { name: 'test', ref: 'test', digest: 'none', directory: async () => rootDir, env: [] };
 const shape = { image, cpus: 1, memoryMb: 128, diskMb: 32 };
 const pids = [];
 const outcomes = [];

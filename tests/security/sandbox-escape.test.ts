@@ -136,7 +136,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     execFileSync('gcc', ['-static', '-o', root.path('bin/euid'), root.path('euid.c')]);
     chmodSync(root.path('bin/euid'), 0o4755);
     backend = makeBackend(cache.root);
-    const image = { name: 'attacks', ref: 'attacks', digest: 'none', rootDir: root.root, env: [] };
+    const image = { name: 'attacks', ref: 'attacks', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 128, diskMb: 32 };
   });
 
@@ -259,7 +259,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
       }
       await using machine = await startOn(backend, {
         ...shape,
-        image: { ...shape.image, rootDir: image.root, digest: 'links' },
+        image: { ...shape.image, directory: async () => image.root, digest: 'links' },
       });
       expect((await machine.sh('ls -d /dev/null /proc/self/fd; test -L /dev -o -L /proc; echo $?')).stdout).toBe(
         '/dev/null\n/proc/self/fd\n1',
@@ -293,7 +293,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
   async function createAndEnd(i: number): Promise<void> {
     if (i % 4 === 0) {
       const instance = await backend.create(shape, { id: `early-${i}`, signal: new AbortController().signal });
-      if (i % 8 === 0) process.kill(instance.pid, 'SIGKILL');
+      if (i % 8 === 0) process.kill(instance.pid!, 'SIGKILL');
       await instance.kill();
       await instance.dispose();
       return;
@@ -301,7 +301,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     await using machine = await start();
     if (i % 4 === 1) return;
     const busy = machine.sh('(setsid sleep 311 &); sleep 312').catch(() => {});
-    if (i % 4 === 3) process.kill(machine.instance.pid, 'SIGKILL');
+    if (i % 4 === 3) process.kill(machine.instance.pid!, 'SIGKILL');
     else await machine.instance.kill();
     await busy;
   }

@@ -119,8 +119,8 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
 
 /** What the probe says to an ordinary user; virtual machines have a test of their own. */
 const AS_USER: Record<string, object> = {
-  namespaces: { isolation: 'namespaces', detail: 'the id of this user, limits by watchdog' },
-  gvisor: { isolation: 'userspace-kernel', detail: expect.stringMatching(/^runsc \S+, rootless, limits by watchdog$/) },
+  namespaces: { detail: 'the id of this user, limits by watchdog' },
+  gvisor: { detail: expect.stringMatching(/^runsc \S+, rootless, limits by watchdog$/) },
 };
 
 interface Report {

@@ -24,7 +24,7 @@ const WANTED_MB = 1200;
 const KEPT_MB = MEMORY_MB + 64;
 
 /** Where programs have a kernel of their own, what that holds is theirs too, and ends with its memory. */
-const WAYS = {
+const WAYS: Record<string, string[]> = {
   namespaces: ['anon', 'shared', 'memfd', 'hidden', 'shm', 'sockets', 'pipes', 'many', 'tables'],
   gvisor: ['anon', 'sockets', 'pipes'],
   qemu: ['anon', 'hidden', 'many'],
@@ -43,7 +43,7 @@ describe.skipIf(whyNot !== undefined)(`memory of a sandbox${whyNot === undefined
     [root, cache] = [await guestRoot(), await backendCache()];
     execFileSync('gcc', ['-static', '-O1', '-w', '-o', root.path('bin/hog'), HOG]);
     backend = makeBackend(cache.root);
-    const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
+    const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: MEMORY_MB, diskMb: 1024 };
   });
 
@@ -52,13 +52,16 @@ describe.skipIf(whyNot !== undefined)(`memory of a sandbox${whyNot === undefined
     for (const dir of [root, cache]) await dir?.[Symbol.asyncDispose]();
   });
 
-  test.each(WAYS[TEST_BACKEND])(`${WANTED_MB} MiB by %s in a sandbox of ${MEMORY_MB} are not had`, async (way) => {
-    await using machine = await start(backend, shape);
-    const { isKept, heldMb } = await take(machine, way, WANTED_MB);
-    expect(isKept ? heldMb : 0).toBeLessThanOrEqual(KEPT_MB);
-    // What gVisor's kernel holds for programs is not theirs alone: the sandbox ends with it.
-    if (TEST_BACKEND !== 'gvisor') expect((await machine.sh('echo alive')).stdout).toBe('alive');
-  });
+  test.each(WAYS[TEST_BACKEND] ?? [])(
+    `${WANTED_MB} MiB by %s in a sandbox of ${MEMORY_MB} are not had`,
+    async (way) => {
+      await using machine = await start(backend, shape);
+      const { isKept, heldMb } = await take(machine, way, WANTED_MB);
+      expect(isKept ? heldMb : 0).toBeLessThanOrEqual(KEPT_MB);
+      // What gVisor's kernel holds for programs is not theirs alone: the sandbox ends with it.
+      if (TEST_BACKEND !== 'gvisor') expect((await machine.sh('echo alive')).stdout).toBe('alive');
+    },
+  );
 
   test('files that fill the disk take nothing of the memory', async () => {
     await using machine = await start(backend, shape);

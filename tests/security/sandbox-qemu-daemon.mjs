@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as passed } from 'node:timers/promises';
 
 const [folder, cacheDir, rootDir, count] = process.argv.slice(2);
-const { QemuBackend } = await import(`${folder}/workers/sandbox/backends/qemu/index.js`);
+const { QemuBackend } = await import(`${folder}/workers/sandbox/backends/qemu/qemu-backend.js`);
 const { WarmPool } = await import(`${folder}/workers/sandbox/backends/warm-pool.js`);
 const { AgentClient } = await import(`${folder}/workers/sandbox/guest/agent-client.js`);
 
@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 const pool = new WarmPool(new QemuBackend({ cacheDir, accelerator: 'tcg' }), { minIdle: 1, isMemoryLow: () => false });
 await pool.sweep();
 
-const image = { name: 'test', ref: 'test', digest: 'none', rootDir, env: [] };
+const image = { name: 'test', ref: 'test', digest: 'none', directory: async () => rootDir, env: [] };
 const shape = { image, cpus: 1, memoryMb: 64, diskMb: 16 };
 await pool.prepare(shape, signal);
 for (let i = 0; i < Number(count); i++) {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   if (whyNot !== undefined) return;
   [root, cache] = [await guestRoot(), await backendCache()];
   backend = makeBackend(cache.root);
-  const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
+  const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
   shape = { image, cpus: 1, memoryMb: 64, diskMb: 16 };
 });
 

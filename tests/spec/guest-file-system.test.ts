@@ -22,7 +22,7 @@ describe.skipIf(whyNot !== undefined)(`a guest${whyNot === undefined ? '' : ` ($
   });
 
   describeFileSystem('the files of a guest', async () => {
-    const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
+    const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     const backend = makeBackend(cache.root);
     const machine = await start(backend, { image, cpus: 1, memoryMb: 256, diskMb: 64 });
     await machine.exec(['mkdir', '/home/work']);

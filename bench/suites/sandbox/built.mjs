@@ -1,9 +1,9 @@
 /** The parts of the sandbox worker that are measured, as the build made them. */
 const area = '../../../dist/workers/sandbox';
 
-export const { NamespacesBackend } = await import(`${area}/backends/namespaces/index.js`);
-export const { GvisorBackend } = await import(`${area}/backends/gvisor/index.js`);
-export const { QemuBackend } = await import(`${area}/backends/qemu/index.js`);
+export const { NamespacesBackend } = await import(`${area}/backends/namespaces/namespaces-backend.js`);
+export const { GvisorBackend } = await import(`${area}/backends/gvisor/gvisor-backend.js`);
+export const { QemuBackend } = await import(`${area}/backends/qemu/qemu-backend.js`);
 export const { WarmPool } = await import(`${area}/backends/warm-pool.js`);
 export const { AgentClient } = await import(`${area}/guest/agent-client.js`);
 export const { GuestFiles } = await import(`${area}/guest/guest-files.js`);

@@ -21,7 +21,7 @@ const FACTOR = 1.3;
 
 export async function measureRungs(harness, root) {
   const rungs = await workingRungs(root.cacheDir);
-  const image = { name: 'bench', ref: 'bench', digest: 'bench', rootDir: root.path, env: [] };
+  const image = { name: 'bench', ref: 'bench', digest: 'bench', directory: async () => root.path, env: [] };
   const shape = { image, ...SIZE };
   for (const { backend } of rungs) await backend.prepare(shape, signal);
   try {
@@ -104,7 +104,8 @@ async function compareFirst(harness, rungs, { shape, argv, title }) {
 async function comparePython(harness, rungs) {
   const images = imagesHere();
   if (!(await images.isCached('python'))) return;
-  const shape = { image: await images.prepare('python', { signal }), ...SIZE };
+  const image = await images.prepare('python', { signal });
+  const shape = { image: { ...image, directory: async () => image.rootDir }, ...SIZE };
   for (const { backend } of rungs) await backend.prepare(shape, signal);
   const argv = ['python3', '-c', 'print(1)'];
   await compareFirst(harness, rungs, { shape, argv, title: 'A new sandbox that runs python, by rung' });

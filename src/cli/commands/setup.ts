@@ -1,6 +1,6 @@
 /** workcell setup: installs what a rung of isolation needs, shows that it works, and makes the allowed images ready. */
 import { didYouMean, silentLog } from '#contract';
-import { defaultCacheDir, openLadder, worthHaving, type BackendName, type Isolation } from '#workers/sandbox';
+import { BACKENDS, defaultCacheDir, openLadder, worthHaving, type BackendDef, type Isolation } from '#workers/sandbox';
 import { UsageError, type Command } from '../command.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -10,7 +10,7 @@ import { makeImagesReady } from '../setup/make-images-ready.ts';
 import { setUpBackend, type SetupOptions } from '../setup/set-up-backend.ts';
 import { SetupError } from '../setup/setup-error.ts';
 
-const BACKENDS: readonly BackendName[] = ['qemu', 'gvisor', 'namespaces'];
+const NAMES = BACKENDS.map(({ name }) => name);
 
 /** Where the default stops: nothing that comes after these is stronger. */
 const GOOD: readonly Isolation[] = ['hardware-vm', 'userspace-kernel'];
@@ -18,7 +18,7 @@ const GOOD: readonly Isolation[] = ['hardware-vm', 'userspace-kernel'];
 export const setup: Command = {
   name: 'setup',
   summary: 'Install what sandboxes need on this host, and try it.',
-  usage: '[qemu|gvisor|namespaces ...]',
+  usage: `[${NAMES.join('|')} ...]`,
   details:
     'Without a name it sets up the strongest isolation that this host could have. Packages are installed with apt as root;\n' +
     'otherwise the command to run is printed, and the exit code is 1. The images of image_allowlist are fetched or built.\n' +
@@ -58,16 +58,16 @@ export const setup: Command = {
 };
 
 /** `qemu+kvm`, as the doctor calls it, is set up by what sets up `qemu`. */
-function backendOf(word: string): BackendName {
-  const name = BACKENDS.find((backend) => backend === word.split('+')[0]);
-  if (name === undefined) throw new UsageError(`setup knows no "${word}"${didYouMean(word, BACKENDS)}`);
-  return name;
+function backendOf(word: string): BackendDef {
+  const found = BACKENDS.find(({ name }) => name === word.split('+')[0]);
+  if (!found) throw new UsageError(`setup knows no "${word}"${didYouMean(word, NAMES)}`);
+  return found;
 }
 
-async function setUpAll(names: readonly BackendName[], setting: SetupOptions): Promise<boolean> {
+async function setUpAll(backends: readonly BackendDef[], setting: SetupOptions): Promise<boolean> {
   let isDone = true;
-  for (const name of new Set(names)) {
-    const working = await setUpBackend(name, setting);
+  for (const backend of new Set(backends)) {
+    const working = await setUpBackend(backend, setting);
     isDone &&= (working ?? []).length > 0;
   }
   return isDone;
@@ -75,8 +75,8 @@ async function setUpAll(names: readonly BackendName[], setting: SetupOptions): P
 
 async function setUpBest(setting: SetupOptions): Promise<boolean> {
   let isDone = false;
-  for (const name of worthHaving()) {
-    const working = (await setUpBackend(name, setting)) ?? [];
+  for (const backend of worthHaving()) {
+    const working = (await setUpBackend(backend, setting)) ?? [];
     isDone ||= working.length > 0;
     if (working.some((isolation) => GOOD.includes(isolation))) break;
   }

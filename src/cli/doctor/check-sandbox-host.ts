@@ -68,7 +68,9 @@ function setting(name: string): string | undefined {
 
 export function checkPackages(): Finding {
   const check = 'packages';
-  const lacking = worthHaving().flatMap((backend) => missingFor(backend).map((need) => ({ ...need, backend })));
+  const lacking = worthHaving().flatMap((backend) =>
+    missingFor(backend).map((need) => ({ ...need, backend: backend.name })),
+  );
   if (lacking.length === 0)
     return { check, status: 'ok', detail: 'every program that a sandbox calls is here', fix: '' };
   const wishes = new Map(lacking.map((need) => [need.package, `${need.package} (${need.for})`]));

@@ -1,5 +1,5 @@
 /** Brings what one backend needs, tells each step, and tries it. */
-import { missingFor, prepareKernel, type BackendName, type Isolation, type Ladder, type Need } from '#workers/sandbox';
+import { missingFor, type BackendDef, type Isolation, type Ladder, type Need } from '#workers/sandbox';
 import { clearProgress, megabytes, showProgress } from '../image-cache.ts';
 import { downloadBytes, install, installCommand, whyNoInstall } from './apt.ts';
 import { SetupError } from './setup-error.ts';
@@ -13,19 +13,20 @@ export interface SetupOptions {
 }
 
 /** What works now, from the strongest; undefined when it cannot be set up from here. */
-export async function setUpBackend(name: BackendName, options: SetupOptions): Promise<Isolation[] | undefined> {
+export async function setUpBackend(backend: BackendDef, options: SetupOptions): Promise<Isolation[] | undefined> {
+  const { name } = backend;
   const { isDryRun, say } = options;
-  const missing = missingFor(name);
+  const missing = missingFor(backend);
   if (missing.length === 0) say(`${name}: every program is here`);
   else if (!(await bringPackages(name, missing, options)) && !isDryRun) return undefined;
 
-  if (name === 'qemu') await bringKernel(options);
+  await bringExtra(backend, options);
   return isDryRun ? undefined : tryRungs(name, options);
 }
 
 /** Whether they are here now. */
 async function bringPackages(
-  name: BackendName,
+  name: string,
   missing: readonly Need[],
   { isDryRun, signal, say }: SetupOptions,
 ): Promise<boolean> {
@@ -48,25 +49,29 @@ async function bringPackages(
   return true;
 }
 
-async function bringKernel({ cacheDir, isDryRun, signal, say }: SetupOptions): Promise<void> {
-  if (isDryRun) return say(`qemu: would put Debian’s kernel for clouds into ${cacheDir} unless it is there`);
+async function bringExtra(
+  { name, extra }: BackendDef,
+  { cacheDir, isDryRun, signal, say }: SetupOptions,
+): Promise<void> {
+  if (!extra) return;
+  if (isDryRun) return say(`${name}: would put ${extra.what} into ${cacheDir} unless it is there`);
   try {
-    const { version } = await prepareKernel(cacheDir, { signal, onProgress: showProgress }).finally(clearProgress);
-    say(`qemu: machines boot Linux ${version}`);
+    const told = await extra.bring(cacheDir, { signal, onProgress: showProgress }).finally(clearProgress);
+    say(`${name}: ${told}`);
   } catch (error) {
-    throw new SetupError(`no kernel for virtual machines: ${(error as Error).message}`, { cause: error });
+    throw new SetupError(`no ${extra.what}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-async function tryRungs(name: BackendName, { ladder, signal, say }: SetupOptions): Promise<Isolation[]> {
+async function tryRungs(name: string, { ladder, signal, say }: SetupOptions): Promise<Isolation[]> {
   const working: Isolation[] = [];
   for (const backend of ladder.rungs.filter((rung) => rung.name === name)) {
     showLine(`trying ${backend.rung}`);
     const { probe, tookMs } = await ladder.ask(backend, { signal, isFresh: true });
     clearProgress();
     const secs = (tookMs / 1000).toFixed(1);
-    say(`${backend.rung}: ${probe.ok ? `works, ${probe.isolation}` : `does not work: ${probe.reason}`} (${secs} s)`);
-    if (probe.ok) working.push(probe.isolation);
+    say(`${backend.rung}: ${probe.ok ? `works, ${backend.isolation}` : `does not work: ${probe.reason}`} (${secs} s)`);
+    if (probe.ok) working.push(backend.isolation);
   }
   return working;
 }

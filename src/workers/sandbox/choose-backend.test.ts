@@ -27,24 +27,21 @@ function host(working: Record<string, FakeRung['answer']>): FakeRung[] {
 const withoutAdvice = ({ message }: Error) => message.split('; to get one')[0];
 
 test.each([
-  ['auto', 'qemu+kvm', { 'qemu+kvm': yes('hardware-vm'), gvisor: yes('userspace-kernel') }, {}],
-  ['auto', 'gvisor', { gvisor: yes('userspace-kernel'), 'qemu+tcg': yes('emulated-vm') }, {}],
-  ['auto', 'qemu+tcg', { 'qemu+tcg': yes('emulated-vm'), namespaces: yes('namespaces') }, {}],
-  ['auto', 'namespaces', { namespaces: yes('namespaces') }, { allow_weak_isolation: true }],
-  ['qemu', 'qemu+tcg', { gvisor: yes('userspace-kernel'), 'qemu+tcg': yes('emulated-vm') }, {}],
-  ['namespaces', 'namespaces', { 'qemu+kvm': yes('hardware-vm'), namespaces: yes('namespaces') }, {}],
+  ['auto', 'qemu+kvm', { 'qemu+kvm': yes, gvisor: yes }, {}],
+  ['auto', 'gvisor', { gvisor: yes, 'qemu+tcg': yes }, {}],
+  ['auto', 'qemu+tcg', { 'qemu+tcg': yes, namespaces: yes }, {}],
+  ['auto', 'namespaces', { namespaces: yes }, { allow_weak_isolation: true }],
+  ['qemu', 'qemu+tcg', { gvisor: yes, 'qemu+tcg': yes }, {}],
+  ['namespaces', 'namespaces', { 'qemu+kvm': yes, namespaces: yes }, {}],
 ])('backend: %s takes %s, the first of its rungs that works', async (backend, rung, working, more) => {
   await using dir = await tempDir();
   const chosen = await choiceOf(dir, host(working), { backend, ...more }).choose(signal);
-  expect([chosen.backend.rung, { ok: true, isolation: chosen.isolation, detail: 'fake' }]).toEqual([
-    rung,
-    working[rung as keyof typeof working],
-  ]);
+  expect(chosen.backend.rung).toBe(rung);
 });
 
 test('S300 tells of every rung why not', async () => {
   await using dir = await tempDir();
-  const choosing = choiceOf(dir, host({ namespaces: yes('namespaces') })).choose(signal);
+  const choosing = choiceOf(dir, host({ namespaces: yes })).choose(signal);
   const failure = (await choosing.catch((error: unknown) => error)) as Failure;
   expect([failure.code, withoutAdvice(failure)]).toEqual([
     'S300',
@@ -56,7 +53,7 @@ test('S300 tells of every rung why not', async () => {
 
 test('a named backend is not replaced by another, and S300 tells only of its rungs', async () => {
   await using dir = await tempDir();
-  const choosing = choiceOf(dir, host({ gvisor: yes('userspace-kernel') }), { backend: 'qemu' }).choose(signal);
+  const choosing = choiceOf(dir, host({ gvisor: yes }), { backend: 'qemu' }).choose(signal);
   const failure = (await choosing.catch((error: unknown) => error)) as Failure;
   expect(withoutAdvice(failure)).toBe('VM boot failed: qemu+kvm: qemu+kvm is broken; qemu+tcg: qemu+tcg is broken');
 });
@@ -64,7 +61,7 @@ test('a named backend is not replaced by another, and S300 tells only of its run
 test('a choice stays until a machine does not start; then the next takes its place, with a warning', async () => {
   await using dir = await tempDir();
   const warn = vi.fn();
-  const rungs = host({ 'qemu+kvm': yes('hardware-vm'), gvisor: yes('userspace-kernel') });
+  const rungs = host({ 'qemu+kvm': yes, gvisor: yes });
   const choice = choiceOf(dir, rungs, {}, { ...silentLog, warn });
   const first = await choice.choose(signal);
   rungs[0]!.answer = no('the device is gone');
@@ -79,7 +76,7 @@ test('a choice stays until a machine does not start; then the next takes its pla
 
 test('creates at the same time probe each rung once', async () => {
   await using dir = await tempDir();
-  const rungs = host({ gvisor: yes('userspace-kernel') });
+  const rungs = host({ gvisor: yes });
   const choice = choiceOf(dir, rungs);
   await Promise.all(Array.from({ length: 8 }, () => choice.choose(signal)));
   expect(rungs.map(({ probes }) => probes)).toEqual([1, 1, 0, 0]);

@@ -5,7 +5,7 @@
  * may be taken, the failure tells of every rung why not, and what to do.
  */
 import type { Log } from '#contract';
-import type { Isolation, SandboxBackend } from './backends/backend.ts';
+import type { SandboxBackend } from './backends/backend.ts';
 import type { SandboxConfig } from './config.ts';
 import { errors } from './errors.ts';
 import type { Ladder } from './ladder/ladder.ts';
@@ -13,7 +13,6 @@ import { worthSettingUp } from './ladder/setup-advice.ts';
 
 export interface ChosenBackend {
   readonly backend: SandboxBackend;
-  readonly isolation: Isolation;
   /** To be called when a machine did not start: what was believed of the backend may no longer be true. */
   doubt(): void;
 }
@@ -46,10 +45,9 @@ export class BackendChoice {
     const passed: string[] = [];
     for (const backend of this.#candidates) {
       const { probe } = await this.#ladder.ask(backend, { signal });
-      if (probe.ok && this.#accepts(probe.isolation)) {
-        const { isolation } = probe;
-        this.#log.info('sandboxes are isolated', { by: backend.rung, isolation, passed });
-        return { backend, isolation, doubt: () => this.#doubt(backend) };
+      if (probe.ok && this.#accepts(backend)) {
+        this.#log.info('sandboxes are isolated', { by: backend.rung, isolation: backend.isolation, passed });
+        return { backend, doubt: () => this.#doubt(backend) };
       }
       passed.push(`${backend.rung}: ${probe.ok ? WEAK : probe.reason}`);
     }
@@ -63,8 +61,8 @@ export class BackendChoice {
     this.#chosen = undefined;
   }
 
-  #accepts(isolation: Isolation): boolean {
-    return isolation !== 'namespaces' || this.#config.backend === 'namespaces' || this.#config.allow_weak_isolation;
+  #accepts({ isolation, name }: SandboxBackend): boolean {
+    return isolation !== 'namespaces' || this.#config.backend === name || this.#config.allow_weak_isolation;
   }
 }
 

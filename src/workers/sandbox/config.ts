@@ -2,6 +2,8 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import type { BackendDef } from './backends/definition.ts';
+import { BACKENDS } from './backends/list.ts';
 import { EgressCeiling } from './egress/index.ts';
 
 /** Names of the images that come with Workcell; `custom_images` may not take them. */
@@ -23,6 +25,9 @@ const customImages = z.record(z.string(), z.string().min(1)).superRefine((images
 
 /** More than 100 promises more than there is. */
 const percent = wire.uint32().min(1).max(1000);
+
+/** `auto`, or one of these by name. */
+export const backendNames = (backends: readonly BackendDef[]) => z.enum(['auto', ...backends.map(({ name }) => name)]);
 
 export const configSchema = z.strictObject({
   auto_install: z
@@ -59,8 +64,7 @@ export const configSchema = z.strictObject({
     .default({})
     .describe('By image name: max_cpus and max_memory_mb. A member left out caps nothing.'),
   custom_images: customImages.default({}).describe('More images: a name of yours and its OCI reference.'),
-  backend: z
-    .enum(['auto', 'qemu', 'gvisor', 'namespaces'])
+  backend: backendNames(BACKENDS)
     .default('auto')
     .describe('What a sandbox is made of; auto takes the strongest that works here.'),
   allow_weak_isolation: z

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 
 import { HostError, openJail } from '#host';
-import type { PreparedImage } from './images/index.ts';
+import type { ImageReference } from './backends/backend.ts';
 import { errors } from './errors.ts';
 
 export interface GuestUser {
@@ -21,9 +21,10 @@ const MAX_BYTES = 1 << 20;
 const ROOT: GuestUser = { uid: 0, gid: 0, home: '/root' };
 
 /** `name`, `uid`, `name:group` or `uid:gid`; root when the image says nothing. */
-export function readUser({ rootDir, user, name: image }: Pick<PreparedImage, 'rootDir' | 'user' | 'name'>): GuestUser {
+export async function readUser({ directory, user, name: image }: ImageReference): Promise<GuestUser> {
   if (user === undefined || user === '') return ROOT;
 
+  const rootDir = await directory();
   const [who = '', group] = user.split(':');
   const account = rowsOf(rootDir, 'etc/passwd').find(([name, , uid]) => name === who || uid === who);
   const uid = numberOf(account?.[2] ?? who);

@@ -22,8 +22,10 @@ const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
 
 export const sandbox = worker.withFunctions([...lifecycle, ...files]);
 export { ArchiveError, isFreeForTree, unpackTree, type UnpackedTree } from './archives/index.ts';
-export type { Isolation, Probe, SandboxBackend } from './backends/backend.ts';
-export { prepareKernel } from './backends/qemu/kernel.ts';
+export type { Probe, SandboxBackend } from './backends/backend.ts';
+export type { BackendDef, Need } from './backends/definition.ts';
+export { BACKENDS } from './backends/list.ts';
+export { missingFor } from './backends/needs.ts';
 export { BackendChoice } from './choose-backend.ts';
 export type { SandboxConfig } from './config.ts';
 export {
@@ -37,8 +39,8 @@ export {
   type Outlook,
   type PruneReport,
 } from './images/index.ts';
+export type { Isolation } from './isolation.ts';
 export type { Answer, Ladder } from './ladder/ladder.ts';
-export { missingFor, type BackendName, type Need } from './ladder/needs.ts';
 export { openLadder } from './ladder/open-ladder.ts';
 export { worthHaving, worthSettingUp } from './ladder/setup-advice.ts';
 export { openLimiter, type Limiter } from './limits/limits.ts';

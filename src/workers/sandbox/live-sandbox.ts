@@ -5,12 +5,13 @@
  */
 import type { FileSystem } from '#host';
 import type { AgentClient } from './guest/agent-client.ts';
-import type { Instance, Isolation, Shape } from './backends/backend.ts';
+import type { Instance, Shape } from './backends/backend.ts';
 import type { EgressProxy } from './egress/index.ts';
 import type { Env } from './environment.ts';
 import { errors } from './errors.ts';
 import { GuestFileSystem } from './guest/guest-file-system.ts';
 import { heldFileSystem } from './held-file-system.ts';
+import type { Isolation } from './isolation.ts';
 
 export interface SandboxFacts {
   readonly id: string;

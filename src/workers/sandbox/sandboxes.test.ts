@@ -5,7 +5,7 @@ import { fakeRung, yes } from '#testing';
 import { configSchema } from './config.ts';
 import { Sandboxes } from './sandboxes.ts';
 
-const image = { name: 'box', ref: 'box', digest: 'none', rootDir: '/', env: [] };
+const image = { name: 'box', ref: 'box', digest: 'none', directory: async () => '/', env: [] };
 const wanted = {
   name: null,
   shape: { image, cpus: 1, memoryMb: 64, diskMb: 16, network: false },
@@ -22,11 +22,7 @@ test.each([
   const doubt = vi.fn();
   const sandboxes = new Sandboxes(configSchema.parse({}), silentLog);
   const shape = { ...wanted.shape, image: { ...image, ...more } };
-  const chosen = {
-    backend: fakeRung('gvisor', yes('userspace-kernel')),
-    isolation: 'userspace-kernel',
-    doubt,
-  } as const;
+  const chosen = { backend: fakeRung('gvisor', yes), doubt };
   const signal = hasLeft ? AbortSignal.abort() : new AbortController().signal;
   try {
     await expect(sandboxes.start(chosen, { ...wanted, shape }, signal)).rejects.toMatchObject({ code: 'S300' });

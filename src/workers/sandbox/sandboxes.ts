@@ -96,7 +96,7 @@ export class Sandboxes {
     const id = randomUUID();
     let instance: Instance | undefined;
     try {
-      const user = readUser(image);
+      const user = await readUser(image);
       instance = await this.#boot(chosen, shape, { id, signal });
       const agent =
         instance.agent ?? (await AgentClient.open(instance.channel, { deadlineMs: AGENT_DEADLINE_MS, signal }));
@@ -110,7 +110,7 @@ export class Sandboxes {
         name,
         shape,
         idleTimeoutMs,
-        isolation: chosen.isolation,
+        isolation: chosen.backend.isolation,
         rung: chosen.backend.rung,
         env: mergeEnv([['HOME', user.home]], readImageEnv(image.env), egress ? this.#networkEnv() : [], wanted.env),
         workdir: image.workdir ?? '/',

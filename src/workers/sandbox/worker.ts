@@ -1,6 +1,8 @@
 /** The iii-sandbox worker: configuration, failures, images and the sandboxes that live. */
 import { defineWorker, type Log } from '#contract';
 import { OpenReads } from '#file-functions';
+import type { BackendDef } from './backends/definition.ts';
+import { BACKENDS } from './backends/list.ts';
 import { BackendChoice } from './choose-backend.ts';
 import { configSchema, PRESET_NAMES, type SandboxConfig } from './config.ts';
 import { errors, spell, translate } from './errors.ts';
@@ -41,8 +43,12 @@ export const sandbox = defineWorker({
 });
 
 /** Also takes away what a daemon that was killed left behind. */
-async function openSandboxes(config: SandboxConfig, log: Log): Promise<SandboxContext> {
-  const ladder = openLadder(config, log);
+export async function openSandboxes(
+  config: SandboxConfig,
+  log: Log,
+  backends: readonly BackendDef[] = BACKENDS,
+): Promise<SandboxContext> {
+  const ladder = openLadder(config, log, backends);
   await ladder.sweep();
   if (config.image_allowlist.length === 0)
     log.warn('iii-sandbox.image_allowlist is empty: no image may be used, so no sandbox can be created');

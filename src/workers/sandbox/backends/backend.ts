@@ -9,26 +9,30 @@ import type { Duplex } from 'node:stream';
 
 import type { AgentClient } from '../guest/agent-client.ts';
 import type { PreparedImage } from '../images/index.ts';
+import type { Isolation } from '../isolation.ts';
 import type { LimitHits } from '../limits/limits.ts';
 
-export type Isolation = 'hardware-vm' | 'userspace-kernel' | 'emulated-vm' | 'namespaces';
+/** An image by name and content. Who needs its files on this host asks for the directory. */
+export interface ImageReference extends Omit<PreparedImage, 'rootDir'> {
+  /** The files, never changed. */
+  readonly directory: () => Promise<string>;
+}
 
 export interface Shape {
-  image: PreparedImage;
+  image: ImageReference;
   cpus: number;
   memoryMb: number;
   diskMb: number;
 }
 
-export type Probe =
-  | { ok: true; isolation: Isolation; detail: string }
-  | { ok: false; reason: string; stderrTail: string };
+export type Probe = { ok: true; detail: string } | { ok: false; reason: string; stderrTail: string };
 
 export interface SandboxBackend {
   /** As the configuration names it. */
-  readonly name: 'qemu' | 'gvisor' | 'namespaces';
+  readonly name: string;
   /** As people are told of it: `qemu+kvm` and `qemu+tcg` are two ways of one backend. */
   readonly rung: string;
+  readonly isolation: Isolation;
   /** What a verdict depends on beside the kernel of the host: it changes when the programs do that the backend calls. */
   fingerprint(): string;
   /** Starts something and sees it answer, each time anew: the ladder keeps the verdict. */
@@ -62,7 +66,8 @@ export interface Ending {
 export interface Instance {
   /** The agent's frames; the only way in and out. */
   readonly channel: Duplex;
-  readonly pid: number;
+  /** The process on this host that holds all of it, where there is one. */
+  readonly pid?: number | undefined;
   readonly exited: Promise<Ending>;
   /** The agent, where it was greeted before; whoever gets the machine speaks over this one. */
   readonly agent?: AgentClient;

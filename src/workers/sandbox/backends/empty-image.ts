@@ -2,10 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { PreparedImage } from '../images/index.ts';
+import type { ImageReference } from './backend.ts';
 
-export function emptyImage(cacheDir: string): PreparedImage {
+export function emptyImage(cacheDir: string): ImageReference {
   const rootDir = join(cacheDir, 'empty-root');
   mkdirSync(rootDir, { recursive: true });
-  return { name: 'empty', ref: 'empty', digest: 'empty', rootDir, env: [] };
+  return { name: 'empty', ref: 'empty', digest: 'empty', directory: async () => rootDir, env: [] };
 }

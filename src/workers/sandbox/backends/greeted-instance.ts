@@ -28,7 +28,7 @@ export class GreetedInstance implements Instance {
     return this.#instance.channel;
   }
 
-  get pid(): number {
+  get pid(): number | undefined {
     return this.#instance.pid;
   }
 

@@ -20,7 +20,7 @@ export function isolationContract(subject: () => Subject): void {
     expect(await b.sh('ls /usr/mine; cat /image-file; ls -d /etc; ps -o args | grep -c "[s]leep 308"')).toMatchObject({
       stdout: 'from the image\n/etc\n0',
     });
-    const { rootDir } = subject().shape.image;
+    const rootDir = await subject().shape.image.directory();
     expect(existsSync(join(rootDir, 'usr/mine'))).toBe(false);
     expect(readFileSync(join(rootDir, 'image-file'), 'utf8')).toBe('from the image\n');
   });
@@ -76,7 +76,7 @@ export function isolationContract(subject: () => Subject): void {
     await machine.instance.exited;
     await machine.instance.dispose();
     await machine.instance.dispose();
-    expect(() => process.kill(machine.instance.pid, 0)).toThrow('ESRCH');
+    expect(() => process.kill(machine.instance.pid!, 0)).toThrow('ESRCH');
   });
 
   test('a machine that ended by itself says so', async () => {

@@ -68,6 +68,7 @@ class FakeMachine implements Instance {
 class FakeBackend implements SandboxBackend {
   readonly name = 'qemu';
   readonly rung = 'qemu+fake';
+  readonly isolation = 'emulated-vm';
   readonly made: FakeMachine[] = [];
   isClosed = false;
   /** Why the next machines cannot be made. */
@@ -78,7 +79,7 @@ class FakeBackend implements SandboxBackend {
   }
 
   async probe(): Promise<Probe> {
-    return { ok: true, isolation: 'emulated-vm', detail: 'fake' };
+    return { ok: true, detail: 'fake' };
   }
 
   async prepare(): Promise<void> {}
@@ -162,7 +163,7 @@ test('a machine whose image was removed and made again is not handed out', async
   await using dir = await tempDir({ 'root/f': '' });
   open();
   const made = shape(64);
-  const wanted = { ...made, image: { ...made.image, rootDir: dir.path('root') } };
+  const wanted = { ...made, image: { ...made.image, directory: async () => dir.path('root') } };
   await pool.create(wanted, { id: 'first', signal });
   await settled(2);
   rmSync(dir.path('root'), { recursive: true });
@@ -231,7 +232,7 @@ test('closing ends what waits and what is being made to wait, and then the backe
 });
 
 function shape(memoryMb: number): Shape {
-  const image = { name: 'none', ref: 'none', digest: 'none', rootDir: '/', env: [] };
+  const image = { name: 'none', ref: 'none', digest: 'none', directory: async () => '/', env: [] };
   return { image, cpus: 1, memoryMb, diskMb: 1 };
 }
 

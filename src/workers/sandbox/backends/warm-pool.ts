@@ -10,6 +10,7 @@ import { freemem, totalmem } from 'node:os';
 
 import { silentLog, type Log } from '#contract';
 import { AgentClient } from '../guest/agent-client.ts';
+import type { Isolation } from '../isolation.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from './backend.ts';
 import { GreetedInstance } from './greeted-instance.ts';
 import { warmUp } from './warm-up.ts';
@@ -28,6 +29,7 @@ const WARM_UP_MS = 60_000;
 const HAND_OUT_MS = 5_000;
 
 interface Shelf {
+  readonly key: string;
   readonly shape: Shape;
   readonly idle: Set<GreetedInstance>;
   isFilling: boolean;
@@ -72,6 +74,10 @@ export class WarmPool implements SandboxBackend {
     return this.#backend.rung;
   }
 
+  get isolation(): Isolation {
+    return this.#backend.isolation;
+  }
+
   fingerprint(): string {
     return this.#backend.fingerprint();
   }
@@ -85,7 +91,7 @@ export class WarmPool implements SandboxBackend {
   }
 
   async create(shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance> {
-    const shelf = this.#shelfFor(shape);
+    const shelf = this.#shelfFor(await keyOf(shape), shape);
     const instance = (await this.#take(shelf)) ?? (await this.#backend.create(shape, options));
     this.#fill(shelf);
     return instance;
@@ -104,9 +110,8 @@ export class WarmPool implements SandboxBackend {
     await this.#backend.close();
   }
 
-  #shelfFor(shape: Shape): Shelf {
-    const key = keyOf(shape);
-    const shelf = this.#shelves.get(key) ?? { shape, idle: new Set(), isFilling: false };
+  #shelfFor(key: string, shape: Shape): Shelf {
+    const shelf = this.#shelves.get(key) ?? { key, shape, idle: new Set(), isFilling: false };
     this.#shelves.delete(key);
     this.#shelves.set(key, shelf);
     if (this.#shelves.size > MAX_SHAPES) {
@@ -143,7 +148,7 @@ export class WarmPool implements SandboxBackend {
 
   async #fillNow(shelf: Shelf): Promise<void> {
     const { signal } = this.#closing;
-    const isWanted = () => !signal.aborted && this.#shelves.get(keyOf(shelf.shape)) === shelf && !this.#isMemoryLow();
+    const isWanted = () => !signal.aborted && this.#shelves.get(shelf.key) === shelf && !this.#isMemoryLow();
     while (shelf.idle.size < this.#minIdle && isWanted()) {
       const instance = await this.#makeIdle(shelf.shape, signal);
       if (!isWanted()) return this.#end(instance);
@@ -197,8 +202,8 @@ async function end(instance: Instance): Promise<void> {
 }
 
 /** With what tells the tree of the image from one made again in its place: a machine that waits has the old one. */
-function keyOf({ image, cpus, memoryMb, diskMb }: Shape): string {
-  const tree = statSync(image.rootDir, { throwIfNoEntry: false });
+async function keyOf({ image, cpus, memoryMb, diskMb }: Shape): Promise<string> {
+  const tree = statSync(await image.directory(), { throwIfNoEntry: false });
   return JSON.stringify([image.digest, tree?.ino, tree?.ctimeMs, cpus, memoryMb, diskMb]);
 }
 

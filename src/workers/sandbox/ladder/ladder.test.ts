@@ -26,7 +26,7 @@ function slowly(rung: FakeRung): FakeRung {
 
 test('a yes is remembered by the next process', async () => {
   await using dir = await tempDir();
-  const rung = fakeRung('gvisor', yes('userspace-kernel'));
+  const rung = fakeRung('gvisor', yes);
   expect(await ladderOf(dir, rung).ask(rung, { signal })).toMatchObject({ isRemembered: false, probe: rung.answer });
 
   const again = fakeRung('gvisor', no('must not be asked'));
@@ -57,7 +57,7 @@ test.each([
   vi.restoreAllMocks();
 
   change(rung);
-  rung.answer = yes('hardware-vm');
+  rung.answer = yes;
   rung.beforeAnswer = async () => {};
   const answer = await ladderOf(dir, rung).ask(rung, { signal, ...asking });
   vi.restoreAllMocks();
@@ -66,7 +66,7 @@ test.each([
 
 test('a verdict of another kernel is not believed', async () => {
   await using dir = await tempDir();
-  const rung = fakeRung('gvisor', yes('userspace-kernel'));
+  const rung = fakeRung('gvisor', yes);
   const verdicts = new Verdicts(dir.root);
   const before = { fingerprint: 'one', askedAtMs: Date.now(), tookMs: 5000, isDoubted: false, probe: rung.answer };
   verdicts.keep('gvisor', { ...before, kernel: '2.6.0' });
@@ -76,7 +76,7 @@ test('a verdict of another kernel is not believed', async () => {
 test('a yes that did not hold is asked for again, and its end is a warning', async () => {
   await using dir = await tempDir();
   const warn = vi.fn();
-  const rung = fakeRung('qemu+kvm', yes('hardware-vm'));
+  const rung = fakeRung('qemu+kvm', yes);
   const ladder = ladderOf(dir, rung, { ...silentLog, warn });
   await ladder.ask(rung, { signal });
 
@@ -92,7 +92,7 @@ test('a yes that did not hold is asked for again, and its end is a warning', asy
 
 test('those who ask at the same time share one probe, and one who leaves does not end it for the others', async () => {
   await using dir = await tempDir();
-  const rung = fakeRung('qemu+tcg', yes('emulated-vm'));
+  const rung = fakeRung('qemu+tcg', yes);
   rung.beforeAnswer = () => sleep(50);
   const ladder = ladderOf(dir, rung);
   const leaver = new AbortController();

@@ -1,31 +1,16 @@
-/**
- * Which backend to set up on a host.
- *
- * Only what could help is named: QEMU comes first where it might use the processor's own virtualisation, and gVisor
- * elsewhere, because emulation is some twenty times slower.
- */
-import { accessSync, constants } from 'node:fs';
-
-import { missingFor, type BackendName } from './needs.ts';
+/** Which backend to set up on a host: only what could help is named. */
+import type { BackendDef } from '../backends/definition.ts';
+import { BACKENDS } from '../backends/list.ts';
+import { missingFor } from '../backends/needs.ts';
 
 /** In the order in which they are worth having here. */
-export function worthHaving(): BackendName[] {
-  if (process.platform !== 'linux') return ['qemu'];
-  return hasVirtualisation() ? ['qemu', 'gvisor'] : ['gvisor', 'qemu'];
+export function worthHaving(): BackendDef[] {
+  return BACKENDS.filter((backend) => backend.worth() > 0).toSorted((a, b) => b.worth() - a.worth());
 }
 
-/** Whether this process may try; a machine that boots is the only proof. */
-function hasVirtualisation(): boolean {
-  try {
-    accessSync('/dev/kvm', constants.R_OK | constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The first of these that lacks a program; undefined when installing something would not help. */
-export function worthSettingUp(wanted: Iterable<BackendName>): BackendName | undefined {
+/** The name of the first of these that lacks a program; undefined when installing something would not help. */
+export function worthSettingUp(wanted: Iterable<string>): string | undefined {
   const names = new Set(wanted);
-  return [...worthHaving(), ...names].find((name) => names.has(name) && missingFor(name).length > 0);
+  const rest = BACKENDS.filter((backend) => !worthHaving().includes(backend));
+  return [...worthHaving(), ...rest].find((backend) => names.has(backend.name) && missingFor(backend).length > 0)?.name;
 }

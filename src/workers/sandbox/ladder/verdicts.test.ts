@@ -11,7 +11,7 @@ const verdict: Verdict = {
   askedAtMs: 1_000,
   tookMs: 150,
   isDoubted: false,
-  probe: { ok: true, isolation: 'userspace-kernel', detail: 'ptrace' },
+  probe: { ok: true, detail: 'ptrace' },
 };
 const refusal: Verdict = { ...verdict, probe: { ok: false, reason: 'no answer', stderrTail: 'panic' } };
 

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { IsolationSchema } from '../isolation.ts';
 import { writeSharedFile } from '../images/write-shared-file.ts';
 
 const VerdictSchema = z.object({
@@ -22,7 +21,7 @@ const VerdictSchema = z.object({
   /** It said yes, and then a machine did not start. */
   isDoubted: z.boolean(),
   probe: z.discriminatedUnion('ok', [
-    z.object({ ok: z.literal(true), isolation: IsolationSchema, detail: z.string() }),
+    z.object({ ok: z.literal(true), detail: z.string() }),
     z.object({ ok: z.literal(false), reason: z.string(), stderrTail: z.string() }),
   ]),
 });

@@ -23,7 +23,7 @@ describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${
     root = await guestRoot();
     cache = await tempDir();
     backend = new GvisorBackend({ cacheDir: cache.root });
-    const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
+    const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
   });
 
@@ -35,7 +35,6 @@ describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${
   test('the probe starts a machine and says what holds it', async () => {
     expect(await backend.probe(AbortSignal.timeout(20_000))).toEqual({
       ok: true,
-      isolation: 'userspace-kernel',
       detail: expect.stringMatching(/^runsc \S+, (ids of its own|rootless), limits by (cgroup2|cgroup1|watchdog)$/),
     });
   });

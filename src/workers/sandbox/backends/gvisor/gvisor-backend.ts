@@ -40,6 +40,7 @@ interface Tools {
 export class GvisorBackend implements SandboxBackend {
   readonly name = 'gvisor';
   readonly rung = 'gvisor';
+  readonly isolation = 'userspace-kernel';
   readonly #cacheDir: string;
   readonly #log: Log;
   readonly #limiter: Limiter;
@@ -68,7 +69,7 @@ export class GvisorBackend implements SandboxBackend {
   }
 
   async create({ image, ...shape }: Shape, { id, signal }: { id: string; signal: AbortSignal }): Promise<Instance> {
-    return wantedMachine(await this.#start({ ...shape, rootDir: image.rootDir }, id), signal);
+    return wantedMachine(await this.#start({ ...shape, rootDir: await image.directory() }, id), signal);
   }
 
   /** The state of a machine lies in the memory of its jail, so only groups can be left. */
@@ -82,7 +83,7 @@ export class GvisorBackend implements SandboxBackend {
   async probe(signal: AbortSignal): Promise<Probe> {
     if (process.platform !== 'linux') return { ok: false, reason: 'gVisor needs Linux', stderrTail: '' };
     const start = async () => {
-      const { rootDir } = emptyImage(this.#cacheDir);
+      const rootDir = await emptyImage(this.#cacheDir).directory();
       return this.#start({ rootDir, cpus: 1, memoryMb: 64, diskMb: 16 }, `probe-${randomUUID()}`);
     };
     const refusal = await tryMachine(start, { deadlineMs: PROBE_MS, signal });
@@ -90,7 +91,7 @@ export class GvisorBackend implements SandboxBackend {
     const { runsc } = await this.#ready();
     const ids = isRoot() ? 'ids of its own' : 'rootless';
     const detail = `runsc ${runsc.version}, ${ids}, limits by ${this.#limiter.kind}`;
-    return { ok: true, isolation: 'userspace-kernel', detail };
+    return { ok: true, detail };
   }
 
   async #start(

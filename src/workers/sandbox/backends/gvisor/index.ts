@@ -1,2 +1,27 @@
-/** Sandboxes of gVisor: a kernel of their own, in a program. */
-export { GvisorBackend } from './gvisor-backend.ts';
+/** Sandboxes of gVisor: a kernel in a program, between the guest and the host's. */
+import type { BackendDef } from '../definition.ts';
+import facts from './backend.json' with { type: 'json' };
+import { GvisorBackend } from './gvisor-backend.ts';
+
+/** Releases of runsc bear their date. Each since has mended what a program could do to its kernel. */
+const OLD_YEARS = 2;
+
+export const gvisor: BackendDef = {
+  ...facts,
+  open: ({ cacheDir, log, pooled }) => [pooled(new GvisorBackend({ cacheDir, log }))],
+  // Before QEMU where that can only emulate, which is some twenty times slower.
+  worth: () => (process.platform === 'linux' ? 2 : 0),
+  advice(_rung, probe) {
+    const problem = probe.ok ? whyOld(probe.detail) : undefined;
+    if (problem === undefined) return undefined;
+    return { problem, fix: 'install the current release of runsc: https://gvisor.dev/docs/user_guide/install/' };
+  },
+};
+
+function whyOld(detail: string): string | undefined {
+  const [, year, month, day] = /\brunsc \S*?(20\d\d)(\d\d)(\d\d)/.exec(detail) ?? [];
+  if (year === undefined) return undefined;
+  const date = `${year}-${month}-${day}`;
+  const years = (Date.now() - Date.parse(date)) / 31_557_600_000;
+  return years > OLD_YEARS ? `its runsc was released on ${date}; later releases fix isolation bugs` : undefined;
+}

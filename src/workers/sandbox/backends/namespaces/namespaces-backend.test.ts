@@ -24,7 +24,7 @@ describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : `
     root = await guestRoot();
     cache = await tempDir();
     backend = new NamespacesBackend({ cacheDir: cache.root });
-    const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
+    const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
   });
 
@@ -36,7 +36,6 @@ describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : `
   test('the probe starts a machine and says what holds it', async () => {
     expect(await backend.probe(AbortSignal.timeout(20_000))).toEqual({
       ok: true,
-      isolation: 'namespaces',
       detail: expect.stringMatching(/^(ids of its own|the id of this user), limits by (cgroup2|cgroup1|watchdog)$/),
     });
   });

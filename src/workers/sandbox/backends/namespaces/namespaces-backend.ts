@@ -36,6 +36,7 @@ interface Tools {
 export class NamespacesBackend implements SandboxBackend {
   readonly name = 'namespaces';
   readonly rung = 'namespaces';
+  readonly isolation = 'namespaces';
   readonly #cacheDir: string;
   readonly #log: Log;
   readonly #limiter: Limiter;
@@ -60,7 +61,7 @@ export class NamespacesBackend implements SandboxBackend {
   }
 
   async create({ image, ...shape }: Shape, { id, signal }: { id: string; signal: AbortSignal }): Promise<Instance> {
-    return wantedMachine(await this.#start({ ...shape, rootDir: image.rootDir }, id), signal);
+    return wantedMachine(await this.#start({ ...shape, rootDir: await image.directory() }, id), signal);
   }
 
   async sweep(): Promise<void> {
@@ -78,13 +79,13 @@ export class NamespacesBackend implements SandboxBackend {
   async probe(signal: AbortSignal): Promise<Probe> {
     if (process.platform !== 'linux') return { ok: false, reason: 'namespaces need Linux', stderrTail: '' };
     const start = async () => {
-      const { rootDir } = emptyImage(this.#cacheDir);
+      const rootDir = await emptyImage(this.#cacheDir).directory();
       return this.#start({ rootDir, cpus: 1, memoryMb: 64, diskMb: 16 }, 'probe');
     };
     const refusal = await tryMachine(start, { deadlineMs: PROBE_MS, signal });
     if (refusal) return { ok: false, ...refusal };
     const ids = isRoot() ? 'ids of its own' : 'the id of this user';
-    return { ok: true, isolation: 'namespaces', detail: `${ids}, limits by ${this.#limiter.kind}` };
+    return { ok: true, detail: `${ids}, limits by ${this.#limiter.kind}` };
   }
 
   async #start(

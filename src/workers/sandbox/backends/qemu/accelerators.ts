@@ -3,7 +3,9 @@
  *
  * An accelerated machine is a machine of the hardware. An emulated one is as separate but some twenty times slower.
  */
-import type { Isolation } from '../backend.ts';
+import { accessSync, constants } from 'node:fs';
+
+import type { Isolation } from '../../isolation.ts';
 
 export type Accelerator = 'kvm' | 'hvf' | 'whpx' | 'tcg';
 
@@ -26,4 +28,15 @@ export function whyNotHere(accelerator: Accelerator, platform: NodeJS.Platform =
   if (accelerator === 'tcg') return undefined;
   const needed = SYSTEMS[accelerator];
   return platform === needed ? undefined : `${accelerator} is of ${needed}, and this is ${platform}`;
+}
+
+/** Why this process cannot try; undefined says no more than that. */
+export function whyNoKvm(): string | undefined {
+  try {
+    accessSync('/dev/kvm', constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return isMissing ? 'there is no /dev/kvm' : '/dev/kvm may not be opened; join the group kvm';
+  }
 }

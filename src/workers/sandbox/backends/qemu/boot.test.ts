@@ -33,7 +33,7 @@ describe.skipIf(whyNot !== undefined)(`booting${whyNot === undefined ? '' : ` ($
     root.add({ 'var/shared/': '', 'etc/key': { content: 'k', mode: 0o640 }, dev: { symlink: 'home' } });
     chmodSync(root.path('var/shared'), 0o1777);
     cache = await qemuCache();
-    const image = { name: 'busybox', ref: 'busybox', digest: 'sha256:test', rootDir: root.root, env: [] };
+    const image = { name: 'busybox', ref: 'busybox', digest: 'sha256:test', directory: async () => root.root, env: [] };
     ingredients = await prepareIngredients(image, { cacheDir: cache.root, signal: AbortSignal.timeout(PATIENCE_MS) });
   });
 

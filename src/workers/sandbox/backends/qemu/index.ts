@@ -1,3 +1,36 @@
-/** Sandboxes of QEMU: virtual machines, copied from templates. */
-export type { Accelerator } from './accelerators.ts';
-export { QemuBackend } from './qemu-backend.ts';
+/**
+ * Sandboxes of QEMU: virtual machines, copied from templates.
+ *
+ * They are two rungs. On the processor's own virtualisation QEMU is the best there is; as an emulator it isolates as
+ * well but is slow.
+ */
+import type { BackendDef } from '../definition.ts';
+import { whyNoKvm, type Accelerator } from './accelerators.ts';
+import facts from './backend.json' with { type: 'json' };
+import { prepareKernel } from './kernel.ts';
+import { QemuBackend } from './qemu-backend.ts';
+
+/** What each system calls the virtualisation of its processor. */
+const NATIVE: Partial<Record<NodeJS.Platform, Accelerator>> = { linux: 'kvm', darwin: 'hvf', win32: 'whpx' };
+
+const FIXES: Record<string, string> = {
+  'qemu+kvm': 'needs a host whose processor gives its virtualisation to this one',
+  'qemu+hvf': 'needs a Mac whose processor can virtualise',
+  'qemu+whpx': 'turn on the Windows Hypervisor Platform',
+};
+
+export const qemu: BackendDef = {
+  ...facts,
+  open({ cacheDir, log, pooled }) {
+    const native = NATIVE[process.platform];
+    const accelerators: Accelerator[] = native === undefined ? ['tcg'] : [native, 'tcg'];
+    return accelerators.map((accelerator) => pooled(new QemuBackend({ cacheDir, log, accelerator })));
+  },
+  // That the device can be opened says that it may work; a machine that boots is the only proof.
+  worth: () => (process.platform !== 'linux' || whyNoKvm() === undefined ? 3 : 1),
+  advice: (rung, { ok }) => (ok || FIXES[rung] === undefined ? undefined : { fix: FIXES[rung] }),
+  extra: {
+    what: 'Debian’s kernel for clouds',
+    bring: async (cacheDir, options) => `machines boot Linux ${(await prepareKernel(cacheDir, options)).version}`,
+  },
+};

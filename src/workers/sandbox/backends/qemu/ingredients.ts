@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { buildAgent } from '../../guest/build-agent.ts';
-import type { PreparedImage } from '../../images/index.ts';
+import type { ImageReference } from '../backend.ts';
 import { prepareInitramfs } from './initramfs.ts';
 import { prepareKernel } from './kernel.ts';
 import type { Waiter } from './make-once.ts';
@@ -22,7 +22,7 @@ export interface Ingredients {
 }
 
 export async function prepareIngredients(
-  image: PreparedImage,
+  image: ImageReference,
   { cacheDir, ...waiter }: Waiter & { cacheDir: string },
 ): Promise<Ingredients> {
   const kernel = await prepareKernel(cacheDir, waiter);

@@ -37,7 +37,7 @@ describe.skipIf(whyNot !== undefined)(`templates${whyNot === undefined ? '' : ` 
 
   beforeAll(async () => {
     [root, cache] = [await guestRoot(), await qemuCache()];
-    const image = { name: 'busybox', ref: 'busybox', digest: 'none', rootDir: root.root, env: [] };
+    const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, ...SIZE };
     ingredients = await prepareIngredients(image, { cacheDir: cache.root, signal });
     const sources = [sourcePath('start-gate.c', import.meta.url)];

@@ -4,22 +4,23 @@
  * The first machine of an image and size boots, and is kept as a template. All others are copies of it, so they are there
  * in the time it takes to start QEMU.
  */
-import { accessSync, constants } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
 import { AgentClient } from '../../guest/agent-client.ts';
 import { buildProgram, sourcePath } from '../../guest/c-program.ts';
-import type { ImageProgress, PreparedImage } from '../../images/index.ts';
-import { missingFor } from '../../ladder/needs.ts';
+import type { ImageProgress } from '../../images/index.ts';
+import type { Isolation } from '../../isolation.ts';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
-import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
+import type { ImageReference, Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
 import { emptyImage } from '../empty-image.ts';
+import { missingFor } from '../needs.ts';
 import { rememberSuccess } from '../remember-success.ts';
 import { wantedMachine } from '../wanted-machine.ts';
-import { bootDeadlineMs, isolationOf, whyNotHere, type Accelerator } from './accelerators.ts';
+import { bootDeadlineMs, isolationOf, whyNoKvm, whyNotHere, type Accelerator } from './accelerators.ts';
 import { machineKinds } from './arguments.ts';
+import facts from './backend.json' with { type: 'json' };
 import { isStillThere, prepareIngredients, type Ingredients } from './ingredients.ts';
 import { makeTemplate } from './make-template.ts';
 import { QemuMachine } from './qemu-machine.ts';
@@ -49,6 +50,7 @@ export interface QemuBackendOptions {
 export class QemuBackend implements SandboxBackend {
   readonly name = 'qemu';
   readonly rung: string;
+  readonly isolation: Isolation;
   readonly #accelerator: Accelerator;
   readonly #cacheDir: string;
   readonly #log: Log;
@@ -62,6 +64,7 @@ export class QemuBackend implements SandboxBackend {
   constructor(options: QemuBackendOptions) {
     const { cacheDir, accelerator, log = silentLog, limiter = openLimiter(), ram = 'file' } = options;
     this.rung = `qemu+${accelerator}`;
+    this.isolation = isolationOf(accelerator);
     this.#accelerator = accelerator;
     this.#cacheDir = cacheDir;
     this.#log = log;
@@ -137,9 +140,9 @@ export class QemuBackend implements SandboxBackend {
   /** Boots a machine on an empty root and has its agent answer. */
   async probe(signal: AbortSignal): Promise<Probe> {
     const no = (reason: string, stderrTail = ''): Probe => ({ ok: false, reason, stderrTail });
-    const why = whyNotHere(this.#accelerator) ?? whyNoDevice(this.#accelerator);
+    const why = whyNotHere(this.#accelerator) ?? (this.#accelerator === 'kvm' ? whyNoKvm() : undefined);
     if (why !== undefined) return no(why);
-    const missing = missingFor('qemu').map((need) => need.package);
+    const missing = missingFor(facts).map((need) => need.package);
     if (missing.length > 0) return no(`not installed: ${missing.join(', ')}`);
 
     try {
@@ -164,7 +167,7 @@ export class QemuBackend implements SandboxBackend {
       await AgentClient.open(machine.channel, { deadlineMs: bootDeadlineMs(this.#accelerator), signal });
       const limits = this.#limiter.kind === 'watchdog' ? 'the machine alone' : this.#limiter.kind;
       const detail = `${host.programs.version}, limits by ${limits}`;
-      return { ok: true, isolation: isolationOf(this.#accelerator), detail };
+      return { ok: true, detail };
     } catch (error) {
       signal.throwIfAborted();
       await machine.kill();
@@ -177,7 +180,7 @@ export class QemuBackend implements SandboxBackend {
     }
   }
 
-  async #ingredientsOf(image: PreparedImage, signal: AbortSignal): Promise<Ingredients> {
+  async #ingredientsOf(image: ImageReference, signal: AbortSignal): Promise<Ingredients> {
     const onProgress = ({ phase, image: what }: ImageProgress) => {
       this.#log.debug('a machine is prepared', { what, phase });
     };
@@ -204,17 +207,6 @@ export class QemuBackend implements SandboxBackend {
 
 function sizeOf({ cpus, memoryMb, diskMb }: Shape): Size {
   return { cpus, memoryMb, diskMb };
-}
-
-function whyNoDevice(accelerator: Accelerator): string | undefined {
-  if (accelerator !== 'kvm') return undefined;
-  try {
-    accessSync('/dev/kvm', constants.R_OK | constants.W_OK);
-    return undefined;
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return isMissing ? 'there is no /dev/kvm' : '/dev/kvm may not be opened; join the group kvm';
-  }
 }
 
 function lastLine(text: string): string {

@@ -24,7 +24,13 @@ async function tree(): Promise<TempDir> {
   return dir;
 }
 
-const image = (rootDir: string) => ({ name: 'test', ref: 'test', digest: 'sha256:abc', rootDir, env: [] });
+const image = (rootDir: string) => ({
+  name: 'test',
+  ref: 'test',
+  digest: 'sha256:abc',
+  directory: async () => rootDir,
+  env: [],
+});
 
 /** What the tool says of a file: owner, mode, links, time. */
 function factsOf(disk: string, path: string): string {

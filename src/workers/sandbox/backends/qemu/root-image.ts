@@ -9,20 +9,20 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { runProgram } from '../../images/presets/program.ts';
-import type { PreparedImage } from '../../images/index.ts';
+import type { ImageReference } from '../backend.ts';
 import { makeOnce, type Waiter } from './make-once.ts';
 
 const MAKE_MS = 300_000;
 const BLOCK_BYTES = 4096;
 
 export async function prepareRootImage(
-  { digest, rootDir, name }: PreparedImage,
+  { digest, directory, name }: ImageReference,
   { cacheDir, ...waiter }: Waiter & { cacheDir: string },
 ): Promise<string> {
   const target = join(cacheDir, 'erofs', `${digest.replace(':', '-')}.erofs`);
   return makeOnce(target, waiter, async (draft, { signal, onProgress }) => {
     onProgress?.({ image: name, phase: 'building', doneBytes: 0 });
-    await runProgram(mkfsCommand(draft, rootDir), {
+    await runProgram(mkfsCommand(draft, await directory()), {
       signal,
       timeoutMs: MAKE_MS,
       hint: 'disks of virtual machines are made with mkfs.erofs: apt-get install erofs-utils',

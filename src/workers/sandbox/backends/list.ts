@@ -1,0 +1,7 @@
+/** The backends of this build. What isolates best comes first by itself: see ladder/open-ladder.ts. */
+import type { BackendDef } from './definition.ts';
+import { gvisor } from './gvisor/index.ts';
+import { namespaces } from './namespaces/index.ts';
+import { qemu } from './qemu/index.ts';
+
+export const BACKENDS: readonly BackendDef[] = [qemu, gvisor, namespaces];
