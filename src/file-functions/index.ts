@@ -1,5 +1,6 @@
 /** The ten file operations, written once for every worker that offers them. */
 export { chmod } from './chmod.ts';
+export { codeOfFault, codeOfHostReason } from './file-codes.ts';
 export type { FileCode, FileContext, FileOperation } from './file-operation.ts';
 export { grep } from './grep.ts';
 export { ls } from './ls.ts';

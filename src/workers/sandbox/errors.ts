@@ -5,6 +5,7 @@
  * `fix` is the next request, ready to send; `fix_note` says what to do where none can be given.
  */
 import { defineErrors, Failure, type ErrorRow } from '#contract';
+import { codeOfFault, codeOfHostReason } from '#file-functions';
 import {
   FileFault,
   GlobError,
@@ -13,7 +14,6 @@ import {
   ReplacementError,
   TimeLimitError,
   type FaultReason,
-  type HostReason,
 } from '#host';
 import { handlerFailure, type ErrorBody } from '#protocol';
 import type { RefusedPlace } from './egress/index.ts';
@@ -208,32 +208,10 @@ export const errors = defineErrors({
   }),
 });
 
-const codeFor = {
-  absolute: 'S210',
-  relative: 'S210',
-  root: 'S210',
-  missing: 'S211',
-  protected: 'S215',
-  escape: 'S215',
-  dangling: 'S211',
-  exists: 'S213',
-  denied: 'S215',
-  'not-a-file': 'S212',
-  'not-a-directory': 'S212',
-  'not-a-parent': 'S216',
-  'not-empty': 'S214',
-  'invalid-name': 'S216',
-  attributes: 'S216',
-  io: 'S216',
-} as const satisfies Record<HostReason, keyof typeof errors.table>;
-
 const codeForFault = {
-  'bad-request': 'S210',
-  missing: 'S211',
-  exists: 'S213',
-  'too-large': 'S216',
+  ...codeOfFault,
+  // In the original's table of sandbox::fs S218 is an upload whose channel broke.
   stream: 'S218',
-  busy: 'S216',
 } as const satisfies Record<FaultReason, keyof typeof errors.table>;
 
 export function translate(error: unknown): Failure | undefined {
@@ -250,7 +228,7 @@ export function translate(error: unknown): Failure | undefined {
   if (error.cause instanceof GuestError && error.cause.code === 'ENOSYS') {
     return errors.fail('S219', { problem: `the sandbox cannot do this to ${error.path}` }, error);
   }
-  return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message }, error);
+  return errors.fail(codeOfHostReason[error.reason], { path: error.path, problem: error.message }, error);
 }
 
 /** All seven keys, whatever the failure fills in. The address is whole where the engine's is known. */

@@ -5,6 +5,7 @@
  * words. It goes by `invocation_failed` here, the code that every failed handler carries.
  */
 import { defineErrors, type Door, type Failure } from '#contract';
+import { codeOfFault, codeOfHostReason } from '#file-functions';
 import {
   FileFault,
   GlobError,
@@ -68,31 +69,15 @@ export function spell(failure: Failure): ErrorBody {
 }
 
 const codeFor = {
-  absolute: 'S210',
-  relative: 'S210',
-  root: 'S210',
-  missing: 'S211',
-  protected: 'S215',
-  escape: 'S215',
+  ...codeOfHostReason,
+  // Once something is there, the link may lead out of fs.host_root: it is refused as one that does.
   dangling: 'S215',
-  exists: 'S213',
-  denied: 'S215',
-  'not-a-file': 'S212',
-  'not-a-directory': 'S212',
-  'not-a-parent': 'S216',
-  'not-empty': 'S214',
-  'invalid-name': 'S210',
-  attributes: 'S216',
-  io: 'S216',
 } as const satisfies Record<HostReason, ShellCode>;
 
 const codeForFault = {
-  'bad-request': 'S210',
-  missing: 'S211',
-  exists: 'S213',
+  ...codeOfFault,
+  // In the original's table of shell::fs S218 is a file over max_read_bytes or max_write_bytes.
   'too-large': 'S218',
-  stream: 'S216',
-  busy: 'S216',
 } as const satisfies Record<FaultReason, ShellCode>;
 
 /** A caller at a door also gets the path that was probably meant. */

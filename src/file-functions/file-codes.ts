@@ -1,0 +1,38 @@
+/**
+ * The S codes of why a file operation failed, for every worker that offers the operations.
+ *
+ * A worker whose published codes differ says so over these, with the reason.
+ */
+import type { FaultReason, HostReason } from '#host';
+import type { FileCode } from './file-operation.ts';
+
+/** Why the system said no. */
+export const codeOfHostReason = {
+  absolute: 'S210',
+  relative: 'S210',
+  root: 'S210',
+  'invalid-name': 'S210',
+  missing: 'S211',
+  // What a link to nothing leads to is not there.
+  dangling: 'S211',
+  'not-a-file': 'S212',
+  'not-a-directory': 'S212',
+  exists: 'S213',
+  'not-empty': 'S214',
+  protected: 'S215',
+  escape: 'S215',
+  denied: 'S215',
+  'not-a-parent': 'S216',
+  attributes: 'S216',
+  io: 'S216',
+} as const satisfies Record<HostReason, FileCode>;
+
+/** Why the operation did. S218 has no meaning of its own: each worker took it for another of these. */
+export const codeOfFault = {
+  'bad-request': 'S210',
+  missing: 'S211',
+  exists: 'S213',
+  'too-large': 'S216',
+  stream: 'S216',
+  busy: 'S216',
+} as const satisfies Record<FaultReason, FileCode>;
