@@ -14,12 +14,12 @@ import {
   type InvokeFrame,
   type ResultFrame,
 } from '#protocol';
-import { CallContents } from './call-contents.ts';
-import { answered, ENQUEUE_ID, enqueueCall, readdressed, receiptOf, withTrueCaller } from './call-frames.ts';
+import { CallContents } from './calls/call-contents.ts';
+import { answered, ENQUEUE_ID, enqueueCall, readdressed, receiptOf, withTrueCaller } from './calls/call-frames.ts';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
-import { PendingCalls, type Caller, type PendingCall } from './pending-calls.ts';
-import { codeOf, RecentCalls } from './recent-calls.ts';
+import { PendingCalls, type Caller, type PendingCall } from './calls/pending-calls.ts';
+import { codeOf, RecentCalls } from './calls/recent-calls.ts';
 import { isBuiltIn, type BuiltIn, type Registry } from './registry.ts';
 import { DEFAULT_NAMESPACE, type Session } from './session.ts';
 

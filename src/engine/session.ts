@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Link } from '#protocol';
-import type { PendingCall } from './pending-calls.ts';
+import type { PendingCall } from './calls/pending-calls.ts';
 
 /** What a worker says about itself with `engine::workers::register`. */
 export interface WorkerInfo {

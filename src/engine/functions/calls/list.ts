@@ -1,8 +1,8 @@
 /** engine::calls::list: what runs and what ended lately, without payloads. A watcher sends back `latest` as `since`. */
 import { z } from 'zod';
 
-import { MAX_RECENT_CALLS, type EndedCall } from '../../recent-calls.ts';
-import type { PendingCall } from '../../pending-calls.ts';
+import { MAX_RECENT_CALLS, type EndedCall } from '../../calls/recent-calls.ts';
+import type { PendingCall } from '../../calls/pending-calls.ts';
 import { engine } from '../../worker.ts';
 
 const MAX_RUNNING_SHOWN = 200;

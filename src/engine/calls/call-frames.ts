@@ -1,7 +1,7 @@
 /** Calls as executors get them and results as callers do, where they cannot be sent on as they came. */
 import { toErrorBody, type EncodedFrame, type InvokeFrame, type ResultFrame } from '#protocol';
 import type { Caller, Enqueued } from './pending-calls.ts';
-import { DEFAULT_NAMESPACE } from './session.ts';
+import { DEFAULT_NAMESPACE } from '../session.ts';
 
 /** Workers of iii authorise by this field of their payload, where the original engine puts the id of the connection. */
 const CALLER_FIELD = '_caller_worker_id';

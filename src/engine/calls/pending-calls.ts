@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 
-import type { Session } from './session.ts';
+import type { Session } from '../session.ts';
 
 /** A call that was put on a queue: its caller waits for the receipt only. */
 export interface Enqueued {
