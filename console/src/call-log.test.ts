@@ -8,6 +8,8 @@ const row = (seq: number, more: Partial<EndedRow> = {}): EndedRow => ({
   function_id: 'coder::tree',
   namespace: 'default',
   caller: 'agent',
+  principal: { id: 'local:1', kind: 'local' },
+  via: null,
   worker: 'coder',
   started_at_ms: 1_000 * seq,
   duration_ms: 10,
@@ -65,7 +67,11 @@ test.each([
   ['coder shell', true, 0],
   ['', false, 2],
 ])('the filter %j, own calls shown: %s', (words, isOwnShown, count) => {
-  const { ended } = logOf([row(1), row(2, { code: 'C211' }), row(3, { caller: 'console', worker: 'agent' })]);
+  const { ended } = logOf([
+    row(1),
+    row(2, { code: 'C211' }),
+    row(3, { caller: 'console', principal: { id: 'page:1', kind: 'page' }, worker: 'agent' }),
+  ]);
   expect(filterCalls(ended, words, isOwnShown)).toHaveLength(count);
 });
 

@@ -6,7 +6,11 @@ export interface CallRow {
   id: string;
   function_id: string;
   namespace: string | null;
-  caller: string | null;
+  caller: string;
+  /** Made by the engine: nobody can claim another kind. */
+  principal: { id: string; kind: string };
+  /** The call that this one was made for. */
+  via: string | null;
   worker: string | null;
   started_at_ms: number;
   duration_ms: number;
@@ -72,15 +76,15 @@ function functionKeyOf({ function_id, namespace }: CallRow): string {
 }
 
 function wordsOf(row: CallRow, outcome: string): string {
-  const { caller, worker, id } = row;
-  return `${functionKeyOf(row)} ${caller} ${worker} ${outcome} ${id}`.toLowerCase();
+  const { caller, principal, worker, id, via } = row;
+  return `${functionKeyOf(row)} ${principal.kind} ${caller} ${worker} ${outcome} ${id} ${via}`.toLowerCase();
 }
 
-/** Calls that hold every word, in their ids, names or outcome. `console` calls are the page's own. */
+/** Calls that hold every word, in their ids, names or outcome. Calls of pages are the console's own. */
 export function filterCalls(calls: ShownCall[], words: string, isOwnShown: boolean): ShownCall[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return calls.filter((call) => {
-    if (!isOwnShown && call.caller === 'console') return false;
+    if (!isOwnShown && call.principal.kind === 'page') return false;
     return wanted.every((word) => call.words.includes(word));
   });
 }

@@ -75,6 +75,11 @@ function parseApp(text: string, file: string, { available, workspace, env = proc
     return {
       def: { ...def, functions },
       config: configOf(def, constraints ?? def.shippedBlock, { workspace, env }, `${where}.constraints`),
+      denial: {
+        functions: def.functions.filter((fn) => !functions.includes(fn)).map(({ id }) => id),
+        permissions: app.deny.permissions,
+        risks: app.deny.risk,
+      },
     };
   });
   const names = entries.map(({ def }) => def.name);

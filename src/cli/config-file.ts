@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-import { ConfigError, didYouMean, isMap, parseConfig, type AnyWorker } from '#contract';
+import { ConfigError, didYouMean, isMap, parseConfig, type AnyWorker, type Denial } from '#contract';
 import { resolvePaths } from './path-templates.ts';
 
 export interface WorkerEntry {
@@ -19,6 +19,8 @@ export interface WorkerEntry {
   config: unknown;
   /** Where its functions are called; the usual one when left out. */
   namespace?: string;
+  /** What nobody may call there, whoever serves it. */
+  denial?: Denial;
 }
 
 const FileSchema = z.strictObject({

@@ -35,6 +35,7 @@ export interface RunningWorkcell extends Cell {
 
 export async function assembleCell({ entries, log, prepares }: CellOptions): Promise<Cell> {
   const engine = new Engine({ log });
+  for (const { namespace = 'default', denial } of entries) if (denial) engine.deny(namespace, denial);
   const workers = new WorkerSet(engine.dialer(), log, { prepares });
   const close = async () => {
     await workers.close();

@@ -100,8 +100,7 @@ test('the first frames say who this is and what it serves; after a loss they tak
   expect(kinds()).toEqual(['invokefunction', ...registrations]);
   expect(listener.last.got[0]).toMatchObject({
     function_id: 'engine::workers::register',
-    action: { type: 'void' },
-    data: { name: 'me', namespace: 'n', description: 'd', pid: process.pid, features: ['cancel'] },
+    data: { name: 'me', namespace: 'n', description: 'd', pid: process.pid, features: ['cancel', 'caller'] },
   });
 
   listener.last.far.close('restart');

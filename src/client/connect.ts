@@ -9,6 +9,7 @@ import { hostname, platform, release } from 'node:os';
 import { CallError, silentLog, type Bus, type CallOptions, type ChannelPair, type Log } from '#contract';
 import {
   ChannelRefSchema,
+  FEATURE_CALLER,
   FEATURE_CANCEL,
   type ChannelEnds,
   type Dialer,
@@ -35,6 +36,7 @@ export interface ConnectOptions extends SocketDialerOptions {
   log?: Log;
 }
 
+const Introduced = z.object({ features: z.array(z.unknown()).optional() });
 const ChannelPairSchema = z.object({ writer: ChannelRefSchema, reader: ChannelRefSchema });
 
 /** Calls made while the link is down wait for the next one, up to this many. */
@@ -59,7 +61,9 @@ export class Connection implements Bus {
   #link: Link | undefined;
   #waitingCalls: FrameOf<'invokefunction'>[] = [];
   #place: { workerId: string; reattachToken?: string } | undefined;
-  #engineFeatures: readonly unknown[] = [];
+  #canCancel = false;
+  /** Whether the engine tells in whose name a call is made. Another may relay what any peer wrote there. */
+  #tellsCallers = false;
   #redial: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -82,12 +86,15 @@ export class Connection implements Bus {
     if (this.#isClosed) return link.close('closed by the client');
     link.attach({ frame: (frame) => this.#take(frame), closed: (reason) => this.#lose(link, reason) });
     this.#link = link;
+    this.#tellsCallers = this.#dialer.isInProcess === true;
     this.#introduce(link);
   }
 
   call(functionId: string, payload: unknown = {}, options: CallOptions = {}): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(closedError(functionId));
     const { frame, answer } = this.#calls.open(functionId, payload, options);
+    if (this.#dialer.isInProcess && options.caller) frame.caller = options.caller;
+    if (this.#tellsCallers && options.via !== undefined) frame.via = options.via;
     const outcome = this.#link?.send(frame) ?? this.#keepForLater(frame);
     if (outcome !== 'sent')
       this.#calls.fail(frame.invocation_id!, 'send_failed', `the call could not be sent: ${outcome}`);
@@ -130,7 +137,9 @@ export class Connection implements Bus {
       case 'invocationresult':
         return this.#calls.settle(frame);
       case 'invokefunction':
-        return void this.#serving.take(frame, (reply) => this.#link?.send(reply));
+        return void this.#serving.take(this.#tellsCallers ? frame : { ...frame, caller: undefined }, (reply) =>
+          this.#link?.send(reply),
+        );
       case 'cancelinvocation':
         return this.#serving.cancel(frame.invocation_id);
       case 'workerregistered':
@@ -149,41 +158,47 @@ export class Connection implements Bus {
       const { workerId, reattachToken } = this.#place;
       link.send({ type: 'reattach', previous_worker_id: workerId, reattach_token: reattachToken });
     }
-    link.send(this.#introduction());
+    this.#introduceSelf(link);
     for (const frame of this.#serving.registrations()) link.send(frame);
     for (const frame of this.#waitingCalls.splice(0)) if (this.#calls.isWaiting(frame.invocation_id!)) link.send(frame);
   }
 
-  #introduction(): FrameOf<'invokefunction'> {
+  /** Nothing waits for the answer; it says which features the engine has. */
+  #introduceSelf(link: Link): void {
+    const { frame, answer } = this.#calls.open('engine::workers::register', this.#introduction(), {});
+    link.send(frame);
+    answer.then(
+      (reply) => {
+        const { features } = Introduced.safeParse(reply).data ?? {};
+        if (this.#link === link && features?.includes(FEATURE_CALLER)) this.#tellsCallers = true;
+      },
+      (error: unknown) => this.#log.debug('the engine did not take the introduction', { error: String(error) }),
+    );
+  }
+
+  #introduction(): Record<string, unknown> {
     const { name = `${hostname()}:${process.pid}`, description, version, namespace, isolation } = this.#options;
     return {
-      type: 'invokefunction',
-      function_id: 'engine::workers::register',
-      action: { type: 'void' },
-      data: {
-        name,
-        description,
-        runtime: 'node',
-        version,
-        os: `${platform()} ${release()}`,
-        pid: process.pid,
-        isolation: isolation ?? process.env.III_ISOLATION ?? null,
-        telemetry: { language: 'typescript', framework: 'workcell' },
-        features: [FEATURE_CANCEL],
-        ...(namespace === undefined ? {} : { namespace }),
-      },
+      name,
+      description,
+      runtime: 'node',
+      version,
+      os: `${platform()} ${release()}`,
+      pid: process.pid,
+      isolation: isolation ?? process.env.III_ISOLATION ?? null,
+      telemetry: { language: 'typescript', framework: 'workcell' },
+      features: [FEATURE_CANCEL, FEATURE_CALLER],
+      ...(namespace === undefined ? {} : { namespace }),
     };
   }
 
   #settleIn(frame: FrameOf<'workerregistered'>): void {
     this.#place = { workerId: frame.worker_id, reattachToken: frame.reattach_token ?? undefined };
-    this.#engineFeatures = frame.features ?? [];
+    this.#canCancel = frame.features?.includes(FEATURE_CANCEL) ?? false;
   }
 
   #giveUp(invocationId: string): void {
-    if (this.#engineFeatures.includes(FEATURE_CANCEL)) {
-      this.#link?.send({ type: 'cancelinvocation', invocation_id: invocationId });
-    }
+    if (this.#canCancel) this.#link?.send({ type: 'cancelinvocation', invocation_id: invocationId });
   }
 
   #keepForLater(frame: FrameOf<'invokefunction'>): 'sent' | 'full' | 'closed' {

@@ -51,6 +51,7 @@ export class Serving {
 
   async take(frame: InvokeFrame, send: (frame: Frame) => SendOutcome | undefined): Promise<void> {
     const callId = frame.invocation_id ?? randomUUID();
+    const { metadata, traceparent, baggage, caller, via } = frame;
     const served = this.#functions.get(frame.function_id);
     const control = new CallControl();
     this.#running.set(callId, control);
@@ -59,7 +60,7 @@ export class Serving {
         ? await answer(
             served.worker,
             served.fn,
-            { callId, payload: frame.data, metadata: frame.metadata },
+            { callId, payload: frame.data, metadata, traceparent, baggage, principal: caller ?? undefined, via },
             { bus: this.#bus, log: this.#log, control },
           )
         : { error: { code: 'function_not_found', message: 'Function not found' } };

@@ -163,11 +163,6 @@ test('a bug in a call that was aborted is one still', async () => {
   expect(logged).toHaveLength(1);
 });
 
-test('a handler is told who calls and by which call', async () => {
-  const { reply } = await run((_, __, scope) => [scope.callId, scope.callerId, scope.bus === bus]);
-  expect(reply).toEqual({ result: ['call-1', 'w', true] });
-});
-
 test('a payload of millions of wrong values is refused before each is told', async () => {
   const { reply } = await run(() => 'never', { n: Array.from({ length: 2_000_000 }, () => 0) });
   expect(reply).toEqual(coded({ code: 'BAD', message: 'the payload holds more than 131072 values' }));

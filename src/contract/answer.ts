@@ -6,17 +6,18 @@
  * with the call id and nothing from inside.
  */
 import type { ErrorBody } from '#protocol';
-import type { Bus } from './bus.ts';
-import type { CallScope } from './call-scope.ts';
+import { carrying, type Bus } from './bus.ts';
+import type { CallScope, IncomingCall } from './call-scope.ts';
 import { Deadlines } from './deadlines.ts';
-import { doorOf, type Door } from './door.ts';
+import { doorOf, withoutDoor, type Door } from './door.ts';
 import { Failure } from './define-errors.ts';
 import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
 import { describeIssues } from './issue-text.ts';
 import { requestSchema, type JsonSchema } from './json-schema.ts';
-import type { Log } from './log.ts';
+import { logWith, type Log } from './log.ts';
 import { hasTooManyValues, MAX_PAYLOAD_VALUES } from './payload-size.ts';
+import { spellCaller } from './principal.ts';
 import { describeUnknownFields } from './unknown-fields.ts';
 import { wholeFix } from './whole-fix.ts';
 
@@ -26,13 +27,6 @@ export type Reply = { result: unknown } | { error: ErrorBody };
 export interface OpenWorker<Context = unknown> {
   readonly def: Pick<AnyWorker, 'name' | 'failures' | 'translate' | 'spell' | 'failedResult'>;
   readonly context: Context;
-}
-
-export interface IncomingCall {
-  callId: string;
-  payload: unknown;
-  metadata?: unknown;
-  callerId?: string;
 }
 
 /** Lets the owner of the call abort it while it runs. */
@@ -72,14 +66,17 @@ export async function answer<Context>(
   surroundings: { bus: Bus; log: Log; control: CallControl },
 ): Promise<Reply> {
   const { def, context } = worker;
-  const { bus, log, control } = surroundings;
+  const { bus, control } = surroundings;
   const door = doorOf(call.metadata);
   const scope: CallScope = {
-    callId: call.callId,
-    callerId: call.callerId,
+    call,
     door,
-    bus,
-    log,
+    get bus() {
+      return nestedBus(bus, call);
+    },
+    get log() {
+      return logOf(call, surroundings.log);
+    },
     get signal() {
       return control.signal;
     },
@@ -100,10 +97,24 @@ export async function answer<Context>(
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
     return { result };
   } catch (thrown) {
-    const known = { callId: call.callId, functionId: fn.id, door, log, control };
+    const known = { call, functionId: fn.id, door, log: surroundings.log, control };
     const failure = withWholeFix(toFailure(thrown, worker, known), call.payload);
     return def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure, bus) };
   }
+}
+
+function nestedBus(bus: Bus, { callId, principal, metadata, traceparent, baggage }: IncomingCall): Bus {
+  return carrying(bus, {
+    caller: principal,
+    via: callId,
+    metadata: withoutDoor(metadata),
+    traceparent: traceparent ?? undefined,
+    baggage: baggage ?? undefined,
+  });
+}
+
+function logOf({ callId, principal }: IncomingCall, log: Log): Log {
+  return logWith(log, { call: callId, principal: principal && spellCaller(principal) });
 }
 
 const schemas = new WeakMap<FunctionDef<never>, JsonSchema>();
@@ -164,23 +175,20 @@ function beforeDeadline<T>(
 function toFailure(
   thrown: unknown,
   { def, context }: OpenWorker,
-  call: { callId: string; functionId: string; door: Door | undefined; log: Log; control: CallControl },
+  about: { call: IncomingCall; functionId: string; door: Door | undefined; log: Log; control: CallControl },
 ): Failure {
   if (thrown instanceof Failure) return thrown;
 
-  const { callId, functionId, door, log, control } = call;
+  const { call, functionId, door, control } = about;
   const known = def.translate(thrown, { context, door });
   if (known) return known;
 
+  const log = logOf(call, about.log);
   if (control.isBehind(thrown)) {
-    log.debug('a call was given up', { function: functionId, call: callId, reason: String(thrown) });
-    return def.failures.internal(callId);
+    log.debug('a call was given up', { function: functionId, reason: String(thrown) });
+  } else {
+    const stack = thrown instanceof Error ? thrown.stack : String(thrown);
+    log.error('a handler threw something nobody translates', { function: functionId, stack });
   }
-
-  log.error('a handler threw something nobody translates', {
-    function: functionId,
-    call: callId,
-    stack: thrown instanceof Error ? thrown.stack : String(thrown),
-  });
-  return def.failures.internal(callId);
+  return def.failures.internal(call.callId);
 }

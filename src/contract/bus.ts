@@ -1,5 +1,5 @@
 /** The bus as its users see it: call a function, move bytes through a channel. */
-import { readErrorBody, type ChannelEnds, type ChannelRef, type ErrorBody } from '#protocol';
+import { readErrorBody, type Caller, type ChannelEnds, type ChannelRef, type ErrorBody } from '#protocol';
 
 export interface CallOptions {
   /** How long to wait for the answer; then the call fails with code TIMEOUT. Default 30 000. */
@@ -12,6 +12,10 @@ export interface CallOptions {
   metadata?: unknown;
   traceparent?: string;
   baggage?: string;
+  /** In whose name the call is made. Only a peer in the engine's process is believed. */
+  caller?: Caller;
+  /** The call that this one is made for; the engine looks in whose name that is. */
+  via?: string;
 }
 
 export interface ChannelPair {
@@ -24,6 +28,19 @@ export interface Bus extends ChannelEnds {
   readonly httpUrl?: string;
   call(functionId: string, payload?: unknown, options?: CallOptions): Promise<unknown>;
   createChannel(bufferSize?: number): Promise<ChannelPair>;
+}
+
+/** The same bus; what every call on it carries unless it says otherwise. Channels are still those of the bus itself. */
+export function carrying(bus: Bus, carried: CallOptions): Bus {
+  return {
+    get httpUrl() {
+      return bus.httpUrl;
+    },
+    call: (functionId, payload, options) => bus.call(functionId, payload, { ...carried, ...options }),
+    createChannel: (bufferSize) => bus.createChannel(bufferSize),
+    openReader: (ref) => bus.openReader(ref),
+    openWriter: (ref) => bus.openWriter(ref),
+  };
 }
 
 /** A call that did not succeed. `code` is the failure's own where the error text carries one. */

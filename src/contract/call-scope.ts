@@ -1,19 +1,33 @@
-/** What one call carries besides its payload. */
+/** One call as its handler sees it, besides the request. */
+import type { Caller } from '#protocol';
 import type { Bus } from './bus.ts';
 import type { Door } from './door.ts';
 import type { Log } from './log.ts';
 
-export interface CallScope {
+export interface IncomingCall {
   readonly callId: string;
+  readonly payload: unknown;
+  readonly metadata?: unknown;
+  readonly traceparent?: string | null;
+  readonly baggage?: string | null;
+  /** Absent where the engine does not tell. */
+  readonly principal?: Caller;
+  /** The call that this one is made for. */
+  readonly via?: string | null;
+  /** The connection that called, where the engine knows it. */
+  readonly callerId?: string;
+}
+
+export interface CallScope {
+  readonly call: IncomingCall;
   /** Aborts when the caller gave up, went away, or the function's deadline passed. */
   readonly signal: AbortSignal;
   /** As the signal does, but without making one: most calls end before anybody needs it. */
   throwIfAborted(): void;
-  /** The bus this worker is on, for calls of its own. */
+  /** The bus this worker is on. Calls on it are made in the caller's name, with the trace and the metadata of this call. */
   readonly bus: Bus;
+  /** Every line carries the id of the call and its principal. */
   readonly log: Log;
-  /** The connection that called, where the engine knows it. */
-  readonly callerId?: string;
   /** The door that a person or a model called through; undefined for a program on the bus. */
   readonly door?: Door;
 }

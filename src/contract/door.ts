@@ -15,6 +15,13 @@ export function throughDoor(door: Door): { workcell_door: Door } {
   return { workcell_door: door };
 }
 
+/** The metadata of a call that is made for another: a program makes it, whatever door the first came through. */
+export function withoutDoor(metadata: unknown): unknown {
+  if (doorOf(metadata) === undefined) return metadata;
+  const { workcell_door: _, ...rest } = metadata as Record<string, unknown>;
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}
+
 /** Undefined for a call from the bus itself. Any peer may claim a door: it only makes the answer stricter. */
 export function doorOf(metadata: unknown): Door | undefined {
   return metadata === undefined ? undefined : MetadataSchema.safeParse(metadata).data?.workcell_door;

@@ -1,7 +1,7 @@
 /** What a function, a worker, a failure and a catalogue entry are. Pure: no I/O. */
-export { answer, CallControl, type IncomingCall, type OpenWorker, type Reply } from './answer.ts';
-export { CallError, type Bus, type CallOptions, type ChannelPair } from './bus.ts';
-export type { CallScope } from './call-scope.ts';
+export { answer, CallControl, type OpenWorker, type Reply } from './answer.ts';
+export { CallError, carrying, type Bus, type CallOptions, type ChannelPair } from './bus.ts';
+export type { CallScope, IncomingCall } from './call-scope.ts';
 export {
   announce,
   isFailedResult,
@@ -13,6 +13,7 @@ export {
   type ErrorSummary,
   type FunctionMetadata,
 } from './catalogue.ts';
+export { cleanText } from './clean-text.ts';
 export { ConfigError, configKeys, parseConfig, type ConfigKey } from './config.ts';
 export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } from './define-errors.ts';
 export { RISKS, type Effect, type FunctionDef, type Policy, type Risk } from './define-function.ts';
@@ -23,6 +24,7 @@ export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { didYouMean, nearestName } from './nearest.ts';
+export { makePrincipal, spellCaller, withClient, type Denial, type Grants, type Principal } from './principal.ts';
 export { asText, takeContent, withContent, type TakenContent } from './take-content.ts';
 export { wholeFix } from './whole-fix.ts';
 export * as wire from './wire.ts';

@@ -8,11 +8,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
+import { makePrincipal, type Principal } from '#contract';
+
 export interface AdmissionRules {
   /** Address the server is bound to. */
   host: string;
   /** Bearer token that calls must carry, if any. */
   token?: string;
+  /** More of them, by the name under which lists and logs know who shows one. */
+  tokens?: Readonly<Record<string, string>>;
   /** Host names that requests may name besides loopback and the bound address. */
   allowedHosts?: string[];
   /** Origins that pages may come from besides the server's own. */
@@ -27,6 +31,8 @@ export interface Refusal {
 
 /** `none` is a user who typed the address or opened a bookmark. */
 const OWN_SITES = new Set(['same-origin', 'none']);
+/** The name of the token that has none. */
+const UNNAMED = 'token';
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
 
 export function isLoopback(host: string): boolean {
@@ -35,9 +41,12 @@ export function isLoopback(host: string): boolean {
 
 export class Admission {
   readonly #rules: AdmissionRules;
+  readonly #tokens: [name: string, secret: string][];
 
   constructor(rules: AdmissionRules) {
     this.#rules = rules;
+    const { token, tokens } = rules;
+    this.#tokens = Object.entries({ ...(token !== undefined && { [UNNAMED]: token }), ...tokens });
   }
 
   /** Host, Origin and Sec-Fetch-Site: for every request, whatever it carries. */
@@ -69,13 +78,21 @@ export class Admission {
 
   /** The bearer token: for everything but the sinks that carry their own key. */
   checkToken(request: IncomingMessage): Refusal | undefined {
-    const { token } = this.#rules;
-    if (token === undefined) return undefined;
-
-    const { authorization, 'sec-websocket-protocol': offered } = request.headers;
-    const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered) ?? '';
-    if (isSameSecret(token, given)) return undefined;
+    if (this.#tokens.length === 0 || this.tokenOf(request) !== undefined) return undefined;
     return { status: 401, code: 'unauthorized', message: 'send the header "Authorization: Bearer <token>"' };
+  }
+
+  /** The name of the token that a request shows. */
+  tokenOf({ headers }: IncomingMessage): string | undefined {
+    const { authorization, 'sec-websocket-protocol': offered } = headers;
+    const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered) ?? '';
+    return this.#tokens.find(([, secret]) => isSameSecret(secret, given))?.[0];
+  }
+
+  /** In whose name a request of HTTP calls. */
+  principalOf(request: IncomingMessage): Principal {
+    const token = this.tokenOf(request);
+    return token === undefined ? makePrincipal('local', 'http') : makePrincipal('token', token);
   }
 
   /** Whether a page of this server asks; browsers let no page name another origin than its own. */

@@ -3,7 +3,7 @@
  *
  * It knows no worker by name. A peer is a link, whether that ends in a socket or in this process.
  */
-import { announce, answer, CallControl, silentLog, type Log } from '#contract';
+import { announce, answer, CallControl, silentLog, type Denial, type Log } from '#contract';
 import {
   FEATURE_CANCEL,
   memoryLinks,
@@ -13,15 +13,17 @@ import {
   type FrameOf,
   type Link,
 } from '#protocol';
+import { BuiltIn } from './calls/built-in.ts';
+import { Calls } from './calls/index.ts';
 import { ChannelBroker } from './channels.ts';
 import { engineTriggerTypes, Events } from './events.ts';
 import { engineBus } from './engine-bus.ts';
 import { engineWorker } from './functions/index.ts';
-import { Invocations } from './invocations.ts';
 import { defaultLimits, type EngineLimits } from './limits.ts';
 import { memoryReader, memoryWriter } from './memory-channels.ts';
 import { isBuiltIn, Registry } from './registry.ts';
-import { DEFAULT_NAMESPACE, Session, type SessionOrigin } from './session.ts';
+import { DEFAULT_NAMESPACE } from './namespace.ts';
+import { Session, type SessionOrigin } from './session.ts';
 import { Triggers } from './triggers.ts';
 
 export interface EngineOptions {
@@ -36,7 +38,7 @@ export interface EngineContext {
   readonly triggers: Triggers;
   readonly channels: ChannelBroker;
   readonly events: Events;
-  readonly invocations: Pick<Invocations, 'recent' | 'running' | 'contents'>;
+  readonly calls: Pick<Calls, 'observed' | 'running'>;
 }
 
 export class Engine {
@@ -48,7 +50,7 @@ export class Engine {
   readonly #sessions = new Map<string, Session>();
   readonly #registry: Registry;
   readonly #triggers: Triggers;
-  readonly #invocations: Invocations;
+  readonly #calls: Calls;
   readonly #events: Events;
 
   constructor(options: EngineOptions = {}) {
@@ -60,19 +62,9 @@ export class Engine {
     this.#events = new Events({
       triggers: this.#triggers,
       registry: this.#registry,
-      fire: (...call) => this.#invocations.fire(...call),
+      fire: (...call) => this.#calls.fire(...call),
     });
-    this.#invocations = new Invocations({
-      registry: this.#registry,
-      limits: this.limits,
-      log: this.#log,
-      answerBuiltIn: (owner, call) =>
-        answer({ def: engineWorker, context: this.#context }, owner.builtIn, call, {
-          bus: engineBus,
-          log: this.#log,
-          control: new CallControl(),
-        }),
-    });
+    this.#calls = new Calls({ registry: this.#registry, limits: this.limits, log: this.#log });
     this.#registerBuiltIns();
   }
 
@@ -87,7 +79,7 @@ export class Engine {
     this.#sessions.set(session.workerId, session);
     link.attach({
       frame: (frame, encoded) => this.#take(session, frame, encoded),
-      oversized: (head) => this.#invocations.refuseOversized(session, head),
+      oversized: (head) => this.#calls.refuseOversized(session, head),
       closed: (reason) => this.#disconnect(session, reason),
     });
     link.send({
@@ -99,11 +91,17 @@ export class Engine {
     this.#events.workerChanged('worker_connected', session.workerId);
   }
 
+  /** Denies functions to everyone, in one namespace. */
+  deny(namespace: string, denial: Denial): void {
+    this.#calls.deny(namespace, denial);
+  }
+
   /** How a peer in this process reaches the engine: same frames, no socket. */
   dialer(): Dialer {
     const engineUrl = () => this.httpUrl;
     return {
       redials: false,
+      isInProcess: true,
       get httpUrl() {
         return engineUrl();
       },
@@ -119,7 +117,7 @@ export class Engine {
 
   close(): void {
     for (const session of this.#sessions.values()) session.link.close('the engine is shutting down');
-    this.#invocations.close();
+    this.#calls.close();
     this.channels.close();
     this.#events.close();
   }
@@ -131,7 +129,7 @@ export class Engine {
       triggers: this.#triggers,
       channels: this.channels,
       events: this.#events,
-      invocations: this.#invocations,
+      calls: this.#calls,
     };
   }
 
@@ -143,11 +141,11 @@ export class Engine {
     }
     switch (frame.type) {
       case 'invokefunction':
-        return this.#invocations.route(session, frame, encoded);
+        return this.#calls.take(session, frame, encoded);
       case 'invocationresult':
-        return this.#invocations.settle(session, frame, encoded);
+        return this.#calls.settle(session, frame, encoded);
       case 'cancelinvocation':
-        return this.#invocations.cancel(session, frame.invocation_id);
+        return this.#calls.cancel(session, frame.invocation_id);
       case 'registerfunction':
         return this.#registerFunction(session, frame);
       case 'unregisterfunction':
@@ -183,6 +181,7 @@ export class Engine {
       if (isBuiltInId) this.#rejectFunction(session, frame.id, 'engine');
       return;
     }
+    session.isWorker = true;
     const owner = this.#registry.add({
       id: frame.id,
       namespace: session.namespace,
@@ -215,8 +214,8 @@ export class Engine {
     if (!this.#sessions.delete(session.workerId)) return;
     this.#log.debug('a peer left', { worker: session.label, reason });
     this.#registry.removeAll(session);
-    this.#invocations.stopSession(session);
-    this.#invocations.contents.unwatch(session);
+    this.#calls.stopSession(session);
+    this.#calls.observed.contents.unwatch(session);
     this.#triggers.dropSession(session);
     this.#events.workerChanged('worker_disconnected', session.workerId);
   }
@@ -231,7 +230,13 @@ export class Engine {
         requestFormat: request_format,
         responseFormat: response_format,
         metadata,
-        owner: { builtIn: fn },
+        owner: new BuiltIn(fn, (def, call) =>
+          answer({ def: engineWorker, context: this.#context }, def, call, {
+            bus: engineBus,
+            log: this.#log,
+            control: new CallControl(),
+          }),
+        ),
       });
     }
   }

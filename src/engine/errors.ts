@@ -77,6 +77,11 @@ export const errors = defineErrors({
     http: 400,
     message: (d: { id: string; problem: string }) => `Failed to deserialize input for ${d.id}: ${d.problem}`,
   },
+  forbidden: {
+    meaning: 'The caller may not call this function, by what it was granted or by what the app denies.',
+    http: 403,
+    message: (d: { text: string }) => d.text,
+  },
   console_only: {
     meaning: 'What calls carried is told to the console alone, as a page that this server gave out.',
     http: 403,

@@ -1,5 +1,5 @@
 /** The engine's own trigger types: told when functions or workers come and go. */
-import type { Invocations } from './invocations.ts';
+import type { Calls } from './calls/index.ts';
 import { functionRow } from './list-rows.ts';
 import type { Registry } from './registry.ts';
 import type { Triggers } from './triggers.ts';
@@ -20,11 +20,11 @@ export type WorkerEvent = 'worker_connected' | 'worker_metadata_updated' | 'work
 export class Events {
   readonly #triggers: Triggers;
   readonly #registry: Registry;
-  readonly #fire: Invocations['fire'];
+  readonly #fire: Calls['fire'];
   #settling: NodeJS.Timeout | undefined;
   #lastIds = '';
 
-  constructor(parts: { triggers: Triggers; registry: Registry; fire: Invocations['fire'] }) {
+  constructor(parts: { triggers: Triggers; registry: Registry; fire: Calls['fire'] }) {
     this.#triggers = parts.triggers;
     this.#registry = parts.registry;
     this.#fire = parts.fire;

@@ -3,6 +3,7 @@
  *
  * Old clients read `request_format` and `functions`, new ones `worker_name` and `namespace`.
  */
+import { cleanText } from '#contract';
 import { workerSegment } from '#protocol';
 import { isBuiltIn, type RegisteredFunction } from './registry.ts';
 import type { Session } from './session.ts';
@@ -10,12 +11,7 @@ import type { Trigger, TriggerType } from './triggers.ts';
 
 export const ENGINE_NAME = 'engine';
 
-const MAX_TEXT = 280;
-/** What is invisible in more than this is not worth looking for what comes after. */
-const MAX_READ_TEXT = 4 * MAX_TEXT;
 const MAX_SUMMARY = 80;
-// Control, bidirectional and other invisible characters can make a list lie about what it shows.
-const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
 
 export interface FunctionRow {
   function_id: string;
@@ -96,10 +92,4 @@ export function triggerRow(trigger: Trigger) {
 /** On a binding that no provider has, and on no other. */
 export function pendingMark({ isParked }: Trigger): { pending?: true } {
   return isParked ? { pending: true } : {};
-}
-
-export function cleanText(text: string): string {
-  const shown = text.slice(0, MAX_READ_TEXT).replace(INVISIBLE, '').slice(0, MAX_TEXT);
-  // A copy: a slice would hold the whole text for as long as it is kept.
-  return Buffer.from(shown, 'utf16le').toString('utf16le');
 }

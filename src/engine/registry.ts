@@ -8,9 +8,10 @@
  * reload stops the worker; a peer that has one already loses it. Of two claims from this process the later one serves: that
  * is the reload, and the former goes on with the calls it has.
  */
-import type { FunctionDef } from '#contract';
-import type { EngineContext } from './engine.ts';
-import { DEFAULT_NAMESPACE, type Session } from './session.ts';
+import type { BuiltIn } from './calls/built-in.ts';
+import type { Executor } from './calls/executor.ts';
+import { DEFAULT_NAMESPACE } from './namespace.ts';
+import type { Session } from './session.ts';
 
 export interface RegisteredFunction {
   id: string;
@@ -22,12 +23,8 @@ export interface RegisteredFunction {
   owner: Session | BuiltIn;
 }
 
-/** A function that the engine answers itself. */
-export interface BuiltIn {
-  builtIn: FunctionDef<EngineContext>;
-}
-
-export function isBuiltIn(owner: Session | BuiltIn): owner is BuiltIn {
+/** Whether the engine answers it itself. */
+export function isBuiltIn(owner: Executor): owner is BuiltIn {
   return 'builtIn' in owner;
 }
 

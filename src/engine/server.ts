@@ -2,20 +2,22 @@
  * One port for everything: WebSocket upgrades go to the engine, plain requests to whoever the
  * assembler gives.
  */
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { silentLog, type Log } from '#contract';
+import { silentLog, type Log, type Principal } from '#contract';
 import { Admission, isLoopback, type AdmissionRules, type Refusal } from './admission.ts';
 import type { Engine } from './engine.ts';
 import { Upgrades } from './upgrades.ts';
 
 export interface ServerOptions extends AdmissionRules {
   port: number;
-  /** Answers requests that are no upgrade and were admitted. */
-  onRequest?: RequestListener;
+  /** Answers requests that are no upgrade and were admitted, each in the name of its principal. */
+  onRequest?: OnRequest;
   log?: Log;
 }
+
+export type OnRequest = (request: IncomingMessage, response: ServerResponse, principal: Principal) => void;
 
 export interface RunningServer {
   readonly port: number;
@@ -57,11 +59,11 @@ export async function startServer(engine: Engine, options: ServerOptions): Promi
   };
 }
 
-function admitted(admission: Admission, onRequest: RequestListener | undefined): RequestListener {
+function admitted(admission: Admission, onRequest: OnRequest | undefined): RequestListener {
   return (request, response) => {
     const refusal = admission.checkSource(request) ?? (isPublic(request) ? undefined : admission.checkToken(request));
     if (refusal) answerRefusal(response, refusal);
-    else if (onRequest) onRequest(request, response);
+    else if (onRequest) onRequest(request, response, admission.principalOf(request));
     else response.writeHead(404).end();
   };
 }
@@ -75,7 +77,7 @@ function isPublic({ method, url = '' }: IncomingMessage): boolean {
   return method === 'GET' && (path === '/' || path.startsWith('/console/'));
 }
 
-function answerRefusal(response: Parameters<RequestListener>[1], refusal: Refusal): void {
+function answerRefusal(response: ServerResponse, refusal: Refusal): void {
   const { status, code, message } = refusal;
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });

@@ -1,8 +1,13 @@
 /** One connected peer: who it is, what it can do, and the calls it is part of right now. */
 import { randomUUID } from 'node:crypto';
 
-import type { Link } from '#protocol';
-import type { PendingCall } from './calls/pending-calls.ts';
+import type { Principal } from '#contract';
+import { FEATURE_CALLER, type Link, type SendOutcome } from '#protocol';
+import type { Call } from './calls/call.ts';
+import { forExecutor } from './calls/call-frames.ts';
+import type { Executor, Request } from './calls/executor.ts';
+import { DEFAULT_NAMESPACE } from './namespace.ts';
+import { SessionPrincipal } from './session-principal.ts';
 
 /** What a worker says about itself with `engine::workers::register`. */
 export interface WorkerInfo {
@@ -21,29 +26,44 @@ export interface SessionOrigin {
   remoteAddress?: string;
   /** Whether a page that this server gave out is at the other end, by its Origin: no HTTP or MCP caller is. */
   isOwnPage?: boolean;
+  /** The name of the token that it showed. */
+  token?: string;
 }
 
-export const DEFAULT_NAMESPACE = 'default';
-
-export class Session {
+export class Session implements Executor {
   readonly workerId = randomUUID();
   readonly reattachToken = randomUUID();
   readonly connectedAtMs = Date.now();
   readonly link: Link;
   readonly remoteAddress: string | undefined;
   readonly isOwnPage: boolean;
+  readonly token: string | undefined;
+  readonly principal: Principal = new SessionPrincipal(this);
+  /** Whether it offers functions, or did. */
+  isWorker = false;
   namespace = DEFAULT_NAMESPACE;
   info: WorkerInfo | undefined;
   readonly features = new Set<string>();
   /** Calls this peer made and waits for. */
-  readonly calling = new Set<PendingCall>();
+  readonly calling = new Set<Call>();
   /** Calls this peer is working on. */
-  readonly serving = new Set<PendingCall>();
+  readonly serving = new Set<Call>();
 
   constructor(link: Link, origin: SessionOrigin) {
     this.link = link;
     this.remoteAddress = origin.remoteAddress;
     this.isOwnPage = origin.isOwnPage ?? false;
+    this.token = origin.token;
+  }
+
+  execute(call: Call, request: Request): SendOutcome {
+    const told = !this.features.has(FEATURE_CALLER) ? 'nothing' : this.isInProcess ? 'principal' : 'caller';
+    const { frame, encoded } = forExecutor(call, request, told);
+    return this.link.send(frame, encoded);
+  }
+
+  cancel(callId: string): void {
+    this.link.send({ type: 'cancelinvocation', invocation_id: callId });
   }
 
   /** Says that another one owns the id in this peer's namespace. */

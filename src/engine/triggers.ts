@@ -8,7 +8,8 @@ import type { Log } from '#contract';
 import type { ErrorBody, FrameOf } from '#protocol';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
-import { DEFAULT_NAMESPACE, type Session } from './session.ts';
+import { DEFAULT_NAMESPACE } from './namespace.ts';
+import type { Session } from './session.ts';
 
 export interface TriggerType {
   id: string;

@@ -85,9 +85,11 @@ export class Upgrades {
     if (!hasRoom) return { status: 503, message: `the engine holds ${limits.maxSessions} connections already` };
     const remoteAddress = request.socket.remoteAddress ?? 'unknown';
     const isOwnPage = this.#admission.isOwnPage(request);
+    const token = this.#admission.tokenOf(request);
     return this.#socket(request, (socket) => {
       this.#heartbeat.watch(socket, request.socket);
-      this.#engine.connect(new SocketLink(socket, request.socket, limits, this.#log), { remoteAddress, isOwnPage });
+      const link = new SocketLink(socket, request.socket, limits, this.#log);
+      this.#engine.connect(link, { remoteAddress, isOwnPage, token });
     });
   }
 

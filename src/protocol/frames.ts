@@ -24,6 +24,17 @@ const ErrorBodySchema = z.object({
 
 const trace = { traceparent: text, baggage: text };
 
+/** Whom a call is made for, as the engine knows it. */
+const CallerSchema = z.object({
+  id: z.string(),
+  kind: z.enum(['operator', 'local', 'token', 'app', 'page', 'worker']),
+  /** For people. */
+  label: z.string(),
+  /** The program that it uses, by that program's own word. */
+  client: z.object({ name: z.string(), version: z.string() }).optional(),
+});
+export type Caller = Readonly<z.infer<typeof CallerSchema>>;
+
 const ActionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('void') }),
   z.object({ type: z.literal('enqueue'), queue: z.string() }),
@@ -60,6 +71,13 @@ const invokeFunction = z.object({
   action: ActionSchema.nullish(),
   metadata: json.optional(),
   namespace: text,
+  /**
+   * Additive, with the feature `caller`: from an engine, whom the call is made for; from a peer in the engine's process, for
+   * whom it speaks. What any other peer writes here is dropped.
+   */
+  caller: CallerSchema.nullish().catch(null),
+  /** Additive, with the feature `caller`: the call that this one is made for. */
+  via: text.catch(null),
   ...trace,
 });
 
@@ -151,6 +169,8 @@ export type ResultFrame = FrameOf<'invocationresult'>;
 
 /** Optional abilities an engine or a worker may announce. */
 export const FEATURE_CANCEL = 'cancel';
+/** A worker asks for it, and an engine confirms it, with `engine::workers::register`. */
+export const FEATURE_CALLER = 'caller';
 
 export type DecodedFrame = { frame: Frame } | { problem: string };
 

@@ -22,8 +22,10 @@ export {
 } from './error-body.ts';
 export {
   decodeFrame,
+  FEATURE_CALLER,
   FEATURE_CANCEL,
   KeptJsonSchema,
+  type Caller,
   type Frame,
   type FrameOf,
   type InvokeFrame,

@@ -54,6 +54,8 @@ export interface Dialer extends ChannelEnds {
   readonly redials: boolean;
   /** Where the engine's pages are, such as `http://127.0.0.1:49134`; undefined while nothing listens. */
   readonly httpUrl?: string;
+  /** Whether it leads to an engine in this process: the two believe each other in whose name calls are made. */
+  readonly isInProcess?: boolean;
 }
 
 /** Two joined ends in this process. Frames arrive in order, in a later microtask, never re-entrantly. */

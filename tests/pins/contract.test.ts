@@ -138,6 +138,7 @@ test('the error codes of the engine and their HTTP status', () => {
     NOT_FOUND: 404,
     INVALID_ARGUMENTS: 400,
     deserialization_error: 400,
+    forbidden: 403,
     console_only: 403,
     trigger_registration_failed: 422,
     not_json: 422,

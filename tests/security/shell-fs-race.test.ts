@@ -153,7 +153,7 @@ async function outcome(name: keyof typeof operations, payload: object, files: Ho
   const openReads = new OpenReads();
   const context = { files, maxReadBytes: Infinity, maxWriteBytes: Infinity, idleMs: 1000, openReads };
   const { signal } = new AbortController();
-  const scope: CallScope = { callId: '1', signal, throwIfAborted: () => {}, bus, log: silentLog };
+  const scope: CallScope = { call: { callId: '1', payload }, signal, throwIfAborted: () => {}, bus, log: silentLog };
   try {
     const reply = await operation.handle(operation.request.parse(payload), context, scope);
     while (openReads.count > 0) await new Promise(setImmediate);

@@ -70,7 +70,14 @@ test('tells who called what, how long it took and how it ended, without what the
   await bus.call('digger::none').catch(() => {});
 
   const listed = await list();
-  const row = { id: expect.any(String), caller: 'someone', namespace: 'default', started_at_ms: expect.any(Number) };
+  const row = {
+    id: expect.any(String),
+    caller: 'someone',
+    principal: { id: expect.stringMatching(/^local:/), kind: 'local', client: { name: 'someone', version: '' } },
+    via: null,
+    namespace: 'default',
+    started_at_ms: expect.any(Number),
+  };
   const took = expect.any(Number);
   expect(listed).toEqual({
     ended: [

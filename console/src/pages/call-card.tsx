@@ -41,7 +41,8 @@ export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => 
         rows={[
           ['started', preciseClock(shown.started_at_ms)],
           [shown.outcome === 'running' ? 'running for' : 'took', duration(shown.duration_ms)],
-          ['called by', shown.caller ?? 'nobody waits for it'],
+          ['called by', `${shown.caller} (${shown.principal.kind})`],
+          ['made for call', shown.via ?? 'none'],
           ['served by', shown.worker ?? 'nobody'],
         ]}
       />

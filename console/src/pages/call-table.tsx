@@ -92,7 +92,7 @@ function CallRow({ call, span, isOpen, onOpen }: CallRowProps) {
     >
       <td class="mono quiet">{preciseClock(call.started_at_ms)}</td>
       <td class="mono">{call.functionKey}</td>
-      <td class="quiet col-peer">{call.caller ?? 'nobody waits'}</td>
+      <td class="quiet col-peer">{call.caller}</td>
       <td class="quiet col-worker">{call.worker ?? '—'}</td>
       <td>
         <Badge kind={call.outcome}>{call.code ?? call.outcome}</Badge>

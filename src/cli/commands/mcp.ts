@@ -7,8 +7,8 @@ import { resolve } from 'node:path';
 
 import { connect, type Connection } from '#client';
 import { serveMcpOnStdio, type ToolProfile } from '#surfaces/mcp';
-import type { Log } from '#contract';
-import { readApps, withApps } from '../app-file.ts';
+import { makePrincipal, type Log } from '#contract';
+import { readApps, withApps, type App } from '../app-file.ts';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
 import { defaultEntries, findConfigFile, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
@@ -61,10 +61,13 @@ export const mcp: Command = {
   async run({ options }) {
     const log = terminalLog('warn');
     const stopped = untilSignal();
-    const { bus, close } = text(options.url) === undefined ? await embedded(options, log) : await remote(options, log);
+    const app = readApp(options);
+    const { bus, close } =
+      text(options.url) === undefined ? await embedded(options, app, log) : await remote(options, log);
     try {
       const serving = serveMcpOnStdio(bus, {
         version,
+        principal: app ? makePrincipal('app', app.name) : makePrincipal('local', 'stdio'),
         profile: profileOf(options),
         maxMessageBytes: MAX_MESSAGE_BYTES,
         log,
@@ -83,24 +86,32 @@ interface Reached {
   close: () => Promise<void>;
 }
 
-async function embedded(options: CommandInput['options'], log: Log): Promise<Reached> {
-  const cell = await assembleCell({ entries: readEntries(options), log });
+async function embedded(options: CommandInput['options'], app: App | undefined, log: Log): Promise<Reached> {
+  const entries = app ? withApps([], [app]) : readEntries(options);
+  const cell = await assembleCell({ entries, log });
   const bus = await connect(cell.engine.dialer(), { name: 'workcell:mcp', isolation: 'in-process', log });
   return { bus, close: () => cell.close() };
 }
 
-function readEntries(options: CommandInput['options']): WorkerEntry[] {
-  const workspace = canonicalWorkspace(text(options.workspace) ?? '.', '--workspace');
-  const app = text(options.app);
-  if (app !== undefined) return withApps([], readApps([resolve(app)], { available: availableWorkers, workspace }));
+function readApp(options: CommandInput['options']): App | undefined {
+  const file = text(options.app);
+  if (file === undefined) return undefined;
+  if (options.url !== undefined) throw new UsageError('--app runs an engine of its own; with --url give --namespace');
+  return readApps([resolve(file)], { available: availableWorkers, workspace: workspaceOf(options) })[0];
+}
 
+function workspaceOf(options: CommandInput['options']): string {
+  return canonicalWorkspace(text(options.workspace) ?? '.', '--workspace');
+}
+
+function readEntries(options: CommandInput['options']): WorkerEntry[] {
+  const workspace = workspaceOf(options);
   const file = findConfigFile(text(options.config));
   if (file === undefined) return defaultEntries(availableWorkers, workspace);
   return parseEntries(readConfigFile(file), availableWorkers, { workspace: text(options.workspace) && workspace });
 }
 
 async function remote(options: CommandInput['options'], log: Log): Promise<Reached> {
-  if (options.app !== undefined) throw new UsageError('--app runs an engine of its own; with --url give --namespace');
   const bus = await connect(engineUrl(options), { name: 'workcell:mcp', token: engineToken(options), log }).catch(
     explainUnreachable,
   );

@@ -1,7 +1,9 @@
 /** Calls as executors get them and results as callers do, where they cannot be sent on as they came. */
-import { toErrorBody, type EncodedFrame, type InvokeFrame, type ResultFrame } from '#protocol';
-import type { Caller, Enqueued } from './pending-calls.ts';
-import { DEFAULT_NAMESPACE } from '../session.ts';
+import type { Principal } from '#contract';
+import { toErrorBody, type Caller, type EncodedFrame, type InvokeFrame, type ResultFrame } from '#protocol';
+import { DEFAULT_NAMESPACE } from '../namespace.ts';
+import type { Call, Enqueued, Waiting } from './call.ts';
+import type { Request } from './executor.ts';
 
 /** Workers of iii authorise by this field of their payload, where the original engine puts the id of the connection. */
 const CALLER_FIELD = '_caller_worker_id';
@@ -18,8 +20,38 @@ export function withTrueCaller(frame: InvokeFrame, callerId: string): InvokeFram
   return { ...frame, data: { ...data, [CALLER_FIELD]: callerId } };
 }
 
+/** What others may know of a principal. */
+export function toCaller({ id, kind, label, client }: Principal): Caller {
+  return { id, kind, label, client };
+}
+
+/** How much of a call's principal its executor is told: all of it in this process, where it comes back with nested calls. */
+type Told = 'nothing' | 'caller' | 'principal';
+
+/** The call as its executor gets it: the very frame and bytes that came where nothing has to change. */
+export function forExecutor(call: Call, { frame, encoded }: Request, told: Told): Omit<Request, 'session'> {
+  const addressed = withoutClaims(isUnchanged(call, frame) ? frame : readdressed(frame, call.id));
+  const bytes = addressed === frame ? encoded : undefined;
+  if (told === 'nothing') return { frame: addressed, encoded: bytes };
+
+  const { principal, via } = call;
+  const fields = { caller: told === 'principal' ? principal : toCaller(principal), via };
+  return { frame: { ...addressed, ...fields }, encoded: bytes && extended(bytes, fields) };
+}
+
+function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeFrame): boolean {
+  return id === waiting?.invocationId && data !== undefined && !action && !namespace;
+}
+
+/** Without what its sender said of whom the call is made for. */
+function withoutClaims(frame: InvokeFrame): InvokeFrame {
+  if (frame.caller === undefined && frame.via === undefined) return frame;
+  const { caller: _, via: __, ...rest } = frame;
+  return rest;
+}
+
 /** Without what is for the engine alone. */
-export function readdressed(frame: InvokeFrame, id: string): InvokeFrame {
+function readdressed(frame: InvokeFrame, id: string): InvokeFrame {
   const { action: _, namespace: __, ...rest } = frame;
   return { ...rest, invocation_id: id, data: frame.data ?? null };
 }
@@ -41,7 +73,7 @@ export function enqueueCall(frame: InvokeFrame, queue: string, receiptId: string
 /** What the caller of an enqueued call gets for the answer of the worker with queues. */
 export function receiptOf(
   { functionId, receiptId }: Enqueued,
-  { invocationId }: Caller,
+  { invocationId }: Waiting,
   answer: ResultFrame,
 ): ResultFrame {
   const frame = { type: 'invocationresult', invocation_id: invocationId, function_id: functionId } as const;
@@ -53,13 +85,13 @@ export function receiptOf(
 /** A result as its caller gets it: without a `result` that is null, as the original's, and with the trace of the call. */
 export function answered(
   frame: ResultFrame,
-  caller: Caller,
+  waiting: Waiting,
   encoded?: EncodedFrame,
 ): { frame: ResultFrame; encoded?: EncodedFrame } {
-  const trace = missingTrace(frame, caller);
+  const trace = missingTrace(frame, waiting);
   if (frame.result !== null) {
     if (!trace) return { frame, encoded };
-    return { frame: { ...frame, ...trace }, encoded: encoded && extended(encoded, frame, trace) };
+    return { frame: { ...frame, ...trace }, encoded: encoded && withTrace(encoded, frame, trace) };
   }
   const { result: _, ...rest } = frame;
   return { frame: { ...rest, ...trace } };
@@ -67,16 +99,20 @@ export function answered(
 
 type Trace = Pick<ResultFrame, 'traceparent' | 'baggage'>;
 
-function missingTrace(frame: ResultFrame, { traceparent, baggage }: Caller): Trace | undefined {
+function missingTrace(frame: ResultFrame, { traceparent, baggage }: Waiting): Trace | undefined {
   const trace: Trace = {};
   if (traceparent != null && frame.traceparent == null) trace.traceparent = traceparent;
   if (baggage != null && frame.baggage == null) trace.baggage = baggage;
   return Object.keys(trace).length === 0 ? undefined : trace;
 }
 
-/** The bytes of a frame with more fields at its end, unless it has one of them already, as null. */
-function extended(encoded: EncodedFrame, frame: ResultFrame, fields: Trace): EncodedFrame | undefined {
-  if (Object.keys(fields).some((name) => frame[name as keyof Trace] !== undefined)) return undefined;
+function withTrace(encoded: EncodedFrame, frame: ResultFrame, trace: Trace): EncodedFrame | undefined {
+  const isThere = Object.keys(trace).some((name) => frame[name as keyof Trace] !== undefined);
+  return isThere ? undefined : extended(encoded, trace);
+}
+
+/** The bytes of a frame with more fields at its end, none of which it has already, not even as null. */
+function extended(encoded: EncodedFrame, fields: object): EncodedFrame {
   const end = encoded.lastIndexOf('}'.charCodeAt(0));
   return Buffer.concat([encoded.subarray(0, end), Buffer.from(`,${JSON.stringify(fields).slice(1)}`)]);
 }

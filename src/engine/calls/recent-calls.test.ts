@@ -6,7 +6,7 @@ const refused = (id: string) => ({
   id,
   functionId: 'a::b',
   namespace: 'lab',
-  caller: 'me',
+  principal: { id: 'local:1', kind: 'local' as const, label: 'me' },
   code: 'function_not_found',
 });
 

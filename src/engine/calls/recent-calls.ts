@@ -3,8 +3,9 @@
  *
  * Every call passes here, so a row is a handful of references: nothing of a payload is kept or looked at.
  */
-import { readErrorBody, toErrorBody } from '#protocol';
-import type { PendingCall } from './pending-calls.ts';
+import { readErrorBody, toErrorBody, type Caller } from '#protocol';
+import type { Call } from './call.ts';
+import { toCaller } from './call-frames.ts';
 
 /** Older rows are overwritten. */
 export const MAX_RECENT_CALLS = 1_000;
@@ -23,8 +24,10 @@ export interface EndedCall {
   functionId: string;
   /** Where the function is. Absent when the caller named a place that nobody can have. */
   namespace?: string;
-  /** Absent when nobody waited for the answer. */
-  caller?: string;
+  /** As it was when the call ended. */
+  principal: Caller;
+  /** The call that this one was made for. */
+  via?: string;
   /** Absent when no worker was found for it. */
   worker?: string;
   startedAtMs: number;
@@ -42,13 +45,14 @@ export class RecentCalls {
     return this.#count;
   }
 
-  add(call: PendingCall, code?: string): void {
+  add(call: Call, code?: string): void {
     this.#put({
       seq: this.#count + 1,
       id: call.id,
       functionId: call.functionId,
-      namespace: call.executor.namespace,
-      caller: call.caller?.session.label,
+      namespace: call.namespace,
+      principal: toCaller(call.principal),
+      via: call.via,
       worker: call.executor.label,
       startedAtMs: call.startedAtMs,
       durationMs: performance.now() - call.startTick,
@@ -57,7 +61,7 @@ export class RecentCalls {
   }
 
   /** A call that reached nobody. */
-  addRefused(call: { id: string; functionId: string; namespace: string; caller: string; code: string }): void {
+  addRefused(call: Omit<EndedCall, 'seq' | 'namespace' | 'startedAtMs' | 'durationMs'> & { namespace: string }): void {
     const namespace = call.namespace.length > MAX_NAMESPACE_LENGTH ? undefined : call.namespace;
     this.#put({ seq: this.#count + 1, ...call, namespace, startedAtMs: Date.now(), durationMs: 0 });
   }

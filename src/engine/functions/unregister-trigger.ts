@@ -15,7 +15,7 @@ export const unregisterTrigger = engine.defineFunction({
   errors: ['deserialization_error'],
   examples: [{ id: '00000000-0000-4000-8000-000000000000' }],
 
-  handle({ id }, { triggers, sessions }, { callerId }) {
+  handle({ id }, { triggers, sessions }, { call: { callerId } }) {
     const caller = callerId === undefined ? undefined : sessions.get(callerId);
     return { removed: triggers.unbind(id, caller) };
   },

@@ -11,11 +11,13 @@ import {
   readCatalogue,
   silentLog,
   throughDoor,
+  withClient,
   withContent,
   type Bus,
   type CatalogueEntry,
   type ErrorSummary,
   type Log,
+  type Principal,
 } from '#contract';
 import { fromUrlPath, jsonParts, toUrlPath } from '#protocol';
 import { openConsole } from '#surfaces/console';
@@ -32,8 +34,8 @@ export interface HttpAppOptions {
   /** Codes of every worker of this build, for the page about errors. */
   workerErrors?: WorkerErrors[];
   maxBodyBytes: number;
-  /** Answers what comes to `/mcp` from an address. */
-  mcp?: (request: Request, client: string) => Promise<Response>;
+  /** Answers what comes to `/mcp`. */
+  mcp?: (request: Request, from: { address: string; principal?: Principal }) => Promise<Response>;
   log?: Log;
 }
 
@@ -46,8 +48,10 @@ const HTML_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** What Node's server gives with a request; a program that calls the app has none. */
-type NodeRequest = { Bindings: Partial<HttpBindings> };
+/** What the server gives with a request; a program that calls the app has none, and calls in the name of the door. */
+type NodeRequest = { Bindings: Partial<HttpBindings> & { principal?: Principal } };
+/** The program that a request says it comes from: `curl/8.5.0`. */
+const USER_AGENT = /^([^\s/]+)(?:\/(\S+))?/;
 
 export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
   const app = new Hono<NodeRequest>();
@@ -71,7 +75,12 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
     return answer(c, badRequest('method_not_allowed', 'call a function with POST and its request as JSON', 405));
   });
   const { mcp } = options;
-  if (mcp) app.all('/mcp', (c) => mcp(c.req.raw, c.env.incoming?.socket.remoteAddress ?? 'unknown'));
+  if (mcp) {
+    app.all('/mcp', (c) => {
+      const address = c.env.incoming?.socket.remoteAddress ?? 'unknown';
+      return mcp(c.req.raw, { address, principal: c.env.principal });
+    });
+  }
   app.get('/docs', (c) => c.redirect('/docs/errors'));
   app.get('/docs/:page', async (c) => {
     const pages = referencePages(await readCatalogue(bus, { includeInternal: true }), {
@@ -96,7 +105,7 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
   return app;
 }
 
-async function callFunction(c: Context, bus: Bus, options: HttpAppOptions): Promise<Response> {
+async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppOptions): Promise<Response> {
   const functionId = fromUrlPath(c.req.path.slice('/functions/'.length));
   if (functionId === undefined) return answer(c, badRequest('function_not_found', 'the path names no function', 404));
 
@@ -108,6 +117,7 @@ async function callFunction(c: Context, bus: Bus, options: HttpAppOptions): Prom
   const namespace = c.req.query('namespace');
   try {
     const result = await bus.call(functionId, body.value, {
+      caller: callerOf(c),
       timeoutMs,
       namespace,
       signal: c.req.raw.signal,
@@ -123,6 +133,12 @@ async function callFunction(c: Context, bus: Bus, options: HttpAppOptions): Prom
       entry.id === functionId && entry.namespace === (namespace ?? 'default');
     return answer(c, httpFailure(error, catalogue.find(isMeant), options.busErrors));
   }
+}
+
+function callerOf(c: Context<NodeRequest>): Principal | undefined {
+  const [, name, version = ''] = USER_AGENT.exec(c.req.header('User-Agent') ?? '') ?? [];
+  const { principal } = { ...c.env };
+  return principal && withClient(principal, name === undefined ? undefined : { name, version });
 }
 
 function answerResult(c: Context, result: unknown): Response {

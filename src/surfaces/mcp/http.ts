@@ -2,12 +2,12 @@
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 
 import type { Bus, Log } from '#contract';
+import { authInfoOf, principalIn, type McpOrigin } from './origin.ts';
 import { mcpServers, type McpOptions } from './server.ts';
 import { Sessions } from './sessions.ts';
 
 export interface McpDoor {
-  /** `client` is the address it came from: each has a share of the sessions. */
-  fetch(this: void, request: Request, client: string): Promise<Response>;
+  fetch(this: void, request: Request, from: McpOrigin): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -18,9 +18,9 @@ export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   const plain = openDoor(bus, options);
   const structured = openDoor(bus, { ...options, profile: { ...options.profile, isStructured: true } });
   return {
-    fetch: (request, client) => {
+    fetch: (request, from) => {
       const isStructured = new URL(request.url).searchParams.get('structured') === 'true';
-      return (isStructured ? structured : plain).fetch(request, client);
+      return (isStructured ? structured : plain).fetch(request, from);
     },
     async close() {
       await plain.close();
@@ -33,17 +33,17 @@ function openDoor(bus: Bus, options: HttpOptions): McpDoor {
   const { maxBodyBytes, log } = options;
   const makeServer = mcpServers(bus, options);
   const sessions = new Sessions(makeServer, { maxBodyBytes });
-  const stateless = createMcpHandler(makeServer, {
+  const stateless = createMcpHandler(({ authInfo }) => makeServer(principalIn(authInfo)), {
     legacy: 'reject',
     maxRequestBodySize: maxBodyBytes,
     onerror: (error) => log.debug('an MCP request was refused', { why: error.message }),
   });
   return {
-    async fetch(request, client) {
+    async fetch(request, from) {
       // Telling the revisions apart takes a look into the body; whoever has a session was told apart before.
       const isLegacy =
         sessions.has(request) || (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes }));
-      return isLegacy ? sessions.fetch(request, client) : stateless.fetch(request);
+      return isLegacy ? sessions.fetch(request, from) : stateless.fetch(request, { authInfo: authInfoOf(from) });
     },
     async close() {
       await sessions.close();

@@ -4,7 +4,7 @@
  * Lists read all of it. A call reads none, since a name and its id say whether it is offered; on a read-only surface it
  * reads the function's own row, for what it does may have changed since it was listed.
  */
-import { didYouMean, readCatalogue, type Bus, type CatalogueEntry } from '#contract';
+import { didYouMean, readCatalogue, type Bus, type CatalogueEntry, type Grants } from '#contract';
 import { isChosen, isOffered, toTools, type NamesTaken, type OfferedTool, type ToolProfile } from './tools.ts';
 
 export class Offer {
@@ -21,6 +21,12 @@ export class Offer {
     // Who is there before anyone else can connect has its names from now on.
     this.#first = this.#read();
     this.#first.catch(() => {});
+  }
+
+  /** What is offered, as the engine holds callers to it; a tool's name means the id that has it now. */
+  get grants(): Grants {
+    const { only, isReadOnly } = this.#profile;
+    return { only: only?.flatMap((word) => [word, this.#names.get(word) ?? word]), isReadOnly };
   }
 
   async tools(): Promise<Map<string, OfferedTool>> {

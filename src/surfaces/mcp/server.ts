@@ -11,7 +11,16 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
-import { CallError, saysFailed, takeContent, throughDoor, type Bus } from '#contract';
+import {
+  CallError,
+  makePrincipal,
+  saysFailed,
+  takeContent,
+  throughDoor,
+  withClient,
+  type Bus,
+  type Principal,
+} from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
 import { Offer } from './offer.ts';
 import { toFileResult, toToolFailure, toToolResult } from './results.ts';
@@ -35,11 +44,14 @@ const INSTRUCTIONS =
   'Tools work on one fenced workspace: paths outside it are refused. Prefer the file tools over running cat, grep or sed. ' +
   'A failed call names a code; when it carries a fix, that is the next request: call with it.';
 
+/** A server that calls in the name of a principal, for a session where there is one. */
+export type MakeServer = (principal?: Principal, session?: number) => Server;
+
 /** Makes servers that share what is kept for later reading. */
-export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Server {
+export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServer {
   const kept = new KeptResults();
   const offer = new Offer(bus, profile);
-  return () => {
+  return (principal = makePrincipal('local', 'mcp'), session) => {
     const server = new Server(
       { name: 'workcell', title: 'Workcell', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
@@ -52,9 +64,14 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
       if ('problem' in found) throw invalid(found.problem);
 
       const { signal } = context.mcpReq;
-      const options = { signal, namespace: offer.namespace, timeoutMs: CALL_MS, metadata: throughDoor('model') };
       const request = params.arguments ?? {};
-      const calling = bus.call(found.id, request, options);
+      const calling = bus.call(found.id, request, {
+        caller: withClient({ ...principal, grants: offer.grants }, server.getClientVersion(), session),
+        signal,
+        namespace: offer.namespace,
+        timeoutMs: CALL_MS,
+        metadata: throughDoor('model'),
+      });
       try {
         return await toResult(await tellingProgress(calling, context), { id: found.id, request });
       } catch (error) {
@@ -63,23 +80,7 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
         return toToolFailure(error, { kept, request });
       }
     });
-    server.setRequestHandler('resources/list', () => ({ resources: [] }));
-    server.setRequestHandler('resources/templates/list', () => ({
-      resourceTemplates: [
-        {
-          uriTemplate: RESULT_TEMPLATE,
-          name: 'result',
-          title: 'A long result, in ranges of bytes',
-          mimeType: 'text/plain',
-        },
-      ],
-    }));
-    server.setRequestHandler('resources/read', ({ params: { uri } }) => {
-      const part = kept.read(uri);
-      if (!part) throw invalid(`nothing is kept at ${uri}; call the tool again`);
-      const { text, from, to, total } = part;
-      return { contents: [{ uri, mimeType: 'text/plain', text, _meta: { from, to, total } }] };
-    });
+    serveKept(server, kept);
     return server;
   };
 
@@ -100,6 +101,27 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): () => Se
     if ('problem' in now) throw invalid(now.problem);
     if (now.id !== functionId) throw invalid(`${name} is another function now; list the tools again`);
   }
+}
+
+/** Results too long for one text, to be read in ranges. */
+function serveKept(server: Server, kept: KeptResults): void {
+  server.setRequestHandler('resources/list', () => ({ resources: [] }));
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [
+      {
+        uriTemplate: RESULT_TEMPLATE,
+        name: 'result',
+        title: 'A long result, in ranges of bytes',
+        mimeType: 'text/plain',
+      },
+    ],
+  }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => {
+    const part = kept.read(uri);
+    if (!part) throw invalid(`nothing is kept at ${uri}; call the tool again`);
+    const { text, from, to, total } = part;
+    return { contents: [{ uri, mimeType: 'text/plain', text, _meta: { from, to, total } }] };
+  });
 }
 
 /** A client that asked for progress hears that the call goes on. */

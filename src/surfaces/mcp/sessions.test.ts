@@ -40,13 +40,15 @@ const post = (body: object, sessionId?: string) =>
 
 async function begin(sessions: Sessions, client = 'one'): Promise<string> {
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-  const response = await sessions.fetch(post({ id: 1, method: 'initialize', params }), client);
+  const response = await sessions.fetch(post({ id: 1, method: 'initialize', params }), { address: client });
   await response.text();
   return response.headers.get('mcp-session-id')!;
 }
 
 const calling = (sessions: Sessions, id: string) =>
-  sessions.fetch(post({ id: 2, method: 'tools/call', params: { name: 'wait', arguments: {} } }, id), 'one');
+  sessions.fetch(post({ id: 2, method: 'tools/call', params: { name: 'wait', arguments: {} } }, id), {
+    address: 'one',
+  });
 
 test('a session whose client left in the middle of a call is not in use', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });

@@ -13,6 +13,9 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 
+import { authInfoOf, principalIn, type McpOrigin } from './origin.ts';
+import type { MakeServer } from './server.ts';
+
 const SESSION_HEADER = 'mcp-session-id';
 const MAX_SESSIONS = 256;
 const IDLE_MS = 30 * 60_000;
@@ -20,8 +23,8 @@ const IDLE_MS = 30 * 60_000;
 interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** The address it was begun from. A header would be the client's to choose, and a new client each time. */
-  readonly client: string;
+  /** Where it was begun from. A header would be the client's to choose, and a new client each time. */
+  readonly from: McpOrigin;
   usedAtMs: number;
   /** Whether anything came after the handshake. */
   wasUsed: boolean;
@@ -31,14 +34,18 @@ interface Session {
 
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
-  readonly #makeServer: () => Server;
+  readonly #makeServer: MakeServer;
   readonly #maxRequestBodySize: number;
-  readonly #withoutSession: (request: Request) => Promise<Response>;
+  readonly #withoutSession: ReturnType<typeof legacyStatelessFallback>;
+  #begun = 0;
 
-  constructor(makeServer: () => Server, { maxBodyBytes }: { maxBodyBytes: number }) {
+  constructor(makeServer: MakeServer, { maxBodyBytes }: { maxBodyBytes: number }) {
     this.#makeServer = makeServer;
     this.#maxRequestBodySize = maxBodyBytes;
-    this.#withoutSession = legacyStatelessFallback(makeServer, undefined, { maxRequestBodySize: maxBodyBytes });
+    const maxRequestBodySize = maxBodyBytes;
+    this.#withoutSession = legacyStatelessFallback(({ authInfo }) => makeServer(principalIn(authInfo)), undefined, {
+      maxRequestBodySize,
+    });
   }
 
   /** Whether it belongs to a session that lives. */
@@ -46,12 +53,17 @@ export class Sessions {
     return this.#sessions.has(request.headers.get(SESSION_HEADER) ?? '');
   }
 
-  async fetch(request: Request, client: string): Promise<Response> {
+  async fetch(request: Request, from: McpOrigin): Promise<Response> {
     const id = request.headers.get(SESSION_HEADER);
-    if (id === null) return (await isHandshake(request)) ? this.#begin(request, client) : this.#withoutSession(request);
+    if (id === null) {
+      return (await isHandshake(request))
+        ? this.#begin(request, from)
+        : this.#withoutSession(request, { authInfo: authInfoOf(from) });
+    }
 
     const session = this.#sessions.get(id);
-    if (!session) return Response.json(GONE, { status: 404 });
+    // A session calls in the name of who began it; its id opens it to nobody else.
+    if (session?.from.principal?.id !== from.principal?.id || !session) return Response.json(GONE, { status: 404 });
     session.usedAtMs = Date.now();
     session.wasUsed = true;
     // The stream of a GET is open for as long as its client likes, and no call.
@@ -69,9 +81,9 @@ export class Sessions {
     await Promise.all([...this.#sessions.values()].map(({ server }) => server.close()));
   }
 
-  async #begin(request: Request, client: string): Promise<Response> {
-    await this.#makeRoom(client);
-    const server = this.#makeServer();
+  async #begin(request: Request, from: McpOrigin): Promise<Response> {
+    await this.#makeRoom(from.address);
+    const server = this.#makeServer(from.principal, ++this.#begun);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: this.#maxRequestBodySize,
@@ -79,7 +91,7 @@ export class Sessions {
         void this.#sessions.set(id, {
           server,
           transport,
-          client,
+          from,
           usedAtMs: Date.now(),
           wasUsed: false,
           openAnswers: 0,
@@ -91,19 +103,19 @@ export class Sessions {
   }
 
   /** Ends what nobody uses, and one of the client with the most when there are too many. */
-  async #makeRoom(client: string): Promise<void> {
+  async #makeRoom(address: string): Promise<void> {
     const idleSinceMs = Date.now() - IDLE_MS;
     for (const [id, session] of this.#sessions) if (lastUseMs(session) < idleSinceMs) await this.#end(id, session);
-    while (this.#sessions.size >= MAX_SESSIONS) await this.#end(...this.#leastWanted(client));
+    while (this.#sessions.size >= MAX_SESSIONS) await this.#end(...this.#leastWanted(address));
   }
 
   /** Of the client that would have the most: one that was never used, or else the longest unused. */
   #leastWanted(newcomer: string): [string, Session] {
     const counts = new Map([[newcomer, 1]]);
-    for (const { client } of this.#sessions.values()) counts.set(client, (counts.get(client) ?? 0) + 1);
+    for (const { from } of this.#sessions.values()) counts.set(from.address, (counts.get(from.address) ?? 0) + 1);
     const most = Math.max(...counts.values());
     const [worst] = [...this.#sessions]
-      .filter(([, { client }]) => counts.get(client) === most)
+      .filter(([, { from }]) => counts.get(from.address) === most)
       .toSorted(
         ([, a], [, b]) =>
           Number(a.wasUsed) - Number(b.wasUsed) || lastUseMs(a) - lastUseMs(b) || a.usedAtMs - b.usedAtMs,

@@ -1,18 +1,19 @@
 /** MCP on standard input and output, until the client closes its end. */
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
-import type { Bus, Log } from '#contract';
+import type { Bus, Log, Principal } from '#contract';
 import { mcpServers, type McpOptions } from './server.ts';
 
 /** Resolves when the client is gone. */
 export function serveMcpOnStdio(
   bus: Bus,
-  options: McpOptions & { maxMessageBytes: number; log: Log },
+  options: McpOptions & { principal: Principal; maxMessageBytes: number; log: Log },
 ): { ended: Promise<void>; close(): Promise<void> } {
-  const { maxMessageBytes, log } = options;
+  const { principal, maxMessageBytes, log } = options;
+  const makeServer = mcpServers(bus, options);
   const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: maxMessageBytes });
   const ended = new Promise<void>((resolve) => process.stdin.once('close', resolve).once('end', resolve));
-  const handle = serveStdio(mcpServers(bus, options), {
+  const handle = serveStdio(() => makeServer(principal), {
     transport,
     onerror: (error) => log.warn('an MCP message was refused', { why: error.message }),
   });

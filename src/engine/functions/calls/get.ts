@@ -32,10 +32,10 @@ export const callsGet = engine.defineFunction({
   errors: ['deserialization_error', 'console_only', 'NOT_FOUND'],
   examples: [],
 
-  handle({ id }, { sessions, invocations }, { callerId }) {
+  handle({ id }, { sessions, calls }, { call: { callerId } }) {
     if (!sessions.get(callerId ?? '')?.isOwnPage) throw fail('console_only', {});
 
-    const content = invocations.contents.find(id);
+    const content = calls.observed.contents.find(id);
     if (!content) throw fail('NOT_FOUND', { text: `nothing is kept of call ${id}` });
     const { payload, outcome } = content;
     return {

@@ -1,8 +1,8 @@
 /** engine::calls::list: what runs and what ended lately, without payloads. A watcher sends back `latest` as `since`. */
 import { z } from 'zod';
 
+import type { Call } from '../../calls/call.ts';
 import { MAX_RECENT_CALLS, type EndedCall } from '../../calls/recent-calls.ts';
-import type { PendingCall } from '../../calls/pending-calls.ts';
 import { engine } from '../../worker.ts';
 
 const MAX_RUNNING_SHOWN = 200;
@@ -11,7 +11,13 @@ const CallRow = z.object({
   id: z.string().describe('The id the worker knows the call by.'),
   function_id: z.string(),
   namespace: z.string().nullable().describe('Where the function is; null when the caller named no possible place.'),
-  caller: z.string().nullable().describe('Name of the peer that called; null when nobody waits for the answer.'),
+  caller: z.string().describe('Name of whoever called: the MCP client, the token, the peer.'),
+  principal: z.object({
+    id: z.string(),
+    kind: z.string().describe('operator, local, token, app, page or worker.'),
+    client: z.object({ name: z.string(), version: z.string() }).nullable().describe('The program, by its own word.'),
+  }),
+  via: z.string().nullable().describe('The call that this one was made for.'),
   worker: z.string().nullable().describe('Name of the peer that serves it; null when there is none.'),
   started_at_ms: z.int().describe('Milliseconds since 1970.'),
   duration_ms: z.number().describe('From arrival at the engine to the end, or to now.'),
@@ -35,49 +41,40 @@ export const callsList = engine.defineFunction({
   errors: ['deserialization_error'],
   examples: [{}],
 
-  handle({ since }, { invocations }) {
-    const { recent } = invocations;
+  handle({ since }, { calls }) {
+    const { recent } = calls.observed;
     return {
       ended: recent.after(since).map(endedRow),
-      running: invocations.running(MAX_RUNNING_SHOWN).map(runningRow),
+      running: calls.running(MAX_RUNNING_SHOWN).map(runningRow),
       latest: recent.latest,
     };
   },
 });
 
 function endedRow(call: EndedCall) {
-  const {
-    seq,
-    id,
-    functionId,
-    namespace = null,
-    caller = null,
-    worker = null,
-    startedAtMs,
-    durationMs,
-    code = null,
-  } = call;
-  return {
-    seq,
-    id,
-    function_id: functionId,
-    namespace,
-    caller,
-    worker,
-    started_at_ms: startedAtMs,
-    duration_ms: durationMs,
-    code,
-  };
+  const { seq, namespace = null, worker = null, durationMs, code = null } = call;
+  return { seq, ...row(call), namespace, worker, duration_ms: durationMs, code };
 }
 
-function runningRow({ id, functionId, caller, executor, startedAtMs, startTick }: PendingCall) {
+function runningRow(call: Call) {
+  const { namespace, executor, startTick } = call;
+  return { ...row(call), namespace, worker: executor.label, duration_ms: performance.now() - startTick };
+}
+
+function row({
+  id,
+  functionId,
+  principal,
+  via,
+  startedAtMs,
+}: Pick<EndedCall, 'id' | 'functionId' | 'principal' | 'via' | 'startedAtMs'>) {
+  const { id: principalId, kind, label, client = null } = principal;
   return {
     id,
     function_id: functionId,
-    namespace: executor.namespace,
-    caller: caller?.session.label ?? null,
-    worker: executor.label,
+    caller: label,
+    principal: { id: principalId, kind, client },
+    via: via ?? null,
     started_at_ms: startedAtMs,
-    duration_ms: performance.now() - startTick,
   };
 }

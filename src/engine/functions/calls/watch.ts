@@ -22,12 +22,16 @@ export const callsWatch = engine.defineFunction({
   errors: ['deserialization_error', 'console_only'],
   examples: [],
 
-  handle({ on }, { sessions, invocations: { contents } }, { callerId }) {
+  handle({ on }, { sessions, calls: { observed } }, { call: { callerId } }) {
     const session = sessions.get(callerId ?? '');
     if (!session?.isOwnPage) throw fail('console_only', {});
 
-    if (on) contents.watch(session);
-    else contents.unwatch(session);
-    return { watchers: contents.watcherCount, kept_bytes: contents.bytes, max_bytes: contents.maxBytes };
+    if (on) observed.contents.watch(session);
+    else observed.contents.unwatch(session);
+    return {
+      watchers: observed.contents.watcherCount,
+      kept_bytes: observed.contents.bytes,
+      max_bytes: observed.contents.maxBytes,
+    };
   },
 });

@@ -19,7 +19,7 @@ export const createChannel = engine.defineFunction({
   errors: ['limit_reached', 'deserialization_error'],
   examples: [{}],
 
-  handle({ buffer_size }, { channels }, { callerId }) {
+  handle({ buffer_size }, { channels }, { call: { callerId } }) {
     return channels.create(buffer_size ?? undefined, callerId);
   },
 });

@@ -7,13 +7,15 @@
  */
 import { z } from 'zod';
 
-import { FEATURE_CANCEL } from '#protocol';
-import { cleanText } from '../../list-rows.ts';
+import { cleanText } from '#contract';
+import { FEATURE_CALLER, FEATURE_CANCEL } from '#protocol';
 import { isBuiltIn } from '../../registry.ts';
-import { DEFAULT_NAMESPACE, type Session } from '../../session.ts';
+import { DEFAULT_NAMESPACE } from '../../namespace.ts';
+import type { Session } from '../../session.ts';
 import { engine } from '../../worker.ts';
 
 const IN_PROCESS = 'in-process';
+const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER];
 const text = z.string().nullish();
 
 export const registerWorker = engine.defineFunction({
@@ -31,11 +33,14 @@ export const registerWorker = engine.defineFunction({
     namespace: z.string().max(512).nullish().describe('Where its functions are registered. Default `default`.'),
     features: z.array(z.string()).nullish().describe('Optional abilities, such as `cancel`.'),
   }),
-  response: z.object({ success: z.boolean() }),
+  response: z.object({
+    success: z.boolean(),
+    features: z.array(z.string()).optional().describe('Those that the engine has too, besides what it greeted with.'),
+  }),
   errors: ['deserialization_error', 'INVALID_NAMESPACE'],
   examples: [{ name: 'my-worker', runtime: 'node', version: '1.0.0', os: 'linux', pid: 4242 }],
 
-  handle(request, { sessions, registry, events }, { callerId }) {
+  handle(request, { sessions, registry, events }, { call: { callerId } }) {
     const session = callerId === undefined ? undefined : sessions.get(callerId);
     if (!session) return { success: false };
 
@@ -49,7 +54,7 @@ export const registerWorker = engine.defineFunction({
       isolation: request.isolation == null ? null : cleanText(request.isolation),
     };
     keepOwnNames(session, sessions.values());
-    if (request.features?.includes(FEATURE_CANCEL)) session.features.add(FEATURE_CANCEL);
+    for (const feature of FEATURES) if (request.features?.includes(feature)) session.features.add(feature);
 
     const namespace = request.namespace?.trim() || DEFAULT_NAMESPACE;
     if (namespace !== session.namespace) {
@@ -60,7 +65,7 @@ export const registerWorker = engine.defineFunction({
       }
     }
     events.workerChanged('worker_metadata_updated', session.workerId);
-    return { success: true };
+    return { success: true, ...(session.features.has(FEATURE_CALLER) && { features: [FEATURE_CALLER] }) };
   },
 });
 

@@ -1,0 +1,15 @@
+/** A text of a peer as lists and logs show it: of bounded length, without what could make them lie. */
+
+const MAX_TEXT = 280;
+// Control, bidirectional and other invisible characters can make a list lie about what it shows.
+const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
+
+export function cleanText(text: string, most = MAX_TEXT): string {
+  // What is invisible in more than this is not worth looking for what comes after.
+  const shown = text
+    .slice(0, 4 * most)
+    .replace(INVISIBLE, '')
+    .slice(0, most);
+  // A copy: a slice would hold the whole text for as long as it is kept.
+  return Buffer.from(shown, 'utf16le').toString('utf16le');
+}

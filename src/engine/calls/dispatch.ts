@@ -1,0 +1,89 @@
+/** The third step: finds who works on a call, and hands it over. */
+import { randomUUID } from 'node:crypto';
+
+import { didYouMean, type Failure } from '#contract';
+import type { SendOutcome } from '#protocol';
+import { fail } from '../errors.ts';
+import type { EngineLimits } from '../limits.ts';
+import { isBuiltIn, type RegisteredFunction, type Registry } from '../registry.ts';
+import type { CalledFunction } from './authorize.ts';
+import type { Call, Origin, Waiting } from './call.ts';
+import { ENQUEUE_ID, enqueueCall } from './call-frames.ts';
+import type { Executor, Request, Sink } from './executor.ts';
+import type { Observed } from './observe.ts';
+import type { OpenCalls } from './open-calls.ts';
+
+/** Looking for a near name costs time per known one; a caller must not buy much of it with a typo. */
+const MOST_SUGGESTED_FROM = 500;
+
+/** Whom the call is made for, and who waits for it. */
+type From = Origin & { waiting?: Waiting };
+
+interface DispatchParts {
+  registry: Registry;
+  limits: EngineLimits;
+  open: OpenCalls;
+  observed: Observed;
+  sink: Sink;
+}
+
+export class Dispatch {
+  readonly #parts: DispatchParts;
+
+  constructor(parts: DispatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Gives the call to the owner of its function. A failure is why nobody works on it. */
+  handOver({ id, namespace, owner }: RegisteredFunction, request: Request, from: From): Failure | undefined {
+    const { limits, open, observed, sink } = this.#parts;
+    // Nobody waits for these, so no caller's count holds them back.
+    const limit = limits.maxCallsInFlight;
+    if (!from.waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
+
+    const { principal, via, waiting } = from;
+    const call = open.begin({ functionId: id, namespace, executor: owner, principal, via, waiting });
+    const outcome = owner.execute(call, request, sink);
+    if (outcome !== 'sent') {
+      open.end(call);
+      return this.#notSent(call, outcome, request);
+    }
+    observed.began(call, request.frame.data);
+    return undefined;
+  }
+
+  /** Hands the call to the worker with queues; whether its function is served is seen when it is taken off the queue. */
+  enqueue(request: Request, queue: string, from: From): Failure | undefined {
+    const { frame } = request;
+    const functionId = frame.function_id;
+    const provider = this.#parts.registry.find(ENQUEUE_ID);
+    if (!provider || isBuiltIn(provider.owner)) return fail('enqueue_error', { id: functionId, queue });
+
+    const receiptId = randomUUID();
+    const waiting = from.waiting && { ...from.waiting, enqueued: { functionId, receiptId } };
+    return this.handOver(provider, { frame: enqueueCall(frame, queue, receiptId) }, { ...from, waiting });
+  }
+
+  notFound({ id, namespace }: CalledFunction): Failure {
+    const { registry } = this.#parts;
+    const known = registry
+      .list()
+      .slice(0, MOST_SUGGESTED_FROM)
+      .map((fn) => fn.id);
+    const elsewhere = registry.namespacesOf(id, namespace);
+    return fail('function_not_found', { id, namespace, elsewhere, hint: didYouMean(id, known) });
+  }
+
+  #notSent(call: Call, outcome: Exclude<SendOutcome, 'sent'>, { encoded }: Request): Failure {
+    if (outcome === 'too-large') {
+      const limit = this.#parts.limits.maxMessageBytes;
+      return fail('payload_too_large', { what: 'request', bytes: encoded?.length ?? limit + 1, limit });
+    }
+    if (outcome === 'not-json') return fail('not_json', { what: 'request' });
+    return fail('channel_send_failed', { id: call.functionId, why: whyNot(call.executor, outcome) });
+  }
+}
+
+function whyNot({ label }: Executor, outcome: 'full' | 'closed'): string {
+  return outcome === 'full' ? `worker ${label} does not read its messages` : `worker ${label} is gone`;
+}

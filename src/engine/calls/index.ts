@@ -1,0 +1,167 @@
+/**
+ * Calls on their way through the engine: authorize, observe, dispatch, settle.
+ *
+ * Here it is decided in whose name a call is made, before anything else looks at it.
+ */
+import { makePrincipal, type Denial, type Failure, type Log, type Principal } from '#contract';
+import type { EncodedFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
+import { fail, plainBody } from '../errors.ts';
+import type { EngineLimits } from '../limits.ts';
+import { isBuiltIn, type Registry } from '../registry.ts';
+import { DEFAULT_NAMESPACE } from '../namespace.ts';
+import type { Session } from '../session.ts';
+import { Policies } from './authorize.ts';
+import type { Call, Origin, Waiting } from './call.ts';
+import { withTrueCaller } from './call-frames.ts';
+import { Dispatch } from './dispatch.ts';
+import type { Request } from './executor.ts';
+import { Observed } from './observe.ts';
+import { OpenCalls } from './open-calls.ts';
+import { Settle } from './settle.ts';
+
+const SWEEP_MS = 30_000;
+/** In whose name events are told. */
+const ENGINE: Principal = makePrincipal('operator', 'engine');
+
+export class Calls {
+  readonly observed: Observed;
+  readonly #policies = new Policies();
+  readonly #open = new OpenCalls();
+  readonly #dispatch: Dispatch;
+  readonly #settle: Settle;
+  readonly #registry: Registry;
+  readonly #limits: EngineLimits;
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor({ registry, limits, log }: { registry: Registry; limits: EngineLimits; log: Log }) {
+    this.#registry = registry;
+    this.#limits = limits;
+    this.observed = new Observed(limits.maxCallContentBytes);
+    const { observed } = this;
+    this.#settle = new Settle({ open: this.#open, observed, limits, log });
+    this.#dispatch = new Dispatch({ registry, limits, open: this.#open, observed, sink: this.#settle });
+    this.#sweeper = setInterval(() => this.#giveUpOld(), Math.min(SWEEP_MS, limits.callDeadlineMs)).unref();
+  }
+
+  /** Takes a call from a peer. */
+  take(session: Session, given: InvokeFrame, received?: EncodedFrame): void {
+    const frame = withTrueCaller(given, session.workerId);
+    const request = { frame, encoded: frame === given ? received : undefined, session };
+    const waiting = waitingOf(session, frame);
+    const origin = this.#originOf(session, frame);
+    const failure = this.#refusal(session, frame, origin) ?? this.#send(request, origin, waiting);
+    if (!failure) return;
+    this.observed.refused(frame, origin, failure);
+    this.#settle.refuse(waiting, frame.function_id, failure);
+  }
+
+  /** Calls a function on the engine's own behalf; nobody waits for the answer. */
+  fire(functionId: string, payload: unknown, metadata: unknown, namespace = DEFAULT_NAMESPACE): void {
+    const fn = this.#registry.find(functionId, namespace);
+    if (!fn || isBuiltIn(fn.owner) || this.#policies.authorize(ENGINE, fn, payload)) return;
+    const frame = { type: 'invokefunction', function_id: functionId, data: payload, metadata } as const;
+    this.#dispatch.handOver(fn, { frame }, { principal: ENGINE });
+  }
+
+  /** Takes a result from a peer. Unknown, repeated and foreign results are dropped. */
+  settle(executor: Session, frame: ResultFrame, encoded?: EncodedFrame): void {
+    const call = this.#open.find(frame.invocation_id);
+    if (call?.executor === executor) this.#settle.result(call, frame, encoded);
+  }
+
+  /** The caller no longer wants the answer. */
+  cancel(caller: Session, invocationId: string): void {
+    for (const call of caller.calling) {
+      if (call.waiting?.invocationId === invocationId) return this.#settle.abandon(call, 'CANCELLED');
+    }
+  }
+
+  /** A frame was too large to take: whoever waits for it is told. */
+  refuseOversized(session: Session, { type, invocationId, functionId = '', bytes }: FrameHead): void {
+    if (invocationId === undefined) return;
+
+    const limit = this.#limits.maxMessageBytes;
+    if (type === 'invokefunction') {
+      const failure = fail('payload_too_large', { what: 'request', bytes, limit });
+      this.#settle.refuse({ session, invocationId }, functionId, failure);
+    } else if (type === 'invocationresult') {
+      const error = plainBody(fail('payload_too_large', { what: 'result', bytes, limit }));
+      this.settle(session, { type: 'invocationresult', invocation_id: invocationId, error });
+    }
+  }
+
+  /** Ends every call the session is part of. */
+  stopSession(session: Session): void {
+    for (const call of session.serving) this.#settle.breakOff(call);
+    for (const call of session.calling) this.#settle.abandon(call, 'CANCELLED');
+  }
+
+  /** The calls of workers that wait for their answer, oldest first. */
+  running(most: number): Call[] {
+    const running: Call[] = [];
+    for (const call of this.#open.values()) {
+      if (running.length >= most) break;
+      if (!isBuiltIn(call.executor)) running.push(call);
+    }
+    return running;
+  }
+
+  /** Denies to everyone, in one namespace. */
+  deny(namespace: string, denial: Denial): void {
+    this.#policies.deny(namespace, denial);
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper);
+  }
+
+  /**
+   * In whose name a call is made. A peer in this process says so itself. Any other speaks for itself, or for the caller of a
+   * call that it works on right now.
+   */
+  #originOf(session: Session, { caller, via }: InvokeFrame): Origin {
+    if (session.isInProcess)
+      return { principal: (caller as Principal | undefined) ?? session.principal, via: via ?? undefined };
+    const outer = via == null ? undefined : this.#open.find(via);
+    if (outer?.executor !== session) return { principal: session.principal };
+    return { principal: outer.principal, via: outer.id };
+  }
+
+  #refusal(session: Session, { namespace, via }: InvokeFrame, origin: Origin): Failure | undefined {
+    if (namespace != null && namespace.trim() === '') return fail('INVALID_NAMESPACE', {});
+    const limit = this.#limits.maxCallsInFlight;
+    if (session.calling.size >= limit) return fail('too_many_calls', { limit });
+    // In its own name it could do what the caller may not.
+    if (via == null || origin.via === via) return undefined;
+    return fail('forbidden', { text: `this connection does not work on call ${via.slice(0, 64)}, or no longer` });
+  }
+
+  #send(request: Request, origin: Origin, waiting: Waiting | undefined): Failure | undefined {
+    const { function_id: id, namespace, action, data } = request.frame;
+    const called = { id, namespace: namespace ?? DEFAULT_NAMESPACE };
+    const fn = this.#registry.find(id, called.namespace);
+    const queue = action?.type === 'enqueue' ? action.queue : undefined;
+    if (!fn && queue === undefined) return this.#dispatch.notFound(called);
+
+    const refusal = this.#policies.authorize(origin.principal, fn ?? called, data);
+    if (refusal) return refusal;
+    const from = { ...origin, waiting };
+    return queue === undefined
+      ? this.#dispatch.handOver(fn!, request, from)
+      : this.#dispatch.enqueue(request, queue, from);
+  }
+
+  #giveUpOld(): void {
+    const limitMs = this.#limits.callDeadlineMs;
+    for (const call of this.#open.begunBefore(Date.now() - limitMs)) {
+      this.#settle.abandon(call, 'TIMEOUT');
+      this.#settle.refuse(call.waiting, call.functionId, fail('TIMEOUT', { ms: limitMs }));
+    }
+  }
+}
+
+function waitingOf(session: Session, frame: InvokeFrame): Waiting | undefined {
+  const { action, invocation_id: invocationId, traceparent, baggage } = frame;
+  if (action?.type === 'void' || invocationId == null) return undefined;
+  return { session, invocationId, traceparent, baggage };
+}

@@ -1,0 +1,53 @@
+/**
+ * The second step: what is kept of calls for those who watch. Every call passes here when it begins and when it ends.
+ *
+ * Calls that the engine answers itself are left out: most of them are made by those who watch.
+ */
+import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
+import { plainBody } from '../errors.ts';
+import { isBuiltIn } from '../registry.ts';
+import { DEFAULT_NAMESPACE } from '../namespace.ts';
+import type { Failure } from '#contract';
+import type { Call, Origin } from './call.ts';
+import { CallContents } from './call-contents.ts';
+import { toCaller } from './call-frames.ts';
+import { codeOf, RecentCalls } from './recent-calls.ts';
+
+export class Observed {
+  readonly recent = new RecentCalls();
+  readonly contents: CallContents;
+
+  constructor(maxContentBytes: number) {
+    this.contents = new CallContents(maxContentBytes);
+  }
+
+  began(call: Call, payload: unknown): void {
+    if (!isBuiltIn(call.executor)) this.contents.addPayload(call.id, payload);
+  }
+
+  answered(call: Call, { result, error }: ResultFrame): void {
+    if (isBuiltIn(call.executor)) return;
+    this.recent.add(call, error ? codeOf(error) : undefined);
+    if (error) this.contents.addOutcome(call.id, 'error', toErrorBody(error));
+    else this.contents.addOutcome(call.id, 'result', result);
+  }
+
+  /** Ended without an answer. */
+  stopped(call: Call, code: string): void {
+    if (!isBuiltIn(call.executor)) this.recent.add(call, code);
+  }
+
+  /** Reached nobody. */
+  refused(frame: InvokeFrame, { principal, via }: Origin, failure: Failure): void {
+    const { function_id: functionId, invocation_id, namespace } = frame;
+    this.recent.addRefused({
+      id: invocation_id ?? '',
+      functionId,
+      namespace: namespace ?? DEFAULT_NAMESPACE,
+      principal: toCaller(principal),
+      via,
+      code: failure.code,
+    });
+    if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
+  }
+}

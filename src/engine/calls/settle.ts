@@ -1,0 +1,91 @@
+/**
+ * The last step: ends a call once, by an answer or without one, and tells whoever waits.
+ *
+ * A result that needs no change is sent on as the bytes it came in.
+ */
+import type { Failure, Log } from '#contract';
+import { FEATURE_CANCEL, toErrorBody, type EncodedFrame, type ResultFrame } from '#protocol';
+import { fail, plainBody } from '../errors.ts';
+import type { EngineLimits } from '../limits.ts';
+import type { Call, Waiting } from './call.ts';
+import { answered, receiptOf } from './call-frames.ts';
+import type { Sink } from './executor.ts';
+import type { Observed } from './observe.ts';
+import type { OpenCalls } from './open-calls.ts';
+
+interface SettleParts {
+  open: OpenCalls;
+  observed: Observed;
+  limits: EngineLimits;
+  log: Log;
+}
+
+export class Settle implements Sink {
+  readonly #parts: SettleParts;
+
+  constructor(parts: SettleParts) {
+    this.#parts = parts;
+  }
+
+  result(call: Call, frame: ResultFrame, encoded?: EncodedFrame): void {
+    const { open, observed } = this.#parts;
+    if (!open.end(call)) return;
+    observed.answered(call, frame);
+    const { waiting } = call;
+    if (!waiting) return;
+
+    const { invocationId, enqueued } = waiting;
+    if (enqueued) return this.#deliver(waiting, receiptOf(enqueued, waiting, frame));
+    const isFailure = Boolean(frame.error);
+    if (!isFailure && invocationId === frame.invocation_id) return this.#deliver(waiting, frame, encoded);
+
+    const { invocation_id: _, function_id: __, error: ___, ...rest } = frame;
+    const outcome = isFailure ? { error: toErrorBody(frame.error), result: undefined } : {};
+    this.#deliver(waiting, { ...rest, invocation_id: invocationId, function_id: call.functionId, ...outcome });
+  }
+
+  /** Nobody waits any more, or has waited for too long; an executor that listens for that is told. */
+  abandon(call: Call, code: string): void {
+    this.#stop(call, code);
+    if (call.executor.features.has(FEATURE_CANCEL)) call.executor.cancel(call.id);
+  }
+
+  /** Its executor left. */
+  breakOff(call: Call): void {
+    this.#stop(call, 'invocation_stopped');
+    this.refuse(call.waiting, call.functionId, fail('invocation_stopped', {}));
+  }
+
+  refuse(waiting: Waiting | undefined, functionId: string, failure: Failure): void {
+    if (!waiting) {
+      this.#parts.log.debug('a call nobody waits for failed', { function: functionId, why: failure.message });
+      return;
+    }
+    this.#deliver(waiting, {
+      type: 'invocationresult',
+      invocation_id: waiting.invocationId,
+      function_id: functionId,
+      error: plainBody(failure),
+    });
+  }
+
+  #stop(call: Call, code: string): void {
+    if (this.#parts.open.end(call)) this.#parts.observed.stopped(call, code);
+  }
+
+  #deliver(waiting: Waiting, result: ResultFrame, received?: EncodedFrame): void {
+    const { session } = waiting;
+    const { frame, encoded } = answered(result, waiting, received);
+    const outcome = session.link.send(frame, encoded);
+    if (outcome === 'too-large') {
+      const limit = this.#parts.limits.maxMessageBytes;
+      const failure = fail('payload_too_large', { what: 'result', bytes: encoded?.length ?? limit + 1, limit });
+      session.link.send({ ...frame, result: undefined, error: plainBody(failure) });
+    } else if (outcome === 'not-json') {
+      session.link.send({ ...frame, result: undefined, error: plainBody(fail('not_json', { what: 'result' })) });
+    } else if (outcome === 'full') {
+      this.#parts.log.warn('dropping a peer that does not read its results', { worker: session.label });
+      session.link.close('results are not being read');
+    }
+  }
+}

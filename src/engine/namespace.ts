@@ -1,0 +1,2 @@
+/** Where functions are when nobody says otherwise. */
+export const DEFAULT_NAMESPACE = 'default';
