@@ -11,6 +11,7 @@ import {
   ChannelRefSchema,
   FEATURE_CALLER,
   FEATURE_CANCEL,
+  FEATURE_CHANGES,
   type ChannelEnds,
   type Dialer,
   type Frame,
@@ -187,7 +188,7 @@ export class Connection implements Bus {
       pid: process.pid,
       isolation: isolation ?? process.env.III_ISOLATION ?? null,
       telemetry: { language: 'typescript', framework: 'workcell' },
-      features: [FEATURE_CANCEL, FEATURE_CALLER],
+      features: [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES],
       ...(namespace === undefined ? {} : { namespace }),
     };
   }

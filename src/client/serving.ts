@@ -51,7 +51,8 @@ export class Serving {
 
   async take(frame: InvokeFrame, send: (frame: Frame) => SendOutcome | undefined): Promise<void> {
     const callId = frame.invocation_id ?? randomUUID();
-    const { metadata, traceparent, baggage, caller, via } = frame;
+    const { metadata, traceparent, baggage, caller, via, wants_changes } = frame;
+    const principal = caller ?? undefined;
     const served = this.#functions.get(frame.function_id);
     const control = new CallControl();
     this.#running.set(callId, control);
@@ -60,7 +61,10 @@ export class Serving {
         ? await answer(
             served.worker,
             served.fn,
-            { callId, payload: frame.data, metadata, traceparent, baggage, principal: caller ?? undefined, via },
+            {
+              ...{ callId, payload: frame.data, metadata, traceparent, baggage, principal, via },
+              wantsChanges: wants_changes === true,
+            },
             { bus: this.#bus, log: this.#log, control },
           )
         : { error: { code: 'function_not_found', message: 'Function not found' } };

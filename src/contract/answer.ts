@@ -5,7 +5,7 @@
  * what the call's own abort threw is no one's fault; anything else is a bug, logged with its stack. Both are answered
  * with the call id and nothing from inside.
  */
-import type { ErrorBody } from '#protocol';
+import type { Change, ErrorBody } from '#protocol';
 import { carrying, type Bus } from './bus.ts';
 import type { CallScope, IncomingCall } from './call-scope.ts';
 import { Deadlines } from './deadlines.ts';
@@ -21,7 +21,10 @@ import { spellCaller } from './principal.ts';
 import { describeUnknownFields } from './unknown-fields.ts';
 import { wholeFix } from './whole-fix.ts';
 
-export type Reply = { result: unknown } | { error: ErrorBody };
+export type Reply = ({ result: unknown } | { error: ErrorBody }) & { changes?: Change[] };
+
+/** Of one call; whoever changes more files changes them all in the same way. */
+const MAX_CHANGES = 100;
 
 /** A worker with its context open: ready to answer. */
 export interface OpenWorker<Context = unknown> {
@@ -68,6 +71,7 @@ export async function answer<Context>(
   const { def, context } = worker;
   const { bus, control } = surroundings;
   const door = doorOf(call.metadata);
+  const changes: Change[] | undefined = call.wantsChanges ? [] : undefined;
   const scope: CallScope = {
     call,
     door,
@@ -81,6 +85,7 @@ export async function answer<Context>(
       return control.signal;
     },
     throwIfAborted: () => control.throwIfAborted(),
+    noteChange: changes && ((change) => changes.length < MAX_CHANGES && changes.push(change)),
   };
 
   try {
@@ -95,12 +100,17 @@ export async function answer<Context>(
 
     const work = fn.handle(request.data, context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
-    return { result };
+    return { result, ...reported(changes) };
   } catch (thrown) {
     const known = { call, functionId: fn.id, door, log: surroundings.log, control };
     const failure = withWholeFix(toFailure(thrown, worker, known), call.payload);
-    return def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure, bus) };
+    const reply = def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure, bus) };
+    return { ...reply, ...reported(changes) };
   }
+}
+
+function reported(changes: Change[] | undefined): { changes?: Change[] } {
+  return changes && changes.length > 0 ? { changes } : {};
 }
 
 function nestedBus(bus: Bus, { callId, principal, metadata, traceparent, baggage }: IncomingCall): Bus {

@@ -1,5 +1,5 @@
 /** One call as its handler sees it, besides the request. */
-import type { Caller } from '#protocol';
+import type { Caller, Change } from '#protocol';
 import type { Bus } from './bus.ts';
 import type { Door } from './door.ts';
 import type { Log } from './log.ts';
@@ -14,6 +14,8 @@ export interface IncomingCall {
   readonly principal?: Caller;
   /** The call that this one is made for. */
   readonly via?: string | null;
+  /** Whether somebody watches what calls change. */
+  readonly wantsChanges?: boolean;
   /** The connection that called, where the engine knows it. */
   readonly callerId?: string;
 }
@@ -28,6 +30,8 @@ export interface CallScope {
   readonly bus: Bus;
   /** Every line carries the id of the call and its principal. */
   readonly log: Log;
+  /** Takes the report of what the call changed in a file; undefined when nobody wants to know, so that none is made. */
+  readonly noteChange?: ((change: Change) => void) | undefined;
   /** The door that a person or a model called through; undefined for a program on the bus. */
   readonly door?: Door;
 }

@@ -5,6 +5,7 @@
  * absolute. The last link of a path is followed by what reads or writes content, and stands for itself otherwise.
  * `file-system.contract.ts` is what every implementation has to pass.
  */
+import type { NoteChange } from './changes/note-change.ts';
 import type { SkipReason } from './walk.ts';
 
 export interface FileSystem {
@@ -29,6 +30,8 @@ export interface FileScope {
   readonly signal: AbortSignal;
   /** Takes what the caller should know of a change that was made. */
   readonly tell?: (note: string) => void;
+  /** Takes the report of each change, where the call wants one. */
+  readonly noteChange?: NoteChange | undefined;
 }
 
 export interface FileInfo {

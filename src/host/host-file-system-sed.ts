@@ -10,7 +10,7 @@ import { FileFault } from './file-fault.ts';
 import type { Below, FileScope, SedRequest, SedResult } from './file-system.ts';
 import { compileGlobs } from './globs.ts';
 import { HostError } from './host-error.ts';
-import type { JailChanges } from './jail-changes.ts';
+import type { Caller, JailChanges } from './jail-changes.ts';
 import type { JailEntry } from './jail-entry.ts';
 import { visitBelow } from './jail-list.ts';
 import type { Jail } from './jail.ts';
@@ -54,7 +54,7 @@ export class HostSed {
     this.#maxBytes = Math.min(maxWriteBytes, MAX_FILE_BYTES);
   }
 
-  async run({ where, ...edit }: SedRequest, { signal }: FileScope): Promise<SedResult[]> {
+  async run({ where, ...edit }: SedRequest, { signal, noteChange }: FileScope): Promise<SedResult[]> {
     const turns = new Turns(signal, TURN_MS);
     const files = 'files' in where ? where.files : await this.#found(where, { signal });
     if (files.length > MAX_FILES) throw new FileFault('bad-request', `more than ${MAX_FILES} files; name fewer`);
@@ -63,9 +63,10 @@ export class HostSed {
     const replace = this.#replacing(edit, limit.signal);
     await replace(NOTHING);
 
+    const caller = { throwIfAborted: () => signal.throwIfAborted(), noteChange };
     const results: SedResult[] = [];
     for (const path of files) {
-      results.push(await this.#edit(path, replace, signal));
+      results.push(await this.#edit(path, replace, caller));
       if (turns.isOver) await turns.next();
     }
     return results;
@@ -113,10 +114,10 @@ export class HostSed {
     return files;
   }
 
-  async #edit(path: string, replace: Replace, signal: AbortSignal): Promise<SedResult> {
+  async #edit(path: string, replace: Replace, caller: Caller): Promise<SedResult> {
     try {
       const work = (target: JailEntry) => this.#replaceIn(target, replace);
-      return { path, ...(await this.#changes.onTarget(path, signal, work)) };
+      return { path, ...(await this.#changes.onTarget(path, caller, work)) };
     } catch (error) {
       if (!OF_FILE.some((kind) => error instanceof kind)) throw error;
       return { path, replacements: 0, problem: (error as Error).message };

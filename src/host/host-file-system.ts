@@ -111,16 +111,16 @@ export class HostFileSystem implements FileSystem {
     path: string,
     bytes: AsyncIterable<Uint8Array>,
     { mode, parents }: WriteFile,
-    { signal, tell }: FileScope,
+    { signal, tell, noteChange }: FileScope,
   ): Promise<number> {
     if (this.#isDirectory(path)) throw isDirectory(path);
-    const write = () => this.#changes.writeStream(path, bytes, { mode, parents, signal });
+    const write = () => this.#changes.writeStream(path, bytes, { mode, parents, signal, noteChange });
     const { size, note } = await this.#telling(path, write);
     if (note !== undefined) tell?.(note);
     return size;
   }
 
-  async mkdir(path: string, { mode, parents }: MakeDirectory, { signal }: FileScope): Promise<boolean> {
+  async mkdir(path: string, { mode, parents }: MakeDirectory, scope: FileScope): Promise<boolean> {
     const make = async (entry: JailEntry) => {
       this.#refuseBadLink(entry);
       if (entry.stat && parents && this.#isDirectory(path)) return false;
@@ -129,29 +129,30 @@ export class HostFileSystem implements FileSystem {
       await this.#changes.makeDirectory(entry, { mode, parents });
       return true;
     };
-    return this.#telling(path, () => this.#changes.onEntry(path, signal, make));
+    return this.#telling(path, () => this.#changes.onEntry(path, callerOf(scope), make));
   }
 
-  async rm(path: string, { recursive }: { recursive: boolean }, { signal }: FileScope): Promise<void> {
-    const remove = (entry: JailEntry) => this.#changes.remove(entry, { recursive, signal });
-    const isRemoved = await this.#telling(path, () => this.#changes.onEntry(path, signal, remove));
+  async rm(path: string, { recursive }: { recursive: boolean }, scope: FileScope): Promise<void> {
+    const remove = (entry: JailEntry) => this.#changes.remove(entry, { recursive, signal: scope.signal });
+    const isRemoved = await this.#telling(path, () => this.#changes.onEntry(path, callerOf(scope), remove));
     if (!isRemoved) throw new HostError('missing', path);
   }
 
-  async chmod(path: string, { recursive, ...permissions }: ChangeMode, { signal }: FileScope): Promise<number> {
-    const set = (entry: JailEntry) => this.#changes.setPermissions(entry, permissions, { recursive, signal });
+  async chmod(path: string, { recursive, ...permissions }: ChangeMode, scope: FileScope): Promise<number> {
+    const set = (entry: JailEntry) =>
+      this.#changes.setPermissions(entry, permissions, { recursive, signal: scope.signal });
     // With everything below, a link is not what is meant; alone it is followed.
     const on = recursive ? 'onEntry' : 'onTarget';
-    return this.#telling(path, () => this.#changes[on](path, signal, set));
+    return this.#telling(path, () => this.#changes[on](path, callerOf(scope), set));
   }
 
-  async mv(from: string, to: string, { overwrite }: { overwrite: boolean }, { signal }: FileScope): Promise<void> {
+  async mv(from: string, to: string, { overwrite }: { overwrite: boolean }, scope: FileScope): Promise<void> {
     using source = this.jail.entry(from);
     this.#refuseBadLink(source);
     using place = this.jail.entry(to);
     this.#refuseBadLink(place);
     if (source.stat && overwrite && !source.stat.isDirectory() && place.stat?.isDirectory()) throw isDirectory(to);
-    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, signal }));
+    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, ...scope }));
   }
 
   grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {
@@ -181,6 +182,10 @@ export class HostFileSystem implements FileSystem {
       throw new HostError(error.reason, `/${error.path}`, error.cause as NodeJS.ErrnoException | undefined);
     }
   }
+}
+
+function callerOf({ signal, noteChange }: FileScope) {
+  return { throwIfAborted: () => signal.throwIfAborted(), noteChange };
 }
 
 /** As the system says it of a file that is to take the place of a directory. */

@@ -7,6 +7,7 @@
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 
+import { comparable, ComparablePieces, contentChange, removal, type NoteChange } from './changes/note-change.ts';
 import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
 import { copyAcross, isOtherDevice } from './copy-across.ts';
 import { FileLocks } from './file-locks.ts';
@@ -27,7 +28,12 @@ const locks = new FileLocks();
 const LOOKS = 8;
 
 /** Who waits for a change: a call, or its signal. */
-type Caller = Pick<AbortSignal, 'throwIfAborted'>;
+export type Caller = Pick<AbortSignal, 'throwIfAborted'> & Noting;
+
+interface Noting {
+  /** Takes the report of each change, where the call wants one. */
+  readonly noteChange?: NoteChange | undefined;
+}
 
 export class JailChanges {
   readonly #jail: Jail;
@@ -59,7 +65,12 @@ export class JailChanges {
     { mode, parents = false, before }: { mode?: number; parents?: boolean; before?: Uint8Array } = {},
   ): Promise<Written> {
     if (parents) await target.makeParents({ isSynced: this.#isSynced });
-    return writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before });
+    const { noteChange } = target;
+    const was = noteChange && (before ?? (await comparable(target)));
+    const written = await writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before });
+    const change = noteChange && contentChange(target, was, bytes);
+    if (change) noteChange(change);
+    return written;
   }
 
   /**
@@ -69,26 +80,36 @@ export class JailChanges {
   async writeStream(
     path: string,
     bytes: AsyncIterable<Uint8Array>,
-    { mode, parents, signal }: { mode?: number; parents: boolean; signal: AbortSignal },
+    { mode, parents, signal, noteChange }: { mode?: number; parents: boolean; signal: AbortSignal } & Noting,
   ): Promise<Written & { size: number }> {
     using beside = this.#jail.target(path);
     if (parents) await beside.makeParents({ isSynced: this.#isSynced });
     using pending = await PendingFile.at(beside);
+    const kept = noteChange && new ComparablePieces();
     let size = 0;
     for await (const piece of bytes) {
       await pending.append(piece);
+      kept?.add(piece);
       size += piece.length;
       signal.throwIfAborted();
     }
-    const commit = (target: JailEntry) => pending.commit({ mode, isSynced: this.#isSynced }, target);
+    const commit = async (target: JailEntry) => {
+      const before = noteChange && (await comparable(target));
+      const written = await pending.commit({ mode, isSynced: this.#isSynced }, target);
+      const change = kept && contentChange(target, before, kept.all);
+      if (change) noteChange?.(change);
+      return written;
+    };
     return { size, ...(await this.onTarget(path, signal, commit)) };
   }
 
   /** Takes away what is there, a directory with entries only when `recursive`. False when nothing is there. */
   async remove(entry: JailEntry, { recursive, signal }: { recursive: boolean; signal: AbortSignal }): Promise<boolean> {
     const { isProtected } = this.#jail;
+    const before = entry.noteChange && (await comparable(entry));
     const isRemoved = await removeEntry(entry, { recursive, isProtected, signal });
     if (isRemoved) await this.#sync(entry);
+    if (isRemoved) entry.noteChange?.(removal(entry, before));
     return isRemoved;
   }
 
@@ -98,11 +119,13 @@ export class JailChanges {
     entry.act((at) => mkdirSync(at, mode));
     entry.setPermissions({ mode });
     await this.#sync(entry);
+    entry.noteChange?.({ path: entry.path, kind: 'created', is_directory: true });
   }
 
   /** Sets the permission bits. */
   chmod(target: JailEntry, mode: number): void {
     target.setPermissions({ mode });
+    target.noteChange?.({ path: target.path, kind: 'mode' });
   }
 
   /** Sets permission bits and owner of what is there, with everything below when `recursive`; says of how many. */
@@ -113,14 +136,19 @@ export class JailChanges {
   ): Promise<number> {
     if (!entry.stat) throw new HostError('missing', entry.path);
     if (entry.isRoot) throw new HostError('root', entry.path);
-    if (recursive) return setPermissionsBelow(entry, permissions, { isProtected: this.#jail.isProtected, signal });
-
-    entry.setPermissions(permissions);
-    return 1;
+    const { isProtected } = this.#jail;
+    const count = recursive ? await setPermissionsBelow(entry, permissions, { isProtected, signal }) : 1;
+    if (!recursive) entry.setPermissions(permissions);
+    entry.noteChange?.({ path: entry.path, kind: 'mode' });
+    return count;
   }
 
   /** Moves what one path names to the other. What is there is replaced only with `overwrite`. */
-  rename(from: string, to: string, { overwrite, signal }: { overwrite: boolean; signal: AbortSignal }): Promise<void> {
+  rename(
+    from: string,
+    to: string,
+    { overwrite, signal, noteChange }: { overwrite: boolean; signal: AbortSignal } & Noting,
+  ): Promise<void> {
     return this.#alone('entry', [from, to], signal, async (entries) => {
       const [source, place] = entries as [JailEntry, JailEntry];
       if (!source.stat) throw new HostError('missing', from);
@@ -131,13 +159,17 @@ export class JailChanges {
       await this.#move(source, place, signal);
       await this.#sync(source);
       await this.#sync(place);
+      noteChange?.({ path: to, kind: 'renamed', from, ...(source.stat.isDirectory() && { is_directory: true }) });
     });
   }
 
   /** Copies what one path leads to, links followed, to the other. What is there is replaced only with `overwrite`. */
-  copy(from: string, to: string, options: Omit<CopyOptions, 'isSynced'>): Promise<void> {
+  copy(from: string, to: string, { noteChange, ...options }: Omit<CopyOptions, 'isSynced'> & Noting): Promise<void> {
     const copying = { ...options, isSynced: this.#isSynced };
-    return this.#alone('target', [to], options.signal, ([place]) => copyTo(this.#jail, from, place!, copying));
+    return this.#alone('target', [to], options.signal, async ([place]) => {
+      await copyTo(this.#jail, from, place!, copying);
+      noteChange?.({ path: to, kind: place!.stat ? 'modified' : 'created' });
+    });
   }
 
   async #move(source: JailEntry, place: JailEntry, signal: AbortSignal): Promise<void> {
@@ -167,12 +199,12 @@ export class JailChanges {
         using found = this.#find(kind, paths);
         keys = found.keys;
         caller.throwIfAborted();
-        if (locks.areFree(keys)) return await locks.run(keys, () => work(found.entries));
+        if (locks.areFree(keys)) return await locks.run(keys, () => work(noted(found.entries, caller)));
       }
       const later = await locks.run(keys, async () => {
         using found = this.#find(kind, paths);
         caller.throwIfAborted();
-        return isDeepStrictEqual(found.keys, keys) ? { result: await work(found.entries) } : undefined;
+        return isDeepStrictEqual(found.keys, keys) ? { result: await work(noted(found.entries, caller)) } : undefined;
       });
       if (later) return later.result;
     }
@@ -191,4 +223,9 @@ export class JailChanges {
       throw error;
     }
   }
+}
+
+function noted(entries: JailEntry[], { noteChange }: Noting): JailEntry[] {
+  if (noteChange) for (const entry of entries) entry.noteChange = noteChange;
+  return entries;
 }

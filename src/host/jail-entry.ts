@@ -8,6 +8,7 @@ import { closeSync, constants, fsync, lstatSync, mkdirSync, type Stats } from 'n
 import { promisify } from 'node:util';
 
 import type { ByteString } from './byte-string.ts';
+import type { NoteChange } from './changes/note-change.ts';
 import { HostError } from './host-error.ts';
 import { JailDir } from './jail-dir.ts';
 import { JailFile, READ_FLAGS } from './jail-file.ts';
@@ -22,6 +23,8 @@ export class JailEntry {
   readonly relativePath: string;
   /** What stood there when the entry was found, links not followed; undefined when the name was free. */
   readonly stat: Stats | undefined;
+  /** Takes the report of what becomes of it, where the call wants one. */
+  noteChange?: NoteChange;
   readonly #name: ByteString;
   /** Directories on the way that are not there yet. */
   readonly #missing: ByteString[];

@@ -78,6 +78,8 @@ const invokeFunction = z.object({
   caller: CallerSchema.nullish().catch(null),
   /** Additive, with the feature `caller`: the call that this one is made for. */
   via: text.catch(null),
+  /** Additive, with the feature `changes`: from an engine, that somebody watches what calls change. */
+  wants_changes: z.boolean().nullish().catch(null),
   ...trace,
 });
 
@@ -87,6 +89,8 @@ const invocationResult = z.object({
   function_id: text,
   result: json.optional(),
   error: json.optional(),
+  /** Additive, with the feature `changes`: what the call changed in files, as `ChangeSchema` has it. */
+  changes: json.optional(),
   ...trace,
 });
 
@@ -171,6 +175,8 @@ export type ResultFrame = FrameOf<'invocationresult'>;
 export const FEATURE_CANCEL = 'cancel';
 /** A worker asks for it, and an engine confirms it, with `engine::workers::register`. */
 export const FEATURE_CALLER = 'caller';
+/** The worker reports what its calls change in files, when the engine asks. */
+export const FEATURE_CHANGES = 'changes';
 
 export type DecodedFrame = { frame: Frame } | { problem: string };
 

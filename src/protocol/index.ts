@@ -24,6 +24,7 @@ export {
   decodeFrame,
   FEATURE_CALLER,
   FEATURE_CANCEL,
+  FEATURE_CHANGES,
   KeptJsonSchema,
   type Caller,
   type Frame,
@@ -31,6 +32,7 @@ export {
   type InvokeFrame,
   type ResultFrame,
 } from './frames.ts';
+export { ChangeSchema, type Change, type ChangeHunk } from './change.ts';
 export { gatherWrites } from './gather-writes.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
 export { jsonParts, withJson, withText, type HeldJson, type HeldText } from './json-text.ts';

@@ -18,6 +18,7 @@ import {
   type FunctionDef,
   type WorkerDef,
 } from '#contract';
+import type { Change } from '#protocol';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { shell } from '#workers/shell';
@@ -29,6 +30,8 @@ export interface RunOptions {
   open?: WorkerDef['open'];
   /** The door that the call comes through; from the bus itself when left out. */
   door?: Door;
+  /** Takes what the call changed in files, as if somebody watched. */
+  changes?: Change[];
 }
 
 /** The result, or a rejection with `code` and `message` as the caller would read them. */
@@ -44,9 +47,12 @@ export async function run<Response extends z.ZodType>(
   const open = options.open ?? def.open;
   const context = await open(parseConfig(def.config, config, def.name), silentLog);
   try {
-    const call = { callId: 'call-1', payload, metadata: options.door && throughDoor(options.door) };
+    const { door, changes } = options;
+    const metadata = door && throughDoor(door);
+    const call = { callId: 'call-1', payload, metadata, wantsChanges: changes !== undefined };
     const surroundings = { bus: noBus, log: silentLog, control: new CallControl() };
     const reply = await answer({ def, context }, fn, call, surroundings);
+    changes?.push(...(reply.changes ?? []));
     if ('error' in reply) throw new CallError(fn.id, reply.error);
 
     const parsed = fn.response.parse(reply.result);

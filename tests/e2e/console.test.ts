@@ -242,7 +242,7 @@ describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${w
       );
     await page.getByLabel('changes only').check();
     await page.getByRole('cell', { name: 'coder::update-file' }).click();
-    await expect.poll(lines).toEqual(['−|line 1', '1|+|# Rover 2', '2', '3|Drives on its own. TODO: brakes.']);
+    await expect.poll(lines).toEqual(['−|# Rover', '1|+|# Rover 2', '2', '3|Drives on its own. TODO: brakes.']);
     await page.getByRole('cell', { name: 'filesystem::edit' }).click();
     await expect
       .poll(lines)

@@ -28,7 +28,8 @@ const dig = worker.defineFunction({
   response: z.object({ found: z.string() }),
   errors: ['D1'],
   examples: [],
-  handle({ depth }) {
+  handle({ depth }, _, { noteChange }) {
+    noteChange?.({ path: 'yard', kind: 'modified', after: { bytes: depth } });
     if (depth > 9) throw errors.fail('D1', {});
     return { found: `${depth} bones` };
   },
@@ -98,6 +99,7 @@ test('nothing is kept before a page watches, and what came since is there with i
         id,
         payload: { value: { depth: 2, token: '•••' }, cut: false, masked: true },
         outcome: { kind: 'result', value: { found: '2 bones' }, cut: false, masked: false },
+        changes: [{ path: 'yard', kind: 'modified', after: { bytes: 2 } }],
       },
       'NOT_FOUND',
     ],
@@ -119,6 +121,61 @@ test('failures are kept too: of the worker, and of the engine for a call that re
     },
     { payload: { value: { high: true } }, outcome: { kind: 'error', value: { code: 'function_not_found' } } },
   ]);
+});
+
+test('changes are asked for while a page watches, reported with failures too, and never sent to the caller', async () => {
+  const page = await openPage();
+  const frames: string[] = [];
+  const socket = new WebSocket(running.url);
+  socket.on('message', (text: Buffer) => frames.push(text.toString()));
+  await new Promise((resolve) => socket.on('open', resolve));
+  const dig = (depth: number) => {
+    const invocation_id = crypto.randomUUID();
+    // What only the engine may say is dropped.
+    const frame = {
+      type: 'invokefunction',
+      invocation_id,
+      function_id: 'digger::dig',
+      data: { depth },
+      wants_changes: true,
+    };
+    socket.send(JSON.stringify(frame));
+    return expect.poll(() => frames.find((text) => text.includes(invocation_id))).toBeDefined();
+  };
+  try {
+    await dig(1);
+    await page.call('engine::calls::watch');
+    await dig(2);
+    await dig(10);
+    expect(await page.call('engine::calls::get', { id: await lastId() })).toMatchObject({
+      outcome: { kind: 'error' },
+      changes: [{ path: 'yard', after: { bytes: 10 } }],
+    });
+    expect(frames.filter((text) => text.includes('yard'))).toEqual([]);
+  } finally {
+    socket.close();
+  }
+});
+
+test('changes that are not in the shape of changes are left out', async () => {
+  const page = await openPage();
+  await page.call('engine::calls::watch');
+  const rogue = new WebSocket(running.url);
+  rogue.on('message', (text: Buffer) => {
+    const { type, invocation_id, function_id } = JSON.parse(text.toString()) as Record<string, string>;
+    if (type !== 'invokefunction') return;
+    rogue.send(
+      JSON.stringify({ type: 'invocationresult', invocation_id, function_id, result: 1, changes: [{ path: 7 }] }),
+    );
+  });
+  await new Promise((resolve) => rogue.on('open', resolve));
+  try {
+    rogue.send(JSON.stringify({ type: 'registerfunction', id: 'rogue::run' }));
+    await expect.poll(() => agent.call('rogue::run').catch(() => 'not yet')).toBe(1);
+    expect(await page.call('engine::calls::get', { id: await lastId() })).toMatchObject({ changes: null });
+  } finally {
+    rogue.close();
+  }
 });
 
 test('with the last page that watches, everything is forgotten', async () => {

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import type { Change } from '../../../src/protocol/change.ts';
 import { readErrorBody, toErrorBody } from '../../../src/protocol/error-body.ts';
 import { CallFailure } from '../bus.ts';
 import type { ShownCall } from '../call-log.ts';
-import { changesOf } from '../changes/changes-of.ts';
-import { fieldOf, textOf } from '../changes/loose-json.ts';
 import { duration, preciseClock } from '../format.ts';
+import { fieldOf, textOf } from '../loose-json.ts';
 import { DiffView } from '../parts/diff-view.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { JsonView } from '../parts/json-view.tsx';
@@ -25,6 +25,7 @@ interface Told {
 interface Contents {
   payload: Told | null;
   outcome: (Told & { kind: 'result' | 'error' }) | null;
+  changes: Change[] | null;
 }
 
 export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => void }) {
@@ -65,10 +66,8 @@ function ContentsView({ shown }: { shown: ShownCall }) {
   if (contents === undefined) return null;
   if (contents === 'not kept') return <NotKept functionKey={shown.functionKey} />;
 
-  const { payload, outcome } = contents;
+  const { payload, outcome, changes } = contents;
   const failure = outcome && failureIn(outcome);
-  const changes =
-    payload && outcome?.kind !== 'error' ? changesOf(shown.function_id, payload.value, outcome?.value) : undefined;
   const again = (fields: object) => openWith(shown.functionKey, { ...(payload?.value as object), ...fields });
   return (
     <>
@@ -93,14 +92,14 @@ function ContentsView({ shown }: { shown: ShownCall }) {
         />
       )}
       {payload ? (
-        <Part name="Payload" told={payload} isFolded={changes !== undefined}>
+        <Part name="Payload" told={payload} isFolded={changes !== null}>
           <JsonView value={payload.value} />
         </Part>
       ) : (
         <p class="quiet">Its payload came before this console was open.</p>
       )}
       {outcome && !failure && (
-        <Part name="Result" told={outcome} isFolded={changes !== undefined}>
+        <Part name="Result" told={outcome} isFolded={changes !== null}>
           <JsonView value={outcome.value} />
         </Part>
       )}

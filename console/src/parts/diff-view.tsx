@@ -1,24 +1,22 @@
-/** Files that a call changed, each with its lines: what came, what went, and what stands around. */
+/** Files that a call changed, as its worker reported them: what came, what went, and what stands around. */
 import { useState } from 'preact/hooks';
 
-import type { FileChange, Hunk } from '../changes/file-change.ts';
-import type { DiffLine } from '../changes/line-diff.ts';
+import type { Change, ChangeHunk } from '../../../src/protocol/change.ts';
+import { bytes } from '../format.ts';
 import { hashOf } from '../route.ts';
 import { Badge } from './layout.tsx';
 
 /** Of one hunk, until more are asked for. */
 const SHOWN_LINES = 200;
-const KINDS: Record<FileChange['did'], string> = {
+const KINDS: Record<Change['kind'], string> = {
   created: 'ok',
-  written: 'write',
-  edited: 'write',
+  modified: 'write',
   deleted: 'delete',
-  moved: 'write',
-  copied: 'write',
-  'asked for': 'plain',
+  renamed: 'write',
+  mode: 'plain',
 };
 
-export function DiffView({ changes }: { changes: FileChange[] }) {
+export function DiffView({ changes }: { changes: Change[] }) {
   return (
     <>
       {changes.map((change, at) => (
@@ -29,20 +27,19 @@ export function DiffView({ changes }: { changes: FileChange[] }) {
 }
 
 /** A path that is not absolute is one of the workspace. */
-function FileDiff({ change: { path, did, hunks, note, failure } }: { change: FileChange }) {
-  const lines = hunks.flatMap((hunk) => hunk.lines);
-  const count = (sign: DiffLine['sign']) => lines.filter((line) => line.sign === sign).length;
+function FileDiff({ change }: { change: Change }) {
+  const { path, kind, hunks = [] } = change;
+  const count = (sign: string) => hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length;
   return (
     <article class="diff" aria-label={`Change of ${path}`}>
       <header>
         <span class="mono cut grow" title={path}>
           {path.startsWith('/') ? path : <a href={hashOf({ page: 'workspace', open: path })}>{path}</a>}
         </span>
-        {note !== undefined && <span class="quiet cut">{note}</span>}
+        <span class="quiet cut">{noteOf(change)}</span>
         {count('+') > 0 && <span class="diff-added">+{count('+')}</span>}
-        <Badge kind={failure === undefined ? KINDS[did] : 'failed'}>{failure === undefined ? did : 'failed'}</Badge>
+        <Badge kind={KINDS[kind]}>{kind}</Badge>
       </header>
-      {failure !== undefined && <p class="diff-failure">{failure}</p>}
       {hunks.map((hunk, at) => (
         <HunkLines key={at} hunk={hunk} />
       ))}
@@ -50,16 +47,25 @@ function FileDiff({ change: { path, did, hunks, note, failure } }: { change: Fil
   );
 }
 
-function HunkLines({ hunk: { title, lines } }: { hunk: Hunk }) {
+/** What the lines do not show. */
+function noteOf({ from, is_directory, is_cut, hunks, after }: Change): string {
+  if (from !== undefined) return `from ${from}`;
+  if (is_directory) return 'a directory';
+  if (is_cut) return 'not all lines are shown';
+  return hunks === undefined && after ? bytes(after.bytes) : '';
+}
+
+function HunkLines({ hunk: { after_line, lines } }: { hunk: ChangeHunk }) {
   const [shown, setShown] = useState(SHOWN_LINES);
+  let next = after_line;
+  const numbers = lines.map((line) => (line.startsWith('-') ? undefined : next++));
   return (
     <div class="hunk">
-      {title !== undefined && <p class="hunk-title mono">{title}</p>}
       {lines.slice(0, shown).map((line, at) => (
-        <div key={at} class="diff-line" data-sign={line.sign} data-untold={line.isUntold ? '' : undefined}>
-          <span class="number">{line.number}</span>
-          <span class="sign">{line.sign === '-' ? '−' : line.sign}</span>
-          <span>{line.text}</span>
+        <div key={at} class="diff-line" data-sign={line.charAt(0)}>
+          <span class="number">{numbers[at]}</span>
+          <span class="sign">{line.startsWith('-') ? '−' : line.charAt(0)}</span>
+          <span>{line.slice(1)}</span>
         </div>
       ))}
       {lines.length > shown && (

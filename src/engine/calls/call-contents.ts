@@ -12,6 +12,8 @@ export interface CallContent {
   payload?: Clipped;
   /** Absent while it runs, and when it ended without an answer. */
   outcome?: { kind: 'result' | 'error' } & Clipped;
+  /** What it changed in files, as its worker reported it. */
+  changes?: Clipped;
 }
 
 /** What a kept call costs beside its bytes. */
@@ -25,6 +27,10 @@ export class CallContents {
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
+  }
+
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
   }
 
   get watcherCount(): number {
@@ -50,23 +56,20 @@ export class CallContents {
   }
 
   addPayload(id: string, payload: unknown): void {
-    if (this.#isOff) return;
+    if (!this.isWatched) return;
     this.#put(id, { payload: clipJson(payload) });
   }
 
-  addOutcome(id: string, kind: 'result' | 'error', value: unknown): void {
-    if (this.#isOff) return;
-    this.#put(id, { ...this.#kept.get(id), outcome: { kind, ...clipJson(value) } });
+  addOutcome(id: string, kind: 'result' | 'error', value: unknown, changes?: unknown): void {
+    if (!this.isWatched) return;
+    const outcome = { kind, ...clipJson(value) };
+    this.#put(id, { ...this.#kept.get(id), outcome, ...(changes !== undefined && { changes: clipJson(changes) }) });
   }
 
   /** A call that reached nobody. Its id is what the caller chose: it replaces nothing. */
   addRefused(id: string, payload: unknown, error: unknown): void {
-    if (this.#isOff || this.#kept.has(id)) return;
+    if (!this.isWatched || this.#kept.has(id)) return;
     this.#put(id, { payload: clipJson(payload), outcome: { kind: 'error', ...clipJson(error) } });
-  }
-
-  get #isOff(): boolean {
-    return this.#watchers.size === 0;
   }
 
   /** As the newest. The oldest make room. */
@@ -88,6 +91,7 @@ export class CallContents {
   }
 }
 
-function sizeOf({ payload, outcome }: CallContent): number {
-  return ENTRY_BYTES + (payload?.json.length ?? 0) + (outcome?.json.length ?? 0);
+function sizeOf({ payload, outcome, changes }: CallContent): number {
+  const kept = [payload, outcome, changes];
+  return kept.reduce((bytes, part) => bytes + (part?.json.length ?? 0), ENTRY_BYTES);
 }

@@ -32,21 +32,24 @@ type Told = 'nothing' | 'caller' | 'principal';
 export function forExecutor(call: Call, { frame, encoded }: Request, told: Told): Omit<Request, 'session'> {
   const addressed = withoutClaims(isUnchanged(call, frame) ? frame : readdressed(frame, call.id));
   const bytes = addressed === frame ? encoded : undefined;
-  if (told === 'nothing') return { frame: addressed, encoded: bytes };
-
-  const { principal, via } = call;
-  const fields = { caller: told === 'principal' ? principal : toCaller(principal), via };
+  const fields = { ...callerFields(call, told), ...(call.wantsChanges && { wants_changes: true }) };
+  if (Object.keys(fields).length === 0) return { frame: addressed, encoded: bytes };
   return { frame: { ...addressed, ...fields }, encoded: bytes && extended(bytes, fields) };
+}
+
+function callerFields({ principal, via }: Call, told: Told): Pick<InvokeFrame, 'caller' | 'via'> {
+  if (told === 'nothing') return {};
+  return { caller: told === 'principal' ? principal : toCaller(principal), via };
 }
 
 function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeFrame): boolean {
   return id === waiting?.invocationId && data !== undefined && !action && !namespace;
 }
 
-/** Without what its sender said of whom the call is made for. */
+/** Without what only the engine says of a call. */
 function withoutClaims(frame: InvokeFrame): InvokeFrame {
-  if (frame.caller === undefined && frame.via === undefined) return frame;
-  const { caller: _, via: __, ...rest } = frame;
+  if (frame.caller === undefined && frame.via === undefined && frame.wants_changes === undefined) return frame;
+  const { caller: _, via: __, wants_changes: ___, ...rest } = frame;
   return rest;
 }
 

@@ -32,6 +32,8 @@ export interface Call extends Origin {
   /** Where the function is. */
   namespace: string;
   executor: Executor;
+  /** Whether somebody watches what it changes. */
+  wantsChanges: boolean;
   /** Absent when nobody waits: a void call or an event. */
   waiting?: Waiting;
   startedAtMs: number;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { didYouMean, type Failure } from '#contract';
-import type { SendOutcome } from '#protocol';
+import { FEATURE_CHANGES, type SendOutcome } from '#protocol';
 import { fail } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, type RegisteredFunction, type Registry } from '../registry.ts';
@@ -42,7 +42,8 @@ export class Dispatch {
     if (!from.waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
 
     const { principal, via, waiting } = from;
-    const call = open.begin({ functionId: id, namespace, executor: owner, principal, via, waiting });
+    const wantsChanges = observed.contents.isWatched && owner.features.has(FEATURE_CHANGES);
+    const call = open.begin({ functionId: id, namespace, executor: owner, principal, via, waiting, wantsChanges });
     const outcome = owner.execute(call, request, sink);
     if (outcome !== 'sent') {
       open.end(call);

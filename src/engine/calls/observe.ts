@@ -25,11 +25,11 @@ export class Observed {
     if (!isBuiltIn(call.executor)) this.contents.addPayload(call.id, payload);
   }
 
-  answered(call: Call, { result, error }: ResultFrame): void {
+  answered(call: Call, { result, error, changes }: ResultFrame): void {
     if (isBuiltIn(call.executor)) return;
     this.recent.add(call, error ? codeOf(error) : undefined);
-    if (error) this.contents.addOutcome(call.id, 'error', toErrorBody(error));
-    else this.contents.addOutcome(call.id, 'result', result);
+    if (error) this.contents.addOutcome(call.id, 'error', toErrorBody(error), changes);
+    else this.contents.addOutcome(call.id, 'result', result, changes);
   }
 
   /** Ended without an answer. */

@@ -14,11 +14,11 @@ export class OpenCalls {
   readonly #calls = new Map<string, Call>();
 
   begin(given: Omit<Call, 'id' | 'startedAtMs' | 'startTick'>): Call {
-    const { functionId, namespace, executor, principal, via, waiting } = given;
+    const { functionId, namespace, executor, principal, via, wantsChanges, waiting } = given;
     const isUsable = waiting && UUID.test(waiting.invocationId) && !this.#calls.has(waiting.invocationId);
     const id = isUsable ? waiting.invocationId : randomUUID();
     const times = { startedAtMs: Date.now(), startTick: performance.now() };
-    const call = { id, functionId, namespace, executor, principal, via, waiting, ...times };
+    const call = { id, functionId, namespace, executor, principal, via, wantsChanges, waiting, ...times };
     this.#calls.set(id, call);
     executor.serving.add(call);
     waiting?.session.calling.add(call);

@@ -27,10 +27,11 @@ export class Settle implements Sink {
     this.#parts = parts;
   }
 
-  result(call: Call, frame: ResultFrame, encoded?: EncodedFrame): void {
+  result(call: Call, given: ResultFrame, received?: EncodedFrame): void {
     const { open, observed } = this.#parts;
     if (!open.end(call)) return;
-    observed.answered(call, frame);
+    observed.answered(call, given);
+    const { frame, encoded } = withoutChanges(given, received);
     const { waiting } = call;
     if (!waiting) return;
 
@@ -88,4 +89,11 @@ export class Settle implements Sink {
       session.link.close('results are not being read');
     }
   }
+}
+
+/** Changes are for whoever watches calls; the caller did not ask for them. */
+function withoutChanges(frame: ResultFrame, encoded?: EncodedFrame): { frame: ResultFrame; encoded?: EncodedFrame } {
+  if (frame.changes === undefined) return { frame, encoded };
+  const { changes: _, ...rest } = frame;
+  return { frame: rest };
 }

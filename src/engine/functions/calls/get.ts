@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 
+import { ChangeSchema } from '#protocol';
 import { fail } from '../../errors.ts';
 import { engine } from '../../worker.ts';
 
@@ -28,6 +29,10 @@ export const callsGet = engine.defineFunction({
       .extend({ kind: z.enum(['result', 'error']), value: z.unknown() })
       .nullable()
       .describe('null while it runs, and when it ended without an answer.'),
+    changes: z
+      .array(ChangeSchema)
+      .nullable()
+      .describe('What it changed in files; null when its worker reported nothing.'),
   }),
   errors: ['deserialization_error', 'console_only', 'NOT_FOUND'],
   examples: [],
@@ -37,11 +42,12 @@ export const callsGet = engine.defineFunction({
 
     const content = calls.observed.contents.find(id);
     if (!content) throw fail('NOT_FOUND', { text: `nothing is kept of call ${id}` });
-    const { payload, outcome } = content;
+    const { payload, outcome, changes } = content;
     return {
       id,
       payload: payload ? told(payload) : null,
       outcome: outcome ? { kind: outcome.kind, ...told(outcome) } : null,
+      changes: (changes && z.array(ChangeSchema).safeParse(told(changes).value).data) ?? null,
     };
   },
 });

@@ -8,14 +8,14 @@
 import { z } from 'zod';
 
 import { cleanText } from '#contract';
-import { FEATURE_CALLER, FEATURE_CANCEL } from '#protocol';
+import { FEATURE_CALLER, FEATURE_CANCEL, FEATURE_CHANGES } from '#protocol';
 import { isBuiltIn } from '../../registry.ts';
 import { DEFAULT_NAMESPACE } from '../../namespace.ts';
 import type { Session } from '../../session.ts';
 import { engine } from '../../worker.ts';
 
 const IN_PROCESS = 'in-process';
-const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER];
+const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES];
 const text = z.string().nullish();
 
 export const registerWorker = engine.defineFunction({

@@ -31,7 +31,7 @@ export const cp = defineAction({
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217'],
   examples: [{ source: 'README.md', destination: 'README.copy.md', overwrite: true }],
 
-  async handle({ source, destination, overwrite }, { jail, changes, maxFileBytes }, { signal }) {
+  async handle({ source, destination, overwrite }, { jail, changes, maxFileBytes }, { signal, noteChange }) {
     const [from, to] = [source, destination].map((path) => {
       using entry = jail.target(path);
       return `/${entry.relativePath}`;
@@ -43,6 +43,7 @@ export const cp = defineAction({
     await changes.copy(source, destination, {
       overwrite,
       signal,
+      noteChange,
       refuse: (relativePath, size) => requireSize({ relativePath, size }, maxFileBytes),
     });
     return { source: from, destination: to };

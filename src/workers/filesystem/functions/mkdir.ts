@@ -28,8 +28,8 @@ export const mkdir = defineAction({
   errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
   examples: [{ path: 'notes/2026' }],
 
-  handle({ path }, { changes }, { signal }) {
-    return changes.onTarget(path, signal, async (target) => {
+  handle({ path }, { changes }, scope) {
+    return changes.onTarget(path, scope, async (target) => {
       if (target.stat && !target.stat.isDirectory()) throw new HostError('exists', path);
       const created = target.stat === undefined;
       if (created) await changes.makeDirectory(target, { mode: DIRECTORY_MODE, parents: true });

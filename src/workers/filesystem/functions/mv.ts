@@ -28,12 +28,12 @@ export const mv = defineAction({
   errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
   examples: [{ source: 'draft.md', destination: 'notes.md' }],
 
-  async handle({ source, destination, overwrite }, { jail, changes }, { signal }) {
+  async handle({ source, destination, overwrite }, { jail, changes }, { signal, noteChange }) {
     const places = [source, destination].map((path) => {
       using entry = jail.entry(path);
       return `/${entry.relativePath}`;
     }) as [string, string];
-    await changes.rename(source, destination, { overwrite, signal });
+    await changes.rename(source, destination, { overwrite, signal, noteChange });
     return { source: places[0], destination: places[1] };
   },
 });

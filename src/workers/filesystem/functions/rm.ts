@@ -30,8 +30,8 @@ export const rm = defineAction({
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{ path: 'scratch.txt' }],
 
-  handle({ path, recursive }, { changes }, { signal }) {
-    return changes.onEntry(path, signal, async (entry) => {
+  handle({ path, recursive }, { changes }, scope) {
+    return changes.onEntry(path, scope, async (entry) => {
       if (!entry.stat) throw new HostError('missing', path);
       const place = `/${entry.relativePath}`;
       if (entry.stat.isDirectory() && !recursive && !entry.isRoot) {
@@ -40,7 +40,7 @@ export const rm = defineAction({
           fix: { recursive: true },
         });
       }
-      const deleted = await changes.remove(entry, { recursive, signal });
+      const deleted = await changes.remove(entry, { recursive, signal: scope.signal });
       return { path: place, type: kindOf(entry.stat), deleted };
     });
   },

@@ -43,13 +43,13 @@ export const write = defineAction({
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217', 'F221'],
   examples: [{ path: 'notes/today.md', content: '# Today\n', create_dirs: true }],
 
-  handle({ path, content, create_dirs, encoding, expected_version }, context, { signal }) {
+  handle({ path, content, create_dirs, encoding, expected_version }, context, scope) {
     const bytes = encodeText(content, encoding);
     if (!bytes) throw errors.fail('F210', { problem: `\`content\` has characters that ${encoding} lacks` });
 
     const size = bytes.length;
     const limit = context.maxFileBytes;
-    return context.changes.onTarget(path, signal, async (target) => {
+    return context.changes.onTarget(path, scope, async (target) => {
       if (size > limit) throw errors.fail('F213', { path: `/${target.relativePath}`, size, limit });
       if (expected_version !== undefined) await readCurrent(target, expected_version, context);
       const written = await writeTo(target, bytes, { parents: create_dirs }, context);

@@ -317,9 +317,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     const running = Array.from({ length: 4 }, () => sh('sleep 2'));
     await put('/tmp/t/f', 'a\n');
     for (const [op, fields] of [
-      ['ls', { path: '/tmp/t' }],
-      ['stat', { path: '/tmp/t/f' }],
-      ['read', { path: '/tmp/t/f' }],
+      ...(['ls', 'stat', 'read'] as const).map((op) => [op, { path: op === 'ls' ? '/tmp/t' : '/tmp/t/f' }] as const),
       ['mkdir', { path: '/tmp/t/m' }],
       ['chmod', { path: '/tmp/t/f', mode: '0600' }],
       ['grep', { path: '/tmp/t', pattern: 'a' }],

@@ -8,13 +8,3 @@ export function textOf(value: unknown, name: string): string | undefined {
   const found = fieldOf(value, name);
   return typeof found === 'string' ? found : undefined;
 }
-
-export function numberOf(value: unknown, name: string): number | undefined {
-  const found = fieldOf(value, name);
-  return typeof found === 'number' ? found : undefined;
-}
-
-export function listOf(value: unknown, name: string): unknown[] {
-  const found = fieldOf(value, name);
-  return Array.isArray(found) ? (found as unknown[]) : [];
-}

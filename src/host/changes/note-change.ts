@@ -1,0 +1,86 @@
+/**
+ * Reports what became of a file to the call that changed it.
+ *
+ * Only where the call asks for it: comparing a file with what it was takes longer than changing it.
+ */
+import { isUtf8 } from 'node:buffer';
+
+import type { Change } from '#protocol';
+import type { JailEntry } from '../jail-entry.ts';
+import { versionOf } from '../jail-version.ts';
+import { hunksOf } from './line-hunks.ts';
+
+/** Takes the report of one change. */
+export type NoteChange = (change: Change) => void;
+
+/** Larger files are reported by their size. */
+const MAX_COMPARED_BYTES = 256 * 1024;
+
+/** What a file holds, for the report; undefined for what is not a file, or too large to be compared. */
+export async function comparable(entry: JailEntry): Promise<Uint8Array | undefined> {
+  if (!entry.stat?.isFile() || entry.stat.size > MAX_COMPARED_BYTES) return undefined;
+  using file = entry.open();
+  return await file.read();
+}
+
+/** What comes in pieces, kept as long as it is small enough to be compared. */
+export class ComparablePieces {
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+
+  add(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    if (this.#bytes <= MAX_COMPARED_BYTES) this.#pieces.push(Uint8Array.from(piece));
+    else this.#pieces = [];
+  }
+
+  get all(): Uint8Array | { bytes: number } {
+    return this.#bytes <= MAX_COMPARED_BYTES ? Buffer.concat(this.#pieces) : { bytes: this.#bytes };
+  }
+}
+
+/** A file that has other content now, or is there at all. Nothing is reported where nothing changed. */
+export function contentChange(
+  { path, stat }: JailEntry,
+  before: Uint8Array | undefined,
+  after: Uint8Array | { bytes: number },
+): Change | undefined {
+  const isKnown = after instanceof Uint8Array;
+  if (before && isKnown && Buffer.compare(before, after) === 0) return undefined;
+  const change: Change = {
+    path,
+    kind: stat ? 'modified' : 'created',
+    ...(stat && { before: before ? contentOf(before) : { bytes: stat.size } }),
+    after: isKnown ? contentOf(after) : after,
+  };
+  const isComparable = isKnown && after.length <= MAX_COMPARED_BYTES && (before !== undefined || !stat);
+  return isComparable ? { ...change, ...comparison(before, after) } : change;
+}
+
+export function removal({ path, stat }: JailEntry, before: Uint8Array | undefined): Change {
+  const isDirectory = stat?.isDirectory() === true;
+  const content = before ? contentOf(before) : { bytes: stat?.size ?? 0 };
+  return {
+    path,
+    kind: 'deleted',
+    ...(isDirectory ? { is_directory: true } : { before: content }),
+    ...(before && comparison(before, undefined)),
+  };
+}
+
+function comparison(before: Uint8Array | undefined, after: Uint8Array | undefined): Partial<Change> {
+  const texts = [before, after].map((bytes) => (bytes === undefined ? '' : textOf(bytes)));
+  if (texts.includes(undefined)) return {};
+  const { hunks, isCut } = hunksOf(texts[0]!, texts[1]!);
+  return { hunks, ...(isCut && { is_cut: true }) };
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  return isUtf8(bytes) && !bytes.includes(0)
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+    : undefined;
+}
+
+function contentOf(bytes: Uint8Array): Change['before'] {
+  return { bytes: bytes.length, version: versionOf(bytes) };
+}
