@@ -4,7 +4,7 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { Bus, Log } from '#contract';
 import { authInfoOf, principalIn, type McpOrigin } from './origin.ts';
 import { mcpServers, type McpOptions } from './server.ts';
-import { Sessions } from './sessions.ts';
+import { Sessions, type SessionsOptions } from './sessions.ts';
 
 export interface McpDoor {
   fetch(this: void, request: Request, from: McpOrigin): Promise<Response>;
@@ -15,8 +15,10 @@ type HttpOptions = McpOptions & { maxBodyBytes: number; log: Log };
 
 /** Results are text, or structured content for a client whose address says `/mcp?structured=true`. */
 export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
-  const plain = openDoor(bus, options);
-  const structured = openDoor(bus, { ...options, profile: { ...options.profile, isStructured: true } });
+  let begun = 0;
+  const numbered = { ...options, nextNumber: () => ++begun };
+  const plain = openDoor(bus, numbered);
+  const structured = openDoor(bus, { ...numbered, profile: { ...options.profile, isStructured: true } });
   return {
     fetch: (request, from) => {
       const isStructured = new URL(request.url).searchParams.get('structured') === 'true';
@@ -29,10 +31,10 @@ export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   };
 }
 
-function openDoor(bus: Bus, options: HttpOptions): McpDoor {
+function openDoor(bus: Bus, options: HttpOptions & SessionsOptions): McpDoor {
   const { maxBodyBytes, log } = options;
   const makeServer = mcpServers(bus, options);
-  const sessions = new Sessions(makeServer, { maxBodyBytes });
+  const sessions = new Sessions(makeServer, options);
   const stateless = createMcpHandler(({ authInfo }) => makeServer(principalIn(authInfo)), {
     legacy: 'reject',
     maxRequestBodySize: maxBodyBytes,

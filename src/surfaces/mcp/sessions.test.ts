@@ -22,7 +22,7 @@ function sessionsOfOneTool() {
       });
       return server;
     },
-    { maxBodyBytes: 10_000 },
+    { maxBodyBytes: 10_000, nextNumber: () => 1 },
   );
   return { sessions, ends };
 }

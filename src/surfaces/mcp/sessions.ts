@@ -32,15 +32,22 @@ interface Session {
   openAnswers: number;
 }
 
+export interface SessionsOptions {
+  maxBodyBytes: number;
+  /** The number of a session that begins, among all of the server. */
+  nextNumber(this: void): number;
+}
+
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #makeServer: MakeServer;
+  readonly #nextNumber: () => number;
   readonly #maxRequestBodySize: number;
   readonly #withoutSession: ReturnType<typeof legacyStatelessFallback>;
-  #begun = 0;
 
-  constructor(makeServer: MakeServer, { maxBodyBytes }: { maxBodyBytes: number }) {
+  constructor(makeServer: MakeServer, { maxBodyBytes, nextNumber }: SessionsOptions) {
     this.#makeServer = makeServer;
+    this.#nextNumber = nextNumber;
     this.#maxRequestBodySize = maxBodyBytes;
     const maxRequestBodySize = maxBodyBytes;
     this.#withoutSession = legacyStatelessFallback(({ authInfo }) => makeServer(principalIn(authInfo)), undefined, {
@@ -83,7 +90,7 @@ export class Sessions {
 
   async #begin(request: Request, from: McpOrigin): Promise<Response> {
     await this.#makeRoom(from.address);
-    const server = this.#makeServer(from.principal, ++this.#begun);
+    const server = this.#makeServer(from.principal, this.#nextNumber());
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: this.#maxRequestBodySize,
