@@ -20,6 +20,8 @@ export interface CreateWorkcellOptions {
   host?: string;
   /** Bearer token that others must send; needed beyond loopback. */
   token?: string;
+  /** More of them, by the names under which lists and logs know who shows one. */
+  tokens?: Readonly<Record<string, string>>;
   log?: Log;
 }
 
@@ -60,10 +62,10 @@ function readEntries({ workspace, workers }: CreateWorkcellOptions) {
   return toEntries(workers, availableWorkers, { workspace: canonical, env: process.env });
 }
 
-function readListening({ port, host = '127.0.0.1', token }: CreateWorkcellOptions) {
+function readListening({ port, host = '127.0.0.1', token, tokens = {} }: CreateWorkcellOptions) {
   if (port === undefined) return undefined;
-  if (!isLoopback(host) && !token) {
+  if (!isLoopback(host) && !token && Object.keys(tokens).length === 0) {
     throw new ConfigError(`host: ${host} is reachable from other machines, so a token is needed`);
   }
-  return { port, host, token };
+  return { port, host, token, tokens };
 }
