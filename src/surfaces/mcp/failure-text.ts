@@ -34,7 +34,7 @@ function fixText(fix: unknown, request: unknown): string {
 }
 
 function isRepeated(value: unknown, sent: unknown): boolean {
-  const text = JSON.stringify(value);
+  const text = String(JSON.stringify(value));
   return text.length > MOST_REPEATED_CHARS && text === JSON.stringify(sent);
 }
 
