@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
@@ -40,6 +40,24 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     await copy(dir, 'big', 'copy');
     expect(statSync(dir.path('copy')).size).toBe(content.length);
     expect(treeOf(dir.root).copy).toBe(treeOf(dir.root).big);
+  });
+
+  // The other way detects a race and does not prevent it.
+  const swapped = ['done', 'given up'].filter(() => mode === 'descriptor');
+  test.each(swapped)('a directory that takes the place of a growing copy stays as it is (%s)', async (end) => {
+    await using dir = await tempDir({ 'a/1': 'x', 'private/kept': 'x' });
+    chmodSync(dir.path('a'), 0o755);
+    chmodSync(dir.path('private'), 0o700);
+    const swap = () => {
+      const growing = readdirSync(dir.root).find((name) => name.startsWith('.workcell-'));
+      if (growing === undefined) return;
+      renameSync(dir.path(growing), dir.path('away'));
+      renameSync(dir.path('private'), dir.path(growing));
+      if (end === 'given up') throw new Error(end);
+    };
+    await copy(dir, 'a', 'b', { refuse: swap }).catch(() => {});
+    const [name] = readdirSync(dir.root).filter((each) => !['a', 'away'].includes(each));
+    expect([statSync(dir.path(name!)).mode & 0o777, readdirSync(dir.path(name!))]).toEqual([0o700, ['kept']]);
   });
 
   test('whoever gives up, or is refused half-way, leaves nothing behind', async () => {

@@ -19,6 +19,7 @@ import type { JailFile } from './jail-file.ts';
 import { visitBelow, type ListedEntry } from './jail-list.ts';
 import { removeMade } from './jail-remove.ts';
 import type { Jail } from './jail.ts';
+import { applyPermissions } from './permissions.ts';
 import { piecesOf } from './read-pieces.ts';
 
 export interface CopyOptions {
@@ -70,26 +71,36 @@ async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
   await sweepOnce(place);
   const name = tempName();
   const temp = place.beside(name);
+  temp.act((at) => mkdirSync(at, OWNER_BITS));
+  const made = place.beside(name);
   try {
-    await copyDir(dir, temp, options);
+    await copyInto(dir, made, options);
     place.act((now) => temp.act((old) => renameSync(old, now)));
     if (options.isSynced) await place.syncDirectory();
   } catch (error) {
-    await removeMade(place.beside(name));
+    await removeMade(made);
     throw error;
   }
 }
 
 /** To a place where nothing is, or a directory. Nobody else looks into a new one before it is whole. */
 async function copyDir(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
+  if (place.stat) {
+    using into = place.openDir();
+    return await fill(dir, into, place.path, options);
+  }
+  place.act((at) => mkdirSync(at, OWNER_BITS));
+  await copyInto(dir, place, options);
+}
+
+/** To a directory that was just made. */
+async function copyInto(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
   const { mode, attributes } = copiedAccess(dir.pin.at(ITSELF), dir.stat.mode, place.path);
-  if (!place.stat) place.act((at) => mkdirSync(at, OWNER_BITS));
   using into = place.openDir();
   await fill(dir, into, place.path, options);
-  if (place.stat) return;
-
   if (attributes) setAttributes(into.pin.at(ITSELF), attributes, place.path);
-  place.setPermissions({ mode });
+  // Of the directory that was filled: at its place there may be another by now.
+  applyPermissions(into.pin, { mode });
 }
 
 /** `path` is how the caller knows the directory that is filled. */

@@ -9,6 +9,7 @@ import { rmdirSync, unlinkSync } from 'node:fs';
 import { HostError } from './host-error.ts';
 import { changeBelow, refuseProtectedBelow, type BelowOptions, type Changes } from './jail-below.ts';
 import type { JailEntry } from './jail-entry.ts';
+import { applyPermissions } from './permissions.ts';
 
 /** Whether there was anything. */
 export async function removeEntry(entry: JailEntry, options: BelowOptions & { recursive: boolean }): Promise<boolean> {
@@ -33,8 +34,10 @@ export async function removeMade(entry: JailEntry): Promise<void> {
   if (!entry.stat) return;
   if (!entry.stat.isDirectory()) return entry.act(unlinkSync);
 
-  entry.setPermissions(OWN);
   using dir = entry.openDir();
+  // Another one by now, which is not ours to empty.
+  if (dir.stat.ino !== entry.stat.ino) return;
+  applyPermissions(dir.pin, OWN);
   await changeBelow(dir, WHOLE, { before: (parent, name) => parent.setPermissions(name, OWN), after: removeIn });
   entry.act((at) => rmdirSync(at));
 }
