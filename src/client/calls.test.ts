@@ -8,7 +8,8 @@ afterEach(() => void vi.useRealTimers());
 
 function setup() {
   const givenUp: string[] = [];
-  return { calls: new Calls((id) => givenUp.push(id)), givenUp };
+  const asked: string[] = [];
+  return { calls: new Calls((id, options) => (options?.wait ? asked : givenUp).push(id)), givenUp, asked };
 }
 
 const settle = (calls: Calls, invocation_id: string, outcome: object) =>
@@ -104,6 +105,20 @@ test('a signal gives the call up, also one that was aborted before', async () =>
   await expect(running.answer).rejects.toMatchObject(cancelled);
   await expect(late.answer).rejects.toMatchObject(cancelled);
   expect(givenUp).toEqual([running.frame.invocation_id, late.frame.invocation_id]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a call that is asked to stop still waits for its answer', async () => {
+  const { calls, givenUp, asked } = setup();
+  const controller = new AbortController();
+  const running = calls.open('f', {}, { cancel: controller.signal });
+  controller.abort();
+  const late = calls.open('f', {}, { cancel: controller.signal });
+  await Promise.resolve();
+  const ids = [running, late].map(({ frame }) => frame.invocation_id!);
+  expect([asked, givenUp]).toEqual([ids, []]);
+  for (const id of ids) settle(calls, id, { result: 'stopped' });
+  expect(await Promise.all([running.answer, late.answer])).toEqual(['stopped', 'stopped']);
   expect(vi.getTimerCount()).toBe(0);
 });
 

@@ -17,11 +17,11 @@ const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
 export class Calls {
   readonly #waiting = new Map<string, WaitingCall>();
-  readonly #giveUp: (invocationId: string) => void;
+  readonly #cancel: (invocationId: string, options?: { wait: true }) => void;
 
-  /** `giveUp` is told of calls that nobody waits for any more. */
-  constructor(giveUp: (invocationId: string) => void) {
-    this.#giveUp = giveUp;
+  /** `cancel` is told of calls that should end: nobody waits for them any more, unless it says so. */
+  constructor(cancel: (invocationId: string, options?: { wait: true }) => void) {
+    this.#cancel = cancel;
   }
 
   /** Makes the frame of a call and the promise of its answer. */
@@ -57,22 +57,27 @@ export class Calls {
     for (const id of [...this.#waiting.keys()]) this.fail(id, code, message);
   }
 
-  #wait(id: string, functionId: string, { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: CallOptions): Promise<unknown> {
+  #wait(id: string, functionId: string, options: CallOptions): Promise<unknown> {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel } = options;
     return new Promise((resolve, reject) => {
       const stop = (code: string, message: string) => {
         this.fail(id, code, message);
-        this.#giveUp(id);
+        this.#cancel(id);
       };
       const onTimeout = () => stop('TIMEOUT', `invocation timed out after ${timeoutMs}ms`);
       const timer = setTimeout(onTimeout, Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
       const onAbort = () => stop('CANCELLED', 'the caller gave up waiting');
+      const onCancel = () => this.#cancel(id, { wait: true });
       const release = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
+        cancel?.removeEventListener('abort', onCancel);
       };
       this.#waiting.set(id, { functionId, resolve, reject, release });
       if (signal?.aborted) queueMicrotask(onAbort);
       else signal?.addEventListener('abort', onAbort);
+      if (cancel?.aborted) queueMicrotask(onCancel);
+      else cancel?.addEventListener('abort', onCancel);
     });
   }
 

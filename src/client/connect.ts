@@ -72,7 +72,7 @@ export class Connection implements Bus {
     this.#dialer = dialer;
     this.#options = options;
     this.#log = options.log ?? silentLog;
-    this.#calls = new Calls((invocationId) => this.#giveUp(invocationId));
+    this.#calls = new Calls((invocationId, options) => this.#cancel(invocationId, options));
     this.#serving = new Serving(this, this.#log);
     this.openReader = dialer.openReader.bind(dialer);
     this.openWriter = dialer.openWriter.bind(dialer);
@@ -198,8 +198,8 @@ export class Connection implements Bus {
     this.#canCancel = frame.features?.includes(FEATURE_CANCEL) ?? false;
   }
 
-  #giveUp(invocationId: string): void {
-    if (this.#canCancel) this.#link?.send({ type: 'cancelinvocation', invocation_id: invocationId });
+  #cancel(invocationId: string, options: { wait: true } | undefined): void {
+    if (this.#canCancel) this.#link?.send({ type: 'cancelinvocation', invocation_id: invocationId, ...options });
   }
 
   #keepForLater(frame: FrameOf<'invokefunction'>): 'sent' | 'full' | 'closed' {

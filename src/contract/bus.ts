@@ -6,6 +6,8 @@ export interface CallOptions {
   timeoutMs?: number;
   /** Gives up waiting, and tells the engine so where it listens for that. */
   signal?: AbortSignal;
+  /** Asks the function to stop where the engine listens for that, and goes on waiting for its answer. */
+  cancel?: AbortSignal;
   /** Which namespace to look the function up in. Default `default`. */
   namespace?: string;
   /** Handed to the handler beside the payload. */

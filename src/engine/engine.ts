@@ -145,7 +145,7 @@ export class Engine {
       case 'invocationresult':
         return this.#calls.settle(session, frame, encoded);
       case 'cancelinvocation':
-        return this.#calls.cancel(session, frame.invocation_id);
+        return this.#calls.cancel(session, frame.invocation_id, frame);
       case 'registerfunction':
         return this.#registerFunction(session, frame);
       case 'unregisterfunction':

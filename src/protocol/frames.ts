@@ -140,7 +140,12 @@ const registrationRejected = z.object({
 });
 
 /** Additive: sent only to peers that announced the feature `cancel`. */
-const cancelInvocation = z.object({ type: z.literal('cancelinvocation'), invocation_id: id });
+/** With `wait` the caller still wants the answer; without it the call is over for the caller. */
+const cancelInvocation = z.object({
+  type: z.literal('cancelinvocation'),
+  invocation_id: id,
+  wait: z.boolean().optional(),
+});
 
 const registerService = z.object({ type: z.literal('registerservice'), id });
 const reattach = z.object({ type: z.literal('reattach'), previous_worker_id: id, reattach_token: text });

@@ -38,6 +38,24 @@ test('a call to a worker that never answers ends when its caller cancels it', as
   expect(await activeCalls(caller)).toBe(0);
 });
 
+test('a call that is cancelled by a caller who waits goes on until its answer', async () => {
+  await using engine = await startEngine();
+  using mute = await muteWorker(engine.url, ['cancel']);
+  using caller = await Peer.dial(engine.url);
+  caller.send({ type: 'invokefunction', invocation_id: 'mine', function_id: 'mute::fn', data: 1 });
+  const { invocation_id } = await mute.next(isCall);
+
+  caller.send({ type: 'cancelinvocation', invocation_id: 'mine', wait: true });
+  expect(await mute.next((frame) => frame.type === 'cancelinvocation')).toEqual({
+    type: 'cancelinvocation',
+    invocation_id,
+  });
+  expect(await activeCalls(caller)).toBe(1);
+  mute.send({ type: 'invocationresult', invocation_id, result: 'stopped' });
+  expect(await caller.next((frame) => frame.invocation_id === 'mine')).toMatchObject({ result: 'stopped' });
+  expect(await activeCalls(caller)).toBe(0);
+});
+
 test('a call to a worker that never answers ends when its caller leaves', async () => {
   await using engine = await startEngine();
   using mute = await muteWorker(engine.url, ['cancel']);

@@ -69,11 +69,11 @@ export class Calls {
     if (call?.executor === executor) this.#settle.result(call, frame, encoded);
   }
 
-  /** The caller no longer wants the answer. */
-  cancel(caller: Session, invocationId: string): void {
-    for (const call of caller.calling) {
-      if (call.waiting?.invocationId === invocationId) return this.#settle.abandon(call, 'CANCELLED');
-    }
+  /** The executor is to stop. The caller no longer waits, unless it says that it does. */
+  cancel(caller: Session, invocationId: string, { wait = false }: { wait?: boolean | undefined } = {}): void {
+    const call = [...caller.calling].find(({ waiting }) => waiting?.invocationId === invocationId);
+    if (call && wait) this.#settle.askToStop(call);
+    else if (call) this.#settle.abandon(call, 'CANCELLED');
   }
 
   /** A frame was too large to take: whoever waits for it is told. */

@@ -48,7 +48,12 @@ export class Settle implements Sink {
   /** Nobody waits any more, or has waited for too long; an executor that listens for that is told. */
   abandon(call: Call, code: string): void {
     this.#stop(call, code);
-    if (call.executor.features.has(FEATURE_CANCEL)) call.executor.cancel(call.id);
+    this.askToStop(call);
+  }
+
+  /** Its answer is still delivered. */
+  askToStop({ executor, id }: Call): void {
+    if (executor.features.has(FEATURE_CANCEL)) executor.cancel(id);
   }
 
   /** Its executor left. */
