@@ -30,6 +30,7 @@ const together = {
 /** Every case of sandboxes, on each backend that these files do not run on by themselves. */
 const sandboxCases = [
   'src/workers/sandbox/functions/**/*.test.ts',
+  'tests/spec/sandbox-jobs.test.ts',
   'tests/security/sandbox-{callers,escape,memory}.test.ts',
 ];
 const moreCases: Record<string, string[]> = {

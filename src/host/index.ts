@@ -1,17 +1,21 @@
 /** What touches the operating system, one capability a file. */
 export { toText, type ByteString } from './byte-string.ts';
 export { characterStart, wholeCharacters } from './characters.ts';
-export {
-  Children,
-  SpawnError,
-  type ChildResult,
-  type ChildSpec,
-  type Containment,
-  type OutputSoFar,
-  type RunningChild,
-} from './children/index.ts';
+export { Children, SpawnError, type ChildSpec, type Containment } from './children/index.ts';
 export { leftGroups, ownedGroup } from './children/left-groups.ts';
 export { ownCgroup } from './children/own-cgroup.ts';
+export {
+  Execution,
+  KeptOutput,
+  OutputQueue,
+  type ExecutionResult,
+  type OutputPiece,
+  type OutputSoFar,
+  type OutputStream,
+  type Process,
+  type ProcessEnd,
+  type ProcessInput,
+} from './process/index.ts';
 export { kindOf, type EntryKind } from './entry-look.ts';
 export { escapeJson } from './escape-json.ts';
 export { keptAttributes, type KeptAttributes } from './file-access.ts';

@@ -32,9 +32,10 @@ for (let i = 0; i < Number(count); i++) {
   };
   const running = agent.exec({ ...command, timeoutMs: 600_000, signal }).then(
     (outcome) => ({
+      kind: 'exited',
       ...outcome,
-      stdout: outcome.stdout?.toString(),
-      stderr: outcome.stderr?.toString(),
+      stdout: outcome.stdout.toString(),
+      stderr: outcome.stderr.toString(),
       usage: undefined,
     }),
     async () => ({ kind: 'lost', ...(await machine.exited) }),

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
 import { tempDir } from '#testing';
-import type { ChildResult, ChildSpec } from './child.ts';
+import type { ExecutionResult } from '../process/index.ts';
+import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';
 import { groupMarks } from './job-marks.ts';
 import { openRung } from './open-rung.ts';
@@ -267,7 +268,7 @@ async function worksHere(): Promise<Containment[]> {
 }
 
 /** A result with its duration checked and left out. */
-function texts({ durationMs, stdout, stderr, ...rest }: ChildResult) {
+function texts({ durationMs, stdout, stderr, ...rest }: ExecutionResult) {
   expect(durationMs).toBeGreaterThan(0);
   return { ...rest, stdout: stdout.toString(), stderr: stderr.toString() };
 }

@@ -4,7 +4,8 @@
  * What keeps that promise differs by system; docs/decisions/2026-11-15-what-holds-a-job-together.md has the reasons.
  */
 import { silentLog, type Log } from '#contract';
-import type { ChildSpec, RunningChild } from './child.ts';
+import { Execution } from '../process/execution.ts';
+import type { ChildSpec } from './child.ts';
 import { Job } from './job.ts';
 import { openRung } from './open-rung.ts';
 import type { Containment, Rung } from './rung.ts';
@@ -32,13 +33,13 @@ export class Children {
   }
 
   /** Rejects with a `SpawnError`. */
-  async start(spec: ChildSpec): Promise<RunningChild> {
+  async start(spec: ChildSpec): Promise<Execution<Job>> {
     if (this.#isClosed) throw new Error('no child is started after close');
     checkCommand(spec);
     const start = this.#start(spec);
     this.#starts.add(start);
     try {
-      return await start;
+      return new Execution(await start, spec);
     } finally {
       this.#starts.delete(start);
     }
@@ -49,7 +50,7 @@ export class Children {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await Promise.allSettled(this.#starts);
-    await Promise.all([...this.#jobs].map((job) => job.kill().then(() => job.done)));
+    await Promise.all([...this.#jobs].map((job) => job.signal().then(() => job.done)));
     await this.#rung.close();
   }
 
@@ -57,7 +58,7 @@ export class Children {
     const { argv, env, cwd = process.cwd() } = spec;
     const startedAt = performance.now();
     const held = await this.#rung.start({ argv, env, cwd, stdin: spec.stdin === undefined ? 'ignore' : 'pipe' });
-    const job = new Job(held, spec, { startedAt, log: this.#log });
+    const job = new Job(held, { wantedBytes: spec.maxOutputBytes, startedAt, log: this.#log });
     this.#jobs.add(job);
     void job.done.then(() => this.#jobs.delete(job));
     return job;

@@ -6,12 +6,13 @@
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
+import { Execution, type ExecutionResult } from '#host';
 import { isBase64 } from './base64.ts';
 import { requireSendable } from './command.ts';
 import type { RefusedPlace } from './egress/index.ts';
 import { mergeEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
-import type { ExecOutcome } from './guest/agent-client.ts';
+import { GuestError } from './guest/guest-error.ts';
 import { watchLimits } from './limit-watch.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { SandboxConfig } from './config.ts';
@@ -19,6 +20,21 @@ import type { SandboxConfig } from './config.ts';
 /** Of each stream; what comes after it is dropped. */
 const MAX_OUTPUT_BYTES = 1_048_576;
 const DEFAULT_TIMEOUT_MS = 300_000;
+
+/** What a shell says of a command that SIGKILL ended; here nobody but a caller who left ends one so. */
+const KILLED = 137;
+
+/** Of a command that is given no time, and so is not started. */
+const NO_TIME: ExecutionResult = {
+  exitCode: null,
+  signal: null,
+  timedOut: true,
+  durationMs: 0,
+  stdout: Buffer.alloc(0),
+  stderr: Buffer.alloc(0),
+  stdoutTruncated: false,
+  stderrTruncated: false,
+};
 
 export const replyFields = {
   stdout: z.string().describe('What it wrote, invalid UTF-8 replaced; the first MiB.'),
@@ -42,7 +58,7 @@ export const replyFields = {
     .describe('What the sandbox was refused to reach while this ran, at most ten places; left out when nothing was.'),
 };
 
-export interface Execution {
+export interface WantedCommand {
   argv: string[];
   env: Env;
   stdin: string | null;
@@ -52,7 +68,7 @@ export interface Execution {
 
 export async function execute(
   sandbox: LiveSandbox,
-  { argv, env, stdin, timeoutMs, workdir }: Execution,
+  { argv, env, stdin, timeoutMs, workdir }: WantedCommand,
   config: SandboxConfig,
   { signal }: Pick<CallScope, 'signal'>,
 ) {
@@ -63,21 +79,23 @@ export async function execute(
   const effectiveMs = Math.min(askedMs, config.max_exec_timeout_ms);
   const limitHit = watchLimits(sandbox);
   const refusals = sandbox.egress?.log.watchRefusals();
+  const input = decodeStdin(stdin);
+  const command = {
+    argv,
+    env: merged,
+    cwd: workdir ?? facts.workdir,
+    uid: facts.user.uid,
+    gid: facts.user.gid,
+    hasInput: input !== undefined,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+  };
+  const limits = { stdin: input, maxOutputBytes: MAX_OUTPUT_BYTES, timeoutMs: effectiveMs, signal };
   let refused: RefusedPlace[] = [];
-  const outcome = await sandbox
-    .executing(() =>
-      agent.exec({
-        argv,
-        env: merged,
-        cwd: workdir ?? facts.workdir,
-        uid: facts.user.uid,
-        gid: facts.user.gid,
-        stdin: decodeStdin(stdin),
-        maxOutputBytes: MAX_OUTPUT_BYTES,
-        timeoutMs: effectiveMs,
-        signal,
-      }),
-    )
+  const running = sandbox.executing(async () =>
+    effectiveMs === 0 ? NO_TIME : new Execution(await agent.start(command, { signal }), limits).done,
+  );
+  const outcome = await running
+    .catch((error: unknown) => whyNotStarted(error))
     .finally(() => (refused = refusals?.() ?? []));
   const reply = toReply(outcome, { argv, workdir, askedMs, effectiveMs, refused });
   const hit = reply.success ? undefined : await limitHit(reply.exit_code);
@@ -93,8 +111,8 @@ interface Asked {
   refused: RefusedPlace[];
 }
 
-function toReply(outcome: ExecOutcome, asked: Asked) {
-  if (outcome.kind === 'not-started') return notStarted(outcome, asked);
+function toReply(outcome: ExecutionResult | GuestError, asked: Asked) {
+  if (outcome instanceof GuestError) return notStarted(outcome, asked);
 
   const output = {
     stdout: outcome.stdout.toString(),
@@ -103,10 +121,11 @@ function toReply(outcome: ExecOutcome, asked: Asked) {
     stderr_truncated: outcome.stderrTruncated,
     ...(asked.refused.length > 0 && { egress_refused: asked.refused }),
   };
-  if (outcome.kind === 'timed-out') {
+  if (outcome.timedOut) {
     throw errors.fail('S200', { timeoutMs: asked.effectiveMs, askedMs: asked.askedMs, output });
   }
-  const { exitCode, durationMs } = outcome;
+  const { durationMs } = outcome;
+  const exitCode = outcome.exitCode ?? KILLED;
   return { ...output, exit_code: exitCode, timed_out: false, duration_ms: durationMs, success: exitCode === 0 };
 }
 
@@ -124,11 +143,13 @@ const WHY_NOT: Record<string, { words: string; exitCode: number }> = {
   ENOEXEC: { words: 'not a program: a script starts with #! and its interpreter', exitCode: 126 },
 };
 
-function notStarted(
-  { errno, what, durationMs }: Extract<ExecOutcome, { kind: 'not-started' }>,
-  { argv, workdir }: Pick<Asked, 'argv' | 'workdir'>,
-) {
-  if (what === 'workdir') {
+function whyNotStarted(error: unknown): GuestError {
+  if (error instanceof GuestError) return error;
+  throw error;
+}
+
+function notStarted({ code: errno, about }: GuestError, { argv, workdir }: Pick<Asked, 'argv' | 'workdir'>) {
+  if (about === 'workdir') {
     throw errors.fail('S001', {
       problem: `workdir ${workdir ?? ''} cannot be entered in the sandbox (${errno})`,
       fix: { workdir: '/' },
@@ -143,7 +164,7 @@ function notStarted(
     stderr_truncated: false,
     exit_code: why.exitCode,
     timed_out: false,
-    duration_ms: durationMs,
+    duration_ms: 0,
     success: false,
   };
 }

@@ -1,17 +1,18 @@
 /** A request made ready to run: words, policy, directory and environment settled in the order the caller is told of them. */
-import type { CallScope } from '#contract';
-import type { ChildSpec } from '#host';
+import type { Bus, CallScope } from '#contract';
+import { Execution, type ChildSpec } from '#host';
 import { toArgv, type Argv } from './argv.ts';
 import { callCwd } from './child-cwd.ts';
 import { isSettable, withCallVariables } from './child-env.ts';
 import { errors, refuse } from './errors.ts';
 import type { ExecRequest } from './exec-request.ts';
+import { SandboxProcess } from './sandbox-process.ts';
 import { shellLineObjection, type ShellWays } from './shell-line.ts';
 import { requireSandboxes } from './target.ts';
 import type { ShellContext } from './worker.ts';
 
 export type Command =
-  | { kind: 'host'; argv: Argv; spec: Omit<ChildSpec, 'timeoutMs'> }
+  | { kind: 'host'; argv: Argv; spec: ChildSpec }
   | { kind: 'sandbox'; argv: Argv; sandboxId: string };
 
 /** Where programs are looked for when there is no PATH. */
@@ -59,4 +60,16 @@ function shellWays({ target }: ExecRequest, { policy, allowedEnv }: ShellContext
 /** How long a command in the foreground may run. */
 export function timeoutOf({ timeout_ms }: ExecRequest, { defaultTimeoutMs, maxTimeoutMs }: ShellContext): number {
   return Math.min(timeout_ms ?? defaultTimeoutMs, maxTimeoutMs);
+}
+
+/** Starts it. Where it runs in a sandbox, its time is kept there. */
+export async function startCommand(
+  command: Command,
+  { timeoutMs, signal }: { timeoutMs?: number | undefined; signal?: AbortSignal },
+  { children, maxOutputBytes, maxTimeoutMs }: ShellContext,
+  bus: Bus,
+): Promise<Execution> {
+  if (command.kind === 'host') return children.start({ ...command.spec, timeoutMs, signal });
+  const process = new SandboxProcess(bus, command, { timeoutMs: timeoutMs ?? maxTimeoutMs });
+  return new Execution(process, { maxOutputBytes, signal });
 }

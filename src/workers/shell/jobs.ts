@@ -6,7 +6,8 @@
  */
 import { randomUUID } from 'node:crypto';
 
-import type { OutputSoFar } from '#host';
+import { Failure, silentLog, type Log } from '#contract';
+import type { Execution, ExecutionResult, OutputSoFar } from '#host';
 import { refuse } from './errors.ts';
 import type { JobRecord, JobStatus, JobSummary } from './job-record.ts';
 
@@ -14,25 +15,22 @@ export const MAX_KEPT_JOBS = 1000;
 const MIN_KEPT_BYTES = 64 * 2 ** 20;
 /** What a record costs beside its words and its output. */
 const RECORD_BYTES = 1024;
-
-/** How a job ended. */
-export interface JobEnd extends OutputSoFar {
-  status: Exclude<JobStatus, 'running'>;
-  exitCode: number | null;
-}
+/** Longer than any host or guest of ours takes to kill; only a sandbox worker of others that knows no cancel takes longer. */
+const KILL_WAIT_MS = 6000;
 
 /** What does the work of a job. */
-export interface JobWork {
-  outputSoFar(): OutputSoFar;
-  readonly done: Promise<JobEnd>;
-  /** Ends the work; left out when nothing can. */
-  kill?(): Promise<void>;
-}
+export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill'>;
 
 export interface JobLimits {
   maxConcurrentJobs: number;
   retentionSecs: number;
   maxOutputBytes: number;
+}
+
+/** How a job ended. */
+interface JobEnd extends OutputSoFar {
+  status: Exclude<JobStatus, 'running'>;
+  exitCode: number | null;
 }
 
 interface Job {
@@ -58,6 +56,7 @@ export interface Killed {
 
 export class Jobs {
   readonly #limits: JobLimits;
+  readonly #log: Log;
   readonly #maxKeptBytes: number;
   /** In the order they started. */
   readonly #jobs = new Map<string, Job>();
@@ -66,8 +65,9 @@ export class Jobs {
   #keptBytes = 0;
   #startingCount = 0;
 
-  constructor(limits: JobLimits) {
+  constructor(limits: JobLimits, log: Log = silentLog) {
     this.#limits = limits;
+    this.#log = log;
     // As much as running jobs may hold, so that those of one wave can all be read when they have ended.
     this.#maxKeptBytes = Math.max(MIN_KEPT_BYTES, 2 * limits.maxOutputBytes * limits.maxConcurrentJobs);
   }
@@ -103,13 +103,10 @@ export class Jobs {
 
     job.status = 'killed';
     job.finishedAtMs = Date.now();
-    if (!job.work.kill) {
-      const reason = 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over';
-      return { killed: true, status: 'killed', reason };
-    }
-    await job.work.kill();
-    await job.settled;
-    return { killed: true, status: 'killed' };
+    void job.work.kill();
+    if (await isSettledWithin(job.settled, KILL_WAIT_MS)) return { killed: true, status: 'killed' };
+    const reason = 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over';
+    return { killed: true, status: 'killed', reason };
   }
 
   /** Forgets everything. Ending what runs is up to the owner of the processes. */
@@ -129,7 +126,10 @@ export class Jobs {
       exitCode: null,
       output: NO_OUTPUT,
       work,
-      settled: work.done.then((end) => this.#settle(job, end)),
+      settled: work.done.then(
+        (result) => this.#settle(job, { ...result, status: statusOf(result) }),
+        (error: unknown) => this.#fail(job, error),
+      ),
     };
     this.#jobs.set(job.id, job);
     return job.id;
@@ -144,6 +144,14 @@ export class Jobs {
     const job = this.#jobs.get(id);
     if (!job) throw refuse(`no such job: ${id}`);
     return job;
+  }
+
+  /** The call was answered when the job started, so nobody but the log can be told of a bug any more. */
+  #fail(job: Job, error: unknown): void {
+    const isKnown = error instanceof Failure;
+    if (!isKnown) this.#log.error('a job failed in a way nobody knows', { stack: (error as Error).stack });
+    const problem = isKnown ? `${error.code}: ${error.message}` : 'internal error; the log tells more';
+    this.#settle(job, { ...NO_OUTPUT, stderr: Buffer.from(problem), status: 'failed', exitCode: null });
   }
 
   #settle(job: Job, end: JobEnd): void {
@@ -175,6 +183,11 @@ export class Jobs {
   }
 }
 
+function statusOf({ timedOut, exitCode }: ExecutionResult): JobEnd['status'] {
+  if (timedOut) return 'killed';
+  return exitCode === 0 ? 'finished' : 'failed';
+}
+
 const NO_OUTPUT: OutputSoFar = {
   stdout: Buffer.alloc(0),
   stderr: Buffer.alloc(0),
@@ -197,6 +210,16 @@ function summaryOf(job: Job): JobSummary {
     stdout_truncated: stdoutTruncated,
     stderr_truncated: stderrTruncated,
   };
+}
+
+async function isSettledWithin(settled: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  try {
+    return await Promise.race([settled.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function lengthOf(words: readonly string[]): number {

@@ -63,11 +63,14 @@ async function openShell(config: ShellConfig, log: Log): Promise<ShellContext> {
   if (config.allowlist.length === 0) log.warn('shell.allowlist is empty: every program may run');
   return {
     foreground: { count: 0, max: MAX_FOREGROUND },
-    jobs: new Jobs({
-      maxConcurrentJobs: config.max_concurrent_jobs,
-      retentionSecs: config.job_retention_secs,
-      maxOutputBytes: config.max_output_bytes,
-    }),
+    jobs: new Jobs(
+      {
+        maxConcurrentJobs: config.max_concurrent_jobs,
+        retentionSecs: config.job_retention_secs,
+        maxOutputBytes: config.max_output_bytes,
+      },
+      log,
+    ),
     // Where everything is writable, a place says nothing about a program.
     policy: new Policy(config, root === '/' ? undefined : root),
     environment: baseEnvironment(config, process.env),

@@ -1,6 +1,8 @@
 /** One machine of a backend for one test, with its agent; gone when the test is over. */
-import type { AgentClient as Agent, ExecOutcome, ExecSpec } from '../guest/agent-client.ts';
+import type { ExecutionResult } from '#host';
+import type { AgentClient as Agent, ExecSpec } from '../guest/agent-client.ts';
 import { AgentClient } from '../guest/agent-client.ts';
+import { GuestError } from '../guest/guest-error.ts';
 import { GuestFileSystem } from '../guest/guest-file-system.ts';
 import { GuestFiles } from '../guest/guest-files.ts';
 import type { Instance, SandboxBackend, Shape } from './backend.ts';
@@ -13,7 +15,7 @@ export interface TestMachine extends AsyncDisposable {
   readonly agent: Agent;
   readonly files: GuestFiles;
   readonly fileSystem: GuestFileSystem;
-  exec(argv: readonly string[], more?: Partial<ExecSpec>): Promise<ExecOutcome>;
+  exec(argv: readonly string[], more?: Partial<ExecSpec>): Promise<ExecutionResult>;
   /** A script for sh, and what it printed: both streams, trimmed, and its exit code. */
   sh(script: string, more?: Partial<ExecSpec>): Promise<{ stdout: string; stderr: string; exitCode: number | string }>;
 }
@@ -64,10 +66,14 @@ export async function startMachine(backend: SandboxBackend, shape: Shape, slowne
     fileSystem: new GuestFileSystem(agent),
     exec,
     async sh(script, more) {
-      const outcome = await exec(['/bin/sh', '-c', script], more);
-      if (outcome.kind === 'not-started') return { stdout: '', stderr: '', exitCode: outcome.errno };
-      const exitCode = outcome.kind === 'exited' ? outcome.exitCode : outcome.kind;
-      return { stdout: outcome.stdout.toString().trim(), stderr: outcome.stderr.toString().trim(), exitCode };
+      try {
+        const { stdout, stderr, exitCode, timedOut } = await exec(['/bin/sh', '-c', script], more);
+        const end = timedOut ? 'timed-out' : (exitCode ?? 'killed');
+        return { stdout: stdout.toString().trim(), stderr: stderr.toString().trim(), exitCode: end };
+      } catch (error) {
+        if (!(error instanceof GuestError)) throw error;
+        return { stdout: '', stderr: '', exitCode: error.code };
+      }
     },
     [Symbol.asyncDispose]: stop,
   };

@@ -6,7 +6,8 @@
  */
 import type { Duplex } from 'node:stream';
 
-import { execute, type ExecOutcome, type ExecSpec } from './execute.ts';
+import { Execution, type ExecutionResult } from '#host';
+import { GuestProcess, type GuestCommand } from './guest-process.ts';
 import {
   FIRST_GUEST_STREAM,
   frameHeader,
@@ -25,7 +26,12 @@ import { GuestLost } from './guest-error.ts';
 import { GuestStream } from './guest-stream.ts';
 import { RequestBytes } from './request-bytes.ts';
 
-export type { ExecOutcome, ExecSpec } from './execute.ts';
+/** A command that is run to its end. */
+export interface ExecSpec extends Omit<GuestCommand, 'hasInput'> {
+  stdin?: Uint8Array;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
 
 /** Fewer than the agent has room for; further requests wait here. */
 const MAX_OPEN = 100;
@@ -87,9 +93,19 @@ export class AgentClient {
     }
   }
 
-  /** Runs one command to its end. */
-  async exec(spec: ExecSpec): Promise<ExecOutcome> {
-    return execute(this, spec);
+  /** Runs one command to its end. Rejects with a `GuestError` when it cannot be started, and when nobody wants it any more. */
+  async exec({ stdin, timeoutMs, signal, ...command }: ExecSpec): Promise<ExecutionResult> {
+    signal.throwIfAborted();
+    const process = await this.start({ ...command, hasInput: stdin !== undefined }, { signal });
+    const { maxOutputBytes } = command;
+    const result = await new Execution(process, { stdin, maxOutputBytes, timeoutMs, signal }).done;
+    signal.throwIfAborted();
+    return result;
+  }
+
+  /** Starts one command; one that still waits for its turn leaves when its signal is aborted. */
+  async start(command: GuestCommand, { signal }: { signal: AbortSignal }): Promise<GuestProcess> {
+    return GuestProcess.start(this, command, signal);
   }
 
   /** Sends a request; its stream has the answer. One that still waits for its turn leaves when its signal is aborted. */

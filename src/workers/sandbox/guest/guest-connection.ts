@@ -36,9 +36,9 @@ export class GuestConnection extends Duplex {
   }
 
   async #pump(): Promise<void> {
-    for await (const piece of this.#stream.output()) {
+    for await (const { bytes } of this.#stream.output()) {
       if (this.destroyed) return;
-      if (!this.push(piece)) await new Promise<void>((resolve) => (this.#resume = resolve));
+      if (!this.push(bytes)) await new Promise<void>((resolve) => (this.#resume = resolve));
     }
     if (!this.destroyed) this.push(null);
   }

@@ -167,7 +167,7 @@ async function* outputOf(stream: GuestStream, signal: AbortSignal): AsyncGenerat
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    yield* stream.output();
+    for await (const { bytes } of stream.output()) yield bytes;
   } finally {
     signal.removeEventListener('abort', onAbort);
     stream.abandon();

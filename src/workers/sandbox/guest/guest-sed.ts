@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import {
   FileFault,
   HostError,
+  KeptOutput,
   RegexError,
   TimeLimit,
   TimeLimitError,
@@ -14,7 +15,6 @@ import {
   type SedRequest,
   type SedResult,
 } from '#host';
-import { ByteCollector } from './byte-collector.ts';
 import { GuestError } from './guest-error.ts';
 import { filesBelow, isDirectoryAt, type GuestSearch } from './guest-grep.ts';
 
@@ -86,7 +86,7 @@ async function editFile(
 ): Promise<SedResult> {
   try {
     const { row, bytes, close } = await files.read(path, { signal: signals.reading });
-    const text = new ByteCollector();
+    const text = new KeptOutput();
     try {
       for await (const piece of bytes) {
         text.add(piece);
@@ -96,9 +96,9 @@ async function editFile(
     } finally {
       close();
     }
-    if (!isUtf8(text.bytes())) throw new FileFault('bad-request', `${path} is not UTF-8 text`);
+    if (!isUtf8(text.bytes)) throw new FileFault('bad-request', `${path} is not UTF-8 text`);
 
-    const replaced = await replace(text.bytes());
+    const replaced = await replace(text.bytes);
     if (replaced.count > 0) {
       const { mode, uid, gid } = row;
       await files.write(

@@ -4,7 +4,7 @@
  * Each side sends only what the other gave credit for. So what waits here for a slow reader is never more than a window,
  * and a guest that sends more has broken the protocol.
  */
-import { ByteCollector } from './byte-collector.ts';
+import { KeptOutput, type OutputPiece, type OutputStream } from '#host';
 import { FIRST_GUEST_STREAM, OP, ProtocolError, WINDOW_BYTES, type Frame } from './frames.ts';
 import { GuestError } from './guest-error.ts';
 
@@ -20,14 +20,10 @@ const MAX_CREDIT_BYTES = 2 ** 30;
 /** Where frames go. Resolves when there is room for more. */
 export type SendFrame = (stream: number, op: number, payload: Uint8Array) => Promise<void> | undefined;
 
-export type Output = 'stdout' | 'stderr';
-
 export class GuestStream {
   readonly id: number;
   /** What the guest answered in the end. */
   readonly answer: Promise<Buffer>;
-  /** Takes output as it comes. Without one it waits for `output()`. */
-  onOutput: ((output: Output, piece: Buffer) => void) | undefined;
 
   readonly #send: SendFrame;
   #settle!: { resolve: (payload: Buffer) => void; reject: (error: Error) => void };
@@ -39,7 +35,8 @@ export class GuestStream {
   #receiveCredit = WINDOW_BYTES;
   /** Taken by whoever reads, and not given back to the guest yet. */
   #consumed = 0;
-  readonly #waiting: (Buffer | ByteCollector)[] = [];
+  readonly #waiting: { stream: OutputStream; bytes: Buffer | KeptOutput }[] = [];
+  #isDropped = false;
   #interruption: Error | undefined;
   #wakeReader = () => {};
   #wakeSender = () => {};
@@ -83,9 +80,15 @@ export class GuestStream {
 
   /** Nobody wants the rest: the guest is told, and what still comes is passed over. */
   abandon(): void {
-    this.onOutput = (_, piece) => this.consumed(piece.length);
     this.#waiting.length = 0;
+    this.drop();
     this.cancel();
+  }
+
+  /** The output ends here, whatever still comes. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#wakeReader();
   }
 
   /** Fails whoever reads the output. */
@@ -101,15 +104,15 @@ export class GuestStream {
   }
 
   /** The output, as it comes, in the order of the guest. Fails when the guest does. */
-  async *output(): AsyncGenerator<Buffer> {
+  async *output(): AsyncGenerator<OutputPiece> {
     for (;;) {
       if (this.#interruption) throw this.#interruption;
       const next = this.#waiting.shift();
       if (next) {
-        const piece = next instanceof ByteCollector ? next.bytes() : next;
-        yield piece;
-        this.consumed(piece.length);
-      } else if (this.#hasEndedOutput) {
+        const bytes = next.bytes instanceof KeptOutput ? next.bytes.bytes : next.bytes;
+        yield { stream: next.stream, bytes };
+        this.consumed(bytes.length);
+      } else if (this.#hasEndedOutput || this.#isDropped) {
         return;
       } else if (this.#isOver) {
         await this.answer;
@@ -170,28 +173,30 @@ export class GuestStream {
     this.#wakeReader();
   }
 
-  #takeOutput(output: Output, piece: Buffer): void {
+  #takeOutput(output: OutputStream, piece: Buffer): void {
     if (this.#hasEndedOutput) throw new ProtocolError('unknown-op', `data after the end of stream ${this.id}`);
     this.#receiveCredit -= piece.length;
     if (this.#receiveCredit < 0) {
       throw new ProtocolError('credit', `stream ${this.id} got ${-this.#receiveCredit} bytes more than it may`);
     }
-    if (this.onOutput) this.onOutput(output, piece);
-    else this.#keep(piece);
+    if (this.#isDropped) this.consumed(piece.length);
+    else this.#keep(output, piece);
     this.#wakeReader();
   }
 
   /** Small pieces are gathered: each by itself would keep alive the block that it was read into. */
-  #keep(piece: Buffer): void {
+  #keep(stream: OutputStream, piece: Buffer): void {
     if (piece.length >= SMALL_BYTES) {
-      this.#waiting.push(piece);
+      this.#waiting.push({ stream, bytes: piece });
       return;
     }
     const last = this.#waiting.at(-1);
-    if (last instanceof ByteCollector && last.length < PIECE_BYTES) return last.add(piece);
-    const gathered = new ByteCollector();
-    gathered.add(piece);
-    this.#waiting.push(gathered);
+    if (last?.stream === stream && last.bytes instanceof KeptOutput && last.bytes.length < PIECE_BYTES) {
+      return last.bytes.add(piece);
+    }
+    const bytes = new KeptOutput();
+    bytes.add(piece);
+    this.#waiting.push({ stream, bytes });
   }
 
   #takeCredit(payload: Buffer): void {

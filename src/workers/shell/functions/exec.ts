@@ -5,13 +5,13 @@
  */
 import { z } from 'zod';
 
-import { wire, type CallScope } from '#contract';
-import type { ChildResult, ChildSpec } from '#host';
-import { timeoutOf, toCommand } from '../command.ts';
+import { wire } from '#contract';
+import type { ExecutionResult, Process } from '#host';
+import { startCommand, timeoutOf, toCommand } from '../command.ts';
 import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
-import { egressRefused, execInSandbox, SANDBOX_EXEC_CODES } from '../sandbox-exec.ts';
-import { shell, type ShellContext } from '../worker.ts';
+import { egressRefused, SANDBOX_EXEC_CODES, SandboxProcess } from '../sandbox-process.ts';
+import { shell } from '../worker.ts';
 
 /** The command's own timeout is the deadline; this only has to be longer than any. */
 const NO_DEADLINE_MS = 2_147_483_647;
@@ -44,41 +44,30 @@ export const exec = shell.defineFunction({
 
   async handle(request, context, scope) {
     const command = await toCommand(request, context, scope);
-    const timeoutMs = timeoutOf(request, context);
-    if (command.kind === 'host') return onHost({ ...command.spec, timeoutMs }, context, scope);
+    const { foreground } = context;
+    if (foreground.count >= foreground.max) {
+      throw refuse(`max concurrent commands (${foreground.max}) reached, try again when some have ended`);
+    }
 
-    const result = await execInSandbox(scope.bus, command, { timeoutMs, signal: scope.signal });
-    return {
-      exit_code: result.exitCode,
-      stdout: result.stdout,
-      stderr: result.stderr,
-      duration_ms: result.durationMs,
-      timed_out: result.timedOut,
-      stdout_truncated: result.stdoutTruncated,
-      stderr_truncated: result.stderrTruncated,
-      ...(result.egressRefused && { egress_refused: result.egressRefused }),
-    };
+    foreground.count += 1;
+    try {
+      const limits = { timeoutMs: timeoutOf(request, context), signal: scope.signal };
+      const execution = await startCommand(command, limits, context, scope.bus);
+      return toResponse(await execution.done, refusedBy(execution.process));
+    } finally {
+      foreground.count -= 1;
+    }
   },
 });
 
-async function onHost(spec: ChildSpec, { children, foreground }: ShellContext, { signal }: CallScope) {
-  if (foreground.count >= foreground.max) {
-    throw refuse(`max concurrent commands (${foreground.max}) reached, try again when some have ended`);
-  }
-
-  foreground.count += 1;
-  try {
-    const child = await children.start(spec);
-    const stop = () => void child.kill();
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    return toResponse(await child.done);
-  } finally {
-    foreground.count -= 1;
-  }
+function refusedBy(process: Process): Pick<z.input<typeof Response>, 'egress_refused'> {
+  return process instanceof SandboxProcess && process.refused ? { egress_refused: process.refused } : {};
 }
 
-function toResponse(result: ChildResult): z.input<typeof Response> {
+function toResponse(
+  result: ExecutionResult,
+  refused: Pick<z.input<typeof Response>, 'egress_refused'>,
+): z.input<typeof Response> {
   return {
     exit_code: result.exitCode,
     stdout: result.stdout.toString(),
@@ -87,5 +76,6 @@ function toResponse(result: ChildResult): z.input<typeof Response> {
     timed_out: result.timedOut,
     stdout_truncated: result.stdoutTruncated,
     stderr_truncated: result.stderrTruncated,
+    ...refused,
   };
 }

@@ -8,7 +8,8 @@ export const kill = shell.defineFunction({
   id: 'shell::kill',
   summary: 'Kill one background job and everything it started.',
   details:
-    'The answer comes when nothing of the job lives. A job in a sandbox is only marked as killed: what runs there ends at its timeout.',
+    'The answer comes when nothing of the job lives, on the host or in its sandbox. Where a worker of others keeps the ' +
+    'sandbox and cannot cancel, it runs to its timeout, and `reason` says so.',
   effect: 'execute',
   isIdempotent: true,
   request: z.object({ job_id: z.string().describe('As shell::exec_bg gave it.') }).meta({ title: 'KillRequest' }),
@@ -17,7 +18,7 @@ export const kill = shell.defineFunction({
       job_id: z.string(),
       killed: z.boolean(),
       status: JobStatus,
-      reason: z.string().nullish().describe('Why it was not killed, or not quite.'),
+      reason: z.string().nullish().describe('Why it was not killed, or why nobody knows that it was.'),
     })
     .meta({ title: 'KillResponse' }),
   errors: ['invocation_failed'],

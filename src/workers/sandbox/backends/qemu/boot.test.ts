@@ -65,9 +65,7 @@ describe.skipIf(whyNot !== undefined)(`booting${whyNot === undefined ? '' : ` ($
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const limits = { maxOutputBytes: 65_536, timeoutMs: PATIENCE_MS, signal };
     const outcome = await agent.exec({ argv: ['/bin/sh', '-c', script], env: [['PATH', '/bin']], cwd: '/', ...limits });
-    return outcome.kind === 'exited'
-      ? outcome.stdout.toString().trim() + outcome.stderr.toString().trim()
-      : outcome.kind;
+    return outcome.timedOut ? 'timed-out' : outcome.stdout.toString().trim() + outcome.stderr.toString().trim();
   }
 
   describe('a machine with little memory and more disk', () => {

@@ -1,4 +1,8 @@
-/** The first bytes of a stream, up to a cap; what comes after is counted as cut and dropped. */
+/**
+ * The first bytes of a stream, up to a cap; what comes after is counted as cut and dropped.
+ *
+ * They are copied: a piece may be a view of a larger block, which would be kept with it.
+ */
 
 const FIRST_BLOCK_BYTES = 4096;
 
@@ -8,17 +12,22 @@ export class KeptOutput {
   #block = Buffer.alloc(0);
   #length = 0;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes = Infinity) {
     this.#maxBytes = maxBytes;
   }
 
-  add(chunk: Buffer): void {
+  get length(): number {
+    return this.#length;
+  }
+
+  add(chunk: Uint8Array): void {
     const wanted = Math.min(chunk.length, this.#maxBytes - this.#length);
     this.droppedBytes += chunk.length - wanted;
     if (wanted === 0) return;
 
     this.#makeRoom(this.#length + wanted);
-    this.#length += chunk.copy(this.#block, this.#length, 0, wanted);
+    this.#block.set(wanted < chunk.length ? chunk.subarray(0, wanted) : chunk, this.#length);
+    this.#length += wanted;
   }
 
   get isTruncated(): boolean {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { execute } from './execute.ts';
+import { Execution } from '#host';
 import { OP } from './frames.ts';
+import { GuestProcess } from './guest-process.ts';
 import { GuestStream } from './guest-stream.ts';
 
 test('a command whose caller left while it waited for its turn is ended when that comes', async () => {
@@ -18,7 +19,13 @@ test('a command whose caller left while it waited for its turn is ended when tha
       return stream;
     },
   };
-  const spec = { argv: ['sleep', '60'], env: [], cwd: '/', maxOutputBytes: 1, timeoutMs: 5000, signal: leaver.signal };
-  await expect(execute(guest, spec)).rejects.toThrow('left');
+  const { signal } = leaver;
+  const command = { argv: ['sleep', '60'], env: [], cwd: '/', maxOutputBytes: 1 };
+  const process = await GuestProcess.start(guest, command, signal);
+  expect(await new Execution(process, { maxOutputBytes: 1, signal }).done).toMatchObject({
+    exitCode: null,
+    signal: 'SIGKILL',
+    timedOut: false,
+  });
   expect(sent).toEqual([OP.cancel]);
 });

@@ -1,0 +1,5 @@
+/** One process wherever it runs, and what runs it to its end. */
+export { Execution, type ExecutionResult, type OutputSoFar } from './execution.ts';
+export { KeptOutput } from './kept-output.ts';
+export { OutputQueue } from './output-queue.ts';
+export type { OutputPiece, OutputStream, Process, ProcessEnd, ProcessInput } from './process.ts';

@@ -1,0 +1,76 @@
+/** Jobs of shell in a sandbox, with both workers on one engine: what shell::kill promises holds for what runs in the guest. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { parseConfig, silentLog } from '#contract';
+import {
+  CASE_PATIENCE_MS,
+  IMAGE_PATIENCE_MS,
+  serveSandboxes,
+  shellCases,
+  tempDir,
+  whyNoSandbox,
+  type SandboxCases,
+  type TempDir,
+} from '#testing';
+import { shell } from '#workers/shell';
+
+vi.setConfig({ testTimeout: CASE_PATIENCE_MS, hookTimeout: IMAGE_PATIENCE_MS });
+const whyNot = await whyNoSandbox(['python']);
+
+describe.skipIf(whyNot !== undefined)(`jobs in a sandbox${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
+  let cell: SandboxCases;
+  let dir: TempDir;
+  let context: Awaited<ReturnType<typeof shell.open>>;
+  let sandbox_id: string;
+
+  beforeAll(async () => {
+    dir = await tempDir();
+    cell = await serveSandboxes();
+    const peer = await cell.connect('shell');
+    context = await shell.open(parseConfig(shell.config, shellCases(dir.root), 'shell'), silentLog);
+    peer.serve({ def: shell, context });
+    await peer.call('engine::workers::list');
+    sandbox_id = await cell.create();
+  });
+  afterAll(async () => {
+    await cell?.[Symbol.asyncDispose]();
+    if (context) await shell.close(context);
+    await dir?.[Symbol.asyncDispose]();
+  });
+
+  const start = async (script: string) => {
+    const payload = { command: 'sh', args: ['-c', script], target: { kind: 'sandbox', sandbox_id } };
+    return (await cell.call<{ job_id: string }>('shell::exec_bg', payload)).job_id;
+  };
+  /** How many processes of the guest have the word in their command line. */
+  const living = async (word: string) => {
+    const pattern = `[${word[0]}]${word.slice(1)}`;
+    const script = `for f in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$f; echo; done 2>/dev/null | grep -c '^sleep ${pattern}'`;
+    return Number(
+      (await cell.call<{ stdout: string }>('sandbox::exec', { sandbox_id, argv: ['sh', '-c', script] })).stdout,
+    );
+  };
+
+  test('kill ends what runs in the guest with all that came from it, and keeps what was printed', async () => {
+    const job_id = await start('echo begun; (setsid sleep 4711 &); sleep 4711 & sleep 4711; echo never');
+    await expect.poll(() => living('4711'), { timeout: CASE_PATIENCE_MS }).toBe(3);
+    expect((await cell.call('shell::list')).jobs).toMatchObject([{ id: job_id, status: 'running' }]);
+
+    expect(await cell.call('shell::kill', { job_id })).toEqual({ job_id, killed: true, status: 'killed' });
+    expect(await living('4711')).toBe(0);
+    expect(await cell.call('shell::status', { job_id })).toMatchObject({
+      job: { status: 'killed', exit_code: null, stdout: 'begun\n', stderr: '', finished_at_ms: expect.any(Number) },
+    });
+    expect((await cell.call('shell::list')).jobs).toMatchObject([{ id: job_id, status: 'killed' }]);
+    expect(await cell.call('shell::kill', { job_id })).toMatchObject({ killed: false, reason: 'not running' });
+  });
+
+  test('one job that is killed leaves the others of its sandbox alone', async () => {
+    const [gone, kept] = [await start('sleep 4712'), await start('sleep 4713')];
+    await expect.poll(() => living('471'), { timeout: CASE_PATIENCE_MS }).toBe(2);
+    await cell.call('shell::kill', { job_id: gone });
+    expect([await living('4712'), await living('4713')]).toEqual([0, 1]);
+    expect(await cell.call('shell::status', { job_id: kept })).toMatchObject({ job: { status: 'running' } });
+    await cell.call('shell::kill', { job_id: kept });
+  });
+});
