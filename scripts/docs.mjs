@@ -10,7 +10,7 @@ import { connect } from '../dist/client/index.js';
 import { commandHelp } from '../dist/cli/command.js';
 import { allCommands } from '../dist/cli/commands/index.js';
 import { availableWorkers } from '../dist/cli/workers.js';
-import { configKeys, readCatalogue, summariseErrors } from '../dist/contract/index.js';
+import { cellConfig, configKeys, readCatalogue, summariseErrors } from '../dist/contract/index.js';
 import { Engine, engineErrors } from '../dist/engine/index.js';
 import { referencePages, toMarkdown } from '../dist/surfaces/reference/index.js';
 
@@ -46,21 +46,23 @@ async function catalogue() {
 }
 
 function configurationPage() {
-  const blocks = availableWorkers.flatMap((def) => [
-    { kind: 'heading', level: 2, text: `\`${def.name}\`` },
-    { kind: 'text', text: def.summary },
+  const blocks = [
+    { kind: 'heading', level: 2, text: 'All workers' },
     {
-      kind: 'table',
-      head: ['Key', 'Default', 'Meaning'],
-      rows: configKeys(def.config).map(({ key, default: value, description }) => [
-        `\`${key}\``,
-        `\`${JSON.stringify(value)}\``,
-        description,
-      ]),
+      kind: 'text',
+      text:
+        'Beside `workers`. `--protect`, repeated for each glob, and `WORKCELL_PROTECT` take its place; an app file and ' +
+        '`createWorkcell` have a `protect` of their own.',
     },
-  ]);
+    keyTable(cellConfig),
+    ...availableWorkers.flatMap((def) => [
+      { kind: 'heading', level: 2, text: `\`${def.name}\`` },
+      { kind: 'text', text: def.summary },
+      keyTable(def.config),
+    ]),
+  ];
   const intro =
-    'A configuration file is YAML with a list `workers`, each a `name` and a `config`. ' +
+    'A configuration file is YAML with a list `workers`, each a `name` and a `config`, and keys for all of them. ' +
     'A key that is left out has the default below; an unknown key is refused. ' +
     '`${NAME}` and `${NAME:default}` are replaced from the environment in the whole file. ' +
     '`workcell worker add <name>` writes a commented block, `workcell config print` shows what applies.';
@@ -68,6 +70,18 @@ function configurationPage() {
     slug: 'configuration',
     title: 'Configuration',
     blocks: [{ kind: 'heading', level: 1, text: 'Configuration' }, { kind: 'text', text: intro }, ...blocks],
+  };
+}
+
+function keyTable(schema) {
+  return {
+    kind: 'table',
+    head: ['Key', 'Default', 'Meaning'],
+    rows: configKeys(schema).map(({ key, default: value, description }) => [
+      `\`${key}\``,
+      `\`${JSON.stringify(value)}\``,
+      description,
+    ]),
   };
 }
 

@@ -9,8 +9,8 @@ import { basename, extname } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-import { ConfigError, didYouMean, parseConfig, RISKS, type AnyWorker } from '#contract';
-import { configOf, expandVariables, readConfigFile, type WorkerEntry } from './config-file.ts';
+import { cellConfig, ConfigError, didYouMean, parseConfig, RISKS, type AnyWorker } from '#contract';
+import { entryOf, expandVariables, readConfigFile, type Surroundings, type WorkerEntry } from './config-file.ts';
 
 export interface App {
   name: string;
@@ -37,12 +37,12 @@ const AppSchema = z.strictObject({
     }),
   ),
   deny: DenySchema.prefault({}),
+  protect: cellConfig.shape.protect.unwrap().optional(),
 });
 
-export interface AppSurroundings {
+export interface AppSurroundings extends Surroundings {
   available: readonly AnyWorker[];
   workspace: string;
-  env?: NodeJS.ProcessEnv;
 }
 
 /** Apps in the order they are given: the first is called without a namespace, every other by its name. */
@@ -65,16 +65,17 @@ export function withApps(entries: readonly WorkerEntry[], apps: readonly App[]):
   return [...entries.filter(({ def }) => !modules.has(def.name)), ...apps.flatMap((app) => app.entries)];
 }
 
-function parseApp(text: string, file: string, { available, workspace, env = process.env }: AppSurroundings): App {
-  const app = parseConfig(AppSchema, parseYaml(expandVariables(text, env), file), file);
+function parseApp(text: string, file: string, { available, ...surroundings }: AppSurroundings): App {
+  const app = parseConfig(AppSchema, parseYaml(expandVariables(text, surroundings.env ?? process.env), file), file);
+  const own = app.protect && { cell: { protect: app.protect } };
   const modules = available.filter(({ functions }) => functions.every(({ policy }) => policy !== undefined));
   const entries = app.modules.map(({ module, actions, constraints }) => {
     const def = named(module, modules, ({ name }) => name, `${file}: no module`);
     const where = `${file}: ${module}`;
     const functions = allowedFunctions(def, actions, app.deny, where);
+    const block = constraints ?? def.shippedBlock;
     return {
-      def: { ...def, functions },
-      config: configOf(def, constraints ?? def.shippedBlock, { workspace, env }, `${where}.constraints`),
+      ...entryOf({ ...def, functions }, block, { ...surroundings, ...own }, `${where}.constraints`),
       denial: {
         functions: def.functions.filter((fn) => !functions.includes(fn)).map(({ id }) => id),
         permissions: app.deny.permissions,

@@ -1,5 +1,6 @@
 /**
- * The configuration file: `workers:` with a name and a block each, environment variables expanded.
+ * The configuration file: what holds for all workers, and `workers:` with a name and a block each; environment variables
+ * are expanded.
  *
  * It is read into plain data here; what the blocks mean is each worker's own schema.
  */
@@ -10,7 +11,16 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-import { ConfigError, didYouMean, isMap, parseConfig, type AnyWorker, type Denial } from '#contract';
+import {
+  cellConfig,
+  ConfigError,
+  didYouMean,
+  isMap,
+  parseConfig,
+  type AnyWorker,
+  type CellConfig,
+  type Denial,
+} from '#contract';
 import { resolvePaths } from './path-templates.ts';
 
 export interface WorkerEntry {
@@ -21,9 +31,19 @@ export interface WorkerEntry {
   namespace?: string;
   /** What nobody may call there, whoever serves it. */
   denial?: Denial;
+  /** What holds for all workers in the workspace, for one that takes part; what is shipped when left out. */
+  cell?: CellConfig;
 }
 
-const FileSchema = z.strictObject({
+/** What a worker's block is read with. */
+export interface Surroundings {
+  workspace?: string;
+  env?: NodeJS.ProcessEnv;
+  /** In place of what the file says. */
+  cell?: CellConfig;
+}
+
+const FileSchema = cellConfig.extend({
   workers: z.array(z.strictObject({ name: z.string(), config: z.unknown().optional() })).nullable(),
 });
 
@@ -40,8 +60,8 @@ export function findConfigFile(named: string | undefined, env: NodeJS.ProcessEnv
 }
 
 /** All workers over one workspace: what runs when there is no file. */
-export function defaultEntries(available: readonly AnyWorker[], workspace: string): WorkerEntry[] {
-  return available.map((def) => ({ def, config: configOf(def, def.shippedBlock, { workspace, env: process.env }) }));
+export function defaultEntries(available: readonly AnyWorker[], workspace: string, cell?: CellConfig): WorkerEntry[] {
+  return available.map((def) => entryOf(def, def.shippedBlock, { workspace, cell }));
 }
 
 export function readConfigFile(path: string): string {
@@ -53,25 +73,30 @@ export function readConfigFile(path: string): string {
 }
 
 /** The workers a file asks for. A workspace fills what their blocks leave out. */
-export function parseEntries(
-  text: string,
-  available: readonly AnyWorker[],
-  options: { workspace?: string; env?: NodeJS.ProcessEnv } = {},
-): WorkerEntry[] {
-  const { workspace, env = process.env } = options;
-  const file = parseConfig(FileSchema, parseYaml(expandVariables(text, env)), 'config');
-  return toEntries(file.workers ?? [], available, { workspace, env });
+export function parseEntries(text: string, available: readonly AnyWorker[], options: Surroundings = {}): WorkerEntry[] {
+  const { workers, ...cell } = parseFile(text, options.env);
+  return toEntries(workers ?? [], available, { cell, ...options });
+}
+
+/** What a file says for all workers. */
+export function parseCell(text: string): CellConfig {
+  const { protect } = parseFile(text);
+  return { protect };
+}
+
+function parseFile(text: string, env: NodeJS.ProcessEnv = process.env) {
+  return parseConfig(FileSchema, parseYaml(expandVariables(text, env)), 'config');
 }
 
 /** The workers of a list, their blocks parsed; none stands in it twice. */
 export function toEntries(
   list: readonly { name: string; config?: unknown }[],
   available: readonly AnyWorker[],
-  options: { workspace?: string; env: NodeJS.ProcessEnv },
+  options: Surroundings,
 ): WorkerEntry[] {
   const entries = list.map(({ name, config }) => {
     const def = findWorker(name, available);
-    return { def, config: configOf(def, config ?? def.shippedBlock, options) };
+    return entryOf(def, config ?? def.shippedBlock, options);
   });
   const names = entries.map(({ def }) => def.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
@@ -97,15 +122,18 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
 }
 
 /** A block with what it leaves out and with its paths; without a workspace, templates mean the current directory. */
-export function configOf(
+export function entryOf(
   def: AnyWorker,
   block: unknown,
-  { workspace, env }: { workspace?: string; env: NodeJS.ProcessEnv },
+  { workspace, env = process.env, cell }: Surroundings,
   where = `workers.${def.name}`,
-): unknown {
+): WorkerEntry {
   const filled = workspace === undefined ? block : withDefaults(block, def.workspaceDefaults(workspace));
   const parsed = parseConfig(def.config, filled, where);
-  return resolvePaths(def, parsed, { workspace: workspace ?? process.cwd(), env }, where);
+  const config = resolvePaths(def, parsed, { workspace: workspace ?? process.cwd(), env }, where);
+  // A worker that is not over the workspace need not be restarted when something else holds there.
+  const takesPart = Object.keys(def.workspaceDefaults('/')).length > 0;
+  return { def, config, ...(takesPart && cell && { cell }) };
 }
 
 /** The block with what it leaves out, at any depth; a block that is no map is left for its schema to refuse. */

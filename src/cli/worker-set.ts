@@ -81,11 +81,12 @@ export class WorkerSet {
     const opened = new Map<string, OpenedWorker>();
     try {
       for (const entry of entries) {
-        const context = await entry.def.open(entry.config, this.#log);
+        const context = await entry.def.open(entry.config, this.#log, entry.cell);
         const { def, namespace } = entry;
         opened.set(nameOf(entry), { def, namespace, fingerprint: fingerprint(entry), context });
-        if (this.#prepares) this.#prepare(def, context);
       }
+      // Workers that open later may share what an earlier one prepares.
+      if (this.#prepares) for (const { def, context } of opened.values()) this.#prepare(def, context);
       return opened;
     } catch (error) {
       for (const { def, context } of opened.values()) await def.close(context);
@@ -153,5 +154,5 @@ function nameOf({ def, namespace }: Pick<WorkerEntry, 'def' | 'namespace'>): str
 }
 
 function fingerprint(entry: WorkerEntry): string {
-  return JSON.stringify(entry.config);
+  return JSON.stringify([entry.config, entry.cell]);
 }

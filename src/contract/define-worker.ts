@@ -7,6 +7,7 @@
 import type { z } from 'zod';
 
 import { handlerFailure, type ErrorBody } from '#protocol';
+import { shippedCell, type CellConfig } from './cell-config.ts';
 import type { Errors, ErrorTable, Failure } from './define-errors.ts';
 import type { FunctionDef } from './define-function.ts';
 import type { Door } from './door.ts';
@@ -37,7 +38,7 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   /** The result that stands for a failure, for a worker whose contract has no failed calls; then nothing is spelled. */
   failedResult?(failure: Failure): unknown;
   /** Turns configuration into the live context; a refusal here is a refusal to start. */
-  open(config: z.output<Config>, log: Log): Promise<Context> | Context;
+  open(config: z.output<Config>, log: Log, cell: CellConfig): Promise<Context> | Context;
   /** Called once by a server that stays up: makes the first calls fast. Calls may come before it resolves. */
   prepare?(context: Context): Promise<void>;
   close?(context: Context): Promise<void> | void;
@@ -54,7 +55,8 @@ export interface WorkerDef<
 >
   extends
     Required<Pick<WorkerSpec<Config, Table, Context>, Defaulted>>,
-    Omit<WorkerSpec<Config, Table, Context>, Defaulted> {
+    Omit<WorkerSpec<Config, Table, Context>, Defaulted | 'open'> {
+  open(config: z.output<Config>, log: Log, cell?: CellConfig): Promise<Context> | Context;
   readonly functions: readonly Fn[];
   /** Types a definition against this worker's context and codes. It returns what it is given. */
   defineFunction<Request extends z.ZodType, Response extends z.ZodType, Id extends string>(
@@ -82,6 +84,7 @@ export function defineWorker<Config extends z.ZodType, Table extends ErrorTable,
     workspaceDefaults: () => ({}),
     shippedBlock: {},
     ...spec,
+    open: (config, log, cell = shippedCell) => spec.open(config, log, cell),
     functions: [],
     defineFunction: (def) => def,
     withFunctions(functions) {

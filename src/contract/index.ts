@@ -13,6 +13,7 @@ export {
   type ErrorSummary,
   type FunctionMetadata,
 } from './catalogue.ts';
+export { cellConfig, shippedCell, type CellConfig } from './cell-config.ts';
 export { cleanText } from './clean-text.ts';
 export { ConfigError, configKeys, parseConfig, type ConfigKey } from './config.ts';
 export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } from './define-errors.ts';

@@ -13,6 +13,7 @@ export const codeOfHostReason = {
   root: 'S210',
   'invalid-name': 'S210',
   missing: 'S211',
+  hidden: 'S211',
   // What a link to nothing leads to is not there.
   dangling: 'S211',
   'not-a-file': 'S212',

@@ -7,6 +7,8 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
+import { escapeGlob } from './globs.ts';
+
 export class DeniedPaths {
   /** Canonical, without the first `/`. */
   readonly #paths: readonly string[];
@@ -28,11 +30,6 @@ export class DeniedPaths {
       return [glob, `${glob}/**`];
     });
   }
-}
-
-/** A glob that means exactly this text. */
-export function escapeGlob(text: string): string {
-  return text.replace(/[*?[\]{}\\]/g, '\\$&');
 }
 
 function isAtOrBelow(path: string, above: string): boolean {

@@ -28,7 +28,8 @@ export async function firstNames(
     const candidates = bound === undefined ? batch : batch.filter((name) => name < bound);
     names = mergeSorted(names, candidates.sort(), limit);
 
-    if (listed.length >= NAMES_AT_ONCE) await takeTurn(scope);
+    // What is hidden is not in the batch.
+    if (listed.length >= NAMES_AT_ONCE / 2) await takeTurn(scope);
   }
   return { names, total };
 }

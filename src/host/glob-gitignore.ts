@@ -20,21 +20,28 @@ export const parseGitignore: GlobDialect = (pattern) => {
 
 export const isNegated = (pattern: string): boolean => pattern.startsWith('!');
 
+/** Patterns that follow each other and all have a `!`, here left out, or all have none. */
+export interface PatternRun {
+  readonly isNegated: boolean;
+  readonly patterns: string[];
+}
+
+export function runsOf(patterns: readonly string[]): PatternRun[] {
+  const runs: PatternRun[] = [];
+  for (const pattern of patterns) {
+    const isTakenBack = isNegated(pattern);
+    if (runs.at(-1)?.isNegated !== isTakenBack) runs.push({ isNegated: isTakenBack, patterns: [] });
+    runs.at(-1)!.patterns.push(isTakenBack ? pattern.slice(1) : pattern);
+  }
+  const stray = runs[MAX_RUNS];
+  if (!stray) return runs;
+  const problem = `a list changes between globs with and without ! ${MAX_RUNS} times at most`;
+  throw new GlobError(`${stray.isNegated ? '!' : ''}${stray.patterns[0]}`, problem);
+}
+
 /** Lists that take something back: each directory on the way to a file is decided, the last pattern that matches first. */
 export function compileGitignoreRuns(patterns: readonly string[]): (relativePath: string) => boolean {
-  const runs: string[][] = [];
-  for (const pattern of patterns) {
-    const run = runs.at(-1);
-    if (run && isNegated(run[0]!) === isNegated(pattern)) run.push(pattern);
-    else runs.push([pattern]);
-  }
-  if (runs.length > MAX_RUNS) {
-    throw new GlobError(
-      runs[MAX_RUNS]![0]!,
-      `a list changes between globs with and without ! ${MAX_RUNS} times at most`,
-    );
-  }
-  const lastFirst = runs.reverse().map(compileRun);
+  const lastFirst = runsOf(patterns).reverse().map(compileRun);
   const decide = (path: string, isDir: boolean) =>
     lastFirst.find((run) => (isDir ? run.dirs : run.files).matches(path))?.isIn ?? false;
   return (path) => {
@@ -45,12 +52,11 @@ export function compileGitignoreRuns(patterns: readonly string[]): (relativePath
   };
 }
 
-function compileRun(run: readonly string[]) {
-  const isIn = !isNegated(run[0]!);
-  const entries = run.map((pattern) => parseEntry(isIn ? pattern : pattern.slice(1)));
+function compileRun({ isNegated: isTakenBack, patterns }: PatternRun) {
+  const entries = patterns.map(parseEntry);
   const forFiles = entries.filter(({ isForDirs }) => !isForDirs);
   const [dirs, files] = [entries, forFiles].map((some) => new GlobAutomaton(some.map(({ tokens }) => tokens)));
-  return { isIn, dirs: dirs!, files: files! };
+  return { isIn: !isTakenBack, dirs: dirs!, files: files! };
 }
 
 /** What is at the end of a path. Braces stand for themselves. */

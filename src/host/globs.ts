@@ -44,6 +44,11 @@ export function compileGlobs(
   return (relativePath) => automaton.matches(relativePath);
 }
 
+/** A glob that means exactly this text. */
+export function escapeGlob(text: string): string {
+  return text.replace(/[*?[\]{}\\]/g, '\\$&');
+}
+
 function startingAt(below: string, matches: (relativePath: string) => boolean): (relativePath: string) => boolean {
   if (below === '') return matches;
   return (path) => path.startsWith(`${below}/`) && matches(path.slice(below.length + 1));

@@ -11,6 +11,7 @@ const WORDS = {
   root: 'is the root itself',
   missing: 'does not exist',
   protected: 'is protected',
+  hidden: 'does not exist or is protected',
   escape: 'leads out of the root',
   dangling: 'leads through a dangling symlink',
   exists: 'already exists',

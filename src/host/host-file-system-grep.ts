@@ -1,16 +1,14 @@
 /** Lines that match a regex, in a file or below a directory, shown with what fits of each. */
 import { characterStart } from './characters.ts';
-import type { DeniedPaths } from './denied-paths.ts';
 import { FileFault } from './file-fault.ts';
 import type { FileScope, GrepAnswer, GrepRequest } from './file-system.ts';
 import { HostError } from './host-error.ts';
 import type { Jail } from './jail.ts';
 import { openDirectory, openFile } from './open-undenied.ts';
-import type { RegexThreads } from './regex/index.ts';
-import { placeOfFile, SearchRoots, type SearchPlace } from './search-roots.ts';
+import { placeOfFile, type SearchPlace, type SearchRoots } from './search-roots.ts';
 
 /** Larger files are counted and not searched: they have to fit into memory. */
-const MAX_FILE_BYTES = 256 * 2 ** 20;
+export const MAX_GREPPED_BYTES = 256 * 2 ** 20;
 
 /** A character takes no more, so a line that was cut here is longer than what may be shown. */
 const CHARACTER_BYTES = 4;
@@ -27,17 +25,11 @@ interface Place {
 
 export class HostGrep {
   readonly #jail: Jail;
-  readonly #regexes: RegexThreads;
   readonly #roots: SearchRoots;
 
-  constructor(jail: Jail, denied: DeniedPaths, regexes: RegexThreads, { timeoutMs }: { timeoutMs?: number }) {
+  constructor(jail: Jail, roots: SearchRoots) {
     this.#jail = jail;
-    this.#regexes = regexes;
-    this.#roots = new SearchRoots(jail, {
-      maxFileBytes: MAX_FILE_BYTES,
-      timeoutMs,
-      protectedGlobs: (root) => denied.globsFrom(root),
-    });
+    this.#roots = roots;
   }
 
   async run(request: GrepRequest, { signal }: FileScope): Promise<GrepAnswer> {
@@ -45,7 +37,7 @@ export class HostGrep {
     const { pattern, ignoreCase, maxMatches, maxLineBytes } = request;
     if (place.kind === 'directory' && !request.recursive) {
       // A pattern that cannot be read is told first.
-      await this.#regexes.find({ pattern, ignoreCase, text: NOTHING }, { signal });
+      await this.#roots.regexes.find({ pattern, ignoreCase, text: NOTHING }, { signal });
       throw new FileFault('bad-request', `${request.path} is a directory; it is searched when recursive is true`);
     }
 
@@ -67,10 +59,6 @@ export class HostGrep {
       skipped: place.kind === 'directory' ? skipped : skipped.filter(({ path }) => path === place.path),
       filesTooLarge,
     };
-  }
-
-  close(): void {
-    this.#roots.close();
   }
 
   #find(path: string): Place {

@@ -24,7 +24,7 @@ const scope = { signal: new AbortController().signal };
 for (const mode of ['descriptor', 'portable'] as const) {
   describeFileSystem(`the files of this host, ${mode}`, async () => {
     const dir = await tempDir();
-    const files = new HostFileSystem({ roots: [dir.root], deniedPaths: [], mode, isSynced: false });
+    const files = new HostFileSystem({ roots: [dir.root], protect: [], deniedPaths: [], mode, isSynced: false });
     return {
       files,
       root: dir.root,
@@ -54,7 +54,7 @@ const BUILT = fileURLToPath(new URL('../../dist/host/index.js', import.meta.url)
 
 test('sed in many files that are not there lets others run', async () => {
   await using dir = await tempDir();
-  const files = new HostFileSystem({ roots: [dir.root], deniedPaths: [], isSynced: false });
+  const files = new HostFileSystem({ roots: [dir.root], protect: [], deniedPaths: [], isSynced: false });
   const longestTurn = watchTurns();
   const where = { files: Array.from({ length: 10_000 }, (_, i) => dir.path(`${i}`)) };
   const edit = { pattern: 'a', replacement: 'b', isRegex: true, firstOnly: false, ignoreCase: false };
@@ -73,7 +73,13 @@ describe('files that are closed to us', () => {
     }
     chmodSync(dir.path('ws/b'), 0);
     chmodSync(dir.path('ws/tree/closed'), 0);
-    const files = new HostFileSystem({ roots: [dir.path('ws')], deniedPaths: [], mode: 'portable', isSynced: false });
+    const files = new HostFileSystem({
+      roots: [dir.path('ws')],
+      protect: [],
+      deniedPaths: [],
+      mode: 'portable',
+      isSynced: false,
+    });
     return { dir, files };
   };
 
@@ -107,7 +113,7 @@ describe('files that are closed to us', () => {
     const { stdout, stderr } = run(`
       const { HostFileSystem } = await import(process.argv[1]);
       const [root, tree] = [process.argv[2], process.argv[2] + '/tree'];
-      const files = new HostFileSystem({ roots: [root], deniedPaths: [], isSynced: false });
+      const files = new HostFileSystem({ roots: [root], protect: [], deniedPaths: [], isSynced: false });
       const scope = { signal: new AbortController().signal };
       const chmod = (mode) => files.chmod(tree, { mode, recursive: true }, scope);
       const refused = (work) => work.then(() => 'done', ({ reason }) => reason);
@@ -133,7 +139,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
       'one/to-two': { symlink: '../two/f' },
     });
     const roots = ['one', 'one/inner', 'two'].map(dir.path);
-    const files = new HostFileSystem({ roots, deniedPaths: [], mode, isSynced: false });
+    const files = new HostFileSystem({ roots, protect: [], deniedPaths: [], mode, isSynced: false });
     const grep = async (path: string) => {
       const query = { pattern: 'x', ignoreCase: false, maxMatches: 9, maxLineBytes: 9 };
       const below = { recursive: true, includeGlobs: [], excludeGlobs: [] };
@@ -158,7 +164,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
       mkdirSync(dir.path(`ws/tree/${folder}`), { recursive: true });
       for (let file = 0; file < 200; file++) writeFileSync(dir.path(`ws/tree/${folder}/${file}`), '');
     }
-    const files = new HostFileSystem({ roots: [dir.path('ws')], deniedPaths: [], mode, isSynced: false });
+    const files = new HostFileSystem({ roots: [dir.path('ws')], protect: [], deniedPaths: [], mode, isSynced: false });
     const tree = dir.path('ws/tree');
     let [turns, last] = [0, performance.now()];
     let longest = 0;
@@ -179,7 +185,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
   test('a listing has an end, and says so', async () => {
     await using dir = await tempDir({ 'ws/c': '', 'ws/a': '', 'ws/b': '' });
     const listed = async (maxListed: number) => {
-      const files = new HostFileSystem({ roots: [dir.root], deniedPaths: [], mode, maxListed });
+      const files = new HostFileSystem({ roots: [dir.root], protect: [], deniedPaths: [], mode, maxListed });
       const { entries, isTruncated } = await files.ls(dir.path('ws'), scope);
       await files.close();
       return [entries.map(({ name }) => name), isTruncated];
@@ -192,7 +198,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
 
   test('whoever gives up stops it', async () => {
     await using dir = await tempDir({ 'ws/f': 'x' });
-    const files = new HostFileSystem({ roots: [dir.path('ws')], deniedPaths: [], mode, isSynced: false });
+    const files = new HostFileSystem({ roots: [dir.path('ws')], protect: [], deniedPaths: [], mode, isSynced: false });
     const given = new AbortController();
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (let count = 0; ; count++) {
@@ -208,7 +214,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
 
   test('a pattern that takes seconds holds up nobody, and ends with whoever waits for it', async () => {
     await using dir = await tempDir({ 'ws/f': 'A'.repeat(100_000) });
-    const files = new HostFileSystem({ roots: [dir.path('ws')], deniedPaths: [], mode, isSynced: false });
+    const files = new HostFileSystem({ roots: [dir.path('ws')], protect: [], deniedPaths: [], mode, isSynced: false });
     const given = new AbortController();
     const request = { pattern: '.*[^A-Z]|[A-Z]', replacement: 'x', isRegex: true, firstOnly: false, ignoreCase: false };
     const editing = files.sed({ ...request, where: { files: [dir.path('ws/f')] } }, given);
@@ -221,7 +227,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
   test('a file that shrinks while it is read fails', async () => {
     await using dir = await tempDir({ 'ws/f': '' });
     truncateSync(dir.path('ws/f'), 1_000_000);
-    const files = new HostFileSystem({ roots: [dir.path('ws')], deniedPaths: [], mode, isSynced: false });
+    const files = new HostFileSystem({ roots: [dir.path('ws')], protect: [], deniedPaths: [], mode, isSynced: false });
     const file = await files.read(dir.path('ws/f'));
     truncateSync(dir.path('ws/f'), 10);
     const reading = (async () => {

@@ -24,7 +24,7 @@ import type {
   WriteFile,
 } from './file-system.ts';
 import { HostError } from './host-error.ts';
-import { HostGrep } from './host-file-system-grep.ts';
+import { HostGrep, MAX_GREPPED_BYTES } from './host-file-system-grep.ts';
 import { HostSed } from './host-file-system-sed.ts';
 import { firstNames } from './first-names.ts';
 import { JailChanges } from './jail-changes.ts';
@@ -32,7 +32,7 @@ import type { JailEntry } from './jail-entry.ts';
 import { openAbsoluteJail, type Jail, type JailMode } from './jail.ts';
 import { openDirectory, openFile } from './open-undenied.ts';
 import { piecesOf } from './read-pieces.ts';
-import { RegexThreads } from './regex/index.ts';
+import { SearchRoots } from './search-roots.ts';
 import { Turns } from './search/turns.ts';
 
 /** A reply with more entries is larger than a message may be. */
@@ -43,6 +43,8 @@ const TURN_MS = 5;
 export interface HostFileSystemOptions {
   /** Directories that paths cannot leave. */
   roots: readonly string[];
+  /** Globs of files that no worker reaches. */
+  protect: readonly string[];
   /** Absolute paths that nothing touches, nor anything below. */
   deniedPaths: readonly string[];
   mode?: JailMode;
@@ -60,25 +62,27 @@ export class HostFileSystem implements FileSystem {
   readonly jail: Jail;
   readonly #maxListed: number;
   readonly #changes: JailChanges;
-  readonly #regexes = new RegexThreads();
+  readonly #roots: SearchRoots;
   readonly #grep: HostGrep;
   readonly #sed: HostSed;
 
   /** Throws `HostError` for a root that is not there. */
   constructor(options: HostFileSystemOptions) {
-    const { roots, deniedPaths, mode, isSynced = true, maxWriteBytes = Infinity, maxListed = MAX_LISTED } = options;
+    const { protect, mode, isSynced = true, maxWriteBytes = Infinity, maxListed = MAX_LISTED } = options;
     const { searchTimeoutMs: timeoutMs } = options;
     this.#maxListed = maxListed;
-    const denied = new DeniedPaths(deniedPaths);
-    this.jail = openAbsoluteJail(roots, { mode, isProtected: denied.covers });
+    const denied = new DeniedPaths(options.deniedPaths);
+    const ownIn = (root: string) => ({ globs: denied.globsFrom(root) });
+    this.#roots = new SearchRoots(options.roots, { protect, mode, maxFileBytes: MAX_GREPPED_BYTES, timeoutMs, ownIn });
+    const { roots, isHidden, regexes } = this.#roots;
+    this.jail = openAbsoluteJail(roots, { mode, isProtected: denied.covers, isHidden });
     this.#changes = new JailChanges(this.jail, { isSynced });
-    this.#grep = new HostGrep(this.jail, denied, this.#regexes, { timeoutMs });
-    this.#sed = new HostSed(this.jail, this.#changes, this.#regexes, { maxWriteBytes, timeoutMs });
+    this.#grep = new HostGrep(this.jail, this.#roots);
+    this.#sed = new HostSed(this.jail, this.#changes, regexes, { maxWriteBytes, timeoutMs });
   }
 
-  async close(): Promise<void> {
-    this.#grep.close();
-    await this.#regexes.close();
+  close(): Promise<void> {
+    return this.#roots.close();
   }
 
   async ls(path: string, { signal }: FileScope): Promise<Listing> {

@@ -52,7 +52,7 @@ export type { JailEntry } from './jail-entry.ts';
 export type { JailFile } from './jail-file.ts';
 export { visitBelow, type ListedEntry } from './jail-list.ts';
 export { versionAside, versionOf } from './jail-version.ts';
-export { LineIndex, LineIndexes, readLines } from './line-index.ts';
+export { LineIndex, type LineIndexes, readLines } from './line-index.ts';
 export { BLOCK_BYTES as LINE_BLOCK_BYTES, bytesAsSource, LineBlock, type ByteSource } from './line-index-block.ts';
 export {
   compileRegex,
@@ -66,6 +66,8 @@ export { gitignoreOf, MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts'
 export { isAlive, OWN_MARK } from './process-mark.ts';
 export { placeOfFile, rootOf, SearchRoots, type SearchPlace } from './search-roots.ts';
 export { ASSIGNMENT, shellSignInArgs, shellSignInLine, toShellLine, type ShellSign } from './shell-signs.ts';
+export { compileProtected, plainGlobs } from './protected-globs.ts';
+export { Workspace } from './workspace.ts';
 export { splitWords, WordsError } from './shell-words.ts';
 export { takeTurn } from './take-turn.ts';
 export { Turns } from './search/turns.ts';

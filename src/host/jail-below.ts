@@ -1,6 +1,6 @@
 /** Everything below a directory of the jail, each directory held while it is gone through, with turns for others. */
 import type { ByteString } from './byte-string.ts';
-import { HostError } from './host-error.ts';
+import { HostError, type HostReason } from './host-error.ts';
 import type { JailDir } from './jail-dir.ts';
 import type { JailEntry } from './jail-entry.ts';
 import type { EntryKind } from './entry-look.ts';
@@ -9,7 +9,8 @@ import { Turns } from './search/turns.ts';
 const TURN_MS = 5;
 
 export interface BelowOptions {
-  isProtected: (relativePath: string) => boolean;
+  /** Why a canonical path must not be touched, if it must not. */
+  refusal: (relativePath: string) => HostReason | undefined;
   signal: AbortSignal;
   /** What becomes of a directory that may not be looked into: a failure unless it is passed. */
   unreadable?: 'fail' | 'pass';
@@ -22,7 +23,7 @@ export interface Changes {
   after(dir: JailDir, name: ByteString, kind: EntryKind): void;
 }
 
-/** Fails at the first protected entry, so what may not be touched in part is checked as a whole before. */
+/** Fails at the first entry that must not be touched, so what may not be touched in part is checked as a whole before. */
 export async function changeBelow(top: JailDir, options: BelowOptions, changes: Changes): Promise<void> {
   const turns = new Turns(options.signal, TURN_MS);
   await goInto(top);
@@ -31,11 +32,12 @@ export async function changeBelow(top: JailDir, options: BelowOptions, changes: 
     // All names first: what goes while a directory is read may hide what is left in it.
     for (const name of await allNames(dir, turns, options)) {
       if (turns.isOver) await turns.next();
+      const path = dir.pathOf(name);
+      const refusal = options.refusal(path);
+      if (refusal) throw new HostError(refusal, path);
       const kind = dir.look(name)?.kind;
       if (!kind) continue;
 
-      const path = dir.pathOf(name);
-      if (options.isProtected(path)) throw new HostError('protected', path);
       if (kind === 'directory') {
         changes.before?.(dir, name);
         using inner = dir.openDir(name);
@@ -46,7 +48,7 @@ export async function changeBelow(top: JailDir, options: BelowOptions, changes: 
   }
 }
 
-/** Throws when something below a directory is protected. Anything but a directory has nothing below. */
+/** Throws when something below a directory must not be touched. Anything but a directory has nothing below. */
 export async function refuseProtectedBelow(entry: JailEntry, options: BelowOptions): Promise<void> {
   if (!entry.stat?.isDirectory()) return;
   using dir = entry.openDir();
@@ -56,7 +58,7 @@ export async function refuseProtectedBelow(entry: JailEntry, options: BelowOptio
 async function allNames(dir: JailDir, turns: Turns, { unreadable }: BelowOptions): Promise<ByteString[]> {
   const names: ByteString[] = [];
   try {
-    for (const batch of dir.names()) {
+    for (const batch of dir.allNames()) {
       for (const name of batch) names.push(name);
       if (turns.isOver) await turns.next();
     }

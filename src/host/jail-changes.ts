@@ -105,9 +105,9 @@ export class JailChanges {
 
   /** Takes away what is there, a directory with entries only when `recursive`. False when nothing is there. */
   async remove(entry: JailEntry, { recursive, signal }: { recursive: boolean; signal: AbortSignal }): Promise<boolean> {
-    const { isProtected } = this.#jail;
+    const { refusal } = this.#jail;
     const before = entry.noteChange && (await comparable(entry));
-    const isRemoved = await removeEntry(entry, { recursive, isProtected, signal });
+    const isRemoved = await removeEntry(entry, { recursive, refusal, signal });
     if (isRemoved) await this.#sync(entry);
     if (isRemoved) entry.noteChange?.(removal(entry, before));
     return isRemoved;
@@ -136,8 +136,8 @@ export class JailChanges {
   ): Promise<number> {
     if (!entry.stat) throw new HostError('missing', entry.path);
     if (entry.isRoot) throw new HostError('root', entry.path);
-    const { isProtected } = this.#jail;
-    const count = recursive ? await setPermissionsBelow(entry, permissions, { isProtected, signal }) : 1;
+    const { refusal } = this.#jail;
+    const count = recursive ? await setPermissionsBelow(entry, permissions, { refusal, signal }) : 1;
     if (!recursive) entry.setPermissions(permissions);
     entry.noteChange?.({ path: entry.path, kind: 'mode' });
     return count;
@@ -154,8 +154,8 @@ export class JailChanges {
       if (!source.stat) throw new HostError('missing', from);
       if (place.stat && !overwrite) throw new HostError('exists', to);
 
-      const { isProtected } = this.#jail;
-      await refuseProtectedBelow(source, { isProtected, signal });
+      const { refusal } = this.#jail;
+      await refuseProtectedBelow(source, { refusal, signal });
       await this.#move(source, place, signal);
       await this.#sync(source);
       await this.#sync(place);

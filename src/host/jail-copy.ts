@@ -49,18 +49,22 @@ export async function copyTo(jail: Jail, from: string, place: JailEntry, options
 
   using dir = jail.openDir(from);
   if (place.stat && !place.stat.isDirectory()) throw new HostError('not-a-directory', place.path);
-  await inspect(jail, dir, options);
+  await inspect(jail, dir, place, options);
   if (!place.stat) return await copyNew(dir, place, options);
 
   using into = place.openDir();
   await fill(dir, into, place.path, options);
 }
 
-/** Throws for the first thing that cannot be copied. */
-async function inspect(jail: Jail, top: JailDir, { signal, refuse }: CopyOptions): Promise<void> {
+/** Throws for the first thing that cannot be copied. What is hidden is not there, and stays behind. */
+async function inspect(jail: Jail, top: JailDir, place: JailEntry, { signal, refuse }: CopyOptions): Promise<void> {
+  const below = top.relativePath === '' ? 0 : top.relativePath.length + 1;
   await visitBelow(top, { signal }, (dir, { name, kind }) => {
     const path = dir.pathOf(name);
-    if (jail.isProtected(path)) throw new HostError('protected', path);
+    for (const end of [path, `${place.relativePath}/${path.slice(below)}`]) {
+      const refusal = jail.refusal(end);
+      if (refusal) throw new HostError(refusal, end);
+    }
     if (kind === 'other') throw new HostError('not-a-file', path);
     if (kind === 'file') refuse(path, dir.look(name)?.size ?? 0);
     return 'go-on';

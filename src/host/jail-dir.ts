@@ -20,7 +20,7 @@ import { HostError } from './host-error.ts';
 import { JailFile } from './jail-file.ts';
 import type { ListedEntry } from './jail-list.ts';
 import { applyPermissions, type Permissions } from './permissions.ts';
-import { borrowed, pathInside, type Pin } from './pin.ts';
+import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
 
 /** About two milliseconds of reading. */
 export const NAMES_AT_ONCE = 4096;
@@ -60,15 +60,20 @@ export class JailDir {
 
   /** The names in it, in no order, a batch at a time so that the reader can let others work in between. */
   *names(): Generator<ByteString[]> {
+    for (const names of this.allNames()) yield this.#shown(names, (name) => name);
+  }
+
+  /** The same with those that are hidden. */
+  *allNames(): Generator<ByteString[]> {
     try {
       if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#inBatches(({ name }) => name as ByteString);
-      else yield this.#allNames();
+      else yield this.#namesAtOnce();
     } catch (error) {
       throw HostError.fromErrno(error, this.#path);
     }
   }
 
-  #allNames(): ByteString[] {
+  #namesAtOnce(): ByteString[] {
     const names = readdirSync(this.#pin.at('.' as ByteString), { encoding: 'latin1' });
     this.#pin.recheck();
     return names as ByteString[];
@@ -77,8 +82,9 @@ export class JailDir {
   /** The same with the kind of each, which costs nothing where the file system tells it with the name. */
   *entries(): Generator<ListedEntry[]> {
     try {
-      if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#inBatches((entry) => this.#listed(entry));
-      else yield this.#allEntries();
+      const batches =
+        this.stat.size > SMALL_DIRECTORY_BYTES ? this.#inBatches((entry) => this.#listed(entry)) : [this.#allEntries()];
+      for (const entries of batches) yield this.#shown(entries, ({ name }) => name);
     } catch (error) {
       throw HostError.fromErrno(error, this.#path);
     }
@@ -92,8 +98,17 @@ export class JailDir {
     } catch (error) {
       // Where the file system does not tell what an entry is, Node asks by the name as text, which bytes need not be.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      return this.#allNames().map((name) => this.#looked(name));
+      return this.#namesAtOnce().map((name) => this.#looked(name));
     }
+  }
+
+  /** Without what is hidden. */
+  #shown<T>(listed: T[], nameOf: (item: T) => ByteString): T[] {
+    return this.#pin.isHidden ? listed.filter((item) => !this.#isHidden(nameOf(item))) : listed;
+  }
+
+  #isHidden(name: ByteString): boolean {
+    return this.#pin.isHidden?.(this.pathOf(name)) ?? false;
   }
 
   *#inBatches<T>(take: (entry: Dirent) => T): Generator<T[]> {
@@ -126,6 +141,7 @@ export class JailDir {
 
   /** What a name is, links not followed; undefined when it is no longer there. */
   look(name: ByteString): EntryLook | undefined {
+    if (this.#isHidden(name)) return undefined;
     try {
       const look = this.#pin.look(name);
       this.#pin.recheck();
@@ -148,7 +164,7 @@ export class JailDir {
   openDir(name: ByteString): JailDir {
     const path = this.pathOf(name);
     try {
-      return JailDir.of(this.#pin.child(name), path);
+      return JailDir.of(this.#child(name), path);
     } catch (error) {
       throw HostError.fromErrno(error, path);
     }
@@ -158,7 +174,7 @@ export class JailDir {
   openFile(name: ByteString): JailFile {
     const path = this.pathOf(name);
     try {
-      const pin = this.#pin.child(name);
+      const pin = this.#child(name);
       try {
         return JailFile.of(pin, path);
       } finally {
@@ -167,6 +183,11 @@ export class JailDir {
     } catch (error) {
       throw HostError.fromErrno(error, path);
     }
+  }
+
+  #child(name: ByteString): Pin {
+    if (this.#isHidden(name)) throw changedMeanwhile('ENOENT');
+    return this.#pin.child(name);
   }
 
   /** Where a link in this one says it leads. */

@@ -32,6 +32,8 @@ export class JailEntry {
 
   /** Whether it is a directory that the jail is on, which no change may touch. */
   readonly isRoot: boolean;
+  /** The name looks free, and nothing may be put there. */
+  readonly #isHidden: boolean;
 
   /** `names` lead on from the directory, which is the entry's from now on; none stand for the directory itself. */
   constructor(
@@ -47,6 +49,7 @@ export class JailEntry {
     this.#name = bytes.pop() ?? ('.' as ByteString);
     this.#missing = bytes;
     this.isRoot = isRoot(this.relativePath);
+    this.#isHidden = directory.isHidden?.(this.relativePath) ?? false;
     this.stat = names.length === 0 ? directory.stat : this.#lstat();
   }
 
@@ -59,7 +62,12 @@ export class JailEntry {
   /** One system call on the entry, or on another name beside it, in the very directory that was checked. */
   act<T>(call: (at: Buffer) => T, name: ByteString = this.#name): T {
     if (this.isRoot) throw new HostError('root', this.path);
+    this.#refuseHidden();
     return this.#reach(call, name);
+  }
+
+  #refuseHidden(): void {
+    if (this.#isHidden) throw new HostError('hidden', this.path);
   }
 
   #reach<T>(call: (at: Buffer) => T, name: ByteString): T {
@@ -113,6 +121,7 @@ export class JailEntry {
 
   /** Makes the directories that are missing on the way, each in one that is held. */
   async makeParents({ isSynced }: { isSynced: boolean }): Promise<void> {
+    this.#refuseHidden();
     try {
       for (let name = this.#missing[0]; name !== undefined; name = this.#missing[0]) {
         this.#directory.recheck();
@@ -148,7 +157,7 @@ export class JailEntry {
   }
 
   #lstat(): Stats | undefined {
-    if (this.#missing.length > 0 || !this.#directory.stat.isDirectory()) return undefined;
+    if (this.#isHidden || this.#missing.length > 0 || !this.#directory.stat.isDirectory()) return undefined;
     return this.#reach((at) => lstatSync(at, { throwIfNoEntry: false }), this.#name);
   }
 

@@ -17,9 +17,9 @@ const calls = systemCalls() ?? ({} as SystemCalls);
 /** Opens paths below a directory at once; `protected` is protected. */
 function openerOn(root: string, by = calls) {
   const openAtOnce = openAtOnceWithin(boundsOf(realPath(root), [realPath(root)]), () => by);
-  const isProtected = (path: string) => path === 'protected';
+  const isClosed = (path: string) => path === 'protected';
   return (path: string) => {
-    using file = openAtOnce({ parts: path.split('/'), path, isProtected });
+    using file = openAtOnce({ parts: path.split('/'), path, isClosed });
     return file && [file.relativePath, readFileSync(file.fd, 'utf8')];
   };
 }
@@ -68,7 +68,7 @@ describe.skipIf(!systemCalls())('opening at once', () => {
     const bounds = boundsOf(realPath('/'), [realPath(dir.path('ws'))]);
     const openAtOnce = openAtOnceWithin(bounds, () => ({ ...calls, isRegularFile }));
     const parts = `${dir.root}/other`.slice(1).split('/');
-    expect(openAtOnce({ parts, path: '', isProtected: () => false })).toBeUndefined();
+    expect(openAtOnce({ parts, path: '', isClosed: () => false })).toBeUndefined();
     expect(looks).toEqual([dir.path('ws/other')]);
   });
 
@@ -97,9 +97,9 @@ describe.skipIf(!systemCalls())('opening at once', () => {
           const files = [...asked, ...tree.map(({ path }) => path)];
 
           const told = (opening: JailOpening) => {
-            const isProtected = (path: string) => /(^|\/)\.env$/.test(path);
-            const jail = openJail(root, { opening, isProtected });
-            const absolute = openAbsoluteJail([`${root}`, dir.path('outside/b')], { opening, isProtected });
+            const isClosed = (path: string) => /(^|\/)\.env$/.test(path);
+            const jail = openJail(root, { opening, isProtected: isClosed });
+            const absolute = openAbsoluteJail([`${root}`, dir.path('outside/b')], { opening, isProtected: isClosed });
             return files.flatMap((path) => [
               [path, outcome(jail, path)],
               [path, outcome(absolute, `${root}/${path}`)],

@@ -13,19 +13,20 @@ export interface AskedFile {
   parts: readonly string[];
   /** The path as the caller sent it. */
   path: string;
-  isProtected: (relativePath: string) => boolean;
+  /** Whether a canonical path is refused or hidden. */
+  isClosed: (relativePath: string) => boolean;
 }
 
 export type OpenAtOnce = (asked: AskedFile) => JailFile | undefined;
 
 /** The calls are asked for at the first file: who never reads does not load them. */
 export function openAtOnceWithin(bounds: Bounds, callsToUse: () => SystemCalls | undefined): OpenAtOnce {
-  return ({ parts, path, isProtected }) => {
+  return ({ parts, path, isClosed }) => {
     const calls = callsToUse();
     if (!calls) return undefined;
 
     const found = bounds.linkless(parts);
-    if (!found || isProtected(found.relative)) return undefined;
+    if (!found || isClosed(found.relative)) return undefined;
 
     // A FIFO or a device feels being opened. Only one that takes the place of a file in this moment is not noticed.
     if (!calls.isRegularFile(found.absolute)) return undefined;

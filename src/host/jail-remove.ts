@@ -45,7 +45,7 @@ export async function removeMade(entry: JailEntry): Promise<void> {
 const OWN = { mode: 0o700 };
 
 /** Also when the caller gave up: nobody else would remove it. */
-const WHOLE: BelowOptions = { isProtected: () => false, signal: new AbortController().signal };
+const WHOLE: BelowOptions = { refusal: () => undefined, signal: new AbortController().signal };
 
 const removeIn: Changes['after'] = (parent, name, kind) =>
   parent.remove(name, kind === 'directory' ? 'directory' : 'other');

@@ -9,7 +9,8 @@ import { isAbsolute } from 'node:path';
 
 import { toBytes } from './byte-string.ts';
 import { HostError } from './host-error.ts';
-import type { Pin, PinPath } from './pin.ts';
+import { leadsThrough } from './pin-shown.ts';
+import { pathInside, type Pin, type PinPath } from './pin.ts';
 
 /** The longest path the kernel takes, which also bounds the work that `..` can cause. */
 const MAX_PATH_BYTES = 4096;
@@ -96,6 +97,11 @@ export class JailWay {
     return pin;
   }
 
+  /** Whether one of the paths on the way is such a one. */
+  leadsThrough(isSuch: (relativePath: string) => boolean, parts: readonly string[]): boolean {
+    return leadsThrough(isSuch, parts, this.#pinPath);
+  }
+
   /** Holds what the parts lead to if its path from the start is such a one. */
   pinIf(isWanted: (relativePath: string) => boolean, parts: string[]): Pin | undefined {
     try {
@@ -121,7 +127,7 @@ export class JailWay {
       if (!pin) throw new HostError('escape', path);
 
       const next = parts[depth];
-      if (next === undefined || !isSymlink(pin.at(toBytes(next)))) return { pin, depth };
+      if (next === undefined || isHidden(pin, next) || !isSymlink(pin.at(toBytes(next)))) return { pin, depth };
       pin.close();
       throw new HostError('dangling', path);
     }
@@ -150,6 +156,10 @@ function realNames(pinPath: PinPath, parts: string[]): string[] | undefined {
 function namesIn(pin: Pin): string[] {
   pin.close();
   return pin.relativePath.split('/').filter((name) => name !== '');
+}
+
+function isHidden(pin: Pin, name: string): boolean {
+  return pin.isHidden?.(pathInside(pin.relativePath, toBytes(name))) ?? false;
 }
 
 function isSymlink(path: Buffer): boolean {

@@ -16,6 +16,7 @@ import { openAtOnceWithin, type OpenAtOnce } from './jail-open.ts';
 import { JailWay, type Spelling } from './jail-way.ts';
 import { canPinByDescriptor, pinByDescriptor } from './pin-by-descriptor.ts';
 import { pinByPath, realPath } from './pin-by-path.ts';
+import { pinShown } from './pin-shown.ts';
 import { boundsOf, EVERYTHING, prefixOf, type Bounds, type Pin } from './pin.ts';
 import { systemCalls, type SystemCalls } from './system-calls.ts';
 
@@ -34,6 +35,8 @@ export interface JailChoice {
 export interface JailOptions extends JailChoice {
   /** Canonical paths, as `relativePath` tells them, that `open`, `target` and `entry` refuse. */
   isProtected?: (relativePath: string) => boolean;
+  /** Those that look as if nothing were there, and where nothing can be put. */
+  isHidden?: (relativePath: string) => boolean;
 }
 
 /** Links that someone exchanges while we follow them are followed again, up to here. */
@@ -68,6 +71,7 @@ export class Jail {
   /** The canonical directories it is on. */
   readonly roots: readonly string[];
   readonly isProtected: (relativePath: string) => boolean;
+  readonly #isHidden: JailOptions['isHidden'];
   /** What a relative path begins with to be absolute. */
   readonly #prefix: string;
   readonly #way: JailWay;
@@ -79,17 +83,21 @@ export class Jail {
     this.mode = options.mode ?? (roots.every(canPinByDescriptor) ? 'descriptor' : 'portable');
     const mayOpenAtOnce = this.mode === 'descriptor' && options.opening !== 'after-finding';
     const callsToUse = mayOpenAtOnce ? systemCalls : () => undefined;
+    const { isHidden, isProtected = () => false } = options;
     const pinWithin = (within: Bounds) =>
-      this.mode === 'descriptor' ? pinByDescriptor(within, callsToUse) : pinByPath(within);
+      pinShown(this.mode === 'descriptor' ? pinByDescriptor(within, callsToUse) : pinByPath(within), within);
     const isRelative = spelling === 'relative';
-    const bounds = isRelative ? boundsOf(roots[0]!, roots) : boundsOf('/' as ByteString, roots);
+    const bounds = { ...boundsOf(isRelative ? roots[0]! : ('/' as ByteString), roots), isHidden };
     this.#prefix = prefixOf(bounds.start);
     this.#way = new JailWay(
       pinWithin(bounds),
-      isRelative ? { kind: spelling } : { kind: spelling, from: options.from, anywhere: pinWithin(EVERYTHING) },
+      isRelative
+        ? { kind: spelling }
+        : { kind: spelling, from: options.from, anywhere: pinWithin({ ...EVERYTHING, isHidden }) },
     );
     this.roots = roots.map(toText);
-    this.isProtected = options.isProtected ?? (() => false);
+    this.isProtected = isProtected;
+    this.#isHidden = isHidden;
     this.#callsToUse = callsToUse;
     this.#openAtOnce = openAtOnceWithin(bounds, callsToUse);
   }
@@ -101,19 +109,30 @@ export class Jail {
   /** Opens a regular file for reading. */
   open(path: string): JailFile {
     const parts = this.#way.parse(path);
-    return this.#openAtOnce({ parts, path, isProtected: this.isProtected }) ?? this.#openFound(parts, path);
+    return this.#openAtOnce({ parts, path, isClosed: this.isClosed }) ?? this.#openFound(parts, path);
   }
 
   #openFound(parts: string[], path: string): JailFile {
-    const pin = this.#way.pin(parts, path);
+    const pin = this.#pinFile(parts, path);
     try {
       // Before anything that depends on the object, so that a protected one shows nothing of itself.
-      this.#refuseProtected(pin.relativePath, path);
+      this.#refuseProtected(parts, pin.relativePath, path);
       return JailFile.of(pin, path);
     } catch (error) {
       throw HostError.fromErrno(error, path);
     } finally {
       pin.close();
+    }
+  }
+
+  /** What stands in the way of a file tells nothing of a protected one. */
+  #pinFile(parts: string[], path: string): Pin {
+    try {
+      return this.#way.pin(parts, path);
+    } catch (error) {
+      const isTold = error instanceof HostError && error.reason !== 'missing';
+      if (isTold && this.#way.leadsThrough(this.isProtected, parts)) throw new HostError('protected', path);
+      throw error;
     }
   }
 
@@ -127,7 +146,8 @@ export class Jail {
     let parts = this.#way.parse(path);
     for (let look = 0; look < LOOKS; look++) {
       const entry = this.#entry(parts, path);
-      if (!entry.stat?.isSymbolicLink()) return this.#unlessProtected(entry);
+      const isEnd = !entry.stat?.isSymbolicLink() || this.isProtected(entry.relativePath);
+      if (isEnd) return this.#unlessProtected(parts, entry);
 
       entry.close();
       parts = this.#way.namesOf(parts, path);
@@ -139,8 +159,17 @@ export class Jail {
 
   /** What the path names: links are followed on the way, and the last one stands for itself. */
   entry(path: string): JailEntry {
-    return this.#unlessProtected(this.#entry(this.#way.parse(path), path));
+    const parts = this.#way.parse(path);
+    return this.#unlessProtected(parts, this.#entry(parts, path));
   }
+
+  /** Why a canonical path must not be touched, if it must not. */
+  refusal = (relativePath: string): 'protected' | 'hidden' | undefined => {
+    if (this.isProtected(relativePath)) return 'protected';
+    return this.#isHidden?.(relativePath) ? 'hidden' : undefined;
+  };
+
+  isClosed = (relativePath: string): boolean => this.refusal(relativePath) !== undefined;
 
   /** The same for every way, in every jail, that leads to one entry. */
   keyOf = ({ relativePath }: JailEntry): string => this.#absolute(relativePath);
@@ -178,9 +207,9 @@ export class Jail {
 
   #isRoot = (relativePath: string): boolean => this.roots.includes(this.#absolute(relativePath));
 
-  #unlessProtected(entry: JailEntry): JailEntry {
+  #unlessProtected(parts: string[], entry: JailEntry): JailEntry {
     try {
-      this.#refuseProtected(entry.relativePath, entry.path);
+      this.#refuseProtected(parts, entry.relativePath, entry.path);
       return entry;
     } catch (error) {
       entry.close();
@@ -188,7 +217,12 @@ export class Jail {
     }
   }
 
-  #refuseProtected(relativePath: string, path: string): void {
-    if (relativePath !== '' && this.isProtected(relativePath)) throw new HostError('protected', path);
+  /** A protected name stays closed when a symlink has it, wherever that leads. */
+  #refuseProtected(parts: string[], relativePath: string, path: string): void {
+    const isPlain = relativePath === '' || relativePath === parts.join('/');
+    const isProtected = relativePath !== '' && this.isProtected(relativePath);
+    if (isProtected || (!isPlain && this.#way.leadsThrough(this.isProtected, parts))) {
+      throw new HostError('protected', path);
+    }
   }
 }

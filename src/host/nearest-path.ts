@@ -67,9 +67,9 @@ function sameNameBelow(wanted: string, jail: Jail): string | undefined {
 function namesIn(folder: string, jail: Jail, wanted?: string): string[] | 'protected' | undefined {
   try {
     using dir = jail.openDir(folder);
-    if (wanted !== undefined && jail.isProtected(dir.pathOf(toBytes(wanted)))) return 'protected';
+    if (wanted !== undefined && jail.isClosed(dir.pathOf(toBytes(wanted)))) return 'protected';
     const [first = []] = dir.names();
-    const shown = first.slice(0, MOST_NAMES).filter((name) => !jail.isProtected(dir.pathOf(name)));
+    const shown = first.slice(0, MOST_NAMES).filter((name) => !jail.isClosed(dir.pathOf(name)));
     return shown.map(toText);
   } catch (error) {
     if (error instanceof HostError) return undefined;
@@ -80,7 +80,7 @@ function namesIn(folder: string, jail: Jail, wanted?: string): string[] | 'prote
 function exists(path: string, jail: Jail): boolean {
   try {
     using entry = jail.entry(path);
-    return entry.stat !== undefined && !jail.isProtected(entry.relativePath);
+    return entry.stat !== undefined && !jail.isClosed(entry.relativePath);
   } catch (error) {
     if (error instanceof HostError) return false;
     throw error;

@@ -25,7 +25,6 @@ import {
   pathInside,
   prefixOf,
   type Bounds,
-  type LinklessPath,
   type Pin,
   type PinPath,
 } from './pin.ts';
@@ -42,7 +41,7 @@ export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | 
   const prefix = prefixOf(bounds.start);
   return (parts) => {
     const calls = callsToUse();
-    const linkless = pinLinkless(bounds.linkless(parts), calls);
+    const linkless = pinLinkless(bounds, parts, calls);
     if (linkless) return linkless;
 
     for (let look = 0; look < LOOKS; look++) {
@@ -58,10 +57,12 @@ export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | 
 }
 
 /** Where no link stands on the way, the path asked for is the one that the kernel would tell. */
-function pinLinkless(path: LinklessPath | undefined, calls: SystemCalls | undefined): Pin | undefined {
-  if (!path || !calls) return undefined;
-  const fd = calls.openLinkless(path.absolute, O_PATH);
-  return fd === undefined ? undefined : closingOnFailure(fd, () => new DescriptorPin(fd, path.relative, calls));
+function pinLinkless(bounds: Bounds, parts: readonly string[], calls: SystemCalls | undefined): Pin | undefined {
+  const path = calls && bounds.linkless(parts);
+  const fd = path && calls.openLinkless(path.absolute, O_PATH);
+  return fd === undefined
+    ? undefined
+    : closingOnFailure(fd, () => new DescriptorPin(fd, path!.relative, bounds, calls));
 }
 
 /** Whether the kernel tells this process what its descriptors are, and tells it of this directory. */
@@ -82,12 +83,14 @@ export function canPinByDescriptor(root: ByteString): boolean {
 class DescriptorPin implements Pin {
   readonly relativePath: string;
   readonly stat: Stats;
+  readonly isHidden: Bounds['isHidden'];
   readonly #calls: SystemCalls | undefined;
   #fd: number;
 
-  constructor(fd: number, relativePath: string, calls: SystemCalls | undefined) {
+  constructor(fd: number, relativePath: string, { isHidden }: Pick<Bounds, 'isHidden'>, calls?: SystemCalls) {
     this.#fd = fd;
     this.#calls = calls;
+    this.isHidden = isHidden;
     this.relativePath = relativePath;
     this.stat = fstatSync(fd);
   }
@@ -111,7 +114,7 @@ class DescriptorPin implements Pin {
 
   child(name: ByteString): Pin {
     const fd = this.openChild(name, O_PATH);
-    return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name), this.#calls));
+    return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name), this, this.#calls));
   }
 
   openChild(name: ByteString, flags: number): number {
@@ -142,7 +145,7 @@ function inspect(bounds: Bounds, fd: number, calls: SystemCalls | undefined): De
   const link = readlinkSync(pathOf(fd), 'latin1') as ByteString;
   const relativePath = bounds.relative(link);
   if (relativePath === undefined) return 'outside';
-  return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath, calls);
+  return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath, bounds, calls);
 }
 
 /** The kernel marks the name of an unlinked object; a real name that ends so still leads to its object. */

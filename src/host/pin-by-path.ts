@@ -34,7 +34,7 @@ export function pinByPath(bounds: Bounds): PinPath {
   return (parts) => {
     const path = realPath(`${prefix}/${parts.join('/')}`);
     const relativePath = bounds.relative(path);
-    return relativePath === undefined ? undefined : new PathPin(path, relativePath);
+    return relativePath === undefined ? undefined : new PathPin(path, relativePath, bounds);
   };
 }
 
@@ -45,14 +45,16 @@ export function realPath(path: string | Buffer): ByteString {
 class PathPin implements Pin {
   readonly relativePath: string;
   readonly stat: Stats;
+  readonly isHidden: Bounds['isHidden'];
   readonly #path: ByteString;
   readonly #bytes: Buffer;
   readonly #identity: BigIntStats;
 
-  constructor(path: ByteString, relativePath: string) {
+  constructor(path: ByteString, relativePath: string, { isHidden }: Pick<Bounds, 'isHidden'>) {
     this.#path = path;
     this.#bytes = Buffer.from(path, 'latin1');
     this.relativePath = relativePath;
+    this.isHidden = isHidden;
     this.stat = lstatSync(this.#bytes);
     this.#identity = lstatSync(this.#bytes, { bigint: true });
   }
@@ -82,7 +84,7 @@ class PathPin implements Pin {
 
   child(name: ByteString): Pin {
     const path = (this.#path === '/' ? `/${name}` : `${this.#path}/${name}`) as ByteString;
-    const pin = new PathPin(path, pathInside(this.relativePath, name));
+    const pin = new PathPin(path, pathInside(this.relativePath, name), this);
     this.recheck();
     return pin;
   }

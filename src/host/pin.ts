@@ -13,6 +13,7 @@ export interface Pin {
   /** Canonical path from the root with `/`; empty for the root itself. */
   readonly relativePath: string;
   readonly stat: Stats;
+  readonly isHidden: Bounds['isHidden'];
   /** Opens the pinned object itself. */
   open(flags: number): number;
   /** How to reach a name in the pinned directory. Whoever used it calls `recheck` before trusting the outcome. */
@@ -37,6 +38,7 @@ export function borrowed(pin: Pin): Pin {
   return {
     relativePath: pin.relativePath,
     stat: pin.stat,
+    isHidden: pin.isHidden,
     open: (flags) => pin.open(flags),
     at: (name) => pin.at(name),
     look: (name) => pin.look(name),
@@ -62,6 +64,8 @@ export interface Bounds {
   relative(canonical: ByteString): string | undefined;
   /** Where names from `start` lead if no link stands on the way; undefined when that lies outside. */
   linkless(names: readonly string[]): LinklessPath | undefined;
+  /** Canonical paths from `start` that look as if nothing were there, with everything below them. */
+  readonly isHidden?: (relativePath: string) => boolean;
 }
 
 /** The same place from the root of the file system and from where paths start. */

@@ -1,16 +1,12 @@
-/**
- * One search engine for each directory of a jail, made when it is first searched.
- *
- * An engine is about one directory with its threads and its memory, so a worker that is never searched has none, and
- * one over the whole machine keeps nothing in memory. Each knows paths from its own directory; here they are absolute.
- */
+/** The workspaces of a worker whose paths are absolute, searched as one. Each knows paths from its own directory. */
 import { basename, dirname, relative } from 'node:path';
 
-import { escapeGlob } from './denied-paths.ts';
-import type { GlobDialectName } from './globs.ts';
+import { escapeGlob, type GlobDialectName } from './globs.ts';
 import { HostError } from './host-error.ts';
-import { openJail, type Jail } from './jail.ts';
-import { SearchEngine, type SearchRequest } from './search/index.ts';
+import { openAbsoluteJail, type Jail } from './jail.ts';
+import type { ProtectedGlobs } from './protected-globs.ts';
+import type { SearchEngine, SearchRequest } from './search/index.ts';
+import { Workspace, type WorkspaceNeeds } from './workspace.ts';
 
 /** Which files are searched. */
 export interface SearchPlace {
@@ -26,8 +22,6 @@ export interface SearchPlace {
 
 type SearchAnswer = Awaited<ReturnType<SearchEngine['search']>>;
 
-const INDEX_MEMORY_BYTES = 256 * 2 ** 20;
-
 /** A file is searched as the only one of its directory that is wanted. */
 export function placeOfFile(path: string): SearchPlace {
   const includeGlobs = [`/${escapeGlob(basename(path))}`];
@@ -40,26 +34,36 @@ export function rootOf(path: string, { roots }: Pick<Jail, 'roots'>): string {
   return holding.toSorted((a, b) => b.length - a.length)[0]!;
 }
 
-export interface SearchRootsOptions {
-  maxFileBytes: number;
-  /** Longest a search may take. */
-  timeoutMs?: number;
-  /** Over paths from one of the directories. */
-  protectedGlobs?: (root: string) => string[];
+export interface SearchRootsNeeds extends Omit<WorkspaceNeeds, 'own'> {
+  /** Files that only this worker cannot reach, over paths from one of the directories. */
+  readonly ownIn?: (root: string) => ProtectedGlobs;
 }
 
 export class SearchRoots {
-  readonly #jail: Jail;
-  readonly #maxFileBytes: number;
-  readonly #timeoutMs: number | undefined;
-  readonly #protectedGlobs: (root: string) => string[];
-  readonly #engines = new Map<string, SearchEngine>();
+  readonly #workspaces: readonly Workspace[];
 
-  constructor(jail: Jail, { maxFileBytes, timeoutMs, protectedGlobs = () => [] }: SearchRootsOptions) {
-    this.#jail = jail;
-    this.#maxFileBytes = maxFileBytes;
-    this.#timeoutMs = timeoutMs;
-    this.#protectedGlobs = protectedGlobs;
+  /** Throws `HostError` for a directory that is not there. */
+  constructor(roots: readonly string[], { ownIn, ...needs }: SearchRootsNeeds) {
+    const canonical = new Set(openAbsoluteJail(roots).roots);
+    this.#workspaces = Array.from(canonical, (root) => new Workspace(root, { ...needs, own: ownIn?.(root) }));
+  }
+
+  /** Canonical. */
+  get roots(): string[] {
+    return this.#workspaces.map(({ root }) => root);
+  }
+
+  get regexes(): Workspace['regexes'] {
+    return this.#workspaces[0]!.regexes;
+  }
+
+  get lineIndexes(): Workspace['lineIndexes'] {
+    return this.#workspaces[0]!.lineIndexes;
+  }
+
+  /** Whether no worker reaches a canonical path, without its first `/`; undefined where all are reached. */
+  get isHidden(): Workspace['isHidden'] {
+    return this.#workspaces[0]!.isHidden;
   }
 
   async search(
@@ -67,7 +71,8 @@ export class SearchRoots {
     query: SearchRequest['query'],
     scope: { readonly signal: AbortSignal },
   ): Promise<Pick<SearchAnswer, 'contentMatches' | 'isTruncated' | 'skipped' | 'filesTooLarge'>> {
-    const root = rootOf(directory, this.#jail);
+    const root = rootOf(directory, this);
+    const workspace = this.#workspaces.find((candidate) => candidate.root === root)!;
     const below = relative(root, directory);
     const request: SearchRequest = {
       path: below || '.',
@@ -75,8 +80,7 @@ export class SearchRoots {
       globOptions: { dialect, below },
       ...place,
     };
-    const searching = this.#engineFor(root).search(request, scope);
-    const found = await searching.catch((error: unknown) => {
+    const found = await workspace.search(request, scope).catch((error: unknown) => {
       throw error instanceof HostError ? new HostError(error.reason, directory) : error;
     });
     const absolute = <Row extends { path: string }>(row: Row) => ({ ...row, path: prefixOf(root) + row.path });
@@ -89,25 +93,8 @@ export class SearchRoots {
     };
   }
 
-  close(): void {
-    for (const engine of this.#engines.values()) engine.close();
-    this.#engines.clear();
-  }
-
-  #engineFor(root: string): SearchEngine {
-    const made = this.#engines.get(root);
-    if (made) return made;
-
-    const engine = new SearchEngine(openJail(root, { mode: this.#jail.mode }), {
-      root,
-      protectedGlobs: this.#protectedGlobs(root),
-      index: root === '/' ? 'off' : 'auto',
-      indexMemoryBytes: INDEX_MEMORY_BYTES,
-      maxFileBytes: this.#maxFileBytes,
-      timeoutMs: this.#timeoutMs,
-    });
-    this.#engines.set(root, engine);
-    return engine;
+  async close(): Promise<void> {
+    await Promise.all(this.#workspaces.map((workspace) => workspace.close()));
   }
 }
 

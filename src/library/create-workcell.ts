@@ -14,6 +14,8 @@ export interface CreateWorkcellOptions {
   workspace: string;
   /** Which workers run; all of them with their shipped configuration when left out. */
   workers?: readonly WorkerChoice[];
+  /** Globs of files that no file function reaches, in place of the shipped list; an empty list protects nothing. */
+  protect?: readonly string[];
   /** Opens every door for others on this port, 0 for a free one. Nothing listens when left out. */
   port?: number;
   /** Address to listen on, default 127.0.0.1. */
@@ -56,10 +58,11 @@ export async function createWorkcell(options: CreateWorkcellOptions): Promise<Wo
   };
 }
 
-function readEntries({ workspace, workers }: CreateWorkcellOptions) {
+function readEntries({ workspace, workers, protect }: CreateWorkcellOptions) {
   const canonical = canonicalWorkspace(workspace, 'workspace:');
-  if (workers === undefined) return defaultEntries(availableWorkers, canonical);
-  return toEntries(workers, availableWorkers, { workspace: canonical, env: process.env });
+  const cell = protect && { protect: [...protect] };
+  if (workers === undefined) return defaultEntries(availableWorkers, canonical, cell);
+  return toEntries(workers, availableWorkers, { workspace: canonical, cell });
 }
 
 function readListening({ port, host = '127.0.0.1', token, tokens = {} }: CreateWorkcellOptions) {

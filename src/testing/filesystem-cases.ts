@@ -15,7 +15,10 @@ export interface ActionReply {
 }
 
 /** `open` is how the worker opens its context in a mode that is not the best one. */
-export function filesystemCases(open: (config: never, log: Log, mode: JailMode) => unknown, mode: JailMode) {
+export function filesystemCases(
+  open: (config: never, log: Log, cell: undefined, mode: JailMode) => unknown,
+  mode: JailMode,
+) {
   return async (
     fn: FunctionDef<unknown>,
     dir: TempDir,
@@ -26,7 +29,7 @@ export function filesystemCases(open: (config: never, log: Log, mode: JailMode) 
       fn,
       payload,
       { paths: [dir.path('ws')], fsync: false, ...config },
-      { open: (parsed, log) => open(parsed as never, log, mode) },
+      { open: (parsed, log) => open(parsed as never, log, undefined, mode) },
     )) as ActionReply;
 }
 

@@ -152,7 +152,7 @@ test('the configuration keys of every worker and their defaults', () => {
   expect(perWorker(defaults)).toEqual({
     coder: {
       base_path: './',
-      non_accessible_globs: ['**/.env', '**/.env.*', '**/*.pem', '**/*.key', '**/secrets/**'],
+      non_accessible_globs: [],
       max_read_bytes: 10_485_760,
       max_write_bytes: 10_485_760,
       tree_default_depth: 4,
@@ -260,8 +260,8 @@ test('the commands, their other names and their options', async () => {
     Object.keys(options).join(' '),
   ]);
   expect(Object.fromEntries(shape)).toEqual({
-    start: 'config workspace app host port token allow-host allow-origin log-level',
-    mcp: 'workspace config app tools read-only structured namespace url token',
+    start: 'config workspace app protect host port token allow-host allow-origin log-level',
+    mcp: 'workspace config app protect tools read-only structured namespace url token',
     'call | trigger': 'json timeout-ms namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',
     'jobs list': 'json url token',
@@ -280,9 +280,9 @@ test('the commands, their other names and their options', async () => {
     'sandbox pull | worker sandbox pull': 'config json local url token',
     'sandbox import | worker sandbox import': 'config json local url token',
     'sandbox prune | worker sandbox prune': 'unused-for max-mb all config json local url token',
-    'worker run | worker start': 'config workspace url token',
+    'worker run | worker start': 'config workspace protect url token',
     'worker add': 'config',
-    'config print': 'config workspace json',
+    'config print': 'config workspace protect json',
     doctor: 'fresh config json url token',
     setup: 'dry-run config',
   });

@@ -70,7 +70,7 @@ const layout = () =>
 
 async function call(dir: TempDir, mode: JailMode, action: string, payload: object) {
   const config = { paths: [dir.path('ws'), dir.path('second')], fsync: false };
-  const context = openFilesystem(parseConfig(filesystem.config, config, 'filesystem'), silentLog, mode);
+  const context = openFilesystem(parseConfig(filesystem.config, config, 'filesystem'), silentLog, undefined, mode);
   try {
     const fn = filesystem.functions.find(({ id }) => id === `filesystem::${action.split(' ')[0]}`)!;
     const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };

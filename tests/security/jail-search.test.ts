@@ -78,11 +78,11 @@ async function hammer(base_path: string, payload: object, { isWarm }: { isWarm: 
   const counts = { found: 0, nothing: 0, refused: 0, leaked: 0, other: 0, warm: 0 };
   try {
     if (isWarm) await answer({ def: coder, context }, search, { callId: '1', payload: { query: 'e' } }, surroundings);
-    for (let waited = 0; isWarm && !context.search.isWarm && waited < 10_000; waited += 5) await sleep(5);
+    for (let waited = 0; isWarm && !context.workspace.isWarm && waited < 10_000; waited += 5) await sleep(5);
     for (let round = 0; round < ROUNDS; round++) {
       const reply = await answer({ def: coder, context }, search, { callId: '1', payload }, surroundings);
       const text = JSON.stringify(reply);
-      if (context.search.isWarm) counts.warm++;
+      if (context.workspace.isWarm) counts.warm++;
       if (text.includes('SECRET')) counts.leaked++;
       else if (text.includes('inside')) counts.found++;
       else if ('result' in reply) counts.nothing++;

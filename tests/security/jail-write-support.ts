@@ -11,7 +11,7 @@ export type Context = ReturnType<typeof openCoder>;
 const { signal } = new AbortController();
 
 export function openContext(base_path: string, way?: JailChoice): Context {
-  return openCoder(parseConfig(coder.config, { base_path, fsync: false }, 'coder'), silentLog, way);
+  return openCoder(parseConfig(coder.config, { base_path, fsync: false }, 'coder'), silentLog, undefined, way);
 }
 
 /** A failure that was answered, as opposed to a bug. */

@@ -133,7 +133,7 @@ describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link
     '%s',
     async (what, swap, attack, prepare) => {
       await using place = await racePlace();
-      const files = new HostFileSystem({ roots: [place.workspace], deniedPaths: [], isSynced: false });
+      const files = new HostFileSystem({ roots: [place.workspace], protect: [], deniedPaths: [], isSynced: false });
       const title = `shell::fs, ${what}`;
       const mayNotRefuse = NEVER_REFUSED.has(what);
       await race(place, { title, swap, prepare, rounds: ROUNDS, mayNotRefuse }, (round) =>

@@ -1,14 +1,17 @@
 /** coder in this process, called as the bus would call it. */
-import { answer, CallControl, parseConfig, silentLog } from '#contract';
+import { answer, CallControl, parseConfig, shippedCell, silentLog } from '#contract';
 import { coder } from '#workers/coder';
 
 export function has(id) {
   return coder.functions.some((fn) => fn.id === id);
 }
 
-/** A function that calls a function. Nothing that an earlier one has cached is known to it. */
+let opened = 0;
+
+/** A function that calls a function. Nothing that an earlier one has cached is known to it: with a list of its own it shares nothing. */
 export async function openCoder(base_path, config = {}) {
-  const context = await coder.open(parseConfig(coder.config, { base_path, ...config }, 'coder'), silentLog);
+  const cell = { protect: [...shippedCell.protect, `opened-${++opened}`] };
+  const context = await coder.open(parseConfig(coder.config, { base_path, ...config }, 'coder'), silentLog, cell);
   const functions = new Map(coder.functions.map((fn) => [fn.id, fn]));
   return async (id, payload) => {
     const surroundings = { bus: undefined, log: silentLog, control: new CallControl() };

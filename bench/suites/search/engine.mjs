@@ -1,8 +1,9 @@
 /** Our search engine on a tree, without a bus. */
+import { shippedCell } from '../../../dist/contract/index.js';
 import { openJail, SearchEngine } from '../../../dist/host/index.js';
 
-/** Those of coder's default configuration. */
-export const PROTECTED_GLOBS = ['**/.env', '**/.env.*', '**/*.pem', '**/*.key', '**/secrets/**'];
+/** Those of the default configuration. */
+export const PROTECTED_GLOBS = [{ globs: shippedCell.protect }];
 
 export function openEngine(root, options = {}) {
   return new SearchEngine(openJail(root), {

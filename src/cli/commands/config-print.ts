@@ -3,8 +3,10 @@ import { resolve } from 'node:path';
 
 import { stringify } from 'yaml';
 
+import { shippedCell } from '#contract';
+import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import type { Command } from '../command.ts';
-import { defaultEntries, findConfigFile, parseEntries, readConfigFile } from '../config-file.ts';
+import { defaultEntries, findConfigFile, parseCell, parseEntries, readConfigFile } from '../config-file.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printJson, printText } from '../print.ts';
@@ -16,6 +18,7 @@ export const configPrint: Command = {
   options: {
     config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
     workspace: { type: 'string', value: 'DIR', description: 'Workspace, as for start.' },
+    ...cellOptions,
     json: { type: 'boolean', description: 'Print JSON instead of YAML.' },
   },
   examples: ['workcell config print', 'workcell config print -c cell.yaml --json'],
@@ -24,11 +27,13 @@ export const configPrint: Command = {
   run({ options }) {
     const file = findConfigFile(text(options.config));
     const workspace = text(options.workspace);
+    const given = file === undefined ? undefined : readConfigFile(file);
     const entries =
-      file === undefined
+      given === undefined
         ? defaultEntries(availableWorkers, resolve(workspace ?? process.cwd()))
-        : parseEntries(readConfigFile(file), availableWorkers, { workspace: workspace && resolve(workspace) });
-    const shown = { workers: entries.map(({ def, config }) => ({ name: def.name, config })) };
+        : parseEntries(given, availableWorkers, { workspace: workspace && resolve(workspace) });
+    const cell = parseCellOptions(options) ?? (given === undefined ? shippedCell : parseCell(given));
+    const shown = { ...cell, workers: entries.map(({ def, config }) => ({ name: def.name, config })) };
     if (options.json === true) printJson(shown);
     else printText(stringify(shown));
     return Promise.resolve(EXIT.ok);

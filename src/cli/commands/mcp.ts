@@ -9,6 +9,7 @@ import { connect, type Connection } from '#client';
 import { serveMcpOnStdio, type ToolProfile } from '#surfaces/mcp';
 import { makePrincipal, type Log } from '#contract';
 import { readApps, withApps, type App } from '../app-file.ts';
+import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
 import { defaultEntries, findConfigFile, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
@@ -37,6 +38,7 @@ export const mcp: Command = {
     },
     config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for workcell start.' },
     app: { type: 'string', value: 'FILE', description: 'Only the modules of this app, under its constraints.' },
+    ...cellOptions,
     tools: {
       type: 'string',
       value: 'LIST',
@@ -97,7 +99,8 @@ function readApp(options: CommandInput['options']): App | undefined {
   const file = text(options.app);
   if (file === undefined) return undefined;
   if (options.url !== undefined) throw new UsageError('--app runs an engine of its own; with --url give --namespace');
-  return readApps([resolve(file)], { available: availableWorkers, workspace: workspaceOf(options) })[0];
+  const surroundings = { workspace: workspaceOf(options), cell: parseCellOptions(options) };
+  return readApps([resolve(file)], { available: availableWorkers, ...surroundings })[0];
 }
 
 function workspaceOf(options: CommandInput['options']): string {
@@ -106,9 +109,11 @@ function workspaceOf(options: CommandInput['options']): string {
 
 function readEntries(options: CommandInput['options']): WorkerEntry[] {
   const workspace = workspaceOf(options);
+  const cell = parseCellOptions(options);
   const file = findConfigFile(text(options.config));
-  if (file === undefined) return defaultEntries(availableWorkers, workspace);
-  return parseEntries(readConfigFile(file), availableWorkers, { workspace: text(options.workspace) && workspace });
+  if (file === undefined) return defaultEntries(availableWorkers, workspace, cell);
+  const named = text(options.workspace) && workspace;
+  return parseEntries(readConfigFile(file), availableWorkers, { workspace: named, ...(cell && { cell }) });
 }
 
 async function remote(options: CommandInput['options'], log: Log): Promise<Reached> {

@@ -1,10 +1,18 @@
 /** workcell start: the bus, the workers and the HTTP door, until a signal. */
 import { resolve } from 'node:path';
 
-import { ConfigError, type Log } from '#contract';
+import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
 import { readApps, withApps, type App } from '../app-file.ts';
 import type { Command, CommandInput } from '../command.ts';
-import { defaultEntries, findConfigFile, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
+import { cellOptions, parseCellOptions } from '../cell-options.ts';
+import {
+  defaultEntries,
+  findConfigFile,
+  parseCell,
+  parseEntries,
+  readConfigFile,
+  type WorkerEntry,
+} from '../config-file.ts';
 import { isWithinReach } from '../config-reach.ts';
 import { watchConfig } from '../config-watch.ts';
 import { text } from '../engine-address.ts';
@@ -45,6 +53,7 @@ export const start: Command = {
       multiple: true,
       description: 'App file with modules, actions and constraints; repeatable, the first is the default namespace.',
     },
+    ...cellOptions,
     ...listenOptions,
     'log-level': {
       type: 'string',
@@ -71,7 +80,7 @@ export const start: Command = {
     const watcher = watchSource(source, entries, workcell, log);
     const stopped = untilSignal();
     await workcell.workers.prepared(MOST_PREPARING_MS);
-    announce(workcell, source);
+    announce(workcell, source, entries);
 
     const signal = await stopped;
     log.info('stopping', { signal });
@@ -86,6 +95,8 @@ interface Source {
   file?: string;
   /** Absent when only the file speaks. */
   workspace?: string;
+  /** What the command line says for all workers, in place of the file. */
+  cell?: CellConfig;
   /** Read once: what an app may do does not change while it runs. */
   apps: readonly App[];
 }
@@ -95,16 +106,21 @@ function findSource(options: CommandInput['options']): Source {
   const given = text(options.workspace);
   const workspace = given ?? (file === undefined ? process.cwd() : undefined);
   const canonical = workspace && canonicalWorkspace(workspace, '--workspace');
+  const cell = parseCellOptions(options);
   const appFiles = Array.isArray(options.app) ? options.app.map((app) => resolve(app)) : [];
-  const apps = readApps(appFiles, { available: availableWorkers, workspace: canonical ?? process.cwd() });
-  return { file: file && resolve(file), workspace: canonical, apps };
+  const apps = readApps(appFiles, {
+    available: availableWorkers,
+    workspace: canonical ?? process.cwd(),
+    cell: cell ?? (file === undefined ? undefined : parseCell(readConfigFile(file))),
+  });
+  return { file: file && resolve(file), workspace: canonical, cell, apps };
 }
 
-function readEntries({ file, workspace, apps }: Source): WorkerEntry[] {
+function readEntries({ file, workspace, cell, apps }: Source): WorkerEntry[] {
   const entries =
     file === undefined
-      ? defaultEntries(availableWorkers, workspace!)
-      : parseEntries(readConfigFile(file), availableWorkers, { workspace });
+      ? defaultEntries(availableWorkers, workspace!, cell)
+      : parseEntries(readConfigFile(file), availableWorkers, { workspace, ...(cell && { cell }) });
   return withApps(entries, apps);
 }
 
@@ -143,13 +159,14 @@ function watchSource(
 }
 
 /** People read the block; programs wait for the one line that says ready. */
-function announce(workcell: RunningWorkcell, source: Source): void {
+function announce(workcell: RunningWorkcell, source: Source, entries: readonly WorkerEntry[]): void {
   const http = workcell.url.replace(/^ws/, 'http');
   const workers = workcell.workers.workers.map(({ name, functionCount }) => `${name} (${functionCount} functions)`);
   const lines = [
     `workcell ${version}`,
     `  workers    ${workers.join(', ') || 'none: add one with workcell worker add <name>'}`,
     ...(source.workspace === undefined ? [] : [`  workspace  ${source.workspace}`]),
+    `  protect    ${protectedIn(entries)}`,
     ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
     ...source.apps.map((app, at) => `  app        ${app.name}${at === 0 ? ' (default namespace)' : ''}  ${app.file}`),
     `  console    ${http}/`,
@@ -158,6 +175,12 @@ function announce(workcell: RunningWorkcell, source: Source): void {
     `ready on ${workcell.url}`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Each list that a worker has. */
+function protectedIn(entries: readonly WorkerEntry[]): string {
+  const lists = entries.map(({ cell = shippedCell }) => cell.protect.join(' ') || 'nothing');
+  return [...new Set(lists)].join('; ');
 }
 
 function parseLevel(options: CommandInput['options']) {

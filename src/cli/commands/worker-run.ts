@@ -2,8 +2,9 @@
 import { resolve } from 'node:path';
 
 import { connect } from '#client';
+import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import type { Command } from '../command.ts';
-import { defaultEntries, findWorker, parseEntries, readConfigFile } from '../config-file.ts';
+import { defaultEntries, findWorker, parseCell, parseEntries, readConfigFile } from '../config-file.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
@@ -23,6 +24,7 @@ export const workerRun: Command = {
       value: 'DIR',
       description: 'Directory the worker is fenced into, default the current one.',
     },
+    ...cellOptions,
     ...addressOptions,
   },
   examples: ['workcell worker run coder --url ws://127.0.0.1:49134'],
@@ -34,13 +36,13 @@ export const workerRun: Command = {
     const def = findWorker(name!, availableWorkers);
     const file = text(options.config);
     const workspace = resolve(text(options.workspace) ?? process.cwd());
-    const entries =
-      file === undefined
-        ? defaultEntries([def], workspace)
-        : parseEntries(readConfigFile(file), availableWorkers, { workspace });
-    const config = entries.find((entry) => entry.def === def)?.config ?? defaultEntries([def], workspace)[0]!.config;
+    const given = file === undefined ? undefined : readConfigFile(file);
+    const cell = parseCellOptions(options) ?? (given === undefined ? undefined : parseCell(given));
+    const entries = given === undefined ? [] : parseEntries(given, availableWorkers, { workspace });
+    const listed = entries.find((entry) => entry.def === def);
+    const { config } = listed ?? defaultEntries([def], workspace)[0]!;
 
-    const context = await def.open(config, log);
+    const context = await def.open(config, log, cell);
     try {
       const url = engineUrl(options);
       const connection = await connect(url, {

@@ -22,6 +22,8 @@ const MAX_THREADS = Math.max(2, Math.min(availableParallelism(), 4));
 
 interface Scope {
   readonly signal: AbortSignal;
+  /** How long the task may be worked on. */
+  readonly timeoutMs?: number;
 }
 
 export interface ReplacedText extends Replaced {
@@ -31,7 +33,7 @@ export interface ReplacedText extends Replaced {
 
 interface Job {
   readonly task: ToThread;
-  readonly signal: AbortSignal;
+  readonly scope: Scope;
   resolve: (answer: FromThread) => void;
   reject: (reason: Error) => void;
 }
@@ -41,13 +43,7 @@ export class RegexThreads {
   readonly #busy = new Set<RegexWorker>();
   /** In the order of arrival. */
   readonly #waiting = new Set<Job>();
-  readonly #timeoutMs: number | undefined;
   #isClosed = false;
-
-  /** `timeoutMs`: how long a task may be worked on. */
-  constructor({ timeoutMs }: { timeoutMs?: number } = {}) {
-    this.#timeoutMs = timeoutMs;
-  }
 
   /** Threads that are there now. */
   get size(): number {
@@ -84,14 +80,15 @@ export class RegexThreads {
     await Promise.all([...this.#idle.splice(0), ...this.#busy].map((worker) => worker.end(closed())));
   }
 
-  async #run(task: ToThread, { signal }: Scope): Promise<FromThread> {
+  async #run(task: ToThread, scope: Scope): Promise<FromThread> {
     if (this.#isClosed) throw closed();
+    const { signal } = scope;
     signal.throwIfAborted();
 
     let withdraw = () => {};
     try {
       return await new Promise((resolve, reject) => {
-        const job = { task, signal, resolve, reject };
+        const job = { task, scope, resolve, reject };
         // One that is being worked on is for its worker to give up.
         withdraw = () => this.#waiting.delete(job) && reject(signal.reason as Error);
         signal.addEventListener('abort', withdraw);
@@ -111,9 +108,9 @@ export class RegexThreads {
     }
   }
 
-  async #work({ task, signal, resolve, reject }: Job, worker: RegexWorker): Promise<void> {
+  async #work({ task, scope, resolve, reject }: Job, worker: RegexWorker): Promise<void> {
     this.#busy.add(worker);
-    using limit = new TimeLimit(this.#timeoutMs, signal);
+    using limit = new TimeLimit(scope.timeoutMs, scope.signal);
     const [outcome] = await Promise.allSettled([worker.run(task, limit.signal)]);
     this.#busy.delete(worker);
     if (!worker.isEnded) this.#idle.push(worker);

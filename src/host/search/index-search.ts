@@ -22,6 +22,8 @@ export interface IndexSearchOptions {
   readonly loader: IndexLoader;
   readonly openDir: OpenWalkDir;
   readonly matcher: Matcher;
+  /** Whether files that are too large to be kept are searched too. */
+  readonly readsLarge: boolean;
   /** Undefined when all files belong to the search. */
   readonly filter?: FileFilter;
   /** Which files must be looked through, by slot; undefined for all. */
@@ -75,7 +77,7 @@ export class IndexSearch {
   }
 
   #searchRange(range: Int32Array): void {
-    const { filter, marks, isStopped, loader } = this.#options;
+    const { filter, marks, isStopped, loader, readsLarge } = this.#options;
     const { wantsPaths, wantsContent } = this.#query;
     const { counts } = this.#writer;
     let { traits, outcomes } = loader.slots;
@@ -83,7 +85,8 @@ export class IndexSearch {
     for (let i = 0; i < range.length; i++) {
       const slot = range[i]!;
       if (filter && isBlocked(filter, slot)) continue;
-      const isMarked = wantsContent && (!marks || marks[slot] === 1 || traits[slot] !== 0);
+      const isLarge = readsLarge && outcomes[slot] === OUTCOME.tooLarge;
+      const isMarked = wantsContent && (!marks || marks[slot] === 1 || traits[slot] !== 0 || isLarge);
       if (isMarked || wantsPaths) {
         if (this.#writer.isFull || isStopped()) return;
         this.#searchFile(loader.slots.files[slot]!);
@@ -111,11 +114,12 @@ export class IndexSearch {
   }
 
   #searchContent(file: IndexedFile): Result {
-    const { loader, marks } = this.#options;
+    const { loader, marks, readsLarge } = this.#options;
     const { slots } = loader;
     const { slot } = file;
     if (slots.has(slot, TRAIT.linked)) return this.#searchOnDisk(file);
     const outcome = slots.outcomes[slot]!;
+    if (outcome === OUTCOME.tooLarge && readsLarge) return this.#searchOnDisk(file);
     if (outcome !== OUTCOME.searched) return { outcome, unreadable: file.unreadable };
     const mayHold =
       !marks ||

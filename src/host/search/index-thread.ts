@@ -73,13 +73,14 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
   tellLinked();
 
   const dir = findDir(loader.root, start);
-  if (!dir || query.maxFileBytes !== options.maxFileBytes) return undefined;
+  if (!dir || query.maxFileBytes < options.maxFileBytes) return undefined;
   const regex = query.isRegex ? compileRegex(query.pattern, { ignoreCase: query.ignoreCase }) : undefined;
   const needles = signedNeedles(query, regex);
   if (!needles && loader.arena.hasUnkept) return undefined;
 
   return new IndexSearch(query, {
     loader,
+    readsLarge: query.maxFileBytes > options.maxFileBytes,
     openDir,
     marks: needles && loader.arena.signatures.mark(needles, loader.slots.length),
     matcher: createMatcher(query, regex, loader.arena.memory),

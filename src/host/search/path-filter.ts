@@ -1,14 +1,15 @@
 /** Which files a search may touch, by their path from the root: globs as plain data, since they cross threads. */
 import { compileGlobs, type GlobOptions } from '../globs.ts';
 import { LruCache } from '../lru-cache.ts';
+import { compileProtected, type ProtectedGlobs } from '../protected-globs.ts';
 
 export interface PathGlobs {
   /** Files that are in no answer. */
-  readonly protectedGlobs: readonly string[];
+  readonly protectedGlobs: readonly ProtectedGlobs[];
   /** Only files that match one of these; all when empty. */
   readonly includeGlobs: readonly string[];
   readonly excludeGlobs: readonly string[];
-  /** How the two lists above are read; the protected ones are always globset, from the root. */
+  /** How the two lists above are read. */
   readonly globOptions?: GlobOptions;
 }
 
@@ -28,16 +29,16 @@ export function compilePathFilter(globs: PathGlobs): PathFilter | undefined {
 }
 
 /** Protected globs are the same list in every search of a worker. */
-const spellings = new WeakMap<readonly string[], string>();
+const spellings = new WeakMap<readonly ProtectedGlobs[], string>();
 
-function spelled(globs: readonly string[]): string {
+function spelled(globs: readonly ProtectedGlobs[]): string {
   const spelling = spellings.get(globs) ?? JSON.stringify(globs);
   spellings.set(globs, spelling);
   return spelling;
 }
 
 function compile({ protectedGlobs, includeGlobs, excludeGlobs, globOptions }: PathGlobs): PathFilter {
-  const isProtected = compileGlobs(protectedGlobs);
+  const isProtected = compileProtected(protectedGlobs);
   const isIncluded = includeGlobs.length === 0 ? () => true : compileGlobs(includeGlobs, globOptions);
   const isExcluded = compileGlobs(excludeGlobs, globOptions);
   return (path) => !isProtected(path) && isIncluded(path) && !isExcluded(path);

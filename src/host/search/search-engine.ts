@@ -38,22 +38,33 @@ const TURN_MS = 10;
 /** Where addresses end that the kernels can tell. */
 const MAX_INDEX_BYTES = 1.5 * 2 ** 30;
 
-export interface SearchEngineOptions extends Pick<PathGlobs, 'protectedGlobs'> {
-  /** The directory that the jail was opened on. */
-  readonly root: string;
-  /** Whether file contents are kept in memory once a search was large enough. */
-  readonly index: 'auto' | 'off';
-  readonly indexMemoryBytes: number;
+/** What a search must not reach or exceed; each worker has its own. */
+export interface SearchLimits extends Pick<PathGlobs, 'protectedGlobs'> {
   /** Largest file that is searched. */
   readonly maxFileBytes: number;
+  /** Longest a search may take; for ever when left out. */
+  readonly timeoutMs?: number;
+}
+
+/** What is kept in memory between searches. */
+export interface KeptContents {
+  /** Whether file contents are kept once a search was large enough. */
+  readonly index: 'auto' | 'off';
+  readonly indexMemoryBytes: number;
+  /** Larger files are read when a search is about them. */
+  readonly maxFileBytes: number;
+}
+
+/** The limits hold for searches that bring none. */
+export interface SearchEngineOptions extends SearchLimits, KeptContents {
+  /** The directory that the jail was opened on. */
+  readonly root: string;
   /** Work of a search that is done before any process is woken. */
   readonly aloneMs?: number;
   /** `at-once` is what happens anyway where the system calls for it are to be had. */
   readonly opening?: JailOpening;
   /** How long search processes are kept without a search. */
   readonly processesIdleMs?: number;
-  /** Longest a search may take; for ever when left out. */
-  readonly timeoutMs?: number;
   /** Files in a search from which on the index is worth it. */
   readonly indexFromFiles?: number;
   /** Threads that the index is spread over; as many as there are processors when left out. */
@@ -82,21 +93,28 @@ export class SearchEngine {
   readonly #openDir: OpenWalkDir;
   readonly #options: SearchEngineOptions;
   readonly #pool: ScanPool;
-  readonly #index: WarmIndex | undefined;
+  #index: WarmIndex | undefined;
 
   constructor(jail: Jail, options: SearchEngineOptions) {
-    const { root, maxFileBytes, indexMemoryBytes, opening = 'at-once' } = options;
+    const { root, opening = 'at-once' } = options;
     this.#jail = jail;
     this.#options = options;
     this.#workspace = { root: realPath(root), mode: jail.mode, opening };
     this.#openDir = calledDirsBelow(this.#workspace, walkDirsBelow(this.#workspace.root, jail.mode));
     this.#pool = new ScanPool(this.#workspace, { idleMs: options.processesIdleMs });
+    this.keep(options);
+  }
+
+  /** What of the files is kept from now on; what was kept is forgotten. */
+  keep({ index, indexMemoryBytes, maxFileBytes }: KeptContents): void {
+    const wasStarted = this.#index?.isStarted ?? false;
+    this.#index?.close();
     // A path that is checked again afterwards is too slow to keep an index by.
-    if (options.index === 'auto' && jail.mode === 'descriptor' && indexMemoryBytes > 0) {
-      const budgetBytes = Math.min(indexMemoryBytes, MAX_INDEX_BYTES);
-      const bounds = { workspace: this.#workspace, budgetBytes, maxFileBytes };
-      this.#index = new WarmIndex(bounds, this.#openDir, options.indexParts);
-    }
+    const isOn = index === 'auto' && this.#jail.mode === 'descriptor' && indexMemoryBytes > 0;
+    const budgetBytes = Math.min(indexMemoryBytes, MAX_INDEX_BYTES);
+    const bounds = { workspace: this.#workspace, budgetBytes, maxFileBytes };
+    this.#index = isOn ? new WarmIndex(bounds, this.#openDir, this.#options.indexParts) : undefined;
+    if (wasStarted) this.#index?.start();
   }
 
   /**
@@ -115,26 +133,29 @@ export class SearchEngine {
    * Throws `HostError` for the path, `GlobError` for a glob and `RegexError` for the pattern, in this order, and
    * `TimeLimitError` with how far it got.
    */
-  async search(request: SearchRequest, { signal }: { signal: AbortSignal }): Promise<SearchAnswer> {
-    const { timeoutMs } = this.#options;
+  async search(
+    request: SearchRequest,
+    { signal }: { signal: AbortSignal },
+    limits: SearchLimits = this.#options,
+  ): Promise<SearchAnswer> {
+    const { timeoutMs } = limits;
     using limit = new TimeLimit(timeoutMs, signal);
     const progress: Progress = { files: 0, matches: 0 };
     try {
-      return await this.#search(request, limit.signal, progress);
+      return await this.#search(request, limits, { signal: limit.signal, progress });
     } catch (error) {
       if (!limit.isBehind(error)) throw error;
       throw new TimeLimitError(timeoutMs!, `: ${progress.files} files searched, ${progress.matches} matches`);
     }
   }
 
-  async #search(request: SearchRequest, signal: AbortSignal, progress: Progress): Promise<SearchAnswer> {
+  async #search(
+    request: SearchRequest,
+    { protectedGlobs, maxFileBytes }: SearchLimits,
+    { signal, progress }: { signal: AbortSignal; progress: Progress },
+  ): Promise<SearchAnswer> {
     const { path, query: given, respectGitignore: respectsGitignore = false, isRecursive = true, ...some } = request;
-    const {
-      protectedGlobs,
-      maxFileBytes,
-      indexFromFiles = INDEX_FROM_FILES,
-      indexFromMs = INDEX_FROM_MS,
-    } = this.#options;
+    const { indexFromFiles = INDEX_FROM_FILES, indexFromMs = INDEX_FROM_MS } = this.#options;
     // The index looks for itself whether the root is still there.
     const isRootOfIndex = path === '.' && this.isWarm;
     const start = isRootOfIndex ? ROOT : this.#canonical(path);

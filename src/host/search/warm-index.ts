@@ -49,6 +49,10 @@ export class WarmIndex {
     return this.#isReady;
   }
 
+  get isStarted(): boolean {
+    return this.#building !== undefined;
+  }
+
   /** Starts to build the index, unless it is there or just failed. */
   start(): void {
     if (this.#building || performance.now() < this.#notBefore) return;

@@ -44,6 +44,7 @@ const TEXTS = [
   'K \u212Aelvin needle',
   `${'hay\n'.repeat(20_000)}needle\n`,
   'x'.repeat(MAX_FILE_BYTES + 1),
+  `${'hay\n'.repeat(MAX_FILE_BYTES / 4)}needle\n`,
 ];
 
 type Edit = (root: string) => void;
@@ -138,10 +139,17 @@ const rounds = fc.array(fc.record({ edits: fc.array(edit, { minLength: 1, maxLen
   maxLength: EDITS,
 });
 
+const PROTECTED = [{ globs: ['**/protected'] }];
+/** Of a worker that searches files too large for the index, and of one that does not. */
+const LIMITS = [MAX_FILE_BYTES, 2 * MAX_FILE_BYTES].map((maxFileBytes) => ({
+  maxFileBytes,
+  protectedGlobs: PROTECTED,
+}));
+
 function openEngine(root: string, options: Partial<SearchEngineOptions>): SearchEngine {
   return new SearchEngine(openJail(root), {
     root,
-    protectedGlobs: ['**/protected'],
+    protectedGlobs: PROTECTED,
     maxFileBytes: MAX_FILE_BYTES,
     index: 'off',
     indexMemoryBytes: 1 << 26,
@@ -151,8 +159,8 @@ function openEngine(root: string, options: Partial<SearchEngineOptions>): Search
 
 /** Searches for `needle` in all files. */
 const WHAT = { pattern: 'needle', isRegex: false, ignoreCase: false, wantsContent: true, wantsPaths: false };
-const LIMITS = { maxMatches: 9, maxLineBytes: 9, contextLines: 0 };
-const NEEDLE: SearchRequest = { path: '.', includeGlobs: [], excludeGlobs: [], query: { ...WHAT, ...LIMITS } };
+const BOUNDS = { maxMatches: 9, maxLineBytes: 9, contextLines: 0 };
+const NEEDLE: SearchRequest = { path: '.', includeGlobs: [], excludeGlobs: [], query: { ...WHAT, ...BOUNDS } };
 
 const scope = () => ({ signal: new AbortController().signal });
 const outcome = (search: Promise<SearchAnswer>) => search.then(decoded).catch((error: unknown) => String(error));
@@ -191,10 +199,12 @@ test.runIf(process.platform === 'linux').each([
         ];
         try {
           await warmUp(warm);
-          for (const { edits, request } of sequence) {
+          for (const [i, { edits, request }] of sequence.entries()) {
             for (const apply of edits) attempt(() => apply(dir.root));
             if (warm.isWarm) warmAnswers++;
-            expect(await outcome(warm.search(request, scope()))).toEqual(await outcome(cold.search(request, scope())));
+            const limits = LIMITS[i % 2];
+            const expected = await outcome(cold.search(request, scope(), limits));
+            expect(await outcome(warm.search(request, scope(), limits))).toEqual(expected);
           }
         } finally {
           warm.close();

@@ -1,4 +1,4 @@
-/** The `coder` block of the configuration. Left-out keys take the shipped value, so secrets are protected unless someone says otherwise. */
+/** The `coder` block of the configuration. Left-out keys take the shipped value. */
 import { z } from 'zod';
 
 import { wire } from '#contract';
@@ -7,8 +7,10 @@ export const configSchema = z.strictObject({
   base_path: z.string().default('./').describe('Directory that every path is relative to and cannot leave.'),
   non_accessible_globs: z
     .array(z.string())
-    .default(['**/.env', '**/.env.*', '**/*.pem', '**/*.key', '**/secrets/**'])
-    .describe('Files whose path from base_path matches one of these are listed, but never read, searched or changed.'),
+    .default([])
+    .describe(
+      'More files that this worker protects beside `protect`: those whose path from base_path matches are listed, but never read, searched or changed, with everything below them.',
+    ),
   max_read_bytes: wire.uint64().default(10_485_760).describe('Largest file that is read or searched, in bytes.'),
   max_write_bytes: wire.uint64().default(10_485_760).describe('Largest file that is created or edited, in bytes.'),
   tree_default_depth: wire.uint32().default(4).describe('How deep a tree goes when the call does not say.'),

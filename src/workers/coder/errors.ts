@@ -14,7 +14,7 @@ export const errors = defineErrors({
     message: (d: { problem: string }) => d.problem,
   },
   C211: {
-    meaning: 'Nothing is at the path, or non_accessible_globs protects it.',
+    meaning: 'Nothing is at the path, or it is protected.',
     http: 404,
     message: (d: { path: string; hint?: string }) => `${d.path} does not exist or is protected${d.hint ?? ''}`,
   },
@@ -55,6 +55,7 @@ const codeFor = {
   root: 'C210',
   missing: 'C211',
   protected: 'C211',
+  hidden: 'C211',
   escape: 'C215',
   dangling: 'C215',
   exists: 'C217',

@@ -17,7 +17,7 @@ export interface ReplaceOp {
 /** What runs the regexes, and the call that waits for them. */
 export interface Replacing {
   readonly regexes: RegexThreads;
-  readonly call: Pick<CallScope, 'signal' | 'door'>;
+  readonly call: Pick<CallScope, 'signal' | 'door'> & { readonly timeoutMs?: number };
 }
 
 export interface Replaced extends Edited {

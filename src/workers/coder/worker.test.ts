@@ -12,7 +12,7 @@ const open = (block: object) => coder.open(parseConfig(coder.config, block, 'cod
 test('an empty block is the shipped configuration', () => {
   expect(parseConfig(configSchema, {}, 'coder')).toEqual({
     base_path: './',
-    non_accessible_globs: ['**/.env', '**/.env.*', '**/*.pem', '**/*.key', '**/secrets/**'],
+    non_accessible_globs: [],
     max_read_bytes: 10_485_760,
     max_write_bytes: 10_485_760,
     tree_default_depth: 4,

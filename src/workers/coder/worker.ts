@@ -1,20 +1,18 @@
 /** The coder worker: configuration, failures and the jail that its functions work in. */
 import { constants } from 'node:buffer';
-import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 
-import { ConfigError, defineWorker, type Log } from '#contract';
+import { ConfigError, defineWorker, shippedCell, type CellConfig, type Log } from '#contract';
 import {
-  compileGlobs,
+  compileProtected,
   FolderNames,
   GlobError,
   HostError,
   JailChanges,
-  LineIndexes,
   openJail,
-  RegexThreads,
-  SearchEngine,
+  plainGlobs,
   sweepSoon,
+  Workspace,
   type Jail,
   type JailChoice,
 } from '#host';
@@ -35,7 +33,6 @@ export interface CoderContext {
   maxReadBytes: number;
   maxWriteBytes: number;
   folderNames: FolderNames;
-  lineIndexes: LineIndexes;
   defaultPageSize: number;
   maxPageSize: number;
   /** What base_path itself is called on the host. */
@@ -43,9 +40,10 @@ export interface CoderContext {
   treeDepth: number;
   treePerFolderLimit: number;
   treeMaxNodes: number;
-  search: SearchEngine;
-  /** Runs the regexes of edits. */
-  regexes: RegexThreads;
+  /** What it shares with other workers over base_path: search, the threads for the regexes of edits, line indexes. */
+  workspace: Workspace;
+  /** Longest one regex of an edit may take. */
+  regexTimeoutMs: number;
   defaultMaxMatches: number;
   defaultMaxLineBytes: number;
 }
@@ -63,18 +61,33 @@ export const coder = defineWorker({
   },
   translate,
   open: openCoder,
-  prepare: ({ search }) => search.prepare(),
-  close: async ({ search, regexes, sweep }) => {
+  prepare: ({ workspace }) => workspace.prepare(),
+  close({ workspace, sweep }) {
     sweep[Symbol.dispose]();
-    search.close();
-    await regexes.close();
+    return workspace.close();
   },
 });
 
 /** The jail works in the best way that the system offers unless another is chosen. */
-export function openCoder(config: CoderConfig, log: Log, way?: JailChoice): CoderContext {
-  const isProtected = refusing('non_accessible_globs', GlobError, () => compileGlobs(config.non_accessible_globs));
-  const jail = refusing('base_path', HostError, () => openJail(config.base_path, { ...way, isProtected }));
+export function openCoder(
+  config: CoderConfig,
+  log: Log,
+  cell: CellConfig = shippedCell,
+  way?: JailChoice,
+): CoderContext {
+  const own = plainGlobs(config.non_accessible_globs);
+  const isOwn = refusing('non_accessible_globs', GlobError, () => compileProtected([own]));
+  const [root] = refusing('base_path', HostError, () => openJail(config.base_path, way).roots);
+  const workspace = new Workspace(root!, {
+    ...cell,
+    own,
+    mode: way?.mode,
+    maxFileBytes: config.max_read_bytes,
+    timeoutMs: config.search_timeout_ms,
+    indexMemoryBytes: config.index === 'off' ? 0 : config.index_memory_mb * 2 ** 20,
+  });
+  const isProtected = (path: string) => isOwn(path) || workspace.protects(path);
+  const jail = openJail(root!, { ...way, isProtected });
   if (jail.mode === 'portable') log.warn('the path jail cannot pin files on this system; see SECURITY.md');
 
   return {
@@ -86,22 +99,14 @@ export function openCoder(config: CoderConfig, log: Log, way?: JailChoice): Code
     maxReadBytes: Math.min(config.max_read_bytes, constants.MAX_STRING_LENGTH),
     maxWriteBytes: config.max_write_bytes,
     folderNames: new FolderNames(),
-    lineIndexes: new LineIndexes(),
     defaultPageSize: config.list_default_page_size,
     maxPageSize: config.list_max_page_size,
-    baseName: basename(realpathSync(config.base_path)) || '/',
+    baseName: basename(root!) || '/',
     treeDepth: config.tree_default_depth,
     treePerFolderLimit: config.tree_per_folder_limit,
     treeMaxNodes: MAX_TREE_NODES,
-    search: new SearchEngine(jail, {
-      root: config.base_path,
-      protectedGlobs: config.non_accessible_globs,
-      maxFileBytes: config.max_read_bytes,
-      index: config.index,
-      timeoutMs: config.search_timeout_ms,
-      indexMemoryBytes: config.index_memory_mb * 2 ** 20,
-    }),
-    regexes: new RegexThreads({ timeoutMs: config.search_timeout_ms }),
+    workspace,
+    regexTimeoutMs: config.search_timeout_ms,
     defaultMaxMatches: config.search_default_max_matches,
     defaultMaxLineBytes: config.search_default_max_line_bytes,
   };

@@ -13,7 +13,7 @@ export const errors = defineErrors({
     message: (d: { problem: string }) => d.problem,
   },
   F211: {
-    meaning: 'Nothing is at the path.',
+    meaning: 'Nothing is at the path, or it is protected.',
     http: 200,
     message: (d: { problem: string; fix?: Record<string, unknown> }) => d.problem,
     fix: (d: { fix?: Record<string, unknown> }) => d.fix,
@@ -92,6 +92,7 @@ const codeFor = {
   root: 'F210',
   missing: 'F211',
   protected: 'F211',
+  hidden: 'F211',
   escape: 'F215',
   dangling: 'F211',
   exists: 'F217',

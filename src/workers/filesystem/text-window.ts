@@ -62,11 +62,11 @@ export interface OpenText {
 export async function openText(
   file: JailFile,
   encoding: Encoding,
-  { lineIndexes }: Pick<FilesystemContext, 'lineIndexes'>,
+  { roots }: Pick<FilesystemContext, 'roots'>,
   scope: Scope,
 ): Promise<OpenText> {
   const isPlain = hasPlainLines(encoding);
-  if (isPlain && file.size > SMALL_BYTES) return { source: file, index: lineIndexes.of(file), encoding };
+  if (isPlain && file.size > SMALL_BYTES) return { source: file, index: roots.lineIndexes.of(file), encoding };
 
   const whole = await file.read();
   const index = new LineIndex();

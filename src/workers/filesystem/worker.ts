@@ -1,15 +1,6 @@
 /** The filesystem worker: constraints, failures and the jail that its actions work in. */
-import { ConfigError, defineWorker, type Log } from '#contract';
-import {
-  HostError,
-  JailChanges,
-  LineIndexes,
-  openAbsoluteJail,
-  SearchRoots,
-  sweepSoon,
-  type Jail,
-  type JailMode,
-} from '#host';
+import { ConfigError, defineWorker, shippedCell, type CellConfig, type Log } from '#contract';
+import { HostError, JailChanges, openAbsoluteJail, SearchRoots, sweepSoon, type Jail, type JailMode } from '#host';
 import { configSchema, type FilesystemConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
 import { parseSize } from './size-text.ts';
@@ -22,8 +13,8 @@ export interface FilesystemContext {
   /** The one way to change files. */
   changes: JailChanges;
   maxFileBytes: number;
-  lineIndexes: LineIndexes;
-  search: SearchRoots;
+  /** What it shares with other workers over the same directories: search and line indexes. */
+  roots: SearchRoots;
 }
 
 export type Code = keyof typeof errors.table;
@@ -43,34 +34,37 @@ export const filesystem = defineWorker({
   translate,
   failedResult: ({ code, message, extra }) => ({ success: false, error: message, metadata: { code, ...extra } }),
   open: openFilesystem,
-  close({ search, sweep }) {
+  close({ roots, sweep }) {
     sweep[Symbol.dispose]();
-    search.close();
+    return roots.close();
   },
 });
 
 /** The mode is the best one the system offers unless it is given. */
-export function openFilesystem(config: FilesystemConfig, log: Log, mode?: JailMode): FilesystemContext {
-  const jail = openJail(config, mode);
+export function openFilesystem(
+  config: FilesystemConfig,
+  log: Log,
+  cell: CellConfig = shippedCell,
+  mode?: JailMode,
+): FilesystemContext {
+  const maxFileBytes = parseSize(config.max_file_size)!;
+  const roots = openRoots(config.paths ?? ['/'], { ...cell, mode, maxFileBytes, timeoutMs: config.search_timeout_ms });
+  const from = config.paths === null ? process.cwd() : roots.roots[0];
+  const jail = openAbsoluteJail(roots.roots, { mode, from, isHidden: roots.isHidden });
   if (jail.mode === 'portable') log.warn('the path jail cannot pin files on this system; see SECURITY.md');
   if (config.paths === null) log.warn('filesystem.paths is null: calls reach every file of this machine');
-
-  const changes = new JailChanges(jail, { isSynced: config.fsync });
-  const maxFileBytes = parseSize(config.max_file_size)!;
   return {
     jail,
     sweep: sweepSoon(jail),
-    changes,
+    changes: new JailChanges(jail, { isSynced: config.fsync }),
     maxFileBytes,
-    lineIndexes: new LineIndexes(),
-    search: new SearchRoots(jail, { maxFileBytes, timeoutMs: config.search_timeout_ms }),
+    roots,
   };
 }
 
-function openJail({ paths }: FilesystemConfig, mode: JailMode | undefined): Jail {
+function openRoots(...[paths, needs]: ConstructorParameters<typeof SearchRoots>): SearchRoots {
   try {
-    const [from] = openAbsoluteJail(paths?.slice(0, 1) ?? [process.cwd()], { mode }).roots;
-    return openAbsoluteJail(paths ?? ['/'], { mode, from });
+    return new SearchRoots(paths, needs);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     throw new ConfigError(`filesystem.paths: ${error.message}`, { cause: error });

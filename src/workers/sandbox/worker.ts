@@ -33,7 +33,7 @@ export const sandbox = defineWorker({
   },
   translate,
   spell,
-  open: openSandboxes,
+  open: (config, log) => openSandboxes(config, log),
   async close({ sandboxes, openReads, backends, readiness }) {
     readiness.close();
     openReads.close();

@@ -40,7 +40,7 @@ export const errors = defineErrors({
   S102: { meaning: 'The image could not be fetched.', http: 502, retryable: true, message },
   S200: { meaning: 'The sandbox could not do it in time.', http: 504, message },
   S210: { meaning: 'The request is malformed, or asks for what this target does not offer.', http: 400, message },
-  S211: { meaning: 'Nothing is at the path.', http: 404, message },
+  S211: { meaning: 'Nothing is at the path, or it is protected.', http: 404, message },
   S212: { meaning: 'What is at the path is of the wrong kind.', http: 400, message },
   S213: { meaning: 'Something is at the path already.', http: 409, message },
   S214: { meaning: 'The directory has entries.', http: 409, message },

@@ -1,4 +1,5 @@
 /** What the file operations of this host work with: the files below fs.host_root, and the limits of the configuration. */
+import type { CellConfig } from '#contract';
 import { OpenReads, type FileContext } from '#file-functions';
 import { HostFileSystem, sweepSoon } from '#host';
 import type { ShellConfig } from './config.ts';
@@ -15,10 +16,12 @@ export interface ShellFiles extends FileContext {
 export function openFiles(
   root: string,
   { max_read_bytes, max_write_bytes, denylist_paths, search_timeout_ms }: ShellConfig['fs'],
+  { protect }: CellConfig,
 ): ShellFiles {
   const maxWriteBytes = max_write_bytes || Infinity;
   const files = new HostFileSystem({
     roots: [root],
+    protect,
     deniedPaths: denylist_paths,
     maxWriteBytes,
     searchTimeoutMs: search_timeout_ms,

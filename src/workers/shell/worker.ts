@@ -1,5 +1,5 @@
 /** The shell worker: configuration, failures, the policy, and the owner of every process it starts. */
-import { ConfigError, defineWorker, type Log } from '#contract';
+import { ConfigError, defineWorker, type CellConfig, type Log } from '#contract';
 import { Children, HostError, openAbsoluteJail, type Jail } from '#host';
 import { defaultCwd } from './child-cwd.ts';
 import { baseEnvironment, type Environment } from './child-env.ts';
@@ -57,7 +57,7 @@ export const shell = defineWorker({
   },
 });
 
-async function openShell(config: ShellConfig, log: Log): Promise<ShellContext> {
+async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promise<ShellContext> {
   const root = rootOf(config);
   const cwd = defaultCwd(config, root);
   if (config.allowlist.length === 0) log.warn('shell.allowlist is empty: every program may run');
@@ -81,7 +81,7 @@ async function openShell(config: ShellConfig, log: Log): Promise<ShellContext> {
     maxTimeoutMs: config.max_timeout_ms,
     maxOutputBytes: config.max_output_bytes,
     isSandboxEnabled: config.sandbox.enabled,
-    files: openFiles(root, config.fs),
+    files: openFiles(root, config.fs, cell),
     // Last: what it opens would stay open if anything after it refused.
     children: await Children.open({ log }),
   };

@@ -17,7 +17,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       createFile,
       payload,
       { base_path: dir.path('ws'), max_write_bytes: 4096, fsync: way.mode === 'descriptor' },
-      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, undefined, way) },
     );
   const create = async (dir: TempDir, path: string, item: object = {}) => {
     const { results } = await call(dir, { files: [{ path, content: 'new', ...item }] });

@@ -16,7 +16,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       deleteFile,
       payload,
       { base_path: dir.path('ws'), fsync: way.mode === 'descriptor' },
-      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, undefined, way) },
     );
   const remove = async (dir: TempDir, path: string, options: object = {}) =>
     (await call(dir, { paths: [path], ...options })).results[0]!;

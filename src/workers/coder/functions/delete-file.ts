@@ -27,7 +27,7 @@ export const deleteFile = coder.defineFunction({
   summary: 'Remove files, symlinks and folders; what is not there is removed already.',
   details:
     'A symlink is removed itself, not what it leads to. A folder with entries needs `recursive`, and is refused as a ' +
-    'whole when non_accessible_globs protects something below it.',
+    'whole when something below it is protected.',
   effect: 'delete',
   isIdempotent: true,
   failsInItems: 'results',

@@ -13,7 +13,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       listFolder,
       payload,
       { base_path, ...config },
-      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, undefined, way) },
     );
 
   test('C97 every kind of entry, links not followed', async () => {

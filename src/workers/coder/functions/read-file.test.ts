@@ -16,7 +16,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       readFile,
       { path },
       { base_path, max_read_bytes: 4096, ...config },
-      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, undefined, way) },
     );
 
   test('C01 a file comes with its text, size, mode, time and version', async () => {

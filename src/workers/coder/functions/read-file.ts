@@ -110,13 +110,13 @@ async function readWindow(
   file: JailFile,
   path: string,
   window: WindowSpec,
-  { maxReadBytes, lineIndexes }: CoderContext,
+  { maxReadBytes, workspace }: CoderContext,
   scope: CallScope,
 ): Promise<TextWindow & { version?: string }> {
   const isSmall = file.size <= maxReadBytes;
   const bytes = isSmall ? await file.read() : undefined;
   const source = bytes ? bytesAsSource(bytes) : file;
-  const index = bytes ? new LineIndex() : lineIndexes.of(file);
+  const index = bytes ? new LineIndex() : workspace.lineIndexes.of(file);
   if (bytes) await index.countLines(source, scope);
 
   const shown = await showLines(source, index, window, scope);

@@ -17,7 +17,12 @@ const paths = ({ path_matches }: Awaited<ReturnType<typeof find>>) => path_match
 
 describe.each(jailWays())('%s jail', (_, way) => {
   const find = (base_path: string, payload: object) =>
-    run(search, payload, { base_path }, { open: (parsed, log) => openCoder(parsed as CoderConfig, log, way) });
+    run(
+      search,
+      payload,
+      { base_path },
+      { open: (parsed, log) => openCoder(parsed as CoderConfig, log, undefined, way) },
+    );
 
   test('C20 a literal is found with its line and column', async () => {
     await using dir = await tempDir({ 'notes.md': 'hello\ngoodbye world\n' });

@@ -93,7 +93,7 @@ export const search = coder.defineFunction({
   errors: ['C210', 'C211', 'C215', 'C216'],
   examples: [{ query: 'TODO' }, { query: 'fn \\w+', regex: true, include_globs: ['**/*.rs'], context_lines: 2 }],
 
-  async handle(request, { search: engine, defaultMaxMatches, defaultMaxLineBytes }, scope) {
+  async handle(request, { workspace, defaultMaxMatches, defaultMaxLineBytes }, scope) {
     if (request.query === '') throw refused('query is empty');
     if (Buffer.byteLength(request.query) > MAX_PATTERN_BYTES) {
       throw refused(`query is longer than ${MAX_PATTERN_BYTES} bytes`);
@@ -117,7 +117,7 @@ export const search = coder.defineFunction({
       excludeGlobs: request.exclude_globs,
       respectGitignore: request.respect_gitignore,
     };
-    const answer = await engine.search({ query, ...place }, scope).catch(refusePattern);
+    const answer = await workspace.search({ query, ...place }, scope).catch(refusePattern);
     const result = {
       content_matches: answer.contentMatches,
       path_matches: answer.pathMatches.map((matched) => ({ path: matched })),

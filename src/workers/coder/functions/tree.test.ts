@@ -24,7 +24,7 @@ function spelled({ name, children, truncated }: Node): string {
 const below = (root: Node) => (root.children ?? []).map(spelled).join(' ');
 
 describe.each(jailWays())('%s jail', (_, way) => {
-  const open = (parsed: unknown, log: typeof silentLog) => openCoder(parsed as CoderConfig, log, way);
+  const open = (parsed: unknown, log: typeof silentLog) => openCoder(parsed as CoderConfig, log, undefined, way);
   const show = async (base_path: string, payload: object = {}, config: object = {}) =>
     (await run(tree, payload, { base_path, ...config }, { open })).root;
 

@@ -36,7 +36,7 @@ const TreeNode = wire.named(
     kind: wire.named('NodeKind', z.enum(ENTRY_KINDS)),
     size: wire.uint64().describe('Bytes.'),
     mtime: wire.int64().describe('Last change, in seconds since 1970.'),
-    non_accessible: z.boolean().describe('True when non_accessible_globs protects it.'),
+    non_accessible: z.boolean().describe('True when it is protected.'),
     get children() {
       return z.array(TreeNode).nullish().describe('Entries of a folder, sorted by the bytes of their names.');
     },

@@ -162,7 +162,8 @@ test('the caps are inclusive, before and after the edit', async () => {
 describe.each(jailWays())('%s jail', (_, way) => {
   const updateIn = async (dir: TempDir, path: string, ops: object[]) => {
     const config = { base_path: dir.path('ws'), fsync: true };
-    const open = (parsed: unknown, log: Parameters<typeof openCoder>[1]) => openCoder(parsed as CoderConfig, log, way);
+    const open = (parsed: unknown, log: Parameters<typeof openCoder>[1]) =>
+      openCoder(parsed as CoderConfig, log, undefined, way);
     return (await run(updateFile, { files: [{ path, ops }] }, config, { open })).results[0]!;
   };
 

@@ -128,10 +128,11 @@ export const updateFile = coder.defineFunction({
 
 async function update(file: UpdateFileSpec, target: JailEntry, context: CoderContext, call: CallScope) {
   const { path } = file;
-  const { changes, regexes, maxWriteBytes } = context;
+  const { changes, workspace, regexTimeoutMs: timeoutMs, maxWriteBytes } = context;
   // Whatever is left of it goes to another edit: nothing that is answered may lie in it.
   using memory = new EditMemory();
-  const scope = { regexes, call, memory };
+  const { signal, door } = call;
+  const scope = { regexes: workspace.regexes, call: { signal, door, timeoutMs }, memory };
   const ops = file.ops.map((op, i) => ({ ...op, number: i + 1 }));
   const before = await readCurrent(target, maxWriteBytes, {
     version: file.expected_version,

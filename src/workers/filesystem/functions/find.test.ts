@@ -30,20 +30,20 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   });
 
   test.each([
-    ['*', ['.env', 'a', 'a/b', 'a/b/c.ts', 'a/x.ts', 'link', 'x.ts']],
+    ['*', ['.hidden', 'a', 'a/b', 'a/b/c.ts', 'a/x.ts', 'link', 'x.ts']],
     ['*.ts', ['a/b/c.ts', 'a/x.ts', 'x.ts']],
     ['a/*.ts', ['a/x.ts']],
     ['a/**/*.ts', ['a/b/c.ts', 'a/x.ts']],
     ['**/x.ts', ['a/x.ts', 'x.ts']],
     ['/x.ts', ['x.ts']],
-    ['.env', ['.env']],
+    ['.hidden', ['.hidden']],
     ['?.ts', ['a/b/c.ts', 'a/x.ts', 'x.ts']],
     ['[!x].ts', ['a/b/c.ts']],
     ['link', ['link']],
     ['SECRET', []],
   ])('%s', async (pattern, expected) => {
     await using dir = await tempDir({
-      'ws/.env': '',
+      'ws/.hidden': '',
       'ws/a/b/c.ts': '',
       'ws/a/x.ts': '',
       'ws/x.ts': '',

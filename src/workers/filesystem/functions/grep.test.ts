@@ -55,13 +55,13 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
 
   test('hidden files are searched; data, links and what is too large are not', async () => {
     await using dir = await tempDir({
-      'ws/.env': 'x',
+      'ws/.hidden': 'x',
       'ws/data': Uint8Array.of(0x78, 0),
       'ws/large': 'x'.repeat(100),
       'ws/out': { symlink: '../other' },
       'other/SECRET': 'x',
     });
-    expect(await grepping(dir, 'x', {}, { max_file_size: 99 })).toEqual(['ws/.env:1:x']);
+    expect(await grepping(dir, 'x', {}, { max_file_size: 99 })).toEqual(['ws/.hidden:1:x']);
   });
 
   test('every allowed path is searched by the same rules', async () => {

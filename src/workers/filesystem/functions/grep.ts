@@ -52,7 +52,7 @@ export const grep = defineAction({
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{ pattern: 'TODO' }, { pattern: 'def \\w+', include: '*.py' }],
 
-  async handle(request, { jail, search }, scope) {
+  async handle(request, { jail, roots }, scope) {
     const { pattern, path, include, recursive, max_results, case_sensitive } = request;
     if (Buffer.byteLength(pattern) > MAX_PATTERN_BYTES) {
       throw errors.fail('F210', { problem: `\`pattern\` is longer than ${MAX_PATTERN_BYTES} bytes` });
@@ -69,7 +69,7 @@ export const grep = defineAction({
       contextLines: 0,
     };
     const respectGitignore = request.respect_gitignore === true && place.isRecursive;
-    const { contentMatches, isTruncated } = await search.search({ ...place, respectGitignore }, query, scope);
+    const { contentMatches, isTruncated } = await roots.search({ ...place, respectGitignore }, query, scope);
     const matches = contentMatches.map(({ path: file, line, text }) => ({ file, line, text }));
     return { matches, count: matches.length, truncated: isTruncated };
   },

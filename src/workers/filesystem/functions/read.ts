@@ -53,7 +53,7 @@ export const read = defineAction({
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F222'],
   examples: [{ path: 'README.md' }, { path: 'README.md', start_line: 1, end_line: 40 }],
 
-  async handle({ path: asked, start_line, end_line, encoding }, { jail, maxFileBytes, lineIndexes }, scope) {
+  async handle({ path: asked, start_line, end_line, encoding }, { jail, maxFileBytes, roots }, scope) {
     using file = jail.open(asked);
     requireSize(file, maxFileBytes);
 
@@ -61,7 +61,7 @@ export const read = defineAction({
     const image = scope.door === 'model' ? await readImage(file) : undefined;
     if (image) return { path, content: '', start_line: 1, end_line: 0, size_bytes: file.size, image };
 
-    const text = await openText(file, encoding, { lineIndexes }, scope);
+    const text = await openText(file, encoding, { roots }, scope);
     const window = { startLine: start_line, endLine: end_line ?? Infinity, encoding };
     const shown = await showWindow(path, text, window, scope);
     return { path, ...shown, size_bytes: file.size, ...(text.whole && { version: versionOf(text.whole) }) };
