@@ -4,6 +4,8 @@
  *
  * Each worker holds it; it ends with the last of them. Workers with another list `protect` share nothing.
  */
+import { isDeepStrictEqual } from 'node:util';
+
 import { openJail, type JailMode } from './jail.ts';
 import { LineIndexes } from './line-index.ts';
 import type { ProtectedGlobs } from './protected-globs.ts';
@@ -24,70 +26,50 @@ export interface WorkspaceNeeds extends Omit<SearchLimits, 'protectedGlobs'> {
 
 const INDEX_MEMORY_BYTES = 256 * 2 ** 20;
 
-/** What the workers share; one for each directory, way of holding files and list. */
-class SharedWorkspace {
+/** One for each directory, way of holding files and list. */
+interface Shared {
   readonly protection: Protection;
   readonly search: SearchEngine;
-  readonly regexes = new RegexThreads();
-  readonly lineIndexes = new LineIndexes();
-  /** In the order in which they came. */
-  readonly #needs = new Set<WorkspaceNeeds>();
-  readonly #root: string;
-  readonly #giveUp: () => void;
-  #kept: KeptContents;
-
-  constructor(root: string, { protect: globs, mode, ...needs }: WorkspaceNeeds) {
-    const { protection, giveUp } = protect(globs, root);
-    this.#root = root;
-    this.#giveUp = giveUp;
-    this.protection = protection;
-    this.#kept = this.#keptFor([needs]);
-    this.search = new SearchEngine(openJail(root, { mode }), { root, protectedGlobs: [], ...this.#kept });
-  }
-
-  join(needs: WorkspaceNeeds): void {
-    this.#needs.add(needs);
-    this.#keep();
-  }
-
-  async leave(needs: WorkspaceNeeds): Promise<void> {
-    this.#needs.delete(needs);
-    if (this.#needs.size > 0) return this.#keep();
-
-    this.#giveUp();
-    this.search.close();
-    await this.regexes.close();
-  }
-
-  get isLeft(): boolean {
-    return this.#needs.size === 0;
-  }
-
-  #keep(): void {
-    const kept = this.#keptFor([...this.#needs]);
-    const isSame =
-      kept.indexMemoryBytes === this.#kept.indexMemoryBytes && kept.maxFileBytes === this.#kept.maxFileBytes;
-    if (!isSame) this.search.keep(kept);
-    this.#kept = kept;
-  }
-
-  /** What everybody searches is kept; the rest of a file that only some may search is read by them. */
-  #keptFor(all: readonly Pick<WorkspaceNeeds, 'indexMemoryBytes' | 'maxFileBytes'>[]): KeptContents {
-    const told = all.findLast(({ indexMemoryBytes }) => indexMemoryBytes !== undefined)?.indexMemoryBytes;
-    // A whole machine is not kept unless someone says so.
-    const indexMemoryBytes = told ?? (this.#root === '/' ? 0 : INDEX_MEMORY_BYTES);
-    return { index: 'auto', indexMemoryBytes, maxFileBytes: Math.min(...all.map(({ maxFileBytes }) => maxFileBytes)) };
-  }
+  readonly regexes: RegexThreads;
+  readonly lineIndexes: LineIndexes;
+  /** What each worker wants, in the order in which they came. */
+  readonly holders: Set<WorkspaceNeeds>;
+  kept: KeptContents;
+  giveUp(): void;
 }
 
-const open = new Map<string, SharedWorkspace>();
+const open = new Map<string, Shared>();
+
+function share(root: string, needs: WorkspaceNeeds): Shared {
+  const kept = keptFor(root, [needs]);
+  return {
+    ...protect(needs.protect, root),
+    search: new SearchEngine(openJail(root, { mode: needs.mode }), { root, protectedGlobs: [], ...kept }),
+    regexes: new RegexThreads(),
+    lineIndexes: new LineIndexes(),
+    holders: new Set(),
+    kept,
+  };
+}
+
+/** What everybody searches is kept; larger files are read by those who may search them. */
+function keptFor(root: string, holders: readonly WorkspaceNeeds[]): KeptContents {
+  const told = holders.findLast(({ indexMemoryBytes }) => indexMemoryBytes !== undefined)?.indexMemoryBytes;
+  // A whole machine is not kept unless someone says so.
+  const indexMemoryBytes = told ?? (root === '/' ? 0 : INDEX_MEMORY_BYTES);
+  return {
+    index: 'auto',
+    indexMemoryBytes,
+    maxFileBytes: Math.min(...holders.map(({ maxFileBytes }) => maxFileBytes)),
+  };
+}
 
 /** A workspace as one worker has it. */
 export class Workspace {
   /** Canonical. */
   readonly root: string;
   readonly #key: string;
-  readonly #shared: SharedWorkspace;
+  readonly #shared: Shared;
   readonly #needs: WorkspaceNeeds;
   /** Made anew when the globs that all have are others. */
   #globs: { all: readonly ProtectedGlobs[]; withOwn: readonly ProtectedGlobs[] } | undefined;
@@ -96,11 +78,12 @@ export class Workspace {
   constructor(root: string, needs: WorkspaceNeeds) {
     this.root = root;
     this.#key = JSON.stringify([root, needs.mode, needs.protect]);
-    // Its own, so that it can be told from another worker's.
+    // Its own object, which tells it from another worker that wants the same.
     this.#needs = { ...needs };
-    this.#shared = open.get(this.#key) ?? new SharedWorkspace(root, needs);
+    this.#shared = open.get(this.#key) ?? share(root, needs);
     open.set(this.#key, this.#shared);
-    this.#shared.join(this.#needs);
+    this.#shared.holders.add(this.#needs);
+    this.#keep();
   }
 
   get regexes(): RegexThreads {
@@ -133,24 +116,27 @@ export class Workspace {
   }
 
   search(request: SearchRequest, scope: { readonly signal: AbortSignal }): ReturnType<SearchEngine['search']> {
-    const { maxFileBytes, timeoutMs } = this.#needs;
-    return this.#shared.search.search(request, scope, {
-      protectedGlobs: this.#protectedGlobs(),
-      maxFileBytes,
-      timeoutMs,
-    });
+    const { own, maxFileBytes, timeoutMs } = this.#needs;
+    const all = this.#shared.protection.globsFrom(this.root);
+    if (this.#globs?.all !== all) this.#globs = { all, withOwn: own ? [...all, own] : all };
+    const limits = { protectedGlobs: this.#globs.withOwn, maxFileBytes, timeoutMs };
+    return this.#shared.search.search(request, scope, limits);
   }
 
   async close(): Promise<void> {
-    const leaving = this.#shared.leave(this.#needs);
-    if (this.#shared.isLeft) open.delete(this.#key);
-    await leaving;
+    const { holders, search, regexes, giveUp } = this.#shared;
+    holders.delete(this.#needs);
+    if (holders.size > 0) return this.#keep();
+
+    open.delete(this.#key);
+    giveUp();
+    search.close();
+    await regexes.close();
   }
 
-  #protectedGlobs(): readonly ProtectedGlobs[] {
-    const all = this.#shared.protection.globsFrom(this.root);
-    const { own } = this.#needs;
-    if (this.#globs?.all !== all) this.#globs = { all, withOwn: own ? [...all, own] : all };
-    return this.#globs.withOwn;
+  #keep(): void {
+    const kept = keptFor(this.root, [...this.#shared.holders]);
+    if (!isDeepStrictEqual(kept, this.#shared.kept)) this.#shared.search.keep(kept);
+    this.#shared.kept = kept;
   }
 }
