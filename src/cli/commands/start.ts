@@ -102,7 +102,8 @@ interface Source {
 }
 
 function findSource(options: CommandInput['options']): Source {
-  const file = findConfigFile(text(options.config));
+  const named = findConfigFile(text(options.config));
+  const file = named && resolve(named);
   const given = text(options.workspace);
   const workspace = given ?? (file === undefined ? process.cwd() : undefined);
   const canonical = workspace && canonicalWorkspace(workspace, '--workspace');
@@ -113,7 +114,7 @@ function findSource(options: CommandInput['options']): Source {
     workspace: canonical ?? process.cwd(),
     cell: cell ?? (file === undefined ? undefined : parseCell(readConfigFile(file))),
   });
-  return { file: file && resolve(file), workspace: canonical, cell, apps };
+  return { file, workspace: canonical, cell, apps };
 }
 
 function readEntries({ file, workspace, cell, apps }: Source): WorkerEntry[] {
