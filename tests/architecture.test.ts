@@ -27,7 +27,13 @@ const TABLE: Record<string, Area> = {
   'file-functions': { areas: ['protocol', 'contract', 'host'], packages: ['zod'] },
   client: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
-  'workers/sandbox': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'fzstd'] },
+  'sandbox/archives': { areas: ['host'], packages: ['fzstd'] },
+  'sandbox/images': { areas: ['contract', 'host', 'sandbox/archives'], packages: ['zod'] },
+  'sandbox/guest': { areas: ['contract', 'host'], packages: [] },
+  'workers/sandbox': {
+    areas: ['protocol', 'contract', 'host', 'file-functions', 'sandbox/*'],
+    packages: ['zod'],
+  },
   'workers/filesystem': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'iconv-lite'] },
   'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod'] },
   'surfaces/http': {
@@ -106,7 +112,7 @@ test('every worker has its readme, config, errors, definition and door', () => {
 /** The folder under `src`, or the one below where an area is a family. */
 function areaOf(file: string): string {
   const [, first = '', second = ''] = file.split('/');
-  return first === 'workers' || first === 'surfaces' ? `${first}/${second}` : first;
+  return ['workers', 'surfaces', 'sandbox'].includes(first) ? `${first}/${second}` : first;
 }
 
 function rowOf(file: string): Area | undefined {

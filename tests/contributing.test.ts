@@ -94,7 +94,7 @@ test.skipIf(whyNot !== undefined)(
 async function writtenBackend(): Promise<BackendDef> {
   const place = fileURLToPath(new URL('../.artifacts/contributing-backend/', import.meta.url));
   rmSync(place, { recursive: true, force: true });
-  for (const name of ['guest/build-agent.ts', 'backends/backend.ts', 'backends/definition.ts']) {
+  for (const name of ['backends/backend.ts', 'backends/definition.ts']) {
     mkdirSync(dirname(place + name), { recursive: true });
     writeFileSync(place + name, `export * from '../../../src/workers/sandbox/${name}';\n`);
   }

@@ -25,9 +25,7 @@ export const TEST_ISOLATIONS = backend
 const CACHE_DIR = fileURLToPath(new URL(`../../node_modules/.cache/workcell-sandbox-${makersHash()}`, import.meta.url));
 
 function makersHash(): string {
-  const folders = ['presets', '../archives'].map(
-    (name) => new URL(`../workers/sandbox/images/${name}/`, import.meta.url),
-  );
+  const folders = ['images/presets', 'archives'].map((name) => new URL(`../sandbox/${name}/`, import.meta.url));
   const hash = createHash('sha256');
   for (const folder of folders) {
     const names = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'));

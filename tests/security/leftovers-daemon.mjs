@@ -4,7 +4,7 @@
  * Arguments: the cache of images, then the parents.
  */
 import { CgroupDir } from '../../dist/workers/sandbox/limits/cgroup-dir.js';
-import { ImageStore } from '../../dist/workers/sandbox/images/image-store.js';
+import { ImageStore } from '../../dist/sandbox/images/image-store.js';
 
 const [cache, ...parents] = process.argv.slice(2);
 new ImageStore(cache).hold('sha256:00');

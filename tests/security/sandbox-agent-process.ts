@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { AGENT_SOURCES } from '../../src/workers/sandbox/guest/build-agent.ts';
+import { AGENT_SOURCES } from '../../src/sandbox/guest/build-agent.ts';
 
-const GUEST = fileURLToPath(new URL('../../src/workers/sandbox/guest', import.meta.url));
+const GUEST = fileURLToPath(new URL('../../src/sandbox/guest/agent', import.meta.url));
 
 /** The plain program where the compiler has no checks. */
 export function buildSanitized(target: string): string {

@@ -9,10 +9,10 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { tempDir, whyNoGuestRoot, type TempDir } from '#testing';
-import { AgentClient } from '../../src/workers/sandbox/guest/agent-client.ts';
-import { frameHeader, OP } from '../../src/workers/sandbox/guest/frames.ts';
-import { GuestFiles } from '../../src/workers/sandbox/guest/guest-files.ts';
-import { RequestBytes, UNSAID } from '../../src/workers/sandbox/guest/request-bytes.ts';
+import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
+import { frameHeader, OP } from '../../src/sandbox/guest/frames.ts';
+import { GuestFiles } from '../../src/sandbox/guest/guest-files.ts';
+import { RequestBytes, UNSAID } from '../../src/sandbox/guest/request-bytes.ts';
 import { buildSanitized, faultsIn, reportingTo, startAgent } from './sandbox-agent-process.ts';
 
 const why = whyNoGuestRoot();

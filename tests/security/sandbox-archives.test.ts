@@ -19,8 +19,8 @@ import {
   ArchiveError,
   TreeWriter,
   type ArchiveLimits,
-} from '../../src/workers/sandbox/archives/index.ts';
-import { Images } from '../../src/workers/sandbox/images/index.ts';
+} from '../../src/sandbox/archives/index.ts';
+import { Images } from '../../src/sandbox/images/index.ts';
 
 const RANDOM_ARCHIVES = process.env.WORKCELL_SOAK ? 20_000 : 500;
 

@@ -7,26 +7,25 @@ import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ENTRANCES = [
-  'backends/gvisor/gvisor-backend.ts',
-  'backends/namespaces/namespaces-backend.ts',
-  'backends/qemu/qemu-backend.ts',
-  'backends/warm-pool.ts',
-  'guest/agent-client.ts',
+  'workers/sandbox/backends/gvisor/gvisor-backend.ts',
+  'workers/sandbox/backends/namespaces/namespaces-backend.ts',
+  'workers/sandbox/backends/qemu/qemu-backend.ts',
+  'workers/sandbox/backends/warm-pool.ts',
+  'sandbox/guest/agent-client.ts',
 ];
 
 export async function buildSandbox(folder: string): Promise<void> {
-  const area = 'workers/sandbox';
   const compilerOptions = { outDir: folder, rootDir: join(ROOT, 'src'), incremental: false, noCheck: true };
-  const files = ENTRANCES.map((name) => join(ROOT, 'src', area, name));
+  const files = ENTRANCES.map((name) => join(ROOT, 'src', name));
   const config = { extends: join(ROOT, 'tsconfig.build.json'), compilerOptions, files, include: [] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', imports: { '#*': './*/index.js' } }));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
-  const sources = readdirSync(join(ROOT, 'src', area), { recursive: true, encoding: 'utf8' });
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
   for (const source of sources.filter((name) => /\.[ch]$/.test(name))) {
-    const target = join(folder, area, source);
+    const target = join(folder, source);
     mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(join(ROOT, 'src', area, source), target);
+    copyFileSync(join(ROOT, 'src', source), target);
   }
 }

@@ -6,7 +6,7 @@
  */
 const [folder, name, cacheDir, rootDir, count, ...scripts] = process.argv.slice(2);
 const [Backend] = Object.values(await import(`${folder}/workers/sandbox/backends/${name}/${name}-backend.js`));
-const { AgentClient } = await import(`${folder}/workers/sandbox/guest/agent-client.js`);
+const { AgentClient } = await import(`${folder}/sandbox/guest/agent-client.js`);
 
 /** As long as a command is waited for that may end. */
 const WAIT_MS = Number(process.env.WAIT_MS ?? 1500);

@@ -8,7 +8,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { ociImage, startRegistry, tempDir, type BlobFault, type TempDir } from '#testing';
-import { Images } from '../../src/workers/sandbox/images/images.ts';
+import { Images } from '../../src/sandbox/images/images.ts';
 
 const digestOf = (bytes: Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 const noise = (seed: string) =>

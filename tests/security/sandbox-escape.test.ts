@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { guestRoot, SLOWNESS, tempDir, TEST_BACKEND, type TempDir } from '#testing';
 import type { SandboxBackend, Shape } from '../../src/workers/sandbox/backends/backend.ts';
-import { GuestLost } from '../../src/workers/sandbox/guest/guest-error.ts';
+import { GuestLost } from '../../src/sandbox/guest/guest-error.ts';
 import { backendCache, makeBackend, start as startOn, whyNoBackend } from '../sandbox-backend.ts';
 
 const sharesKernel = TEST_BACKEND === 'namespaces';

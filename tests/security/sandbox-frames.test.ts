@@ -9,11 +9,11 @@ import { describe, expect, test } from 'vitest';
 
 import { HostError } from '#host';
 import { tempDir } from '#testing';
-import { AgentClient } from '../../src/workers/sandbox/guest/agent-client.ts';
-import { frameHeader, OP, ProtocolError, WINDOW_BYTES } from '../../src/workers/sandbox/guest/frames.ts';
-import { GuestError, GuestLost } from '../../src/workers/sandbox/guest/guest-error.ts';
-import { GuestFileSystem } from '../../src/workers/sandbox/guest/guest-file-system.ts';
-import { GuestFiles } from '../../src/workers/sandbox/guest/guest-files.ts';
+import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
+import { frameHeader, OP, ProtocolError, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
+import { GuestError, GuestLost } from '../../src/sandbox/guest/guest-error.ts';
+import { GuestFileSystem } from '../../src/sandbox/guest/guest-file-system.ts';
+import { GuestFiles } from '../../src/sandbox/guest/guest-files.ts';
 import { buildSanitized, faultsIn, reportingTo } from './sandbox-agent-process.ts';
 import { duplexPair, type Duplex } from './sandbox-duplex.ts';
 

@@ -5,11 +5,11 @@
 import { describe, expect, test } from 'vitest';
 
 import { RegexThreads, type GrepRequest } from '#host';
-import { AgentClient } from '../../src/workers/sandbox/guest/agent-client.ts';
-import { frameHeader, FrameReader, OP, WINDOW_BYTES } from '../../src/workers/sandbox/guest/frames.ts';
-import { GuestError } from '../../src/workers/sandbox/guest/guest-error.ts';
-import { GuestFiles } from '../../src/workers/sandbox/guest/guest-files.ts';
-import { grepGuest } from '../../src/workers/sandbox/guest/guest-grep.ts';
+import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
+import { frameHeader, FrameReader, OP, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
+import { GuestError } from '../../src/sandbox/guest/guest-error.ts';
+import { GuestFiles } from '../../src/sandbox/guest/guest-files.ts';
+import { grepGuest } from '../../src/sandbox/guest/guest-grep.ts';
 import { duplexPair } from './sandbox-duplex.ts';
 
 const PIECE_BYTES = 64 * 1024;

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { guestRoot, serveSandboxes, SLOWNESS, TEST_BACKEND, type TempDir } from '#testing';
 import type { SandboxBackend, Shape } from '../../src/workers/sandbox/backends/backend.ts';
 import type { TestMachine } from '../../src/workers/sandbox/backends/machine.contract.ts';
-import { GuestLost } from '../../src/workers/sandbox/guest/guest-error.ts';
+import { GuestLost } from '../../src/sandbox/guest/guest-error.ts';
 import { backendCache, makeBackend, start, whyNoBackend } from '../sandbox-backend.ts';
 
 const HOG = fileURLToPath(new URL('sandbox-hog.c', import.meta.url));

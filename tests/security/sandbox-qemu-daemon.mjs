@@ -11,7 +11,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 const [folder, cacheDir, rootDir, count] = process.argv.slice(2);
 const { QemuBackend } = await import(`${folder}/workers/sandbox/backends/qemu/qemu-backend.js`);
 const { WarmPool } = await import(`${folder}/workers/sandbox/backends/warm-pool.js`);
-const { AgentClient } = await import(`${folder}/workers/sandbox/guest/agent-client.js`);
+const { AgentClient } = await import(`${folder}/sandbox/guest/agent-client.js`);
 
 const { signal } = new AbortController();
 const pool = new WarmPool(new QemuBackend({ cacheDir, accelerator: 'tcg' }), { minIdle: 1, isMemoryLow: () => false });

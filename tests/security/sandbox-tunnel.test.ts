@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 
 import { describe, expect, test } from 'vitest';
 
-import { AgentClient } from '../../src/workers/sandbox/guest/agent-client.ts';
-import { frameHeader, FrameReader, OP, ProtocolError, WINDOW_BYTES } from '../../src/workers/sandbox/guest/frames.ts';
+import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
+import { frameHeader, FrameReader, OP, ProtocolError, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
 import { duplexPair } from './sandbox-duplex.ts';
 
 const PORT = 3128;

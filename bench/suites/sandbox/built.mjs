@@ -1,14 +1,15 @@
 /** The parts of the sandbox worker that are measured, as the build made them. */
 const area = '../../../dist/workers/sandbox';
+const parts = '../../../dist/sandbox';
 
 export const { NamespacesBackend } = await import(`${area}/backends/namespaces/namespaces-backend.js`);
 export const { GvisorBackend } = await import(`${area}/backends/gvisor/gvisor-backend.js`);
 export const { QemuBackend } = await import(`${area}/backends/qemu/qemu-backend.js`);
 export const { WarmPool } = await import(`${area}/backends/warm-pool.js`);
-export const { AgentClient } = await import(`${area}/guest/agent-client.js`);
-export const { GuestFiles } = await import(`${area}/guest/guest-files.js`);
+export const { AgentClient } = await import(`${parts}/guest/agent-client.js`);
+export const { GuestFiles } = await import(`${parts}/guest/guest-files.js`);
 
-const { openImages } = await import(`${area}/images/index.js`);
+const { openImages } = await import(`${parts}/images/index.js`);
 const { silentLog } = await import('#contract');
 
 /** The images of whoever runs the benchmark; the folder of the cache may be given in the environment. */

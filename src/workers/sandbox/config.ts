@@ -2,12 +2,10 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { PRESET_NAMES } from '#sandbox/images';
 import type { BackendDef } from './backends/definition.ts';
 import { BACKENDS } from './backends/list.ts';
 import { EgressCeiling } from './egress/index.ts';
-
-/** Names of the images that come with Workcell; `custom_images` may not take them. */
-export const PRESET_NAMES = ['python', 'node'] as const;
 
 const ImageCaps = z.strictObject({
   max_cpus: wire.uint32().optional(),

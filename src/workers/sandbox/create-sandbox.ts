@@ -6,12 +6,12 @@
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
+import { ImageError, type PreparedImage } from '#sandbox/images';
 import { StreamChannelRef } from './channel-ref.ts';
 import type { SandboxConfig } from './config.ts';
 import { EgressRequest, policyOf, type EgressPolicy } from './egress/index.ts';
 import { EnvShape, readEnv } from './environment.ts';
 import { errors } from './errors.ts';
-import { ImageError, type PreparedImage } from './images/index.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { LONG_CALL_MS } from './long-call.ts';
 import { ProgressChannel } from './progress-channel.ts';

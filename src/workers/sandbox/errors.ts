@@ -8,8 +8,8 @@ import { defineErrors, Failure, type ErrorRow } from '#contract';
 import { codeOfFault, codeOfHostReason } from '#file-functions';
 import { FileFault, GlobError, HostError, RegexError, ReplacementError, TimeLimitError, type FaultReason } from '#host';
 import { handlerFailure, type ErrorBody } from '#protocol';
+import { GuestError, GuestLost } from '#sandbox/guest';
 import type { RefusedPlace } from './egress/index.ts';
-import { GuestError, GuestLost } from './guest/guest-error.ts';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
 

@@ -7,12 +7,12 @@ import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
 import { Execution, type ExecutionResult } from '#host';
+import { GuestError } from '#sandbox/guest';
 import { isBase64 } from './base64.ts';
 import { requireSendable } from './command.ts';
 import type { RefusedPlace } from './egress/index.ts';
 import { mergeEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
-import { GuestError } from './guest/guest-error.ts';
 import { watchLimits } from './limit-watch.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { SandboxConfig } from './config.ts';

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 
 import { silentLog, type CallScope, type Failure } from '#contract';
+import { Images, openImages, percentOf } from '#sandbox/images';
 import { ociImage, startRegistry, tempDir } from '#testing';
 import { configSchema } from './config.ts';
 import { createSandbox } from './create-sandbox.ts';
 import { spell } from './errors.ts';
 import { create } from './functions/create.ts';
 import { ImageReadiness } from './image-readiness.ts';
-import { Images, openImages, percentOf } from './images/index.ts';
 import { Sandboxes } from './sandboxes.ts';
 import type { SandboxContext } from './worker.ts';
 

@@ -6,7 +6,7 @@
 import { setTimeout as passed } from 'node:timers/promises';
 
 import type { Log } from '#contract';
-import { percentOf, type ImageProgress, type Images } from './images/index.ts';
+import { percentOf, type ImageProgress, type Images } from '#sandbox/images';
 
 /** A server that lives only for a moment, such as one of a test or a script, builds nothing. */
 const START_AFTER_MS = 60_000;

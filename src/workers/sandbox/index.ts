@@ -21,7 +21,7 @@ const lifecycle = [catalogList, create, exec, run, list, stop];
 const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
 
 export const sandbox = worker.withFunctions([...lifecycle, ...files]);
-export { ArchiveError, isFreeForTree, unpackTree, type UnpackedTree } from './archives/index.ts';
+export { ArchiveError, isFreeForTree, unpackTree, type UnpackedTree } from '#sandbox/archives';
 export type { Probe, SandboxBackend } from './backends/backend.ts';
 export type { BackendDef, Need } from './backends/definition.ts';
 export { BACKENDS } from './backends/list.ts';
@@ -38,7 +38,7 @@ export {
   type Images,
   type Outlook,
   type PruneReport,
-} from './images/index.ts';
+} from '#sandbox/images';
 export type { Isolation } from './isolation.ts';
 export type { Answer, Ladder } from './ladder/ladder.ts';
 export { openLadder } from './ladder/open-ladder.ts';

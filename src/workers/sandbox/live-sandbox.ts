@@ -4,12 +4,11 @@
  * Who uses it holds it (`using`): the reaper stops only what nobody holds and nobody used for a while.
  */
 import type { FileSystem } from '#host';
-import type { AgentClient } from './guest/agent-client.ts';
+import { type AgentClient, GuestFileSystem } from '#sandbox/guest';
 import type { Instance, Shape } from './backends/backend.ts';
 import type { EgressProxy } from './egress/index.ts';
 import type { Env } from './environment.ts';
 import { errors } from './errors.ts';
-import { GuestFileSystem } from './guest/guest-file-system.ts';
 import { heldFileSystem } from './held-file-system.ts';
 import type { Isolation } from './isolation.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { Bus } from '#contract';
 import type { ChannelRef, ChannelWriter } from '#protocol';
-import { percentOf, STEP_COUNT, stepOf, type ImageProgress } from './images/index.ts';
+import { percentOf, STEP_COUNT, stepOf, type ImageProgress } from '#sandbox/images';
 
 export interface ProgressEvent {
   image: string;

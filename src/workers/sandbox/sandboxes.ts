@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { Failure, type Log } from '#contract';
-import { AgentClient } from './guest/agent-client.ts';
+import { AgentClient, GuestFileSystem } from '#sandbox/guest';
 import type { Instance, Shape } from './backends/backend.ts';
 import type { ChosenBackend } from './choose-backend.ts';
 import type { SandboxConfig } from './config.ts';
@@ -21,7 +21,6 @@ import {
 } from './egress/index.ts';
 import { mergeEnv, readImageEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
-import { GuestFileSystem } from './guest/guest-file-system.ts';
 import { HostShare } from './limits/host-share.ts';
 import { LiveSandbox } from './live-sandbox.ts';
 import { parseSandboxId } from './sandbox-id.ts';

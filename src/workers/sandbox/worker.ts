@@ -1,13 +1,13 @@
 /** The iii-sandbox worker: configuration, failures, images and the sandboxes that live. */
 import { defineWorker, type Log } from '#contract';
 import { OpenReads } from '#file-functions';
+import { openImages, PRESET_NAMES, type Images } from '#sandbox/images';
 import type { BackendDef } from './backends/definition.ts';
 import { BACKENDS } from './backends/list.ts';
 import { BackendChoice } from './choose-backend.ts';
-import { configSchema, PRESET_NAMES, type SandboxConfig } from './config.ts';
+import { configSchema, type SandboxConfig } from './config.ts';
 import { errors, spell, translate } from './errors.ts';
 import { ImageReadiness } from './image-readiness.ts';
-import { openImages, type Images } from './images/index.ts';
 import { openLadder } from './ladder/open-ladder.ts';
 import { Sandboxes } from './sandboxes.ts';
 

@@ -7,8 +7,8 @@
  */
 import type { Duplex } from 'node:stream';
 
-import type { AgentClient } from '../guest/agent-client.ts';
-import type { PreparedImage } from '../images/index.ts';
+import type { AgentClient } from '#sandbox/guest';
+import type { PreparedImage } from '#sandbox/images';
 import type { Isolation } from '../isolation.ts';
 import type { LimitHits } from '../limits/limits.ts';
 

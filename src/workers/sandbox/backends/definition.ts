@@ -3,7 +3,7 @@
  * backend is one folder and one line in list.ts: see CONTRIBUTING.md.
  */
 import type { Log } from '#contract';
-import type { ImageProgress } from '../images/index.ts';
+import type { ImageProgress } from '#sandbox/images';
 import type { Probe, SandboxBackend } from './backend.ts';
 
 export interface Need {

@@ -5,7 +5,7 @@
  */
 import type { Duplex } from 'node:stream';
 
-import type { AgentClient } from '../guest/agent-client.ts';
+import type { AgentClient } from '#sandbox/guest';
 import type { Ending, Instance, Usage } from './backend.ts';
 import { within } from './within.ts';
 

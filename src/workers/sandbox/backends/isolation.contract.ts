@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { GuestLost } from '../guest/guest-error.ts';
+import { GuestLost } from '#sandbox/guest';
 import type { Subject } from './backend.contract.ts';
 import { startMachine } from './machine.contract.ts';
 

@@ -1,10 +1,13 @@
 /** One machine of a backend for one test, with its agent; gone when the test is over. */
 import type { ExecutionResult } from '#host';
-import type { AgentClient as Agent, ExecSpec } from '../guest/agent-client.ts';
-import { AgentClient } from '../guest/agent-client.ts';
-import { GuestError } from '../guest/guest-error.ts';
-import { GuestFileSystem } from '../guest/guest-file-system.ts';
-import { GuestFiles } from '../guest/guest-files.ts';
+import {
+  type AgentClient as Agent,
+  type ExecSpec,
+  AgentClient,
+  GuestError,
+  GuestFileSystem,
+  GuestFiles,
+} from '#sandbox/guest';
 import type { Instance, SandboxBackend, Shape } from './backend.ts';
 
 /** Long enough for an emulated machine; a hang ends here. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 import { expect, test } from 'vitest';
 
-import { GuestError } from '../guest/guest-error.ts';
+import { GuestError } from '#sandbox/guest';
 import type { Subject } from './backend.contract.ts';
 import { startMachine, type TestMachine } from './machine.contract.ts';
 

@@ -5,9 +5,16 @@ import { setTimeout as passed } from 'node:timers/promises';
 
 import { afterEach, expect, test } from 'vitest';
 
+import {
+  type AgentClient,
+  frameHeader,
+  FrameReader,
+  MAX_FRAME_BYTES,
+  OP,
+  PROTOCOL_VERSION,
+  WINDOW_BYTES,
+} from '#sandbox/guest';
 import { tempDir } from '#testing';
-import type { AgentClient } from '../guest/agent-client.ts';
-import { frameHeader, FrameReader, MAX_FRAME_BYTES, OP, PROTOCOL_VERSION, WINDOW_BYTES } from '../guest/frames.ts';
 import type { Ending, Instance, Probe, SandboxBackend, Shape } from './backend.ts';
 import { WarmPool, type WarmPoolOptions } from './warm-pool.ts';
 

@@ -9,7 +9,7 @@ import { statSync } from 'node:fs';
 import { freemem, totalmem } from 'node:os';
 
 import { silentLog, type Log } from '#contract';
-import { AgentClient } from '../guest/agent-client.ts';
+import { AgentClient } from '#sandbox/guest';
 import type { Isolation } from '../isolation.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from './backend.ts';
 import { GreetedInstance } from './greeted-instance.ts';

@@ -4,7 +4,7 @@
  * The first costs the most: pages are read, and an emulator translates what it has not seen before. It is a shell that does
  * nothing, so nothing of it stays; an image without one is as warm as it gets.
  */
-import type { AgentClient } from '../guest/agent-client.ts';
+import type { AgentClient } from '#sandbox/guest';
 
 export async function warmUp(
   agent: AgentClient,

@@ -7,8 +7,8 @@
 import { release } from 'node:os';
 
 import type { Log } from '#contract';
+import { SharedWork } from '#sandbox/images';
 import type { Probe, SandboxBackend } from '../backends/backend.ts';
-import { SharedWork } from '../images/shared-work.ts';
 import type { Verdict, Verdicts } from './verdicts.ts';
 
 /** How long a no is believed. */

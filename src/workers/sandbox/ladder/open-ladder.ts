@@ -1,10 +1,10 @@
 /** Every rung of this build over the cache of a configuration, from the strongest to the weakest. */
 import type { Log } from '#contract';
+import { defaultCacheDir } from '#sandbox/images';
 import type { SandboxBackend } from '../backends/backend.ts';
 import { BACKENDS } from '../backends/list.ts';
 import { WarmPool } from '../backends/warm-pool.ts';
 import type { SandboxConfig } from '../config.ts';
-import { defaultCacheDir } from '../images/index.ts';
 import { ISOLATIONS } from '../isolation.ts';
 import { Ladder } from './ladder.ts';
 import { Verdicts } from './verdicts.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { writeSharedFile } from '../images/write-shared-file.ts';
+import { writeSharedFile } from '#sandbox/images';
 
 const VerdictSchema = z.object({
   /** The release of the host's kernel. */

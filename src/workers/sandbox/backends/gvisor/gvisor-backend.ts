@@ -8,8 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
-import { buildAgent } from '../../guest/build-agent.ts';
-import { buildProgram, sourcePath } from '../../guest/c-program.ts';
+import { buildAgent, buildProgram, sourcePath } from '#sandbox/guest';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
 import { emptyImage } from '../empty-image.ts';

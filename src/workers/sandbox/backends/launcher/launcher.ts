@@ -1,7 +1,7 @@
 /** The programs that make the place of a machine: how they are built, and what each of them is told. */
 import { randomInt } from 'node:crypto';
 
-import { buildProgram, sourcePath } from '../../guest/c-program.ts';
+import { buildProgram, PLACE_SOURCES, sourcePath } from '#sandbox/guest';
 import type { LimitGroup } from '../../limits/limits.ts';
 
 /** Above what systems give to people and containers; a range of its own for each of many sandboxes. */
@@ -12,14 +12,8 @@ const IDS = 65_536;
 /** Other daemons begin elsewhere. */
 let nextRange = randomInt(RANGES);
 
-const SHARED_SOURCES = [
-  'launching.c',
-  'launching.h',
-  'memory-watch.c',
-  'memory-watch.h',
-  '../../guest/place.c',
-  '../../guest/place.h',
-].map((name) => sourcePath(name, import.meta.url));
+const OWN_SOURCES = ['launching.c', 'launching.h', 'memory-watch.c', 'memory-watch.h'];
+const SHARED_SOURCES = [...OWN_SOURCES.map((name) => sourcePath(name, import.meta.url)), ...PLACE_SOURCES];
 
 /** `source` is the backend's part of it. */
 export function buildLauncher(name: string, source: string, cacheDir: string): Promise<string> {

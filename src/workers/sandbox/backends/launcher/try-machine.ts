@@ -1,5 +1,5 @@
 /** Whether a machine starts and its agent answers: what a probe of a backend has to see. */
-import { AgentClient } from '../../guest/agent-client.ts';
+import { AgentClient } from '#sandbox/guest';
 import type { Instance } from '../backend.ts';
 
 export interface Refusal {

@@ -9,9 +9,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
-import { buildAgent } from '../../guest/build-agent.ts';
-import { sourcePath } from '../../guest/c-program.ts';
-import { writeSharedFile } from '../../images/write-shared-file.ts';
+import { buildAgent, sourcePath } from '#sandbox/guest';
+import { writeSharedFile } from '#sandbox/images';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
 import { emptyImage } from '../empty-image.ts';

@@ -11,8 +11,8 @@ import type { Duplex } from 'node:stream';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
+import { AgentClient } from '#sandbox/guest';
 import { guestRoot, qemuCache, whyNoQemu, type TempDir } from '#testing';
-import { AgentClient } from '../../guest/agent-client.ts';
 import { qemuArguments, qemuProgram, type MachineSpec } from './arguments.ts';
 import { prepareIngredients, type Ingredients } from './ingredients.ts';
 import { makeScratchDisk } from './scratch-disk.ts';

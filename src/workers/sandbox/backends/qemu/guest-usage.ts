@@ -4,8 +4,7 @@
  * Its kernel says it, over the agent, so a guest that wants to can lie. It is for people to look at; what holds is the size
  * that the machine was given.
  */
-import type { AgentClient } from '../../guest/agent-client.ts';
-import { GuestFiles } from '../../guest/guest-files.ts';
+import { type AgentClient, GuestFiles } from '#sandbox/guest';
 
 const MEMORY = '/proc/meminfo';
 const EVENTS = '/proc/vmstat';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { buildAgent } from '../../guest/build-agent.ts';
+import { buildAgent } from '#sandbox/guest';
 import type { ImageReference } from '../backend.ts';
 import { prepareInitramfs } from './initramfs.ts';
 import { prepareKernel } from './kernel.ts';

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { BuildError } from '../../images/presets/build-error.ts';
+import { BuildError } from '#sandbox/images';
 
 export interface KernelModule {
   readonly name: string;

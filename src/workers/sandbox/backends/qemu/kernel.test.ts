@@ -4,7 +4,7 @@ import { delimiter } from 'node:path';
 
 import { afterEach, expect, test, vi } from 'vitest';
 
-import type { ImageProgress } from '../../images/index.ts';
+import type { ImageProgress } from '#sandbox/images';
 import { tempDir, type TempDir } from '#testing';
 import { findKernel, prepareKernel } from './kernel.ts';
 

@@ -6,8 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { BuildError } from '../../images/presets/build-error.ts';
-import { runProgram } from '../../images/presets/program.ts';
+import { BuildError, runProgram } from '#sandbox/images';
 import { makeOnce, type Waiter } from './make-once.ts';
 
 export interface Kernel {

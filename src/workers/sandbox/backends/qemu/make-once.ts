@@ -9,10 +9,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path';
 
 import { isAlive, OWN_MARK } from '#host';
-import { withBuildLock } from '../../images/build-lock.ts';
-import type { ImageProgress } from '../../images/index.ts';
-import { SharedWork, type Watcher } from '../../images/shared-work.ts';
-import { UNFINISHED } from '../../images/write-shared-file.ts';
+import { SharedWork, UNFINISHED, withBuildLock, type ImageProgress, type Watcher } from '#sandbox/images';
 
 /** Who waits for it: told how far it is, and gone when its signal says so. */
 export type Waiter = Watcher<ImageProgress>;

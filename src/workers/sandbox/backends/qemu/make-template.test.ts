@@ -4,8 +4,8 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { silentLog, type Log } from '#contract';
+import { buildProgram, sourcePath } from '#sandbox/guest';
 import { guestRoot, qemuCache, whyNoQemu, type TempDir } from '#testing';
-import { buildProgram, sourcePath } from '../../guest/c-program.ts';
 import { openLimiter } from '../../limits/limits.ts';
 import type { Shape } from '../backend.ts';
 import { startMachine } from '../machine.contract.ts';

@@ -6,7 +6,7 @@
  */
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, rmSync, truncateSync } from 'node:fs';
 
-import { AgentClient } from '../../guest/agent-client.ts';
+import { AgentClient } from '#sandbox/guest';
 import { warmUp } from '../warm-up.ts';
 import { within } from '../within.ts';
 import { machineKinds, type MachineKind } from './arguments.ts';

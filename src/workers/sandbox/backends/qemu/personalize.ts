@@ -6,9 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 
-import type { AgentClient } from '../../guest/agent-client.ts';
-import { OP } from '../../guest/frames.ts';
-import { RequestBytes } from '../../guest/request-bytes.ts';
+import { type AgentClient, OP, RequestBytes } from '#sandbox/guest';
 
 const SEED_BYTES = 64;
 const MACHINE_ID_BYTES = 16;

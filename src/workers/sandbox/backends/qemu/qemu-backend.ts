@@ -8,9 +8,8 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
-import { AgentClient } from '../../guest/agent-client.ts';
-import { buildProgram, sourcePath } from '../../guest/c-program.ts';
-import type { ImageProgress } from '../../images/index.ts';
+import { AgentClient, buildProgram, sourcePath } from '#sandbox/guest';
+import type { ImageProgress } from '#sandbox/images';
 import type { Isolation } from '../../isolation.ts';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { ImageReference, Instance, Probe, SandboxBackend, Shape } from '../backend.ts';

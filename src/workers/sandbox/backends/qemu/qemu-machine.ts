@@ -7,7 +7,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
-import type { AgentClient } from '../../guest/agent-client.ts';
+import type { AgentClient } from '#sandbox/guest';
 import type { LimitGroup } from '../../limits/limits.ts';
 import type { Ending, Instance, Usage } from '../backend.ts';
 import { askUsage } from './guest-usage.ts';

@@ -4,8 +4,8 @@ import { chmodSync, chownSync, existsSync, linkSync, readdirSync, statSync, utim
 
 import { expect, test } from 'vitest';
 
+import { ImageStore } from '#sandbox/images';
 import { tempDir, type TempDir } from '#testing';
-import { ImageStore } from '../../images/image-store.ts';
 import { mkfsCommand, prepareRootImage, rootImageMark } from './root-image.ts';
 
 const isRoot = process.geteuid?.() === 0;

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { runProgram } from '../../images/presets/program.ts';
+import { runProgram } from '#sandbox/images';
 import type { ImageReference } from '../backend.ts';
 import { makeOnce, type Waiter } from './make-once.ts';
 

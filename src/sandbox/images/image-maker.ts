@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 
 import type { Log } from '#contract';
-import type { ArchiveLimits } from '../archives/index.ts';
+import type { ArchiveLimits } from '#sandbox/archives';
 import { openArchiveFiles } from './archive-files.ts';
 import { isPreset, type PresetName } from './catalogue.ts';
 import { throttled, type OnProgress } from './image-progress.ts';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { ArchiveError } from '../archives/index.ts';
+import { ArchiveError } from '#sandbox/archives';
 import type { ImageSettings } from './image-store.ts';
 
 /** Largest document that is read. */

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { ArchiveError, type ArchiveLimits } from '../../archives/index.ts';
+import { ArchiveError, type ArchiveLimits } from '#sandbox/archives';
 import { withBuildLock } from '../build-lock.ts';
 import type { ImageStore } from '../image-store.ts';
 import {

@@ -5,9 +5,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
+import { ARCHIVE_LIMITS } from '#sandbox/archives';
 import { sandboxConfig, tempDir, type TempDir } from '#testing';
-import { ARCHIVE_LIMITS } from '../../archives/index.ts';
-import { sandbox } from '../../index.ts';
 import { ImageStore } from '../image-store.ts';
 import { openImages } from '../open-images.ts';
 import { fetchPreset } from './build-preset.ts';
@@ -77,7 +76,7 @@ interface Built {
 
 /** A copy of what the cases of sandboxes use, unless a registry gave it: the same code built it, and need not again. */
 async function builtForCases(name: string, rootDir: string, signal: AbortSignal): Promise<Built | undefined> {
-  const config = sandbox.config.parse(sandboxConfig());
+  const config = { custom_images: {}, auto_install: true, ...sandboxConfig() } as Parameters<typeof openImages>[0];
   const { ref } = await openImages(config, silentLog).prepare(name, { signal });
   const store = new ImageStore(config.cache_dir!);
   const found = store.find(ref)!;

@@ -1,14 +1,7 @@
 /** The layers of an image, one over the other, in a directory; each must be what the config of the image says it is. */
 import { createHash } from 'node:crypto';
 
-import {
-  ArchiveBudget,
-  applyLayer,
-  ArchiveError,
-  decompress,
-  TreeWriter,
-  type ArchiveLimits,
-} from '../archives/index.ts';
+import { ArchiveBudget, applyLayer, ArchiveError, decompress, TreeWriter, type ArchiveLimits } from '#sandbox/archives';
 import type { TreeRecord } from './image-store.ts';
 
 export interface LayerSource {

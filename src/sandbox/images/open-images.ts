@@ -1,10 +1,15 @@
 /** The images of a configuration, for the worker and for the commands that look after the cache. */
 import type { Log } from '#contract';
-import type { SandboxConfig } from '../config.ts';
 import { defaultCacheDir } from './cache-dir.ts';
 import { Images } from './images.ts';
 
-type ImageConfig = Pick<SandboxConfig, 'cache_dir' | 'custom_images' | 'image_allowlist' | 'auto_install'>;
+/** Keys of the iii-sandbox block. */
+interface ImageConfig {
+  cache_dir: string | null;
+  custom_images: Record<string, string>;
+  image_allowlist: string[];
+  auto_install: boolean;
+}
 
 export function openImages(config: ImageConfig, log: Log): Images {
   return new Images({

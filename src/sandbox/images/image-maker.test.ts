@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 
 import { silentLog } from '#contract';
+import { ARCHIVE_LIMITS } from '#sandbox/archives';
 import { ociImage, startRegistry, tempDir } from '#testing';
-import { ARCHIVE_LIMITS } from '../archives/index.ts';
 import { ImageMaker } from './image-maker.ts';
 import { ImageStore } from './image-store.ts';
 import { REGISTRY_DEFAULTS } from './registry/registry-http.ts';

@@ -7,7 +7,7 @@ import { closeSync, createReadStream, openSync, statSync, writeSync } from 'node
 import { join, posix } from 'node:path';
 
 import { toText } from '#host';
-import { ArchiveBudget, ArchiveError, decompress, readTar, type ArchiveLimits } from '../archives/index.ts';
+import { ArchiveBudget, ArchiveError, decompress, readTar, type ArchiveLimits } from '#sandbox/archives';
 
 const READ_BYTES = 262_144;
 

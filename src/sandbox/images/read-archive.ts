@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 
-import { ArchiveError } from '../archives/index.ts';
+import { ArchiveError } from '#sandbox/archives';
 import type { ArchiveFiles } from './archive-files.ts';
 import {
   digestOf,

@@ -4,7 +4,7 @@
  * What a caller gets is a directory that nobody changes; a sandbox lays its own writable layer over it.
  */
 import { silentLog, type Log } from '#contract';
-import { ARCHIVE_LIMITS, ArchiveError, type ArchiveLimits } from '../archives/index.ts';
+import { ARCHIVE_LIMITS, ArchiveError, type ArchiveLimits } from '#sandbox/archives';
 import { withBuildLock } from './build-lock.ts';
 import { cacheIdOf } from './cache-id.ts';
 import { imageCatalogue, type CatalogueRow } from './catalogue.ts';

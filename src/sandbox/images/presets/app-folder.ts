@@ -3,7 +3,7 @@
  *
  * Anybody in the sandbox may write there: an image of a registry may run its commands as another user than root.
  */
-import { EPOCH_SECS, type TreeWriter } from '../../archives/index.ts';
+import { EPOCH_SECS, type TreeWriter } from '#sandbox/archives';
 
 const FACTS = { mode: 0o777, uid: 0, gid: 0, mtimeSecs: EPOCH_SECS };
 

@@ -1,5 +1,7 @@
 /** The images that can be asked for by name: the presets, and what the operator added. */
-import { PRESET_NAMES } from '../config.ts';
+
+/** Names of the images that come with Workcell; custom ones may not take them. */
+export const PRESET_NAMES = ['python', 'node'] as const;
 
 export interface CatalogueRow {
   readonly name: string;

@@ -10,14 +10,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import {
-  ArchiveBudget,
-  applyLayer,
-  decompress,
-  EPOCH_SECS,
-  TreeWriter,
-  type ArchiveLimits,
-} from '../../archives/index.ts';
+import { ArchiveBudget, applyLayer, decompress, EPOCH_SECS, TreeWriter, type ArchiveLimits } from '#sandbox/archives';
 import type { PresetName } from '../catalogue.ts';
 import type { TreeRecord } from '../image-store.ts';
 import { addAppFolder } from './app-folder.ts';

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
+import { ARCHIVE_LIMITS } from '#sandbox/archives';
 import { ociImage, startRegistry, tempDir, type TempDir, type TestImage } from '#testing';
-import { ARCHIVE_LIMITS } from '../../archives/index.ts';
 import { Images, type ImagesOptions } from '../images.ts';
 
 const never = new AbortController().signal;

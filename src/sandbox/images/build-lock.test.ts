@@ -43,7 +43,7 @@ test('takes over from a process that died, and not from one that lives', async (
 
 test('of many processes that find a dead owner at the same moment, one is in at a time', async () => {
   await using dir = await tempDir({ 'lock.claims/999999999-5-dead': '', log: '' });
-  const built = fileURLToPath(new URL('../../../../dist/workers/sandbox/images/build-lock.js', import.meta.url));
+  const built = fileURLToPath(new URL('../../../dist/sandbox/images/build-lock.js', import.meta.url));
   const script = `
     import { appendFileSync } from 'node:fs';
     import { setTimeout as sleep } from 'node:timers/promises';

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { ByteString } from '#host';
-import { EPOCH_SECS, type EntryFacts, type TreeWriter } from '../../archives/index.ts';
+import { EPOCH_SECS, type EntryFacts, type TreeWriter } from '#sandbox/archives';
 
 const LEFT_OUT = [
   'etc/apt',

@@ -1,6 +1,9 @@
 /** The guest agent as a program for this machine's processor. */
 import { buildProgram, sourcePath } from './c-program.ts';
 
+/** What is in the place of a sandbox; who makes such a place on the host builds them in. */
+export const PLACE_SOURCES = ['place.c', 'place.h'].map((name) => sourcePath(`agent/${name}`, import.meta.url));
+
 /** All that the agent is made of; tests build it in ways of their own. */
 export const AGENT_SOURCES = [
   'agent.c',
@@ -27,7 +30,7 @@ export const AGENT_SOURCES = [
 export async function buildAgent(cacheDir: string): Promise<string> {
   return buildProgram({
     name: 'agent',
-    sources: AGENT_SOURCES.map((name) => sourcePath(name, import.meta.url)),
+    sources: AGENT_SOURCES.map((name) => sourcePath(`agent/${name}`, import.meta.url)),
     cacheDir,
   });
 }
