@@ -6,8 +6,8 @@
  * the state that a clone starts from. The console is standard output.
  */
 import type { Accelerator } from './accelerators.ts';
-import type { Ingredients } from './ingredients.ts';
-import { kernelLine } from './kernel-line.ts';
+import type { Ingredients } from './files/ingredients.ts';
+import { kernelLine } from './files/kernel-line.ts';
 
 /** `microvm` starts fastest; `q35` has a clock that an emulated kernel can trust when the other one hangs. */
 export type MachineKind = 'microvm' | 'q35' | 'virt';

@@ -14,8 +14,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { AgentClient } from '#sandbox/guest';
 import { guestRoot, qemuCache, whyNoQemu, type TempDir } from '#testing';
 import { qemuArguments, qemuProgram, type MachineSpec } from './arguments.ts';
-import { prepareIngredients, type Ingredients } from './ingredients.ts';
-import { makeScratchDisk } from './scratch-disk.ts';
+import { prepareIngredients, type Ingredients } from './files/ingredients.ts';
+import { makeScratchDisk } from './files/scratch-disk.ts';
 
 const PATIENCE_MS = 120_000;
 

@@ -7,7 +7,7 @@
 import type { BackendDef } from '../definition.ts';
 import { whyNoKvm, type Accelerator } from './accelerators.ts';
 import facts from './backend.json' with { type: 'json' };
-import { prepareKernel } from './kernel.ts';
+import { prepareKernel } from './files/kernel.ts';
 import { QemuBackend } from './qemu-backend.ts';
 
 /** What each system calls the virtualisation of its processor. */

@@ -20,15 +20,15 @@ import { wantedMachine } from '../wanted-machine.ts';
 import { bootDeadlineMs, isolationOf, whyNoKvm, whyNotHere, type Accelerator } from './accelerators.ts';
 import { machineKinds } from './arguments.ts';
 import facts from './backend.json' with { type: 'json' };
-import { isStillThere, prepareIngredients, type Ingredients } from './ingredients.ts';
-import { makeTemplate } from './make-template.ts';
+import { isStillThere, prepareIngredients, type Ingredients } from './files/ingredients.ts';
+import { makeTemplate } from './templates/make-template.ts';
 import { QemuMachine } from './qemu-machine.ts';
 import { openPrograms, programsFingerprint } from './qemu-programs.ts';
-import { SharedMemoryRefused } from './save-machine.ts';
+import { SharedMemoryRefused } from './templates/save-machine.ts';
 import { machineArguments, startQemu, type QemuHost, type Size } from './start-qemu.ts';
-import { templateKey } from './template-key.ts';
-import { TemplateStore } from './template-store.ts';
-import type { RamMode, Template } from './template.ts';
+import { templateKey } from './templates/template-key.ts';
+import { TemplateStore } from './templates/template-store.ts';
+import type { RamMode, Template } from './templates/template.ts';
 
 const PROBE_SIZE: Size = { cpus: 1, memoryMb: 128, diskMb: 16 };
 

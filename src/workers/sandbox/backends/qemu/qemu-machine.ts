@@ -11,12 +11,12 @@ import type { AgentClient } from '#sandbox/guest';
 import type { LimitGroup } from '../../limits/limits.ts';
 import type { Ending, Instance, Usage } from '../backend.ts';
 import { askUsage } from './guest-usage.ts';
-import type { Ingredients } from './ingredients.ts';
+import type { Ingredients } from './files/ingredients.ts';
 import { personalize } from './personalize.ts';
 import type { QemuProcess } from './qemu-process.ts';
-import { capabilitiesFor } from './save-machine.ts';
+import { capabilitiesFor } from './templates/save-machine.ts';
 import { startQemu, type QemuHost, type Size, type StartedQemu } from './start-qemu.ts';
-import type { Template } from './template.ts';
+import type { Template } from './templates/template.ts';
 
 const STATE_URI = 'fd:5';
 

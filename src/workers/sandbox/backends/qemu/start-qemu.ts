@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import type { LimitGroup, Limiter } from '../../limits/limits.ts';
 import type { Accelerator } from './accelerators.ts';
 import { KERNEL_MEMORY_MB, qemuArguments, TRANSLATED_MB, type MachineKind } from './arguments.ts';
-import type { Ingredients } from './ingredients.ts';
+import type { Ingredients } from './files/ingredients.ts';
 import type { Place } from './jail.ts';
 import { QemuProcess } from './qemu-process.ts';
 import type { QemuPrograms } from './qemu-programs.ts';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { buildAgent } from '#sandbox/guest';
-import type { ImageReference } from '../backend.ts';
+import type { ImageReference } from '../../backend.ts';
 import { prepareInitramfs } from './initramfs.ts';
 import { prepareKernel } from './kernel.ts';
 import type { Waiter } from './make-once.ts';

@@ -3,7 +3,7 @@ import { duplexPair } from 'node:stream';
 
 import { expect, test } from 'vitest';
 
-import { Qmp } from './qmp.ts';
+import { Qmp } from '../qmp.ts';
 import { saveMachine, SharedMemoryRefused } from './save-machine.ts';
 
 /** Answers each command as the table says, and `{}` otherwise. */

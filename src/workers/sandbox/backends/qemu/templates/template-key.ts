@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 
-import type { Accelerator } from './accelerators.ts';
+import type { Accelerator } from '../accelerators.ts';
 
 /** Rises when what a template consists of, or how it is warmed up, changes. */
 const FORMAT = 1;

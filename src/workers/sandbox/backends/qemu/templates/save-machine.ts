@@ -4,7 +4,7 @@
  * The machine runs while it is saved, so that one made from the state runs too. Afterwards it stands still, and the file of
  * its memory is what the state belongs to.
  */
-import { QmpError, type Qmp } from './qmp.ts';
+import { QmpError, type Qmp } from '../qmp.ts';
 import type { RamMode } from './template.ts';
 
 const IGNORE_SHARED = 'x-ignore-shared';

@@ -7,13 +7,13 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, rmSync, truncateSync } from 'node:fs';
 
 import { AgentClient } from '#sandbox/guest';
-import { warmUp } from '../warm-up.ts';
-import { within } from '../within.ts';
-import { machineKinds, type MachineKind } from './arguments.ts';
-import type { Ingredients } from './ingredients.ts';
+import { warmUp } from '../../warm-up.ts';
+import { within } from '../../within.ts';
+import { machineKinds, type MachineKind } from '../arguments.ts';
+import type { Ingredients } from '../files/ingredients.ts';
 import { saveMachine, SharedMemoryRefused } from './save-machine.ts';
-import { makeScratchDisk } from './scratch-disk.ts';
-import { memoryBytes, startQemu, type QemuHost, type Size } from './start-qemu.ts';
+import { makeScratchDisk } from '../files/scratch-disk.ts';
+import { memoryBytes, startQemu, type QemuHost, type Size } from '../start-qemu.ts';
 import { StateSink } from './state-sink.ts';
 import { Template, type RamMode } from './template.ts';
 

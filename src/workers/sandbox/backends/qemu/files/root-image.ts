@@ -9,7 +9,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { runProgram } from '#sandbox/images';
-import type { ImageReference } from '../backend.ts';
+import type { ImageReference } from '../../backend.ts';
 import { makeOnce, type Waiter } from './make-once.ts';
 
 const MAKE_MS = 300_000;

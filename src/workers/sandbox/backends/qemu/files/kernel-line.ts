@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 
-import type { Accelerator } from './accelerators.ts';
+import type { Accelerator } from '../accelerators.ts';
 
 /** Ticks a second of Debian's kernel. */
 const KERNEL_HZ = 250;

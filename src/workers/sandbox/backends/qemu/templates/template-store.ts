@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { makeOnce, removeMade, type Waiter } from './make-once.ts';
+import { makeOnce, removeMade, type Waiter } from '../files/make-once.ts';
 import { Template } from './template.ts';
 
 const MAX_TEMPLATES = 16;
