@@ -6,10 +6,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 
-import { openJail, type JailMode } from './jail.ts';
-import { LineIndexes } from './line-index.ts';
-import type { ProtectedGlobs } from './protected-globs.ts';
-import { protect, type Protection } from './protection.ts';
+import { openJail, type JailMode } from './jail/jail.ts';
+import { LineIndexes } from './text/line-index.ts';
+import type { ProtectedGlobs } from './jail/protected-globs.ts';
+import { protect, type Protection } from './jail/protection.ts';
 import { RegexThreads } from './regex/index.ts';
 import { SearchEngine, type KeptContents, type SearchLimits, type SearchRequest } from './search/index.ts';
 

@@ -22,8 +22,8 @@ import { run, tempDir, type TempDir } from '#testing';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { shell } from '#workers/shell';
-import { PendingFile } from '../../src/host/atomic-write.ts';
-import { systemCalls } from '../../src/host/system-calls.ts';
+import { PendingFile } from '../../src/host/changes/atomic-write.ts';
+import { systemCalls } from '../../src/host/system/system-calls.ts';
 
 const attributes = systemCalls()?.attributes;
 const isRoot = process.getuid?.() === 0;

@@ -14,7 +14,7 @@ import { expect, test, vi } from 'vitest';
 
 import { serveWorker, tempDir } from '#testing';
 import { coder } from '#workers/coder';
-import { tempName } from '../../src/host/atomic-write-temp.ts';
+import { tempName } from '../../src/host/changes/atomic-write-temp.ts';
 import { leftoversIn } from './jail-write-support.ts';
 
 const KILLS = process.env.WORKCELL_SOAK ? 1000 : 60;

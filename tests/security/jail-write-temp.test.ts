@@ -14,7 +14,7 @@ vi.mock(import('node:crypto'), async (original) => ({
 const { signal } = new AbortController();
 
 async function tempNameIn(root: string): Promise<string> {
-  const { tempName } = await import('../../src/host/atomic-write-temp.ts');
+  const { tempName } = await import('../../src/host/changes/atomic-write-temp.ts');
   expect(tempName()).toBe(tempName());
   return `${root}/${tempName()}`;
 }

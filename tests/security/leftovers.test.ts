@@ -16,7 +16,7 @@ import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { sandbox } from '#workers/sandbox';
 import { shell } from '#workers/shell';
-import { tempName } from '../../src/host/atomic-write-temp.ts';
+import { tempName } from '../../src/host/changes/atomic-write-temp.ts';
 import { ImageStore } from '../../src/sandbox/images/image-store.ts';
 import { sweepHierarchy } from '../../src/workers/sandbox/limits/cgroup-dir.ts';
 import { openLimiter } from '../../src/workers/sandbox/limits/limits.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 
 import { guestRoot, type TempDir } from '#testing';
-import { describeFileSystem } from '../../src/host/file-system.contract.ts';
+import { describeFileSystem } from '../../src/host/files/file-system.contract.ts';
 import { backendCache, makeBackend, start, whyNoBackend } from '../sandbox-backend.ts';
 
 const whyNot = await whyNoBackend();

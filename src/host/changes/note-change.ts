@@ -6,8 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 
 import type { Change } from '#protocol';
-import type { JailEntry } from '../jail-entry.ts';
-import { versionOf } from '../jail-version.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import { versionOf } from './jail-version.ts';
 import { hunksOf } from './line-hunks.ts';
 
 /** Takes the report of one change. */

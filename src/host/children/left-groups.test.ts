@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
-import { OWN_MARK, PID_SPACE } from '../process-mark.ts';
+import { OWN_MARK, PID_SPACE } from '../system/process-mark.ts';
 import { leftGroups } from './left-groups.ts';
 
 const [OWN_PID = '', OWN_START = ''] = OWN_MARK.split('-');

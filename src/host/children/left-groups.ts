@@ -5,7 +5,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { isAlive, OWN_MARK, PID_SPACE } from '../process-mark.ts';
+import { isAlive, OWN_MARK, PID_SPACE } from '../system/process-mark.ts';
 
 /** Groups looked at when a hierarchy is swept. */
 const MAX_LOOKED = 20_000;

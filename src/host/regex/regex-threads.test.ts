@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
-import { FileFault } from '../file-fault.ts';
+import { FileFault } from '../files/file-fault.ts';
 import { RegexError, RegexThreads, ReplacementError } from './index.ts';
 
 const never = { signal: new AbortController().signal };

@@ -7,8 +7,8 @@
  */
 import { availableParallelism } from 'node:os';
 
-import { FileFault } from '../file-fault.ts';
-import { TimeLimit } from '../time-limit.ts';
+import { FileFault } from '../files/file-fault.ts';
+import { TimeLimit } from '../system/time-limit.ts';
 import type { LineMatch } from './find-lines.ts';
 import { RegexError, ReplacedSizeError, ReplacementError } from './regex-error.ts';
 import type { Span } from './regex.ts';

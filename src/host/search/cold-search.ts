@@ -6,7 +6,7 @@
  * on by itself as long as none of them has time.
  */
 import { RegexError } from '../regex/index.ts';
-import type { OpenWalkDir } from '../walk-dir.ts';
+import type { OpenWalkDir } from '../walk/walk-dir.ts';
 import { FileSearch } from './file-search.ts';
 import { FindingsReader, FindingsWriter } from './findings.ts';
 import type { Progress, SearchAnswer } from './query.ts';

@@ -7,11 +7,11 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import type { ByteString } from '../byte-string.ts';
-import { realPath } from '../pin-by-path.ts';
+import type { ByteString } from '../text/byte-string.ts';
+import { realPath } from '../jail/pin-by-path.ts';
 import { compileRegex } from '../regex/index.ts';
-import { enteredDirsBelow, leaveEnteredDir } from '../walk-dir-entered.ts';
-import { calledDirsBelow } from '../walk-dir-called.ts';
+import { enteredDirsBelow, leaveEnteredDir } from '../walk/walk-dir-by-chdir.ts';
+import { calledDirsBelow } from '../walk/walk-dir-by-syscalls.ts';
 import { FileSearch } from './file-search.ts';
 import { FindingsWriter } from './findings.ts';
 import type { Workspace } from './scan-messages.ts';

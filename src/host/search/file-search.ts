@@ -1,9 +1,9 @@
 /** One query run on files of a held directory, by whichever process has it. */
-import { toText, type ByteString } from '../byte-string.ts';
+import { toText, type ByteString } from '../text/byte-string.ts';
 import { HostError } from '../host-error.ts';
 import type { Regex } from '../regex/index.ts';
-import { joinPath, type WalkDir } from '../walk-dir.ts';
-import { isGone, type SkipReason } from '../walk.ts';
+import { joinPath, type WalkDir } from '../walk/walk-dir.ts';
+import { isGone, type SkipReason } from '../walk/walk.ts';
 import { MAX_LIST, OUTCOME, type FindingsWriter } from './findings.ts';
 import { writeLines, type Hit, type TextRange } from './lines.ts';
 import { loadFile, MAX_TEXT_BYTES } from './load-file.ts';

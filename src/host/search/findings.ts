@@ -5,7 +5,7 @@
  * them at its own pace. Between two files stands how many others were passed, so that an answer which ends at a file
  * counts those before it and no more.
  */
-import type { SkipReason } from '../walk.ts';
+import type { SkipReason } from '../walk/walk.ts';
 import type { LineFound, Query, Skipped } from './query.ts';
 
 /** Most entries of a list, whatever a query asks for. */

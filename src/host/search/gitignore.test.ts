@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
-import { toText, type ByteString } from '../byte-string.ts';
-import { realPath } from '../pin-by-path.ts';
-import { joinPath, walkDirsBelow } from '../walk-dir.ts';
-import type { WalkPart } from '../walk-part.ts';
-import { Walk } from '../walk.ts';
+import { toText, type ByteString } from '../text/byte-string.ts';
+import { realPath } from '../jail/pin-by-path.ts';
+import { joinPath, walkDirsBelow } from '../walk/walk-dir.ts';
+import type { WalkPart } from '../walk/walk-part.ts';
+import { Walk } from '../walk/walk.ts';
 import { gitignoreFilter } from './gitignore.ts';
 import { parseIgnoreLine } from './ignore-pattern.ts';
 

@@ -7,11 +7,11 @@
 import { closeSync, readSync } from 'node:fs';
 
 import { HostError } from '../host-error.ts';
-import { toBytes, type ByteString } from '../byte-string.ts';
-import type { Jail } from '../jail.ts';
-import { walkDirsBelow, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
-import type { WalkEntry } from '../walk-entry.ts';
-import type { WalkFilter } from '../walk.ts';
+import { toBytes, type ByteString } from '../text/byte-string.ts';
+import type { Jail } from '../jail/jail.ts';
+import { walkDirsBelow, type OpenWalkDir, type WalkDir } from '../walk/walk-dir.ts';
+import type { WalkEntry } from '../walk/walk-entry.ts';
+import type { WalkFilter } from '../walk/walk.ts';
 import { parseIgnoreLine, type IgnoreRule } from './ignore-pattern.ts';
 
 const NAME = '.gitignore' as ByteString;

@@ -1,6 +1,6 @@
 /** Which files globs let pass, remembered by file: a glob is held against a path once and not in every search. */
-import { toText } from '../byte-string.ts';
-import { joinPath } from '../walk-dir.ts';
+import { toText } from '../text/byte-string.ts';
+import { joinPath } from '../walk/walk-dir.ts';
 import type { FileSlots } from './index-slots.ts';
 import type { IndexedFile } from './index-tree.ts';
 import { compilePathFilter, type PathGlobs } from './path-filter.ts';

@@ -7,12 +7,12 @@
 import type { Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { ByteString } from '../byte-string.ts';
+import type { ByteString } from '../text/byte-string.ts';
 import { HostError } from '../host-error.ts';
-import { joinPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
-import { entryOf } from '../walk-entry.ts';
-import { listSorted } from '../walk-list.ts';
-import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../walk.ts';
+import { joinPath, type OpenWalkDir, type WalkDir } from '../walk/walk-dir.ts';
+import { entryOf } from '../walk/walk-entry.ts';
+import { listSorted } from '../walk/walk-list.ts';
+import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../walk/walk.ts';
 import { OUTCOME } from './findings.ts';
 import { Arena } from './index-arena.ts';
 import { FileFilters } from './index-filters.ts';

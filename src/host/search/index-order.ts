@@ -1,6 +1,6 @@
 /** All files of the index in the order of their paths, so that a directory is a range and a search a loop over numbers. */
-import { toText, type ByteString } from '../byte-string.ts';
-import type { SkipReason } from '../walk.ts';
+import { toText, type ByteString } from '../text/byte-string.ts';
+import type { SkipReason } from '../walk/walk.ts';
 import { sortedEntries, type IndexedDir } from './index-tree.ts';
 
 export class FileOrder {

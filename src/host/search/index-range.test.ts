@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
-import { realPath } from '../pin-by-path.ts';
-import { walkDirsBelow } from '../walk-dir.ts';
+import { realPath } from '../jail/pin-by-path.ts';
+import { walkDirsBelow } from '../walk/walk-dir.ts';
 import { holdsFile, reachesInto, splitTree } from './index-range.ts';
 
 const never = new AbortController().signal;

@@ -3,9 +3,9 @@
  *
  * Searches answer in that order too, so the answers of the parts are put together one behind the other.
  */
-import type { ByteString } from '../byte-string.ts';
-import { joinPath, type OpenWalkDir } from '../walk-dir.ts';
-import { Walk } from '../walk.ts';
+import type { ByteString } from '../text/byte-string.ts';
+import { joinPath, type OpenWalkDir } from '../walk/walk-dir.ts';
+import { Walk } from '../walk/walk.ts';
 import { Turns } from './turns.ts';
 
 export interface PathRange {

@@ -5,8 +5,8 @@
  * announce writes through a mapping; README.md of the coder worker says so.
  */
 import { HostError } from '../host-error.ts';
-import type { OpenWalkDir, WalkDir } from '../walk-dir.ts';
-import { isGone, type SkipReason } from '../walk.ts';
+import type { OpenWalkDir, WalkDir } from '../walk/walk-dir.ts';
+import { isGone, type SkipReason } from '../walk/walk.ts';
 import { FindingsWriter, MAX_LIST, OUTCOME, type Findings } from './findings.ts';
 import { isBlocked, pathOf, type FileFilter } from './index-filters.ts';
 import type { IndexLoader } from './index-loader.ts';

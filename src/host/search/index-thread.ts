@@ -8,7 +8,7 @@ import { lstatSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { compileRegex, RegexError } from '../regex/index.ts';
-import { toPath, walkDirsBelow } from '../walk-dir.ts';
+import { toPath, walkDirsBelow } from '../walk/walk-dir.ts';
 import type { Findings } from './findings.ts';
 import { GiveWay } from './give-way.ts';
 import { IndexGivesUp, IndexLoader } from './index-loader.ts';

@@ -1,8 +1,8 @@
 /** The tree of a workspace as the index knows it. What a search asks of every file is in `FileSlots`. */
 import type { FSWatcher } from 'node:fs';
 
-import type { ByteString } from '../byte-string.ts';
-import type { SkipReason } from '../walk.ts';
+import type { ByteString } from '../text/byte-string.ts';
+import type { SkipReason } from '../walk/walk.ts';
 
 export interface IndexedFile {
   readonly kind: 'file';

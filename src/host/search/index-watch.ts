@@ -7,9 +7,9 @@
  */
 import { readFileSync, watch } from 'node:fs';
 
-import type { ByteString } from '../byte-string.ts';
+import type { ByteString } from '../text/byte-string.ts';
 import type { IndexedDir } from './index-tree.ts';
-import type { WalkDir } from '../walk-dir.ts';
+import type { WalkDir } from '../walk/walk-dir.ts';
 
 /** Near enough to a full queue to think that it was. */
 const FULL_SHARE = 0.9;

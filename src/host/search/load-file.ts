@@ -5,8 +5,8 @@
  */
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
 
-import type { ByteString } from '../byte-string.ts';
-import type { WalkDir } from '../walk-dir.ts';
+import type { ByteString } from '../text/byte-string.ts';
+import type { WalkDir } from '../walk/walk-dir.ts';
 import type { TextRange } from './lines.ts';
 import type { TextMemory } from './text-memory.ts';
 

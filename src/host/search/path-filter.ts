@@ -1,7 +1,7 @@
 /** Which files a search may touch, by their path from the root: globs as plain data, since they cross threads. */
-import { compileGlobs, type GlobOptions } from '../globs.ts';
-import { LruCache } from '../lru-cache.ts';
-import { compileProtected, type ProtectedGlobs } from '../protected-globs.ts';
+import { compileGlobs, type GlobOptions } from '../globs/globs.ts';
+import { LruCache } from '../system/lru-cache.ts';
+import { compileProtected, type ProtectedGlobs } from '../jail/protected-globs.ts';
 
 export interface PathGlobs {
   /** Files that are in no answer. */

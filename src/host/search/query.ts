@@ -2,7 +2,7 @@
  * What is searched for and what was found, as plain data that crosses threads.
  */
 import type { HeldJson } from '#protocol';
-import type { SkipReason } from '../walk.ts';
+import type { SkipReason } from '../walk/walk.ts';
 
 export interface Query {
   readonly pattern: string;

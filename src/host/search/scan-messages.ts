@@ -1,7 +1,7 @@
 /** What the main process and the search processes say to each other. */
-import type { ByteString } from '../byte-string.ts';
-import type { JailMode, JailOpening } from '../jail.ts';
-import type { WalkPart } from '../walk-part.ts';
+import type { ByteString } from '../text/byte-string.ts';
+import type { JailMode, JailOpening } from '../jail/jail.ts';
+import type { WalkPart } from '../walk/walk-part.ts';
 import type { Findings } from './findings.ts';
 import type { PathGlobs } from './path-filter.ts';
 import type { Query } from './query.ts';

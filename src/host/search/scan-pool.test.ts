@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
-import { openJail } from '../jail.ts';
+import { openJail } from '../jail/jail.ts';
 import { SearchEngine, type SearchEngineOptions } from './search-engine.ts';
 
 const REQUEST = {

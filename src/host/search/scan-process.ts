@@ -7,10 +7,10 @@
  * when the main process does.
  */
 import { compileRegex, RegexError } from '../regex/index.ts';
-import { systemCalls } from '../system-calls.ts';
-import { enteredDirsBelow, leaveEnteredDir } from '../walk-dir-entered.ts';
-import { calledDirsBelow } from '../walk-dir-called.ts';
-import type { OpenWalkDir } from '../walk-dir.ts';
+import { systemCalls } from '../system/system-calls.ts';
+import { enteredDirsBelow, leaveEnteredDir } from '../walk/walk-dir-by-chdir.ts';
+import { calledDirsBelow } from '../walk/walk-dir-by-syscalls.ts';
+import type { OpenWalkDir } from '../walk/walk-dir.ts';
 import { exercise } from './exercise.ts';
 import { FileSearch } from './file-search.ts';
 import { FindingsWriter } from './findings.ts';

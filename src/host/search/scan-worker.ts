@@ -7,7 +7,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import type { WalkPart } from '../walk-part.ts';
+import type { WalkPart } from '../walk/walk-part.ts';
 import type { FromScan, FromSearch, SearchOrder, ToScan, Workspace } from './scan-messages.ts';
 
 export interface Task {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { tempDir, watchTurns } from '#testing';
-import { openJail } from '../jail.ts';
+import { openJail } from '../jail/jail.ts';
 import { compileRegex } from '../regex/index.ts';
 import type { Query } from './query.ts';
 import { SearchEngine, type SearchEngineOptions } from './search-engine.ts';

@@ -3,13 +3,13 @@
  *
  * Names and contents come through the jail's own way of opening, so a search cannot be led out of it.
  */
-import { toBytes, type ByteString } from '../byte-string.ts';
-import type { Jail, JailOpening } from '../jail.ts';
-import { realPath } from '../pin-by-path.ts';
-import { TimeLimit, TimeLimitError } from '../time-limit.ts';
-import { calledDirsBelow } from '../walk-dir-called.ts';
-import { walkDirsBelow, type OpenWalkDir } from '../walk-dir.ts';
-import { Walk } from '../walk.ts';
+import { toBytes, type ByteString } from '../text/byte-string.ts';
+import type { Jail, JailOpening } from '../jail/jail.ts';
+import { realPath } from '../jail/pin-by-path.ts';
+import { TimeLimit, TimeLimitError } from '../system/time-limit.ts';
+import { calledDirsBelow } from '../walk/walk-dir-by-syscalls.ts';
+import { walkDirsBelow, type OpenWalkDir } from '../walk/walk-dir.ts';
+import { Walk } from '../walk/walk.ts';
 import { ColdSearch } from './cold-search.ts';
 import { FindingsReader, type Findings } from './findings.ts';
 import { compilePathFilter, type PathFilter, type PathGlobs } from './path-filter.ts';

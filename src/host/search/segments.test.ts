@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import type { ByteString } from '../byte-string.ts';
-import type { WalkPart } from '../walk-part.ts';
+import type { ByteString } from '../text/byte-string.ts';
+import type { WalkPart } from '../walk/walk-part.ts';
 import { MAX_ANSWER_CHARS } from './findings.ts';
 import { Segments, type Segment } from './segments.ts';
 

@@ -4,7 +4,7 @@
  * Pieces are given out from the first on, so that what comes first in the answer is done first, and results are
  * taken in order however they come in. Whoever has a piece may give back what it did not get to.
  */
-import { splitParts, workOf, type WalkPart } from '../walk-part.ts';
+import { splitParts, workOf, type WalkPart } from '../walk/walk-part.ts';
 import { MAX_ANSWER_CHARS, type Findings } from './findings.ts';
 
 export interface Segment {

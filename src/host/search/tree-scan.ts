@@ -4,10 +4,10 @@
  * It can stop before any file and tell what is left, which is how a search moves to another process and how one
  * directory is shared among several.
  */
-import { toText, type ByteString } from '../byte-string.ts';
-import { joinPath, type OpenWalkDir, type WalkDir } from '../walk-dir.ts';
-import type { WalkPart } from '../walk-part.ts';
-import { Walk, type WalkOptions } from '../walk.ts';
+import { toText, type ByteString } from '../text/byte-string.ts';
+import { joinPath, type OpenWalkDir, type WalkDir } from '../walk/walk-dir.ts';
+import type { WalkPart } from '../walk/walk-part.ts';
+import { Walk, type WalkOptions } from '../walk/walk.ts';
 import type { FileSearch } from './file-search.ts';
 import type { FindingsWriter } from './findings.ts';
 

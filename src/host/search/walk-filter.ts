@@ -1,6 +1,6 @@
 /** What of the tree a search does not walk. */
-import type { OpenWalkDir } from '../walk-dir.ts';
-import type { WalkFilter } from '../walk.ts';
+import type { OpenWalkDir } from '../walk/walk-dir.ts';
+import type { WalkFilter } from '../walk/walk.ts';
 import { gitignoreFilter } from './gitignore.ts';
 import type { SearchOrder } from './scan-messages.ts';
 

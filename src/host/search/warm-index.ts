@@ -6,7 +6,7 @@
  */
 import { availableParallelism } from 'node:os';
 
-import type { OpenWalkDir } from '../walk-dir.ts';
+import type { OpenWalkDir } from '../walk/walk-dir.ts';
 import type { Findings } from './findings.ts';
 import type { IndexOptions } from './index-messages.ts';
 import { IndexPart } from './index-part.ts';

@@ -27,7 +27,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
-import { openJail } from '../jail.ts';
+import { openJail } from '../jail/jail.ts';
 import type { SearchAnswer } from './query.ts';
 import { SearchEngine, type SearchEngineOptions, type SearchRequest } from './search-engine.ts';
 

@@ -1,0 +1,211 @@
+/**
+ * A file that comes into being whole: written beside its place under a name of its own, then put there.
+ *
+ * Whoever looks, and whenever the process dies, there is the old file or the new one. A new one takes over the
+ * permission bits of the old, its access list and attributes (`file-access.ts`) and, as far as the system permits, its
+ * owner. Other hard links keep the old content, which the writer is told.
+ */
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  futimesSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  write,
+  writeSync,
+  type Stats,
+} from 'node:fs';
+import { promisify } from 'node:util';
+
+import { HeldFile } from './replaced-file.ts';
+import { sweepOnce, tempName } from './atomic-write-temp.ts';
+import { accessOf, grantedBits, setAccess, type FileAccess, type KeptOwner } from './file-access.ts';
+import { HostError } from '../host-error.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import { PERMISSION_BITS } from './permissions.ts';
+import { changedMeanwhile } from '../jail/pin.ts';
+
+export interface WriteOptions {
+  /** Permission bits, whatever the umask; when left out those of the file that is replaced, or 0644. */
+  mode?: number;
+  /** Whether to return only when the file and its name are on the disk. */
+  isSynced: boolean;
+  /** What it takes over instead of what the file that is replaced has. */
+  access?: FileAccess;
+  /** A file whose owner and times it takes over, instead of the owner of the one that is replaced. */
+  like?: Stats;
+}
+
+/** What whoever wrote a file should know. */
+export interface Written {
+  note?: string;
+}
+
+interface WriteWholeOptions extends WriteOptions {
+  /** What the file holds, if the caller has just read it. */
+  before?: Uint8Array;
+}
+
+const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** Up to this size a piece is written at once: a small write is cheaper than going away and coming back. */
+const SMALL_BYTES = 1 << 20;
+
+/** Files that differ mostly do so early on, or by their size. */
+const COMPARED_AT_ONCE = 1 << 16;
+
+/** What `link` says on a file system that has no hard links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+const writeLater = promisify(write);
+const syncLater = promisify(fsync);
+
+/** Gives a file exactly these bytes. Nothing is touched when it has them already. */
+export async function writeWhole(entry: JailEntry, bytes: Uint8Array, options: WriteWholeOptions): Promise<Written> {
+  if (isAlready(entry, bytes, options)) return {};
+
+  using pending = await PendingFile.at(entry);
+  await pending.append(bytes);
+  return await pending.commit(options);
+}
+
+function isAlready(entry: JailEntry, bytes: Uint8Array, { mode, before }: WriteWholeOptions): boolean {
+  if (!entry.stat?.isFile() || entry.stat.size !== bytes.length) return false;
+  if (mode !== undefined && mode !== (entry.stat.mode & PERMISSION_BITS)) return false;
+  if (before) return Buffer.compare(before, bytes) === 0;
+
+  using file = entry.open();
+  const block = Buffer.allocUnsafe(Math.min(bytes.length, COMPARED_AT_ONCE));
+  for (let position = 0; position < bytes.length; position += block.length) {
+    const length = file.readAt(block, position);
+    if (!block.subarray(0, length).equals(bytes.subarray(position, position + block.length))) return false;
+  }
+  return true;
+}
+
+export class PendingFile {
+  readonly #entry: JailEntry;
+  readonly #name = tempName();
+  readonly #fd: number;
+  #isPending = true;
+
+  private constructor(entry: JailEntry) {
+    this.#entry = entry;
+    this.#fd = this.#act((temp) => openSync(temp, CREATE_FLAGS, 0o600));
+  }
+
+  /** Begins what is to stand at the entry, where a regular file or nothing stands now. */
+  static async at(entry: JailEntry): Promise<PendingFile> {
+    if (entry.stat && !entry.stat.isFile()) throw new HostError('not-a-file', entry.path);
+    await sweepOnce(entry);
+    return new PendingFile(entry);
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    try {
+      for (let done = 0; done < bytes.length;) done += await this.#write(bytes.subarray(done));
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#entry.path);
+    }
+  }
+
+  /** Puts it there, or at the entry as it was found later, provided that there is still what was there then. */
+  async commit(options: WriteOptions, place = this.#entry): Promise<Written> {
+    const old = place.stat;
+    if (old && !old.isFile()) throw new HostError('not-a-file', place.path);
+    try {
+      this.#takeOver(options, place);
+      if (options.like) futimesSync(this.#fd, options.like.atime, options.like.mtime);
+      if (options.isSynced) await syncLater(this.#fd);
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#entry.path);
+    }
+    this.#act((temp) => place.act((at) => (old ? replace(temp, at, old) : putNew(temp, at))));
+    this.#isPending = false;
+    if (options.isSynced) await place.syncDirectory();
+    return old && old.nlink > 1 ? { note: linksNote(old.nlink - 1) } : {};
+  }
+
+  /** The owner first: changing it clears the bits that lend the owner's rights, which a stranger's file must not keep. */
+  #takeOver({ mode, like, access }: WriteOptions, place: JailEntry): void {
+    const old = place.stat;
+    const owner = like ?? old;
+    const kept = owner ? keepOwner(this.#fd, owner) : { isOwnerKept: true, isGroupKept: true };
+    const before = access ?? (old && place.act((at) => accessAt(at, old, place.path)));
+    if (before) setAccess(this.#fd, before, kept, place.path);
+    if (mode !== undefined || !before) fchmodSync(this.#fd, grantedBits(mode ?? 0o644, kept));
+  }
+
+  /** Leaves nothing behind when it was not committed. */
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+    if (!this.#isPending) return;
+    try {
+      this.#act(unlinkSync);
+    } catch {
+      // Then it is swept one day.
+    }
+  }
+
+  #act<T>(call: (temp: Buffer) => T): T {
+    return this.#entry.act(call, this.#name);
+  }
+
+  #write(bytes: Uint8Array): number | Promise<number> {
+    if (bytes.length <= SMALL_BYTES) return writeSync(this.#fd, bytes);
+    return writeLater(this.#fd, bytes, 0, SMALL_BYTES).then(({ bytesWritten }) => bytesWritten);
+  }
+}
+
+function keepOwner(fd: number, { uid, gid }: Stats): KeptOwner {
+  const mine = fstatSync(fd);
+  const isWhole = (mine.uid === uid && mine.gid === gid) || mayChown(fd, uid, gid);
+  if (isWhole) return { isOwnerKept: true, isGroupKept: true };
+  return { isOwnerKept: mine.uid === uid, isGroupKept: mine.gid === gid || mayChown(fd, -1, gid) };
+}
+
+function mayChown(fd: number, uid: number, gid: number): boolean {
+  try {
+    fchownSync(fd, uid, gid);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Of the file that was there, and of no other that stands there for a moment. */
+function accessAt(place: Buffer, old: Stats, path: string): FileAccess {
+  using held = new HeldFile(place);
+  if (!held.isSame(old)) throw changedMeanwhile('ESTALE');
+  return accessOf(held.attributed(place), old.mode, path);
+}
+
+function replace(temp: Buffer, place: Buffer, old: Stats): void {
+  using held = new HeldFile(place);
+  if (!held.isSame(old)) throw changedMeanwhile('ESTALE');
+  renameSync(temp, place);
+}
+
+/** Fails when something is there by now. Without hard links, something may come between the look and the rename. */
+function putNew(temp: Buffer, place: Buffer): void {
+  try {
+    linkSync(temp, place);
+  } catch (error) {
+    const isUnlinkable = NO_LINKS.has((error as NodeJS.ErrnoException).code!);
+    if (!isUnlinkable || lstatSync(place, { throwIfNoEntry: false })) throw error;
+    renameSync(temp, place);
+    return;
+  }
+  unlinkSync(temp);
+}
+
+function linksNote(others: number): string {
+  return others === 1 ? '1 other hard link keeps the old content' : `${others} other hard links keep the old content`;
+}

@@ -1,0 +1,51 @@
+/**
+ * Removing what stands at an entry, with everything below when asked to.
+ *
+ * Directories are held while they are emptied, and links are removed, not followed. A protected entry anywhere
+ * below is found before anything is gone.
+ */
+import { rmdirSync, unlinkSync } from 'node:fs';
+
+import { HostError } from '../host-error.ts';
+import { changeBelow, refuseProtectedBelow, type BelowOptions, type Changes } from '../jail/jail-below.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import { applyPermissions } from './permissions.ts';
+
+/** Whether there was anything. */
+export async function removeEntry(entry: JailEntry, options: BelowOptions & { recursive: boolean }): Promise<boolean> {
+  if (entry.isRoot) throw new HostError('root', entry.path);
+  if (!entry.stat) return false;
+
+  if (!entry.stat.isDirectory()) {
+    entry.act(unlinkSync);
+    return true;
+  }
+  if (options.recursive) {
+    await refuseProtectedBelow(entry, options);
+    using dir = entry.openDir();
+    await changeBelow(dir, options, { after: removeIn });
+  }
+  entry.act((at) => rmdirSync(at));
+  return true;
+}
+
+/** Takes away what was made under a name of its own and never put in its place, whatever modes it got already. */
+export async function removeMade(entry: JailEntry): Promise<void> {
+  if (!entry.stat) return;
+  if (!entry.stat.isDirectory()) return entry.act(unlinkSync);
+
+  using dir = entry.openDir();
+  // Another one by now, which is not ours to empty.
+  if (dir.stat.ino !== entry.stat.ino) return;
+  applyPermissions(dir.pin, OWN);
+  await changeBelow(dir, WHOLE, { before: (parent, name) => parent.setPermissions(name, OWN), after: removeIn });
+  entry.act((at) => rmdirSync(at));
+}
+
+const OWN = { mode: 0o700 };
+
+/** Also when the caller gave up: nobody else would remove it. */
+const WHOLE: BelowOptions = { refusal: () => undefined, signal: new AbortController().signal };
+
+const removeIn: Changes['after'] = (parent, name, kind) =>
+  parent.remove(name, kind === 'directory' ? 'directory' : 'other');

@@ -1,0 +1,63 @@
+/**
+ * The end of what killed processes left half written, wherever it is below the directories of a jail.
+ *
+ * Once for each directory, a moment after the start, when nobody waits. The first write in a directory looks there
+ * by itself (`atomic-write-temp.ts`).
+ */
+import { isLeft, isTempName } from './atomic-write-temp.ts';
+import { HostError } from '../host-error.ts';
+import { visitBelow } from '../jail/jail-list.ts';
+import { removeMade } from './jail-remove.ts';
+import { openAbsoluteJail, type Jail, type JailMode } from '../jail/jail.ts';
+
+const DELAY_MS = 1000;
+
+/** Entries looked at; a directory with more is cleaned where something is written. */
+const MAX_ENTRIES = 1_000_000;
+
+/** Several workers have the same directory. */
+const seen = new Set<string>();
+
+/** Ends with the scope it was started for. */
+export function sweepSoon({ roots, mode }: Pick<Jail, 'roots' | 'mode'>): Disposable {
+  const ending = new AbortController();
+  const unseen = roots.filter((root) => root !== '/' && !seen.has(root));
+  for (const root of unseen) seen.add(root);
+  const timer = setTimeout(() => {
+    for (const root of unseen) void sweepBelow(root, mode, ending.signal).catch(ignoreHost);
+  }, DELAY_MS).unref();
+  return {
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      ending.abort(ENDED);
+    },
+  };
+}
+
+const ENDED = new Error('the sweep was ended');
+
+async function sweepBelow(root: string, mode: JailMode, signal: AbortSignal): Promise<void> {
+  const jail = openAbsoluteJail([root], { mode });
+  const found: string[] = [];
+  let count = 0;
+  {
+    using dir = jail.openDir(root);
+    await visitBelow(dir, { signal }, (parent, { name }) => {
+      const isTemp = isTempName(name);
+      if (isTemp) found.push(`/${parent.pathOf(name)}`);
+      if (++count > MAX_ENTRIES) return 'stop';
+      return isTemp ? 'pass' : 'go-on';
+    });
+  }
+  for (const path of found) await removeIfLeft(jail, path).catch(ignoreHost);
+}
+
+async function removeIfLeft(jail: Jail, path: string): Promise<void> {
+  using entry = jail.entry(path);
+  if (entry.stat && isLeft(path.slice(path.lastIndexOf('/') + 1), entry.stat)) await removeMade(entry);
+}
+
+/** What cannot be looked at or removed stays; whoever writes there meets it. */
+function ignoreHost(error: unknown): void {
+  if (!(error instanceof HostError) && error !== ENDED) throw error;
+}

@@ -1,0 +1,29 @@
+/** What is told of an entry of the file system. */
+import { toText, type ByteString } from '../text/byte-string.ts';
+import type { EntryLook } from '../walk/entry-kind.ts';
+import type { FileInfo } from './file-system.ts';
+import { HostError } from '../host-error.ts';
+import type { JailDir } from '../jail/jail-dir.ts';
+import { PERMISSION_BITS } from '../changes/permissions.ts';
+
+export function fileInfo(name: string, { kind, size, mode, mtimeMs }: EntryLook): FileInfo {
+  return {
+    name,
+    kind,
+    sizeBytes: size,
+    mode: mode & PERMISSION_BITS,
+    // Whole seconds, and nothing before 1970.
+    mtimeSecs: Math.max(0, Math.floor(mtimeMs / 1000)),
+  };
+}
+
+/** Undefined when the name is gone. One that cannot be looked at, such as a dead mount, is something other. */
+export function listedInfo(dir: JailDir, name: ByteString): FileInfo | undefined {
+  try {
+    const look = dir.look(name);
+    return look && fileInfo(toText(name), look);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    return { name: toText(name), kind: 'other', sizeBytes: 0, mode: 0, mtimeSecs: 0 };
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Replacements in files, line by line: nothing but what matched is touched, and a file without a match not at all.
+ *
+ * A line is taken without its ending, as a search takes it, so no pattern reaches over lines and `$` is the end of one.
+ * Every path is checked, and the pattern with its replacement, before the first file is changed.
+ */
+import { isUtf8 } from 'node:buffer';
+
+import { FileFault } from './file-fault.ts';
+import type { Below, FileScope, SedRequest, SedResult } from './file-system.ts';
+import { compileGlobs } from '../globs/globs.ts';
+import { HostError } from '../host-error.ts';
+import type { Caller, JailChanges } from '../changes/jail-changes.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import { visitBelow } from '../jail/jail-list.ts';
+import type { Jail } from '../jail/jail.ts';
+import { RegexError, type RegexThreads } from '../regex/index.ts';
+import { Turns } from '../search/turns.ts';
+import { TimeLimit, TimeLimitError } from '../system/time-limit.ts';
+
+/** Files of one call; each has its row in the answer. */
+const MAX_FILES = 100_000;
+
+/** A file is edited in memory, before and after. */
+const MAX_FILE_BYTES = 256 * 2 ** 20;
+
+const NOTHING = Buffer.alloc(0);
+
+const TURN_MS = 5;
+
+/** What leaves one file as it was, and the others to be gone on with. */
+const OF_FILE = [HostError, FileFault, RegexError, TimeLimitError];
+
+type Edit = Omit<SedRequest, 'where'>;
+type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;
+
+export class HostSed {
+  readonly #jail: Jail;
+  readonly #changes: JailChanges;
+  readonly #regexes: RegexThreads;
+  readonly #maxBytes: number;
+  readonly #timeoutMs: number | undefined;
+
+  constructor(
+    jail: Jail,
+    changes: JailChanges,
+    regexes: RegexThreads,
+    { maxWriteBytes, timeoutMs }: { maxWriteBytes: number; timeoutMs?: number },
+  ) {
+    this.#jail = jail;
+    this.#changes = changes;
+    this.#regexes = regexes;
+    this.#timeoutMs = timeoutMs;
+    this.#maxBytes = Math.min(maxWriteBytes, MAX_FILE_BYTES);
+  }
+
+  async run({ where, ...edit }: SedRequest, { signal, noteChange }: FileScope): Promise<SedResult[]> {
+    const turns = new Turns(signal, TURN_MS);
+    const files = 'files' in where ? where.files : await this.#found(where, { signal });
+    if (files.length > MAX_FILES) throw new FileFault('bad-request', `more than ${MAX_FILES} files; name fewer`);
+    if ('files' in where) await this.#check(files, turns);
+    using limit = new TimeLimit(this.#timeoutMs, signal);
+    const replace = this.#replacing(edit, limit.signal);
+    await replace(NOTHING);
+
+    const caller = { throwIfAborted: () => signal.throwIfAborted(), noteChange };
+    const results: SedResult[] = [];
+    for (const path of files) {
+      results.push(await this.#edit(path, replace, caller));
+      if (turns.isOver) await turns.next();
+    }
+    return results;
+  }
+
+  #replacing({ pattern, replacement, isRegex, firstOnly, ignoreCase }: Edit, signal: AbortSignal): Replace {
+    if (!isRegex && pattern === '') throw new FileFault('bad-request', 'a literal pattern must not be empty');
+    const task = {
+      pattern: isRegex ? pattern : escapeRegex(pattern),
+      replacement: isRegex ? replacement : replacement.replaceAll('$', '$$$$'),
+      ignoreCase,
+      unit: 'line',
+      limit: firstOnly ? 1 : undefined,
+      maxBytes: this.#maxBytes,
+    } as const;
+    return (text) => this.#regexes.replace({ ...task, text }, { signal });
+  }
+
+  /** A file that is not there fails by itself; one that may not be touched fails the call. */
+  async #check(files: readonly string[], turns: Turns): Promise<void> {
+    for (const path of files) {
+      this.#jail.target(path).close();
+      if (turns.isOver) await turns.next();
+    }
+  }
+
+  /** Every regular file that is meant, by name. */
+  async #found({ path, recursive, ...globs }: { path: string } & Below, scope: FileScope): Promise<string[]> {
+    using target = this.#jail.target(path);
+    if (!target.stat) throw new HostError('missing', path);
+    if (!target.stat.isDirectory()) return [path];
+    if (!recursive) {
+      throw new FileFault('bad-request', `${path} is a directory; the files below are meant when recursive is true`);
+    }
+
+    using dir = this.#jail.openDir(path);
+    const isMeant = compileMeant(dir.relativePath, globs);
+    const files: string[] = [];
+    await visitBelow(dir, scope, (parent, { name, kind }) => {
+      const found = parent.pathOf(name);
+      if (this.#jail.isProtected(found)) return 'pass';
+      if (kind === 'file' && isMeant(found)) files.push(`/${found}`);
+      return files.length > MAX_FILES ? 'stop' : 'go-on';
+    });
+    return files;
+  }
+
+  async #edit(path: string, replace: Replace, caller: Caller): Promise<SedResult> {
+    try {
+      const work = (target: JailEntry) => this.#replaceIn(target, replace);
+      return { path, ...(await this.#changes.onTarget(path, caller, work)) };
+    } catch (error) {
+      if (!OF_FILE.some((kind) => error instanceof kind)) throw error;
+      return { path, replacements: 0, problem: (error as Error).message };
+    }
+  }
+
+  async #replaceIn(target: JailEntry, replace: Replace): Promise<Omit<SedResult, 'path'>> {
+    const { path, stat } = target;
+    if (!stat) throw new HostError('missing', path);
+    if (stat.size > MAX_FILE_BYTES) {
+      throw new FileFault('too-large', `${path} is ${stat.size} bytes; the limit is ${MAX_FILE_BYTES}`);
+    }
+    using file = target.open();
+    const text = await file.read();
+    if (!isUtf8(text)) throw new FileFault('bad-request', `${path} is not UTF-8 text`);
+
+    const { bytes, count } = await replace(text);
+    return { replacements: count, ...(count > 0 && (await this.#changes.write(target, bytes))) };
+  }
+}
+
+function compileMeant(below: string, { includeGlobs, excludeGlobs }: Omit<Below, 'recursive'>) {
+  const options = { dialect: 'gitignore', below } as const;
+  const isIncluded = includeGlobs.length === 0 ? () => true : compileGlobs(includeGlobs, options);
+  const isExcluded = compileGlobs(excludeGlobs, options);
+  return (path: string) => isIncluded(path) && !isExcluded(path);
+}
+
+function escapeRegex(literal: string): string {
+  return literal.replace(/[\\.+*?()|[\]{}^$#&~-]/g, '\\$&');
+}

@@ -1,0 +1,198 @@
+/**
+ * The files of this host below some directories, as a `FileSystem`.
+ *
+ * A link at the end of a path is refused when it leads out, nowhere or to a denied path, even by what acts on the link
+ * itself. Only `rm` takes such a link away.
+ */
+import { basename } from 'node:path';
+
+import { DeniedPaths } from '../jail/denied-paths.ts';
+import { lookOf } from '../walk/entry-kind.ts';
+import { fileInfo, listedInfo } from './file-info.ts';
+import type {
+  ChangeMode,
+  FileInfo,
+  FileScope,
+  FileSystem,
+  GrepAnswer,
+  GrepRequest,
+  Listing,
+  MakeDirectory,
+  OpenFile,
+  SedRequest,
+  SedResult,
+  WriteFile,
+} from './file-system.ts';
+import { HostError } from '../host-error.ts';
+import { HostGrep, MAX_GREPPED_BYTES } from './host-file-system-grep.ts';
+import { HostSed } from './host-file-system-sed.ts';
+import { firstNames } from '../walk/first-names.ts';
+import { JailChanges } from '../changes/jail-changes.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import { openAbsoluteJail, type Jail, type JailMode } from '../jail/jail.ts';
+import { openDirectory, openFile } from '../jail/open-unprotected.ts';
+import { piecesOf } from '../text/read-pieces.ts';
+import { SearchRoots } from './search-roots.ts';
+import { Turns } from '../search/turns.ts';
+
+/** A reply with more entries is larger than a message may be. */
+const MAX_LISTED = 200_000;
+
+const TURN_MS = 5;
+
+export interface HostFileSystemOptions {
+  /** Directories that paths cannot leave. */
+  roots: readonly string[];
+  /** Globs of files that no worker reaches. */
+  protect: readonly string[];
+  /** Absolute paths that nothing touches, nor anything below. */
+  deniedPaths: readonly string[];
+  mode?: JailMode;
+  /** Whether a change is on the disk before it is done. */
+  isSynced?: boolean;
+  /** What a file may become by replacements in it. */
+  maxWriteBytes?: number;
+  /** Longest a search, and the replacements of one call, may take. */
+  searchTimeoutMs?: number;
+  /** Entries of one listing. */
+  maxListed?: number;
+}
+
+export class HostFileSystem implements FileSystem {
+  readonly jail: Jail;
+  readonly #maxListed: number;
+  readonly #changes: JailChanges;
+  readonly #roots: SearchRoots;
+  readonly #grep: HostGrep;
+  readonly #sed: HostSed;
+
+  /** Throws `HostError` for a root that is not there. */
+  constructor(options: HostFileSystemOptions) {
+    const { protect, mode, isSynced = true, maxWriteBytes = Infinity, maxListed = MAX_LISTED } = options;
+    const { searchTimeoutMs: timeoutMs } = options;
+    this.#maxListed = maxListed;
+    const denied = new DeniedPaths(options.deniedPaths);
+    const ownIn = (root: string) => ({ globs: denied.globsFrom(root) });
+    this.#roots = new SearchRoots(options.roots, { protect, mode, maxFileBytes: MAX_GREPPED_BYTES, timeoutMs, ownIn });
+    const { roots, isHidden, regexes } = this.#roots;
+    this.jail = openAbsoluteJail(roots, { mode, isProtected: denied.covers, isHidden });
+    this.#changes = new JailChanges(this.jail, { isSynced });
+    this.#grep = new HostGrep(this.jail, this.#roots);
+    this.#sed = new HostSed(this.jail, this.#changes, regexes, { maxWriteBytes, timeoutMs });
+  }
+
+  close(): Promise<void> {
+    return this.#roots.close();
+  }
+
+  async ls(path: string, { signal }: FileScope): Promise<Listing> {
+    using dir = openDirectory(this.jail, path);
+    const { names, total } = await firstNames(dir, this.#maxListed, { signal });
+    const turns = new Turns(signal, TURN_MS);
+    const entries: FileInfo[] = [];
+    for (const name of names) {
+      const info = listedInfo(dir, name);
+      if (info) entries.push(info);
+      if (turns.isOver) await turns.next();
+    }
+    return { entries, isTruncated: total > names.length };
+  }
+
+  async stat(path: string): Promise<FileInfo> {
+    using entry = this.jail.entry(path);
+    this.#refuseBadLink(entry);
+    if (!entry.stat) throw new HostError('missing', path);
+    return fileInfo(basename(entry.relativePath) || '/', lookOf(entry.stat));
+  }
+
+  async read(path: string): Promise<OpenFile> {
+    const file = openFile(this.jail, path);
+    const { sizeBytes, mode, mtimeSecs } = fileInfo('', lookOf(file.stat));
+    return { sizeBytes, mode, mtimeSecs, bytes: piecesOf(file, path), close: () => file.close() };
+  }
+
+  async write(
+    path: string,
+    bytes: AsyncIterable<Uint8Array>,
+    { mode, parents }: WriteFile,
+    { signal, tell, noteChange }: FileScope,
+  ): Promise<number> {
+    if (this.#isDirectory(path)) throw isDirectory(path);
+    const write = () => this.#changes.writeStream(path, bytes, { mode, parents, signal, noteChange });
+    const { size, note } = await this.#telling(path, write);
+    if (note !== undefined) tell?.(note);
+    return size;
+  }
+
+  async mkdir(path: string, { mode, parents }: MakeDirectory, scope: FileScope): Promise<boolean> {
+    const make = async (entry: JailEntry) => {
+      this.#refuseBadLink(entry);
+      if (entry.stat && parents && this.#isDirectory(path)) return false;
+      if (entry.stat) throw new HostError('exists', path);
+
+      await this.#changes.makeDirectory(entry, { mode, parents });
+      return true;
+    };
+    return this.#telling(path, () => this.#changes.onEntry(path, callerOf(scope), make));
+  }
+
+  async rm(path: string, { recursive }: { recursive: boolean }, scope: FileScope): Promise<void> {
+    const remove = (entry: JailEntry) => this.#changes.remove(entry, { recursive, signal: scope.signal });
+    const isRemoved = await this.#telling(path, () => this.#changes.onEntry(path, callerOf(scope), remove));
+    if (!isRemoved) throw new HostError('missing', path);
+  }
+
+  async chmod(path: string, { recursive, ...permissions }: ChangeMode, scope: FileScope): Promise<number> {
+    const set = (entry: JailEntry) =>
+      this.#changes.setPermissions(entry, permissions, { recursive, signal: scope.signal });
+    // With everything below, a link is not what is meant; alone it is followed.
+    const on = recursive ? 'onEntry' : 'onTarget';
+    return this.#telling(path, () => this.#changes[on](path, callerOf(scope), set));
+  }
+
+  async mv(from: string, to: string, { overwrite }: { overwrite: boolean }, scope: FileScope): Promise<void> {
+    using source = this.jail.entry(from);
+    this.#refuseBadLink(source);
+    using place = this.jail.entry(to);
+    this.#refuseBadLink(place);
+    if (source.stat && overwrite && !source.stat.isDirectory() && place.stat?.isDirectory()) throw isDirectory(to);
+    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, ...scope }));
+  }
+
+  grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {
+    return this.#grep.run(request, scope);
+  }
+
+  sed(request: SedRequest, scope: FileScope): Promise<SedResult[]> {
+    return this.#sed.run(request, scope);
+  }
+
+  /** A link has to lead to what may be touched. */
+  #refuseBadLink(entry: JailEntry): void {
+    if (entry.stat?.isSymbolicLink()) this.jail.target(entry.path).close();
+  }
+
+  #isDirectory(path: string): boolean {
+    using target = this.jail.target(path);
+    return target.stat?.isDirectory() ?? false;
+  }
+
+  /** What lies below the path that was asked for is told by its path from `/`. */
+  async #telling<T>(path: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof HostError) || error.path === path || error.path.startsWith('/')) throw error;
+      throw new HostError(error.reason, `/${error.path}`, error.cause as NodeJS.ErrnoException | undefined);
+    }
+  }
+}
+
+function callerOf({ signal, noteChange }: FileScope) {
+  return { throwIfAborted: () => signal.throwIfAborted(), noteChange };
+}
+
+/** As the system says it of a file that is to take the place of a directory. */
+function isDirectory(path: string): HostError {
+  return new HostError('io', path, Object.assign(new Error('is a directory'), { code: 'EISDIR' }));
+}

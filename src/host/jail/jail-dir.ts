@@ -1,0 +1,244 @@
+/**
+ * A directory of the jail, held while it is listed.
+ *
+ * Names and what they are come through the held object, never through its path again.
+ */
+import {
+  opendirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  statfsSync,
+  unlinkSync,
+  type Dirent,
+  type Stats,
+} from 'node:fs';
+
+import type { ByteString } from '../text/byte-string.ts';
+import { kindOf, type EntryLook } from '../walk/entry-kind.ts';
+import { HostError } from '../host-error.ts';
+import { JailFile } from './jail-file.ts';
+import type { ListedEntry } from './jail-list.ts';
+import { applyPermissions, type Permissions } from '../changes/permissions.ts';
+import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
+
+/** About two milliseconds of reading. */
+export const NAMES_AT_ONCE = 4096;
+
+/** A directory file up to this size has few names, and reading them at once is three times cheaper. */
+const SMALL_DIRECTORY_BYTES = 32_768;
+
+export class JailDir {
+  readonly #pin: Pin;
+  readonly #path: string;
+
+  constructor(pin: Pin, path: string) {
+    this.#pin = pin;
+    this.#path = path;
+  }
+
+  /** Holds what is pinned if it is a directory, and lets go of anything else. */
+  static of(pin: Pin, path: string): JailDir {
+    if (pin.stat.isDirectory()) return new JailDir(pin, path);
+
+    pin.close();
+    throw new HostError('not-a-directory', path);
+  }
+
+  get relativePath(): string {
+    return this.#pin.relativePath;
+  }
+
+  get stat(): Stats {
+    return this.#pin.stat;
+  }
+
+  /** What holds it, for as long as this does. */
+  get pin(): Pin {
+    return borrowed(this.#pin);
+  }
+
+  /** The names in it, in no order, a batch at a time so that the reader can let others work in between. */
+  *names(): Generator<ByteString[]> {
+    for (const names of this.allNames()) yield this.#shown(names, (name) => name);
+  }
+
+  /** The same with those that are hidden. */
+  *allNames(): Generator<ByteString[]> {
+    try {
+      if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#inBatches(({ name }) => name as ByteString);
+      else yield this.#namesAtOnce();
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#path);
+    }
+  }
+
+  #namesAtOnce(): ByteString[] {
+    const names = readdirSync(this.#pin.at('.' as ByteString), { encoding: 'latin1' });
+    this.#pin.recheck();
+    return names as ByteString[];
+  }
+
+  /** The same with the kind of each, which costs nothing where the file system tells it with the name. */
+  *entries(): Generator<ListedEntry[]> {
+    try {
+      const batches =
+        this.stat.size > SMALL_DIRECTORY_BYTES ? this.#inBatches((entry) => this.#listed(entry)) : [this.#allEntries()];
+      for (const entries of batches) yield this.#shown(entries, ({ name }) => name);
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#path);
+    }
+  }
+
+  #allEntries(): ListedEntry[] {
+    try {
+      const entries = readdirSync(this.#pin.at('.' as ByteString), { encoding: 'latin1', withFileTypes: true });
+      this.#pin.recheck();
+      return entries.map((entry) => this.#listed(entry));
+    } catch (error) {
+      // Where the file system does not tell what an entry is, Node asks by the name as text, which bytes need not be.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      return this.#namesAtOnce().map((name) => this.#looked(name));
+    }
+  }
+
+  /** Without what is hidden. */
+  #shown<T>(listed: T[], nameOf: (item: T) => ByteString): T[] {
+    return this.#pin.isHidden ? listed.filter((item) => !this.#isHidden(nameOf(item))) : listed;
+  }
+
+  #isHidden(name: ByteString): boolean {
+    return this.#pin.isHidden?.(this.pathOf(name)) ?? false;
+  }
+
+  *#inBatches<T>(take: (entry: Dirent) => T): Generator<T[]> {
+    const dir = opendirSync(this.#pin.at('.' as ByteString), { encoding: 'latin1', bufferSize: 1024 });
+    try {
+      this.#pin.recheck();
+      let batch: T[] = [];
+      for (let entry = dir.readSync(); entry; entry = dir.readSync()) {
+        batch.push(take(entry));
+        if (batch.length < NAMES_AT_ONCE) continue;
+        yield batch;
+        batch = [];
+      }
+      yield batch;
+    } finally {
+      dir.closeSync();
+    }
+  }
+
+  /** Some file systems do not tell the kind with the name: then it is looked at. */
+  #listed(entry: Dirent): ListedEntry {
+    const name = entry.name as ByteString;
+    const kind = kindOf(entry);
+    return kind === 'other' ? this.#looked(name) : { name, kind };
+  }
+
+  #looked(name: ByteString): ListedEntry {
+    return { name, kind: this.look(name)?.kind ?? 'other' };
+  }
+
+  /** What a name is, links not followed; undefined when it is no longer there. */
+  look(name: ByteString): EntryLook | undefined {
+    if (this.#isHidden(name)) return undefined;
+    try {
+      const look = this.#pin.look(name);
+      this.#pin.recheck();
+      return look;
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#path);
+    }
+  }
+
+  /** The kernel's number for the kind of file system it is on. */
+  fileSystemType(): number {
+    try {
+      return statfsSync(this.#pin.at('.' as ByteString)).type;
+    } catch (error) {
+      throw HostError.fromErrno(error, this.#path);
+    }
+  }
+
+  /** Holds a directory in this one. A link to a directory is none. */
+  openDir(name: ByteString): JailDir {
+    const path = this.pathOf(name);
+    try {
+      return JailDir.of(this.#child(name), path);
+    } catch (error) {
+      throw HostError.fromErrno(error, path);
+    }
+  }
+
+  /** Opens a file in this one for reading. A link to a file is none. */
+  openFile(name: ByteString): JailFile {
+    const path = this.pathOf(name);
+    try {
+      const pin = this.#child(name);
+      try {
+        return JailFile.of(pin, path);
+      } finally {
+        pin.close();
+      }
+    } catch (error) {
+      throw HostError.fromErrno(error, path);
+    }
+  }
+
+  #child(name: ByteString): Pin {
+    if (this.#isHidden(name)) throw changedMeanwhile('ENOENT');
+    return this.#pin.child(name);
+  }
+
+  /** Where a link in this one says it leads. */
+  readLink(name: ByteString): Buffer {
+    try {
+      const leadsTo = readlinkSync(this.#pin.at(name), 'buffer');
+      this.#pin.recheck();
+      return leadsTo;
+    } catch (error) {
+      throw HostError.fromErrno(error, this.pathOf(name));
+    }
+  }
+
+  /** The path of a name in it, from the root. */
+  pathOf(name: ByteString): string {
+    return pathInside(this.relativePath, name);
+  }
+
+  /** Sets the permission bits and the owner of a name in it, unless a link stands there. */
+  setPermissions(name: ByteString, permissions: Permissions): void {
+    const path = this.pathOf(name);
+    try {
+      const pin = this.#pin.child(name);
+      try {
+        if (!pin.stat.isSymbolicLink()) applyPermissions(pin, permissions);
+      } finally {
+        pin.close();
+      }
+    } catch (error) {
+      throw HostError.fromErrno(error, path);
+    }
+  }
+
+  /** Takes a name away, of an empty directory or of anything else. Fine when it is gone already. */
+  remove(name: ByteString, kind: 'directory' | 'other'): void {
+    try {
+      this.#pin.recheck();
+      if (kind === 'directory') rmdirSync(this.#pin.at(name));
+      else unlinkSync(this.#pin.at(name));
+      this.#pin.recheck();
+    } catch (error) {
+      const failure = HostError.fromErrno(error, this.pathOf(name));
+      if (failure.reason !== 'missing') throw failure;
+    }
+  }
+
+  close(): void {
+    this.#pin.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

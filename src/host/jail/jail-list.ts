@@ -1,0 +1,83 @@
+/**
+ * What is in a directory of the jail and everything below it, each with its kind, by name.
+ *
+ * The kind comes with the listing, so that nothing has to be looked at that nobody asks about. Links are listed and
+ * not followed: every directory on the way down is held, so a walk that begins inside stays inside.
+ */
+import type { ByteString } from '../text/byte-string.ts';
+import type { EntryKind } from '../walk/entry-kind.ts';
+import { HostError } from '../host-error.ts';
+import type { JailDir } from './jail-dir.ts';
+import { Turns } from '../search/turns.ts';
+import { isGone, MAX_DEPTH } from '../walk/walk.ts';
+
+export interface ListedEntry {
+  readonly name: ByteString;
+  readonly kind: EntryKind;
+}
+
+/** What to do after an entry; `pass` goes on without what is below it. */
+export type NextStep = 'go-on' | 'pass' | 'stop';
+
+const TURN_MS = 5;
+
+/** A look at the clock costs as much as some of these. */
+const ENTRIES_BETWEEN_LOOKS = 64;
+
+/** Visits everything below a directory, what is in a directory right after it. What cannot be read below it is passed. */
+export async function visitBelow(
+  top: JailDir,
+  { signal }: { readonly signal: AbortSignal },
+  visit: (dir: JailDir, entry: ListedEntry) => NextStep,
+): Promise<void> {
+  const turns = new Turns(signal, TURN_MS);
+  let sinceLook = 0;
+
+  async function visitIn(dir: JailDir, depth: number): Promise<'done' | 'stopped'> {
+    for (const entry of await sortedEntries(dir, turns, { mayBeUnreadable: depth > 1 })) {
+      if (++sinceLook % ENTRIES_BETWEEN_LOOKS === 0 && turns.isOver) await turns.next();
+      const step = visit(dir, entry);
+      if (step === 'stop') return 'stopped';
+      if (step === 'pass' || entry.kind !== 'directory' || depth === MAX_DEPTH) continue;
+
+      using inner = openIfThere(dir, entry.name);
+      if (inner && (await visitIn(inner, depth + 1)) === 'stopped') return 'stopped';
+    }
+    return 'done';
+  }
+
+  await visitIn(top, 1);
+}
+
+async function sortedEntries(
+  dir: JailDir,
+  turns: Turns,
+  { mayBeUnreadable }: { mayBeUnreadable: boolean },
+): Promise<ListedEntry[]> {
+  const entries: ListedEntry[] = [];
+  try {
+    for (const batch of dir.entries()) {
+      for (const entry of batch) entries.push(entry);
+      if (turns.isOver) await turns.next();
+    }
+  } catch (error) {
+    if (!mayBeUnreadable) throw error;
+    passIfUnreadable(error);
+  }
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A directory that is gone, became something else, or is closed to us, has nothing below it that could be told. */
+function openIfThere(dir: JailDir, name: ByteString): JailDir | undefined {
+  try {
+    return dir.openDir(name);
+  } catch (error) {
+    passIfUnreadable(error);
+    return undefined;
+  }
+}
+
+function passIfUnreadable(error: unknown): void {
+  const isPassed = error instanceof HostError && (isGone(error.reason) || error.reason === 'denied');
+  if (!isPassed) throw error;
+}

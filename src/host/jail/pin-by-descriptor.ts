@@ -1,0 +1,157 @@
+/**
+ * Pins by descriptor: find first, then ask the kernel what was found (`/proc/<pid>/fd/N`).
+ *
+ * `O_PATH` finds an object without opening it, so that no FIFO, no device and nothing outside ever
+ * feels the attempt. What is then opened for reading is that very object, through its descriptor.
+ */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs';
+
+import type { ByteString } from '../text/byte-string.ts';
+import { lookOf, type EntryLook } from '../walk/entry-kind.ts';
+import { DESCRIPTORS } from './own-descriptors.ts';
+import {
+  changedMeanwhile,
+  closingOnFailure,
+  pathInside,
+  prefixOf,
+  type Bounds,
+  type Pin,
+  type PinPath,
+} from './pin.ts';
+import type { SystemCalls } from '../system/system-calls.ts';
+
+// Not in node:fs; the same number on every architecture that Node supports.
+const O_PATH = 0o10000000;
+
+/** A file replaced by rename while we look is gone under our hand; the next look finds its successor. */
+const LOOKS = 8;
+
+/** `callsToUse` are asked for at the first path: who never works with files does not load them. */
+export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | undefined): PinPath {
+  const prefix = prefixOf(bounds.start);
+  return (parts) => {
+    const calls = callsToUse();
+    const linkless = pinLinkless(bounds, parts, calls);
+    if (linkless) return linkless;
+
+    for (let look = 0; look < LOOKS; look++) {
+      const fd = openSync(`${prefix}/${parts.join('/')}`, O_PATH);
+      const pin = closingOnFailure(fd, () => inspect(bounds, fd, calls));
+      if (pin instanceof DescriptorPin) return pin;
+
+      closeSync(fd);
+      if (pin === 'outside') return undefined;
+    }
+    throw changedMeanwhile('ENOENT');
+  };
+}
+
+/** Where no link stands on the way, the path asked for is the one that the kernel would tell. */
+function pinLinkless(bounds: Bounds, parts: readonly string[], calls: SystemCalls | undefined): Pin | undefined {
+  const path = calls && bounds.linkless(parts);
+  const fd = path && calls.openLinkless(path.absolute, O_PATH);
+  return fd === undefined
+    ? undefined
+    : closingOnFailure(fd, () => new DescriptorPin(fd, path!.relative, bounds, calls));
+}
+
+/** Whether the kernel tells this process what its descriptors are, and tells it of this directory. */
+export function canPinByDescriptor(root: ByteString): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const fd = openSync(Buffer.from(root, 'latin1'), O_PATH);
+    try {
+      return readlinkSync(pathOf(fd), 'latin1') === root;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
+}
+
+class DescriptorPin implements Pin {
+  readonly relativePath: string;
+  readonly stat: Stats;
+  readonly isHidden: Bounds['isHidden'];
+  readonly #calls: SystemCalls | undefined;
+  #fd: number;
+
+  constructor(fd: number, relativePath: string, { isHidden }: Pick<Bounds, 'isHidden'>, calls?: SystemCalls) {
+    this.#fd = fd;
+    this.#calls = calls;
+    this.isHidden = isHidden;
+    this.relativePath = relativePath;
+    this.stat = fstatSync(fd);
+  }
+
+  open(flags: number): number {
+    return openSync(pathOf(this.#fd), flags);
+  }
+
+  at(name: ByteString): Buffer {
+    return Buffer.from(`${pathOf(this.#fd)}/${name}`, 'latin1');
+  }
+
+  look(name: ByteString): EntryLook | undefined {
+    const look = this.#calls?.lookAt(this.#fd, name);
+    if (look) return look;
+    const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
+    return stat && lookOf(stat);
+  }
+
+  recheck(): void {}
+
+  child(name: ByteString): Pin {
+    const fd = this.openChild(name, O_PATH);
+    return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name), this, this.#calls));
+  }
+
+  openChild(name: ByteString, flags: number): number {
+    const unfollowed = flags | constants.O_NOFOLLOW;
+    return this.#calls?.openAt(this.#fd, name, unfollowed) ?? openSync(this.at(name), unfollowed);
+  }
+
+  chmod(mode: number): void {
+    chmodSync(pathOf(this.#fd), mode);
+  }
+
+  chown(uid: number, gid: number): void {
+    chownSync(pathOf(this.#fd), uid, gid);
+  }
+
+  close(): void {
+    if (this.#fd < 0) return;
+    closeSync(this.#fd);
+    this.#fd = -1;
+  }
+}
+
+function pathOf(fd: number): string {
+  return `${DESCRIPTORS}/${fd}`;
+}
+
+function inspect(bounds: Bounds, fd: number, calls: SystemCalls | undefined): DescriptorPin | 'outside' | 'gone' {
+  const link = readlinkSync(pathOf(fd), 'latin1') as ByteString;
+  const relativePath = bounds.relative(link);
+  if (relativePath === undefined) return 'outside';
+  return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath, bounds, calls);
+}
+
+/** The kernel marks the name of an unlinked object; a real name that ends so still leads to its object. */
+function isGone(link: ByteString, fd: number): boolean {
+  if (!link.endsWith(' (deleted)')) return false;
+  const object = fstatSync(fd, { bigint: true });
+  const named = lstatSync(Buffer.from(link, 'latin1'), { bigint: true, throwIfNoEntry: false });
+  return named?.ino !== object.ino || named.dev !== object.dev;
+}

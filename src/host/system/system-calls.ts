@@ -1,0 +1,156 @@
+/**
+ * System calls as the kernel has them and Node does not: to open a path on which no link may stand, and to open, list and
+ * read by the descriptor of a directory or file that is held.
+ *
+ * They come through the optional package `koffi`, on Linux, and on the main thread only: it takes the whole process with
+ * it when a worker thread is ended while it loads. No call but those for attributes says why it failed. Whoever asks goes
+ * on by `node:fs` then, so that answers and errors are the same with the package and without.
+ */
+import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+
+import { bindAttributeCalls, type AttributeCalls } from '../changes/attribute-calls.ts';
+import type { ByteString } from '../text/byte-string.ts';
+import { kindOfMode, type EntryLook } from '../walk/entry-kind.ts';
+
+export interface SystemCalls {
+  /** Opens an absolute path if nothing on it is a link, the last name neither. */
+  openLinkless: (path: string, flags: number) => number | undefined;
+  /** Opens a name, or a path, from a held directory on; links are followed as far as the flags say. */
+  openAt: (directoryFd: number, name: ByteString, flags: number) => number | undefined;
+  /** Reads the next entries of a directory as the kernel writes them: how many bytes, none at the end. */
+  readEntries: (directoryFd: number, into: Uint8Array) => number | undefined;
+  /** Reads on in a file: how many bytes. */
+  read: (fd: number, into: Uint8Array) => number | undefined;
+  /** What stands under a name in a held directory. Touches nothing. */
+  lookAt: (directoryFd: number, name: ByteString) => EntryLook | undefined;
+  /** Whether a regular file stands there, and not a link to one. Touches nothing. */
+  isRegularFile: (path: string) => boolean;
+  /** These say why they failed: nothing else can go on for them. */
+  attributes: AttributeCalls;
+}
+
+// What the kernel's headers say, for both architectures.
+const SYS_GETDENTS64: Partial<Record<NodeJS.Architecture, number>> = { x64: 217, arm64: 61 };
+const SYS_OPENAT2 = 437;
+const AT_FDCWD = -100;
+const AT_SYMLINK_NOFOLLOW = 0x100;
+const RESOLVE_NO_MAGICLINKS = 0x02;
+const RESOLVE_NO_SYMLINKS = 0x04;
+const STATX_TYPE = 1;
+/** Kind, permissions, time of the last change and size. */
+const STATX_LOOK = STATX_TYPE | 0x2 | 0x40 | 0x200;
+/** Words of 32 bits, and where in them what is asked for stands; the mode is a half of one. */
+const STATX = { words: 64, mode: 7, size: 10, mtime: 28 } as const;
+const WORD = 2 ** 32;
+// Not in node:fs. Without it every child process would get the descriptor.
+const O_CLOEXEC = 0o2000000;
+const O_PATH = 0o10000000;
+
+/** As much of the package as is used here. */
+interface Koffi {
+  load(library: null): { func(prototype: string): (...values: unknown[]) => number };
+  errno(): number;
+}
+
+let calls: SystemCalls | undefined;
+let isLoaded = false;
+
+/** The calls, or undefined where they are not to be had; loads the package at the first time. */
+export function systemCalls(): SystemCalls | undefined {
+  if (!isLoaded) calls = load();
+  isLoaded = true;
+  return calls;
+}
+
+function load(): SystemCalls | undefined {
+  if (process.platform !== 'linux' || !SYS_GETDENTS64[process.arch] || !isMainThread) return undefined;
+  try {
+    const loaded = bind(createRequire(import.meta.url)('koffi') as Koffi);
+    return isObeyed(loaded) ? loaded : undefined;
+  } catch {
+    // The package is not installed, or its binary is not for this system.
+    return undefined;
+  }
+}
+
+function bind(koffi: Koffi): SystemCalls {
+  const library = koffi.load(null);
+  const openat2 = library.func('long syscall(long number, int fd, const char *path, void *how, size_t size)');
+  const getdents64 = library.func('long syscall(long number, int fd, void *into, size_t size)');
+  const read = library.func('long read(int fd, void *into, size_t size)');
+  const openat = library.func('int openat(int fd, const char *path, int flags)');
+  const statx = library.func('int statx(int fd, const char *path, int flags, unsigned int mask, void *status)');
+
+  // struct open_how: flags, mode and resolve, each of 64 bits, of which the lower halves are used.
+  const how = new Uint32Array(6);
+  how[4] = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const status = new Uint32Array(STATX.words);
+
+  return {
+    openLinkless(path, flags) {
+      how[0] = flags | O_CLOEXEC;
+      return notFailed(openat2(SYS_OPENAT2, AT_FDCWD, path, how, how.byteLength));
+    },
+    openAt: (directoryFd, name, flags) => notFailed(openat(directoryFd, bytesOf(name), flags | O_CLOEXEC)),
+    readEntries: (directoryFd, into) =>
+      notFailed(getdents64(SYS_GETDENTS64[process.arch], directoryFd, into, into.byteLength)),
+    read: (fd, into) => notFailed(read(fd, into, into.byteLength)),
+    lookAt(directoryFd, name) {
+      if (statx(directoryFd, bytesOf(name), AT_SYMLINK_NOFOLLOW, STATX_LOOK, status) < 0) return undefined;
+      const mode = modeIn(status);
+      return { kind: kindOfMode(mode), mode, size: sizeIn(status), mtimeMs: mtimeIn(status) };
+    },
+    isRegularFile(path) {
+      if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, status) < 0) return false;
+      return kindOfMode(modeIn(status)) === 'file';
+    },
+    attributes: bindAttributeCalls(
+      (prototype) => library.func(prototype),
+      () => koffi.errno(),
+    ),
+  };
+}
+
+function modeIn(status: Uint32Array): number {
+  return status[STATX.mode]! & 0xffff;
+}
+
+function sizeIn(status: Uint32Array): number {
+  return status[STATX.size]! + status[STATX.size + 1]! * WORD;
+}
+
+/** As Node tells it. The seconds may be before 1970, so the upper half has a sign. */
+function mtimeIn(status: Uint32Array): number {
+  const seconds = status[STATX.mtime]! + (status[STATX.mtime + 1]! | 0) * WORD;
+  return seconds * 1000 + status[STATX.mtime + 2]! / 1_000_000;
+}
+
+function notFailed(result: number): number | undefined {
+  return result < 0 ? undefined : result;
+}
+
+/**
+ * Old kernels and filters of system calls know nothing of openat2, an imitation may not know what links it refuses, and
+ * who gives a process another root by translating its calls may not know this one: then it opens another file.
+ */
+function isObeyed({ openLinkless }: SystemCalls): boolean {
+  const own = realpathSync(fileURLToPath(import.meta.url));
+  const [file, link] = [own, '/proc/self'].map((path) => openLinkless(path, O_PATH));
+  try {
+    if (file === undefined || link !== undefined) return false;
+    const [opened, named] = [fstatSync(file), statSync(own)];
+    return opened.ino === named.ino && opened.dev === named.dev;
+  } finally {
+    for (const fd of [file, link]) if (fd !== undefined) closeSync(fd);
+  }
+}
+
+const ASCII = /^[\x00-\x7f]*$/;
+
+/** Text goes to the kernel as UTF-8, which is the same only for ASCII. */
+function bytesOf(name: ByteString): string | Buffer {
+  return ASCII.test(name) ? name : Buffer.from(`${name}\0`, 'latin1');
+}

@@ -1,0 +1,48 @@
+/**
+ * UTF-8 text as it stands in JSON, between the quotes: the bytes that JSON.stringify would lead to, without a string.
+ *
+ * There is one bench for the whole process: a piece of the text is put on it, escaped and taken off in one go.
+ */
+import { kernelsOn, newMemory, PAGE_BYTES, type Kernels } from '../kernels/index.ts';
+import { takeTurn } from '../system/take-turn.ts';
+
+const PIECE_BYTES = 2 * PAGE_BYTES;
+/** What the kernel writes at most for a byte. */
+const MOST_FOR_ONE = 6;
+/** It may write some bytes that mean nothing behind the others. */
+const SLACK_BYTES = PAGE_BYTES;
+
+/** Some milliseconds. */
+const PIECES_AT_ONCE = 32;
+
+/** The text must be valid UTF-8. */
+export async function escapeJson(text: Buffer, scope: { readonly signal: AbortSignal }): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for (let from = 0; from < text.length; from += PIECE_BYTES) {
+    if (pieces.length > 0 && pieces.length % PIECES_AT_ONCE === 0) await takeTurn(scope);
+    pieces.push(Bench.only.escape(text.subarray(from, from + PIECE_BYTES)));
+  }
+  return pieces;
+}
+
+class Bench {
+  static #only: Bench | undefined;
+  readonly #bytes: Buffer;
+  readonly #kernels: Kernels;
+
+  private constructor() {
+    const memory = newMemory((PIECE_BYTES + MOST_FOR_ONE * PIECE_BYTES + SLACK_BYTES) / PAGE_BYTES);
+    this.#kernels = kernelsOn(memory);
+    this.#bytes = Buffer.from(memory.buffer);
+  }
+
+  static get only(): Bench {
+    return (this.#only ??= new Bench());
+  }
+
+  escape(piece: Buffer): Buffer {
+    this.#bytes.set(piece);
+    const length = this.#kernels.escapeJson(0, piece.length, PIECE_BYTES);
+    return Buffer.from(this.#bytes.subarray(PIECE_BYTES, PIECE_BYTES + length));
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * One block of a file where the kernels can count its newlines.
+ *
+ * They see nothing but their own memory. What is loaded goes to a block that the whole process shares and is there until
+ * the next load, so nobody else may run between the load and the last use; a text in a block of its own stays there.
+ */
+import { kernelsOn, newMemory, PAGE_BYTES, type Kernels } from '../kernels/index.ts';
+
+/** Bytes that can be read from any place. */
+export interface ByteSource {
+  readonly size: number;
+  /** Fills the target as far as there are bytes from the position on, and says how far. */
+  readAt(target: Buffer, position: number): number;
+}
+
+/** Bytes in memory, read as if from a file. */
+export function bytesAsSource(bytes: Buffer): ByteSource {
+  return { size: bytes.length, readAt: (target, position) => bytes.copy(target, 0, position) };
+}
+
+export const BLOCK_BYTES = 1 << 20;
+
+/** What is counted at once on the way to one of many newlines. */
+const STEP_BYTES = 4096;
+
+/** Up to so many lines, going from one to the next is faster than counting. */
+const NEAR_LINES = 16;
+
+/** The kernels may read some bytes past the end of a text. */
+const SLACK_PAGES = 1;
+
+const NEWLINE = 10;
+
+export class LineBlock {
+  static #shared: LineBlock | undefined;
+  /** Those that were given away, by their memory. */
+  static readonly #owned = new WeakMap<ArrayBufferLike, LineBlock>();
+  readonly #bytes: Buffer;
+  readonly #kernels: Kernels;
+  #length = 0;
+
+  private constructor() {
+    const memory = newMemory(BLOCK_BYTES / PAGE_BYTES + SLACK_PAGES);
+    this.#kernels = kernelsOn(memory);
+    this.#bytes = Buffer.from(memory.buffer, 0, BLOCK_BYTES);
+  }
+
+  /** The bytes from a position on, as many as fit, are there and are wanted. */
+  static load(source: ByteSource, position: number, atMost = BLOCK_BYTES): LineBlock {
+    this.#shared ??= new LineBlock();
+    this.#shared.#length = source.readAt(this.#shared.#bytes.subarray(0, atMost), position);
+    return this.#shared;
+  }
+
+  /** Memory for a text, whose lines are then found without a copy if it stands at the beginning. */
+  static newMemory(): Buffer {
+    const block = new LineBlock();
+    this.#owned.set(block.#bytes.buffer, block);
+    return block.#bytes;
+  }
+
+  /** The bytes of a text from a position on, as many as fit. */
+  static of(text: Buffer, position: number): LineBlock {
+    const block = text.byteOffset === 0 && this.#owned.get(text.buffer);
+    if (!block) return this.load(bytesAsSource(text), position);
+
+    block.#length = text.length;
+    return block;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get newlines(): number {
+    return this.#kernels.countNewlines(0, this.#length);
+  }
+
+  /** Whether nothing follows the last newline. */
+  get endsInNewline(): boolean {
+    return this.#length === 0 || this.#bytes[this.#length - 1] === NEWLINE;
+  }
+
+  /** The place right behind the n-th newline, from 1; the end where there are fewer. */
+  behindNewline(n: number): number {
+    return this.#behindNewline(n, 0, this.#length);
+  }
+
+  /** The same for many, smallest first, each of which is there. */
+  behindNewlines(numbers: readonly number[]): number[] {
+    let [step, before] = [0, 0];
+    let [place, reached] = [0, 0];
+    return numbers.map((n) => {
+      if (n - reached <= NEAR_LINES) {
+        for (; reached < n; reached++) place = this.#bytes.indexOf(NEWLINE, place) + 1;
+        return place;
+      }
+      for (let here = this.#newlinesIn(step); before + here < n; here = this.#newlinesIn(step)) {
+        before += here;
+        step += STEP_BYTES;
+      }
+      reached = n;
+      return (place = this.#behindNewline(n - before, step, Math.min(step + STEP_BYTES, this.#length)));
+    });
+  }
+
+  /** In the step that begins at a place. */
+  #newlinesIn(at: number): number {
+    return this.#kernels.countNewlines(at, Math.min(STEP_BYTES, this.#length - at));
+  }
+
+  #behindNewline(n: number, from: number, to: number): number {
+    let at = from;
+    let left = n;
+    // Halving counts every byte twice at most, however short the lines are.
+    for (let length = to - from; length > 1;) {
+      const half = length >> 1;
+      const newlines = this.#kernels.countNewlines(at, half);
+      if (newlines >= left) {
+        length = half;
+      } else {
+        left -= newlines;
+        at += half;
+        length -= half;
+      }
+    }
+    return Math.min(at + 1, to);
+  }
+
+  /** A copy of the first bytes. */
+  first(length: number): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, length));
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Where the lines of a file begin, found without holding the file in memory.
+ *
+ * Newlines are counted block by block, only as far as someone asked. The count before each block is kept while the
+ * file does not change, so that a line asked for later costs the reading of one block.
+ */
+import type { Stats } from 'node:fs';
+
+import { BLOCK_BYTES, LineBlock, type ByteSource } from './line-index-block.ts';
+import { LruCache } from '../system/lru-cache.ts';
+import { isSettled } from '../walk/stable-times.ts';
+import { takeTurn } from '../system/take-turn.ts';
+
+interface Scope {
+  readonly signal: AbortSignal;
+}
+
+/** A few milliseconds, unless the disk has to be asked. */
+const BLOCKS_AT_ONCE = 8;
+
+/** Enough for a file of 1 TiB, or for thousands of smaller ones. */
+const MAX_KEPT_BYTES = 9 << 20;
+
+/** What an index costs beside one number for each block. */
+const INDEX_BYTES = 512;
+
+export class LineIndexes {
+  readonly #kept = new LruCache<string, LineIndex>(MAX_KEPT_BYTES);
+
+  /** The index of a file as it is now. */
+  of({ stat }: { readonly stat: Stats }): LineIndex {
+    const { dev, ino, size, mtimeMs, ctimeMs } = stat;
+    const key = [dev, ino, size, mtimeMs, ctimeMs].join(':');
+    const kept = this.#kept.get(key);
+    if (kept) return kept;
+
+    const index = new LineIndex();
+    if (isSettled(stat)) this.#kept.set(key, index, INDEX_BYTES + 8 * Math.ceil(size / BLOCK_BYTES));
+    return index;
+  }
+}
+
+export class LineIndex {
+  /** Newlines before each block that was counted, and before the first that was not. */
+  readonly #newlinesBefore = [0];
+  #totalLines: number | undefined;
+
+  /** Known once the end was met. What follows the last newline is a line unless it is empty. */
+  get totalLines(): number | undefined {
+    return this.#totalLines;
+  }
+
+  /** Where a line begins; undefined when there is no such line. The first one begins even in an empty file. */
+  async startOf(line: number, source: ByteSource, scope: Scope): Promise<number | undefined> {
+    if (line === 1) return 0;
+
+    const newline = line - 1;
+    await this.#countTo(newline, source, scope);
+    if (line > (this.#totalLines ?? Infinity)) return undefined;
+
+    const block = this.#blockWith(newline);
+    const position = block * BLOCK_BYTES;
+    return position + LineBlock.load(source, position).behindNewline(newline - this.#newlinesBefore[block]!);
+  }
+
+  async countLines(source: ByteSource, scope: Scope): Promise<number> {
+    await this.#countTo(Infinity, source, scope);
+    return this.#totalLines!;
+  }
+
+  /** Counts on until so many newlines were met. */
+  async #countTo(newlines: number, source: ByteSource, scope: Scope): Promise<void> {
+    for (let blocks = 1; this.#totalLines === undefined && this.#newlinesBefore.at(-1)! < newlines; blocks++) {
+      this.#countBlock(source);
+      if (blocks % BLOCKS_AT_ONCE === 0) await takeTurn(scope);
+    }
+  }
+
+  /** In one go, so that several calls can count on in the same index. */
+  #countBlock(source: ByteSource): void {
+    const position = (this.#newlinesBefore.length - 1) * BLOCK_BYTES;
+    const block = LineBlock.load(source, position);
+    const newlines = this.#newlinesBefore.at(-1)! + block.newlines;
+    this.#newlinesBefore.push(newlines);
+    const isLast = block.length < BLOCK_BYTES || position + BLOCK_BYTES >= source.size;
+    if (isLast) this.#totalLines = newlines + (block.endsInNewline ? 0 : 1);
+  }
+
+  /** The block that holds the n-th newline of the file. */
+  #blockWith(newline: number): number {
+    let low = 0;
+    let high = this.#newlinesBefore.length - 2;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#newlinesBefore[middle + 1]! < newline) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/**
+ * The bytes from a position on, up to the end of so many lines, of the source, or of what is allowed.
+ *
+ * With them comes how many newlines they have.
+ */
+export async function readLines(
+  source: ByteSource,
+  { start, lines, maxBytes }: { start: number; lines: number; maxBytes: number },
+  scope: Scope,
+): Promise<{ bytes: Buffer; newlines: number }> {
+  const parts: Buffer[] = [];
+  const end = start + maxBytes;
+  let [position, newlines] = [start, 0];
+  while (newlines < lines && position < end) {
+    const block = LineBlock.load(source, position, Math.min(end - position, BLOCK_BYTES));
+    if (block.length === 0) break;
+
+    const wanted = Math.min(block.newlines, lines - newlines);
+    newlines += wanted;
+    const part = block.first(newlines < lines ? block.length : block.behindNewline(wanted));
+    parts.push(part);
+    position += part.length;
+    if (parts.length % BLOCKS_AT_ONCE === 0) await takeTurn(scope);
+  }
+  return { bytes: Buffer.concat(parts), newlines };
+}

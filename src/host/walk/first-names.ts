@@ -1,0 +1,46 @@
+/**
+ * The first names of a directory in byte order, and how many there are.
+ *
+ * Each batch keeps only what can still be among the first, so an early page of a huge directory
+ * sorts next to nothing, and other calls run between two batches.
+ */
+import type { ByteString } from '../text/byte-string.ts';
+import { NAMES_AT_ONCE, type JailDir } from '../jail/jail-dir.ts';
+import { takeTurn } from '../system/take-turn.ts';
+
+export interface FirstNames {
+  names: ByteString[];
+  total: number;
+}
+
+/** At most `limit` names, of those that are accepted. Whoever gave up, by the signal, stops it between two batches. */
+export async function firstNames(
+  dir: Pick<JailDir, 'names'>,
+  limit: number,
+  scope: { readonly signal: AbortSignal; accepts?(name: ByteString): boolean },
+): Promise<FirstNames> {
+  let names: ByteString[] = [];
+  let total = 0;
+  for (const listed of dir.names()) {
+    const batch = scope.accepts ? listed.filter((name) => scope.accepts!(name)) : listed;
+    total += batch.length;
+    const bound = names[limit - 1];
+    const candidates = bound === undefined ? batch : batch.filter((name) => name < bound);
+    names = mergeSorted(names, candidates.sort(), limit);
+
+    // What is hidden is not in the batch.
+    if (listed.length >= NAMES_AT_ONCE / 2) await takeTurn(scope);
+  }
+  return { names, total };
+}
+
+function mergeSorted(left: ByteString[], right: ByteString[], limit: number): ByteString[] {
+  const merged: ByteString[] = [];
+  let l = 0;
+  let r = 0;
+  while (merged.length < limit && (l < left.length || r < right.length)) {
+    const takeLeft = r === right.length || (l < left.length && left[l]! < right[r]!);
+    merged.push(takeLeft ? left[l++]! : right[r++]!);
+  }
+  return merged;
+}

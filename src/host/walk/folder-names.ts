@@ -1,0 +1,76 @@
+/**
+ * The first names of huge directories, kept between calls, so that the next page needs no listing.
+ *
+ * A kept list is used only while the directory's times, asked on each call, are those it was read at.
+ */
+import type { Stats } from 'node:fs';
+
+import type { ByteString } from '../text/byte-string.ts';
+import { firstNames, type FirstNames } from './first-names.ts';
+import { NAMES_AT_ONCE, type JailDir } from '../jail/jail-dir.ts';
+import { LruCache } from '../system/lru-cache.ts';
+import { isSettled } from './stable-times.ts';
+
+/** How many times further than asked a listing looks, because the next page is likely wanted too. */
+const AHEAD = 8;
+
+const MAX_KEPT_BYTES = 32 << 20;
+
+/** What a string costs beside its characters. */
+const STRING_BYTES = 24;
+
+/**
+ * File systems of this machine that touch a directory whenever a name in it comes or goes: ext, XFS, Btrfs,
+ * F2FS, ZFS, tmpfs and overlays of these. `/proc` does not, and a server's clock may not be ours.
+ */
+const TOUCHES_DIRECTORIES = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x01021994, 0x794c7630]);
+
+interface KeptNames extends FirstNames {
+  mtimeMs: number;
+  ctimeMs: number;
+}
+
+interface Folder extends Pick<JailDir, 'names' | 'fileSystemType'> {
+  readonly stat: Pick<Stats, 'dev' | 'ino' | 'mtimeMs' | 'ctimeMs'>;
+}
+
+export class FolderNames {
+  readonly #kept = new LruCache<string, KeptNames>(MAX_KEPT_BYTES);
+  readonly #smallest: number;
+
+  /** A folder with no more names than `smallest` is read each time: that takes no longer than a look at a page. */
+  constructor(smallest = NAMES_AT_ONCE) {
+    this.#smallest = smallest;
+  }
+
+  /** The names from one place in byte order to another, and how many there are in all. */
+  async slice(
+    dir: Folder,
+    { from, to }: { from: number; to: number },
+    scope: { readonly signal: AbortSignal },
+  ): Promise<FirstNames> {
+    const { names, total } = await this.#first(dir, to, scope);
+    return { names: names.slice(from, to), total };
+  }
+
+  /** As `firstNames`, with more than the limit where more are known. */
+  async #first(dir: Folder, limit: number, scope: { readonly signal: AbortSignal }): Promise<FirstNames> {
+    const { dev, ino, mtimeMs, ctimeMs } = dir.stat;
+    const key = `${dev}:${ino}`;
+    const kept = this.#kept.get(key);
+    const isCurrent = kept?.mtimeMs === mtimeMs && kept.ctimeMs === ctimeMs;
+    if (isCurrent && kept.names.length >= Math.min(limit, kept.total)) return kept;
+
+    const willTell = isSettled(dir.stat);
+    const first = await firstNames(dir, Math.max(limit * AHEAD, this.#smallest), scope);
+    const isHuge = first.total > this.#smallest;
+    if (isHuge && willTell && TOUCHES_DIRECTORIES.has(dir.fileSystemType())) {
+      this.#kept.set(key, { ...first, mtimeMs, ctimeMs }, weightOf(first.names));
+    }
+    return first;
+  }
+}
+
+function weightOf(names: readonly ByteString[]): number {
+  return names.reduce((bytes, name) => bytes + name.length + STRING_BYTES, 0);
+}

@@ -1,0 +1,29 @@
+/**
+ * Directory entries as the Linux kernel writes them: for each its length, what it is, and the name up to a NUL.
+ *
+ * Each name becomes text by itself: pieces of one text of them all take twice as long to sort.
+ */
+import type { ByteString } from '../text/byte-string.ts';
+import { spellDir } from './walk-entry.ts';
+
+const LENGTH_AT = 16;
+const TYPE_AT = 18;
+const NAME_AT = 19;
+
+const TYPE = { unknown: 0, directory: 4, file: 8 } as const;
+
+/** The files and directories among them, spelled. `look` is asked where the file system does not tell what one is. */
+export function entriesIn(bytes: Buffer, look: (name: ByteString) => string | undefined): string[] {
+  const entries: string[] = [];
+  for (let at = 0; at < bytes.length; at += bytes[at + LENGTH_AT]! + 256 * bytes[at + LENGTH_AT + 1]!) {
+    const type = bytes[at + TYPE_AT];
+    if (type !== TYPE.file && type !== TYPE.directory && type !== TYPE.unknown) continue;
+    let end = at + NAME_AT;
+    while (bytes[end] !== 0) end++;
+    const name = bytes.toString('latin1', at + NAME_AT, end) as ByteString;
+    if (name === '.' || name === '..') continue;
+    const entry = type === TYPE.unknown ? look(name) : type === TYPE.directory ? spellDir(name) : name;
+    if (entry !== undefined) entries.push(entry);
+  }
+  return entries;
+}

@@ -1,0 +1,68 @@
+/**
+ * Directories of a walk that are listed, and whose entries are opened, by system calls that Node does not have.
+ *
+ * The kernel is given the held directory itself, and neither goes through /proc nor opens it once more to list it. What
+ * a call refuses is asked again the ordinary way, which is as safe and says why.
+ */
+import { constants, readdirSync } from 'node:fs';
+
+import { toBytes, toText, type ByteString } from '../text/byte-string.ts';
+import type { JailMode, JailOpening } from '../jail/jail.ts';
+import { changedMeanwhile } from '../jail/pin.ts';
+import { systemCalls, type SystemCalls } from '../system/system-calls.ts';
+import { DescriptorDir, FILE_FLAGS, joinPath, type OpenWalkDir, type WalkDir } from './walk-dir.ts';
+
+// Unlike one that is only held, a directory must be readable to be opened for listing.
+const LIST_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+interface Place {
+  readonly root: ByteString;
+  readonly mode: JailMode;
+  readonly opening: JailOpening;
+}
+
+/** Opens directories by their canonical path from the root; those that the calls do not open by another way. */
+export function calledDirsBelow({ root, mode, opening }: Place, otherwise: OpenWalkDir): OpenWalkDir {
+  if (mode === 'portable' || opening === 'after-finding') return otherwise;
+
+  const prefix = root === '/' ? '' : root;
+  return (path) => {
+    const calls = systemCalls();
+    const absolute = (path === '' ? root : `${prefix}/${path}`) as ByteString;
+    const text = toText(absolute);
+    const fd = toBytes(text) === absolute ? calls?.openLinkless(text, LIST_FLAGS) : undefined;
+    return fd === undefined ? otherwise(path) : new CalledDir(path, fd, calls!);
+  };
+}
+
+class CalledDir extends DescriptorDir {
+  readonly #calls: SystemCalls;
+
+  constructor(path: ByteString, fd: number, calls: SystemCalls) {
+    super(path, fd);
+    this.#calls = calls;
+  }
+
+  readEntries(into: Uint8Array): number {
+    return this.#calls.readEntries(this.fd, into) ?? this.#endOfRemoved();
+  }
+
+  override openFile(name: ByteString): number {
+    return this.#calls.openAt(this.fd, name, FILE_FLAGS) ?? super.openFile(name);
+  }
+
+  override read(fd: number, into: Buffer): number {
+    return this.#calls.read(fd, into) ?? super.read(fd, into);
+  }
+
+  override openDir(name: ByteString): WalkDir {
+    const fd = this.#calls.openAt(this.fd, name, LIST_FLAGS);
+    return fd === undefined ? super.openDir(name) : new CalledDir(joinPath(this.path, name), fd, this.#calls);
+  }
+
+  /** A directory that was removed while it was held ends here; whatever else is wrong, listing it once more tells. */
+  #endOfRemoved(): number {
+    if (readdirSync(this.heldPath).length > 0) throw changedMeanwhile('ESTALE');
+    return 0;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * A directory inside a jail, held while its entries are listed and opened.
+ *
+ * Whatever is opened in it is reached through the held object and never through a link, so a walk that starts
+ * inside stays inside, whoever exchanges names meanwhile. Holding costs one look at the descriptor; every step
+ * down after that is safe for the price of an ordinary open.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
+
+import type { ByteString } from '../text/byte-string.ts';
+import type { JailMode } from '../jail/jail.ts';
+import { DESCRIPTORS } from '../jail/own-descriptors.ts';
+import { realPath } from '../jail/pin-by-path.ts';
+import { changedMeanwhile, closingOnFailure } from '../jail/pin.ts';
+
+export interface WalkDir {
+  /** From the root of the jail; empty for the root itself. */
+  readonly path: ByteString;
+  /** How to list it. Whoever did calls `recheck` before trusting the names. */
+  readonly listPath: string | Buffer;
+  /** A size that grows with the number of entries. */
+  readonly size: number;
+  /** Where the kernel can be asked by a call: writes the next entries as it has them; how many bytes, none at the end. */
+  readEntries?(into: Uint8Array): number;
+  /** What a name is, links not followed. */
+  lstat(name: ByteString): Stats;
+  /** Opens a file for reading. Something else that stands there by now fails, here or when it is read. */
+  openFile(name: ByteString): number;
+  /** Reads on in an open file; how many bytes. */
+  read(fd: number, into: Buffer): number;
+  openDir(name: ByteString): WalkDir;
+  /** Throws when what was listed may have been another directory. */
+  recheck(): void;
+  close(): void;
+}
+
+export type OpenWalkDir = (path: ByteString) => WalkDir;
+
+// Not in node:fs; the same number on every architecture that Node supports.
+const O_PATH = 0o10000000;
+
+export const DIR_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+export const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** Opens directories by their canonical path from the root; an errno error when one is not, or no longer, there. */
+export function walkDirsBelow(root: ByteString, mode: JailMode, Held = DescriptorDir): OpenWalkDir {
+  const prefix = root === '/' ? '' : root;
+  const absolute = (path: ByteString) => (path === '' ? root : `${prefix}/${path}`) as ByteString;
+  if (mode === 'portable') return (path) => new PathDir(path, absolute(path));
+
+  return (path) => {
+    const fd = openSync(toPath(absolute(path)), DIR_FLAGS);
+    return closingOnFailure(fd, () => {
+      const found = readlinkSync(`${DESCRIPTORS}/${fd}`, 'latin1');
+      if (found !== absolute(path)) throw changedMeanwhile('ENOENT');
+      return new Held(path, fd);
+    });
+  };
+}
+
+export function joinPath(dir: ByteString, name: ByteString): ByteString {
+  return (dir === '' ? name : `${dir}/${name}`) as ByteString;
+}
+
+export class DescriptorDir implements WalkDir {
+  readonly path: ByteString;
+  protected readonly heldPath: string;
+  protected fd: number;
+
+  constructor(path: ByteString, fd: number) {
+    this.path = path;
+    this.fd = fd;
+    this.heldPath = `${DESCRIPTORS}/${fd}`;
+  }
+
+  get listPath(): string {
+    return this.heldPath;
+  }
+
+  get size(): number {
+    return fstatSync(this.fd).size;
+  }
+
+  lstat(name: ByteString): Stats {
+    return lstatSync(toPath(`${this.heldPath}/${name}`));
+  }
+
+  openFile(name: ByteString): number {
+    return openSync(toPath(`${this.heldPath}/${name}`), FILE_FLAGS);
+  }
+
+  read(fd: number, into: Buffer): number {
+    return readSync(fd, into);
+  }
+
+  openDir(name: ByteString): WalkDir {
+    return new DescriptorDir(joinPath(this.path, name), openSync(toPath(`${this.heldPath}/${name}`), DIR_FLAGS));
+  }
+
+  recheck(): void {}
+
+  close(): void {
+    if (this.fd < 0) return;
+    closeSync(this.fd);
+    this.fd = -1;
+  }
+}
+
+/** Weaker: it looks again after each use, and someone who swaps twice between two looks is not noticed. */
+class PathDir implements WalkDir {
+  readonly path: ByteString;
+  readonly listPath: Buffer;
+  readonly size: number;
+  readonly #absolute: ByteString;
+  readonly #inode: bigint;
+
+  constructor(path: ByteString, absolute: ByteString) {
+    this.path = path;
+    this.#absolute = absolute;
+    this.listPath = Buffer.from(absolute, 'latin1');
+    const stat = lstatSync(this.listPath, { bigint: true });
+    if (!stat.isDirectory()) throw changedMeanwhile('ENOENT');
+    this.#inode = stat.ino;
+    this.size = Number(stat.size);
+    this.recheck();
+  }
+
+  lstat(name: ByteString): Stats {
+    const stat = lstatSync(toPath(`${this.#absolute}/${name}`));
+    this.recheck();
+    return stat;
+  }
+
+  openFile(name: ByteString): number {
+    const fd = openSync(toPath(`${this.#absolute}/${name}`), FILE_FLAGS);
+    closingOnFailure(fd, () => this.recheck());
+    return fd;
+  }
+
+  read(fd: number, into: Buffer): number {
+    return readSync(fd, into);
+  }
+
+  openDir(name: ByteString): WalkDir {
+    const dir = new PathDir(joinPath(this.path, name), `${this.#absolute}/${name}` as ByteString);
+    this.recheck();
+    return dir;
+  }
+
+  recheck(): void {
+    const isSame = realPath(this.listPath) === this.#absolute;
+    if (!isSame || lstatSync(this.listPath, { bigint: true }).ino !== this.#inode) throw changedMeanwhile('ESTALE');
+  }
+
+  close(): void {}
+}
+
+const ASCII = /^[\x00-\x7f]*$/;
+
+/** Bytes as the file functions take them: text where it is the same. */
+export function toPath(bytes: string): string | Buffer {
+  return ASCII.test(bytes) ? bytes : Buffer.from(bytes, 'latin1');
+}

@@ -1,0 +1,74 @@
+/**
+ * A piece of a walk as plain data that crosses processes: one string for the entries, however many there are.
+ *
+ * Cutting it copies nothing, so the names of a huge directory are handed out little by little.
+ */
+import type { ByteString } from '../text/byte-string.ts';
+
+export interface WalkPart {
+  /** Canonical path from the root. */
+  readonly dir: ByteString;
+  /** What of it is to be walked, in order and spelled; undefined when it was not listed yet. */
+  readonly names?: string;
+}
+
+// No name holds one.
+const BETWEEN = '\0';
+
+export function partOf(dir: ByteString, entries: readonly string[]): WalkPart {
+  return { dir, names: entries.join(BETWEEN) };
+}
+
+export function entriesOf({ names }: WalkPart): string[] {
+  return names!.split(BETWEEN);
+}
+
+/** A directory that was not looked into may hold anything; so much is thought of it. */
+const FOLDER_WORK = 12;
+
+/** About how many files of work parts are. */
+export function workOf(parts: readonly WalkPart[]): number {
+  return parts.reduce((work, { names }) => work + (names === undefined ? FOLDER_WORK : cut(names, Infinity).work), 0);
+}
+
+/** The first parts, about so many files of work, and the others. */
+export function splitParts(parts: readonly WalkPart[], maxWork: number): [WalkPart[], WalkPart[]] {
+  const head: WalkPart[] = [];
+  let workLeft = maxWork;
+  for (const [index, part] of parts.entries()) {
+    if (workLeft <= 0) return [head, parts.slice(index)];
+    const { dir, names } = part;
+    const { at, work } = names === undefined ? { at: Infinity, work: FOLDER_WORK } : cut(names, workLeft);
+    workLeft -= work;
+    if (names === undefined || at > names.length) {
+      head.push(part);
+      continue;
+    }
+    head.push({ dir, names: names.slice(0, at - 1) });
+    return [head, [{ dir, names: names.slice(at) }, ...parts.slice(index + 1)]];
+  }
+  return [head, []];
+}
+
+/** Where names go on after the first, as many as are about so much work; behind the end when those are all. */
+function cut(names: string, maxWork: number): { at: number; work: number } {
+  let [at, work] = [0, 0];
+  while (at <= names.length && work < maxWork) {
+    const end = names.indexOf(BETWEEN, at);
+    at = end < 0 ? names.length + 1 : end + 1;
+    work += names[at - 2] === '/' ? FOLDER_WORK : 1;
+  }
+  return { at, work };
+}
+
+/** How many levels a directory lies below another. */
+export function depthBelow(start: ByteString, path: ByteString): number {
+  return levelsOf(path) - levelsOf(start);
+}
+
+function levelsOf(path: ByteString): number {
+  if (path === '') return 0;
+  let levels = 1;
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) levels++;
+  return levels;
+}
