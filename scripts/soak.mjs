@@ -6,7 +6,7 @@ const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import
 const suites = [
   'tests/security',
   'src/workers/shell/functions/fs/read.test.ts',
-  'src/host/search/warm.test.ts',
+  'src/host/search/indexed/warm.test.ts',
   'src/workers/sandbox/backends',
   ...process.argv.slice(2),
 ];

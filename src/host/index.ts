@@ -45,7 +45,14 @@ export { readImage } from './text/image-file.ts';
 export { pathHint } from './jail/nearest-path.ts';
 export { HostFileSystem, type HostFileSystemOptions } from './files/host-file-system.ts';
 export { isHijackVariable } from './system/hijack-env.ts';
-export { openAbsoluteJail, openJail, type Jail, type JailChoice, type JailMode, type JailOpening } from './jail/jail.ts';
+export {
+  openAbsoluteJail,
+  openJail,
+  type Jail,
+  type JailChoice,
+  type JailMode,
+  type JailOpening,
+} from './jail/jail.ts';
 export { JailChanges } from './changes/jail-changes.ts';
 export type { JailDir } from './jail/jail-dir.ts';
 export type { JailEntry } from './jail/jail-entry.ts';

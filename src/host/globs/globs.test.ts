@@ -9,7 +9,7 @@ import { GlobError, parseGlobset, type GlobToken } from './glob-syntax.ts';
 import { compileGlobs } from './globs.ts';
 
 const fixture = (name: string) =>
-  readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8')
     .trimEnd()
     .split('\n');
 

@@ -1,7 +1,7 @@
 /**
  * The fence around a directory, or several: turns a path from the wire into a handle of what it leads to, or refuses.
  *
- * With the way there (`jail-way.ts`) the only place that decides containment. The fence is about names: a
+ * With the way there (`resolve-path.ts`) the only place that decides containment. The fence is about names: a
  * hard link to a file from elsewhere is a file of this directory.
  */
 import { isUtf8 } from 'node:buffer';

@@ -1,4 +1,4 @@
 /** Search in file contents and paths, one engine for every worker that offers it. */
-export { gitignoreOf } from './gitignore.ts';
+export { gitignoreOf } from './scan/gitignore.ts';
 export { MAX_PATTERN_BYTES } from './query.ts';
 export { SearchEngine, type KeptContents, type SearchLimits, type SearchRequest } from './search-engine.ts';

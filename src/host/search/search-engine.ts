@@ -10,16 +10,16 @@ import { TimeLimit, TimeLimitError } from '../system/time-limit.ts';
 import { calledDirsBelow } from '../walk/walk-dir-by-syscalls.ts';
 import { walkDirsBelow, type OpenWalkDir } from '../walk/walk-dir.ts';
 import { Walk } from '../walk/walk.ts';
-import { ColdSearch } from './cold-search.ts';
+import { ColdSearch } from './scan/cold-search.ts';
 import { FindingsReader, type Findings } from './findings.ts';
-import { compilePathFilter, type PathFilter, type PathGlobs } from './path-filter.ts';
+import { compilePathFilter, type PathFilter, type PathGlobs } from './match/path-filter.ts';
 import type { Progress, Query, SearchAnswer } from './query.ts';
-import type { SearchOrder, Workspace } from './scan-messages.ts';
-import { ScanPool } from './scan-pool.ts';
-import { Tally } from './tally.ts';
+import type { SearchOrder, Workspace } from './scan/scan-messages.ts';
+import { ScanPool } from './scan/scan-pool.ts';
+import { Tally } from './answer-builder.ts';
 import { Turns } from './turns.ts';
-import { walkFilterOf } from './walk-filter.ts';
-import { WarmIndex } from './warm-index.ts';
+import { walkFilterOf } from './scan/walk-filter.ts';
+import { WarmIndex } from './indexed/warm-index.ts';
 
 /** Some hundred small files. Waking a process takes a tenth of that, starting one ten times as long. */
 const ALONE_MS = 3;

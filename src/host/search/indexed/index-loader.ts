@@ -1,0 +1,303 @@
+/**
+ * Brings the tree of the index in line with the file system: all of it at first, then what changed.
+ *
+ * A directory is watched before it is listed, so whatever happens after the listing comes as a change. Everything
+ * is opened as a search would open it.
+ */
+import type { Stats } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { ByteString } from '../../text/byte-string.ts';
+import { HostError } from '../../host-error.ts';
+import { joinPath, type OpenWalkDir, type WalkDir } from '../../walk/walk-dir.ts';
+import { entryOf } from '../../walk/walk-entry.ts';
+import { listSorted } from '../../walk/walk-list.ts';
+import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../../walk/walk.ts';
+import { OUTCOME } from '../findings.ts';
+import { Arena } from './index-arena.ts';
+import { FileFilters } from './index-filters.ts';
+import type { IndexData } from './index-messages.ts';
+import { FileOrder } from './index-order.ts';
+import { holdsFile, reachesInto, type PathRange } from './index-range.ts';
+import { FileSlots, TRAIT } from './file-slots.ts';
+import { deleteEntry, setEntry, type IndexedDir, type IndexedFile } from './index-tree.ts';
+import type { Watch } from './index-watch.ts';
+import { loadFile } from '../match/load-file.ts';
+
+/** This tree cannot be kept in step with the file system. */
+export class IndexGivesUp extends Error {}
+
+/** Each takes some hundred bytes beside its text. */
+const MAX_FILES = 500_000;
+/** Each is read in every search. */
+const MAX_LINKED = 2000;
+const TURN_MS = 20;
+
+export class IndexLoader {
+  readonly root: IndexedDir = { kind: 'dir', name: '' as ByteString, path: '' as ByteString, entries: new Map() };
+  readonly slots = new FileSlots();
+  readonly filters = new FileFilters(this.slots);
+  readonly arena: Arena;
+  readonly #openDir: OpenWalkDir;
+  readonly #watch: Watch;
+  readonly #maxFileBytes: number;
+  readonly #range: PathRange;
+  #order: FileOrder | undefined;
+  /** Of files with several names that were met since names were last looked through. */
+  readonly #linkedInodes = new Set<number>();
+  /** Of those, the ones that nobody was told of. */
+  #untoldLinked: number[] = [];
+  #linkedCount = 0;
+
+  constructor(openDir: OpenWalkDir, watch: Watch, data: IndexData) {
+    this.#openDir = openDir;
+    this.#watch = watch;
+    this.arena = new Arena(this.slots, data);
+    this.#maxFileBytes = data.maxFileBytes;
+    this.#range = data.range;
+  }
+
+  /** All files, made anew when there are others. */
+  get order(): FileOrder {
+    return (this.#order ??= new FileOrder(this.root, this.slots.fileCount));
+  }
+
+  /** Loads everything, with pauses so that events do not pile up; in each it tells how many files it has. */
+  async loadAll({ onFolder, onPause }: { onFolder: () => void; onPause: (files: number) => void }): Promise<void> {
+    const pending = [this.root];
+    for (let since = performance.now(); pending.length > 0;) {
+      onFolder();
+      this.#scan(pending.pop()!, pending);
+      if (performance.now() - since < TURN_MS) continue;
+      onPause(this.slots.fileCount);
+      await nextTurn();
+      since = performance.now();
+    }
+    if (this.root.unreadable) throw new IndexGivesUp('the root cannot be read');
+    this.#markLinked();
+  }
+
+  apply(changes: Map<IndexedDir, Set<ByteString | undefined>>): void {
+    for (const [dir, names] of changes) {
+      if (dir.isDropped) continue;
+      if (names.has(undefined)) this.#rescan(dir);
+      else this.#update(dir, names as Set<ByteString>);
+    }
+    this.#markLinked();
+    if (this.arena.needsCompaction) this.arena.compact();
+  }
+
+  /** The files with several names that were met since the last time. */
+  takeLinked(): number[] {
+    return this.#untoldLinked.splice(0);
+  }
+
+  /** These files have names in other parts of the tree too. */
+  markLinked(inodes: readonly number[]): void {
+    for (const inode of inodes) this.#linkedInodes.add(inode);
+    this.#markLinked();
+  }
+
+  #update(dir: IndexedDir, names: Set<ByteString>): void {
+    let held: WalkDir;
+    try {
+      held = this.#openDir(dir.path);
+    } catch {
+      this.#rescan(dir);
+      return;
+    }
+    const pending: IndexedDir[] = [];
+    try {
+      for (const name of names) this.#updateEntry(dir, held, name, pending);
+    } finally {
+      held.close();
+    }
+    for (let next = pending.pop(); next; next = pending.pop()) this.#scan(next, pending);
+  }
+
+  #updateEntry(dir: IndexedDir, held: WalkDir, name: ByteString, pending: IndexedDir[]): void {
+    const known = dir.entries.get(name);
+    if (known?.kind === 'dir') this.#drop(known);
+    const path = joinPath(dir.path, name);
+    try {
+      const stat = held.lstat(name);
+      if (stat.isDirectory() && reachesInto(this.#range, path)) pending.push(this.#newDir(dir, name));
+      else if (stat.isFile() && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
+      else this.#forget(dir, name);
+    } catch (error) {
+      // A name that cannot even be looked at is not there for a search either.
+      HostError.fromErrno(error, '');
+      this.#forget(dir, name);
+    }
+  }
+
+  #rescan(dir: IndexedDir): void {
+    this.#drop(dir);
+    const fresh = dir.parent ? this.#newDir(dir.parent, dir.name) : this.#reviveRoot();
+    const pending = [fresh];
+    for (let next = pending.pop(); next; next = pending.pop()) this.#scan(next, pending);
+  }
+
+  #reviveRoot(): IndexedDir {
+    Object.assign(this.root, { isDropped: false, unreadable: undefined, sorted: undefined });
+    this.root.entries.clear();
+    return this.root;
+  }
+
+  #newDir(parent: IndexedDir, name: ByteString): IndexedDir {
+    const known = parent.entries.get(name);
+    if (known?.kind === 'file') this.#forget(parent, name);
+    const dir: IndexedDir = { kind: 'dir', name, path: joinPath(parent.path, name), entries: new Map(), parent };
+    setEntry(parent, dir);
+    this.#order = undefined;
+    return dir;
+  }
+
+  /** Watches and lists a directory, loads its files, and leaves its directories to be scanned. */
+  #scan(dir: IndexedDir, pending: IndexedDir[]): void {
+    const isTooDeep = dir.path.length > MAX_PATH_BYTES || dir.path.split('/').length >= MAX_DEPTH;
+    if (isTooDeep) throw new IndexGivesUp('a directory lies too deep');
+    let held: WalkDir | undefined;
+    try {
+      held = this.#openDir(dir.path);
+      this.#startWatch(dir, held);
+      const listing = listSorted(held, { mayBlock: true }).next();
+      const folders: IndexedDir[] = [];
+      for (const { name, isDir } of (listing.value as string[]).map(entryOf)) {
+        const path = joinPath(dir.path, name);
+        if (isDir && reachesInto(this.#range, path)) folders.push(this.#newDir(dir, name));
+        else if (!isDir && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
+      }
+      // The first comes next: what is first in answers is first in memory.
+      pending.push(...folders.reverse());
+    } catch (error) {
+      const { reason } = HostError.fromErrno(error, '');
+      if (!isGone(reason)) this.#setUnreadable(dir, reason);
+      else this.#dropFromParent(dir);
+    } finally {
+      held?.close();
+    }
+  }
+
+  #startWatch(dir: IndexedDir, held: WalkDir): void {
+    try {
+      this.#watch.add(dir, held);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'ENOSPC' || code === 'EMFILE')
+        throw new IndexGivesUp(`the system allows no further watch (${code})`);
+      throw error;
+    }
+  }
+
+  /** Told by the part where its files would be. */
+  #setUnreadable(dir: IndexedDir, reason: SkipReason): void {
+    if (holdsFile(this.#range, joinPath(dir.path, '' as ByteString))) dir.unreadable = reason;
+    this.#order = undefined;
+  }
+
+  #loadFile(dir: IndexedDir, held: WalkDir, name: ByteString): void {
+    const known = dir.entries.get(name);
+    const file = known?.kind === 'file' ? known : this.#newFile(dir, name);
+    this.arena.release(file);
+    file.unreadable = undefined;
+    try {
+      this.#loadText(held, file);
+    } catch (error) {
+      const { reason } = HostError.fromErrno(error, '');
+      this.arena.release(file);
+      file.inode = NO_INODE;
+      file.unreadable = reason;
+      this.slots.outcomes[file.slot] = OUTCOME.unreadable;
+      if (isGone(reason) || reason === 'not-a-file') this.#forget(dir, name);
+      else this.#noteUnopened(held, file);
+    }
+  }
+
+  /** Whoever opens up a file through another of its names is not announced under this one. */
+  #noteUnopened(held: WalkDir, file: IndexedFile): void {
+    try {
+      this.#noteLinks(file, held.lstat(file.name));
+    } catch (error) {
+      // Gone since, which comes as a change.
+      HostError.fromErrno(error, '');
+    }
+  }
+
+  /** Whether the file has other names. */
+  #noteLinks(file: IndexedFile, { ino, nlink }: Pick<Stats, 'ino' | 'nlink'>): boolean {
+    file.inode = ino;
+    if (nlink > 1) {
+      this.#linkedInodes.add(ino);
+      this.#untoldLinked.push(ino);
+    }
+    return nlink > 1;
+  }
+
+  #newFile(dir: IndexedDir, name: ByteString): IndexedFile {
+    if (this.slots.fileCount === MAX_FILES) throw new IndexGivesUp(`more than ${MAX_FILES} files`);
+    const file: IndexedFile = { kind: 'file', name, dir, slot: this.slots.take(), inode: NO_INODE };
+    this.slots.files[file.slot] = file;
+    setEntry(dir, file);
+    this.#order = undefined;
+    return file;
+  }
+
+  #loadText(held: WalkDir, file: IndexedFile): void {
+    const { memory, top } = this.arena;
+    const { outcomes } = this.slots;
+    const isWanted = (stat: Stats) => !this.#noteLinks(file, stat);
+    const text = loadFile(memory, top, held, file.name, this.#maxFileBytes, isWanted);
+    if (text === 'unwanted') return;
+    if (text === 'over-limit') outcomes[file.slot] = OUTCOME.tooLarge;
+    else if (memory.kernels.hasNul(text.start, text.end - text.start)) outcomes[file.slot] = OUTCOME.binary;
+    else {
+      outcomes[file.slot] = OUTCOME.searched;
+      this.arena.keep(file, text);
+    }
+  }
+
+  /** A file that got a second name keeps its first without any event there, so all names are looked through. */
+  #markLinked(): void {
+    if (this.#linkedInodes.size === 0) return;
+    for (const file of this.slots.files) {
+      if (!file || this.slots.has(file.slot, TRAIT.linked) || !this.#linkedInodes.has(file.inode)) continue;
+      this.arena.release(file);
+      this.slots.traits[file.slot]! |= TRAIT.linked;
+      if (++this.#linkedCount > MAX_LINKED) throw new IndexGivesUp(`more than ${MAX_LINKED} files have other names`);
+    }
+    this.#linkedInodes.clear();
+  }
+
+  #forget(dir: IndexedDir, name: ByteString): void {
+    const known = dir.entries.get(name);
+    if (known?.kind === 'dir') this.#drop(known);
+    if (known?.kind === 'file') this.#releaseFile(known);
+    deleteEntry(dir, name);
+    this.#order = undefined;
+  }
+
+  #dropFromParent(dir: IndexedDir): void {
+    this.#drop(dir);
+    if (dir.parent?.entries.get(dir.name) === dir) deleteEntry(dir.parent, dir.name);
+  }
+
+  #drop(dir: IndexedDir): void {
+    if (dir.isDropped) return;
+    dir.watcher?.close();
+    dir.isDropped = true;
+    this.#order = undefined;
+    for (const entry of dir.entries.values()) {
+      if (entry.kind === 'dir') this.#drop(entry);
+      else this.#releaseFile(entry);
+    }
+  }
+
+  #releaseFile(file: IndexedFile): void {
+    this.arena.release(file);
+    this.filters.forget(file.slot);
+    this.slots.release(file.slot);
+  }
+}
+
+const NO_INODE = -1;

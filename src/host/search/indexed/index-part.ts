@@ -1,0 +1,87 @@
+/** One index thread seen from the main thread: it loads its part of the tree and then answers one search at a time. */
+import { Worker } from 'node:worker_threads';
+
+import { RegexError } from '../../regex/index.ts';
+import type { Findings } from '../findings.ts';
+import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';
+import { reachesInto } from './index-range.ts';
+
+export interface IndexPartEvents {
+  /** It loaded more, or all of its part. */
+  onLoaded(): void;
+  onGivenUp(): void;
+  /** These files have several names, of which some may lie in other parts. */
+  onLinked(inodes: readonly number[]): void;
+}
+
+const THREAD_FILE = import.meta.url.endsWith('.ts')
+  ? '../../../../dist/host/search/indexed/index-thread.js'
+  : './index-thread.js';
+
+export class IndexPart {
+  readonly #data: IndexData;
+  readonly #worker: Worker;
+  #waiting: { resolve(findings: Findings | undefined): void; reject(error: Error): void } | undefined;
+  /** So many files are in it by now, for which it worked so long. */
+  loaded = { files: 0, ms: 0 };
+  isReady = false;
+
+  constructor(data: IndexData, events: IndexPartEvents) {
+    this.#data = data;
+    this.#worker = new Worker(new URL(THREAD_FILE, import.meta.url), { workerData: data });
+    this.#worker.unref();
+    this.#worker.on('message', (message: FromIndex) => this.#receive(message, events));
+    this.#worker.on('error', () => events.onGivenUp());
+  }
+
+  get isBusy(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  reachesInto(dir: string): boolean {
+    return reachesInto(this.#data.range, dir);
+  }
+
+  /** Resolves with undefined when reading the files is better. */
+  async search(order: IndexOrder): Promise<Findings | undefined> {
+    this.#worker.ref();
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting = { resolve, reject };
+        this.#send({ kind: 'search', order });
+      });
+    } finally {
+      this.#worker.unref();
+    }
+  }
+
+  /** What another part found out about files with several names. */
+  noteLinked(inodes: readonly number[]): void {
+    this.#send({ kind: 'linked', inodes });
+  }
+
+  close(): void {
+    void this.#worker.terminate();
+    this.#settle()?.resolve(undefined);
+  }
+
+  #receive(message: FromIndex, events: IndexPartEvents): void {
+    if (message.kind === 'loading') this.loaded = message;
+    else if (message.kind === 'ready') this.isReady = true;
+    else if (message.kind === 'linked') events.onLinked(message.inodes);
+    else if (message.kind === 'given-up') events.onGivenUp();
+    else if (message.kind === 'answer') this.#settle()?.resolve(message.findings);
+    else this.#settle()?.reject(new RegexError(message.pattern, message.reason));
+    if (message.kind === 'loading' || message.kind === 'ready') events.onLoaded();
+  }
+
+  #settle() {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    return waiting;
+  }
+
+  #send(message: ToIndex): void {
+    this.#worker.postMessage(message);
+  }
+}

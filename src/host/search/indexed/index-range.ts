@@ -1,0 +1,59 @@
+/**
+ * A part of the tree that one index thread keeps: the files between two paths, in the order of the bytes of the paths.
+ *
+ * Searches answer in that order too, so the answers of the parts are put together one behind the other.
+ */
+import type { ByteString } from '../../text/byte-string.ts';
+import { joinPath, type OpenWalkDir } from '../../walk/walk-dir.ts';
+import { Walk } from '../../walk/walk.ts';
+import { Turns } from '../turns.ts';
+
+export interface PathRange {
+  /** The first path in it. */
+  readonly from: string;
+  /** The first path behind it; undefined for the last part. */
+  readonly to?: string;
+}
+
+export function holdsFile({ from, to }: PathRange, path: string): boolean {
+  return path >= from && (to === undefined || path < to);
+}
+
+/** Whether there may be files of the directory in it, at any depth. */
+export function reachesInto({ from, to }: PathRange, dir: string): boolean {
+  // The character behind the slash: no path below the directory comes after it.
+  return dir === '' || ((to === undefined || `${dir}/` < to) && `${dir}0` > from);
+}
+
+const ROOT = '' as ByteString;
+const TURN_MS = 5;
+
+/** So many parts with about as many files in each, fewer when there are not enough files. Looks only at names. */
+export async function splitTree(openDir: OpenWalkDir, count: number, signal: AbortSignal): Promise<PathRange[]> {
+  const rows = count > 1 ? await rowsOfFiles(openDir, signal) : [];
+  const total = rows.reduce((sum, { files }) => sum + files, 0);
+  const borders: string[] = [];
+  let passed = 0;
+  for (const { first, files } of rows) {
+    if (passed >= ((borders.length + 1) * total) / count) borders.push(first);
+    passed += files;
+  }
+  return ['', ...borders].map((from, part) => ({ from, to: borders[part] }));
+}
+
+/** Files that follow each other in a directory, by the path of the first. */
+async function rowsOfFiles(openDir: OpenWalkDir, signal: AbortSignal): Promise<{ first: string; files: number }[]> {
+  const rows: { first: string; files: number }[] = [];
+  const turns = new Turns(signal, TURN_MS);
+  const walk = new Walk(openDir, [{ dir: ROOT }], { start: ROOT });
+  try {
+    for (let step = walk.next(); step; step = walk.next()) {
+      if (step.kind === 'files')
+        rows.push({ first: joinPath(step.dir.path, step.names[0]!), files: step.names.length });
+      if (turns.isOver) await turns.next();
+    }
+  } finally {
+    walk.close();
+  }
+  return rows;
+}

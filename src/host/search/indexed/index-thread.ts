@@ -1,0 +1,129 @@
+/**
+ * A thread that owns a part of the index: the texts, the watches and the searches in them.
+ *
+ * It is alone with its data, so nothing is locked and the main thread never waits for more than a message. One
+ * search runs at a time; who comes meanwhile reads the files instead.
+ */
+import { lstatSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { compileRegex, RegexError } from '../../regex/index.ts';
+import { toPath, walkDirsBelow } from '../../walk/walk-dir.ts';
+import type { Findings } from '../findings.ts';
+import { GiveWay } from './give-way.ts';
+import { IndexGivesUp, IndexLoader } from './index-loader.ts';
+import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';
+import { signedNeedles } from './index-needles.ts';
+import { findDir } from './index-order.ts';
+import { IndexSearch } from './index-search.ts';
+import { Watch } from './index-watch.ts';
+import { createMatcher } from '../match/matcher.ts';
+
+const options = workerData as IndexData;
+const { root, mode } = options.workspace;
+const port = parentPort!;
+const openDir = walkDirsBelow(root, mode);
+const watch = new Watch();
+const loader = new IndexLoader(openDir, watch, options);
+const rootInode = inodeOfRoot();
+
+/** A search waits no longer than this for the signing of texts. */
+const SIGN_MS = 2;
+let isSearching = false;
+let isSigning = false;
+
+await guarded(async () => {
+  const way = new GiveWay(options.readers);
+  const startedMs = performance.now();
+  await loader.loadAll({
+    onFolder: () => way.give(),
+    onPause: (files) => tell({ kind: 'loading', files, ms: performance.now() - startedMs - way.givenMs }),
+  });
+  tellLinked();
+  tell({ kind: 'ready' });
+  goOnSigning();
+});
+port.on('message', (message: ToIndex) => void guarded(async () => take(message)));
+
+function take(message: ToIndex): Promise<void> | void {
+  if (message.kind === 'search') return serve(message.order);
+  loader.markLinked(message.inodes);
+}
+
+async function serve(request: IndexOrder): Promise<void> {
+  isSearching = true;
+  try {
+    const findings = await search(request);
+    // Given away and not copied.
+    const buffers = findings ? [findings.numbers.buffer, ...(findings.json ? [findings.json.buffer] : [])] : [];
+    port.postMessage({ kind: 'answer', findings } satisfies FromIndex, buffers);
+  } catch (error) {
+    if (!(error instanceof RegexError)) throw error;
+    tell({ kind: 'bad-regex', pattern: error.pattern, reason: error.reason });
+  } finally {
+    isSearching = false;
+    goOnSigning();
+  }
+}
+
+async function search({ query, start, globs, stop }: IndexOrder): Promise<Findings | undefined> {
+  const changes = await watch.take();
+  if (!changes || inodeOfRoot() !== rootInode) throw new IndexGivesUp('changes may have been missed');
+  loader.apply(changes);
+  tellLinked();
+
+  const dir = findDir(loader.root, start);
+  if (!dir || query.maxFileBytes < options.maxFileBytes) return undefined;
+  const regex = query.isRegex ? compileRegex(query.pattern, { ignoreCase: query.ignoreCase }) : undefined;
+  const needles = signedNeedles(query, regex);
+  if (!needles && loader.arena.hasUnkept) return undefined;
+
+  return new IndexSearch(query, {
+    loader,
+    readsLarge: query.maxFileBytes > options.maxFileBytes,
+    openDir,
+    marks: needles && loader.arena.signatures.mark(needles, loader.slots.length),
+    matcher: createMatcher(query, regex, loader.arena.memory),
+    filter: loader.filters.of(globs),
+    // Asked before each file that is looked through, which tells how far it got.
+    isStopped() {
+      Atomics.add(stop, 1, 1);
+      return Atomics.load(stop, 0) !== 0;
+    },
+  }).run(dir);
+}
+
+/** Texts that are kept are signed a little at a time, between searches. */
+function goOnSigning(): void {
+  if (!isSigning) setImmediate(signSome);
+  isSigning = true;
+}
+
+function signSome(): void {
+  const until = performance.now() + SIGN_MS;
+  isSigning = !isSearching && !loader.arena.signSome(() => performance.now() > until);
+  if (isSigning) setImmediate(signSome);
+}
+
+function inodeOfRoot(): number {
+  return lstatSync(toPath(root)).ino;
+}
+
+async function guarded(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const reason =
+      error instanceof IndexGivesUp ? error.message : error instanceof Error ? error.stack! : String(error);
+    tell({ kind: 'given-up', reason });
+  }
+}
+
+function tellLinked(): void {
+  const inodes = loader.takeLinked();
+  if (options.partCount > 1 && inodes.length > 0) tell({ kind: 'linked', inodes });
+}
+
+function tell(message: FromIndex): void {
+  port.postMessage(message);
+}

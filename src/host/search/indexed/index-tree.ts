@@ -1,0 +1,52 @@
+/** The tree of a workspace as the index knows it. What a search asks of every file is in `FileSlots`. */
+import type { FSWatcher } from 'node:fs';
+
+import type { ByteString } from '../../text/byte-string.ts';
+import type { SkipReason } from '../../walk/walk.ts';
+
+export interface IndexedFile {
+  readonly kind: 'file';
+  readonly name: ByteString;
+  readonly dir: IndexedDir;
+  /** Its number among the files. */
+  readonly slot: number;
+  unreadable?: SkipReason;
+  /** Of the file that was read last; none has -1. */
+  inode: number;
+  /** Where its signatures are; undefined when there was no room for them. */
+  documents?: readonly number[];
+  /** From the root, as it is told; made when asked for. */
+  path?: string;
+}
+
+export interface IndexedDir {
+  readonly kind: 'dir';
+  readonly name: ByteString;
+  readonly path: ByteString;
+  readonly entries: Map<ByteString, IndexedFile | IndexedDir>;
+  /** The entries in the order of their paths, made when asked for. */
+  sorted?: (IndexedFile | IndexedDir)[];
+  watcher?: FSWatcher;
+  unreadable?: SkipReason;
+  /** Undefined for the root. */
+  readonly parent?: IndexedDir;
+  /** It is no longer part of the tree. */
+  isDropped?: boolean;
+}
+
+export function setEntry(dir: IndexedDir, entry: IndexedFile | IndexedDir): void {
+  dir.entries.set(entry.name, entry);
+  dir.sorted = undefined;
+}
+
+export function deleteEntry(dir: IndexedDir, name: ByteString): void {
+  if (dir.entries.delete(name)) dir.sorted = undefined;
+}
+
+export function sortedEntries(dir: IndexedDir): readonly (IndexedFile | IndexedDir)[] {
+  return (dir.sorted ??= [...dir.entries.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)));
+}
+
+function keyOf({ kind, name }: IndexedFile | IndexedDir): string {
+  return kind === 'dir' ? `${name}/` : name;
+}

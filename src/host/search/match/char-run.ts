@@ -1,0 +1,44 @@
+/** Characters of given kinds that follow each other, to be looked for by the kernel. */
+import { ASCII_CHARS, type CharSet } from '../../regex/index.ts';
+import { bitsOfSet } from './commonness.ts';
+import type { TextMemory } from './text-memory.ts';
+
+const TABLE_BYTES = 16;
+const LOWER_HALF = 15;
+
+export class CharRun {
+  readonly #memory: TextMemory;
+  readonly #tables: number;
+  readonly #offsets: number;
+  readonly #length: number;
+
+  /** Placed at an address below `TEXT_START`, where it takes `CharRun.bytesOf` it. */
+  constructor(memory: TextMemory, address: number, run: readonly CharSet[]) {
+    this.#memory = memory;
+    this.#length = run.length;
+    this.#tables = address;
+    this.#offsets = address + TABLE_BYTES * run.length;
+    const rarestFirst = Array.from(run.keys()).sort((a, b) => bitsOfSet(run[b]!) - bitsOfSet(run[a]!));
+    rarestFirst.forEach((place, i) => {
+      memory.buffer.set(tableOf(run[place]!), this.#tables + TABLE_BYTES * i);
+      memory.buffer[this.#offsets + i] = place;
+    });
+  }
+
+  static bytesOf(run: readonly CharSet[]): number {
+    return (TABLE_BYTES + 1) * run.length;
+  }
+
+  /** The first place at or after `from` and before `end` where it stands, as an address; -1 when there is none. */
+  find(from: number, end: number): number {
+    const length = this.#length;
+    const found = this.#memory.kernels.findRun(from, end - from, this.#tables, this.#offsets, length, length);
+    return found < 0 ? -1 : from + found;
+  }
+}
+
+function tableOf(set: CharSet): Uint8Array {
+  const table = new Uint8Array(TABLE_BYTES);
+  for (let char = 0; char < ASCII_CHARS; char++) if (set[char]) table[char & LOWER_HALF]! |= 1 << (char >> 4);
+  return table;
+}

@@ -1,0 +1,187 @@
+/**
+ * A search that reads the files.
+ *
+ * A few milliseconds of it are done here, which is all that most need and faster than waking another process. Then
+ * search processes walk and search, each a piece of the tree, and this one only puts together what they find. It goes
+ * on by itself as long as none of them has time.
+ */
+import { RegexError } from '../../regex/index.ts';
+import type { OpenWalkDir } from '../../walk/walk-dir.ts';
+import { FileSearch } from './file-search.ts';
+import { FindingsReader, FindingsWriter } from '../findings.ts';
+import type { Progress, SearchAnswer } from '../query.ts';
+import type { ScanClient, Task } from './scan-worker.ts';
+import { Segments, type Segment } from '../match/segments.ts';
+import { Tally } from '../answer-builder.ts';
+import type { FromSearch, SearchOrder } from './scan-messages.ts';
+import type { ScanPool } from './scan-pool.ts';
+import { TreeScan, type Scope } from './tree-scan.ts';
+import { Turns } from '../turns.ts';
+
+export interface ColdSurroundings {
+  readonly openDir: OpenWalkDir;
+  readonly pool: ScanPool;
+  /** Work that is done before any process is woken. */
+  readonly aloneMs: number;
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+}
+
+const TURN_MS = 2;
+
+/** Files in a task: few at first, for the answer may be near and nobody must wait; more in a large tree. */
+const MIN_WORK = 128;
+const MAX_WORK = 2048;
+const WORK_GROWTH = 32;
+
+/** What the main process searches of a file within a turn: much of it as bytes, little of it in lower case. */
+const MAX_BYTES_HERE = 16 * 2 ** 20;
+const MAX_FOLDED_BYTES_HERE = 128 * 1024;
+const MAX_LINES_HERE = 5000;
+
+export class ColdSearch implements ScanClient {
+  readonly order: SearchOrder;
+  readonly #pool: ScanPool;
+  readonly #openDir: OpenWalkDir;
+  readonly #scope: Scope;
+  readonly #turns: Turns;
+  readonly #signal: AbortSignal;
+  readonly #progress: Progress;
+  readonly #tally: Tally;
+  readonly #segments: Segments;
+  readonly #given = new Map<number, Segment>();
+  readonly #aloneUntil: number;
+  /** Undefined for a regex, which only search processes may run. */
+  readonly #here: FileSearch | undefined;
+  #lastTask = 0;
+  #error: Error | undefined;
+  #wake = () => {};
+
+  constructor(order: SearchOrder, scope: Scope, { openDir, pool, aloneMs, signal, progress }: ColdSurroundings) {
+    const { query } = order;
+    this.order = order;
+    this.#aloneUntil = performance.now() + aloneMs;
+    this.#pool = pool;
+    this.#openDir = openDir;
+    this.#scope = scope;
+    this.#signal = signal;
+    this.#progress = progress;
+    this.#turns = new Turns(signal, TURN_MS);
+    this.#tally = new Tally(query);
+    this.#segments = new Segments([{ dir: scope.start }]);
+    const maxBytes = query.ignoreCase ? MAX_FOLDED_BYTES_HERE : MAX_BYTES_HERE;
+    const maxLines = MAX_LINES_HERE / (1 + 2 * query.contextLines);
+    this.#here = query.isRegex ? undefined : new FileSearch(query, undefined, { maxBytes, maxLines });
+  }
+
+  async run(): Promise<SearchAnswer> {
+    this.#pool.enter(this);
+    try {
+      while (!(await this.#isAnswered())) {
+        const segment = this.#segments.waiting;
+        const isHere = this.#here && segment && !segment.isForWorkers && !this.#areWorkersAtWork;
+        if (isHere) await this.#searchHere(segment);
+        else await this.#nextMessage();
+      }
+      return this.#tally.answer;
+    } finally {
+      const { filesSearched, contentMatches, pathMatches } = this.#tally.answer;
+      this.#progress.files = filesSearched;
+      this.#progress.matches = contentMatches.length + pathMatches.length;
+      this.#pool.leave(this);
+    }
+  }
+
+  get hasTask(): boolean {
+    return !this.#isAlone && this.#segments.waiting !== undefined;
+  }
+
+  get needsWorker(): boolean {
+    const segment = this.#segments.waiting;
+    return segment !== undefined && (!this.#here || segment.isForWorkers === true);
+  }
+
+  nextTask(): Task {
+    const segment = this.#segments.waiting!;
+    const id = ++this.#lastTask;
+    const maxWork = Math.min(Math.max(MIN_WORK, id * WORK_GROWTH), MAX_WORK);
+    // A folder may hold far more than is thought of it, and who had all that waits would keep it from the others.
+    this.#segments.give(segment, { maxWork, shares: this.#pool.size });
+    this.#given.set(id, segment);
+    return { id, parts: segment.parts, maxWork };
+  }
+
+  giveBack({ id }: Task): void {
+    this.#segments.giveBack(this.#given.get(id)!);
+    this.#given.delete(id);
+  }
+
+  receive(message: FromSearch): void {
+    if (message.kind === 'result') {
+      const segment = this.#given.get(message.taskId);
+      this.#given.delete(message.taskId);
+      if (segment) this.#segments.finish(segment, message.findings, message.rest);
+    }
+    if (message.kind === 'bad-regex') this.fail(new RegexError(message.pattern, message.reason));
+    if (message.kind === 'broken') this.fail(new Error(message.stack));
+    this.#wake();
+  }
+
+  fail(error: Error): void {
+    this.#error ??= error;
+    this.#wake();
+  }
+
+  get #isAlone(): boolean {
+    return this.#here !== undefined && performance.now() < this.#aloneUntil;
+  }
+
+  get #areWorkersAtWork(): boolean {
+    if (this.#isAlone) return false;
+    this.#pool.dispatch();
+    return this.#pool.isServing(this);
+  }
+
+  /** Searches a segment here, until a process has time for it. */
+  async #searchHere(segment: Segment): Promise<void> {
+    this.#segments.give(segment);
+    const scan = new TreeScan(this.#here!, this.#openDir, segment.parts, this.#scope);
+    const writer = new FindingsWriter(this.order.query);
+    try {
+      let end = scan.run(writer, () => this.#turns.isOver);
+      while (!this.#error && (end === 'listing' || (end === 'over' && !this.#isWorkerWaiting))) {
+        await this.#turns.next();
+        end = scan.run(writer, () => this.#turns.isOver);
+      }
+      const isAllDone = end === 'done' || end === 'full';
+      const rest = this.#segments.finish(segment, writer.take(), isAllDone ? [] : scan.leave());
+      if (rest) rest.isForWorkers = end === 'too-large';
+    } finally {
+      scan.leave();
+    }
+  }
+
+  get #isWorkerWaiting(): boolean {
+    return !this.#isAlone && this.#pool.offersWorker();
+  }
+
+  /** Takes what was found so far, in order, and says whether that is all. */
+  async #isAnswered(): Promise<boolean> {
+    for (let next = this.#segments.takeFindings(); next; next = this.#segments.takeFindings()) {
+      const reader = new FindingsReader(next);
+      while (!this.#tally.add(reader, () => this.#turns.isOver)) await this.#turns.next();
+      if (this.#tally.isDone) return true;
+    }
+    if (this.#error) throw this.#error;
+    return this.#segments.isEmpty;
+  }
+
+  async #nextMessage(): Promise<void> {
+    const message = new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#signal.addEventListener('abort', this.#wake, { once: true });
+    this.#pool.dispatch();
+    if (!this.#error) await message;
+    this.#signal.removeEventListener('abort', this.#wake);
+    this.#signal.throwIfAborted();
+  }
+}

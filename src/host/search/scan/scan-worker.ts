@@ -1,0 +1,169 @@
+/**
+ * A search process seen from the main process: what it was given and has not answered.
+ *
+ * It works for one search at a time, so that none waits behind the slow regex of another. It does not keep the main
+ * process alive while it has nothing to do.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import type { WalkPart } from '../../walk/walk-part.ts';
+import type { FromScan, FromSearch, SearchOrder, ToScan, Workspace } from './scan-messages.ts';
+
+export interface Task {
+  readonly id: number;
+  readonly parts: readonly WalkPart[];
+  readonly maxWork: number;
+}
+
+/** A search as its workers see it. */
+export interface ScanClient {
+  readonly order: SearchOrder;
+  /** Whether nobody but a worker can do what waits. */
+  readonly needsWorker: boolean;
+  readonly hasTask: boolean;
+  nextTask(): Task;
+  /** The worker is gone, and nothing of the task was done. */
+  giveBack(task: Task): void;
+  receive(message: FromSearch): void;
+  fail(error: Error): void;
+}
+
+export interface ScanEvents {
+  onReady(): void;
+  onMessage(message: FromSearch): void;
+  /** It ended by itself, which it never should. */
+  onDeath(error: Error): void;
+}
+
+/** Sources cannot be run by Node 20; tests on them use the program of the last build. */
+const PROGRAM = import.meta.url.endsWith('.ts')
+  ? '../../../../dist/host/search/scan/scan-process.js'
+  : './scan-process.js';
+
+export class ScanWorker {
+  readonly #process: ChildProcess;
+  readonly #known = new Set<number>();
+  #client: ScanClient | undefined;
+  #tasks: Task[] = [];
+  readonly #ending = new Map<number, NodeJS.Timeout>();
+  #isReady = false;
+  #isClosed = false;
+  #busySince = 0;
+
+  /** `isAhead`: it is started before there is anything to do. */
+  constructor(workspace: Workspace, events: ScanEvents, { isAhead = false } = {}) {
+    this.#process = fork(fileURLToPath(new URL(PROGRAM, import.meta.url)), {
+      cwd: '/',
+      env: { ...process.env, NODE_OPTIONS: '' },
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#process.on('message', (message: FromScan) => {
+      // What it was given has gone to others.
+      if (this.#isClosed) return;
+      if (message.kind === 'ready') {
+        this.#isReady = true;
+        this.#release();
+        events.onReady();
+      } else {
+        this.#note(message);
+        events.onMessage(message);
+      }
+    });
+    const die = (error: Error) => {
+      if (!this.#isClosed) events.onDeath(error);
+    };
+    this.#process.on('error', die);
+    this.#process.on('exit', () => die(new Error('a search process ended')));
+    this.#tell({ kind: 'open', workspace, isAhead });
+  }
+
+  /** Until then it is better to search elsewhere than to wait. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** It would begin at once with what it is given; not so while it may be stuck in a search that is over. */
+  get isIdle(): boolean {
+    return this.#isReady && this.#tasks.length === 0 && this.#ending.size === 0;
+  }
+
+  /** Tasks it was given and has not answered. */
+  get load(): number {
+    return this.#tasks.length;
+  }
+
+  /** Whom it works for. */
+  get client(): ScanClient | undefined {
+    return this.#client;
+  }
+
+  /** When it began with its present task. */
+  get busySince(): number {
+    return this.#busySince;
+  }
+
+  /** `client` must be the one it works for, if there is one. */
+  give(client: ScanClient): void {
+    const { order } = client;
+    if (!this.#known.has(order.id)) this.#tell({ kind: 'begin', order });
+    this.#known.add(order.id);
+    const task = client.nextTask();
+    if (this.#tasks.push(task) === 1) this.#busySince = performance.now();
+    this.#client = client;
+    this.#hold();
+    this.#tell({ kind: 'task', searchId: order.id, taskId: task.id, parts: task.parts, maxWork: task.maxWork });
+  }
+
+  /** Ends a search here; `onStuck` when the process does not say within `graceMs` that it did. */
+  end(searchId: number, graceMs: number, onStuck: () => void): void {
+    if (!this.#known.delete(searchId)) return;
+    if (this.#client?.order.id === searchId) this.#rest();
+    this.#ending.set(searchId, setTimeout(onStuck, graceMs).unref());
+    this.#tell({ kind: 'end', searchId });
+  }
+
+  /** Ends the process, and gives back what it leaves undone. */
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#ending.values()) clearTimeout(timer);
+    this.#process.kill('SIGKILL');
+    for (const task of this.#tasks) this.#client!.giveBack(task);
+    this.#rest();
+  }
+
+  #note(message: FromSearch): void {
+    const { searchId } = message;
+    if (message.kind === 'ended') {
+      clearTimeout(this.#ending.get(searchId));
+      this.#ending.delete(searchId);
+    } else if (message.kind === 'result' && this.#client?.order.id === searchId) {
+      this.#tasks = this.#tasks.filter(({ id }) => id !== message.taskId);
+      this.#busySince = performance.now();
+      if (this.#tasks.length === 0) this.#rest();
+    }
+  }
+
+  #rest(): void {
+    this.#tasks = [];
+    this.#client = undefined;
+    this.#release();
+  }
+
+  #hold(): void {
+    this.#process.ref();
+    this.#process.channel?.ref();
+  }
+
+  #release(): void {
+    this.#process.unref();
+    this.#process.channel?.unref();
+  }
+
+  #tell(message: ToScan): void {
+    // One that was not started or has ended cannot be told, and that is noticed by itself.
+    if (this.#process.connected) this.#process.send(message, () => {});
+  }
+}

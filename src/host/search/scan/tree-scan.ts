@@ -1,0 +1,73 @@
+/**
+ * A query run on parts of a walk, in order, by the main process or any other.
+ *
+ * It can stop before any file and tell what is left, which is how a search moves to another process and how one
+ * directory is shared among several.
+ */
+import { toText, type ByteString } from '../../text/byte-string.ts';
+import { joinPath, type OpenWalkDir, type WalkDir } from '../../walk/walk-dir.ts';
+import type { WalkPart } from '../../walk/walk-part.ts';
+import { Walk, type WalkOptions } from '../../walk/walk.ts';
+import type { FileSearch } from './file-search.ts';
+import type { FindingsWriter } from '../findings.ts';
+
+/** What is searched, and what is passed over. */
+export interface Scope extends WalkOptions {
+  /** Whether a file belongs to the search, by its path from the root; undefined when all do. */
+  readonly accepts?: (relativePath: string) => boolean;
+}
+
+export type ScanEnd =
+  | 'done'
+  /** As `isOver` said. */
+  | 'over'
+  /** In the middle of a huge directory; to leave it now is to list it again. */
+  | 'listing'
+  /** What was written fills an answer; nothing is left to do. */
+  | 'full'
+  /** The next file is left to another process. */
+  | 'too-large';
+
+/** A directory costs as much as so many small files. */
+const FOLDER_WORK = 2;
+
+export class TreeScan {
+  readonly #walk: Walk;
+  readonly #files: FileSearch;
+  readonly #accepts: Scope['accepts'];
+
+  constructor(files: FileSearch, openDir: OpenWalkDir, parts: readonly WalkPart[], scope: Scope) {
+    this.#files = files;
+    this.#accepts = scope.accepts;
+    this.#walk = new Walk(openDir, parts, scope);
+  }
+
+  /** Goes on until `isOver`, asked with the work done so far, says so. */
+  run(writer: FindingsWriter, isOver: (work: number) => boolean): ScanEnd {
+    let work = 0;
+    for (let step = this.#walk.next(); step; step = this.#walk.next()) {
+      if (step.kind === 'pause') return 'listing';
+      if (step.kind === 'skipped') writer.addSkipped(toText(step.path), step.reason);
+      if (step.kind === 'folder' && isOver((work += FOLDER_WORK))) return 'over';
+      if (step.kind !== 'files') continue;
+      for (const [i, name] of step.names.entries()) {
+        const end = isOver(work++) ? 'over' : this.#searchFile(step.dir, name, writer);
+        if (!end) continue;
+        this.#walk.putBack(step.names.length - i);
+        return end;
+      }
+    }
+    return 'done';
+  }
+
+  /** Ends it; answers what is left to do. */
+  leave(): WalkPart[] {
+    return this.#walk.leave();
+  }
+
+  #searchFile(dir: WalkDir, name: ByteString, writer: FindingsWriter): ScanEnd | undefined {
+    if (this.#accepts && !this.#accepts(toText(joinPath(dir.path, name)))) return undefined;
+    if (writer.isFull) return 'full';
+    return this.#files.search(dir, name, writer) ? undefined : 'too-large';
+  }
+}
