@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { connect } from '../dist/client/index.js';
 import { commandHelp } from '../dist/cli/command.js';
 import { allCommands } from '../dist/cli/commands/index.js';
-import { availableWorkers } from '../dist/cli/workers.js';
+import { availableWorkers } from '../dist/assembly/workers.js';
 import { cellConfig, configKeys, readCatalogue, summariseErrors } from '../dist/contract/index.js';
 import { Engine, engineErrors } from '../dist/engine/index.js';
 import { referencePages, toMarkdown } from '../dist/surfaces/reference/index.js';

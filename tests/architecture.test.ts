@@ -42,11 +42,19 @@ const TABLE: Record<string, Area> = {
   },
   'surfaces/mcp': { areas: ['protocol', 'contract'], packages: ['@modelcontextprotocol/server'] },
   'surfaces/*': { areas: ['protocol', 'contract', 'client'], packages: [] },
-  cli: {
-    areas: ['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
+  version: { areas: [], packages: [] },
+  assembly: {
+    areas: ['contract', 'protocol', 'client', 'engine', 'workers/*', 'surfaces/http', 'surfaces/mcp', 'version'],
     packages: ['yaml', 'zod'],
   },
-  library: { areas: ['contract', 'client', 'engine', 'workers/*', 'cli'], packages: ['zod'] },
+  cli: {
+    areas: [
+      ...['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
+      ...['assembly', 'version'],
+    ],
+    packages: ['yaml', 'zod'],
+  },
+  library: { areas: ['contract', 'client', 'engine', 'workers/*', 'assembly'], packages: ['zod'] },
   'ai-sdk': { areas: ['contract', 'surfaces/mcp'], packages: ['ai'] },
   testing: { areas: ANY, packages: ANY },
 };

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
+import { availableWorkers } from '#assembly';
 import { configKeys, defineErrors, defineWorker, Failure } from '#contract';
 import { defaultBlock, withWorkerAdded } from './config-block.ts';
-import { availableWorkers } from './workers.ts';
 
 const never = () => new Failure({ code: 'X', message: 'unused' });
 const digger = defineWorker({

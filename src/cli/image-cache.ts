@@ -2,16 +2,15 @@
  * What the image commands share. They work on the cache of the configuration, under the names of an engine that runs over it,
  * which finds what they brought. They need no engine, and refuse to work beside one that has another cache.
  */
+import { availableWorkers, findConfigFile, parseEntries, readConfigFile } from '#assembly';
 import { silentLog } from '#contract';
 import { ImageError, openImages, percentOf, sandbox, type ImageProgress, type Images } from '#workers/sandbox';
 import type { CommandInput, OptionSpec } from './command.ts';
-import { findConfigFile, parseEntries, readConfigFile } from './config-file.ts';
 import { addressOptions, engineUrl, text } from './engine-address.ts';
 import { askEngine, requireSameCache } from './engine-images.ts';
 import { EXIT } from './exit-codes.ts';
 import { printText } from './print.ts';
 import { untilSignal } from './until-signal.ts';
-import { availableWorkers } from './workers.ts';
 
 export const imageOptions: Record<string, OptionSpec> = {
   config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /** argv → command → exit code, nothing else. */
 import { CallError, ConfigError, didYouMean } from '#contract';
+import { version } from '#version';
 import { commandHelp, parseCommandLine, UsageError, type Command } from './command.ts';
 import { allCommands, commandNamed, commandNames } from './commands/index.ts';
 import { UnreachableError } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { printJson, printText } from './print.ts';
-import { version } from './version.ts';
 
 // A reader that went away, such as `head`, ends what is printed, not what runs.
 for (const stream of [process.stdout, process.stderr]) {

@@ -4,7 +4,14 @@
  * Calls of the program itself never touch a socket, also when there is one.
  */
 import { connect } from '#client';
-import { assembleCell, availableWorkers, canonicalWorkspace, defaultEntries, startWorkcell, toEntries } from '#cli';
+import {
+  assembleCell,
+  availableWorkers,
+  canonicalWorkspace,
+  defaultEntries,
+  startWorkcell,
+  toEntries,
+} from '#assembly';
 import { ConfigError, readCatalogue, silentLog, type CatalogueEntry, type Log } from '#contract';
 import { isLoopback } from '#engine';
 import type { TypedBus, WorkerChoice } from './function-types.ts';

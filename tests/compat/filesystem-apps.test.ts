@@ -11,8 +11,8 @@ import { connect } from '#client';
 import { readCatalogue, silentLog } from '#contract';
 import { tempDir, type TempDir } from '#testing';
 import { filesystem } from '#workers/filesystem';
-import { readApps, withApps } from '../../src/cli/app-file.ts';
-import { startWorkcell } from '../../src/cli/workcell.ts';
+import { readApps, withApps } from '../../src/assembly/app-definition.ts';
+import { startWorkcell } from '../../src/assembly/workcell.ts';
 import { connectSdk, versions } from './support/clients.ts';
 
 const EDITOR = `modules:

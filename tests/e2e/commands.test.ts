@@ -239,7 +239,11 @@ describe.concurrent('config print', () => {
     expect(json(good.stdout)).toMatchObject({
       workers: [{ name: 'coder', config: { max_read_bytes: 8, base_path: './' } }],
     });
-    expect(bad).toEqual({ code: 2, stdout: '', stderr: 'Error: config: unknown key "x"; known keys: protect, workers\n' });
+    expect(bad).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'Error: config: unknown key "x"; known keys: protect, workers\n',
+    });
     expect(none).toEqual({ code: 2, stdout: '', stderr: `Error: cannot read ${files.path('c.yaml')}: ENOENT\n` });
   });
 });

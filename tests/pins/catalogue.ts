@@ -2,7 +2,7 @@
 import { connect } from '#client';
 import { readCatalogue, type CatalogueEntry } from '#contract';
 import { Engine } from '#engine';
-import { availableWorkers } from '../../src/cli/workers.ts';
+import { availableWorkers } from '../../src/assembly/workers.ts';
 
 export async function publishedCatalogue(): Promise<CatalogueEntry[]> {
   const engine = new Engine();

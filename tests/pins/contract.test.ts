@@ -13,7 +13,7 @@ import { allCommands } from '../../src/cli/commands/index.ts';
 import { engineUrl } from '../../src/cli/engine-address.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { listenOptions } from '../../src/cli/listen-options.ts';
-import { availableWorkers } from '../../src/cli/workers.ts';
+import { availableWorkers } from '../../src/assembly/workers.ts';
 import { SHIPPED_RULES } from '../../src/workers/shell/shipped-rules.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Record<

@@ -10,7 +10,7 @@ import { connect, type Connection } from '#client';
 import { makePrincipal, silentLog, type Grants } from '#contract';
 import { mcpHttp } from '#surfaces/mcp';
 import { mcpClient, startEngine, teller, type Told } from '#testing';
-import { startWorkcell, type RunningWorkcell } from '../../src/cli/workcell.ts';
+import { startWorkcell, type RunningWorkcell } from '../../src/assembly/workcell.ts';
 import { Peer, type AnyFrame } from './peer-socket.ts';
 
 const OPERATOR = { id: 'operator:root', kind: 'operator', label: 'operator', client: { name: 'root', version: '1' } };

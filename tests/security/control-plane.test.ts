@@ -8,7 +8,7 @@ import { connect } from '#client';
 import { silentLog } from '#contract';
 import type { ServerOptions } from '#engine';
 import { startEngine } from '#testing';
-import { startWorkcell } from '../../src/cli/workcell.ts';
+import { startWorkcell } from '../../src/assembly/workcell.ts';
 import { exchange, request, upgrade, upgradeHeaders, type Headers } from './peer-http.ts';
 import { Peer } from './peer-socket.ts';
 

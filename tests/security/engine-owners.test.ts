@@ -8,8 +8,8 @@ import { connect } from '#client';
 import { defineErrors, defineWorker, parseConfig, silentLog } from '#contract';
 import { tempDir, type TempDir } from '#testing';
 import { coder as coderWorker } from '#workers/coder';
-import type { WorkerEntry } from '../../src/cli/config-file.ts';
-import { startWorkcell, type RunningWorkcell } from '../../src/cli/workcell.ts';
+import type { WorkerEntry } from '../../src/assembly/config-file.ts';
+import { startWorkcell, type RunningWorkcell } from '../../src/assembly/workcell.ts';
 import { Peer } from './peer-socket.ts';
 
 const { WORKCELL_SOAK } = process.env;

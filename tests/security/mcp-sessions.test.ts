@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
-import { startWorkcell } from '../../src/cli/workcell.ts';
+import { startWorkcell } from '../../src/assembly/workcell.ts';
 
 const HANDSHAKES = 270;
 

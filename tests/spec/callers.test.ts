@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect, type Connection } from '#client';
 import { silentLog } from '#contract';
 import { mcpClient, teller, type Told } from '#testing';
-import { startWorkcell, type RunningWorkcell } from '../../src/cli/workcell.ts';
+import { startWorkcell, type RunningWorkcell } from '../../src/assembly/workcell.ts';
 
 const TOKENS = { ci: 'secret of ci', lab: 'secret of the lab' };
 type TokenName = keyof typeof TOKENS;

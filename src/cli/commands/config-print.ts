@@ -3,14 +3,13 @@ import { resolve } from 'node:path';
 
 import { stringify } from 'yaml';
 
+import { availableWorkers, defaultEntries, findConfigFile, parseCell, parseEntries, readConfigFile } from '#assembly';
 import { shippedCell } from '#contract';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import type { Command } from '../command.ts';
-import { defaultEntries, findConfigFile, parseCell, parseEntries, readConfigFile } from '../config-file.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printJson, printText } from '../print.ts';
-import { availableWorkers } from '../workers.ts';
 
 export const configPrint: Command = {
   name: 'config print',

@@ -1,11 +1,11 @@
 /** workcell doctor: what this host offers and lacks, each line with its fix. */
 import { existsSync } from 'node:fs';
 
+import { availableWorkers, findConfigFile, parseEntries, readConfigFile } from '#assembly';
 import { keptAttributes } from '#host';
 import { coder } from '#workers/coder';
 import { defaultCacheDir } from '#workers/sandbox';
 import type { Command } from '../command.ts';
-import { findConfigFile, parseEntries, readConfigFile } from '../config-file.ts';
 import { checkEngine } from '../doctor/check-engine.ts';
 import { checkEdits, checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
 import { checkImages } from '../doctor/check-images.ts';
@@ -18,7 +18,6 @@ import { sandboxConfig } from '../image-cache.ts';
 import { interruptible } from '../interruptible.ts';
 import { printJson, printText } from '../print.ts';
 import { table } from '../render.ts';
-import { availableWorkers } from '../workers.ts';
 
 /** Wide enough for a reason, narrow enough for a line; JSON has all of it. */
 const DETAIL_CHARS = 120;

@@ -5,21 +5,29 @@
  */
 import { resolve } from 'node:path';
 
+import {
+  type App,
+  assembleCell,
+  availableWorkers,
+  canonicalWorkspace,
+  defaultEntries,
+  findConfigFile,
+  parseEntries,
+  readApps,
+  readConfigFile,
+  withApps,
+  type WorkerEntry,
+} from '#assembly';
 import { connect, type Connection } from '#client';
 import { serveMcpOnStdio, type ToolProfile } from '#surfaces/mcp';
 import { makePrincipal, type Log } from '#contract';
-import { readApps, withApps, type App } from '../app-file.ts';
+import { version } from '#version';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
-import { defaultEntries, findConfigFile, parseEntries, readConfigFile, type WorkerEntry } from '../config-file.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
-import { version } from '../version.ts';
-import { assembleCell } from '../workcell.ts';
-import { availableWorkers } from '../workers.ts';
-import { canonicalWorkspace } from '../workspace.ts';
 
 /** As large as a message on the bus may be. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;

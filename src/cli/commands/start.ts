@@ -1,29 +1,32 @@
 /** workcell start: the bus, the workers and the HTTP door, until a signal. */
 import { resolve } from 'node:path';
 
-import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
-import { readApps, withApps, type App } from '../app-file.ts';
-import type { Command, CommandInput } from '../command.ts';
-import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import {
+  type App,
+  availableWorkers,
+  canonicalWorkspace,
   defaultEntries,
   findConfigFile,
+  isWithinReach,
   parseCell,
   parseEntries,
+  readApps,
   readConfigFile,
+  type RunningWorkcell,
+  startWorkcell,
+  watchConfig,
+  withApps,
   type WorkerEntry,
-} from '../config-file.ts';
-import { isWithinReach } from '../config-reach.ts';
-import { watchConfig } from '../config-watch.ts';
+} from '#assembly';
+import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
+import { version } from '#version';
+import type { Command, CommandInput } from '../command.ts';
+import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listenOptions, parseListenOptions } from '../listen-options.ts';
 import { isLogLevel, terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
-import { version } from '../version.ts';
-import { startWorkcell, type RunningWorkcell } from '../workcell.ts';
-import { availableWorkers } from '../workers.ts';
-import { canonicalWorkspace } from '../workspace.ts';
 
 /** A larger tree is loaded while calls come. */
 const MOST_PREPARING_MS = 1000;

@@ -6,14 +6,13 @@
 import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
+import { availableWorkers, defaultConfigPath, findWorker, readConfigFile } from '#assembly';
 import { ConfigError } from '#contract';
 
 import type { Command } from '../command.ts';
 import { withWorkerAdded } from '../config-block.ts';
-import { defaultConfigPath, findWorker, readConfigFile } from '../config-file.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { availableWorkers } from '../workers.ts';
 import { sandboxPull } from './sandbox-pull.ts';
 
 /** Presets go by their names: they can be built where no registry gives them. */

@@ -1,16 +1,15 @@
 /** workcell worker run: one worker on any iii engine, ours or the original. */
 import { resolve } from 'node:path';
 
+import { availableWorkers, defaultEntries, findWorker, parseCell, parseEntries, readConfigFile } from '#assembly';
 import { connect } from '#client';
+import { version } from '#version';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import type { Command } from '../command.ts';
-import { defaultEntries, findWorker, parseCell, parseEntries, readConfigFile } from '../config-file.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
-import { version } from '../version.ts';
-import { availableWorkers } from '../workers.ts';
 
 export const workerRun: Command = {
   name: 'worker run',

@@ -4,7 +4,6 @@
  * Code that has run a few hundred times is several times as fast as code that never ran, and a regex takes as long as a
  * thousand files the first time, when the crate is compiled.
  */
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { ByteString } from '../../text/byte-string.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { tempDir, type TempDir } from '#testing';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
-import { readApps, withApps } from './app-file.ts';
+import { readApps, withApps } from './app-definition.ts';
 import { defaultEntries } from './config-file.ts';
 
 const available = [coder, filesystem];

@@ -11,8 +11,8 @@ import { z } from 'zod';
 import { connect, type Connection } from '#client';
 import type { Log, AnyWorker } from '#contract';
 import type { Dialer } from '#protocol';
+import { version } from '#version';
 import type { WorkerEntry } from './config-file.ts';
-import { version } from './version.ts';
 
 interface OpenedWorker {
   def: AnyWorker;

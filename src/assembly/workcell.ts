@@ -4,8 +4,8 @@ import { connect } from '#client';
 import { summariseErrors, type Log } from '#contract';
 import { httpDoor } from '#surfaces/http';
 import { mcpHttp } from '#surfaces/mcp';
+import { version } from '#version';
 import type { WorkerEntry } from './config-file.ts';
-import { version } from './version.ts';
 import { WorkerSet } from './worker-set.ts';
 import { availableWorkers } from './workers.ts';
 

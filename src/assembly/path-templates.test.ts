@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineErrors, defineWorker, Failure } from '#contract';
 import { tempDir } from '#testing';
 import { parseEntries } from './config-file.ts';
-import { isWithinReach } from './config-reach.ts';
+import { isWithinReach } from './config-in-workspace.ts';
 import { resolvePaths } from './path-templates.ts';
 
 const never = () => new Failure({ code: 'X', message: 'unused' });

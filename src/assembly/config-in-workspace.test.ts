@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { defineErrors, defineWorker, Failure } from '#contract';
 import { tempDir } from '#testing';
-import { isWithinReach } from './config-reach.ts';
+import { isWithinReach } from './config-in-workspace.ts';
 
 const never = () => new Failure({ code: 'X', message: 'unused' });
 const def = defineWorker({

@@ -1,0 +1,18 @@
+/** What a Workcell is put together from: the configuration, the apps, the workers. The command line and the library use the same pieces. */
+export { readApps, withApps, type App } from './app-definition.ts';
+export {
+  defaultConfigPath,
+  defaultEntries,
+  findConfigFile,
+  findWorker,
+  parseCell,
+  parseEntries,
+  readConfigFile,
+  toEntries,
+  type WorkerEntry,
+} from './config-file.ts';
+export { isWithinReach } from './config-in-workspace.ts';
+export { watchConfig } from './config-watch.ts';
+export { assembleCell, startWorkcell, type RunningWorkcell } from './workcell.ts';
+export { availableWorkers } from './workers.ts';
+export { canonicalWorkspace } from './workspace.ts';
