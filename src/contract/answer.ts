@@ -62,31 +62,22 @@ export class CallControl {
   }
 }
 
+interface Surroundings {
+  bus: Bus;
+  log: Log;
+  control: CallControl;
+}
+
 export async function answer<Context>(
   worker: OpenWorker<Context>,
   fn: FunctionDef<Context>,
   call: IncomingCall,
-  surroundings: { bus: Bus; log: Log; control: CallControl },
+  surroundings: Surroundings,
 ): Promise<Reply> {
   const { def, context } = worker;
   const { bus, control } = surroundings;
   const door = doorOf(call.metadata);
-  const changes: Change[] | undefined = call.wantsChanges ? [] : undefined;
-  const scope: CallScope = {
-    call,
-    door,
-    get bus() {
-      return nestedBus(bus, call);
-    },
-    get log() {
-      return logOf(call, surroundings.log);
-    },
-    get signal() {
-      return control.signal;
-    },
-    throwIfAborted: () => control.throwIfAborted(),
-    noteChange: changes && ((change) => changes.length < MAX_CHANGES && changes.push(change)),
-  };
+  const scope = new Scope(call, surroundings, door);
 
   try {
     if (hasTooManyValues(call.payload)) {
@@ -100,17 +91,52 @@ export async function answer<Context>(
 
     const work = fn.handle(request.data, context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
-    return { result, ...reported(changes) };
+    return { result, ...reported(scope.changes) };
   } catch (thrown) {
     const known = { call, functionId: fn.id, door, log: surroundings.log, control };
     const failure = withWholeFix(toFailure(thrown, worker, known), call.payload);
     const reply = def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure, bus) };
-    return { ...reply, ...reported(changes) };
+    return { ...reply, ...reported(scope.changes) };
   }
 }
 
 function reported(changes: Change[] | undefined): { changes?: Change[] } {
   return changes && changes.length > 0 ? { changes } : {};
+}
+
+/** Makes what most calls never look at when they do. */
+class Scope implements CallScope {
+  readonly call: IncomingCall;
+  readonly door: Door | undefined;
+  readonly #around: Surroundings;
+  /** What was reported; undefined when nobody wants to know. */
+  readonly changes: Change[] | undefined;
+  readonly noteChange: CallScope['noteChange'];
+
+  constructor(call: IncomingCall, around: Surroundings, door: Door | undefined) {
+    this.call = call;
+    this.door = door;
+    this.#around = around;
+    const changes: Change[] | undefined = call.wantsChanges ? [] : undefined;
+    this.changes = changes;
+    this.noteChange = changes && ((change) => changes.length < MAX_CHANGES && changes.push(change));
+  }
+
+  get bus(): Bus {
+    return nestedBus(this.#around.bus, this.call);
+  }
+
+  get log(): Log {
+    return logOf(this.call, this.#around.log);
+  }
+
+  get signal(): AbortSignal {
+    return this.#around.control.signal;
+  }
+
+  throwIfAborted(): void {
+    this.#around.control.throwIfAborted();
+  }
 }
 
 function nestedBus(bus: Bus, { callId, principal, metadata, traceparent, baggage }: IncomingCall): Bus {

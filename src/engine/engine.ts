@@ -181,7 +181,7 @@ export class Engine {
       if (isBuiltInId) this.#rejectFunction(session, frame.id, 'engine');
       return;
     }
-    session.isWorker = true;
+    if (!session.isWorker) session.becomeWorker();
     const owner = this.#registry.add({
       id: frame.id,
       namespace: session.namespace,

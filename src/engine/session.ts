@@ -7,7 +7,7 @@ import type { Call } from './calls/call.ts';
 import { forExecutor } from './calls/call-frames.ts';
 import type { Executor, Request } from './calls/executor.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
-import { SessionPrincipal } from './session-principal.ts';
+import { principalOf } from './session-principal.ts';
 
 /** What a worker says about itself with `engine::workers::register`. */
 export interface WorkerInfo {
@@ -38,11 +38,10 @@ export class Session implements Executor {
   readonly remoteAddress: string | undefined;
   readonly isOwnPage: boolean;
   readonly token: string | undefined;
-  readonly principal: Principal = new SessionPrincipal(this);
-  /** Whether it offers functions, or did. */
-  isWorker = false;
   namespace = DEFAULT_NAMESPACE;
-  info: WorkerInfo | undefined;
+  #info: WorkerInfo | undefined;
+  #isWorker = false;
+  #principal: Principal | undefined;
   readonly features = new Set<string>();
   /** Calls this peer made and waits for. */
   readonly calling = new Set<Call>();
@@ -54,6 +53,30 @@ export class Session implements Executor {
     this.remoteAddress = origin.remoteAddress;
     this.isOwnPage = origin.isOwnPage ?? false;
     this.token = origin.token;
+  }
+
+  /** In whose name it calls when it speaks for itself. */
+  get principal(): Principal {
+    return (this.#principal ??= principalOf(this));
+  }
+
+  get info(): WorkerInfo | undefined {
+    return this.#info;
+  }
+
+  set info(info: WorkerInfo | undefined) {
+    this.#info = info;
+    this.#principal = undefined;
+  }
+
+  /** Whether it offers functions, or did. */
+  get isWorker(): boolean {
+    return this.#isWorker;
+  }
+
+  becomeWorker(): void {
+    this.#isWorker = true;
+    this.#principal = undefined;
   }
 
   execute(call: Call, request: Request): SendOutcome {

@@ -25,4 +25,4 @@ export { startRegistry, type BlobFault } from './test-registry.ts';
 export { watchTurns } from './watch-turns.ts';
 export { guestRoot, whyNoGuestRoot } from './guest-root.ts';
 export { qemuCache, whyNoQemu } from './qemu.ts';
-export { mcpClient, teller, type McpClient, type Told } from './teller.ts';
+export { mcpClient, teller, type Told } from './teller.ts';

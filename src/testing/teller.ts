@@ -65,7 +65,7 @@ export interface Told {
   baggage?: string;
 }
 
-export interface McpClient {
+interface McpClient {
   readonly session: string;
   /** The result as JSON, the text of a failure, or the error of the protocol. */
   call(tool: string, payload?: object, more?: { meta?: object; headers?: Record<string, string> }): Promise<string>;

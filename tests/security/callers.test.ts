@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
-import { makePrincipal, silentLog, type Grants } from '#contract';
+import { makePrincipal, silentLog, type CallError, type Grants } from '#contract';
 import { mcpHttp } from '#surfaces/mcp';
 import { mcpClient, startEngine, teller, type Told } from '#testing';
 import { startWorkcell, type RunningWorkcell } from '../../src/assembly/workcell.ts';
@@ -59,8 +59,8 @@ describe('a peer on the bus', () => {
     await peer.call('engine::workers::register', { name: 'mallory', pid: 1 });
     const [id, namespace] =
       worker === 'mirror' ? ['mirror::frame'] : ['teller::who', worker === 'far' ? 'far' : undefined];
-    const { result } = await peer.call(id!, { _caller_worker_id: 'operator' }, { ...claim, namespace });
-    const principal = worker === 'mirror' ? result.caller : (result as Told).principal;
+    const { result } = await peer.call(id, { _caller_worker_id: 'operator' }, { ...claim, namespace });
+    const principal = worker === 'mirror' ? result.caller : result.principal;
     expect(principal).toMatchObject({ kind: 'local', label: 'mallory', id: expect.stringMatching(/^local:/) });
     if (worker === 'mirror')
       expect([result.via, result.data._caller_worker_id]).toEqual([undefined, principal.id.slice(6)]);
@@ -174,7 +174,7 @@ describe('a caller with grants', () => {
   const ask = (grants: Grants) => (id: string, payload: object, namespace?: string) =>
     doors!.call(id, payload, { namespace, caller: makePrincipal('local', 'agent', grants) }).then(
       (result) => JSON.stringify(result),
-      (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
+      (error: unknown) => `${(error as CallError).code}: ${(error as CallError).message}`,
     );
   let doors: Connection | undefined;
   beforeAll(async () => {

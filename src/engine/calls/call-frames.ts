@@ -21,7 +21,7 @@ export function withTrueCaller(frame: InvokeFrame, callerId: string): InvokeFram
 }
 
 /** What others may know of a principal. */
-export function toCaller({ id, kind, label, client }: Principal): Caller {
+function toCaller({ id, kind, label, client }: Principal): Caller {
   return { id, kind, label, client };
 }
 
@@ -32,14 +32,14 @@ type Told = 'nothing' | 'caller' | 'principal';
 export function forExecutor(call: Call, { frame, encoded }: Request, told: Told): Omit<Request, 'session'> {
   const addressed = withoutClaims(isUnchanged(call, frame) ? frame : readdressed(frame, call.id));
   const bytes = addressed === frame ? encoded : undefined;
-  const fields = { ...callerFields(call, told), ...(call.wantsChanges && { wants_changes: true }) };
-  if (Object.keys(fields).length === 0) return { frame: addressed, encoded: bytes };
-  return { frame: { ...addressed, ...fields }, encoded: bytes && extended(bytes, fields) };
-}
+  const { principal, via, wantsChanges } = call;
+  const wish = wantsChanges ? { wants_changes: true } : undefined;
+  // Its sender is done with it, and a copy would cost a tenth of a call in this process.
+  if (told === 'principal') return { frame: Object.assign(addressed, { caller: principal, via }, wish) };
+  if (told === 'nothing' && !wish) return { frame: addressed, encoded: bytes };
 
-function callerFields({ principal, via }: Call, told: Told): Pick<InvokeFrame, 'caller' | 'via'> {
-  if (told === 'nothing') return {};
-  return { caller: told === 'principal' ? principal : toCaller(principal), via };
+  const fields = { ...(told === 'caller' && { caller: toCaller(principal), via }), ...wish };
+  return { frame: { ...addressed, ...fields }, encoded: bytes && extended(bytes, fields) };
 }
 
 function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeFrame): boolean {

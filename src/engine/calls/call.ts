@@ -25,7 +25,12 @@ export interface Origin {
   via?: string;
 }
 
-export interface Call extends Origin {
+/** With whoever waits for it; absent when nobody does: a void call or an event. */
+export interface From extends Origin {
+  waiting?: Waiting;
+}
+
+export interface Call extends From {
   /** The id the executor knows the call by. */
   id: string;
   functionId: string;
@@ -34,8 +39,6 @@ export interface Call extends Origin {
   executor: Executor;
   /** Whether somebody watches what it changes. */
   wantsChanges: boolean;
-  /** Absent when nobody waits: a void call or an event. */
-  waiting?: Waiting;
   startedAtMs: number;
   /** The same moment by the clock that durations are taken from. */
   startTick: number;

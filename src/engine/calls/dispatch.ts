@@ -7,7 +7,7 @@ import { fail } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, type RegisteredFunction, type Registry } from '../registry.ts';
 import type { CalledFunction } from './authorize.ts';
-import type { Call, Origin, Waiting } from './call.ts';
+import type { Call, From } from './call.ts';
 import { ENQUEUE_ID, enqueueCall } from './call-frames.ts';
 import type { Executor, Request, Sink } from './executor.ts';
 import type { Observed } from './observe.ts';
@@ -15,9 +15,6 @@ import type { OpenCalls } from './open-calls.ts';
 
 /** Looking for a near name costs time per known one; a caller must not buy much of it with a typo. */
 const MOST_SUGGESTED_FROM = 500;
-
-/** Whom the call is made for, and who waits for it. */
-type From = Origin & { waiting?: Waiting };
 
 interface DispatchParts {
   registry: Registry;
@@ -37,13 +34,24 @@ export class Dispatch {
   /** Gives the call to the owner of its function. A failure is why nobody works on it. */
   handOver({ id, namespace, owner }: RegisteredFunction, request: Request, from: From): Failure | undefined {
     const { limits, open, observed, sink } = this.#parts;
+    const { principal, via, waiting } = from;
     // Nobody waits for these, so no caller's count holds them back.
     const limit = limits.maxCallsInFlight;
-    if (!from.waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
+    if (!waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
 
-    const { principal, via, waiting } = from;
-    const wantsChanges = observed.contents.isWatched && owner.features.has(FEATURE_CHANGES);
-    const call = open.begin({ functionId: id, namespace, executor: owner, principal, via, waiting, wantsChanges });
+    const call = {
+      id: open.idFor(waiting),
+      functionId: id,
+      namespace,
+      executor: owner,
+      principal,
+      via,
+      waiting,
+      wantsChanges: observed.contents.isWatched && owner.features.has(FEATURE_CHANGES),
+      startedAtMs: Date.now(),
+      startTick: performance.now(),
+    };
+    open.begin(call);
     const outcome = owner.execute(call, request, sink);
     if (outcome !== 'sent') {
       open.end(call);

@@ -11,7 +11,7 @@ import { isBuiltIn, type Registry } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Session } from '../session.ts';
 import { Policies } from './authorize.ts';
-import type { Call, Origin, Waiting } from './call.ts';
+import type { Call, From, Waiting } from './call.ts';
 import { withTrueCaller } from './call-frames.ts';
 import { Dispatch } from './dispatch.ts';
 import type { Request } from './executor.ts';
@@ -47,12 +47,11 @@ export class Calls {
   take(session: Session, given: InvokeFrame, received?: EncodedFrame): void {
     const frame = withTrueCaller(given, session.workerId);
     const request = { frame, encoded: frame === given ? received : undefined, session };
-    const waiting = waitingOf(session, frame);
-    const origin = this.#originOf(session, frame);
-    const failure = this.#refusal(session, frame, origin) ?? this.#send(request, origin, waiting);
+    const from = this.#fromOf(session, frame, waitingOf(session, frame));
+    const failure = this.#refusal(session, frame, from) ?? this.#send(request, from);
     if (!failure) return;
-    this.observed.refused(frame, origin, failure);
-    this.#settle.refuse(waiting, frame.function_id, failure);
+    this.observed.refused(frame, from, failure);
+    this.#settle.refuse(from.waiting, frame.function_id, failure);
   }
 
   /** Calls a function on the engine's own behalf; nobody waits for the answer. */
@@ -119,33 +118,33 @@ export class Calls {
    * In whose name a call is made. A peer in this process says so itself. Any other speaks for itself, or for the caller of a
    * call that it works on right now.
    */
-  #originOf(session: Session, { caller, via }: InvokeFrame): Origin {
-    if (session.isInProcess)
-      return { principal: (caller as Principal | undefined) ?? session.principal, via: via ?? undefined };
+  #fromOf(session: Session, { caller, via }: InvokeFrame, waiting: Waiting | undefined): From {
+    if (session.isInProcess) {
+      return { principal: (caller as Principal | undefined) ?? session.principal, via: via ?? undefined, waiting };
+    }
     const outer = via == null ? undefined : this.#open.find(via);
-    if (outer?.executor !== session) return { principal: session.principal };
-    return { principal: outer.principal, via: outer.id };
+    if (outer?.executor !== session) return { principal: session.principal, waiting };
+    return { principal: outer.principal, via: outer.id, waiting };
   }
 
-  #refusal(session: Session, { namespace, via }: InvokeFrame, origin: Origin): Failure | undefined {
+  #refusal(session: Session, { namespace, via }: InvokeFrame, from: From): Failure | undefined {
     if (namespace != null && namespace.trim() === '') return fail('INVALID_NAMESPACE', {});
     const limit = this.#limits.maxCallsInFlight;
     if (session.calling.size >= limit) return fail('too_many_calls', { limit });
     // In its own name it could do what the caller may not.
-    if (via == null || origin.via === via) return undefined;
+    if (via == null || from.via === via) return undefined;
     return fail('forbidden', { text: `this connection does not work on call ${via.slice(0, 64)}, or no longer` });
   }
 
-  #send(request: Request, origin: Origin, waiting: Waiting | undefined): Failure | undefined {
+  #send(request: Request, from: From): Failure | undefined {
     const { function_id: id, namespace, action, data } = request.frame;
     const called = { id, namespace: namespace ?? DEFAULT_NAMESPACE };
     const fn = this.#registry.find(id, called.namespace);
     const queue = action?.type === 'enqueue' ? action.queue : undefined;
     if (!fn && queue === undefined) return this.#dispatch.notFound(called);
 
-    const refusal = this.#policies.authorize(origin.principal, fn ?? called, data);
+    const refusal = this.#policies.authorize(from.principal, fn ?? called, data);
     if (refusal) return refusal;
-    const from = { ...origin, waiting };
     return queue === undefined
       ? this.#dispatch.handOver(fn!, request, from)
       : this.#dispatch.enqueue(request, queue, from);

@@ -10,7 +10,6 @@ import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Failure } from '#contract';
 import type { Call, Origin } from './call.ts';
 import { CallContents } from './call-contents.ts';
-import { toCaller } from './call-frames.ts';
 import { codeOf, RecentCalls } from './recent-calls.ts';
 
 export class Observed {
@@ -44,7 +43,7 @@ export class Observed {
       id: invocation_id ?? '',
       functionId,
       namespace: namespace ?? DEFAULT_NAMESPACE,
-      principal: toCaller(principal),
+      principal,
       via,
       code: failure.code,
     });

@@ -6,23 +6,23 @@
  */
 import { randomUUID } from 'node:crypto';
 
-import type { Call } from './call.ts';
+import type { Call, Waiting } from './call.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export class OpenCalls {
   readonly #calls = new Map<string, Call>();
 
-  begin(given: Omit<Call, 'id' | 'startedAtMs' | 'startTick'>): Call {
-    const { functionId, namespace, executor, principal, via, wantsChanges, waiting } = given;
+  /** The id of a call that begins. */
+  idFor(waiting: Waiting | undefined): string {
     const isUsable = waiting && UUID.test(waiting.invocationId) && !this.#calls.has(waiting.invocationId);
-    const id = isUsable ? waiting.invocationId : randomUUID();
-    const times = { startedAtMs: Date.now(), startTick: performance.now() };
-    const call = { id, functionId, namespace, executor, principal, via, wantsChanges, waiting, ...times };
-    this.#calls.set(id, call);
-    executor.serving.add(call);
-    waiting?.session.calling.add(call);
-    return call;
+    return isUsable ? waiting.invocationId : randomUUID();
+  }
+
+  begin(call: Call): void {
+    this.#calls.set(call.id, call);
+    call.executor.serving.add(call);
+    call.waiting?.session.calling.add(call);
   }
 
   find(id: string): Call | undefined {

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 
+import { makePrincipal } from '#contract';
 import { codeOf, MAX_RECENT_CALLS, RecentCalls } from './recent-calls.ts';
 
 const refused = (id: string) => ({
   id,
   functionId: 'a::b',
   namespace: 'lab',
-  principal: { id: 'local:1', kind: 'local' as const, label: 'me' },
+  principal: makePrincipal('local', 'me'),
   code: 'function_not_found',
 });
 

@@ -3,9 +3,9 @@
  *
  * Every call passes here, so a row is a handful of references: nothing of a payload is kept or looked at.
  */
-import { readErrorBody, toErrorBody, type Caller } from '#protocol';
+import type { Principal } from '#contract';
+import { readErrorBody, toErrorBody } from '#protocol';
 import type { Call } from './call.ts';
-import { toCaller } from './call-frames.ts';
 
 /** Older rows are overwritten. */
 export const MAX_RECENT_CALLS = 1_000;
@@ -24,8 +24,7 @@ export interface EndedCall {
   functionId: string;
   /** Where the function is. Absent when the caller named a place that nobody can have. */
   namespace?: string;
-  /** As it was when the call ended. */
-  principal: Caller;
+  principal: Principal;
   /** The call that this one was made for. */
   via?: string;
   /** Absent when no worker was found for it. */
@@ -51,7 +50,7 @@ export class RecentCalls {
       id: call.id,
       functionId: call.functionId,
       namespace: call.namespace,
-      principal: toCaller(call.principal),
+      principal: call.principal,
       via: call.via,
       worker: call.executor.label,
       startedAtMs: call.startedAtMs,

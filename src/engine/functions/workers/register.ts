@@ -73,10 +73,14 @@ export const registerWorker = engine.defineFunction({
 function keepOwnNames(newcomer: Session, sessions: Iterable<Session>): void {
   const named = [...sessions].filter((session) => session.info !== undefined);
   const ownNames = new Set(named.filter((session) => session.isInProcess).map((session) => folded(session.info!.name)));
-  for (const { isInProcess, workerId, info } of newcomer.isInProcess ? named : [newcomer]) {
-    if (isInProcess) continue;
-    if (ownNames.has(folded(info!.name))) info!.name = workerId;
-    if (folded(info!.isolation ?? '') === IN_PROCESS) info!.isolation = null;
+  for (const session of newcomer.isInProcess ? named : [newcomer]) {
+    if (session.isInProcess) continue;
+    const { name, isolation } = session.info!;
+    session.info = {
+      ...session.info!,
+      name: ownNames.has(folded(name)) ? session.workerId : name,
+      isolation: folded(isolation ?? '') === IN_PROCESS ? null : isolation,
+    };
   }
 }
 
