@@ -98,6 +98,17 @@ describe.concurrent('call', () => {
     expect(stderr.startsWith(`Error: ${message}`)).toBe(true);
   });
 
+  test('two at once are two callers, each by its own process', async () => {
+    await Promise.all([run('call', 'coder::tree', 'path=sub'), run('call', 'coder::tree', 'path=sub')]);
+    const { ended } = json((await run('call', 'engine::calls::list')).stdout) as {
+      ended: { function_id: string; caller: string; principal: { kind: string } }[];
+    };
+    const trees = ended.filter(({ function_id }) => function_id === 'coder::tree');
+    const callers = trees.map(({ principal, caller }) => `${principal.kind} ${caller}`);
+    expect(callers).toEqual([0, 1].map(() => expect.stringMatching(/^local workcell-cli:\d+$/)));
+    expect(new Set(callers).size).toBe(2);
+  });
+
   test('without an engine says what to do and exits 3', async () => {
     const url = `ws://127.0.0.1:${await freePort()}`;
     const stderr = `Error: cannot reach ${url}: ECONNREFUSED. Is it running? Start one with: workcell start\n`;
