@@ -35,7 +35,7 @@ interface Shared {
   /** What each worker wants, in the order in which they came. */
   readonly holders: Set<WorkspaceNeeds>;
   kept: KeptContents;
-  giveUp(): void;
+  readonly giveUp: () => void;
 }
 
 const open = new Map<string, Shared>();

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { availableWorkers } from '#cli';
+import { availableWorkers } from '#assembly';
 import { toToolName } from '#protocol';
 import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';

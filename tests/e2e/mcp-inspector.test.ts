@@ -1,7 +1,7 @@
 /** The MCP Inspector's own command line beside ours: it lists, calls, and finds nothing to warn of. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { availableWorkers } from '#cli';
+import { availableWorkers } from '#assembly';
 import { toToolName } from '#protocol';
 import { startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';

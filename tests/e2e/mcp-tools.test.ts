@@ -1,7 +1,7 @@
 /** The list of tools, taken as a client and a model see it, and a call of every one of them. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { availableWorkers } from '#cli';
+import { availableWorkers } from '#assembly';
 import { toToolName } from '#protocol';
 import { startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
