@@ -59,6 +59,9 @@ const TABLE: Record<string, Area> = {
   testing: { areas: ANY, packages: ANY },
 };
 
+/** About 25, so that one more does not move a folder. */
+const MOST_FILES = 27;
+
 const WORKER_FILES = ['README.md', 'config.ts', 'errors.ts', 'worker.ts', 'index.ts'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -92,6 +95,24 @@ test('an area imports only the npm packages in its row', () => {
     return !fits(isTest(file) ? [...allowed, ...TEST_PACKAGES] : allowed, packageOf(target));
   });
   expect(strays.map(spelled)).toEqual([]);
+});
+
+test('the console imports nothing of the server but the wire', () => {
+  const pages = filesUnder('console/src').filter((file) => /\.tsx?$/.test(file) && !isTest(file));
+  const strays = pages.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => target.startsWith('#') || /(\.\.\/)+src\/(?!protocol\/)/.test(target))
+      .map((target) => spelled({ file, target })),
+  );
+  expect(strays).toEqual([]);
+});
+
+test('a folder holds no more files than a reader takes in, beside its tests', () => {
+  const counts = new Map<string, number>();
+  for (const file of ['src', 'console/src'].flatMap(filesUnder).filter((one) => !isTest(one))) {
+    counts.set(posix.dirname(file), (counts.get(posix.dirname(file)) ?? 0) + 1);
+  }
+  expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
 });
 
 test('only tests import #testing', () => {

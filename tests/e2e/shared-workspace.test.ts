@@ -52,7 +52,8 @@ describe.concurrent('workcell start', () => {
   test.runIf(process.platform === 'linux')('three workers that searched leave the processes of one', async () => {
     await using dir = await tempDir({
       ...Object.fromEntries(Array.from({ length: FILES }, (_, i) => [`ws/d${i % 20}/f${i}`, `needle ${i}\n`])),
-      'cell.yaml': WORKERS,
+      // From memory no process is asked.
+      'cell.yaml': WORKERS.replace('name: coder', 'name: coder, config: { index: off }'),
     });
     const root = dir.path('ws');
     await using cell = await startCli(['start', '--port', '0', '-c', dir.path('cell.yaml'), '--workspace', root]);
