@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import { MAX_PATTERN_BYTES, RegexError } from '#host';
-import { belowFields } from './below.ts';
+import { belowFields } from './glob-fields.ts';
 import { defineOperation } from './file-operation.ts';
 
 /** What stands for no limit: more than any answer holds. */

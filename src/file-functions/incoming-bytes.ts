@@ -8,7 +8,7 @@ import type { Bus } from '#contract';
 import { FileFault } from '#host';
 import { ChannelBroken, type ChannelReader } from '#protocol';
 import type { ContentRef } from './content-ref.ts';
-import { inTime } from './patience.ts';
+import { inTime } from './stream-timeout.ts';
 
 export interface Incoming {
   readonly bus: Bus;

@@ -9,7 +9,7 @@ import { setMaxListeners } from 'node:events';
 import type { Bus } from '#contract';
 import { FileFault, HostError, type OpenFile } from '#host';
 import { CHANNEL_CHUNK_BYTES, type ChannelRef, type ChannelWriter } from '#protocol';
-import { inTime } from './patience.ts';
+import { inTime } from './stream-timeout.ts';
 
 /** Each holds a descriptor or up to 4 MiB in its channel. */
 const MAX_OPEN = 32;

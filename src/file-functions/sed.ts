@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import { FileFault, type SedRequest } from '#host';
-import { belowFields } from './below.ts';
+import { belowFields } from './glob-fields.ts';
 import { defineOperation } from './file-operation.ts';
 import { noteField } from './note.ts';
 

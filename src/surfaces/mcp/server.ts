@@ -22,7 +22,7 @@ import {
   type Principal,
 } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
-import { Offer } from './offer.ts';
+import { Offer } from './offered-tools.ts';
 import { toFileResult, toToolFailure, toToolResult } from './results.ts';
 import { toolPage } from './tool-page.ts';
 import type { ToolProfile } from './tools.ts';

@@ -13,7 +13,7 @@ import { EgressRequest, policyOf, type EgressPolicy } from './egress/index.ts';
 import { EnvShape, readEnv } from './environment.ts';
 import { errors } from './errors.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
-import { LONG_CALL_MS } from './long-call.ts';
+import { LONG_CALL_MS } from './long-deadline.ts';
 import { ProgressChannel } from './progress-channel.ts';
 import type { SandboxContext } from './worker.ts';
 

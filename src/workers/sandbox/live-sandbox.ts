@@ -9,7 +9,7 @@ import type { Instance, Shape } from './backends/backend.ts';
 import type { EgressProxy } from './egress/index.ts';
 import type { Env } from './environment.ts';
 import { errors } from './errors.ts';
-import { heldFileSystem } from './held-file-system.ts';
+import { heldFileSystem } from './in-use-file-system.ts';
 import type { Isolation } from './isolation.ts';
 
 export interface SandboxFacts {

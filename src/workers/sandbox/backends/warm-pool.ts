@@ -12,7 +12,7 @@ import { silentLog, type Log } from '#contract';
 import { AgentClient } from '#sandbox/guest';
 import type { Isolation } from '../isolation.ts';
 import type { Instance, Probe, SandboxBackend, Shape } from './backend.ts';
-import { GreetedInstance } from './greeted-instance.ts';
+import { GreetedInstance } from './prestarted-instance.ts';
 import { warmUp } from './warm-up.ts';
 
 /** Shapes that machines are kept for; the one asked for longest ago gives way. */

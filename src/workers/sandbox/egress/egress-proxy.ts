@@ -10,7 +10,7 @@ import { finished, type Duplex } from 'node:stream';
 
 import type { Log } from '#contract';
 import { EgressLog } from './egress-log.ts';
-import { Exit } from './exit.ts';
+import { Exit } from './outbound.ts';
 import { forward } from './forward.ts';
 import { openNetwork, type Network } from './network.ts';
 import type { EgressPolicy } from './policy.ts';

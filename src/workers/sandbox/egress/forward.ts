@@ -7,7 +7,7 @@
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 
-import type { Exit } from './exit.ts';
+import type { Exit } from './outbound.ts';
 import { Refusal } from './refusal.ts';
 import { spelled } from './target.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createSandbox, MODEL_DEFAULTS, shapeFields } from '../create-sandbox.ts';
 import { EnvShape } from '../environment.ts';
 import { BackendSchema, IsolationSchema } from '../isolation.ts';
-import { LONG_CALL_MS } from '../long-call.ts';
+import { LONG_CALL_MS } from '../long-deadline.ts';
 import { sandbox } from '../worker.ts';
 
 export const create = sandbox.defineFunction({

@@ -6,7 +6,7 @@ import { EnvShape, readEnv } from '../environment.ts';
 import { refuseShellLine, toArgv } from '../command.ts';
 import { execute, replyFields } from '../execute.ts';
 import { parseSandboxId } from '../sandbox-id.ts';
-import { LONG_CALL_MS } from '../long-call.ts';
+import { LONG_CALL_MS } from '../long-deadline.ts';
 import { sandbox } from '../worker.ts';
 
 export const exec = sandbox.defineFunction({

@@ -12,7 +12,7 @@ import { translate } from '../errors.ts';
 import { decodeStdin, execute, replyFields } from '../execute.ts';
 import { interpreterOf } from '../languages.ts';
 import type { LiveSandbox } from '../live-sandbox.ts';
-import { LONG_CALL_MS } from '../long-call.ts';
+import { LONG_CALL_MS } from '../long-deadline.ts';
 import { sandbox } from '../worker.ts';
 
 const RunFile = wire.named(

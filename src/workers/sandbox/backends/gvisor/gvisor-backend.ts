@@ -16,7 +16,7 @@ import { LaunchedMachine } from '../launcher/launched-machine.ts';
 import { buildLauncher, isRoot, placeArguments, watchArguments } from '../launcher/launcher.ts';
 import { tryMachine } from '../launcher/try-machine.ts';
 import { rememberSuccess } from '../remember-success.ts';
-import { wantedMachine } from '../wanted-machine.ts';
+import { wantedMachine } from '../dispose-if-aborted.ts';
 import { maxFileMb, MAX_PROCESSES, runtimeConfig } from './bundle.ts';
 import { askRunsc, findRunsc, fingerprintOf, type Runsc } from './runsc.ts';
 

@@ -16,7 +16,7 @@ import type { ImageReference, Instance, Probe, SandboxBackend, Shape } from '../
 import { emptyImage } from '../empty-image.ts';
 import { missingFor } from '../needs.ts';
 import { rememberSuccess } from '../remember-success.ts';
-import { wantedMachine } from '../wanted-machine.ts';
+import { wantedMachine } from '../dispose-if-aborted.ts';
 import { bootDeadlineMs, isolationOf, whyNoKvm, whyNotHere, type Accelerator } from './accelerators.ts';
 import { machineKinds } from './arguments.ts';
 import facts from './backend.json' with { type: 'json' };

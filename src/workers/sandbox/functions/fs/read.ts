@@ -9,7 +9,7 @@ import { read as operation } from '#file-functions';
 import { StreamChannelRef } from '../../channel-ref.ts';
 import { filesOf, sandboxIdField } from '../../file-function.ts';
 import { withNearestPath } from '../../nearest-path.ts';
-import { peekText } from '../../peek-text.ts';
+import { peekText } from '../../inline-text.ts';
 import { sandbox } from '../../worker.ts';
 
 /** Text below this is in the reply. */

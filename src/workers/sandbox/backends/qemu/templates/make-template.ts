@@ -8,7 +8,7 @@ import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, rmSync, truncateS
 
 import { AgentClient } from '#sandbox/guest';
 import { warmUp } from '../../warm-up.ts';
-import { within } from '../../within.ts';
+import { within } from '../../with-deadline.ts';
 import { machineKinds, type MachineKind } from '../arguments.ts';
 import type { Ingredients } from '../files/ingredients.ts';
 import { saveMachine, SharedMemoryRefused } from './save-machine.ts';

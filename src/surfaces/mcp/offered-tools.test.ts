@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import type { Bus } from '#contract';
-import { Offer } from './offer.ts';
+import { Offer } from './offered-tools.ts';
 
 /** A bus with these functions, and the requests for its list. */
 function busWith(functions: { function_id: string; metadata: object }[]) {

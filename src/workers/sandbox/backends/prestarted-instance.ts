@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 
 import type { AgentClient } from '#sandbox/guest';
 import type { Ending, Instance, Usage } from './backend.ts';
-import { within } from './within.ts';
+import { within } from './with-deadline.ts';
 
 export class GreetedInstance implements Instance {
   readonly agent: AgentClient;
