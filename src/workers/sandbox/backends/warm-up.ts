@@ -4,12 +4,16 @@
  * The first costs the most: pages are read, and an emulator translates what it has not seen before. It is a shell that does
  * nothing, so nothing of it stays; an image without one is as warm as it gets.
  */
-import type { AgentClient } from '#sandbox/guest';
+import { GuestError, type AgentClient } from '#sandbox/guest';
 
 export async function warmUp(
   agent: AgentClient,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<void> {
   const env = [['PATH', '/usr/bin:/bin']] as const;
-  await agent.exec({ argv: ['/bin/sh', '-c', ':'], env, cwd: '/', maxOutputBytes: 0, timeoutMs, signal });
+  try {
+    await agent.exec({ argv: ['/bin/sh', '-c', ':'], env, cwd: '/', maxOutputBytes: 0, timeoutMs, signal });
+  } catch (error) {
+    if (!(error instanceof GuestError)) throw error;
+  }
 }
