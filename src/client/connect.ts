@@ -138,9 +138,7 @@ export class Connection implements Bus {
       case 'invocationresult':
         return this.#calls.settle(frame);
       case 'invokefunction':
-        return void this.#serving.take(this.#tellsCallers ? frame : { ...frame, caller: undefined }, (reply) =>
-          this.#link?.send(reply),
-        );
+        return void this.#serving.take(this.#believed(frame), (reply) => this.#link?.send(reply));
       case 'cancelinvocation':
         return this.#serving.cancel(frame.invocation_id);
       case 'workerregistered':
@@ -152,6 +150,11 @@ export class Connection implements Bus {
       default:
         return;
     }
+  }
+
+  /** An engine that does not have these features may pass on what any peer wrote there. */
+  #believed(frame: FrameOf<'invokefunction'>): FrameOf<'invokefunction'> {
+    return this.#tellsCallers ? frame : { ...frame, caller: undefined, wants_changes: undefined };
   }
 
   #introduce(link: Link): void {

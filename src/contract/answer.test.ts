@@ -139,9 +139,7 @@ test.each([
     throw thrown;
   });
   expect(reply).toEqual(coded({ code: 'BUG', message: 'internal error in call call-1' }));
-  expect(logged).toEqual([
-    ['a handler threw something nobody translates', { function: 'test::fn', call: 'call-1', stack }],
-  ]);
+  expect(logged).toEqual([['unexpected error in a handler', { function: 'test::fn', call: 'call-1', stack }]]);
 });
 
 test.each<[string, (reason: Error) => Error]>([

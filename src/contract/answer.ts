@@ -23,8 +23,10 @@ import { wholeFix } from './whole-fix.ts';
 
 export type Reply = ({ result: unknown } | { error: ErrorBody }) & { changes?: Change[] };
 
-/** Of one call; whoever changes more files changes them all in the same way. */
+/** Most changes reported for one call; later ones are dropped. */
 const MAX_CHANGES = 100;
+/** Of all their lines together; beyond it a change is reported without its lines. */
+const MAX_CHANGED_CHARS = 24_576;
 
 /** A worker with its context open: ready to answer. */
 export interface OpenWorker<Context = unknown> {
@@ -100,6 +102,10 @@ export async function answer<Context>(
   }
 }
 
+function charsOf({ hunks = [] }: Change): number {
+  return hunks.reduce((sum, { lines }) => sum + lines.reduce((chars, line) => chars + line.length, 0), 0);
+}
+
 function reported(changes: Change[] | undefined): { changes?: Change[] } {
   return changes && changes.length > 0 ? { changes } : {};
 }
@@ -119,7 +125,15 @@ class Scope implements CallScope {
     this.#around = around;
     const changes: Change[] | undefined = call.wantsChanges ? [] : undefined;
     this.changes = changes;
-    this.noteChange = changes && ((change) => changes.length < MAX_CHANGES && changes.push(change));
+    let chars = 0;
+    this.noteChange =
+      changes &&
+      ((change) => {
+        if (changes.length === MAX_CHANGES) return;
+        chars += charsOf(change);
+        const { hunks: _, ...bare } = change;
+        changes.push(chars <= MAX_CHANGED_CHARS ? change : { ...bare, is_cut: true });
+      });
   }
 
   get bus(): Bus {
@@ -224,7 +238,7 @@ function toFailure(
     log.debug('a call was given up', { function: functionId, reason: String(thrown) });
   } else {
     const stack = thrown instanceof Error ? thrown.stack : String(thrown);
-    log.error('a handler threw something nobody translates', { function: functionId, stack });
+    log.error('unexpected error in a handler', { function: functionId, stack });
   }
   return def.failures.internal(call.callId);
 }

@@ -42,9 +42,10 @@ const open = new Map<string, Shared>();
 
 function share(root: string, needs: WorkspaceNeeds): Shared {
   const kept = keptFor(root, [needs]);
+  const jail = openJail(root, { mode: needs.mode });
   return {
     ...protect(needs.protect, root),
-    search: new SearchEngine(openJail(root, { mode: needs.mode }), { root, protectedGlobs: [], ...kept }),
+    search: new SearchEngine(jail, { root, protectedGlobs: [], ...kept }),
     regexes: new RegexThreads(),
     lineIndexes: new LineIndexes(),
     holders: new Set(),
@@ -52,7 +53,7 @@ function share(root: string, needs: WorkspaceNeeds): Shared {
   };
 }
 
-/** What everybody searches is kept; larger files are read by those who may search them. */
+/** The index holds files up to the smallest limit of all workers; larger ones are read from disk. */
 function keptFor(root: string, holders: readonly WorkspaceNeeds[]): KeptContents {
   const told = holders.findLast(({ indexMemoryBytes }) => indexMemoryBytes !== undefined)?.indexMemoryBytes;
   // A whole machine is not kept unless someone says so.
@@ -125,7 +126,7 @@ export class Workspace {
 
   async close(): Promise<void> {
     const { holders, search, regexes, giveUp } = this.#shared;
-    holders.delete(this.#needs);
+    if (!holders.delete(this.#needs)) return;
     if (holders.size > 0) return this.#keep();
 
     open.delete(this.#key);

@@ -139,8 +139,10 @@ const registrationRejected = z.object({
   worker_name: text,
 });
 
-/** Additive: sent only to peers that announced the feature `cancel`. */
-/** With `wait` the caller still wants the answer; without it the call is over for the caller. */
+/**
+ * Additive: sent only to peers that announced the feature `cancel`. With `wait` the caller still wants the answer; without
+ * it the call is over for the caller.
+ */
 const cancelInvocation = z.object({
   type: z.literal('cancelinvocation'),
   invocation_id: id,

@@ -23,7 +23,7 @@ async function changesBy(id: string, payload: object, dir: TempDir): Promise<Cha
   };
   const fn = functions.find((one) => one.id === id)!;
   const changes: Change[] = [];
-  await run(fn, payload, { ...configs[id.split('::')[0]!] }, { changes }).catch(() => {});
+  await run(fn, payload, { ...configs[id.split('::')[0]!] }, { changes });
   for (const change of changes) expect(ChangeSchema.strict().parse(change)).toEqual(change);
   return changes;
 }
@@ -131,6 +131,20 @@ test('what is large or not text is reported by its size, and long hunks are cut'
   const [many] = await changesBy('filesystem::write', { path: 'many', content: 'line\n'.repeat(1000) }, dir);
   expect([binary?.hunks, large?.hunks, large?.before]).toEqual([undefined, undefined, { bytes: 300_000 }]);
   expect([many?.hunks?.[0]?.lines.length, many?.is_cut]).toEqual([400, true]);
+});
+
+test('many changes are reported without their lines, at most 100', async () => {
+  await using dir = await tempDir({});
+  const files = Array.from({ length: 120 }, (_, i) => ({ path: `f${i}`, content: `${'x'.repeat(300)}\n` }));
+  const changes = await changesBy('coder::create-file', { files }, dir);
+  expect(changes).toHaveLength(100);
+  expect([changes[0]?.hunks, changes[99]?.hunks, changes[99]?.is_cut]).toEqual([expect.any(Array), undefined, true]);
+});
+
+test.runIf(process.geteuid?.() !== 0)('a file that cannot be read is replaced and removed all the same', async () => {
+  await using dir = await tempDir({ f: 'secret' });
+  chmodSync(dir.path('f'), 0o200);
+  expect(await changesBy('filesystem::rm', { path: 'f' }, dir)).toMatchObject([{ kind: 'deleted' }]);
 });
 
 test('a file that is changed to what it holds is not reported', async () => {

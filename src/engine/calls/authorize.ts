@@ -2,7 +2,7 @@
  * The first step: whether a call may be made. No policy decides about a call anywhere else.
  *
  * It asks in whose name the call is, not on which connection it comes: a call that a worker makes for its caller is held to
- * what the caller may do, and a door that shows less than there is need not be the one who refuses.
+ * what the caller may do, so a surface that lists fewer functions need not enforce that itself.
  */
 import { z } from 'zod';
 

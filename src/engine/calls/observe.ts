@@ -24,7 +24,8 @@ export class Observed {
     if (!isBuiltIn(call.executor)) this.contents.addPayload(call.id, payload);
   }
 
-  answered(call: Call, { result, error, changes }: ResultFrame): void {
+  answered(call: Call, { result, error, ...frame }: ResultFrame): void {
+    const changes = call.wantsChanges ? frame.changes : undefined;
     if (isBuiltIn(call.executor)) return;
     this.recent.add(call, error ? codeOf(error) : undefined);
     if (error) this.contents.addOutcome(call.id, 'error', toErrorBody(error), changes);
@@ -36,7 +37,7 @@ export class Observed {
     if (!isBuiltIn(call.executor)) this.recent.add(call, code);
   }
 
-  /** Reached nobody. */
+  /** The engine refused the call; no worker got it. */
   refused(frame: InvokeFrame, { principal, via }: Origin, failure: Failure): void {
     const { function_id: functionId, invocation_id, namespace } = frame;
     this.recent.addRefused({

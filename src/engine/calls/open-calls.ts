@@ -2,7 +2,7 @@
  * The calls that wait for their answer, in the order they began.
  *
  * The id towards the executor is the caller's own unless that is taken or no UUID; then the engine lends one. A call is
- * in the lists of its executor and of the session that waits too: whoever leaves finds there what ends with him.
+ * in the lists of its executor and of the session that waits too: when a session closes, they list the calls to end.
  */
 import { randomUUID } from 'node:crypto';
 

@@ -96,7 +96,7 @@ export class Settle implements Sink {
   }
 }
 
-/** Changes are for whoever watches calls; the caller did not ask for them. */
+/** Removes `changes`, which only the console gets. */
 function withoutChanges(frame: ResultFrame, encoded?: EncodedFrame): { frame: ResultFrame; encoded?: EncodedFrame } {
   if (frame.changes === undefined) return { frame, encoded };
   const { changes: _, ...rest } = frame;

@@ -6,6 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import type { Change } from '#protocol';
+import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { versionOf } from './jail-version.ts';
 import { hunksOf } from './line-hunks.ts';
@@ -19,8 +20,14 @@ const MAX_COMPARED_BYTES = 256 * 1024;
 /** What a file holds, for the report; undefined for what is not a file, or too large to be compared. */
 export async function comparable(entry: JailEntry): Promise<Uint8Array | undefined> {
   if (!entry.stat?.isFile() || entry.stat.size > MAX_COMPARED_BYTES) return undefined;
-  using file = entry.open();
-  return await file.read();
+  try {
+    using file = entry.open();
+    return await file.read();
+  } catch (error) {
+    // What may be replaced or removed need not be readable.
+    if (error instanceof HostError) return undefined;
+    throw error;
+  }
 }
 
 /** What comes in pieces, kept as long as it is small enough to be compared. */

@@ -156,7 +156,9 @@ export class HostFileSystem implements FileSystem {
     using place = this.jail.entry(to);
     this.#refuseBadLink(place);
     if (source.stat && overwrite && !source.stat.isDirectory() && place.stat?.isDirectory()) throw isDirectory(to);
-    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, ...scope }));
+    await this.#telling(from, () =>
+      this.#changes.rename(from, to, { overwrite, signal: scope.signal, noteChange: scope.noteChange }),
+    );
   }
 
   grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {

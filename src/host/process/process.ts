@@ -24,7 +24,7 @@ export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly durationMs: number;
-  /** Set where the time is kept by whoever runs it: it was ended because that was up. */
+  /** Whether it hit its timeout; set only where the remote side enforces the timeout. */
   readonly timedOut?: boolean;
   /** Output that was dropped where it runs, because nobody wanted so much. */
   readonly dropped?: Readonly<Record<OutputStream, boolean>>;

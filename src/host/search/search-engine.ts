@@ -6,6 +6,7 @@
 import { toBytes, type ByteString } from '../text/byte-string.ts';
 import type { Jail, JailOpening } from '../jail/jail.ts';
 import { realPath } from '../jail/pin-by-path.ts';
+import { compileProtected } from '../jail/protected-globs.ts';
 import { TimeLimit, TimeLimitError } from '../system/time-limit.ts';
 import { calledDirsBelow } from '../walk/walk-dir-by-syscalls.ts';
 import { walkDirsBelow, type OpenWalkDir } from '../walk/walk-dir.ts';
@@ -67,7 +68,7 @@ export interface SearchEngineOptions extends SearchLimits, KeptContents {
   readonly processesIdleMs?: number;
   /** Files in a search from which on the index is worth it. */
   readonly indexFromFiles?: number;
-  /** Threads that the index is spread over; as many as there are processors when left out. */
+  /** Threads that the index is spread over; by the number of files and processors when left out. */
   readonly indexParts?: number;
   /** The same for a search by names, by the time it took. */
   readonly indexFromMs?: number;
@@ -166,7 +167,7 @@ export class SearchEngine {
 
     const mayBeWarm = !respectsGitignore && isRecursive;
     const warm = mayBeWarm ? await this.#index?.search(order, signal, progress) : undefined;
-    if (warm) return answerOf(warm, query, signal);
+    if (warm) return withoutProtected(await answerOf(warm, query, signal), protectedGlobs);
     if (isRootOfIndex) this.#canonical(path);
 
     const startedMs = performance.now();
@@ -179,7 +180,7 @@ export class SearchEngine {
     }
     const tookLong = !query.wantsContent && tookMs >= indexFromMs;
     if (answer.filesSearched >= indexFromFiles || tookLong) this.#index?.start();
-    return answer;
+    return withoutProtected(answer, protectedGlobs);
   }
 
   /** Whether the next search can be answered from memory. */
@@ -218,6 +219,13 @@ function hasFiles(openDir: OpenWalkDir, least: number): boolean {
   }
   walk.close();
   return count >= least;
+}
+
+/** A protected directory that cannot be read is not reported either. */
+function withoutProtected(answer: SearchAnswer, globs: SearchLimits['protectedGlobs']): SearchAnswer {
+  if (answer.skipped.length === 0) return answer;
+  const isProtected = compileProtected(globs);
+  return { ...answer, skipped: answer.skipped.filter(({ path }) => !isProtected(path)) };
 }
 
 /** Large findings are taken in turns. */

@@ -74,20 +74,20 @@ export class GuestFileSystem implements FileSystem {
   }
 
   async mkdir(path: string, options: MakeDirectory, scope: FileScope): Promise<boolean> {
-    return asHostError(path, () => this.#files.mkdir(path, { ...options, ...scope }));
+    return asHostError(path, () => this.#files.mkdir(path, { ...options, signal: scope.signal }));
   }
 
   async rm(path: string, options: { recursive: boolean }, scope: FileScope): Promise<void> {
-    await asHostError(path, () => this.#files.remove(path, { ...options, ...scope }));
+    await asHostError(path, () => this.#files.remove(path, { ...options, signal: scope.signal }));
   }
 
   async chmod(path: string, options: ChangeMode, scope: FileScope): Promise<number> {
-    return asHostError(path, () => this.#files.chmod(path, { ...options, ...scope }));
+    return asHostError(path, () => this.#files.chmod(path, { ...options, signal: scope.signal }));
   }
 
   async mv(from: string, to: string, options: { overwrite: boolean }, scope: FileScope): Promise<void> {
     const told = { source: from, directoryIs: 'io' } as const;
-    await asHostError(to, () => this.#files.rename(from, to, { ...options, ...scope }), told);
+    await asHostError(to, () => this.#files.rename(from, to, { ...options, signal: scope.signal }), told);
   }
 
   async grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {

@@ -149,7 +149,7 @@ export class Jobs {
   /** The call was answered when the job started, so nobody but the log can be told of a bug any more. */
   #fail(job: Job, error: unknown): void {
     const isKnown = error instanceof Failure;
-    if (!isKnown) this.#log.error('a job failed in a way nobody knows', { stack: (error as Error).stack });
+    if (!isKnown) this.#log.error('unexpected error in a job', { stack: (error as Error).stack });
     const problem = isKnown ? `${error.code}: ${error.message}` : 'internal error; the log tells more';
     this.#settle(job, { ...NO_OUTPUT, stderr: Buffer.from(problem), status: 'failed', exitCode: null });
   }

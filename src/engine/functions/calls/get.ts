@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 
-import { ChangeSchema } from '#protocol';
+import { ChangeSchema, type Change } from '#protocol';
 import { fail } from '../../errors.ts';
 import { engine } from '../../worker.ts';
 
@@ -32,7 +32,7 @@ export const callsGet = engine.defineFunction({
     changes: z
       .array(ChangeSchema)
       .nullable()
-      .describe('What it changed in files; null when its worker reported nothing.'),
+      .describe('What it changed in files; null when its worker reported none; at most 100.'),
   }),
   errors: ['deserialization_error', 'console_only', 'NOT_FOUND'],
   examples: [],
@@ -47,10 +47,15 @@ export const callsGet = engine.defineFunction({
       id,
       payload: payload ? told(payload) : null,
       outcome: outcome ? { kind: outcome.kind, ...told(outcome) } : null,
-      changes: (changes && z.array(ChangeSchema).safeParse(told(changes).value).data) ?? null,
+      changes: changes ? changesIn(told(changes).value) : null,
     };
   },
 });
+
+/** A list that was cut ends with a text that says so; that, and what is not in the shape of a change, is left out. */
+function changesIn(value: unknown): Change[] {
+  return Array.isArray(value) ? value.flatMap((change) => ChangeSchema.safeParse(change).data ?? []) : [];
+}
 
 function told({ json, isCut, isMasked }: { json: Buffer; isCut: boolean; isMasked: boolean }) {
   return { value: JSON.parse(json.toString()) as unknown, cut: isCut, masked: isMasked };

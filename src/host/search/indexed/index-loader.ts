@@ -18,7 +18,7 @@ import { Arena } from './index-arena.ts';
 import { FileFilters } from './index-filters.ts';
 import type { IndexData } from './index-messages.ts';
 import { FileOrder } from './index-order.ts';
-import { holdsFile, reachesInto, type PathRange } from './index-range.ts';
+import { holdsFile, MAX_INDEXED_FILES, reachesInto, type PathRange } from './index-range.ts';
 import { FileSlots, TRAIT } from './file-slots.ts';
 import { deleteEntry, setEntry, type IndexedDir, type IndexedFile } from './index-tree.ts';
 import type { Watch } from './index-watch.ts';
@@ -27,11 +27,10 @@ import { loadFile } from '../match/load-file.ts';
 /** This tree cannot be kept in step with the file system. */
 export class IndexGivesUp extends Error {}
 
-/** Each takes some hundred bytes beside its text. */
-const MAX_FILES = 500_000;
 /** Each is read in every search. */
 const MAX_LINKED = 2000;
 const TURN_MS = 20;
+const NO_INODE = -1;
 
 export class IndexLoader {
   readonly root: IndexedDir = { kind: 'dir', name: '' as ByteString, path: '' as ByteString, entries: new Map() };
@@ -45,9 +44,11 @@ export class IndexLoader {
   #order: FileOrder | undefined;
   /** Of files with several names that were met since names were last looked through. */
   readonly #linkedInodes = new Set<number>();
-  /** Of those, the ones that nobody was told of. */
+  /** Of those, the ones not yet sent to the main thread. */
   #untoldLinked: number[] = [];
   #linkedCount = 0;
+  /** The inode of the file that is being loaded again, if the other parts know that it has several names. */
+  #knownLinked = NO_INODE;
 
   constructor(openDir: OpenWalkDir, watch: Watch, data: IndexData) {
     this.#openDir = openDir;
@@ -190,7 +191,7 @@ export class IndexLoader {
     }
   }
 
-  /** Told by the part where its files would be. */
+  /** Only the part whose range holds the directory reports it, so it is reported once. */
   #setUnreadable(dir: IndexedDir, reason: SkipReason): void {
     if (holdsFile(this.#range, joinPath(dir.path, '' as ByteString))) dir.unreadable = reason;
     this.#order = undefined;
@@ -199,13 +200,14 @@ export class IndexLoader {
   #loadFile(dir: IndexedDir, held: WalkDir, name: ByteString): void {
     const known = dir.entries.get(name);
     const file = known?.kind === 'file' ? known : this.#newFile(dir, name);
-    this.arena.release(file);
+    this.#knownLinked = this.slots.has(file.slot, TRAIT.linked) ? file.inode : NO_INODE;
+    this.#release(file);
     file.unreadable = undefined;
     try {
       this.#loadText(held, file);
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
-      this.arena.release(file);
+      this.#release(file);
       file.inode = NO_INODE;
       file.unreadable = reason;
       this.slots.outcomes[file.slot] = OUTCOME.unreadable;
@@ -229,13 +231,13 @@ export class IndexLoader {
     file.inode = ino;
     if (nlink > 1) {
       this.#linkedInodes.add(ino);
-      this.#untoldLinked.push(ino);
+      if (ino !== this.#knownLinked) this.#untoldLinked.push(ino);
     }
     return nlink > 1;
   }
 
   #newFile(dir: IndexedDir, name: ByteString): IndexedFile {
-    if (this.slots.fileCount === MAX_FILES) throw new IndexGivesUp(`more than ${MAX_FILES} files`);
+    if (this.slots.fileCount === MAX_INDEXED_FILES) throw new IndexGivesUp(`more than ${MAX_INDEXED_FILES} files`);
     const file: IndexedFile = { kind: 'file', name, dir, slot: this.slots.take(), inode: NO_INODE };
     this.slots.files[file.slot] = file;
     setEntry(dir, file);
@@ -293,11 +295,15 @@ export class IndexLoader {
     }
   }
 
-  #releaseFile(file: IndexedFile): void {
+  /** Gives up what is kept of a file. */
+  #release(file: IndexedFile): void {
+    if (this.slots.has(file.slot, TRAIT.linked)) this.#linkedCount--;
     this.arena.release(file);
+  }
+
+  #releaseFile(file: IndexedFile): void {
+    this.#release(file);
     this.filters.forget(file.slot);
     this.slots.release(file.slot);
   }
 }
-
-const NO_INODE = -1;

@@ -4,7 +4,6 @@ import { Worker } from 'node:worker_threads';
 import { RegexError } from '../../regex/index.ts';
 import type { Findings } from '../findings.ts';
 import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';
-import { reachesInto } from './index-range.ts';
 
 export interface IndexPartEvents {
   /** It loaded more, or all of its part. */
@@ -19,7 +18,6 @@ const THREAD_FILE = import.meta.url.endsWith('.ts')
   : './index-thread.js';
 
 export class IndexPart {
-  readonly #data: IndexData;
   readonly #worker: Worker;
   #waiting: { resolve(findings: Findings | undefined): void; reject(error: Error): void } | undefined;
   /** So many files are in it by now, for which it worked so long. */
@@ -27,19 +25,10 @@ export class IndexPart {
   isReady = false;
 
   constructor(data: IndexData, events: IndexPartEvents) {
-    this.#data = data;
     this.#worker = new Worker(new URL(THREAD_FILE, import.meta.url), { workerData: data });
     this.#worker.unref();
     this.#worker.on('message', (message: FromIndex) => this.#receive(message, events));
     this.#worker.on('error', () => events.onGivenUp());
-  }
-
-  get isBusy(): boolean {
-    return this.#waiting !== undefined;
-  }
-
-  reachesInto(dir: string): boolean {
-    return reachesInto(this.#data.range, dir);
   }
 
   /** Resolves with undefined when reading the files is better. */

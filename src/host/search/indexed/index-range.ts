@@ -3,6 +3,8 @@
  *
  * Searches answer in that order too, so the answers of the parts are put together one behind the other.
  */
+import { availableParallelism } from 'node:os';
+
 import type { ByteString } from '../../text/byte-string.ts';
 import { joinPath, type OpenWalkDir } from '../../walk/walk-dir.ts';
 import { Walk } from '../../walk/walk.ts';
@@ -28,10 +30,22 @@ export function reachesInto({ from, to }: PathRange, dir: string): boolean {
 const ROOT = '' as ByteString;
 const TURN_MS = 5;
 
-/** So many parts with about as many files in each, fewer when there are not enough files. Looks only at names. */
-export async function splitTree(openDir: OpenWalkDir, count: number, signal: AbortSignal): Promise<PathRange[]> {
-  const rows = count > 1 ? await rowsOfFiles(openDir, signal) : [];
+/** Each takes some hundred bytes beside its text. */
+export const MAX_INDEXED_FILES = 500_000;
+
+/** A search of fewer files takes less time than asking another thread. */
+const MIN_FILES_A_PART = 2000;
+/** Each takes the memory of a Node thread. */
+const MAX_PARTS = 4;
+
+/** About as many files in each part; as many parts as there are processors, unless `partCount` says how many. */
+export async function splitTree(
+  openDir: OpenWalkDir,
+  { partCount, signal }: { partCount?: number | undefined; signal: AbortSignal },
+): Promise<PathRange[]> {
+  const rows = await rowsOfFiles(openDir, signal);
   const total = rows.reduce((sum, { files }) => sum + files, 0);
+  const count = partCount ?? Math.min(availableParallelism(), MAX_PARTS, Math.floor(total / MIN_FILES_A_PART));
   const borders: string[] = [];
   let passed = 0;
   for (const { first, files } of rows) {
@@ -44,12 +58,16 @@ export async function splitTree(openDir: OpenWalkDir, count: number, signal: Abo
 /** Files that follow each other in a directory, by the path of the first. */
 async function rowsOfFiles(openDir: OpenWalkDir, signal: AbortSignal): Promise<{ first: string; files: number }[]> {
   const rows: { first: string; files: number }[] = [];
+  let count = 0;
   const turns = new Turns(signal, TURN_MS);
   const walk = new Walk(openDir, [{ dir: ROOT }], { start: ROOT });
   try {
     for (let step = walk.next(); step; step = walk.next()) {
-      if (step.kind === 'files')
+      if (step.kind === 'files') {
         rows.push({ first: joinPath(step.dir.path, step.names[0]!), files: step.names.length });
+        count += step.names.length;
+        if (count > MAX_INDEXED_FILES) throw new Error(`more than ${MAX_INDEXED_FILES} files`);
+      }
       if (turns.isOver) await turns.next();
     }
   } finally {

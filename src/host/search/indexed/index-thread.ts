@@ -2,19 +2,20 @@
  * A thread that owns a part of the index: the texts, the watches and the searches in them.
  *
  * It is alone with its data, so nothing is locked and the main thread never waits for more than a message. One
- * search runs at a time; who comes meanwhile reads the files instead.
+ * search runs at a time; one that arrives meanwhile is answered by reading the files.
  */
 import { lstatSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { compileRegex, RegexError } from '../../regex/index.ts';
 import { toPath, walkDirsBelow } from '../../walk/walk-dir.ts';
-import type { Findings } from '../findings.ts';
+import { FindingsWriter, type Findings } from '../findings.ts';
 import { GiveWay } from './give-way.ts';
 import { IndexGivesUp, IndexLoader } from './index-loader.ts';
 import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';
 import { signedNeedles } from './index-needles.ts';
 import { findDir } from './index-order.ts';
+import { reachesInto } from './index-range.ts';
 import { IndexSearch } from './index-search.ts';
 import { Watch } from './index-watch.ts';
 import { createMatcher } from '../match/matcher.ts';
@@ -71,6 +72,7 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
   if (!changes || inodeOfRoot() !== rootInode) throw new IndexGivesUp('changes may have been missed');
   loader.apply(changes);
   tellLinked();
+  if (!reachesInto(options.range, start)) return new FindingsWriter(query).take();
 
   const dir = findDir(loader.root, start);
   if (!dir || query.maxFileBytes < options.maxFileBytes) return undefined;

@@ -4,8 +4,6 @@
  * It is an advantage and never a condition: whenever it is not there, not ready or busy, there is no answer and the
  * caller reads the files, with the same result. One that gave up is not tried again for a while.
  */
-import { availableParallelism } from 'node:os';
-
 import type { OpenWalkDir } from '../../walk/walk-dir.ts';
 import type { Findings } from '../findings.ts';
 import type { IndexOptions } from './index-messages.ts';
@@ -15,8 +13,6 @@ import { LoadProgress } from './load-progress.ts';
 import type { Progress } from '../query.ts';
 import type { SearchOrder } from '../scan/scan-messages.ts';
 
-/** Each takes the memory of a Node thread, and halves of halves make a search little faster. */
-const MAX_PARTS = 4;
 const RETRY_MS = 10_000;
 const MAX_RETRY_MS = 600_000;
 const STOP_GRACE_MS = 250;
@@ -24,7 +20,7 @@ const STOP_GRACE_MS = 250;
 export class WarmIndex {
   readonly #options: IndexOptions;
   readonly #openDir: OpenWalkDir;
-  readonly #partCount: number;
+  readonly #partCount: number | undefined;
   #parts: IndexPart[] = [];
   /** Aborts when what is being built is no longer wanted; undefined when nothing was begun. */
   #building: AbortController | undefined;
@@ -39,7 +35,7 @@ export class WarmIndex {
   /** Longer after each failure: what made one fail often stays. */
   #retryMs = RETRY_MS;
 
-  constructor(options: IndexOptions, openDir: OpenWalkDir, partCount = Math.min(availableParallelism(), MAX_PARTS)) {
+  constructor(options: IndexOptions, openDir: OpenWalkDir, partCount?: number) {
     this.#options = options;
     this.#openDir = openDir;
     this.#partCount = partCount;
@@ -71,17 +67,17 @@ export class WarmIndex {
   /** Findings in the order of the paths; undefined when reading the files is better. */
   async search(order: SearchOrder, signal: AbortSignal, progress: Progress): Promise<Findings[] | undefined> {
     if (this.#building && !this.#isReady) await this.#load.endsSoon(signal);
-    if (!this.#isReady || this.#searching !== undefined) return undefined;
+    if (!this.#isReady || this.#parts.length === 0 || this.#searching !== undefined) return undefined;
 
     const { id } = order;
     const stop = new Int32Array(new SharedArrayBuffer(8));
     this.#searching = id;
     this.#hasNewLinks = false;
-    const replies = this.#parts
-      .filter((part) => part.reachesInto(order.start))
-      .map((part) => part.search({ ...order, stop }));
+    // All of them, also those that hold nothing below `start`: each may know of links to files in another.
+    const replies = this.#parts.map((part) => part.search({ ...order, stop }));
     const ended = Promise.allSettled(replies).then(() => {
       if (this.#searching === id) this.#searching = undefined;
+      return this.#hasNewLinks;
     });
     let abort = () => {};
     const aborted = new Promise<never>((_, reject) => {
@@ -95,8 +91,8 @@ export class WarmIndex {
     signal.addEventListener('abort', abort, { once: true });
     try {
       const findings = await Promise.race([Promise.all(replies), aborted]);
-      await ended;
-      return this.#hasNewLinks || findings.includes(undefined) ? undefined : (findings as Findings[]);
+      const hasNewLinks = await ended;
+      return hasNewLinks || findings.includes(undefined) ? undefined : (findings as Findings[]);
     } finally {
       signal.removeEventListener('abort', abort);
     }
@@ -124,21 +120,22 @@ export class WarmIndex {
   }
 
   async #build(signal: AbortSignal): Promise<void> {
-    const ranges = await splitTree(this.#openDir, this.#partCount, signal);
+    const ranges = await splitTree(this.#openDir, { partCount: this.#partCount, signal });
     signal.throwIfAborted();
     const keptBytes = new Int32Array(new SharedArrayBuffer(4));
-    const parts = ranges.map((range): IndexPart => {
+    for (const range of ranges) {
       const data = { ...this.#options, range, partCount: ranges.length, keptBytes, readers: this.#readers };
+      // Messages of a part that was closed may still arrive.
+      const ifCurrent = (act: () => void) => {
+        if (this.#parts.includes(part)) act();
+      };
       const part = new IndexPart(data, {
-        onLoaded: () => this.#noteLoaded(),
-        onLinked: (inodes) => this.#noteLinked(part, inodes),
-        onGivenUp: () => {
-          if (this.#parts.includes(part)) this.#giveUp();
-        },
+        onLoaded: () => ifCurrent(() => this.#noteLoaded()),
+        onLinked: (inodes) => ifCurrent(() => this.#noteLinked(part, inodes)),
+        onGivenUp: () => ifCurrent(() => this.#giveUp()),
       });
-      return part;
-    });
-    this.#parts = parts;
+      this.#parts.push(part);
+    }
   }
 
   #noteLoaded(): void {

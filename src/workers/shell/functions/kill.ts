@@ -18,7 +18,7 @@ export const kill = shell.defineFunction({
       job_id: z.string(),
       killed: z.boolean(),
       status: JobStatus,
-      reason: z.string().nullish().describe('Why it was not killed, or why nobody knows that it was.'),
+      reason: z.string().nullish().describe('Why it was not killed, or why its end could not be confirmed.'),
     })
     .meta({ title: 'KillResponse' }),
   errors: ['invocation_failed'],
