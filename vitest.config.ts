@@ -12,7 +12,7 @@ const conditions = ['workcell-source', 'node', 'development|production'];
 /** What needs a process of its own: it counts what the process holds, such as children and memory, or loads Node's modules changed. */
 const alone = [
   'src/host/children/**/*.test.ts',
-  'src/host/search/{search-engine,scan/scan-pool,indexed/warm}.test.ts',
+  'src/host/search/{search-engine,scan/scan-pool,indexed/{index-parts,warm}}.test.ts',
   'src/host/{walk/walk,regex/limits}.test.ts',
   'src/workers/sandbox/functions/stop.test.ts',
   'tests/security/{jail-write-temp,sandbox-escape,sandbox-frames,sandbox-tunnel,shell-load}.test.ts',

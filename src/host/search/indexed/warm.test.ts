@@ -288,62 +288,6 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test.runIf(process.platform === 'linux')(
-  'what was written through a name in another part, which is gone by now, is found under the first',
-  async () => {
-    const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${i < 20 ? 'a' : 'z'}/${i}`, 'hay']));
-    await using dir = await tempDir(files);
-    const engine = openEngine(dir.root, { index: 'auto', indexFromFiles: 0, indexParts: 2 });
-    const paths = async () => (await engine.search(NEEDLE, scope())).contentMatches.map(({ path }) => path);
-    try {
-      await warmUp(engine);
-      linkSync(dir.path('a/1'), dir.path('z/new'));
-      expect(await paths()).toEqual([]);
-      writeFileSync(dir.path('z/new'), 'needle');
-      rmSync(dir.path('z/new'));
-      expect(await paths()).toEqual(['a/1']);
-      expect(engine.isWarm).toBe(true);
-    } finally {
-      engine.close();
-    }
-  },
-);
-
-test.runIf(process.platform === 'linux')(
-  'a link is known to every part, also when only another is searched',
-  async () => {
-    const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${i < 20 ? 'a' : 'z'}/${i}`, 'hay']));
-    await using dir = await tempDir(files);
-    const engine = openEngine(dir.root, { index: 'auto', indexFromFiles: 0, indexParts: 2 });
-    try {
-      await warmUp(engine);
-      linkSync(dir.path('a/1'), dir.path('z/new'));
-      writeFileSync(dir.path('z/new'), 'needle');
-      const { contentMatches } = await engine.search({ ...NEEDLE, path: 'a' }, scope());
-      expect(contentMatches.map(({ path }) => path)).toEqual(['a/1']);
-    } finally {
-      engine.close();
-    }
-  },
-);
-
-test.runIf(process.platform === 'linux')('a part that gives up while others load leaves no index', async () => {
-  const deep = Array.from({ length: 520 }, () => 'd').join('/');
-  const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`a/${i % 50}/${i}`, 'needle']));
-  await using dir = await tempDir({ ...many, [`z/${deep}/f`]: 'hay' });
-  const engine = openEngine(dir.root, { index: 'auto', indexFromFiles: 0, indexParts: 3 });
-  try {
-    const count = async () => {
-      const query = { ...NEEDLE.query, maxMatches: 5000 };
-      return (await engine.search({ ...NEEDLE, query }, scope())).contentMatches.length;
-    };
-    for (let round = 0; round < 20; round++) expect(await count()).toBe(3000);
-    expect(engine.isWarm).toBe(false);
-  } finally {
-    engine.close();
-  }
-});
-
 test.runIf(process.platform === 'linux')('searching by names alone starts the index when it took long', async () => {
   await using dir = await tempDir({ 'd/needle': 'a', 'd/hay': 'needle', 'e/needle.txt': '' });
   const byName = { ...NEEDLE, query: { ...NEEDLE.query, wantsContent: false, wantsPaths: true } };
