@@ -1,15 +1,24 @@
 /**
- * Adding a function is one file and one line, adding a backend one folder and one line: CONTRIBUTING.md is followed to the
+ * Adding a function is one file and one line, adding a backend or a surface one folder: CONTRIBUTING.md is followed to the
  * letter, then what was added is used.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { PassThrough, Readable, type Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
 import { connect } from '#client';
-import { parseConfig, readCatalogue, silentLog, type AnyWorker, type FunctionDef } from '#contract';
+import {
+  parseConfig,
+  readCatalogue,
+  shippedCell,
+  silentLog,
+  type AnyWorker,
+  type Bus,
+  type FunctionDef,
+} from '#contract';
 import { Engine } from '#engine';
 import { referencePages, toMarkdown } from '#surfaces/reference';
 import { coder } from '#workers/coder';
@@ -55,6 +64,40 @@ async function writtenFunction(): Promise<FunctionDef<unknown>> {
   writeFileSync(`${PLACE}functions/count-lines.ts`, blockOf('src/workers/coder/functions/count-lines.ts'));
   const module = (await import(`${PLACE}functions/count-lines.ts`)) as { countLines: FunctionDef<unknown> };
   return module.countLines;
+}
+
+test('the surface of CONTRIBUTING.md makes calls, by name and with the help of a door', async () => {
+  await using dir = await tempDir({ 'three.txt': 'a\nb\nc\n' });
+  const serveLines = await writtenSurface();
+  const engine = new Engine();
+  const context = await coder.open(parseConfig(coder.config, { base_path: dir.root }, 'coder'), silentLog, shippedCell);
+  const connection = await connect(engine.dialer(), { name: 'coder' });
+  connection.serve({ def: coder, context });
+  const bus = await connect(engine.dialer());
+
+  const output = new PassThrough();
+  const ask = (path: object) => JSON.stringify({ id: 'coder::read-file', request: path });
+  const input = Readable.from([ask({ path: 'three.txt' }), ask({ file_path: 'three.txt' }), 'not JSON'].join('\n'));
+  await serveLines(bus, { input, output });
+  const replies = (output.read() as Buffer).toString().trim().split('\n');
+  expect(replies.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { result: { content: 'a\nb\nc\n' } },
+    { error: { code: 'C210', message: expect.stringContaining('path') } },
+    { error: { message: expect.stringContaining('not a call') } },
+  ]);
+  const { ended } = (await bus.call('engine::calls::list')) as { ended: { caller: string }[] };
+  expect(ended.map(({ caller }) => caller)).toEqual(['lines', 'lines']);
+  await coder.close(context);
+  engine.close();
+});
+
+async function writtenSurface() {
+  const place = fileURLToPath(new URL('../.artifacts/contributing-surface/', import.meta.url));
+  rmSync(place, { recursive: true, force: true });
+  mkdirSync(place, { recursive: true });
+  writeFileSync(`${place}index.ts`, blockOf('src/surfaces/lines/index.ts'));
+  type ServeLines = (bus: Bus, streams: { input: Readable; output: Writable }) => Promise<void>;
+  return ((await import(`${place}index.ts`)) as { serveLines: ServeLines }).serveLines;
 }
 
 const whyNot = whyNoGuestRoot();
