@@ -269,3 +269,15 @@ test('a closed engine fails what still runs', async () => {
   engine.close();
   await expect(search).rejects.toThrow('closed');
 });
+
+test('a protected directory that is too deep to be searched is not reported, another is', async () => {
+  const deep = Array.from({ length: 520 }, () => 'd').join('/');
+  await using dir = await tempDir({ [`plain/${deep}/f`]: 'hit', [`secret/${deep}/f`]: 'hit' });
+  const engine = openEngine(dir.root, { protectedGlobs: [{ globs: ['secret'] }] });
+  try {
+    const { skipped } = await engine.search({ ...ALL, query: QUERY }, untilDone());
+    expect(skipped.map(({ path, reason }) => [path.split('/')[0], reason])).toEqual([['plain', 'too-deep']]);
+  } finally {
+    engine.close();
+  }
+});
