@@ -33,9 +33,9 @@ const worker = <Config extends z.ZodType>(
 const digger = worker(
   'digger',
   z.strictObject({
-    root: z.string().default('../cli/').describe('Where.'),
+    root: z.string().default('./').describe('Where.'),
     max_depth: z.int().default(4).describe('How deep.'),
-    fs: z.strictObject({ host_root: z.string().default('../cli/'), size: z.int().default(1) }).prefault({}),
+    fs: z.strictObject({ host_root: z.string().default('./'), size: z.int().default(1) }).prefault({}),
   }),
   (workspace) => ({ root: workspace, fs: { host_root: workspace } }),
 );
@@ -44,7 +44,7 @@ const available: AnyWorker[] = [digger, planter];
 
 const read = (text: string, options: { workspace?: string; env?: NodeJS.ProcessEnv } = {}) =>
   parseEntries(text, available, { env: {}, ...options }).map(({ def, config }) => ({ name: def.name, config }));
-const diggerDefaults = { root: '../cli/', max_depth: 4, fs: { host_root: '../cli/', size: 1 } };
+const diggerDefaults = { root: './', max_depth: 4, fs: { host_root: './', size: 1 } };
 
 describe('variables', () => {
   test.each([

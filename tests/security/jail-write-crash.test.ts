@@ -73,7 +73,7 @@ function brokenIn(workspace: string): string[] {
 /** The jail's sources as plain JavaScript: Node 20 does not run TypeScript. */
 async function buildHost(folder: string): Promise<void> {
   const compilerOptions = { outDir: folder, rootDir: join(ROOT, 'src'), incremental: false, noCheck: true };
-  const files = ['jail.ts', 'jail-changes.ts'].map((name) => join(ROOT, 'src/host', name));
+  const files = ['jail/jail.ts', 'changes/jail-changes.ts'].map((name) => join(ROOT, 'src/host', name));
   const config = { extends: join(ROOT, 'tsconfig.build.json'), compilerOptions, files, include: [] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));

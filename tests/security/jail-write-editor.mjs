@@ -5,8 +5,8 @@
  * another length and letter every time, closed by its length, so that half a file is seen as such.
  */
 const [folder, workspace] = process.argv.slice(2);
-const { openJail } = await import(`${folder}/host/jail.js`);
-const { JailChanges } = await import(`${folder}/host/jail-changes.js`);
+const { openJail } = await import(`${folder}/host/jail/jail.js`);
+const { JailChanges } = await import(`${folder}/host/changes/jail-changes.js`);
 
 const changes = new JailChanges(openJail(workspace), { isSynced: true });
 const { signal } = new AbortController();
