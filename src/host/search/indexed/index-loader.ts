@@ -15,45 +15,36 @@ import { listSorted } from '../../walk/walk-list.ts';
 import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../../walk/walk.ts';
 import { OUTCOME } from '../findings.ts';
 import { Arena } from './index-arena.ts';
+import { IndexGivesUp } from './index-gives-up.ts';
 import { FileFilters } from './index-filters.ts';
 import type { IndexData } from './index-messages.ts';
 import { FileOrder } from './index-order.ts';
 import { holdsFile, MAX_INDEXED_FILES, reachesInto, type PathRange } from './index-range.ts';
-import { FileSlots, TRAIT } from './file-slots.ts';
-import { deleteEntry, setEntry, type IndexedDir, type IndexedFile } from './index-tree.ts';
+import { FileSlots } from './file-slots.ts';
+import { deleteEntry, NO_INODE, setEntry, type IndexedDir, type IndexedFile } from './index-tree.ts';
+import { LinkedFiles } from './linked-files.ts';
 import type { Watch } from './index-watch.ts';
 import { loadFile } from '../match/load-file.ts';
 
-/** This tree cannot be kept in step with the file system. */
-export class IndexGivesUp extends Error {}
-
-/** Each is read in every search. */
-const MAX_LINKED = 2000;
 const TURN_MS = 20;
-const NO_INODE = -1;
 
 export class IndexLoader {
   readonly root: IndexedDir = { kind: 'dir', name: '' as ByteString, path: '' as ByteString, entries: new Map() };
   readonly slots = new FileSlots();
   readonly filters = new FileFilters(this.slots);
   readonly arena: Arena;
+  readonly linked: LinkedFiles;
   readonly #openDir: OpenWalkDir;
   readonly #watch: Watch;
   readonly #maxFileBytes: number;
   readonly #range: PathRange;
   #order: FileOrder | undefined;
-  /** Of files with several names that were met since names were last looked through. */
-  readonly #linkedInodes = new Set<number>();
-  /** Of those, the ones not yet sent to the main thread. */
-  #untoldLinked: number[] = [];
-  #linkedCount = 0;
-  /** The inode of the file that is being loaded again, if the other parts know that it has several names. */
-  #knownLinked = NO_INODE;
 
   constructor(openDir: OpenWalkDir, watch: Watch, data: IndexData) {
     this.#openDir = openDir;
     this.#watch = watch;
     this.arena = new Arena(this.slots, data);
+    this.linked = new LinkedFiles(this.slots, this.arena);
     this.#maxFileBytes = data.maxFileBytes;
     this.#range = data.range;
   }
@@ -75,7 +66,7 @@ export class IndexLoader {
       since = performance.now();
     }
     if (this.root.unreadable) throw new IndexGivesUp('the root cannot be read');
-    this.#markLinked();
+    this.linked.mark();
   }
 
   apply(changes: Map<IndexedDir, Set<ByteString | undefined>>): void {
@@ -84,19 +75,8 @@ export class IndexLoader {
       if (names.has(undefined)) this.#rescan(dir);
       else this.#update(dir, names as Set<ByteString>);
     }
-    this.#markLinked();
+    this.linked.mark();
     if (this.arena.needsCompaction) this.arena.compact();
-  }
-
-  /** The files with several names that were met since the last time. */
-  takeLinked(): number[] {
-    return this.#untoldLinked.splice(0);
-  }
-
-  /** These files have names in other parts of the tree too. */
-  markLinked(inodes: readonly number[]): void {
-    for (const inode of inodes) this.#linkedInodes.add(inode);
-    this.#markLinked();
   }
 
   #update(dir: IndexedDir, names: Set<ByteString>): void {
@@ -200,14 +180,13 @@ export class IndexLoader {
   #loadFile(dir: IndexedDir, held: WalkDir, name: ByteString): void {
     const known = dir.entries.get(name);
     const file = known?.kind === 'file' ? known : this.#newFile(dir, name);
-    this.#knownLinked = this.slots.has(file.slot, TRAIT.linked) ? file.inode : NO_INODE;
-    this.#release(file);
+    this.linked.release(file);
     file.unreadable = undefined;
     try {
       this.#loadText(held, file);
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
-      this.#release(file);
+      this.linked.release(file);
       file.inode = NO_INODE;
       file.unreadable = reason;
       this.slots.outcomes[file.slot] = OUTCOME.unreadable;
@@ -219,21 +198,11 @@ export class IndexLoader {
   /** Whoever opens up a file through another of its names is not announced under this one. */
   #noteUnopened(held: WalkDir, file: IndexedFile): void {
     try {
-      this.#noteLinks(file, held.lstat(file.name));
+      this.linked.note(file, held.lstat(file.name));
     } catch (error) {
       // Gone since, which comes as a change.
       HostError.fromErrno(error, '');
     }
-  }
-
-  /** Whether the file has other names. */
-  #noteLinks(file: IndexedFile, { ino, nlink }: Pick<Stats, 'ino' | 'nlink'>): boolean {
-    file.inode = ino;
-    if (nlink > 1) {
-      this.#linkedInodes.add(ino);
-      if (ino !== this.#knownLinked) this.#untoldLinked.push(ino);
-    }
-    return nlink > 1;
   }
 
   #newFile(dir: IndexedDir, name: ByteString): IndexedFile {
@@ -248,7 +217,7 @@ export class IndexLoader {
   #loadText(held: WalkDir, file: IndexedFile): void {
     const { memory, top } = this.arena;
     const { outcomes } = this.slots;
-    const isWanted = (stat: Stats) => !this.#noteLinks(file, stat);
+    const isWanted = (stat: Stats) => !this.linked.note(file, stat);
     const text = loadFile(memory, top, held, file.name, this.#maxFileBytes, isWanted);
     if (text === 'unwanted') return;
     if (text === 'over-limit') outcomes[file.slot] = OUTCOME.tooLarge;
@@ -257,18 +226,6 @@ export class IndexLoader {
       outcomes[file.slot] = OUTCOME.searched;
       this.arena.keep(file, text);
     }
-  }
-
-  /** A file that got a second name keeps its first without any event there, so all names are looked through. */
-  #markLinked(): void {
-    if (this.#linkedInodes.size === 0) return;
-    for (const file of this.slots.files) {
-      if (!file || this.slots.has(file.slot, TRAIT.linked) || !this.#linkedInodes.has(file.inode)) continue;
-      this.arena.release(file);
-      this.slots.traits[file.slot]! |= TRAIT.linked;
-      if (++this.#linkedCount > MAX_LINKED) throw new IndexGivesUp(`more than ${MAX_LINKED} files have other names`);
-    }
-    this.#linkedInodes.clear();
   }
 
   #forget(dir: IndexedDir, name: ByteString): void {
@@ -295,14 +252,8 @@ export class IndexLoader {
     }
   }
 
-  /** Gives up what is kept of a file. */
-  #release(file: IndexedFile): void {
-    if (this.slots.has(file.slot, TRAIT.linked)) this.#linkedCount--;
-    this.arena.release(file);
-  }
-
   #releaseFile(file: IndexedFile): void {
-    this.#release(file);
+    this.linked.release(file);
     this.filters.forget(file.slot);
     this.slots.release(file.slot);
   }

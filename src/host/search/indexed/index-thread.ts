@@ -11,7 +11,8 @@ import { compileRegex, RegexError } from '../../regex/index.ts';
 import { toPath, walkDirsBelow } from '../../walk/walk-dir.ts';
 import { FindingsWriter, type Findings } from '../findings.ts';
 import { GiveWay } from './give-way.ts';
-import { IndexGivesUp, IndexLoader } from './index-loader.ts';
+import { IndexGivesUp } from './index-gives-up.ts';
+import { IndexLoader } from './index-loader.ts';
 import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';
 import { signedNeedles } from './index-needles.ts';
 import { findDir } from './index-order.ts';
@@ -48,7 +49,7 @@ port.on('message', (message: ToIndex) => void guarded(async () => take(message))
 
 function take(message: ToIndex): Promise<void> | void {
   if (message.kind === 'search') return serve(message.order);
-  loader.markLinked(message.inodes);
+  loader.linked.add(message.inodes);
 }
 
 async function serve(request: IndexOrder): Promise<void> {
@@ -122,7 +123,7 @@ async function guarded(work: () => Promise<void>): Promise<void> {
 }
 
 function tellLinked(): void {
-  const inodes = loader.takeLinked();
+  const inodes = loader.linked.takeUnsent();
   if (options.partCount > 1 && inodes.length > 0) tell({ kind: 'linked', inodes });
 }
 

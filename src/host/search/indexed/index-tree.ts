@@ -4,6 +4,9 @@ import type { FSWatcher } from 'node:fs';
 import type { ByteString } from '../../text/byte-string.ts';
 import type { SkipReason } from '../../walk/walk.ts';
 
+/** Of a file that was not read. */
+export const NO_INODE = -1;
+
 export interface IndexedFile {
   readonly kind: 'file';
   readonly name: ByteString;
@@ -11,7 +14,7 @@ export interface IndexedFile {
   /** Its number among the files. */
   readonly slot: number;
   unreadable?: SkipReason;
-  /** Of the file that was read last; none has -1. */
+  /** Of the file that was read last, or `NO_INODE`. */
   inode: number;
   /** Where its signatures are; undefined when there was no room for them. */
   documents?: readonly number[];

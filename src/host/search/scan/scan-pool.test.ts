@@ -69,6 +69,28 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
     await expect.poll(started).toEqual([]);
   });
 
+  test('are replaced before the next search when they are stuck in one that is over', async () => {
+    const noise = Array.from({ length: 400_000 }, (_, i) => 'ab'[((i * i * 7919) % 11) & 1]).join('');
+    await using dir = await tempDir({ slow: `é${noise}` });
+    const others = childrenOf(process.pid);
+    const started = () => childrenOf(process.pid).filter((pid) => !others.includes(pid));
+    const engine = openEngine(dir.root);
+    const query = { ...REQUEST.query, pattern: '\\b(?:[abé]*a[abé]{200}){2}[^abé]\\b' };
+    try {
+      const controller = new AbortController();
+      const search = engine.search({ ...REQUEST, query }, controller).catch(() => {});
+      await expect.poll(started, { timeout: 10_000 }).not.toEqual([]);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const before = started();
+      controller.abort();
+      await search;
+      await expect.poll(() => before.every((pid) => started().includes(pid)), { timeout: 10_000 }).toBe(false);
+      expect(started()).toHaveLength(before.length);
+    } finally {
+      engine.close();
+    }
+  });
+
   test('are ended when there was no search for long, and started again for the next', async () => {
     await using dir = await tempDir({ a: 'hit' });
     const others = childrenOf(process.pid);

@@ -93,7 +93,7 @@ export class ScanPool {
     clearTimeout(this.#clients.get(client));
     this.#clients.delete(client);
     this.#byId.delete(client.order.id);
-    for (const worker of this.#workers) worker.end(client.order.id, STOP_GRACE_MS, () => this.#drop(worker));
+    for (const worker of this.#workers) worker.end(client.order.id, STOP_GRACE_MS, () => this.#replace(worker));
     if (this.#clients.size === 0 && this.#workers.size > 0) this.#closeWhenIdle();
   }
 
@@ -182,6 +182,12 @@ export class ScanPool {
   #receive(message: FromSearch): void {
     this.#byId.get(message.searchId)?.receive(message);
     this.dispatch();
+  }
+
+  /** The next search finds a process, and does not wait for one to start. */
+  #replace(worker: ScanWorker): void {
+    this.#drop(worker);
+    if (this.#workers.size < this.size) this.#start({ isAhead: true });
   }
 
   #drop(worker: ScanWorker): void {

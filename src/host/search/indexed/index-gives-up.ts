@@ -1,0 +1,2 @@
+/** This tree cannot be kept in step with the file system. */
+export class IndexGivesUp extends Error {}
