@@ -7,7 +7,7 @@ export interface CallRow {
   function_id: string;
   namespace: string | null;
   caller: string;
-  /** Made by the engine: nobody can claim another kind. */
+  /** Set by the engine; a caller cannot choose it. */
   principal: { id: string; kind: string };
   /** The call that this one was made for. */
   via: string | null;

@@ -29,7 +29,7 @@ export interface WorkerEntry {
   config: unknown;
   /** Where its functions are called; the usual one when left out. */
   namespace?: string;
-  /** What nobody may call there, whoever serves it. */
+  /** Functions that `authorize` refuses in this namespace, also when another peer serves them. */
   denial?: Denial;
   /** What holds for all workers in the workspace, for one that takes part; what is shipped when left out. */
   cell?: CellConfig;

@@ -19,7 +19,7 @@ export class Calls {
   readonly #waiting = new Map<string, WaitingCall>();
   readonly #cancel: (invocationId: string, options?: { wait: true }) => void;
 
-  /** `cancel` is told of calls that should end: nobody waits for them any more, unless it says so. */
+  /** Calls `cancel` for a call that should stop; with `wait`, its answer is still wanted. */
   constructor(cancel: (invocationId: string, options?: { wait: true }) => void) {
     this.#cancel = cancel;
   }

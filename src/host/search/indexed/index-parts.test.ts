@@ -64,17 +64,3 @@ test.runIf(process.platform === 'linux')(
     }
   },
 );
-
-test.runIf(process.platform === 'linux')('a part that gives up while others load leaves no index', async () => {
-  const deep = Array.from({ length: 520 }, () => 'd').join('/');
-  const many = Object.fromEntries(Array.from({ length: 4000 }, (_, i) => [`a/${i % 50}/${i}`, 'needle']));
-  await using dir = await tempDir({ ...many, [`0/${deep}/f`]: 'hay' });
-  const engine = openEngine(dir.root, 3);
-  try {
-    const count = async () => (await engine.search(NEEDLE, scope())).contentMatches.length;
-    for (let round = 0; round < 20; round++) expect(await count()).toBe(4000);
-    expect(engine.isWarm).toBe(false);
-  } finally {
-    engine.close();
-  }
-});
