@@ -9,7 +9,7 @@ import type { Change, ErrorBody } from '#protocol';
 import { carrying, type Bus } from './bus.ts';
 import type { CallScope, IncomingCall } from './call-scope.ts';
 import { Deadlines } from './deadlines.ts';
-import { doorOf, withoutDoor, type Door } from './door.ts';
+import { doorOf, withoutDoor, type Door } from './doors/door.ts';
 import { Failure } from './define-errors.ts';
 import { DEFAULT_DEADLINE_MS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
@@ -18,8 +18,8 @@ import { requestSchema, type JsonSchema } from './json-schema.ts';
 import { logWith, type Log } from './log.ts';
 import { hasTooManyValues, MAX_PAYLOAD_VALUES } from './payload-size.ts';
 import { spellCaller } from './principal.ts';
-import { describeUnknownFields } from './unknown-fields.ts';
-import { wholeFix } from './whole-fix.ts';
+import { describeUnknownFields } from './doors/unknown-fields.ts';
+import { wholeFix } from './doors/whole-fix.ts';
 
 export type Reply = ({ result: unknown } | { error: ErrorBody }) & { changes?: Change[] };
 

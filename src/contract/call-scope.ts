@@ -1,7 +1,7 @@
 /** One call as its handler sees it, besides the request. */
 import type { Caller, Change } from '#protocol';
 import type { Bus } from './bus.ts';
-import type { Door } from './door.ts';
+import type { Door } from './doors/door.ts';
 import type { Log } from './log.ts';
 
 export interface IncomingCall {

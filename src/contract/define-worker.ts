@@ -10,7 +10,7 @@ import { handlerFailure, type ErrorBody } from '#protocol';
 import { shippedCell, type CellConfig } from './cell-config.ts';
 import type { Errors, ErrorTable, Failure } from './define-errors.ts';
 import type { FunctionDef } from './define-function.ts';
-import type { Door } from './door.ts';
+import type { Door } from './doors/door.ts';
 import type { Log } from './log.ts';
 
 export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, Context> {

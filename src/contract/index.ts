@@ -19,13 +19,13 @@ export { ConfigError, configKeys, parseConfig, type ConfigKey } from './config.t
 export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } from './define-errors.ts';
 export { RISKS, type Effect, type FunctionDef, type Policy, type Risk } from './define-function.ts';
 export { defineWorker, type AnyWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
-export { throughDoor, type Door } from './door.ts';
-export { imageTypeOf, MAX_IMAGE_BYTES } from './image-type.ts';
+export { throughDoor, type Door } from './doors/door.ts';
+export { imageTypeOf, MAX_IMAGE_BYTES } from './doors/image-type.ts';
 export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { didYouMean, nearestName } from './nearest.ts';
 export { makePrincipal, spellCaller, withClient, type Denial, type Grants, type Principal } from './principal.ts';
-export { asText, takeContent, withContent, type TakenContent } from './take-content.ts';
-export { wholeFix } from './whole-fix.ts';
+export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
+export { wholeFix } from './doors/whole-fix.ts';
 export * as wire from './wire.ts';

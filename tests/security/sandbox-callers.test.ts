@@ -5,7 +5,7 @@ import { silentLog } from '#contract';
 import { guestRoot, type TempDir } from '#testing';
 import type { SandboxBackend } from '../../src/workers/sandbox/backends/backend.ts';
 import { configSchema } from '../../src/workers/sandbox/config.ts';
-import { Sandboxes } from '../../src/workers/sandbox/sandboxes.ts';
+import { Sandboxes } from '../../src/workers/sandbox/live/sandboxes.ts';
 import { backendCache, makeBackend, whyNoBackend } from '../sandbox-backend.ts';
 
 const whyNot = await whyNoBackend();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { refuseShellLine, toArgv } from './command.ts';
-import { parseSandboxId } from './sandbox-id.ts';
+import { parseSandboxId } from './live/sandbox-id.ts';
 import { mergeEnv, readEnv, readImageEnv } from './environment.ts';
 
 const shape = (given: Partial<Parameters<typeof toArgv>[0]>) => ({ cmd: '', args: [], argv: [], ...given });

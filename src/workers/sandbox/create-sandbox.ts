@@ -12,7 +12,7 @@ import type { SandboxConfig } from './config.ts';
 import { EgressRequest, policyOf, type EgressPolicy } from './egress/index.ts';
 import { EnvShape, readEnv } from './environment.ts';
 import { errors } from './errors.ts';
-import type { LiveSandbox } from './live-sandbox.ts';
+import type { LiveSandbox } from './live/live-sandbox.ts';
 import { LONG_CALL_MS } from './long-deadline.ts';
 import { ProgressChannel } from './progress-channel.ts';
 import type { SandboxContext } from './worker.ts';

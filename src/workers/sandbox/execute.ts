@@ -13,8 +13,8 @@ import { requireSendable } from './command.ts';
 import type { RefusedPlace } from './egress/index.ts';
 import { mergeEnv, type Env } from './environment.ts';
 import { errors } from './errors.ts';
-import { watchLimits } from './limit-watch.ts';
-import type { LiveSandbox } from './live-sandbox.ts';
+import { watchLimits } from './live/limit-watch.ts';
+import type { LiveSandbox } from './live/live-sandbox.ts';
 import type { SandboxConfig } from './config.ts';
 
 /** Of each stream; what comes after it is dropped. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { FileContext, FileOperation } from '#file-functions';
 import { withNearestPath } from './nearest-path.ts';
-import { parseSandboxId } from './sandbox-id.ts';
+import { parseSandboxId } from './live/sandbox-id.ts';
 import { sandbox, type SandboxContext } from './worker.ts';
 
 /** How long a write waits for the next bytes. */

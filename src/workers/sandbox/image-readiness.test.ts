@@ -9,7 +9,7 @@ import { createSandbox } from './create-sandbox.ts';
 import { spell } from './errors.ts';
 import { create } from './functions/create.ts';
 import { ImageReadiness } from './image-readiness.ts';
-import { Sandboxes } from './sandboxes.ts';
+import { Sandboxes } from './live/sandboxes.ts';
 import type { SandboxContext } from './worker.ts';
 
 const { manifest, blobs } = ociImage([[{ name: 'bin/sh', content: 'x' }]]);

@@ -3,7 +3,7 @@
  * sandbox ends the operation.
  */
 import type { FileSystem } from '#host';
-import type { LiveSandbox } from './live-sandbox.ts';
+import type { LiveSandbox } from './live/live-sandbox.ts';
 
 export function heldFileSystem(files: FileSystem, sandbox: Pick<LiveSandbox, 'using' | 'hold'>): FileSystem {
   return {

@@ -9,7 +9,7 @@ import { configSchema, type SandboxConfig } from './config.ts';
 import { errors, spell, translate } from './errors.ts';
 import { ImageReadiness } from './image-readiness.ts';
 import { openLadder } from './ladder/open-ladder.ts';
-import { Sandboxes } from './sandboxes.ts';
+import { Sandboxes } from './live/sandboxes.ts';
 
 export interface SandboxContext {
   config: SandboxConfig;

@@ -5,7 +5,7 @@ import { wire } from '#contract';
 import { EnvShape, readEnv } from '../environment.ts';
 import { refuseShellLine, toArgv } from '../command.ts';
 import { execute, replyFields } from '../execute.ts';
-import { parseSandboxId } from '../sandbox-id.ts';
+import { parseSandboxId } from '../live/sandbox-id.ts';
 import { LONG_CALL_MS } from '../long-deadline.ts';
 import { sandbox } from '../worker.ts';
 

@@ -11,7 +11,7 @@ import { EnvShape, readEnv } from '../environment.ts';
 import { translate } from '../errors.ts';
 import { decodeStdin, execute, replyFields } from '../execute.ts';
 import { interpreterOf } from '../languages.ts';
-import type { LiveSandbox } from '../live-sandbox.ts';
+import type { LiveSandbox } from '../live/live-sandbox.ts';
 import { LONG_CALL_MS } from '../long-deadline.ts';
 import { sandbox } from '../worker.ts';
 

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
 import { ChannelRefSchema, type ChannelReader } from '#protocol';
-import { CallError, type Bus } from './bus.ts';
+import { CallError, type Bus } from '../bus.ts';
 
 const ReplySchema = z.looseObject({
   content: ChannelRefSchema.extend({ direction: z.literal('read').default('read') }),

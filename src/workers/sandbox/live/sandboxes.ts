@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto';
 
 import { Failure, type Log } from '#contract';
 import { AgentClient, GuestFileSystem } from '#sandbox/guest';
-import type { Instance, Shape } from './backends/backend.ts';
-import type { ChosenBackend } from './choose-backend.ts';
-import type { SandboxConfig } from './config.ts';
+import type { Instance, Shape } from '../backends/backend.ts';
+import type { ChosenBackend } from '../choose-backend.ts';
+import type { SandboxConfig } from '../config.ts';
 import {
   authorityEnv,
   EgressProxy,
@@ -18,13 +18,13 @@ import {
   PROXY_PORT,
   readAuthority,
   type EgressPolicy,
-} from './egress/index.ts';
-import { mergeEnv, readImageEnv, type Env } from './environment.ts';
-import { errors } from './errors.ts';
-import { HostShare } from './limits/host-share.ts';
+} from '../egress/index.ts';
+import { mergeEnv, readImageEnv, type Env } from '../environment.ts';
+import { errors } from '../errors.ts';
+import { HostShare } from '../limits/host-share.ts';
 import { LiveSandbox } from './live-sandbox.ts';
 import { parseSandboxId } from './sandbox-id.ts';
-import { readUser } from './image-user.ts';
+import { readUser } from '../image-user.ts';
 
 /** How long the agent in a machine that started may take to answer. */
 const AGENT_DEADLINE_MS = 30_000;

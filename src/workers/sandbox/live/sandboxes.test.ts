@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 
 import { silentLog } from '#contract';
 import { fakeRung, yes } from '#testing';
-import { configSchema } from './config.ts';
+import { configSchema } from '../config.ts';
 import { Sandboxes } from './sandboxes.ts';
 
 const image = { name: 'box', ref: 'box', digest: 'none', directory: async () => '/', env: [] };

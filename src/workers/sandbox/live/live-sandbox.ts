@@ -5,12 +5,12 @@
  */
 import type { FileSystem } from '#host';
 import { type AgentClient, GuestFileSystem } from '#sandbox/guest';
-import type { Instance, Shape } from './backends/backend.ts';
-import type { EgressProxy } from './egress/index.ts';
-import type { Env } from './environment.ts';
-import { errors } from './errors.ts';
-import { heldFileSystem } from './in-use-file-system.ts';
-import type { Isolation } from './isolation.ts';
+import type { Instance, Shape } from '../backends/backend.ts';
+import type { EgressProxy } from '../egress/index.ts';
+import type { Env } from '../environment.ts';
+import { errors } from '../errors.ts';
+import { heldFileSystem } from '../in-use-file-system.ts';
+import type { Isolation } from '../isolation.ts';
 
 export interface SandboxFacts {
   readonly id: string;

@@ -4,7 +4,7 @@
  * A request that cannot be repeated, because it is long or its channel is used up, gets a `fix_note` that says what to change.
  */
 import { ChannelRefSchema } from '#protocol';
-import { isMap } from './is-map.ts';
+import { isMap } from '../is-map.ts';
 
 /** A longer request is not sent back for the sake of its few changes. */
 const MAX_FIX_CHARS = 16_384;

@@ -4,7 +4,7 @@
  * Models bring field names along from the tools they were trained with, which no edit distance finds: `offset` for
  * `line_from`. Each row lists names for one thing.
  */
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../nearest.ts';
 
 const HABITS = [
   'path file_path filename file_name file target_file absolute_path relative_path dir directory dir_path folder uri',

@@ -1,5 +1,5 @@
 /** Ids of sandboxes as callers spell them: any common form of a UUID, told back in one. */
-import { errors } from './errors.ts';
+import { errors } from '../errors.ts';
 
 const UUID = /^[0-9a-f]{32}$/;
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import type { ChannelItem } from '#protocol';
-import type { Bus } from './bus.ts';
+import type { Bus } from '../bus.ts';
 import { withContent } from './take-content.ts';
 
 const REF = { channel_id: 'c', access_key: 'k', direction: 'read' };

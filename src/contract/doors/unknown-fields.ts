@@ -5,8 +5,8 @@
  * Names that begin with `_` always pass: iii's own engine adds `_caller_worker_id`.
  */
 import { meantField } from './field-habits.ts';
-import { isMap } from './is-map.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { isMap } from '../is-map.ts';
+import type { JsonSchema } from '../json-schema.ts';
 
 interface Unknown {
   path: string;

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { answer, CallControl } from './answer.ts';
-import type { Bus } from './bus.ts';
-import { defineErrors } from './define-errors.ts';
-import type { FunctionDef } from './define-function.ts';
-import { defineWorker } from './define-worker.ts';
+import { answer, CallControl } from '../answer.ts';
+import type { Bus } from '../bus.ts';
+import { defineErrors } from '../define-errors.ts';
+import type { FunctionDef } from '../define-function.ts';
+import { defineWorker } from '../define-worker.ts';
 import { throughDoor, type Door } from './door.ts';
-import { silentLog } from './log.ts';
+import { silentLog } from '../log.ts';
 
 const { fail, ...errors } = defineErrors({
   BAD: { meaning: '', http: 400, message: (d: { problem: string }) => d.problem },
