@@ -8,7 +8,7 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 
 import type { LimitGroup } from '../../limits/limits.ts';
 import type { Ending } from '../backend.ts';
@@ -133,7 +133,7 @@ export class QemuProcess {
   async #enter(): Promise<void> {
     const stdio: readonly unknown[] = this.#child.stdio;
     const info = stdio[INFO_FD] as Readable;
-    const gate = stdio[GATE_FD] as Writable;
+    const gate = stdio[GATE_FD] as Duplex;
     for (const stream of [info, gate]) stream.on('error', () => {});
     this.#child.once('exit', () => {
       // What still waits there finds it closed.
@@ -145,7 +145,8 @@ export class QemuProcess {
     this.#insidePid = pid;
     if (this.#hasEnded) return this.#killOrphan();
     this.#limit([this.pid, pid]);
-    gate.end('x');
+    // Closed by the gate when QEMU starts: it takes an earlier end for the death of this process.
+    gate.resume().write('x');
   }
 
   /** bwrap ends after what it started, unless it is killed: then that may not know yet that it is to die with it. */

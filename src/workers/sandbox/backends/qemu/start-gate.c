@@ -1,10 +1,11 @@
 /*
  * Stands between the jail and QEMU: start-gate FD PROGRAM ARGUMENTS...
  *
- * It lets the program start only when whoever started the jail says so on the descriptor, which is not before the process is
- * in its limits. One that died before has closed it, and nothing starts. One that dies later takes the jail with it, and the
- * jail the program: by then the kernel knows what to do.
+ * The program starts only after the daemon wrote a byte to the descriptor, which it does when the process is in its limits,
+ * and only while the daemon holds the other end open. A daemon that died in between has killed the jail, perhaps before the
+ * prctl below: that would never fire, and the program would outlive both.
  */
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -15,6 +16,8 @@ int main(int argc, char **argv) {
   if (argc < 3 || prctl(PR_SET_PDEATHSIG, SIGKILL)) return 1;
   int gate = atoi(argv[1]);
   if (read(gate, &word, 1) != 1) return 1;
+  struct pollfd end = {.fd = gate, .events = POLLIN};
+  if (poll(&end, 1, 0)) return 1;
   close(gate);
   execv(argv[2], argv + 2);
   return 127;
