@@ -5,6 +5,7 @@
  * any other lost connection here: whoever shows the state has to ask over HTTP why.
  */
 import { readErrorBody, toErrorBody, type FailureFields } from '../../src/protocol/error-body.ts';
+import type { CallEvent } from '../../src/protocol/call-event.ts';
 import type { Frame, InvokeFrame, ResultFrame } from '../../src/protocol/frames.ts';
 
 export type BusState = 'connecting' | 'open' | 'lost';
@@ -20,6 +21,8 @@ export interface CallOptions {
   namespace?: string;
   timeoutMs?: number;
   signal?: AbortSignal;
+  /** Takes the events of the call. */
+  onEvent?: (event: CallEvent) => void;
 }
 
 export interface ContentRef {
@@ -42,6 +45,7 @@ interface Waiting {
   resolve(result: unknown): void;
   reject(error: CallFailure): void;
   release(): void;
+  onEvent?: CallOptions['onEvent'];
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -64,10 +68,11 @@ export class BusClient {
 
   /** A call made while the connection is down waits for the next one, within its deadline. */
   call(functionId: string, payload: unknown = {}, options: CallOptions = {}): Promise<unknown> {
-    const { namespace, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+    const { namespace, timeoutMs = DEFAULT_TIMEOUT_MS, signal, onEvent } = options;
     const id = crypto.randomUUID();
     const frame: InvokeFrame = { type: 'invokefunction', invocation_id: id, function_id: functionId, data: payload };
     if (namespace !== undefined && namespace !== 'default') frame.namespace = namespace;
+    if (onEvent) frame.wants_events = true;
     if (this.#isClosed) return Promise.reject(failure('connection_closed', 'this connection was closed'));
     if (this.#waiting.size >= MAX_WAITING) {
       return Promise.reject(failure('too_many_calls', `${MAX_WAITING} calls wait for their answer already`));
@@ -85,7 +90,7 @@ export class BusClient {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
       };
-      this.#waiting.set(id, { frame, resolve, reject, release });
+      this.#waiting.set(id, { frame, resolve, reject, release, onEvent });
       if (signal?.aborted) onAbort();
       else this.#send(frame);
     });
@@ -148,6 +153,7 @@ export class BusClient {
 
   #receive(frame: Frame): void {
     if (frame.type === 'ping') this.#send({ type: 'pong' });
+    if (frame.type === 'invocationevent') this.#waiting.get(frame.invocation_id)?.onEvent?.(frame.event);
     if (frame.type === 'invocationresult') this.#settle(frame);
   }
 

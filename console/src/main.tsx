@@ -3,9 +3,12 @@ import { render } from 'preact';
 
 import { App } from './app.tsx';
 import { startKeys } from './keys.ts';
-import { connect, startRefreshing } from './session.ts';
+import { effect } from '@preact/signals';
+
+import { busState, connect, refresh } from './session.ts';
+import { follow } from './watching.ts';
 
 connect();
-startRefreshing();
+effect(() => (busState.value === 'open' ? follow('engine::watch', refresh) : undefined));
 startKeys();
 render(<App />, document.getElementById('app')!);

@@ -30,7 +30,6 @@ export const catalogue = signal<Entry[] | undefined>(undefined);
 export const keepsContents = signal(localStorage.getItem('workcell.contents') !== 'off');
 
 const TOKEN_KEY = 'workcell.token';
-const REFRESH_MS = 2_000;
 
 effect(() => {
   localStorage.setItem('workcell.contents', keepsContents.value ? 'on' : 'off');
@@ -55,7 +54,6 @@ export function connect(): void {
       if (state === 'lost') void askWhy(token, () => own === latest && busState.value !== 'open');
       if (state !== 'open') return;
       wantsToken.value = false;
-      void refresh();
     },
   });
 }
@@ -75,14 +73,8 @@ export function readChannel(ref: { channel_id: string; access_key: string }, max
   return bus!.readChannel(ref, maxBytes);
 }
 
-/** Keeps the lists current while someone looks. */
-export function startRefreshing(): void {
-  setInterval(() => {
-    if (busState.value === 'open' && !document.hidden) void refresh();
-  }, REFRESH_MS);
-}
-
-async function refresh(): Promise<void> {
+/** Reads the workers, and the catalogue when it is another than before. */
+export async function refresh(): Promise<void> {
   const listed = await call<{ workers: WorkerRow[] }>('engine::workers::list').catch(() => undefined);
   if (!listed) return;
   workers.value = listed.workers;
@@ -90,7 +82,9 @@ async function refresh(): Promise<void> {
   // Schemas are the bulk of the catalogue, so they are asked for only when there are other functions than before.
   const functions = JSON.stringify(listed.workers.map(({ id, functions: ids }) => [id, ids]));
   if (functions === knownFunctions) return;
-  const rows = await call<{ functions: FunctionRow[] }>('engine::functions::list', { include_internal: true });
+  const asked = call<{ functions: FunctionRow[] }>('engine::functions::list', { include_internal: true });
+  const rows = await asked.catch(() => undefined);
+  if (!rows) return;
   catalogue.value = rows.functions.map(toEntry);
   knownFunctions = functions;
 }

@@ -4,11 +4,12 @@
  */
 import { availableWorkers, findConfigFile, parseEntries, readConfigFile } from '#assembly';
 import { silentLog } from '#contract';
-import { ImageError, openImages, percentOf, sandbox, type ImageProgress, type Images } from '#workers/sandbox';
+import { ImageError, openImages, progressText, sandbox, type ImageProgress, type Images } from '#workers/sandbox';
 import type { CommandInput, OptionSpec } from './command.ts';
 import { addressOptions, engineUrl, text } from './engine-address.ts';
 import { askEngine, requireSameCache } from './engine-images.ts';
 import { EXIT } from './exit-codes.ts';
+import { showLine } from './live-line.ts';
 import { printText } from './print.ts';
 import { untilSignal } from './until-signal.ts';
 
@@ -59,25 +60,10 @@ export function sandboxConfig(named: string | undefined) {
 }
 
 /** One line on a terminal, overwritten until the work is done; nothing elsewhere. */
-export function showProgress(progress: ImageProgress, percent = percentOf(progress)): void {
-  if (!process.stderr.isTTY) return;
-  const { image, phase, doneBytes, totalBytes } = progress;
-  const share = totalBytes === undefined ? '' : ` of ${megabytes(totalBytes)} MB ${bar(doneBytes / totalBytes)}`;
-  const amount = doneBytes === 0 ? '' : ` ${megabytes(doneBytes)}${share || ' MB'}`;
-  process.stderr.write(`\r${image}: ${percent} %, ${phase}${amount}\x1b[K`);
-}
-
-export function clearProgress(): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+export function showProgress(progress: ImageProgress): void {
+  showLine(progressText(progress));
 }
 
 export function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
-}
-
-const BAR_CHARS = 20;
-
-function bar(share: number): string {
-  const full = Math.round(share * BAR_CHARS);
-  return `[${'#'.repeat(full)}${'.'.repeat(BAR_CHARS - full)}]`;
 }

@@ -1,5 +1,5 @@
 /** Work of a command that a signal ends: it is told, cleans up, and the command exits without a stack trace. */
-import { clearProgress } from './image-cache.ts';
+import { clearLine } from './live-line.ts';
 import { untilSignal } from './until-signal.ts';
 
 /** What a shell gives for a command that SIGINT ended. */
@@ -12,7 +12,7 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<numbe
     return await work(control.signal);
   } catch (error) {
     if (!control.signal.aborted) throw error;
-    clearProgress();
+    clearLine();
     process.stderr.write('stopped\n');
     return INTERRUPTED;
   }

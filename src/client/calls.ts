@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 
 import { CallError, type CallOptions } from '#contract';
-import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
+import { toErrorBody, type EventFrame, type InvokeFrame, type ResultFrame } from '#protocol';
 
 interface WaitingCall {
   functionId: string;
   resolve(result: unknown): void;
   reject(error: Error): void;
   release(): void;
+  onEvent?: CallOptions['onEvent'];
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -33,11 +34,16 @@ export class Calls {
     if (metadata !== undefined) frame.metadata = metadata;
     if (traceparent !== undefined) frame.traceparent = traceparent;
     if (baggage !== undefined) frame.baggage = baggage;
+    if (options.onEvent) frame.wants_events = true;
     return { frame, answer: this.#wait(id, functionId, options) };
   }
 
   isWaiting(invocationId: string): boolean {
     return this.#waiting.has(invocationId);
+  }
+
+  event({ invocation_id, event }: EventFrame): void {
+    this.#waiting.get(invocation_id)?.onEvent?.(event);
   }
 
   settle(frame: ResultFrame): void {
@@ -58,7 +64,7 @@ export class Calls {
   }
 
   #wait(id: string, functionId: string, options: CallOptions): Promise<unknown> {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel, onEvent } = options;
     return new Promise((resolve, reject) => {
       const stop = (code: string, message: string) => {
         this.fail(id, code, message);
@@ -73,7 +79,7 @@ export class Calls {
         signal?.removeEventListener('abort', onAbort);
         cancel?.removeEventListener('abort', onCancel);
       };
-      this.#waiting.set(id, { functionId, resolve, reject, release });
+      this.#waiting.set(id, { functionId, resolve, reject, release, onEvent });
       if (signal?.aborted) queueMicrotask(onAbort);
       else signal?.addEventListener('abort', onAbort);
       if (cancel?.aborted) queueMicrotask(onCancel);

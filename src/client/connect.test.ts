@@ -100,7 +100,13 @@ test('the first frames say who this is and what it serves; after a loss they tak
   expect(kinds()).toEqual(['invokefunction', ...registrations]);
   expect(listener.last.got[0]).toMatchObject({
     function_id: 'engine::workers::register',
-    data: { name: 'me', namespace: 'n', description: 'd', pid: process.pid, features: ['cancel', 'caller', 'changes'] },
+    data: {
+      name: 'me',
+      namespace: 'n',
+      description: 'd',
+      pid: process.pid,
+      features: ['cancel', 'caller', 'changes', 'events'],
+    },
   });
 
   listener.last.far.close('restart');

@@ -12,6 +12,7 @@ import {
   FEATURE_CALLER,
   FEATURE_CANCEL,
   FEATURE_CHANGES,
+  FEATURE_EVENTS,
   type ChannelEnds,
   type Dialer,
   type Frame,
@@ -21,6 +22,7 @@ import {
 import { z } from 'zod';
 
 import { backoffMs } from './backoff.ts';
+import { streamCall, type CallStream } from './call-stream.ts';
 import { Calls } from './calls.ts';
 import { Serving, type ServableWorker } from './serving.ts';
 import { socketDialer, type SocketDialerOptions } from './socket-dialer.ts';
@@ -63,8 +65,8 @@ export class Connection implements Bus {
   #waitingCalls: FrameOf<'invokefunction'>[] = [];
   #place: { workerId: string; reattachToken?: string } | undefined;
   #canCancel = false;
-  /** Whether the engine tells in whose name a call is made. Another may relay what any peer wrote there. */
-  #tellsCallers = false;
+  /** What the engine says of calls by itself. Another engine may relay what any peer wrote there. */
+  #confirmed: ReadonlySet<unknown> = new Set();
   #redial: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -87,7 +89,7 @@ export class Connection implements Bus {
     if (this.#isClosed) return link.close('closed by the client');
     link.attach({ frame: (frame) => this.#take(frame), closed: (reason) => this.#lose(link, reason) });
     this.#link = link;
-    this.#tellsCallers = this.#dialer.isInProcess === true;
+    this.#confirmed = new Set(this.#dialer.isInProcess ? [FEATURE_CALLER, FEATURE_EVENTS] : []);
     this.#introduce(link);
   }
 
@@ -95,11 +97,16 @@ export class Connection implements Bus {
     if (this.#isClosed) return Promise.reject(closedError(functionId));
     const { frame, answer } = this.#calls.open(functionId, payload, options);
     if (this.#dialer.isInProcess && options.caller) frame.caller = options.caller;
-    if (this.#tellsCallers && options.via !== undefined) frame.via = options.via;
+    if (this.#confirmed.has(FEATURE_CALLER) && options.via !== undefined) frame.via = options.via;
     const outcome = this.#link?.send(frame) ?? this.#keepForLater(frame);
     if (outcome !== 'sent')
       this.#calls.fail(frame.invocation_id!, 'send_failed', `the call could not be sent: ${outcome}`);
     return answer;
+  }
+
+  /** The call as an async iterable of its events, with its result beside it. */
+  stream(functionId: string, payload?: unknown, options?: CallOptions): CallStream {
+    return streamCall(this, functionId, payload, options);
   }
 
   async createChannel(bufferSize?: number): Promise<ChannelPair> {
@@ -137,6 +144,8 @@ export class Connection implements Bus {
     switch (frame.type) {
       case 'invocationresult':
         return this.#calls.settle(frame);
+      case 'invocationevent':
+        return this.#calls.event(frame);
       case 'invokefunction':
         return void this.#serving.take(this.#believed(frame), (reply) => this.#link?.send(reply));
       case 'cancelinvocation':
@@ -154,7 +163,9 @@ export class Connection implements Bus {
 
   /** An engine that does not have these features may pass on what any peer wrote there. */
   #believed(frame: FrameOf<'invokefunction'>): FrameOf<'invokefunction'> {
-    return this.#tellsCallers ? frame : { ...frame, caller: undefined, wants_changes: undefined };
+    const isKnown = this.#confirmed.has(FEATURE_CALLER);
+    if (isKnown && this.#confirmed.has(FEATURE_EVENTS)) return frame;
+    return { ...frame, ...(!isKnown && { caller: undefined, wants_changes: undefined }), wants_events: undefined };
   }
 
   #introduce(link: Link): void {
@@ -174,7 +185,7 @@ export class Connection implements Bus {
     answer.then(
       (reply) => {
         const { features } = Introduced.safeParse(reply).data ?? {};
-        if (this.#link === link && features?.includes(FEATURE_CALLER)) this.#tellsCallers = true;
+        if (this.#link === link && features) this.#confirmed = new Set(features);
       },
       (error: unknown) => this.#log.debug('the engine did not take the introduction', { error: String(error) }),
     );
@@ -191,7 +202,7 @@ export class Connection implements Bus {
       pid: process.pid,
       isolation: isolation ?? process.env.III_ISOLATION ?? null,
       telemetry: { language: 'typescript', framework: 'workcell' },
-      features: [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES],
+      features: [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS],
       ...(namespace === undefined ? {} : { namespace }),
     };
   }

@@ -11,7 +11,7 @@ import {
   type OpenWorker,
   type AnyWorker,
 } from '#contract';
-import type { Frame, FrameOf, InvokeFrame, SendOutcome } from '#protocol';
+import type { CallEvent, Frame, FrameOf, InvokeFrame, SendOutcome } from '#protocol';
 
 /** A worker with its functions and its context, ready to be served. */
 export interface ServableWorker extends OpenWorker {
@@ -51,7 +51,7 @@ export class Serving {
 
   async take(frame: InvokeFrame, send: (frame: Frame) => SendOutcome | undefined): Promise<void> {
     const callId = frame.invocation_id ?? randomUUID();
-    const { metadata, traceparent, baggage, caller, via, wants_changes } = frame;
+    const { metadata, traceparent, baggage, caller, via, wants_changes, wants_events } = frame;
     const principal = caller ?? undefined;
     const served = this.#functions.get(frame.function_id);
     const control = new CallControl();
@@ -65,7 +65,7 @@ export class Serving {
               ...{ callId, payload: frame.data, metadata, traceparent, baggage, principal, via },
               wantsChanges: wants_changes === true,
             },
-            { bus: this.#bus, log: this.#log, control },
+            { bus: this.#bus, log: this.#log, control, emit: wants_events ? this.#reporter(callId, send) : undefined },
           )
         : { error: { code: 'function_not_found', message: 'Function not found' } };
       if (frame.invocation_id == null) return;
@@ -79,6 +79,14 @@ export class Serving {
       this.#running.delete(callId);
       if (this.#running.size === 0) this.#becameIdle();
     }
+  }
+
+  /** Sends the events of a call for as long as it runs. */
+  #reporter(callId: string, send: (frame: Frame) => unknown): (event: CallEvent) => void {
+    let seq = 0;
+    return (event) => {
+      if (this.#running.has(callId)) send({ type: 'invocationevent', invocation_id: callId, seq: ++seq, event });
+    };
   }
 
   /** The caller no longer waits for this call. */

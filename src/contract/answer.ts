@@ -5,7 +5,7 @@
  * what the call's own abort threw is no one's fault; anything else is a bug, logged with its stack. Both are answered
  * with the call id and nothing from inside.
  */
-import type { Change, ErrorBody } from '#protocol';
+import type { CallEvent, Change, ErrorBody } from '#protocol';
 import { carrying, type Bus } from './bus.ts';
 import type { CallScope, IncomingCall } from './call-scope.ts';
 import { Deadlines } from './deadlines.ts';
@@ -27,6 +27,9 @@ export type Reply = ({ result: unknown } | { error: ErrorBody }) & { changes?: C
 const MAX_CHANGES = 100;
 /** Of all their lines together; beyond it a change is reported without its lines. */
 const MAX_CHANGED_CHARS = 24_576;
+
+const ONLY_EVENTS =
+  'it only reports events; take them by stream() of the client, or over HTTP with Accept: text/event-stream';
 
 /** A worker with its context open: ready to answer. */
 export interface OpenWorker<Context = unknown> {
@@ -68,6 +71,8 @@ interface Surroundings {
   bus: Bus;
   log: Log;
   control: CallControl;
+  /** Takes the events of the call; absent when its caller takes none. */
+  emit?: ((event: CallEvent) => void) | undefined;
 }
 
 export async function answer<Context>(
@@ -85,6 +90,7 @@ export async function answer<Context>(
     if (hasTooManyValues(call.payload)) {
       throw def.failures.badInput(`the payload holds more than ${MAX_PAYLOAD_VALUES} values`, fn.id);
     }
+    if (fn.isWatch && !scope.emit) throw def.failures.badInput(ONLY_EVENTS, fn.id);
     const unknown = door && describeUnknownFields(schemaOf(fn), call.payload);
     if (unknown) throw def.failures.badInput(unknown, fn.id);
 
@@ -142,6 +148,10 @@ class Scope implements CallScope {
 
   get log(): Log {
     return logOf(this.call, this.#around.log);
+  }
+
+  get emit(): CallScope['emit'] {
+    return this.#around.emit;
   }
 
   get signal(): AbortSignal {

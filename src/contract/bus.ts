@@ -1,5 +1,14 @@
 /** The bus as its users see it: call a function, move bytes through a channel. */
-import { readErrorBody, type Caller, type ChannelEnds, type ChannelRef, type ErrorBody } from '#protocol';
+import {
+  readErrorBody,
+  type CallEvent,
+  type Caller,
+  type ChannelEnds,
+  type ChannelRef,
+  type ErrorBody,
+} from '#protocol';
+
+export type { CallEvent };
 
 export interface CallOptions {
   /** How long to wait for the answer; then the call fails with code TIMEOUT. Default 30 000. */
@@ -14,6 +23,8 @@ export interface CallOptions {
   metadata?: unknown;
   traceparent?: string;
   baggage?: string;
+  /** Asks for the events of the call, and takes each before its answer. */
+  onEvent?: (event: CallEvent) => void;
   /** In whose name the call is made. Only a peer in the engine's process is believed. */
   caller?: Caller;
   /** The call that this one is made for; the engine looks in whose name that is. */

@@ -1,5 +1,5 @@
 /** One call as its handler sees it, besides the request. */
-import type { Caller, Change } from '#protocol';
+import type { CallEvent, Caller, Change } from '#protocol';
 import type { Bus } from './bus.ts';
 import type { Door } from './doors/door.ts';
 import type { Log } from './log.ts';
@@ -32,6 +32,8 @@ export interface CallScope {
   readonly log: Log;
   /** Takes the report of what the call changed in a file; undefined when nobody wants to know, so that none is made. */
   readonly noteChange?: ((change: Change) => void) | undefined;
+  /** Reports an event of the call; undefined when its caller takes none. */
+  readonly emit?: ((event: CallEvent) => void) | undefined;
   /** The door that a person or a model called through; undefined for a program on the bus. */
   readonly door?: Door;
 }

@@ -44,6 +44,10 @@ const FunctionMetadataSchema = z.object({
   /** Whether it can change or remove what is there. */
   destructive: z.boolean().optional().catch(undefined),
   idempotent: z.boolean().optional().catch(undefined),
+  /** Left out of lists unless they ask for it: made for a program of this product. */
+  internal: z.boolean().optional().catch(undefined),
+  /** JSON Schema of what a call reports while it runs. */
+  events: z.record(z.string(), z.unknown()).optional().catch(undefined),
   /** Defaults that a model gets. */
   model_defaults: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
@@ -99,6 +103,8 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
         side_effects: [...fn.policy.sideEffects],
         constraints: [...fn.policy.constraints],
       }),
+      ...(fn.isWatch && { internal: true }),
+      ...(fn.events && { events: responseSchema(fn.events, `${name}Event`) }),
       ...(worker.failedResult && { fails_in_result: true }),
       ...(fn.failsInItems && { fails_in_items: fn.failsInItems }),
       ...(fn.modelDefaults && { model_defaults: fn.modelDefaults }),

@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 
+import type { CallEvent } from '#protocol';
 import type { CallScope } from './call-scope.ts';
 
 /** The worst a call can do. Surfaces turn it into hints and confirmations. */
@@ -43,8 +44,12 @@ export interface FunctionDef<
   /** Whether a second equal call changes nothing more; a read always is. */
   isIdempotent?: boolean;
   policy?: Policy;
+  /** Whether it does nothing but report events until its caller leaves. Lists show it only with the internals. */
+  isWatch?: boolean;
   request: Request;
   response: Response;
+  /** What a call reports while it runs, to a caller that asks. */
+  events?: z.ZodType<CallEvent>;
   /** The list in the response whose items fail each by itself, with `success: false` and their failure in `error`. */
   failsInItems?: string;
   /** Defaults of fields for a model, where they differ from those of the contract. */

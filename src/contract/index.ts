@@ -1,6 +1,6 @@
 /** What a function, a worker, a failure and a catalogue entry are. Pure: no I/O. */
 export { answer, CallControl, type OpenWorker, type Reply } from './answer.ts';
-export { CallError, carrying, type Bus, type CallOptions, type ChannelPair } from './bus.ts';
+export { CallError, carrying, type Bus, type CallEvent, type CallOptions, type ChannelPair } from './bus.ts';
 export type { CallScope, IncomingCall } from './call-scope.ts';
 export {
   announce,
@@ -20,6 +20,7 @@ export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } fr
 export { RISKS, type Effect, type FunctionDef, type Policy, type Risk } from './define-function.ts';
 export { defineWorker, type AnyWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
 export { throughDoor, type Door } from './doors/door.ts';
+export { eventText } from './doors/event-text.ts';
 export { imageTypeOf, MAX_IMAGE_BYTES } from './doors/image-type.ts';
 export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';
@@ -27,5 +28,6 @@ export { silentLog, type Log, type LogFields } from './log.ts';
 export { didYouMean, nearestName } from './nearest.ts';
 export { makePrincipal, spellCaller, withClient, type Denial, type Grants, type Principal } from './principal.ts';
 export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
+export { Watched, watchFunction } from './watched.ts';
 export { wholeFix } from './doors/whole-fix.ts';
 export * as wire from './wire.ts';

@@ -3,7 +3,7 @@
  *
  * It knows no worker by name. A peer is a link, whether that ends in a socket or in this process.
  */
-import { announce, answer, CallControl, silentLog, type Denial, type Log } from '#contract';
+import { announce, answer, silentLog, Watched, type Denial, type Log } from '#contract';
 import {
   FEATURE_CANCEL,
   memoryLinks,
@@ -38,6 +38,7 @@ export interface EngineContext {
   readonly triggers: Triggers;
   readonly channels: ChannelBroker;
   readonly events: Events;
+  readonly watched: Watched;
   readonly calls: Pick<Calls, 'observed' | 'running'>;
 }
 
@@ -52,19 +53,25 @@ export class Engine {
   readonly #triggers: Triggers;
   readonly #calls: Calls;
   readonly #events: Events;
+  readonly #watched = new Watched();
 
   constructor(options: EngineOptions = {}) {
     this.#log = options.log ?? silentLog;
     this.limits = { ...defaultLimits, ...options.limits };
     this.channels = new ChannelBroker(this.limits);
-    this.#registry = new Registry(() => this.#events.functionsChanged());
+    this.#registry = new Registry(() => {
+      this.#events.functionsChanged();
+      this.#watched.changed('functions');
+    });
     this.#triggers = new Triggers({ limits: this.limits, log: this.#log, engineTypes: engineTriggerTypes });
     this.#events = new Events({
       triggers: this.#triggers,
       registry: this.#registry,
+      watched: this.#watched,
       fire: (...call) => this.#calls.fire(...call),
     });
-    this.#calls = new Calls({ registry: this.#registry, limits: this.limits, log: this.#log });
+    const { limits } = this;
+    this.#calls = new Calls({ registry: this.#registry, limits, log: this.#log, watched: this.#watched });
     this.#registerBuiltIns();
   }
 
@@ -129,6 +136,7 @@ export class Engine {
       triggers: this.#triggers,
       channels: this.channels,
       events: this.#events,
+      watched: this.#watched,
       calls: this.#calls,
     };
   }
@@ -144,6 +152,8 @@ export class Engine {
         return this.#calls.take(session, frame, encoded);
       case 'invocationresult':
         return this.#calls.settle(session, frame, encoded);
+      case 'invocationevent':
+        return this.#calls.report(session, frame, encoded);
       case 'cancelinvocation':
         return this.#calls.cancel(session, frame.invocation_id, frame);
       case 'registerfunction':
@@ -230,11 +240,11 @@ export class Engine {
         requestFormat: request_format,
         responseFormat: response_format,
         metadata,
-        owner: new BuiltIn(fn, (def, call) =>
+        owner: new BuiltIn(fn, (def, call, around) =>
           answer({ def: engineWorker, context: this.#context }, def, call, {
             bus: engineBus,
             log: this.#log,
-            control: new CallControl(),
+            ...around,
           }),
         ),
       });

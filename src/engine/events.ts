@@ -1,4 +1,5 @@
 /** The engine's own trigger types: told when functions or workers come and go. */
+import type { Watched } from '#contract';
 import type { Calls } from './calls/index.ts';
 import { functionRow } from './list-rows.ts';
 import type { Registry } from './registry.ts';
@@ -21,13 +22,15 @@ export class Events {
   readonly #triggers: Triggers;
   readonly #registry: Registry;
   readonly #fire: Calls['fire'];
+  readonly #watched: Watched;
   #settling: NodeJS.Timeout | undefined;
   #lastIds = '';
 
-  constructor(parts: { triggers: Triggers; registry: Registry; fire: Calls['fire'] }) {
+  constructor(parts: { triggers: Triggers; registry: Registry; watched: Watched; fire: Calls['fire'] }) {
     this.#triggers = parts.triggers;
     this.#registry = parts.registry;
     this.#fire = parts.fire;
+    this.#watched = parts.watched;
   }
 
   functionsChanged(): void {
@@ -35,6 +38,7 @@ export class Events {
   }
 
   workerChanged(event: WorkerEvent, workerId: string): void {
+    this.#watched.changed('workers');
     for (const { functionId, metadata, namespace } of this.#triggers.listenersOf(WORKERS_AVAILABLE)) {
       this.#fire(functionId, { event, worker_id: workerId }, metadata, namespace);
     }

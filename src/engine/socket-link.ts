@@ -68,6 +68,10 @@ export class SocketLink implements Link {
     return 'sent';
   }
 
+  get isBehind(): boolean {
+    return this.#socket.bufferedAmount > this.#limits.pauseOutboundBytes / 8;
+  }
+
   close(reason = ''): void {
     this.#socket.close(1001, reason);
     // A peer that does not read will not answer the close either.

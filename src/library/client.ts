@@ -2,13 +2,13 @@
 import { connect as connectUntyped, type Connection, type ConnectOptions } from '#client';
 import type { TypedBus } from './function-types.ts';
 
-export type TypedConnection = Omit<Connection, 'call'> & Pick<TypedBus, 'call'>;
+export type TypedConnection = Omit<Connection, 'call' | 'stream'> & Pick<TypedBus, 'call' | 'stream'>;
 
 /** Connects to the engine at a ws:// URL; after a lost link it dials again by itself. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<TypedConnection> {
   return connectUntyped(url, options) as Promise<TypedConnection>;
 }
 
-export { CallError, readCatalogue, type CallOptions, type CatalogueEntry } from '#contract';
-export type { ConnectOptions, ServableWorker } from '#client';
+export { CallError, readCatalogue, type CallEvent, type CallOptions, type CatalogueEntry } from '#contract';
+export type { CallStream, ConnectOptions, ServableWorker } from '#client';
 export type { FunctionId, FunctionTypes, RequestOf, ResponseOf, TypedBus } from './function-types.ts';

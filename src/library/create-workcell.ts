@@ -56,6 +56,7 @@ export async function createWorkcell(options: CreateWorkcellOptions): Promise<Wo
   return {
     url: cell.url,
     call: bus.call.bind(bus) as TypedBus['call'],
+    stream: bus.stream.bind(bus) as TypedBus['stream'],
     createChannel: bus.createChannel.bind(bus),
     openReader: bus.openReader,
     openWriter: bus.openWriter,

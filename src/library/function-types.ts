@@ -6,6 +6,7 @@
  */
 import type { z } from 'zod';
 
+import type { CallStream } from '#client';
 import type { Bus, CallOptions } from '#contract';
 import type { coder } from '#workers/coder';
 import type { filesystem } from '#workers/filesystem';
@@ -46,6 +47,11 @@ export interface TypedBus extends Omit<Bus, 'call'> {
     functionId: Id,
     ...rest: CallArguments<Id>
   ): Promise<ResponseOf<Id>>;
+  /** The same call as an async iterable of its events, with its result beside it. */
+  stream<Id extends FunctionId | (string & Record<never, never>)>(
+    functionId: Id,
+    ...rest: CallArguments<Id>
+  ): CallStream<ResponseOf<Id>>;
 }
 
 /** A worker to run, with what its configuration says beside the workspace. */

@@ -1,4 +1,5 @@
 /** `workcell`: run one inside a program. */
-export { CallError, ConfigError, type CallOptions, type CatalogueEntry, type Log } from '#contract';
+export { CallError, ConfigError, type CallEvent, type CallOptions, type CatalogueEntry, type Log } from '#contract';
+export type { CallStream } from '#client';
 export { createWorkcell, type CreateWorkcellOptions, type Workcell } from './create-workcell.ts';
 export type { FunctionId, FunctionTypes, RequestOf, ResponseOf, TypedBus, WorkerChoice } from './function-types.ts';

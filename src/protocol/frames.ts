@@ -80,6 +80,8 @@ const invokeFunction = z.object({
   via: text.catch(null),
   /** Additive, with the feature `changes`: from an engine, that somebody watches what calls change. */
   wants_changes: z.boolean().nullish().catch(null),
+  /** Additive: the caller takes `invocationevent` frames; passed on to a worker with the feature `events`. */
+  wants_events: z.boolean().nullish().catch(null),
   ...trace,
 });
 
@@ -92,6 +94,15 @@ const invocationResult = z.object({
   /** Additive, with the feature `changes`: what the call changed in files, as `ChangeSchema` has it. */
   changes: json.optional(),
   ...trace,
+});
+
+/** Additive: what a call reports before its result, from a worker with the feature `events` to a caller with `wants_events`. */
+const invocationEvent = z.object({
+  type: z.literal('invocationevent'),
+  invocation_id: id,
+  /** The first event of a call is 1. A caller that reads too slowly misses events, and sees it by the gap. */
+  seq: z.int().min(0),
+  event: z.looseObject({ type: z.string(), message: z.string().optional() }),
 });
 
 const registerTriggerType = z.object({
@@ -157,6 +168,7 @@ const pong = z.object({ type: z.literal('pong') });
 export const FrameSchema = z.discriminatedUnion('type', [
   invokeFunction,
   invocationResult,
+  invocationEvent,
   registerFunction,
   unregisterFunction,
   registerTriggerType,
@@ -177,6 +189,7 @@ export type Frame = z.infer<typeof FrameSchema>;
 export type FrameOf<T extends Frame['type']> = Extract<Frame, { type: T }>;
 export type InvokeFrame = FrameOf<'invokefunction'>;
 export type ResultFrame = FrameOf<'invocationresult'>;
+export type EventFrame = FrameOf<'invocationevent'>;
 
 /** Optional abilities an engine or a worker may announce. */
 export const FEATURE_CANCEL = 'cancel';
@@ -184,6 +197,8 @@ export const FEATURE_CANCEL = 'cancel';
 export const FEATURE_CALLER = 'caller';
 /** The worker reports what its calls change in files, when the engine asks. */
 export const FEATURE_CHANGES = 'changes';
+/** The worker reports events of its calls, when their caller asks. */
+export const FEATURE_EVENTS = 'events';
 
 export type DecodedFrame = { frame: Frame } | { problem: string };
 

@@ -25,13 +25,16 @@ export {
   FEATURE_CALLER,
   FEATURE_CANCEL,
   FEATURE_CHANGES,
+  FEATURE_EVENTS,
   KeptJsonSchema,
   type Caller,
+  type EventFrame,
   type Frame,
   type FrameOf,
   type InvokeFrame,
   type ResultFrame,
 } from './frames.ts';
+export { EVENT_RUNNING, type CallEvent } from './call-event.ts';
 export { ChangeSchema, type Change, type ChangeHunk } from './change.ts';
 export { gatherWrites } from './gather-writes.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';

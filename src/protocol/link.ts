@@ -27,6 +27,8 @@ export interface Link {
   attach(events: LinkEvents): void;
   send(frame: Frame, encoded?: EncodedFrame): SendOutcome;
   close(reason?: string): void;
+  /** Whether so much waits to be read by the peer that what it can do without is not sent. */
+  readonly isBehind?: boolean;
 }
 
 /** A frame as JSON; undefined for one that JSON cannot carry: it holds a BigInt, or is nested too deep. */

@@ -1,4 +1,6 @@
 /** A worker that tells its caller whom it takes him for, and calls others in his name; and a client of MCP to ask it. */
+import { setTimeout as passed } from 'node:timers/promises';
+
 import { z } from 'zod';
 
 import { defineErrors, defineWorker } from '#contract';
@@ -53,6 +55,22 @@ export const teller = worker.withFunctions([
     effect: 'write',
     request: z.looseObject({}),
     handle: () => 'changed',
+  }),
+  worker.defineFunction({
+    ...shape,
+    id: 'teller::count',
+    effect: 'read',
+    request: z.looseObject({ to: z.int(), everyMs: z.int().default(0), fails: z.boolean().default(false) }),
+    response: z.object({ counted: z.int() }),
+    events: z.object({ type: z.literal('count'), message: z.string(), at: z.int() }),
+    async handle({ to, everyMs, fails }, _, { emit, signal }) {
+      for (let at = 1; at <= to; at++) {
+        if (everyMs > 0) await passed(everyMs, undefined, { signal });
+        emit?.({ type: 'count', message: `at ${at}`, at });
+      }
+      if (fails) throw refusal('it counted, and failed');
+      return { counted: to };
+    },
   }),
 ]);
 

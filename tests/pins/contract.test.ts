@@ -68,13 +68,13 @@ test('the function ids of every worker', () => {
       'filesystem::file_stat',
     ],
     'iii-sandbox': [
-      ...['catalog::list', 'create', 'exec', 'run', 'list', 'stop'].map((name) => `sandbox::${name}`),
+      ...['catalog::list', 'create', 'exec', 'run', 'list', 'stop', 'watch'].map((name) => `sandbox::${name}`),
       ...['ls', 'stat', 'read', 'write', 'mkdir', 'rm', 'chmod', 'mv', 'grep', 'sed'].map(
         (name) => `sandbox::fs::${name}`,
       ),
     ],
     shell: [
-      ...['exec', 'exec_bg', 'status', 'kill', 'list'].map((name) => `shell::${name}`),
+      ...['exec', 'exec_bg', 'status', 'kill', 'list', 'watch'].map((name) => `shell::${name}`),
       ...['ls', 'stat', 'read', 'write', 'mkdir', 'rm', 'chmod', 'mv', 'grep', 'sed'].map(
         (name) => `shell::fs::${name}`,
       ),
@@ -97,6 +97,7 @@ test('the function ids of the engine', () => {
     'engine::triggers::info',
     'engine::triggers::list',
     'engine::unregister_trigger',
+    'engine::watch',
     'engine::workers::info',
     'engine::workers::list',
     'engine::workers::register',
@@ -262,7 +263,7 @@ test('the commands, their other names and their options', async () => {
   expect(Object.fromEntries(shape)).toEqual({
     start: 'config workspace app protect host port token allow-host allow-origin log-level',
     mcp: 'workspace config app protect tools read-only structured namespace url token',
-    'call | trigger': 'json timeout-ms namespace url token',
+    'call | trigger': 'json timeout-ms events namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',
     'jobs list': 'json url token',
     'jobs status': 'json url token',

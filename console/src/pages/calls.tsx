@@ -14,37 +14,30 @@ import {
 } from '../call-log.ts';
 import { duration } from '../format.ts';
 import { Command, Empty, SearchBox } from '../parts/layout.tsx';
-import { usePolling } from '../polling.ts';
 import { goTo, route } from '../route.ts';
 import { call, catalogue, keepsContents } from '../session.ts';
+import { useSeconds, useWatch } from '../watching.ts';
 import { CallCard } from './call-card.tsx';
 import { CallFlame } from './call-flame.tsx';
 import { CallTable } from './call-table.tsx';
 
-const POLL_MS = 1_000;
 const STRIP_SECONDS = 60;
 
 /** Outside the page, so that going elsewhere and coming back loses nothing. */
 const log = signal<CallLog>(emptyLog);
-/** When the engine was last asked, by the clock of this page. */
-const asOfMs = signal(Date.now());
 
 export function CallsPage() {
   const [search, setSearch] = useState('');
   const [isPaused, setPaused] = useState(false);
   const [isOwnShown, setOwnShown] = useState(false);
   const [isChangesOnly, setChangesOnly] = useState(false);
-  usePolling(
-    async () => {
-      if (isPaused) return;
-      const reply = await call<CallsReply>('engine::calls::list', { since: log.value.latest }).catch(() => undefined);
-      if (!reply) return;
-      log.value = addReply(log.value, reply);
-      asOfMs.value = Date.now();
-    },
-    POLL_MS,
-    [isPaused],
-  );
+  const load = async () => {
+    if (isPaused) return;
+    const reply = await call<CallsReply>('engine::calls::list', { since: log.value.latest }).catch(() => undefined);
+    if (reply) log.value = addReply(log.value, reply);
+  };
+  useWatch('engine::watch', load, [isPaused]);
+  useSeconds(!isPaused);
 
   const { ended, running } = log.value;
   const shown = useMemo(() => {
@@ -70,7 +63,7 @@ export function CallsPage() {
         <CallFigures calls={shown} />
         <Strip calls={shown} />
       </div>
-      {shown.length > 0 && <CallFlame calls={shown} nowMs={asOfMs.value} openKey={openCall?.key} onOpen={open} />}
+      {shown.length > 0 && <CallFlame calls={shown} nowMs={Date.now()} openKey={openCall?.key} onOpen={open} />}
       <div class="calls-body">
         {shown.length > 0 ? (
           <CallTable calls={shown} openKey={openCall?.key} onOpen={open} onClose={close} />
@@ -120,7 +113,7 @@ function CallFigures({ calls }: { calls: ShownCall[] }) {
 }
 
 function Strip({ calls }: { calls: ShownCall[] }) {
-  const bins = perSecond(calls, asOfMs.value, STRIP_SECONDS);
+  const bins = perSecond(calls, Date.now(), STRIP_SECONDS);
   const highest = Math.max(4, ...bins.map(({ ok, failed }) => ok + failed));
   const part = (count: number) => `${(100 * count) / highest}%`;
   return (

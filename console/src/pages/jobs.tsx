@@ -6,9 +6,9 @@ import { clock, duration, shortId } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Command, Empty, Facts, Row } from '../parts/layout.tsx';
-import { usePolling } from '../polling.ts';
 import { goTo, route } from '../route.ts';
 import { call } from '../session.ts';
+import { useSeconds, useWatch } from '../watching.ts';
 
 interface JobSummary {
   id: string;
@@ -26,7 +26,6 @@ interface JobRecord extends JobSummary {
   stderr: string;
 }
 
-const POLL_MS = 1_000;
 /** The list of jobs leaves out their commands, and one answer has all the output of a job: so many are asked a round. */
 const COMMANDS_A_ROUND = 4;
 /** This near to the end of its output, a reader follows it. */
@@ -44,7 +43,8 @@ export function JobsPage() {
       setError(undefined);
       return learnCommands(listed.toReversed());
     }, setError);
-  usePolling(load, POLL_MS);
+  useWatch('shell::watch', load);
+  useSeconds(jobs?.some(({ status }) => status === 'running') ?? false);
   const open = (id: string) => goTo({ page: 'jobs', open: id });
   useListKeys({ keys: (jobs ?? []).map(({ id }) => id), open, close: () => goTo({ page: 'jobs' }) });
   const openId = route.value.open;
@@ -125,9 +125,9 @@ function JobCard({ id }: { id: string }) {
   const [error, setError] = useState<unknown>(undefined);
   const load = () =>
     call<{ job: JobRecord }>('shell::status', { job_id: id }).then((reply) => setJob(reply.job), setError);
-  usePolling(async () => {
+  useWatch('shell::watch', async () => {
     if (job === undefined || job.status === 'running') await load();
-  }, POLL_MS);
+  });
   const kill = () => call('shell::kill', { job_id: id }).then(load, setError);
   if (!job) return error === undefined ? null : <FailureCard error={error} />;
 

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 
 import { bytes } from '../format.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
-import { usePolling } from '../polling.ts';
 import { call, readChannel } from '../session.ts';
+import { useWatch } from '../watching.ts';
 
 interface FsEntry {
   name: string;
@@ -20,7 +20,6 @@ interface OpenFile {
   isCut: boolean;
 }
 
-const POLL_MS = 5_000;
 const MAX_SHOWN_BYTES = 262_144;
 const MAX_SHOWN_ENTRIES = 500;
 
@@ -34,7 +33,7 @@ export function SandboxFiles({ id }: { id: string }) {
       (reply) => (setEntries(reply.entries), setError(undefined)),
       setError,
     );
-  usePolling(list, POLL_MS, [path]);
+  useWatch('sandbox::watch', list, [path]);
   const read = async (target: string) => {
     try {
       const reply = await call<{ content: { channel_id: string; access_key: string }; size: number }>(

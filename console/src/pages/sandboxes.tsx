@@ -1,13 +1,14 @@
 /** Sandboxes: those that live, what they take, and a way to make one. */
 import { useState } from 'preact/hooks';
 
+import type { CallEvent } from '../../../src/protocol/call-event.ts';
 import { bytes, duration, shortId } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Command, Empty, Facts, Row } from '../parts/layout.tsx';
-import { usePolling } from '../polling.ts';
 import { goTo, hashOf, route } from '../route.ts';
 import { call } from '../session.ts';
+import { useWatch } from '../watching.ts';
 import { SandboxConsole } from './sandbox-console.tsx';
 import { SandboxFiles } from './sandbox-files.tsx';
 
@@ -32,7 +33,6 @@ interface Image {
   cached?: boolean;
 }
 
-const POLL_MS = 1_500;
 /** The first sandbox of an image waits for the image. */
 const CREATE_TIMEOUT_MS = 600_000;
 
@@ -44,7 +44,7 @@ export function SandboxesPage() {
       (reply) => (setSandboxes(reply.sandboxes), setError(undefined)),
       setError,
     );
-  usePolling(load, POLL_MS);
+  useWatch('sandbox::watch', load);
   const open = (id: string) => goTo({ page: 'sandboxes', open: id });
   useListKeys({
     keys: (sandboxes ?? []).map((one) => one.sandbox_id),
@@ -94,22 +94,20 @@ function CreateForm({ onMade }: { onMade: (id: string) => void }) {
   const [image, setImage] = useState('');
   const [request, setRequest] = useState<'idle' | 'busy'>('idle');
   const [error, setError] = useState<unknown>(undefined);
-  usePolling(
-    () =>
-      call<{ images: Image[] }>('sandbox::catalog::list').then((reply) => {
-        setImages(reply.images.filter(({ allowed }) => allowed !== false));
-        setImage(
-          (chosen) => chosen || (reply.images.find(({ cached }) => cached)?.name ?? reply.images[0]?.name ?? ''),
-        );
-      }, setError),
-    30_000,
+  const [step, setStep] = useState('');
+  useWatch('sandbox::watch', () =>
+    call<{ images: Image[] }>('sandbox::catalog::list').then((reply) => {
+      setImages(reply.images.filter(({ allowed }) => allowed !== false));
+      setImage((chosen) => chosen || (reply.images.find(({ cached }) => cached)?.name ?? reply.images[0]?.name ?? ''));
+    }, setError),
   );
   const create = (wanted: Record<string, unknown>) => {
     setRequest('busy');
     setError(undefined);
-    return call<{ sandbox_id: string }>('sandbox::create', wanted, { timeoutMs: CREATE_TIMEOUT_MS })
+    const onEvent = ({ message }: CallEvent) => message !== undefined && setStep(message);
+    return call<{ sandbox_id: string }>('sandbox::create', wanted, { timeoutMs: CREATE_TIMEOUT_MS, onEvent })
       .then((reply) => onMade(reply.sandbox_id), setError)
-      .finally(() => setRequest('idle'));
+      .finally(() => (setRequest('idle'), setStep('')));
   };
   return (
     <form
@@ -130,6 +128,11 @@ function CreateForm({ onMade }: { onMade: (id: string) => void }) {
       <button type="submit" class="primary" disabled={image === '' || request === 'busy'}>
         {request === 'busy' ? 'Creating …' : 'Create'}
       </button>
+      {step !== '' && (
+        <p class="quiet small" role="status">
+          {step}
+        </p>
+      )}
       <p class="quiet small">
         With memory, disk, network and more:{' '}
         <a href={hashOf({ page: 'functions', open: 'sandbox::create' })}>every option</a>

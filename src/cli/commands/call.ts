@@ -8,7 +8,8 @@ import { commandHelp, UsageError, type Command } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { functionHelp } from '../function-help.ts';
-import { printJson } from '../print.ts';
+import { clearLine, showingEvents } from '../live-line.ts';
+import { printJson, printText } from '../print.ts';
 
 const DEFAULT_TIMEOUT_MS = '30000';
 /** The longest file that is printed in a reply. */
@@ -31,6 +32,10 @@ export const call: Command = {
       description: 'How long to wait for the reply.',
       default: DEFAULT_TIMEOUT_MS,
     },
+    events: {
+      type: 'boolean',
+      description: 'Print what the call reports while it runs, as JSON lines on standard error.',
+    },
     namespace: { type: 'string', short: 'n', value: 'NAME', description: 'Namespace of the function.' },
     ...addressOptions,
   },
@@ -48,7 +53,9 @@ export const call: Command = {
 
     const namespace = text(options.namespace);
     return withEngine(options, async (bus) => {
-      const reply = await bus.call(functionId!, payload, { timeoutMs, namespace, metadata: throughDoor('cli') });
+      const shown = options.events === true ? { onEvent: printEvent } : showingEvents();
+      const sent = { timeoutMs, namespace, metadata: throughDoor('cli'), ...shown };
+      const reply = await bus.call(functionId!, payload, sent).finally(clearLine);
       const result = await withContent(bus, reply, { functionId: functionId!, maxBytes: MAX_CONTENT_BYTES });
       printJson(result ?? null);
       return (await isFailure(bus, { functionId: functionId!, namespace, result })) ? EXIT.failed : EXIT.ok;
@@ -68,6 +75,10 @@ export const call: Command = {
     });
   },
 };
+
+function printEvent(event: object): void {
+  printText(`${JSON.stringify(event)}\n`, process.stderr);
+}
 
 /** Only the catalogue knows whether `success: false` is the failure of a call or, as for a command that ran, its answer. */
 async function isFailure(

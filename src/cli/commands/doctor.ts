@@ -16,6 +16,7 @@ import { addressOptions, engineToken, engineUrl, text } from '../engine-address.
 import { EXIT } from '../exit-codes.ts';
 import { sandboxConfig } from '../image-cache.ts';
 import { interruptible } from '../interruptible.ts';
+import { clearLine, showLine } from '../live-line.ts';
 import { printJson, printText } from '../print.ts';
 import { table } from '../render.ts';
 
@@ -52,7 +53,7 @@ export const doctor: Command = {
         ...(await checkIsolation(config.sandbox, {
           signal,
           isFresh: options.fresh === true,
-          onTry: (rung) => showProgress(`trying ${rung}`),
+          onTry: (rung) => showLine(`trying ${rung}`),
         })),
         await checkImages(config.sandbox, signal),
         checkLimits(),
@@ -60,7 +61,7 @@ export const doctor: Command = {
         checkPackages(),
         checkCache(config.sandbox.cache_dir ?? defaultCacheDir()),
       ];
-      showProgress('');
+      clearLine();
       if (options.json === true) printJson(findings);
       else printText(asTable(findings));
       return findings.some(({ status }) => status === 'fail') ? EXIT.failed : EXIT.ok;
@@ -85,9 +86,4 @@ function shortened(detail: string): string {
   const end = /( \([^()]*\))?$/.exec(detail)![0];
   const room = DETAIL_CHARS - end.length;
   return detail.length <= DETAIL_CHARS ? detail : `${detail.slice(0, room - 1)}…${end}`;
-}
-
-/** One line on a terminal, overwritten by the next; an empty one clears it. */
-function showProgress(line: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r${line}\x1b[K`);
 }

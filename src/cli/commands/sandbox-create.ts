@@ -2,11 +2,11 @@
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';
-import { createShowingProgress } from '../create-showing-progress.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { clearLine, showingEvents } from '../live-line.ts';
 import { printJson, printText } from '../print.ts';
-import { readNumber, tellingFailures } from '../sandbox-command.ts';
+import { readNumber, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
 import { shapeOf, shapeOptions } from '../sandbox-options.ts';
 
 const Created = z.object({ sandbox_id: z.string(), isolation: z.string().optional() });
@@ -36,7 +36,8 @@ export const sandboxCreate: Command = {
     };
     return tellingFailures(options, async (bus) => {
       const startMs = performance.now();
-      const reply = await createShowingProgress(bus, request);
+      const calling = bus.call('sandbox::create', request, { timeoutMs: WAIT_MS, ...showingEvents() });
+      const reply = await calling.finally(clearLine);
       const { sandbox_id, isolation } = Created.parse(reply);
       if (options.json === true) printJson(reply);
       else printText(`${sandbox_id}\n`);

@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { clearProgress, imageOptions, withImages } from '../image-cache.ts';
+import { imageOptions, withImages } from '../image-cache.ts';
+import { clearLine } from '../live-line.ts';
 import { printJson } from '../print.ts';
 
 export const sandboxImport: Command = {
@@ -21,7 +22,7 @@ export const sandboxImport: Command = {
 
   run({ words: [archive = '', image = ''], options }) {
     return withImages(options, async ({ images, signal, onProgress }) => {
-      const imported = await images.import(resolve(archive), image, { signal, onProgress }).finally(clearProgress);
+      const imported = await images.import(resolve(archive), image, { signal, onProgress }).finally(clearLine);
       if (options.json === true) printJson(imported);
       else process.stdout.write(`${imported.ref} is here as ${imported.digest}\n`);
       return EXIT.ok;

@@ -1,7 +1,8 @@
 /** workcell sandbox pull: brings an image here before a sandbox asks for it, or brings it up to date. */
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { clearProgress, imageOptions, withImages } from '../image-cache.ts';
+import { imageOptions, withImages } from '../image-cache.ts';
+import { clearLine } from '../live-line.ts';
 import { printJson } from '../print.ts';
 
 export const sandboxPull: Command = {
@@ -17,7 +18,7 @@ export const sandboxPull: Command = {
 
   run({ words: [image = ''], options }) {
     return withImages(options, async ({ images, signal, onProgress }) => {
-      const pulled = await images.pull(image, { signal, onProgress }).finally(clearProgress);
+      const pulled = await images.pull(image, { signal, onProgress }).finally(clearLine);
       if (options.json === true) printJson(pulled);
       else process.stdout.write(`${pulled.ref} is here as ${pulled.digest}\n`);
       return EXIT.ok;

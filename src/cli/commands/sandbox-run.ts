@@ -3,9 +3,9 @@ import { z } from 'zod';
 
 import { throughDoor } from '#contract';
 import type { Command } from '../command.ts';
-import { createShowingProgress } from '../create-showing-progress.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { interruptible } from '../interruptible.ts';
+import { clearLine, showingEvents } from '../live-line.ts';
 import { commandOf, readDuration, showExec, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
 import { shapeOf, shapeOptions, timeoutOption } from '../sandbox-options.ts';
 
@@ -30,7 +30,8 @@ export const sandboxRun: Command = {
         options,
         async (bus) => {
           const wanted = { image, ...shapeOf(options) };
-          const { sandbox_id } = Created.parse(await createShowingProgress(bus, wanted, signal));
+          const creating = bus.call('sandbox::create', wanted, { timeoutMs: WAIT_MS, signal, ...showingEvents() });
+          const { sandbox_id } = Created.parse(await creating.finally(clearLine));
           try {
             const request = { sandbox_id, argv, timeout_ms };
             return showExec(

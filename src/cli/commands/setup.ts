@@ -4,7 +4,8 @@ import { BACKENDS, defaultCacheDir, openLadder, worthHaving, type BackendDef, ty
 import { UsageError, type Command } from '../command.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { clearProgress, sandboxConfig } from '../image-cache.ts';
+import { sandboxConfig } from '../image-cache.ts';
+import { clearLine } from '../live-line.ts';
 import { interruptible } from '../interruptible.ts';
 import { makeImagesReady } from '../setup/make-images-ready.ts';
 import { setUpBackend, type SetupOptions } from '../setup/set-up-backend.ts';
@@ -47,7 +48,7 @@ export const setup: Command = {
         return isReady ? EXIT.ok : EXIT.failed;
       } catch (error) {
         if (!(error instanceof SetupError) || signal.aborted) throw error;
-        clearProgress();
+        clearLine();
         process.stderr.write(`error: ${error.message}\n`);
         return EXIT.failed;
       } finally {

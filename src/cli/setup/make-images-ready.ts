@@ -1,7 +1,8 @@
 /** Fetches or builds the images that may be booted, so that the first sandbox waits for none. */
 import { silentLog } from '#contract';
 import { ImageError, openImages, type SandboxConfig } from '#workers/sandbox';
-import { clearProgress, showProgress } from '../image-cache.ts';
+import { showProgress } from '../image-cache.ts';
+import { clearLine } from '../live-line.ts';
 import type { SetupOptions } from './set-up-backend.ts';
 
 /** Whether all of them are here now. */
@@ -20,7 +21,7 @@ export async function makeImagesReady(
 
   async function makeReady(name: string): Promise<boolean> {
     try {
-      await images.prepare(name, { signal, onProgress: showProgress }).finally(clearProgress);
+      await images.prepare(name, { signal, onProgress: showProgress }).finally(clearLine);
       say(`image ${name}: is ready`);
       return true;
     } catch (error) {

@@ -1,6 +1,7 @@
 /** Brings what one backend needs, tells each step, and tries it. */
 import { missingFor, type BackendDef, type Isolation, type Ladder, type Need } from '#workers/sandbox';
-import { clearProgress, megabytes, showProgress } from '../image-cache.ts';
+import { megabytes, showProgress } from '../image-cache.ts';
+import { clearLine } from '../live-line.ts';
 import { downloadBytes, install, installCommand, whyNoInstall } from './apt.ts';
 import { SetupError } from './setup-error.ts';
 
@@ -43,7 +44,7 @@ async function bringPackages(
   try {
     await install(packages, signal, (line) => showLine(`${name}: ${line}`));
   } finally {
-    clearProgress();
+    clearLine();
   }
   say(`${name}: installed ${packages.join(', ')}`);
   return true;
@@ -56,7 +57,7 @@ async function bringExtra(
   if (!extra) return;
   if (isDryRun) return say(`${name}: would put ${extra.what} into ${cacheDir} unless it is there`);
   try {
-    const told = await extra.bring(cacheDir, { signal, onProgress: showProgress }).finally(clearProgress);
+    const told = await extra.bring(cacheDir, { signal, onProgress: showProgress }).finally(clearLine);
     say(`${name}: ${told}`);
   } catch (error) {
     throw new SetupError(`no ${extra.what}: ${(error as Error).message}`, { cause: error });
@@ -68,7 +69,7 @@ async function tryRungs(name: string, { ladder, signal, say }: SetupOptions): Pr
   for (const backend of ladder.rungs.filter((rung) => rung.name === name)) {
     showLine(`trying ${backend.rung}`);
     const { probe, tookMs } = await ladder.ask(backend, { signal, isFresh: true });
-    clearProgress();
+    clearLine();
     const secs = (tookMs / 1000).toFixed(1);
     say(`${backend.rung}: ${probe.ok ? `works, ${backend.isolation}` : `does not work: ${probe.reason}`} (${secs} s)`);
     if (probe.ok) working.push(backend.isolation);

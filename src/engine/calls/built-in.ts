@@ -1,19 +1,26 @@
 /** A function that the engine answers itself. */
-import type { FunctionDef, IncomingCall, Reply } from '#contract';
-import type { SendOutcome } from '#protocol';
+import { CallControl, type FunctionDef, type IncomingCall, type Reply } from '#contract';
+import { FEATURE_CANCEL, FEATURE_EVENTS, type CallEvent, type SendOutcome } from '#protocol';
 import type { EngineContext } from '../engine.ts';
 import { ENGINE_NAME } from '../list-rows.ts';
 import type { Call } from './call.ts';
 import type { Executor, Request, Sink } from './executor.ts';
 
-export type AnswerBuiltIn = (fn: FunctionDef<EngineContext>, call: IncomingCall) => Promise<Reply>;
+interface Around {
+  control: CallControl;
+  emit?: ((event: CallEvent) => void) | undefined;
+}
+
+export type AnswerBuiltIn = (fn: FunctionDef<EngineContext>, call: IncomingCall, around: Around) => Promise<Reply>;
 
 export class BuiltIn implements Executor {
   readonly label = ENGINE_NAME;
-  readonly features: ReadonlySet<string> = new Set();
+  readonly features: ReadonlySet<string> = new Set([FEATURE_CANCEL, FEATURE_EVENTS]);
   readonly serving = new Set<Call>();
   readonly builtIn: FunctionDef<EngineContext>;
   readonly #answer: AnswerBuiltIn;
+  /** Calls that may last: those of functions with events. */
+  readonly #lasting = new Map<string, CallControl>();
 
   constructor(builtIn: FunctionDef<EngineContext>, answer: AnswerBuiltIn) {
     this.builtIn = builtIn;
@@ -24,11 +31,22 @@ export class BuiltIn implements Executor {
     const { id: callId, functionId, principal, via } = call;
     const { data: payload, metadata, traceparent, baggage } = frame;
     const asked = { callId, payload, metadata, traceparent, baggage, principal, via, callerId: session?.workerId };
-    void this.#answer(this.builtIn, asked).then((reply) =>
-      sink.result(call, { type: 'invocationresult', invocation_id: callId, function_id: functionId, ...reply }),
-    );
+    const control = new CallControl();
+    if (this.builtIn.events) this.#lasting.set(callId, control);
+    void this.#answer(this.builtIn, asked, { control, emit: reporter(call, sink) }).then((reply) => {
+      this.#lasting.delete(callId);
+      sink.result(call, { type: 'invocationresult', invocation_id: callId, function_id: functionId, ...reply });
+    });
     return 'sent';
   }
 
-  cancel(): void {}
+  cancel(callId: string): void {
+    this.#lasting.get(callId)?.abort(new Error('the caller gave up'));
+  }
+}
+
+function reporter(call: Call, sink: Sink): Around['emit'] {
+  if (!call.waiting?.wantsEvents) return undefined;
+  let seq = 0;
+  return (event) => sink.event(call, { type: 'invocationevent', invocation_id: call.id, seq: ++seq, event });
 }

@@ -1,6 +1,13 @@
 /** Calls as executors get them and results as callers do, where they cannot be sent on as they came. */
 import type { Principal } from '#contract';
-import { toErrorBody, type Caller, type EncodedFrame, type InvokeFrame, type ResultFrame } from '#protocol';
+import {
+  FEATURE_EVENTS,
+  toErrorBody,
+  type Caller,
+  type EncodedFrame,
+  type InvokeFrame,
+  type ResultFrame,
+} from '#protocol';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Call, Enqueued, Waiting } from './call.ts';
 import type { Request } from './executor.ts';
@@ -32,8 +39,8 @@ type Told = 'nothing' | 'caller' | 'principal';
 export function forExecutor(call: Call, { frame, encoded }: Request, told: Told): Omit<Request, 'session'> {
   const addressed = withoutClaims(isUnchanged(call, frame) ? frame : readdressed(frame, call.id));
   const bytes = addressed === frame ? encoded : undefined;
-  const { principal, via, wantsChanges } = call;
-  const wish = wantsChanges ? { wants_changes: true } : undefined;
+  const { principal, via } = call;
+  const wish = wishOf(call);
   // Its sender is done with it, and a copy would cost a tenth of a call in this process.
   if (told === 'principal') return { frame: Object.assign(addressed, { caller: principal, via }, wish) };
   if (told === 'nothing' && !wish) return { frame: addressed, encoded: bytes };
@@ -42,15 +49,21 @@ export function forExecutor(call: Call, { frame, encoded }: Request, told: Told)
   return { frame: { ...addressed, ...fields }, encoded: bytes && extended(bytes, fields) };
 }
 
+/** What the executor is to report beside the result; undefined for most calls. */
+function wishOf({ wantsChanges, waiting, executor }: Call): Partial<InvokeFrame> | undefined {
+  const wantsEvents = waiting?.wantsEvents === true && executor.features.has(FEATURE_EVENTS);
+  if (!wantsChanges && !wantsEvents) return undefined;
+  return { ...(wantsChanges && { wants_changes: true }), ...(wantsEvents && { wants_events: true }) };
+}
+
 function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeFrame): boolean {
   return id === waiting?.invocationId && data !== undefined && !action && !namespace;
 }
 
 /** Without what only the engine says of a call. */
 function withoutClaims(frame: InvokeFrame): InvokeFrame {
-  if (frame.caller === undefined && frame.via === undefined && frame.wants_changes === undefined) return frame;
-  const { caller: _, via: __, wants_changes: ___, ...rest } = frame;
-  return rest;
+  const { caller, via, wants_changes, wants_events, ...rest } = frame;
+  return (caller ?? via ?? wants_changes ?? wants_events) === undefined ? frame : rest;
 }
 
 /** Without what is for the engine alone. */

@@ -14,6 +14,8 @@ export interface Waiting {
   session: Session;
   invocationId: string;
   enqueued?: Enqueued;
+  /** Whether it takes events of the call. */
+  wantsEvents?: boolean;
   /** Of its call, for the answer. */
   traceparent?: string | null;
   baggage?: string | null;

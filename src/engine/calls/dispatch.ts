@@ -8,6 +8,7 @@ import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, type RegisteredFunction, type Registry } from '../registry.ts';
 import type { CalledFunction } from './authorize.ts';
 import type { Call, From } from './call.ts';
+import type { CallEvents } from './call-events.ts';
 import { ENQUEUE_ID, enqueueCall } from './call-frames.ts';
 import type { Executor, Request, Sink } from './executor.ts';
 import type { Observed } from './observe.ts';
@@ -20,6 +21,7 @@ interface DispatchParts {
   registry: Registry;
   limits: EngineLimits;
   open: OpenCalls;
+  events: CallEvents;
   observed: Observed;
   sink: Sink;
 }
@@ -33,7 +35,7 @@ export class Dispatch {
 
   /** Gives the call to the owner of its function. A failure is why nobody works on it. */
   handOver({ id, namespace, owner }: RegisteredFunction, request: Request, from: From): Failure | undefined {
-    const { limits, open, observed, sink } = this.#parts;
+    const { limits, open, events, observed, sink } = this.#parts;
     const { principal, via, waiting } = from;
     // Nobody waits for these, so no caller's count holds them back.
     const limit = limits.maxCallsInFlight;
@@ -52,6 +54,7 @@ export class Dispatch {
       startTick: performance.now(),
     };
     open.begin(call);
+    events.began(call);
     const outcome = owner.execute(call, request, sink);
     if (outcome !== 'sent') {
       open.end(call);

@@ -3,7 +3,7 @@
  *
  * It is handed a call and a sink. Everything it has to say about the call goes to the sink, once it knows.
  */
-import type { EncodedFrame, InvokeFrame, ResultFrame, SendOutcome } from '#protocol';
+import type { EncodedFrame, EventFrame, InvokeFrame, ResultFrame, SendOutcome } from '#protocol';
 import type { Session } from '../session.ts';
 import type { Call } from './call.ts';
 
@@ -16,6 +16,8 @@ export interface Request {
 }
 
 export interface Sink {
+  /** What the call reports before its end, to a caller that asked for it. */
+  event(call: Call, frame: EventFrame, encoded?: EncodedFrame): void;
   /** The end of a call. What comes after it is dropped. */
   result(call: Call, frame: ResultFrame, encoded?: EncodedFrame): void;
 }

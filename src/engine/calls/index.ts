@@ -3,8 +3,8 @@
  *
  * Here it is decided in whose name a call is made, before anything else looks at it.
  */
-import { makePrincipal, type Denial, type Failure, type Log, type Principal } from '#contract';
-import type { EncodedFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
+import { makePrincipal, type Denial, type Failure, type Log, type Principal, type Watched } from '#contract';
+import type { EncodedFrame, EventFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
 import { fail, plainBody } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, type Registry } from '../registry.ts';
@@ -12,6 +12,7 @@ import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Session } from '../session.ts';
 import { Policies } from './authorize.ts';
 import type { Call, From, Waiting } from './call.ts';
+import { CallEvents } from './call-events.ts';
 import { withTrueCaller } from './call-frames.ts';
 import { Dispatch } from './dispatch.ts';
 import type { Request } from './executor.ts';
@@ -23,23 +24,31 @@ const SWEEP_MS = 30_000;
 /** In whose name events are told. */
 const ENGINE: Principal = makePrincipal('operator', 'engine');
 
+interface CallsParts {
+  registry: Registry;
+  limits: EngineLimits;
+  log: Log;
+  watched: Watched;
+}
+
 export class Calls {
   readonly observed: Observed;
   readonly #policies = new Policies();
   readonly #open = new OpenCalls();
+  readonly #events = new CallEvents(this.#open);
   readonly #dispatch: Dispatch;
   readonly #settle: Settle;
   readonly #registry: Registry;
   readonly #limits: EngineLimits;
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor({ registry, limits, log }: { registry: Registry; limits: EngineLimits; log: Log }) {
+  constructor({ registry, limits, log, watched }: CallsParts) {
     this.#registry = registry;
     this.#limits = limits;
-    this.observed = new Observed(limits.maxCallContentBytes);
-    const { observed } = this;
-    this.#settle = new Settle({ open: this.#open, observed, limits, log });
-    this.#dispatch = new Dispatch({ registry, limits, open: this.#open, observed, sink: this.#settle });
+    this.observed = new Observed(limits.maxCallContentBytes, watched);
+    const shared = { open: this.#open, events: this.#events, observed: this.observed, limits };
+    this.#settle = new Settle({ ...shared, log });
+    this.#dispatch = new Dispatch({ ...shared, registry, sink: this.#settle });
     this.#sweeper = setInterval(() => this.#giveUpOld(), Math.min(SWEEP_MS, limits.callDeadlineMs)).unref();
   }
 
@@ -66,6 +75,12 @@ export class Calls {
   settle(executor: Session, frame: ResultFrame, encoded?: EncodedFrame): void {
     const call = this.#open.find(frame.invocation_id);
     if (call?.executor === executor) this.#settle.result(call, frame, encoded);
+  }
+
+  /** Takes an event from a peer. Those of calls that it does not work on are dropped. */
+  report(executor: Session, frame: EventFrame, encoded?: EncodedFrame): void {
+    const call = this.#open.find(frame.invocation_id);
+    if (call?.executor === executor) this.#settle.event(call, frame, encoded);
   }
 
   /** The executor is to stop. The caller no longer waits, unless it says that it does. */
@@ -112,6 +127,7 @@ export class Calls {
 
   close(): void {
     clearInterval(this.#sweeper);
+    this.#events.close();
   }
 
   /**
@@ -160,7 +176,7 @@ export class Calls {
 }
 
 function waitingOf(session: Session, frame: InvokeFrame): Waiting | undefined {
-  const { action, invocation_id: invocationId, traceparent, baggage } = frame;
+  const { action, invocation_id: invocationId, traceparent, baggage, wants_events } = frame;
   if (action?.type === 'void' || invocationId == null) return undefined;
-  return { session, invocationId, traceparent, baggage };
+  return { session, invocationId, traceparent, baggage, wantsEvents: wants_events === true };
 }

@@ -7,7 +7,7 @@ import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
 import { plainBody } from '../errors.ts';
 import { isBuiltIn } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
-import type { Failure } from '#contract';
+import type { Failure, Watched } from '#contract';
 import type { Call, Origin } from './call.ts';
 import { CallContents } from './call-contents.ts';
 import { codeOf, RecentCalls } from './recent-calls.ts';
@@ -15,13 +15,17 @@ import { codeOf, RecentCalls } from './recent-calls.ts';
 export class Observed {
   readonly recent = new RecentCalls();
   readonly contents: CallContents;
+  readonly #watched: Watched;
 
-  constructor(maxContentBytes: number) {
+  constructor(maxContentBytes: number, watched: Watched) {
+    this.#watched = watched;
     this.contents = new CallContents(maxContentBytes);
   }
 
   began(call: Call, payload: unknown): void {
-    if (!isBuiltIn(call.executor)) this.contents.addPayload(call.id, payload);
+    if (isBuiltIn(call.executor)) return;
+    this.contents.addPayload(call.id, payload);
+    this.#watched.changed('calls');
   }
 
   answered(call: Call, { result, error, ...frame }: ResultFrame): void {
@@ -30,11 +34,14 @@ export class Observed {
     this.recent.add(call, error ? codeOf(error) : undefined);
     if (error) this.contents.addOutcome(call.id, 'error', toErrorBody(error), changes);
     else this.contents.addOutcome(call.id, 'result', result, changes);
+    this.#watched.changed('calls');
   }
 
   /** Ended without an answer. */
   stopped(call: Call, code: string): void {
-    if (!isBuiltIn(call.executor)) this.recent.add(call, code);
+    if (isBuiltIn(call.executor)) return;
+    this.recent.add(call, code);
+    this.#watched.changed('calls');
   }
 
   /** The engine refused the call; no worker got it. */
@@ -48,6 +55,7 @@ export class Observed {
       via,
       code: failure.code,
     });
+    this.#watched.changed('calls');
     if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
   }
 }

@@ -4,10 +4,11 @@
  * A result that needs no change is sent on as the bytes it came in.
  */
 import type { Failure, Log } from '#contract';
-import { FEATURE_CANCEL, toErrorBody, type EncodedFrame, type ResultFrame } from '#protocol';
+import { FEATURE_CANCEL, toErrorBody, type EncodedFrame, type EventFrame, type ResultFrame } from '#protocol';
 import { fail, plainBody } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { Call, Waiting } from './call.ts';
+import type { CallEvents } from './call-events.ts';
 import { answered, receiptOf } from './call-frames.ts';
 import type { Sink } from './executor.ts';
 import type { Observed } from './observe.ts';
@@ -15,6 +16,7 @@ import type { OpenCalls } from './open-calls.ts';
 
 interface SettleParts {
   open: OpenCalls;
+  events: CallEvents;
   observed: Observed;
   limits: EngineLimits;
   log: Log;
@@ -25,6 +27,10 @@ export class Settle implements Sink {
 
   constructor(parts: SettleParts) {
     this.#parts = parts;
+  }
+
+  event(call: Call, frame: EventFrame, encoded?: EncodedFrame): void {
+    this.#parts.events.deliver(call, frame, encoded);
   }
 
   result(call: Call, given: ResultFrame, received?: EncodedFrame): void {

@@ -13,6 +13,7 @@ import { triggerTypesList } from './trigger-types/list.ts';
 import { triggersInfo } from './triggers/info.ts';
 import { triggersList } from './triggers/list.ts';
 import { unregisterTrigger } from './unregister-trigger.ts';
+import { watch } from './watch.ts';
 import { workersInfo } from './workers/info.ts';
 import { workersList } from './workers/list.ts';
 import { registerWorker } from './workers/register.ts';
@@ -34,4 +35,5 @@ export const engineWorker = engine.withFunctions([
   callsList,
   callsGet,
   callsWatch,
+  watch,
 ]);

@@ -40,6 +40,8 @@ export class Execution<Running extends Process = Process> {
   readonly process: Running;
   /** Settles when the process has ended and its output is in. */
   readonly done: Promise<ExecutionResult>;
+  /** Called for each piece of output. */
+  onOutput: () => void = () => {};
   readonly #kept: Record<OutputStream, KeptOutput>;
   #isLate = false;
 
@@ -85,7 +87,10 @@ export class Execution<Running extends Process = Process> {
   }
 
   async #collect(): Promise<void> {
-    for await (const { stream, bytes } of this.process.output) this.#kept[stream].add(bytes);
+    for await (const { stream, bytes } of this.process.output) {
+      this.#kept[stream].add(bytes);
+      this.onOutput();
+    }
     for (const kept of Object.values(this.#kept)) kept.trim();
   }
 

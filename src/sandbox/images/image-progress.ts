@@ -1,7 +1,9 @@
+export const PHASES = ['resolving', 'downloading', 'building', 'unpacking'] as const;
+
 /** How far the making of an image is. */
 export interface ImageProgress {
   readonly image: string;
-  readonly phase: 'resolving' | 'downloading' | 'building' | 'unpacking';
+  readonly phase: (typeof PHASES)[number];
   readonly doneBytes: number;
   /** Absent while nobody knows. */
   readonly totalBytes?: number;
@@ -28,6 +30,18 @@ export function percentOf({ phase, doneBytes, totalBytes, share }: ImageProgress
   const { from, to } = STEPS[phase];
   const done = share ?? (totalBytes === undefined || totalBytes === 0 ? 0 : Math.min(1, doneBytes / totalBytes));
   return Math.round(from + (to - from) * done);
+}
+
+/** One line, such as `python: 42 %, downloading 12.3 of 40.1 MB`. */
+export function progressText(progress: ImageProgress): string {
+  const { image, phase, doneBytes, totalBytes } = progress;
+  const total = totalBytes === undefined ? '' : ` of ${megabytes(totalBytes)}`;
+  const amount = doneBytes === 0 ? '' : ` ${megabytes(doneBytes)}${total} MB`;
+  return `${image}: ${percentOf(progress)} %, ${phase}${amount}`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }
 
 export type OnProgress = (progress: ImageProgress) => void;

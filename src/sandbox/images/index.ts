@@ -4,7 +4,7 @@ export { defaultCacheDir } from './cache-dir.ts';
 export { PRESET_NAMES } from './catalogue.ts';
 export { ImageError } from './image-error.ts';
 export { ImageStore } from './image-store.ts';
-export { percentOf, STEP_COUNT, stepOf, type ImageProgress } from './image-progress.ts';
+export { percentOf, PHASES, progressText, STEP_COUNT, stepOf, type ImageProgress } from './image-progress.ts';
 export { Images, type PreparedImage } from './images.ts';
 export type { Outlook } from './image-maker.ts';
 export type { ImageRow } from './list-images.ts';

@@ -14,6 +14,7 @@ import {
   withClient,
   withContent,
   type Bus,
+  type CallOptions,
   type CatalogueEntry,
   type ErrorSummary,
   type Log,
@@ -22,6 +23,7 @@ import {
 import { fromUrlPath, jsonParts, toUrlPath } from '#protocol';
 import { openConsole } from '#surfaces/console';
 import { referencePages, toHtml, type Page, type WorkerErrors } from '#surfaces/reference';
+import { EVENT_STREAM, eventStream } from './event-stream.ts';
 import { badRequest, httpFailure, type HttpFailure } from './failures.ts';
 import { homePage } from './home-page.ts';
 import { openApiDocument } from './openapi.ts';
@@ -115,25 +117,38 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
   if ('problem' in body) return answer(c, body.problem);
 
   const namespace = c.req.query('namespace');
-  try {
-    const result = await bus.call(functionId, body.value, {
-      caller: callerOf(c),
-      timeoutMs,
-      namespace,
-      signal: c.req.raw.signal,
-      metadata: throughDoor('http'),
-      traceparent: c.req.header('traceparent'),
-      baggage: c.req.header('baggage'),
+  const call = async (onEvent?: CallOptions['onEvent'], signal = c.req.raw.signal): Promise<Called> => {
+    try {
+      const result = await bus.call(functionId, body.value, {
+        caller: callerOf(c),
+        timeoutMs,
+        namespace,
+        signal,
+        metadata: throughDoor('http'),
+        traceparent: c.req.header('traceparent'),
+        baggage: c.req.header('baggage'),
+        onEvent,
+      });
+      return { result: await withContent(bus, result ?? null, { functionId, maxBytes: MAX_CONTENT_BYTES }) };
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      const catalogue = await readCatalogue(bus, { includeInternal: true });
+      const isMeant = (entry: { id: string; namespace: string }) =>
+        entry.id === functionId && entry.namespace === (namespace ?? 'default');
+      return { failure: httpFailure(error, catalogue.find(isMeant), options.busErrors) };
+    }
+  };
+  if (c.req.header('Accept')?.includes(EVENT_STREAM)) {
+    return eventStream(async (onEvent, signal) => {
+      const called = await call(onEvent, signal);
+      return 'failure' in called ? { error: called.failure.body } : called;
     });
-    return answerResult(c, await withContent(bus, result ?? null, { functionId, maxBytes: MAX_CONTENT_BYTES }));
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    const catalogue = await readCatalogue(bus, { includeInternal: true });
-    const isMeant = (entry: { id: string; namespace: string }) =>
-      entry.id === functionId && entry.namespace === (namespace ?? 'default');
-    return answer(c, httpFailure(error, catalogue.find(isMeant), options.busErrors));
   }
+  const called = await call();
+  return 'failure' in called ? answer(c, called.failure) : answerResult(c, called.result);
 }
+
+type Called = { result: unknown } | { failure: HttpFailure };
 
 function callerOf(c: Context<NodeRequest>): Principal | undefined {
   const [, name, version = ''] = USER_AGENT.exec(c.req.header('User-Agent') ?? '') ?? [];

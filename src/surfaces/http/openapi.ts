@@ -39,6 +39,8 @@ export function openApiDocument(catalogue: CatalogueEntry[], version: string): J
   };
 }
 
+const EVENT_STREAM_SCHEMA = { type: 'string', description: '`progress` events, then `result` or `error`.' };
+
 /** Ids that differ only in punctuation are told apart by a number. */
 function freeName(id: string, taken: Set<string>): string {
   const plain = toToolName(id);
@@ -62,6 +64,7 @@ function operation(entry: CatalogueEntry, name: string, schemas: Record<string, 
         description: 'The result.',
         content: {
           'application/json': { schema: hoist(withInlineContent(entry.response), `${name}.response`, schemas) },
+          ...(entry.events && { 'text/event-stream': { schema: EVENT_STREAM_SCHEMA } }),
         },
       },
       ...failures(entry),

@@ -13,12 +13,14 @@ import {
 
 import {
   CallError,
+  eventText,
   makePrincipal,
   saysFailed,
   takeContent,
   throughDoor,
   withClient,
   type Bus,
+  type CallOptions,
   type Principal,
 } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
@@ -32,8 +34,8 @@ export interface McpOptions {
   profile?: ToolProfile;
 }
 
-/** How often a long call says that it goes on. */
-const PROGRESS_MS = 2_000;
+/** The least time between two progress notifications of a call. */
+const PROGRESS_MS = 200;
 /** Functions end their calls by limits of their own; this only has to be longer. */
 const CALL_MS = 24 * 3_600_000;
 
@@ -71,9 +73,10 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServ
         namespace: offer.namespace,
         timeoutMs: CALL_MS,
         metadata: throughDoor('model'),
+        ...reportingProgress(context),
       });
       try {
-        return await toResult(await tellingProgress(calling, context), { id: found.id, request });
+        return await toResult(await calling, { id: found.id, request });
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (error.code === 'function_not_found') await checkStillThere(params.name, found.id);
@@ -124,22 +127,23 @@ function serveKept(server: Server, kept: KeptResults): void {
   });
 }
 
-/** A client that asked for progress hears that the call goes on. */
-async function tellingProgress<T>(calling: Promise<T>, { mcpReq }: ServerContext): Promise<T> {
+/** A client that asked for progress gets the events of the call as lines; `progress` is the seconds since its start. */
+function reportingProgress({ mcpReq }: ServerContext): Pick<CallOptions, 'onEvent'> {
   const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return calling;
+  if (progressToken === undefined) return {};
 
   const startMs = performance.now();
-  const timer = setInterval(() => {
-    const secs = Math.round((performance.now() - startMs) / 1000);
-    const params = { progressToken, progress: secs, message: `running for ${secs} s` };
-    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => clearInterval(timer));
-  }, PROGRESS_MS);
-  try {
-    return await calling;
-  } finally {
-    clearInterval(timer);
-  }
+  let reportedMs = -Infinity;
+  return {
+    onEvent(event) {
+      const message = eventText(event);
+      const nowMs = performance.now();
+      if (message === undefined || nowMs - reportedMs < PROGRESS_MS) return;
+      reportedMs = nowMs;
+      const params = { progressToken, progress: Math.round(nowMs - startMs) / 1000, message };
+      mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    },
+  };
 }
 
 /** Whether any list in it has an item with `success: false`. */

@@ -61,6 +61,7 @@ function functionBlocks(entry: CatalogueEntry): Block[] {
     ...policyBlocks(entry),
     ...schemaBlocks('Request', entry.request, { isRequest: true }),
     ...schemaBlocks('Response', entry.response, { isRequest: false }),
+    ...(entry.events ? schemaBlocks('Events', entry.events, { isRequest: false }) : []),
     ...errorBlocks(entry.errors),
     ...entry.examples.slice(0, 1).flatMap(exampleBlocks),
   ];

@@ -7,14 +7,13 @@ import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
 import { ImageError, type PreparedImage } from '#sandbox/images';
-import { StreamChannelRef } from './channel-ref.ts';
 import type { SandboxConfig } from './config.ts';
 import { EgressRequest, policyOf, type EgressPolicy } from './egress/index.ts';
 import { EnvShape, readEnv } from './environment.ts';
 import { errors } from './errors.ts';
 import type { LiveSandbox } from './live/live-sandbox.ts';
 import { LONG_CALL_MS } from './long-deadline.ts';
-import { ProgressChannel } from './progress-channel.ts';
+import { toImageEvent } from './image-event.ts';
 import type { SandboxContext } from './worker.ts';
 
 /** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
@@ -45,9 +44,6 @@ export const shapeFields = {
     .describe(
       'How long to wait for an image that is not here; then S102 tells how far it is, and it is made all the same.',
     ),
-  progress: StreamChannelRef.optional().describe(
-    'The end of a channel to write to: while the image is fetched or built, a JSON text tells each step.',
-  ),
 };
 
 const WantedSchema = z.object({ image: z.string(), env: EnvShape.optional(), ...shapeFields });
@@ -121,12 +117,11 @@ function sizeOf(wanted: WantedSandbox, config: SandboxConfig): { cpus: number; m
 }
 
 async function prepareImage(
-  { image: name, progress: ref, patience_ms: patienceMs }: WantedSandbox,
+  { image: name, patience_ms: patienceMs }: WantedSandbox,
   { config, images, readiness }: SandboxContext,
-  { signal, bus, log }: CallScope,
+  { signal, emit, log }: CallScope,
 ): Promise<PreparedImage> {
   if (!config.auto_install && !(await images.isCached(name))) throw errors.fail('S101', { image: name });
-  const progress = new ProgressChannel(ref, bus);
   const patience = new AbortController();
   const timer = patienceMs != null && setTimeout(() => patience.abort(), Math.min(patienceMs, LONG_CALL_MS));
   if (timer) void readiness.keepMaking(name);
@@ -135,7 +130,7 @@ async function prepareImage(
       signal: AbortSignal.any([signal, patience.signal]),
       onProgress(step) {
         log.debug('an image is prepared', { ...step });
-        progress.tell(step);
+        emit?.(toImageEvent(step));
       },
     });
   } catch (error) {
@@ -146,6 +141,5 @@ async function prepareImage(
     throw errors.fail('S102', { image: name, problem: error.facts.problem }, error);
   } finally {
     if (timer) clearTimeout(timer);
-    progress.close();
   }
 }

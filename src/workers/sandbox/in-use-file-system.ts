@@ -5,17 +5,20 @@
 import type { FileSystem } from '#host';
 import type { LiveSandbox } from './live/live-sandbox.ts';
 
-export function heldFileSystem(files: FileSystem, sandbox: Pick<LiveSandbox, 'using' | 'hold'>): FileSystem {
+export function heldFileSystem(
+  files: FileSystem,
+  sandbox: Pick<LiveSandbox, 'using' | 'changing' | 'hold'>,
+): FileSystem {
   return {
     ls: (...asked) => sandbox.using(() => files.ls(...asked)),
     stat: (...asked) => sandbox.using(() => files.stat(...asked)),
-    write: (...asked) => sandbox.using(() => files.write(...asked)),
-    mkdir: (...asked) => sandbox.using(() => files.mkdir(...asked)),
-    rm: (...asked) => sandbox.using(() => files.rm(...asked)),
-    chmod: (...asked) => sandbox.using(() => files.chmod(...asked)),
-    mv: (...asked) => sandbox.using(() => files.mv(...asked)),
+    write: (...asked) => sandbox.changing(() => files.write(...asked)),
+    mkdir: (...asked) => sandbox.changing(() => files.mkdir(...asked)),
+    rm: (...asked) => sandbox.changing(() => files.rm(...asked)),
+    chmod: (...asked) => sandbox.changing(() => files.chmod(...asked)),
+    mv: (...asked) => sandbox.changing(() => files.mv(...asked)),
     grep: (...asked) => sandbox.using(() => files.grep(...asked)),
-    sed: (...asked) => sandbox.using(() => files.sed(...asked)),
+    sed: (...asked) => sandbox.changing(() => files.sed(...asked)),
     async read(...asked) {
       const file = await sandbox.using(() => files.read(...asked));
       // It is sent on after the call is answered.

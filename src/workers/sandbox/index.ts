@@ -15,9 +15,10 @@ import { write } from './functions/fs/write.ts';
 import { list } from './functions/list.ts';
 import { run } from './functions/run.ts';
 import { stop } from './functions/stop.ts';
+import { watch } from './functions/watch.ts';
 import { sandbox as worker } from './worker.ts';
 
-const lifecycle = [catalogList, create, exec, run, list, stop];
+const lifecycle = [catalogList, create, exec, run, list, stop, watch];
 const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
 
 export const sandbox = worker.withFunctions([...lifecycle, ...files]);
@@ -32,7 +33,7 @@ export {
   defaultCacheDir,
   ImageError,
   openImages,
-  percentOf,
+  progressText,
   type ImageProgress,
   type ImageRow,
   type Images,

@@ -14,9 +14,10 @@ import { write } from './functions/fs/write.ts';
 import { kill } from './functions/kill.ts';
 import { list } from './functions/list.ts';
 import { status } from './functions/status.ts';
+import { watch } from './functions/watch.ts';
 import { shell as worker } from './worker.ts';
 
 export const shell = worker.withFunctions([
-  ...[exec, execBg, status, kill, list],
+  ...[exec, execBg, status, kill, list, watch],
   ...[ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed],
 ]);

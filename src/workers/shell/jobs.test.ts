@@ -16,7 +16,12 @@ const output = (bytes: number) => ({
 /** Work that ends at once with so much output. */
 function ending(bytes: number): () => Promise<JobWork> {
   const end = { ...output(bytes), exitCode: 0, signal: null, timedOut: false, durationMs: 0 };
-  return async () => ({ done: Promise.resolve(end), outputSoFar: () => output(0), kill: async () => {} });
+  return async () => ({
+    done: Promise.resolve(end),
+    outputSoFar: () => output(0),
+    kill: async () => {},
+    onOutput() {},
+  });
 }
 
 async function runMany(jobs: Jobs, count: number, bytes: number): Promise<string[]> {

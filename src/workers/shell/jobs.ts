@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 
-import { Failure, silentLog, type Log } from '#contract';
+import { Failure, silentLog, Watched, type Log } from '#contract';
 import type { Execution, ExecutionResult, OutputSoFar } from '#host';
 import { refuse } from './errors.ts';
 import type { JobRecord, JobStatus, JobSummary } from './job-record.ts';
@@ -19,7 +19,7 @@ const RECORD_BYTES = 1024;
 const KILL_WAIT_MS = 6000;
 
 /** What does the work of a job. */
-export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill'>;
+export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill' | 'onOutput'>;
 
 export interface JobLimits {
   maxConcurrentJobs: number;
@@ -55,6 +55,8 @@ export interface Killed {
 }
 
 export class Jobs {
+  /** Ids of those that started, printed or ended. */
+  readonly watched = new Watched();
   readonly #limits: JobLimits;
   readonly #log: Log;
   readonly #maxKeptBytes: number;
@@ -132,6 +134,8 @@ export class Jobs {
       ),
     };
     this.#jobs.set(job.id, job);
+    work.onOutput = () => this.watched.changed(job.id);
+    this.watched.changed(job.id);
     return job.id;
   }
 
@@ -163,6 +167,7 @@ export class Jobs {
       job.exitCode = end.exitCode;
       job.finishedAtMs = Date.now();
     }
+    this.watched.changed(job.id);
     if (!this.#jobs.has(job.id)) return;
 
     const bytes = RECORD_BYTES + job.output.stdout.length + job.output.stderr.length + lengthOf(job.argv);

@@ -8,14 +8,16 @@
 import { z } from 'zod';
 
 import { cleanText } from '#contract';
-import { FEATURE_CALLER, FEATURE_CANCEL, FEATURE_CHANGES } from '#protocol';
+import { FEATURE_CALLER, FEATURE_CANCEL, FEATURE_CHANGES, FEATURE_EVENTS } from '#protocol';
 import { isBuiltIn } from '../../registry.ts';
 import { DEFAULT_NAMESPACE } from '../../namespace.ts';
 import type { Session } from '../../session.ts';
 import { engine } from '../../worker.ts';
 
 const IN_PROCESS = 'in-process';
-const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES];
+const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS];
+/** Those that a worker takes from the answer: another engine may pass on what any peer wrote into a call. */
+const CONFIRMED = [FEATURE_CALLER, FEATURE_EVENTS];
 const text = z.string().nullish();
 
 export const registerWorker = engine.defineFunction({
@@ -65,7 +67,8 @@ export const registerWorker = engine.defineFunction({
       }
     }
     events.workerChanged('worker_metadata_updated', session.workerId);
-    return { success: true, ...(session.features.has(FEATURE_CALLER) && { features: [FEATURE_CALLER] }) };
+    const features = CONFIRMED.filter((feature) => session.features.has(feature));
+    return { success: true, ...(features.length > 0 && { features }) };
   },
 });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createSandbox, MODEL_DEFAULTS, shapeFields } from '../create-sandbox.ts';
 import { EnvShape } from '../environment.ts';
 import { BackendSchema, IsolationSchema } from '../isolation.ts';
+import { ImageEvent } from '../image-event.ts';
 import { LONG_CALL_MS } from '../long-deadline.ts';
 import { sandbox } from '../worker.ts';
 
@@ -33,6 +34,7 @@ export const create = sandbox.defineFunction({
       backend: BackendSchema.optional(),
     })
     .meta({ title: 'CreateResponse' }),
+  events: ImageEvent,
   errors: ['S001', 'S100', 'S101', 'S102', 'S300', 'S400'],
   examples: [{ image: 'python' }],
   deadlineMs: LONG_CALL_MS,

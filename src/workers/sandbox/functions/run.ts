@@ -13,6 +13,7 @@ import { decodeStdin, execute, replyFields } from '../execute.ts';
 import { interpreterOf } from '../languages.ts';
 import type { LiveSandbox } from '../live/live-sandbox.ts';
 import { LONG_CALL_MS } from '../long-deadline.ts';
+import { ImageEvent } from '../image-event.ts';
 import { sandbox } from '../worker.ts';
 
 const RunFile = wire.named(
@@ -48,6 +49,7 @@ export const run = sandbox.defineFunction({
   response: z
     .object({ ...replyFields, sandbox_id: z.string().nullish().describe('Only with keep_sandbox.') })
     .meta({ title: 'RunResponse' }),
+  events: ImageEvent,
   errors: [
     'S001',
     'S003',

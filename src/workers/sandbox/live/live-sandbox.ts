@@ -34,6 +34,8 @@ export interface Machine {
   readonly agent: AgentClient;
   /** Its way to the network, if it has one. */
   readonly egress: EgressProxy | undefined;
+  /** Called when something in it may have changed. */
+  readonly onChanged: () => void;
   /** Called when nothing of it is left. */
   readonly onGone: () => void;
 }
@@ -47,6 +49,7 @@ export class LiveSandbox {
   readonly createdAtMs: number;
   /** What ends the calls in it when it is stopped; undefined once it is. */
   #endCalls: Set<() => void> | undefined = new Set();
+  readonly #onChanged: () => void;
   readonly #onGone: () => void;
   #users = 0;
   #execs = 0;
@@ -54,11 +57,12 @@ export class LiveSandbox {
   /** What had gone over its network when that was last looked at. */
   #seenBytes = 0;
 
-  constructor(facts: SandboxFacts, { instance, agent, egress, onGone }: Machine, nowMs: number) {
+  constructor(facts: SandboxFacts, { instance, agent, egress, onChanged, onGone }: Machine, nowMs: number) {
     this.facts = facts;
     this.instance = instance;
     this.agent = agent;
     this.egress = egress;
+    this.#onChanged = onChanged;
     this.#onGone = onGone;
     this.files = heldFileSystem(new GuestFileSystem(agent, facts), this);
     this.createdAtMs = nowMs;
@@ -113,13 +117,19 @@ export class LiveSandbox {
     }
   }
 
+  /** The same for work that may change something in it. */
+  async changing<T>(work: () => Promise<T>): Promise<T> {
+    this.#onChanged();
+    return this.using(work).finally(this.#onChanged);
+  }
+
   /** The same for a command, of which only so many run at once. */
   async executing<T>(work: () => Promise<T>): Promise<T> {
     const { id, maxExecs } = this.facts;
     if (this.#execs >= maxExecs) throw errors.fail('S003', { id, cap: maxExecs });
     this.#execs++;
     try {
-      return await this.using(work);
+      return await this.changing(work);
     } finally {
       this.#execs--;
     }

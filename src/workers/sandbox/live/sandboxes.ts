@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 
-import { Failure, type Log } from '#contract';
+import { Failure, Watched, type Log } from '#contract';
 import { AgentClient, GuestFileSystem } from '#sandbox/guest';
 import type { Instance, Shape } from '../backends/backend.ts';
 import type { ChosenBackend } from '../choose-backend.ts';
@@ -47,6 +47,8 @@ export interface NewSandbox {
 }
 
 export class Sandboxes {
+  /** Ids of those that started, changed or ended. */
+  readonly watched = new Watched();
   /** Of the host, for those that live and those that are made. */
   readonly share: HostShare;
   readonly #config: SandboxConfig;
@@ -117,8 +119,10 @@ export class Sandboxes {
         maxExecs: Math.max(1, this.#config.max_concurrent_exec_per_sandbox),
         searchTimeoutMs: this.#config.search_timeout_ms,
       };
-      const sandbox = new LiveSandbox(facts, { instance, agent, egress, onGone: wanted.onGone }, Date.now());
+      const onChanged = () => this.watched.changed(id);
+      const sandbox = new LiveSandbox(facts, { instance, agent, egress, onChanged, onGone: wanted.onGone }, Date.now());
       this.#living.set(id, sandbox);
+      this.watched.changed(id);
       void instance.exited.then(({ stderrTail }) => this.#notice(sandbox, stderrTail));
       return sandbox;
     } catch (error) {
@@ -169,6 +173,7 @@ export class Sandboxes {
   async stop(sandbox: LiveSandbox, ended: string): Promise<void> {
     const { id } = sandbox.facts;
     if (!this.#living.delete(id)) return;
+    this.watched.changed(id);
     this.#ended.set(id, ended);
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > REMEMBERED) this.#ended.delete(oldest!);
@@ -190,6 +195,8 @@ export class Sandboxes {
   #reap(): void {
     const now = Date.now();
     for (const sandbox of this.all) {
+      // Its age and what it uses of the host.
+      this.watched.changed(sandbox.facts.id);
       const deadline = sandbox.idleDeadlineMs;
       if (deadline === undefined || now <= deadline) continue;
 

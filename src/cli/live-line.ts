@@ -1,0 +1,16 @@
+/** One line on standard error that is overwritten while work goes on; nothing where that is not a terminal. */
+import { eventText, type CallOptions } from '#contract';
+
+export function showLine(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${text.slice(0, process.stderr.columns - 1)}\x1b[K`);
+}
+
+export function clearLine(): void {
+  showLine('');
+}
+
+/** Options of a call whose events are shown; none where nobody would see them, so that none are sent. */
+export function showingEvents(): Pick<CallOptions, 'onEvent'> {
+  if (!process.stderr.isTTY) return {};
+  return { onEvent: (event) => showLine(eventText(event) ?? '') };
+}

@@ -1,0 +1,48 @@
+/** A call as an async iterable of its events, with its result at the end. */
+import type { Bus, CallOptions } from '#contract';
+import type { CallEvent } from '#protocol';
+
+/** Events that wait for a loop which does not keep up; the oldest are dropped. */
+const MAX_WAITING = 1_000;
+
+export interface CallStream<Result = unknown, Event = CallEvent> extends AsyncIterable<Event> {
+  /** Rejects as the call does. Leaving the loop before its end gives the call up. */
+  readonly result: Promise<Result>;
+}
+
+/** Makes the call at once. The loop over it ends when the call does; `result` says how. */
+export function streamCall(bus: Bus, functionId: string, payload?: unknown, options: CallOptions = {}): CallStream {
+  const waiting: CallEvent[] = [];
+  const left = new AbortController();
+  let wake = () => {};
+  let isOver = false;
+  const result = bus
+    .call(functionId, payload, {
+      ...options,
+      signal: AbortSignal.any([left.signal, ...(options.signal ? [options.signal] : [])]),
+      onEvent(event) {
+        if (waiting.push(event) > MAX_WAITING) waiting.shift();
+        wake();
+      },
+    })
+    .finally(() => {
+      isOver = true;
+      wake();
+    });
+  // A caller that only wants the events need not handle the failure of the call.
+  result.catch(() => {});
+
+  return {
+    result,
+    async *[Symbol.asyncIterator]() {
+      try {
+        while (waiting.length > 0 || !isOver) {
+          if (waiting.length > 0) yield waiting.shift()!;
+          else await new Promise<void>((resolve) => (wake = resolve));
+        }
+      } finally {
+        left.abort();
+      }
+    },
+  };
+}

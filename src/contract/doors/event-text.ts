@@ -1,0 +1,11 @@
+/** An event of a call as a line of text, for doors that people and models read. */
+import { EVENT_RUNNING, type CallEvent } from '#protocol';
+import { cleanText } from '../clean-text.ts';
+
+const MAX_CHARS = 200;
+
+/** Undefined for an event that has nothing to say in words. */
+export function eventText({ type, message, elapsed_ms }: CallEvent): string | undefined {
+  if (typeof message === 'string') return cleanText(message, MAX_CHARS);
+  return type === EVENT_RUNNING ? `running for ${Math.round(Number(elapsed_ms) / 1000)} s` : undefined;
+}

@@ -1,0 +1,12 @@
+/** engine::watch: reports that calls, workers or functions changed, for pages that show them. */
+import { watchFunction } from '#contract';
+import { engine } from '../worker.ts';
+
+export const watch = engine.defineFunction({
+  ...watchFunction,
+  id: 'engine::watch',
+  summary: 'Report when `calls`, `workers` or `functions` changed, until the caller leaves.',
+  errors: ['deserialization_error'],
+
+  handle: (_, { watched }, scope) => watched.report(scope),
+});

@@ -1,0 +1,46 @@
+/**
+ * A call over HTTP as server-sent events: `progress` for each event of the call, then `result` or `error`.
+ *
+ * The status is 200 whatever becomes of the call, which is known only at its end.
+ */
+import type { CallEvent } from '#protocol';
+
+export const EVENT_STREAM = 'text/event-stream';
+const HEADERS = { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' };
+/** A reader that is this far behind misses events, never the result. */
+const MAX_WAITING_BYTES = 1_048_576;
+
+/** What a call comes to: its result, or the body of its failure. */
+export type StreamEnd = { result: unknown } | { error: unknown };
+
+/** Answers with the stream; the signal aborts when the reader is gone. */
+export function eventStream(
+  call: (onEvent: (event: CallEvent) => void, signal: AbortSignal) => Promise<StreamEnd>,
+): Response {
+  const gone = new AbortController();
+  let id = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async start(controller) {
+        const send = (name: string, data: unknown) => {
+          if (!gone.signal.aborted) controller.enqueue(encode(name, data, ++id));
+        };
+        const end = await call((event) => {
+          if ((controller.desiredSize ?? 0) > 0) send('progress', event);
+          else id += 1;
+        }, gone.signal);
+        if ('result' in end) send('result', end.result);
+        else send('error', end.error);
+        if (!gone.signal.aborted) controller.close();
+      },
+      cancel: () => gone.abort(),
+    },
+    { highWaterMark: MAX_WAITING_BYTES, size: (piece) => piece.length },
+  );
+  return new Response(body, { headers: HEADERS });
+}
+
+/** JSON holds no line break of its own, so one `data` line is all of it. */
+function encode(name: string, data: unknown, id: number): Uint8Array {
+  return Buffer.from(`event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
+}
