@@ -1,8 +1,10 @@
 /** Calls this client made and waits for: answered, timed out, given up, or lost with the connection. */
 import { randomUUID } from 'node:crypto';
 
+import { z } from 'zod';
+
 import { CallError, type CallOptions } from '#contract';
-import { toErrorBody, type EventFrame, type InvokeFrame, type ResultFrame } from '#protocol';
+import { ChangeSchema, toErrorBody, type EventFrame, type InvokeFrame, type ResultFrame } from '#protocol';
 
 interface WaitingCall {
   functionId: string;
@@ -10,8 +12,11 @@ interface WaitingCall {
   reject(error: Error): void;
   release(): void;
   onEvent?: CallOptions['onEvent'];
+  onChanges?: CallOptions['onChanges'];
 }
 
+/** What does not fit is left out: it came from another process. */
+const Changes = z.array(ChangeSchema).catch([]);
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Above this a Node timer fires at once; a longer wait is no wait at all. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
@@ -35,6 +40,7 @@ export class Calls {
     if (traceparent !== undefined) frame.traceparent = traceparent;
     if (baggage !== undefined) frame.baggage = baggage;
     if (options.onEvent) frame.wants_events = true;
+    if (options.onChanges) frame.wants_changes = true;
     return { frame, answer: this.#wait(id, functionId, options) };
   }
 
@@ -49,6 +55,7 @@ export class Calls {
   settle(frame: ResultFrame): void {
     const call = this.#take(frame.invocation_id);
     if (!call) return;
+    if (frame.changes !== undefined) call.onChanges?.(Changes.parse(frame.changes));
     if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
     // The wire leaves a null result out.
     else call.resolve(frame.result ?? null);
@@ -64,7 +71,7 @@ export class Calls {
   }
 
   #wait(id: string, functionId: string, options: CallOptions): Promise<unknown> {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel, onEvent } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel, onEvent, onChanges } = options;
     return new Promise((resolve, reject) => {
       const stop = (code: string, message: string) => {
         this.fail(id, code, message);
@@ -79,7 +86,7 @@ export class Calls {
         signal?.removeEventListener('abort', onAbort);
         cancel?.removeEventListener('abort', onCancel);
       };
-      this.#waiting.set(id, { functionId, resolve, reject, release, onEvent });
+      this.#waiting.set(id, { functionId, resolve, reject, release, onEvent, onChanges });
       if (signal?.aborted) queueMicrotask(onAbort);
       else signal?.addEventListener('abort', onAbort);
       if (cancel?.aborted) queueMicrotask(onCancel);

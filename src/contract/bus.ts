@@ -3,6 +3,7 @@ import {
   readErrorBody,
   type CallEvent,
   type Caller,
+  type Change,
   type ChannelEnds,
   type ChannelRef,
   type ErrorBody,
@@ -25,6 +26,8 @@ export interface CallOptions {
   baggage?: string;
   /** Asks for the events of the call, and takes each before its answer. */
   onEvent?: (event: CallEvent) => void;
+  /** Asks what the call changes in files, and takes it before the answer, also before that of a failed call. */
+  onChanges?: (changes: readonly Change[]) => void;
   /** In whose name the call is made. Only a peer in the engine's process is believed. */
   caller?: Caller;
   /** The call that this one is made for; the engine looks in whose name that is. */

@@ -78,7 +78,7 @@ const invokeFunction = z.object({
   caller: CallerSchema.nullish().catch(null),
   /** Additive, with the feature `caller`: the call that this one is made for. */
   via: text.catch(null),
-  /** Additive, with the feature `changes`: from an engine, that somebody watches what calls change. */
+  /** Additive: the caller takes `changes` beside the result; passed on to a worker with the feature `changes`. */
   wants_changes: z.boolean().nullish().catch(null),
   /** Additive: the caller takes `invocationevent` frames; passed on to a worker with the feature `events`. */
   wants_events: z.boolean().nullish().catch(null),

@@ -123,7 +123,7 @@ test('failures are kept too: of the worker, and of the engine for a call that re
   ]);
 });
 
-test('changes are asked for while a page watches, reported with failures too, and never sent to the caller', async () => {
+test('changes are asked for while a page watches, reported with failures too, and not sent to a caller that did not ask', async () => {
   const page = await openPage();
   const frames: string[] = [];
   const socket = new WebSocket(running.url);
@@ -131,14 +131,7 @@ test('changes are asked for while a page watches, reported with failures too, an
   await new Promise((resolve) => socket.on('open', resolve));
   const dig = (depth: number) => {
     const invocation_id = crypto.randomUUID();
-    // What only the engine may say is dropped.
-    const frame = {
-      type: 'invokefunction',
-      invocation_id,
-      function_id: 'digger::dig',
-      data: { depth },
-      wants_changes: true,
-    };
+    const frame = { type: 'invokefunction', invocation_id, function_id: 'digger::dig', data: { depth } };
     socket.send(JSON.stringify(frame));
     return expect.poll(() => frames.find((text) => text.includes(invocation_id))).toBeDefined();
   };
@@ -155,6 +148,15 @@ test('changes are asked for while a page watches, reported with failures too, an
   } finally {
     socket.close();
   }
+});
+
+test('a caller that asks gets the changes of its call, also when it fails, and no page needs to watch', async () => {
+  const heard: unknown[] = [];
+  const onChanges = (changes: readonly unknown[]) => heard.push(changes);
+  await agent.call('digger::dig', { depth: 3 }, { onChanges });
+  await expect(agent.call('digger::dig', { depth: 10 }, { onChanges })).rejects.toThrow();
+  const yard = (bytes: number) => [{ path: 'yard', kind: 'modified', after: { bytes } }];
+  expect(heard).toEqual([yard(3), yard(10)]);
 });
 
 test('changes that are not in the shape of changes are left out', async () => {

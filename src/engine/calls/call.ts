@@ -16,6 +16,8 @@ export interface Waiting {
   enqueued?: Enqueued;
   /** Whether it takes events of the call. */
   wantsEvents?: boolean;
+  /** Whether it takes what the call changed. */
+  wantsChanges?: boolean;
   /** Of its call, for the answer. */
   traceparent?: string | null;
   baggage?: string | null;
@@ -39,7 +41,7 @@ export interface Call extends From {
   /** Where the function is. */
   namespace: string;
   executor: Executor;
-  /** Whether somebody watches what it changes. */
+  /** Whether its caller or a page wants to know what it changes. */
   wantsChanges: boolean;
   startedAtMs: number;
   /** The same moment by the clock that durations are taken from. */

@@ -49,7 +49,8 @@ export class Dispatch {
       principal,
       via,
       waiting,
-      wantsChanges: observed.contents.isWatched && owner.features.has(FEATURE_CHANGES),
+      wantsChanges:
+        (observed.contents.isWatched || waiting?.wantsChanges === true) && owner.features.has(FEATURE_CHANGES),
       startedAtMs: Date.now(),
       startTick: performance.now(),
     };

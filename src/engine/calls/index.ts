@@ -176,7 +176,8 @@ export class Calls {
 }
 
 function waitingOf(session: Session, frame: InvokeFrame): Waiting | undefined {
-  const { action, invocation_id: invocationId, traceparent, baggage, wants_events } = frame;
+  const { action, invocation_id: invocationId, traceparent, baggage, wants_events, wants_changes } = frame;
   if (action?.type === 'void' || invocationId == null) return undefined;
-  return { session, invocationId, traceparent, baggage, wantsEvents: wants_events === true };
+  const wishes = { wantsEvents: wants_events === true, wantsChanges: wants_changes === true };
+  return { session, invocationId, traceparent, baggage, ...wishes };
 }

@@ -37,9 +37,11 @@ export class Settle implements Sink {
     const { open, observed } = this.#parts;
     if (!open.end(call)) return;
     observed.answered(call, given);
-    const { frame, encoded } = withoutChanges(given, received);
     const { waiting } = call;
     if (!waiting) return;
+    const { frame, encoded } = waiting.wantsChanges
+      ? { frame: given, encoded: received }
+      : withoutChanges(given, received);
 
     const { invocationId, enqueued } = waiting;
     if (enqueued) return this.#deliver(waiting, receiptOf(enqueued, waiting, frame));
@@ -102,7 +104,7 @@ export class Settle implements Sink {
   }
 }
 
-/** Removes `changes`, which only the console gets. */
+/** For a caller that did not ask: a page that watches did. */
 function withoutChanges(frame: ResultFrame, encoded?: EncodedFrame): { frame: ResultFrame; encoded?: EncodedFrame } {
   if (frame.changes === undefined) return { frame, encoded };
   const { changes: _, ...rest } = frame;

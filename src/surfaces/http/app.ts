@@ -128,6 +128,7 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
         traceparent: c.req.header('traceparent'),
         baggage: c.req.header('baggage'),
         onEvent,
+        onChanges: onEvent && ((changes) => onEvent({ type: 'changes', changes })),
       });
       return { result: await withContent(bus, result ?? null, { functionId, maxBytes: MAX_CONTENT_BYTES }) };
     } catch (error) {
