@@ -1,0 +1,53 @@
+/**
+ * A ratchet on the words that made comments, messages and pages hard to read (CONTRIBUTING.md, "Plain English").
+ *
+ * A limit may only fall: rewrite the sentence, or lower the limit when a change removed some.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const WORDS = [
+  { word: 'who, whom', pattern: /\bwhom?\b(?!\(|["'`])/gi, source: 117, pages: 27 },
+  { word: 'whoever', pattern: /\bwhoever\b/gi, source: 91, pages: 5 },
+  { word: 'nobody, somebody, someone', pattern: /\b(no|some|any)body\b|\b(some|any)one\b/gi, source: 179, pages: 37 },
+  { word: 'tell, told', pattern: /\b(tells?|told|telling)\b/gi, source: 406, pages: 70 },
+  { word: 'is no', pattern: /(?<!\bthere )\b(is|are|was|were) no (?!longer\b|more\b)/gi, source: 79, pages: 40 },
+];
+
+const SOURCES = files(['src', 'console/src'], /\.(tsx?|c|h|as|css)$/, /\.(test|contract)\.tsx?$/);
+const PAGES = files(['.'], /\.md$/, /^(CHANGELOG|CONTRIBUTING)\.md$/);
+
+test.each(WORDS)('$word: not more often than before', ({ pattern, source, pages }) => {
+  const more = { source: beyond(source, hits(SOURCES, pattern)), pages: beyond(pages, hits(PAGES, pattern)) };
+  expect(more).toEqual({ source: [], pages: [] });
+});
+
+/** All hits when there are more than the limit: the new one is among them. */
+function beyond(limit: number, found: string[]): string[] {
+  return found.length > limit ? found : [];
+}
+
+/** `file:line: text` for each time the pattern occurs. */
+function hits(paths: string[], pattern: RegExp): string[] {
+  return paths.flatMap((path) =>
+    readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .flatMap((line, at) => Array.from(line.matchAll(pattern), () => `${path}:${at + 1}: ${line.trim()}`)),
+  );
+}
+
+function files(folders: string[], wanted: RegExp, unwanted: RegExp): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = folder === '.' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory())
+        return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : files([path], wanted, unwanted);
+      return wanted.test(path) && !unwanted.test(path) ? [path] : [];
+    }),
+  );
+}
