@@ -1,8 +1,8 @@
 /**
- * Why the operating system or the jail said no.
+ * The reason why the operating system or the jail refused.
  *
- * `path` is what the caller sent. An errno error names paths of the host, so it is kept as the cause
- * and its text never becomes part of a message.
+ * `path` is the caller's. An errno error names paths of the host, so it is kept as the cause and its text never becomes
+ * part of a message.
  */
 
 const WORDS = {
@@ -52,7 +52,7 @@ export class HostError extends Error {
     this.path = path;
   }
 
-  /** What a failed system call on the caller's path means. Anything else that was thrown is a bug and goes up. */
+  /** Translates a failed system call on the caller's path. Rethrows anything else: it is a bug. */
   static fromErrno(error: unknown, path: string): HostError {
     if (error instanceof HostError) return error;
     if (!isErrno(error)) throw error;

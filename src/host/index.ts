@@ -1,4 +1,4 @@
-/** What touches the operating system, one capability a file. */
+/** Everything that touches the operating system, one capability per folder. */
 export { toText, type ByteString } from './text/byte-string.ts';
 export { characterStart, wholeCharacters } from './text/characters.ts';
 export { Children, SpawnError, type ChildSpec, type Containment } from './children/index.ts';

@@ -1,8 +1,8 @@
 /**
- * A directory that workers of this process work in, with what they have in common there: the protection of its files, one
- * search engine with its index and its processes, threads for regexes, and where the lines of files begin.
+ * A directory that workers of this process share, with the protection of its files, one search engine (index and
+ * processes), regex threads, and the line index of files.
  *
- * Each worker holds it; it ends with the last of them. Workers with another list `protect` share nothing.
+ * Each worker holds it; it closes with the last of them. Workers with different `protect` lists share nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -13,26 +13,26 @@ import { protect, type Protection } from './jail/protection.ts';
 import { RegexThreads } from './regex/index.ts';
 import { SearchEngine, type KeptContents, type SearchLimits, type SearchRequest } from './search/index.ts';
 
-/** What a worker wants of it. */
+/** Options of a worker. */
 export interface WorkspaceNeeds extends Omit<SearchLimits, 'protectedGlobs'> {
   /** Globs of files that no worker reaches. */
   readonly protect: readonly string[];
   readonly mode?: JailMode;
-  /** Files that only this worker cannot reach. */
+  /** Files hidden from this worker only. */
   readonly own?: ProtectedGlobs;
-  /** Most memory for file contents between searches, none for 0; a worker that does not say so leaves it to the others. */
+  /** Most memory for file contents between searches, none for 0; a worker that leaves it out accepts the others' value. */
   readonly indexMemoryBytes?: number;
 }
 
 const INDEX_MEMORY_BYTES = 256 * 2 ** 20;
 
-/** One for each directory, way of holding files and list. */
+/** One per directory, jail mode and list. */
 interface Shared {
   readonly protection: Protection;
   readonly search: SearchEngine;
   readonly regexes: RegexThreads;
   readonly lineIndexes: LineIndexes;
-  /** What each worker wants, in the order in which they came. */
+  /** Options of each worker, in order of arrival. */
   readonly holders: Set<WorkspaceNeeds>;
   kept: KeptContents;
   readonly giveUp: () => void;
@@ -56,7 +56,7 @@ function share(root: string, needs: WorkspaceNeeds): Shared {
 /** The index holds files up to the smallest limit of all workers; larger ones are read from disk. */
 function keptFor(root: string, holders: readonly WorkspaceNeeds[]): KeptContents {
   const told = holders.findLast(({ indexMemoryBytes }) => indexMemoryBytes !== undefined)?.indexMemoryBytes;
-  // A whole machine is not kept unless someone says so.
+  // A whole machine (`/`) is not indexed unless configured.
   const indexMemoryBytes = told ?? (root === '/' ? 0 : INDEX_MEMORY_BYTES);
   return {
     index: 'auto',
@@ -72,14 +72,14 @@ export class Workspace {
   readonly #key: string;
   readonly #shared: Shared;
   readonly #needs: WorkspaceNeeds;
-  /** Made anew when the globs that all have are others. */
+  /** Rebuilt when the common globs change. */
   #globs: { all: readonly ProtectedGlobs[]; withOwn: readonly ProtectedGlobs[] } | undefined;
 
-  /** `root` is canonical. Throws `ConfigError` for a glob in `protect` that cannot be read. */
+  /** `root` is canonical. Throws `ConfigError` for an invalid glob in `protect`. */
   constructor(root: string, needs: WorkspaceNeeds) {
     this.root = root;
     this.#key = JSON.stringify([root, needs.mode, needs.protect]);
-    // Its own object, which tells it from another worker that wants the same.
+    // A copy, which identifies this worker among others with the same options.
     this.#needs = { ...needs };
     this.#shared = open.get(this.#key) ?? share(root, needs);
     open.set(this.#key, this.#shared);
@@ -95,12 +95,12 @@ export class Workspace {
     return this.#shared.lineIndexes;
   }
 
-  /** Whether no worker reaches a canonical path from its root. */
+  /** Whether a canonical path from its root is hidden from all workers. */
   protects(relativePath: string): boolean {
     return this.#shared.protection.covers(`${this.root === '/' ? '' : this.root}/${relativePath}`);
   }
 
-  /** The same for absolute paths without their first `/`; undefined where everything is reached. */
+  /** The same for absolute paths without their first `/`; undefined where nothing is hidden. */
   get isHidden(): ((path: string) => boolean) | undefined {
     const { protection } = this.#shared;
     return protection.isEmpty ? undefined : (path) => protection.covers(`/${path}`);

@@ -1,11 +1,14 @@
-/** Waiting for killed processes to be gone: they need no more than their next turn, so the first looks follow fast. */
+/** Polls until killed processes are gone. They need one scheduler turn, so the first polls follow each other closely. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { KILL_DEADLINE_MS } from './rung.ts';
 
 const MAX_PAUSE_MS = 50;
 
-/** Looks until `isGone`, which may kill again at each look; false when that has not come by the deadline. */
+/**
+ * Polls until `isGone` returns true; `isGone` may kill again at each poll. False if that has not happened by the
+ * deadline.
+ */
 export async function awaitGone(isGone: () => boolean | Promise<boolean>): Promise<boolean> {
   const deadline = performance.now() + KILL_DEADLINE_MS;
   for (let pauseMs = 1; !(await isGone()); pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {

@@ -1,20 +1,20 @@
 /**
- * The two versions of cgroups. Both end a group alike: forbid its processes to fork, then kill each.
+ * The two versions of cgroups. Both end a group in the same way: forbid its processes to fork, then kill each.
  *
  * Version 2 is used in its threaded form. A thread that moves itself costs nothing; to move the whole server, or any
- * process by its number, the kernel first waits for every processor, 6 to 12 ms on a quiet machine. The price is
- * that `cgroup.kill` is not to be had, and freezing takes its place.
+ * process by its pid, the kernel first waits for every processor, 6 to 12 ms on a quiet machine. The price: threaded
+ * groups have no `cgroup.kill`, so they are frozen instead.
  */
 
 export interface CgroupKind {
   name: 'cgroup2' | 'cgroup1';
-  /** Takes the thread that writes `0` to it. A child is born where the thread is that forks it. */
+  /** File that moves the thread which writes `0` to it. A child is born in the group of the thread that forks it. */
   entrance: string;
-  /** Lists who is inside. */
+  /** File that lists the members. */
   members: string;
-  /** What a new group is told first. */
+  /** Written to a new group first. */
   setUp?: Setting;
-  /** From then on nobody inside can fork. */
+  /** Stops every member from forking. */
   halt: Setting;
 }
 

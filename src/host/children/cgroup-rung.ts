@@ -1,8 +1,8 @@
 /**
- * A cgroup for every job. Whatever a process does to its session, group, parent or signals, it stays in there.
+ * A cgroup for every job. Whatever a process does to its session, group, parent or signals, it stays in the cgroup.
  *
- * The server's thread steps into the job's group, forks, and steps out again, all within one turn: the child is
- * born inside. That costs a tenth of a shell that would move itself and then become the program.
+ * The server's thread enters the job's group, forks, and leaves again within one turn, so the child is born inside.
+ * That costs a tenth of a shell that would move itself and then exec the program.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -37,7 +37,7 @@ export class CgroupRung implements Rung {
   readonly #wayBack: number;
   readonly #topPath: string;
   readonly #guardian: Guardian;
-  /** Above the groups of all jobs; made for the first, so that a server without jobs leaves no trace. */
+  /** Parent of the groups of all jobs; made for the first job, so that a server without jobs leaves no trace. */
   #top: Cgroup | undefined;
   #count = 0;
 
@@ -49,7 +49,7 @@ export class CgroupRung implements Rung {
     this.#guardian = new Guardian(guardianScript(kind), [this.#topPath]);
   }
 
-  /** `home` is the server's own cgroup. Throws what the system says when it may not be used so. */
+  /** `home` is the server's own cgroup. Throws the system's error if it cannot be used. */
   static async open(kind: CgroupKind, home: string | undefined): Promise<CgroupRung> {
     if (home === undefined) throw new Error(`this system shows no ${kind.name}`);
     const rung = new CgroupRung(kind, home);
@@ -92,7 +92,7 @@ export class CgroupRung implements Rung {
     }
   }
 
-  /** In, out and the halt, so that it is not the first job that finds out. */
+  /** Tries enter, leave and halt at startup, so that a failure does not first show in a job. */
   #probe(): void {
     const group = Cgroup.make(this.#topPath, this.#kind);
     try {
@@ -104,7 +104,7 @@ export class CgroupRung implements Rung {
   }
 }
 
-/** Those of servers that were killed together with their guardians. Another user's may not be ours to end. */
+/** Ends jobs of servers that were killed together with their guardians. Skips those of another user. */
 async function endLeftJobs(kind: CgroupKind, home: string): Promise<void> {
   const ends = leftGroups(home, PREFIX).map(async (path) => {
     const group = new Cgroup(path, kind);

@@ -1,4 +1,4 @@
-/** One cgroup directory with everything below it: a job may have made groups of its own in there. */
+/** One cgroup directory and the groups below it, which a job may have made itself. */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -28,7 +28,7 @@ export class Cgroup implements Hold {
     }
   }
 
-  /** Only an empty one can be removed. */
+  /** Removes the group if it is empty. */
   releaseIfEmpty(): boolean {
     return removeIfEmpty(this.path);
   }
@@ -58,7 +58,7 @@ function membersBelow(path: string, file: string): number[] {
   return [...own, ...groupsIn(path).flatMap((group) => membersBelow(group, file))];
 }
 
-/** What did not end after SIGKILL keeps its group. */
+/** Keeps the group of a process that survived SIGKILL. */
 function removeBelow(path: string): void {
   if (removeIfEmpty(path)) return;
   for (const group of groupsIn(path)) removeBelow(group);
@@ -82,12 +82,12 @@ function groupsIn(path: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }
 
-/** A job may remove what it made, and even its own group once it has left it. */
+/** Undefined for a group that is gone: a job may remove what it made, and even its own group once it has left it. */
 function ifThere<T>(use: () => T): T | undefined {
   try {
     return use();
   } catch (error) {
-    // ENODEV: it went after it was opened.
+    // ENODEV: the group was removed after it was opened.
     if (!['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code!)) throw error;
     return undefined;
   }

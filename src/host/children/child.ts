@@ -1,5 +1,5 @@
 /**
- * What a child is asked for.
+ * The request for a child process.
  *
  * A job is the child and everything that descends from it. When the child ends, the job ends.
  */

@@ -1,7 +1,7 @@
 /**
- * The owner of every child process: nothing that a job started outlives the job, nor the server.
+ * Owns every child process: nothing that a job started outlives the job, nor the server.
  *
- * What keeps that promise differs by system; docs/decisions/2026-11-15-what-holds-a-job-together.md has the reasons.
+ * The mechanism differs by system; docs/decisions/2026-11-15-what-holds-a-job-together.md has the reasons.
  */
 import { silentLog, type Log } from '#contract';
 import { Execution } from '../process/execution.ts';
@@ -23,7 +23,7 @@ export class Children {
     this.#log = log;
   }
 
-  /** Holds jobs by the best means that works here, or by the one named; that throws when it does not work. */
+  /** Uses the strongest containment that works here, or the one named; throws if the named one does not work. */
   static async open({ containment, log = silentLog }: { containment?: Containment; log?: Log } = {}) {
     return new Children(await openRung({ name: containment, log }), log);
   }

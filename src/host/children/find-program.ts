@@ -1,8 +1,7 @@
 /**
  * Finds a program as the system would.
  *
- * The system does that itself when it starts one. It is asked before where another program does the starting and
- * could only say that it failed.
+ * Only for commands that another program (`nsenter`) starts: that program could only report that it failed.
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
@@ -10,10 +9,10 @@ import { delimiter, resolve } from 'node:path';
 import type { Command } from './rung.ts';
 import { isDirectory, SpawnError } from './spawn-error.ts';
 
-/** Where the system looks when there is no PATH. */
+/** Search path of the system when PATH is not set. */
 const DEFAULT_PATH = '/bin:/usr/bin';
 
-/** Throws a `SpawnError` for what cannot be started. */
+/** Throws a `SpawnError` if the program cannot be started. */
 export function findProgram(command: Pick<Command, 'argv' | 'cwd' | 'env'>): string {
   const { argv, cwd, env } = command;
   const program = argv[0]!;
@@ -25,11 +24,11 @@ export function findProgram(command: Pick<Command, 'argv' | 'cwd' | 'env'>): str
     if (refusal === undefined && isDirectory(cwd)) return path;
     refusals.add(refusal ?? 'ENOENT');
   }
-  // One that may not be executed says more than one that is not there.
+  // "not executable" is more useful than "not found".
   throw SpawnError.of(refusals.has('EACCES') ? 'EACCES' : [...refusals][0]!, command);
 }
 
-/** The errno name for what keeps this from being executed. */
+/** The errno name of the reason why a path cannot be executed. */
 function refusalOf(path: string): string | undefined {
   try {
     if (!statSync(path).isFile()) return 'EACCES';

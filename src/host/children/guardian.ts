@@ -1,9 +1,9 @@
 /**
- * A small shell that outlives the server by a moment. It reads a pipe that the server holds open; when that ends,
- * by whatever death, it ends the jobs.
+ * A small shell that outlives the server by a moment. It reads a pipe that the server holds open; when the pipe closes,
+ * however the server died, it kills the jobs.
  *
- * It stands in a session of its own and ignores polite signals, so that what takes the server away leaves it. A job
- * can kill it, as it can kill the server; then there is a new one.
+ * It has a session of its own and ignores the polite signals, so that a signal to the server's group does not end it
+ * too. A job can kill it, as it can kill the server; the server then starts a new one.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,9 +11,9 @@ import type { Socket } from 'node:net';
 
 import { KILL_DEADLINE_MS } from './rung.ts';
 
-/** One that lives shorter is not replaced before the next job: something is wrong with it. */
+/** A guardian that lives shorter is faulty: it is not replaced before the next job. */
 const MIN_LIFE_MS = 1000;
-/** How often a script looks for what is left, as the words of a `for`. */
+/** How often a script polls for survivors, as the words of a `for`. */
 export const GUARDIAN_LOOKS = Array.from({ length: 30 }, (_, look) => look).join(' ');
 
 export class Guardian {
@@ -23,13 +23,13 @@ export class Guardian {
   #told = '';
   #isClosed = false;
 
-  /** The script runs after the end of the server, with `words` as $1 and so on and the last line told as $told. */
+  /** The script runs after the server has ended, with `words` as $1 and so on, and the last line from `tell` as $told. */
   constructor(script: string, words: readonly string[]) {
     this.#script = script;
     this.#words = words;
   }
 
-  /** It is there when this returns; to be called before every job. */
+  /** Starts the guardian if it is not running; call it before every job. */
   ensure(): void {
     if (this.#shell !== undefined) return;
     const program = `trap '' HUP INT TERM; told=; while read -r line; do told=$line; done; ${this.#script}`;
@@ -39,12 +39,12 @@ export class Guardian {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     }) as ChildProcessByStdio<Socket, null, null>;
-    // Without a pid there is nothing more to it; later errors are of its pipe, and its exit tells the same.
+    // Without a pid it never started; later errors are those of its pipe, and its exit reports the same.
     shell.on('error', () => {});
     shell.stdin.on('error', () => {});
     if (shell.pid === undefined) throw new Error('jobs cannot be guarded: /bin/sh does not start');
 
-    // Neither keeps the server alive.
+    // Neither the shell nor its pipe keeps the server alive.
     shell.unref();
     shell.stdin.unref();
     this.#shell = shell;
@@ -58,7 +58,7 @@ export class Guardian {
     this.#shell?.stdin.write(`${line}\n`);
   }
 
-  /** Lets it do its work and waits for its end; after the jobs. */
+  /** Lets the script run and waits until it ends; call it after the jobs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const shell = this.#shell;

@@ -1,4 +1,4 @@
-/** Every child process: started, watched, capped, and gone with everything it started. */
+/** Child processes: start them, watch them, cap their output, end them with everything they started. */
 export { Children } from './children.ts';
 export type { ChildSpec } from './child.ts';
 export type { Containment } from './rung.ts';

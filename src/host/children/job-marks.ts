@@ -1,9 +1,9 @@
 /**
  * A mark that every process of a job inherits, for systems that offer nothing stronger.
  *
- * A server that may set its groups gives each job one supplementary group of its own: it survives a new session, a
- * cleaned environment and any number of forks, and only a process that sets its groups itself loses it. Others put
- * a variable into the environment, which is gone with the environment.
+ * A server that may set its groups gives each job one supplementary group of its own: the group survives a new session,
+ * a cleaned environment and any number of forks, and only a process that sets its groups itself loses it. Other servers
+ * use an environment variable, which a cleaned environment loses.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 
@@ -11,21 +11,21 @@ import type { MarkPattern } from './processes.ts';
 import type { Command } from './rung.ts';
 
 const VARIABLE = 'WORKCELL_JOB';
-/** Groups from 2^31 on are given to nobody; the last four digits are the job's. */
+/** Groups from 2^31 on are unassigned; the last four digits are the job's. */
 const GROUP_PREFIXES = { min: 214_749, max: 429_496 };
 const JOBS_PER_PREFIX = 10_000;
 
 export interface JobMarks {
   readonly pattern: MarkPattern;
-  /** For the guardian, which looks with `grep -E`. */
+  /** For the guardian, which searches with `grep -E`. */
   readonly guardianWords: readonly [file: string, pattern: string];
-  /** One that no running job has. */
+  /** A mark that no running job has. */
   next(taken: ReadonlySet<string | undefined>): string;
-  /** Runs `start` so that what it starts carries the mark. */
+  /** Runs `start` so that the process it starts carries the mark. */
   put<T>(mark: string, command: Command, start: (command: Command) => T): T;
 }
 
-/** Undefined where a mark could not be seen. */
+/** Undefined where a mark could not be read back. */
 export function chooseJobMarks(): JobMarks | undefined {
   if (process.platform !== 'linux') return undefined;
   return groupMarks() ?? variableMarks();

@@ -1,8 +1,8 @@
 /**
- * One output stream of a job, read so that the job never waits for a reader that has enough.
+ * One output stream of a job, read so that the job never blocks on a reader that has enough.
  *
- * A flood is not read by the server. What goes on for megabytes after what is wanted is handed to a `cat`, which drops it
- * faster than JavaScript could, in memory of its own, and leaves this thread to others.
+ * The server does not read a flood: after the wanted bytes and some megabytes more, the pipe is handed to a `cat`,
+ * which drops the rest faster than JavaScript could, outside this process.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,17 +11,17 @@ import type { Readable } from 'node:stream';
 import type { OutputQueue } from '../process/output-queue.ts';
 import type { OutputStream } from '../process/process.ts';
 
-/** From here on a process of its own is worth its price. */
+/** From here on a `cat` costs less than reading. */
 const FLOOD_BYTES = 2 * 1024 * 1024;
 
 export class JobOutput {
-  /** When nothing more is to be read. */
+  /** Resolves when there is nothing more to read. */
   readonly closed: Promise<unknown>;
   readonly #stream: Readable;
   #readBytes = 0;
   #drain: ChildProcess | undefined;
 
-  /** Gives the queue a little more than is wanted, so that whoever reads it sees that there was more. */
+  /** Queues a little more than is wanted, so that the reader sees that there was more. */
   constructor(
     readable: Readable,
     { stream, wantedBytes, queue }: { stream: OutputStream; wantedBytes: number; queue: OutputQueue },
@@ -40,13 +40,13 @@ export class JobOutput {
     this.#stream.resume();
   }
 
-  /** Nothing more is read. */
+  /** Stops reading. */
   close(): void {
     this.#stream.destroy();
     this.#drain?.kill('SIGKILL');
   }
 
-  /** Node stops reading a stream that it gives to a child; ours can then be closed. */
+  /** Node stops reading a stream that it passes to a child, so this side can be closed. */
   #handOver(): void {
     this.#drain = spawn('/bin/cat', { cwd: '/', env: {}, stdio: [this.#stream, 'ignore', 'ignore'] });
     this.#drain.once('error', () => this.#stream.resume());

@@ -1,7 +1,7 @@
 /**
- * One running job: hands out what it prints, ends all of it, and says how it went.
+ * One running job: emits its output, kills all of it, and reports how it ended.
  *
- * The end is the exit of the first process. Its pipes say nothing: a grandchild may hold them for hours, and one
+ * A job ends when its first process exits. Its pipes prove nothing: a grandchild may hold them for hours, and a process
  * that closed them may live on.
  */
 import type { Writable } from 'node:stream';
@@ -13,7 +13,7 @@ import { JobOutput } from './job-output.ts';
 import type { Held, Hold } from './rung.ts';
 import { sendKill } from './send-kill.ts';
 
-/** How long what the first process left behind may go on writing, and how long the last bytes may take. */
+/** How long the descendants may go on writing after the first process exited, and how long the last bytes may take. */
 const DRAIN_MS = 75;
 
 interface Exit {
@@ -25,7 +25,7 @@ export class Job implements Process {
   readonly pid: number;
   readonly input: ProcessInput | undefined;
   readonly output = new OutputQueue();
-  /** Settles when the first process has ended, its output is in and nothing of the job lives. Never rejects. */
+  /** Resolves when the first process has ended, its output is in and no process of the job lives. Never rejects. */
   readonly done: Promise<ProcessEnd>;
   readonly #hold: Hold;
   readonly #log: Log;
@@ -74,7 +74,7 @@ export class Job implements Process {
     return { ...exit, durationMs };
   }
 
-  /** What is left of the job ends, and what is left in the pipes is read. */
+  /** Kills the rest of the job and reads the rest of the pipes. */
   async #end(): Promise<void> {
     this.#isOver = this.#killing === undefined && this.#hold.releaseIfEmpty();
     if (!this.#isOver) {
@@ -88,7 +88,7 @@ export class Job implements Process {
   }
 
   async #killAll(): Promise<void> {
-    // The first process leads a session, so it cannot change its group, not even when it has left what holds the job.
+    // The first process is a session leader, so it cannot change its group, not even after leaving the containment.
     if (!this.#hasExited) sendKill(-this.pid);
     if (await this.#hold.kill()) return;
     this.#log.error('a job did not end after SIGKILL', { pid: this.pid });
@@ -96,7 +96,7 @@ export class Job implements Process {
   }
 }
 
-/** A child need not read to the end. */
+/** EPIPE is not an error: a child need not read to the end. */
 function inputOf(stdin: Writable): ProcessInput {
   stdin.on('error', () => {});
   return {
@@ -105,7 +105,7 @@ function inputOf(stdin: Writable): ProcessInput {
   };
 }
 
-/** After the deadline the streams get one more turn: a server that was held up may have it all waiting. */
+/** After the deadline the streams get one more turn: a server that was blocked may have all of it waiting. */
 function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => setImmediate(resolve), ms);

@@ -1,13 +1,13 @@
 /**
- * Cgroups that carry the name of the server that made them, so that the next server finds those whose server no longer
- * lives, also when it stands elsewhere in the hierarchy itself.
+ * Cgroups named after the server that made them, so that the next server finds those of dead servers, also when it runs
+ * elsewhere in the hierarchy.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { isAlive, OWN_MARK, PID_SPACE } from '../system/process-mark.ts';
 
-/** Groups looked at when a hierarchy is swept. */
+/** Most groups read in one sweep of a hierarchy. */
 const MAX_LOOKED = 20_000;
 
 /** The path of a group of this process. */
@@ -16,8 +16,8 @@ export function ownedGroup(parent: string, prefix: string, id: string): string {
 }
 
 /**
- * Groups in the whole hierarchy that `place` is in whose server no longer lives. Those above `place` are not among them:
- * a server that was a job of a dead one stands in its group.
+ * Groups of dead servers in the whole hierarchy that contains `place`. Not those above `place`: a server that was a job
+ * of a dead one runs in that one's group.
  */
 export function leftGroups(place: string, prefix: string): string[] {
   let top = place;
@@ -37,14 +37,14 @@ export function leftGroups(place: string, prefix: string): string[] {
   return found;
 }
 
-/** The owner of one from elsewhere, such as another container, cannot be asked after. */
+/** A group from elsewhere, such as another container, has a pid that means nothing here. */
 function isLeft(name: string, prefix: string): boolean {
   if (!name.startsWith(prefix)) return false;
   const [owner = '', space] = name.slice(prefix.length).split('.');
   return space === PID_SPACE && !isAlive(owner);
 }
 
-/** Groups come and go while they are looked at. */
+/** Groups come and go during the sweep. */
 function groupNamesIn(path: string): string[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });

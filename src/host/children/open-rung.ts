@@ -1,4 +1,4 @@
-/** Picks what holds jobs together: the first way that works when tried, best first. */
+/** Picks the containment of jobs: the first that works when tried, strongest first. */
 import type { Log } from '#contract';
 import { cgroup1, cgroup2 } from './cgroup-kinds.ts';
 import { CgroupRung } from './cgroup-rung.ts';

@@ -1,11 +1,11 @@
-/** Where this process stands in the cgroup hierarchies, as directories it may or may not be allowed to write to. */
+/** The directories of this process in the cgroup hierarchies, which it may or may not be allowed to write. */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 /** Version 2, or the hierarchy of a controller in version 1. */
 export type Hierarchy = 'unified' | 'pids' | 'memory' | 'cpu' | 'cpuacct';
 
-/** Undefined when there is none or it cannot be seen. */
+/** Undefined when there is none or it is not visible. */
 export function ownCgroup(hierarchy: Hierarchy): string | undefined {
   if (process.platform !== 'linux') return undefined;
   return locate(hierarchy, {
@@ -14,7 +14,7 @@ export function ownCgroup(hierarchy: Hierarchy): string | undefined {
   });
 }
 
-/** The same for given texts. */
+/** The same for given file contents. */
 export function locate(hierarchy: Hierarchy, texts: { memberships: string; mounts: string }) {
   const path = memberPath(hierarchy, texts.memberships);
   if (path === undefined) return undefined;

@@ -1,16 +1,16 @@
 /**
- * A pid namespace for every job: when its first process ends, the kernel ends all the others.
+ * A pid namespace for every job: when its first process ends, the kernel kills all others.
  *
- * That first process is a `cat` on a pipe of the server, so it ends with the server too, and no guardian is needed.
- * The program comes second: the first of a namespace is deaf to signals and has to collect orphans. One namespace is
- * made ahead, because that takes longer than to start a program.
+ * That first process is a `cat` on a pipe of the server, so it ends with the server too, and no guardian is needed. The
+ * program comes second: pid 1 of a namespace ignores signals and has to reap orphans. One namespace is made ahead,
+ * because making one takes longer than starting a program.
  */
 import { findProgram } from './find-program.ts';
 import { NamespaceTools, PidNamespace } from './pid-namespace.ts';
 import type { Command, Held, Hold, Rung } from './rung.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
 
-/** How many are made at a time, so that each of many is made soon. */
+/** How many are made at a time. */
 const LANES = 4;
 
 export class PidNamespaceRung implements Rung {
@@ -22,7 +22,7 @@ export class PidNamespaceRung implements Rung {
 
   private constructor() {}
 
-  /** Throws when this system does not let this user make one. */
+  /** Throws when this system does not let this user make a namespace. */
   static async open(): Promise<PidNamespaceRung> {
     const rung = new PidNamespaceRung();
     const command = { argv: ['true'], cwd: '/', env: {}, stdin: 'ignore' } as const;
@@ -54,7 +54,7 @@ export class PidNamespaceRung implements Rung {
 
   async #take(): Promise<PidNamespace> {
     const ahead = this.#ahead;
-    // Should this one fail, the next job tries again and tells why.
+    // If this one fails, the next job tries again and reports the reason.
     this.#ahead = this.#make().catch(() => undefined);
     const namespace = await ahead;
     return namespace?.isAlive ? namespace : await this.#make();
@@ -68,7 +68,7 @@ export class PidNamespaceRung implements Rung {
   }
 }
 
-/** Whether others are inside is not asked: it ends with the program whatever there is. */
+/** Does not check for other processes: all of them end with the program. */
 function holdOf(namespace: PidNamespace): Hold {
   return { releaseIfEmpty: () => false, kill: () => namespace.end(), release() {} };
 }

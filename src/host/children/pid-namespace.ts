@@ -13,7 +13,7 @@ const TOOL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 export class NamespaceTools {
   readonly unshare = findTool('unshare');
   readonly nsenter = findTool('nsenter');
-  /** Who is not root makes a user namespace first, where the system lets it. */
+  /** A user other than root makes a user namespace first, where the system allows it. */
   readonly asUser = process.getuid!() !== 0;
 }
 
@@ -27,7 +27,7 @@ export class PidNamespace {
     this.#maker = maker;
   }
 
-  /** It is inhabited when this resolves: who enters an empty one becomes its first process. */
+  /** Resolves when the namespace has its first process: a process that enters an empty one becomes pid 1. */
   static async make(tools: NamespaceTools): Promise<PidNamespace> {
     const asUser = tools.asUser ? ['--user', '--map-current-user'] : [];
     const maker = spawn(
@@ -49,13 +49,13 @@ export class PidNamespace {
     return this.#maker.exitCode === null && this.#maker.signalCode === null;
   }
 
-  /** The words that run a command inside. */
+  /** The argv that runs a command inside. */
   enter({ argv, cwd }: Pick<Command, 'argv' | 'cwd'>): string[] {
     const { nsenter, unshare, asUser } = this.#tools;
     const handle = (name: string) => `/proc/${this.#maker.pid}/ns/${name}`;
     const user = asUser ? [`--user=${handle('user')}`, '--preserve-credentials'] : [];
     const enter = [nsenter, ...user, `--mount=${handle('mnt')}`, `--pid=${handle('pid_for_children')}`, '--'];
-    // The directory has to be entered from inside; unshare can do that, and nothing else is asked of it.
+    // The working directory has to be entered from inside; `unshare --wd` does that, and does nothing else here.
     return [...enter, unshare, `--wd=${cwd}`, '--', ...argv];
   }
 

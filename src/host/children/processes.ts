@@ -1,4 +1,4 @@
-/** The processes of this system as a list, and the one question asked of it: which of them belong to a job. */
+/** Lists the processes of this system and finds those that belong to a job. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,32 +9,32 @@ export interface ProcessInfo {
   ppid: number;
   pgid: number;
   sid: number;
-  /** What the pattern found on it. */
+  /** First group of the pattern, if it matched. */
   mark: string | undefined;
 }
 
-/** Where marks are to be seen, and their pattern: its first group is the mark. */
+/** The /proc file that shows marks, and the pattern: its first group is the mark. */
 export interface MarkPattern {
   file: 'status' | 'environ';
   pattern: RegExp;
 }
 
-/** How many are read before others get their turn. */
+/** How many processes are read before yielding to the event loop. */
 const BATCH = 64;
 
-/** Those that live; what ended and waits to be collected does not count. */
+/** Living processes only; zombies do not count. */
 export async function listProcesses(marks?: MarkPattern): Promise<ProcessInfo[]> {
   return process.platform === 'linux' ? await listFromProc(marks) : await listFromPs();
 }
 
-/** By what the processes of a job are told from others. */
+/** Identifies the processes of a job. */
 export interface JobTraits {
-  /** The pid of the first process, which is the number of its session and group. */
+  /** The pid of the first process, which is also its session and group id. */
   leader: number;
   mark: string | undefined;
 }
 
-/** Those in a session or group of the jobs, those with a mark of theirs, and all that descend from them. */
+/** Processes in a session or group of the jobs, processes with one of their marks, and all descendants of these. */
 export function membersOf(jobs: ReadonlySet<JobTraits>, processes: readonly ProcessInfo[]): number[] {
   const leaders = new Set([...jobs].map(({ leader }) => leader));
   const marks = new Set([...jobs].flatMap(({ mark }) => mark ?? []));
@@ -49,7 +49,7 @@ export function membersOf(jobs: ReadonlySet<JobTraits>, processes: readonly Proc
   return [...members];
 }
 
-/** The process that was started last, whoever started it; 0 where the system does not tell. */
+/** The pid that was assigned last on this system; 0 where the system does not report it. */
 export function newestPid(): number {
   if (process.platform !== 'linux') return 0;
   return Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
@@ -77,7 +77,7 @@ async function listFromProc(marks: MarkPattern | undefined): Promise<ProcessInfo
   return processes;
 }
 
-/** Undefined for a process that has ended or whose file is not ours to read. */
+/** Undefined for a process that has ended, or whose file this user may not read. */
 function readOf(pid: string, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

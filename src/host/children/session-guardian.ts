@@ -1,8 +1,8 @@
 /**
- * What the guardian does where only sessions hold jobs: the looks of `processes.ts`, in the words of a shell.
+ * The guardian's script where only sessions contain jobs: what `processes.ts` does, as a shell script.
  *
  * $told has the leaders of the sessions, $1 the file of /proc that shows the mark and $2 the mark's pattern. Without
- * /proc the groups of the leaders are all that can be reached.
+ * /proc it reaches only the groups of the leaders.
  */
 import { GUARDIAN_LOOKS } from './guardian.ts';
 

@@ -1,9 +1,9 @@
 /**
- * The best effort, for systems that offer neither cgroups nor namespaces: a session for each job, a mark that its
- * processes inherit, and a look through all processes for those that left the session.
+ * Best effort for systems that offer neither cgroups nor namespaces: a session for each job, a mark that its processes
+ * inherit, and a scan of all processes for those that left the session.
  *
- * A look costs milliseconds, so a reply does not wait for it: what has left the session of a job that ended by
- * itself dies a moment after the reply. `kill` and `close` wait.
+ * A scan costs milliseconds, so a reply does not wait for it: a process that left the session of a job that ended by
+ * itself is killed a moment after the reply. `kill` and `close` wait.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -16,7 +16,7 @@ import { sendKill } from './send-kill.ts';
 import { sessionGuardianScript } from './session-guardian.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
 
-/** Jobs that ended within this time share their looks. */
+/** Jobs that ended within this time share their scans. */
 const GATHER_MS = 100;
 
 export class SessionRung implements Rung {
@@ -24,7 +24,7 @@ export class SessionRung implements Rung {
   readonly #marks: JobMarks | undefined;
   readonly #guardian: Guardian;
   readonly #jobs = new Set<JobTraits>();
-  /** Those of them that ended by themselves, and may have left something. */
+  /** Jobs that ended by themselves, and may have left processes. */
   readonly #ended = new Set<JobTraits>();
   #sweep: Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export class SessionRung implements Rung {
     return {
       releaseIfEmpty: () => {
         if (isGroupAlive(job.leader)) return false;
-        // The newest process of all: then the job was that one.
+        // The leader is the newest process of the system, so it has no descendants.
         if (newestPid() === job.leader) this.#forget(job);
         else this.#sweepLater(job);
         return true;
@@ -89,7 +89,7 @@ export class SessionRung implements Rung {
     this.#sweep = undefined;
   }
 
-  /** Two looks without a find: one may miss a process that is born while it goes on. */
+  /** Stops after two scans without a find: a single one may miss a process that is born during it. */
   async #killAll(jobs: ReadonlySet<JobTraits>): Promise<boolean> {
     let quietLooks = 0;
     return await awaitGone(async () => {

@@ -1,7 +1,7 @@
 /**
- * The one call of `child_process.spawn` for jobs: no shell, a session of its own, three descriptors and no more.
+ * The only call of `child_process.spawn` for jobs: no shell, a session of its own, three descriptors.
  *
- * A failure comes in two ways, thrown or as an `error` event in the next turn. Both end in a `SpawnError`.
+ * Node reports a failure by throwing, or as an `error` event in the next turn. Both become a `SpawnError`.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import type { Command } from './rung.ts';
 import { SpawnError } from './spawn-error.ts';
 
-/** With `through`, another program starts the command; errors speak of the command nevertheless. */
+/** With `through`, another program starts the command; errors name the command nevertheless. */
 export function spawnCommand(command: Command, through: Pick<Command, 'argv' | 'cwd'> = command): ChildProcess {
   const [program, ...words] = through.argv;
   const { env, stdin } = command;
@@ -21,8 +21,8 @@ export function spawnCommand(command: Command, through: Pick<Command, 'argv' | '
 }
 
 /**
- * Throws what kept the process from running. To be called in the same turn as `spawnCommand`: the event that says
- * it comes in the next one, and nobody else listens.
+ * Throws the reason why the process did not start. Call it in the same turn as `spawnCommand`: the event comes in the
+ * next one, and nothing else listens.
  */
 export async function ensureStarted(process: ChildProcess, command: Command): Promise<void> {
   if (process.pid !== undefined) return;

@@ -1,8 +1,8 @@
 /**
- * Why a child did not start, in words for whoever asked for it.
+ * The reason why a child did not start, as a message for the caller.
  *
- * Texts name the program and never PATH, the working directory or what the system's own error says about them:
- * those are the host's.
+ * The message names the program and never PATH, the working directory or the system's own error text: those belong to
+ * the host.
  */
 import { statSync } from 'node:fs';
 
@@ -26,7 +26,7 @@ const WORDS: Record<string, string> = {
 
 export class SpawnError extends Error {
   override readonly name = 'SpawnError';
-  /** The errno name; `CWD` when it is the working directory that cannot be entered. */
+  /** The errno name; `CWD` if the working directory cannot be entered. */
   readonly code: string;
   readonly program: string;
 
@@ -36,7 +36,7 @@ export class SpawnError extends Error {
     this.program = program;
   }
 
-  /** What a failed system call means. Anything else that was thrown is a bug and goes up. */
+  /** Translates a failed system call. Rethrows anything else: it is a bug. */
   static fromErrno(error: unknown, command: Pick<Command, 'argv' | 'cwd'>): SpawnError {
     if (!(error instanceof Error && 'errno' in error && 'code' in error)) throw error;
     return SpawnError.of(String(error.code), command, error);
@@ -44,13 +44,13 @@ export class SpawnError extends Error {
 
   static of(code: string, { argv, cwd }: Pick<Command, 'argv' | 'cwd'>, cause?: Error): SpawnError {
     const program = argv[0]!;
-    // A missing directory and a missing program fail alike.
+    // The system reports a missing directory and a missing program alike.
     if (!isDirectory(cwd)) return new SpawnError('CWD', program, 'the working directory does not exist', { cause });
     return new SpawnError(code, program, `${program} ${WORDS[code] ?? `was not started (${code})`}`, { cause });
   }
 }
 
-/** Refuses what no system call can express. */
+/** Refuses values that no system call can take, such as a NUL byte. */
 export function checkCommand({ argv, env }: { argv: readonly string[]; env: Record<string, string> }): void {
   const program = argv[0] ?? '';
   const refuse = (what: string): never => {

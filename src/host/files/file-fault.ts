@@ -1,15 +1,15 @@
-/** Why a file operation cannot be done that is nobody's fault but the request's, or that of whom the bytes come from. */
+/** A file operation refused because of the request or of the stream that feeds it (not because of the OS). */
 
 export type FaultReason =
-  /** The request contradicts itself or what it is about. */
+  /** The request contradicts itself or the file. */
   | 'bad-request'
   | 'missing'
   | 'exists'
   /** More bytes than the operator allows. */
   | 'too-large'
-  /** The stream of bytes broke, stalled or cannot be had. */
+  /** The stream of bytes broke, stalled or cannot be opened. */
   | 'stream'
-  /** As many are under way as may be. */
+  /** The limit of concurrent operations is reached. */
   | 'busy';
 
 export class FileFault extends Error {

@@ -1,4 +1,4 @@
-/** What is told of an entry of the file system. */
+/** The fields that are reported of a directory entry. */
 import { toText, type ByteString } from '../text/byte-string.ts';
 import type { EntryLook } from '../walk/entry-kind.ts';
 import type { FileInfo } from './file-system.ts';
@@ -17,7 +17,7 @@ export function fileInfo(name: string, { kind, size, mode, mtimeMs }: EntryLook)
   };
 }
 
-/** Undefined when the name is gone. One that cannot be looked at, such as a dead mount, is something other. */
+/** Undefined when the name is gone. An entry that cannot be statted, such as a dead mount, has kind `other`. */
 export function listedInfo(dir: JailDir, name: ByteString): FileInfo | undefined {
   try {
     const look = dir.look(name);

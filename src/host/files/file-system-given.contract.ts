@@ -1,4 +1,4 @@
-/** A `FileSystem` under test with files in it, made and looked at by its own operations. */
+/** A `FileSystem` under test with files in it, made and read by its own operations. */
 import { FileFault } from './file-fault.ts';
 import type { FileSystem } from './file-system.ts';
 import { HostError } from '../host-error.ts';
@@ -8,7 +8,7 @@ export interface FileSystemUnderTest extends AsyncDisposable {
   readonly files: FileSystem;
   /** An empty directory to work in, absolute. */
   readonly root: string;
-  /** Makes a link at an absolute path. */
+  /** Makes a symlink at an absolute path. */
   link(leadsTo: string, path: string): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function* stream(pieces: string[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) yield Buffer.from(piece);
 }
 
-/** `done`, or why not. */
+/** `done`, or the reason of the failure. */
 export async function reasonOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;

@@ -1,4 +1,4 @@
-/** What every `FileSystem` has to do when it searches and replaces in files. */
+/** Contract tests of `grep` and `sed` for every `FileSystem`. */
 import { expect, test } from 'vitest';
 
 import { reasonOf, scope, type Given, type Within } from './file-system-given.contract.ts';

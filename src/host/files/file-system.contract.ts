@@ -1,8 +1,8 @@
 /**
- * What every `FileSystem` has to do, wherever its files are.
+ * Contract tests for every `FileSystem`, wherever its files are.
  *
- * Files are made and looked at by the operations themselves, so that the suite runs against a machine it cannot reach
- * otherwise. Only links are made by whoever runs it.
+ * Files are made and read by the operations themselves, so that the suite runs against a machine it cannot reach
+ * otherwise. Only symlinks are made by the suite that runs it.
  */
 import { describe, expect, test } from 'vitest';
 

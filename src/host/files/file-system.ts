@@ -1,25 +1,25 @@
 /**
- * What can be done to files, as plain data, wherever they are: on this host, or in a machine that someone talks to.
+ * File operations as plain data, wherever the files are: on this host or in a guest.
  *
- * Failures are `HostError`, and `RegexError`, `ReplacementError` or `GlobError` for what was to be looked for. Paths are
- * absolute. The last link of a path is followed by what reads or writes content, and stands for itself otherwise.
- * `file-system.contract.ts` is what every implementation has to pass.
+ * Failures are `HostError`, and `RegexError`, `ReplacementError` or `GlobError` for a bad pattern. Paths are absolute.
+ * Operations on content follow a symlink at the end of a path; all others act on the symlink itself. Every
+ * implementation has to pass `file-system.contract.ts`.
  */
 import type { NoteChange } from '../changes/note-change.ts';
 import type { SkipReason } from '../walk/walk.ts';
 
 export interface FileSystem {
-  /** What is in a directory, in the order of the bytes of the names. */
+  /** The entries of a directory, sorted by the bytes of their names. */
   ls(path: string, scope: FileScope): Promise<Listing>;
   stat(path: string, scope: FileScope): Promise<FileInfo>;
-  /** Opens a file; whoever does closes it. */
+  /** Opens a file; the caller closes it. */
   read(path: string, scope: FileScope): Promise<OpenFile>;
-  /** Gives a file its content, all of it or nothing, and says how many bytes that were. */
+  /** Replaces the content of a file, all of it or nothing; returns the number of bytes. */
   write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteFile, scope: FileScope): Promise<number>;
-  /** Whether there was none before. */
+  /** Returns whether the directory was created. */
   mkdir(path: string, options: MakeDirectory, scope: FileScope): Promise<boolean>;
   rm(path: string, options: { recursive: boolean }, scope: FileScope): Promise<void>;
-  /** How many entries were changed. */
+  /** Returns how many entries were changed. */
   chmod(path: string, options: ChangeMode, scope: FileScope): Promise<number>;
   mv(from: string, to: string, options: { overwrite: boolean }, scope: FileScope): Promise<void>;
   grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer>;
@@ -28,9 +28,9 @@ export interface FileSystem {
 
 export interface FileScope {
   readonly signal: AbortSignal;
-  /** Takes what the caller should know of a change that was made. */
+  /** Receives notes for the caller about a change that was made. */
   readonly tell?: (note: string) => void;
-  /** Takes the report of each change, where the call wants one. */
+  /** Receives the report of each change, if the call wants one. */
   readonly noteChange?: NoteChange | undefined;
 }
 
@@ -38,33 +38,33 @@ export interface FileInfo {
   name: string;
   kind: 'file' | 'directory' | 'symlink' | 'other';
   sizeBytes: number;
-  /** The permission bits with the special ones. */
+  /** Permission bits, including setuid, setgid and sticky. */
   mode: number;
   mtimeSecs: number;
 }
 
 export interface Listing {
   entries: FileInfo[];
-  /** Whether the directory holds more than a list may. */
+  /** Whether the directory holds more entries than a list may. */
   isTruncated: boolean;
 }
 
 export interface OpenFile extends Pick<FileInfo, 'sizeBytes' | 'mode' | 'mtimeSecs'> {
-  /** To be gone through once. Fails when there turns out to be less than `sizeBytes`. */
+  /** Iterate once. Throws if the file turns out to be shorter than `sizeBytes`. */
   readonly bytes: AsyncIterable<Uint8Array>;
   close(): void;
 }
 
 export interface WriteFile {
-  /** When left out that of the file before, or 0644. */
+  /** Defaults to the mode of the file before, or 0644. */
   mode?: number;
-  /** Whether missing directories on the way are made. */
+  /** Create missing parent directories. */
   parents: boolean;
 }
 
 export interface MakeDirectory {
   mode: number;
-  /** Whether missing directories on the way are made, and a directory that is there is fine. */
+  /** Create missing parent directories, and accept a directory that exists. */
   parents: boolean;
 }
 
@@ -75,7 +75,7 @@ export interface ChangeMode {
   recursive: boolean;
 }
 
-/** Which files below a directory are meant; a file that is named itself always is. */
+/** Selects files below a directory; a file that is named itself is always selected. */
 export interface Below {
   recursive: boolean;
   /** Only files that match one of these, relative to the directory; all when empty. */
@@ -89,29 +89,29 @@ export interface GrepRequest extends Below {
   pattern: string;
   ignoreCase: boolean;
   maxMatches: number;
-  /** What is shown of a line. */
+  /** Longest part of a line that is returned. */
   maxLineBytes: number;
-  /** Whether files that .gitignore files name are left out; only on the host. */
+  /** Skip files that .gitignore files name; only on the host. */
   respectGitignore?: boolean;
 }
 
 export interface GrepAnswer {
   matches: { path: string; line: number; text: string }[];
-  /** Whether there was a match more than are told. */
+  /** Whether there were more matches than returned. */
   isTruncated: boolean;
-  /** What could not be read; the first of them. */
+  /** Files that could not be read; the first of them. */
   skipped: { path: string; reason: SkipReason }[];
   filesTooLarge: number;
 }
 
 export interface SedRequest {
-  /** Files, or what is below a directory. */
+  /** Files, or a directory. */
   where: { files: readonly string[] } | ({ path: string } & Below);
   pattern: string;
   replacement: string;
-  /** Whether the pattern is a regex and the replacement refers to its groups. */
+  /** Read the pattern as a regex, and references to its groups in the replacement. */
   isRegex: boolean;
-  /** Whether only the first match of each line is replaced. */
+  /** Replace only the first match of each line. */
   firstOnly: boolean;
   ignoreCase: boolean;
 }
@@ -119,8 +119,8 @@ export interface SedRequest {
 export interface SedResult {
   path: string;
   replacements: number;
-  /** Why the file was left as it was. */
+  /** Why the file was not changed. */
   problem?: string;
-  /** What the caller should know of the change. */
+  /** A note for the caller about the change. */
   note?: string;
 }

@@ -1,4 +1,4 @@
-/** Lines that match a regex, in a file or below a directory, shown with what fits of each. */
+/** Finds lines that match a regex, in a file or below a directory, and clips each. */
 import { characterStart } from '../text/characters.ts';
 import { FileFault } from './file-fault.ts';
 import type { FileScope, GrepAnswer, GrepRequest } from './file-system.ts';
@@ -7,10 +7,10 @@ import type { Jail } from '../jail/jail.ts';
 import { openDirectory, openFile } from '../jail/open-unprotected.ts';
 import { placeOfFile, type SearchPlace, type SearchRoots } from './search-roots.ts';
 
-/** Larger files are counted and not searched: they have to fit into memory. */
+/** Larger files are counted and not searched: a file has to fit into memory. */
 export const MAX_GREPPED_BYTES = 256 * 2 ** 20;
 
-/** A character takes no more, so a line that was cut here is longer than what may be shown. */
+/** Longest UTF-8 character: a line clipped with this much to spare is longer than what may be shown. */
 const CHARACTER_BYTES = 4;
 
 const ELLIPSIS = '…';
@@ -36,7 +36,7 @@ export class HostGrep {
     const place = this.#find(request.path);
     const { pattern, ignoreCase, maxMatches, maxLineBytes } = request;
     if (place.kind === 'directory' && !request.recursive) {
-      // A pattern that cannot be read is told first.
+      // Reports a pattern that does not compile before anything is read.
       await this.#roots.regexes.find({ pattern, ignoreCase, text: NOTHING }, { signal });
       throw new FileFault('bad-request', `${request.path} is a directory; it is searched when recursive is true`);
     }

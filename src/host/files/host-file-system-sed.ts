@@ -1,8 +1,8 @@
 /**
- * Replacements in files, line by line: nothing but what matched is touched, and a file without a match not at all.
+ * Replaces text in files line by line: only matches change, and a file without a match is not written.
  *
- * A line is taken without its ending, as a search takes it, so no pattern reaches over lines and `$` is the end of one.
- * Every path is checked, and the pattern with its replacement, before the first file is changed.
+ * A line is searched without its line ending, so no pattern matches across lines and `$` is the end of a line. Every
+ * path, the pattern and the replacement are checked before the first file is changed.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -18,7 +18,7 @@ import { RegexError, type RegexThreads } from '../regex/index.ts';
 import { Turns } from '../search/turns.ts';
 import { TimeLimit, TimeLimitError } from '../system/time-limit.ts';
 
-/** Files of one call; each has its row in the answer. */
+/** Most files of one call; each has a row in the answer. */
 const MAX_FILES = 100_000;
 
 /** A file is edited in memory, before and after. */
@@ -28,7 +28,7 @@ const NOTHING = Buffer.alloc(0);
 
 const TURN_MS = 5;
 
-/** What leaves one file as it was, and the others to be gone on with. */
+/** Errors that leave one file unchanged; the call goes on with the others. */
 const OF_FILE = [HostError, FileFault, RegexError, TimeLimitError];
 
 type Edit = Omit<SedRequest, 'where'>;
@@ -85,7 +85,7 @@ export class HostSed {
     return (text) => this.#regexes.replace({ ...task, text }, { signal });
   }
 
-  /** A file that is not there fails by itself; one that may not be touched fails the call. */
+  /** A missing file fails by itself; a file that may not be touched fails the call. */
   async #check(files: readonly string[], turns: Turns): Promise<void> {
     for (const path of files) {
       this.#jail.target(path).close();
@@ -93,7 +93,7 @@ export class HostSed {
     }
   }
 
-  /** Every regular file that is meant, by name. */
+  /** Every regular file selected, sorted by name. */
   async #found({ path, recursive, ...globs }: { path: string } & Below, scope: FileScope): Promise<string[]> {
     using target = this.#jail.target(path);
     if (!target.stat) throw new HostError('missing', path);

@@ -1,8 +1,8 @@
 /**
  * The files of this host below some directories, as a `FileSystem`.
  *
- * A link at the end of a path is refused when it leads out, nowhere or to a denied path, even by what acts on the link
- * itself. Only `rm` takes such a link away.
+ * A symlink at the end of a path is refused if it points outside the roots, nowhere or to a denied path, even for
+ * operations on the link itself. Only `rm` removes such a link.
  */
 import { basename } from 'node:path';
 
@@ -35,7 +35,7 @@ import { piecesOf } from '../text/read-pieces.ts';
 import { SearchRoots } from './search-roots.ts';
 import { Turns } from '../search/turns.ts';
 
-/** A reply with more entries is larger than a message may be. */
+/** A reply with more entries would exceed the size of a message. */
 const MAX_LISTED = 200_000;
 
 const TURN_MS = 5;
@@ -48,13 +48,13 @@ export interface HostFileSystemOptions {
   /** Absolute paths that nothing touches, nor anything below. */
   deniedPaths: readonly string[];
   mode?: JailMode;
-  /** Whether a change is on the disk before it is done. */
+  /** Whether a change is synced to disk before the call returns. */
   isSynced?: boolean;
-  /** What a file may become by replacements in it. */
+  /** Largest file that replacements may produce. */
   maxWriteBytes?: number;
-  /** Longest a search, and the replacements of one call, may take. */
+  /** Time limit of a search, and of the replacements of one call. */
   searchTimeoutMs?: number;
-  /** Entries of one listing. */
+  /** Most entries of one listing. */
   maxListed?: number;
 }
 
@@ -66,7 +66,7 @@ export class HostFileSystem implements FileSystem {
   readonly #grep: HostGrep;
   readonly #sed: HostSed;
 
-  /** Throws `HostError` for a root that is not there. */
+  /** Throws `HostError` for a root that does not exist. */
   constructor(options: HostFileSystemOptions) {
     const { protect, mode, isSynced = true, maxWriteBytes = Infinity, maxListed = MAX_LISTED } = options;
     const { searchTimeoutMs: timeoutMs } = options;
@@ -145,7 +145,7 @@ export class HostFileSystem implements FileSystem {
   async chmod(path: string, { recursive, ...permissions }: ChangeMode, scope: FileScope): Promise<number> {
     const set = (entry: JailEntry) =>
       this.#changes.setPermissions(entry, permissions, { recursive, signal: scope.signal });
-    // With everything below, a link is not what is meant; alone it is followed.
+    // Recursive chmod skips symlinks; a single one is followed.
     const on = recursive ? 'onEntry' : 'onTarget';
     return this.#telling(path, () => this.#changes[on](path, callerOf(scope), set));
   }
@@ -169,7 +169,7 @@ export class HostFileSystem implements FileSystem {
     return this.#sed.run(request, scope);
   }
 
-  /** A link has to lead to what may be touched. */
+  /** Refuses a symlink whose target may not be touched. */
   #refuseBadLink(entry: JailEntry): void {
     if (entry.stat?.isSymbolicLink()) this.jail.target(entry.path).close();
   }
@@ -179,7 +179,7 @@ export class HostFileSystem implements FileSystem {
     return target.stat?.isDirectory() ?? false;
   }
 
-  /** What lies below the path that was asked for is told by its path from `/`. */
+  /** Failures below the requested path report the absolute path. */
   async #telling<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -194,7 +194,7 @@ function callerOf({ signal, noteChange }: FileScope) {
   return { throwIfAborted: () => signal.throwIfAborted(), noteChange };
 }
 
-/** As the system says it of a file that is to take the place of a directory. */
+/** The system's error for a file that would replace a directory. */
 function isDirectory(path: string): HostError {
   return new HostError('io', path, Object.assign(new Error('is a directory'), { code: 'EISDIR' }));
 }

@@ -1,4 +1,7 @@
-/** The workspaces of a worker whose paths are absolute, searched as one. Each knows paths from its own directory. */
+/**
+ * Searches several workspaces as one, for workers whose paths are absolute. Each workspace uses paths relative to its
+ * own directory.
+ */
 import { basename, dirname, relative } from 'node:path';
 
 import { escapeGlob, type GlobDialectName } from '../globs/globs.ts';
@@ -12,7 +15,7 @@ import { Workspace, type WorkspaceNeeds } from '../workspace.ts';
 export interface SearchPlace {
   /** Canonical and absolute. */
   directory: string;
-  /** From that directory: without a `/` for the last name at any depth. */
+  /** Relative to that directory; a glob without a `/` matches the last name at any depth. */
   includeGlobs: readonly string[];
   excludeGlobs: readonly string[];
   dialect: GlobDialectName;
@@ -22,27 +25,27 @@ export interface SearchPlace {
 
 type SearchAnswer = Awaited<ReturnType<SearchEngine['search']>>;
 
-/** A file is searched as the only one of its directory that is wanted. */
+/** Searches a single file: the only one of its directory that the globs select. */
 export function placeOfFile(path: string): SearchPlace {
   const includeGlobs = [`/${escapeGlob(basename(path))}`];
   return { directory: dirname(path), includeGlobs, excludeGlobs: [], dialect: 'segments', isRecursive: false };
 }
 
-/** The root of a jail that a path is in; of roots inside each other, the inner one. */
+/** The root that contains a path; of nested roots, the inner one. */
 export function rootOf(path: string, { roots }: Pick<Jail, 'roots'>): string {
   const holding = roots.filter((root) => path === root || path.startsWith(prefixOf(root)));
   return holding.toSorted((a, b) => b.length - a.length)[0]!;
 }
 
 export interface SearchRootsNeeds extends Omit<WorkspaceNeeds, 'own'> {
-  /** Files that only this worker cannot reach, over paths from one of the directories. */
+  /** Files hidden from this worker only, as globs relative to one of the directories. */
   readonly ownIn?: (root: string) => ProtectedGlobs;
 }
 
 export class SearchRoots {
   readonly #workspaces: readonly Workspace[];
 
-  /** Throws `HostError` for a directory that is not there. */
+  /** Throws `HostError` for a directory that does not exist. */
   constructor(roots: readonly string[], { ownIn, ...needs }: SearchRootsNeeds) {
     const canonical = new Set(openAbsoluteJail(roots).roots);
     this.#workspaces = Array.from(canonical, (root) => new Workspace(root, { ...needs, own: ownIn?.(root) }));
@@ -61,7 +64,7 @@ export class SearchRoots {
     return this.#workspaces[0]!.lineIndexes;
   }
 
-  /** Whether no worker reaches a canonical path, without its first `/`; undefined where all are reached. */
+  /** Whether a canonical path, without its first `/`, is hidden from every worker; undefined if nothing is hidden. */
   get isHidden(): Workspace['isHidden'] {
     return this.#workspaces[0]!.isHidden;
   }

@@ -1,57 +1,57 @@
 /**
  * Many globs as one automaton over bytes: a path is decided in one pass, whatever the patterns are.
  *
- * Sets of places in the patterns become states when a path first needs them, so ordinary globs run
- * at one array look-up a byte. Where a pattern has too many, the set itself goes from byte to byte, a bit a place:
- * most places lead to those beside them, so 32 of them move at once. Any other is visited once a byte at most, which
- * is why no pattern can make a match blow up.
+ * Sets of positions in the patterns become DFA states when a path first needs them, so ordinary globs cost one array
+ * look-up per byte. A pattern with too many states is run as an NFA, a bit per position: most positions lead to their
+ * neighbours, so 32 of them move at once. Any other position is visited at most once per byte, so no pattern can make a
+ * match blow up.
  */
 import { toBytes } from '../text/byte-string.ts';
 import type { ByteSet, GlobToken } from './glob-syntax.ts';
 
-/** One bit for each place that waits for a byte. */
+/** One bit for each position that waits for a byte. */
 type Places = Int32Array;
 
 interface State {
   readonly places: Places;
   readonly isMatch: boolean;
-  /** Where each byte leads, as far as it was asked. */
+  /** The next state by byte, as far as it has been computed. */
   readonly next: (State | undefined)[];
-  /** Whether no byte leads anywhere. */
+  /** Whether no byte leads to another state. */
   readonly isDead: boolean;
 }
 
-/** About 2 MB; past that, odd patterns walk the places themselves. */
+/** About 2 MB; beyond that, odd patterns run position by position. */
 const MAX_STATES = 1024;
 
 const NOWHERE = -1;
 
 export class GlobAutomaton {
-  /** Visits to places, and to words of them, so far. */
+  /** Visits to positions, and to words of them, so far. */
   work = 0;
 
-  // A place waits for a byte of its set and leads on, or without a set leads to both exits at once.
+  // A position waits for a byte of its set and then moves on; without a set it leads to both exits at once.
   readonly #sets: (ByteSet | undefined)[] = [];
   readonly #next: number[] = [];
   readonly #other: number[] = [];
   readonly #match: number;
 
-  /** The places that wait, by their bits. Tokens are laid out from the back, so what follows has a lower bit. */
+  /** The positions that wait, by their bits. Tokens are laid out from the back, so a later token has a lower bit. */
   readonly #waiters: number[] = [];
-  /** The bit of each place, if it waits. */
+  /** The bit of each position, if it waits. */
   readonly #bits: (number | undefined)[] = [];
-  /** Of those that wait: which lead to themselves, one bit down, two bits down, or elsewhere. */
+  /** Which waiting positions lead to themselves, one bit down, two bits down, or elsewhere. */
   readonly #toSelf: Places;
   readonly #toOneDown: Places;
   readonly #toTwoDown: Places;
   readonly #toElsewhere: Places;
-  /** Which of them take a byte, as far as it was asked. */
+  /** Which waiting positions take a byte, as far as it has been computed. */
   readonly #takers: (Places | undefined)[] = new Array(256);
 
   readonly #states = new Map<string, State>();
   readonly #start: State;
 
-  // Where the present round of reaching places has been, and which of them wait for a byte.
+  // Positions visited in the current round, and which of them wait for a byte.
   readonly #visited: Int32Array;
   #waiting: Places;
   #spare: Places;
@@ -84,7 +84,7 @@ export class GlobAutomaton {
     return state.isMatch;
   }
 
-  /** Lays tokens out from the back, each leading to what follows it; answers where they begin. */
+  /** Lays tokens out from the back, each leading to the next; returns the start position. */
   #layOut(tokens: GlobToken[], end: number): number {
     return tokens.reduceRight((next, token) => {
       if (token.kind === 'byte') return this.#place(token.set, next);
@@ -113,7 +113,10 @@ export class GlobAutomaton {
     return new Int32Array(Math.ceil(this.#waiters.length / 32));
   }
 
-  /** Where a place leads that has taken a byte. A run leads to itself as well as on, and so does what leads to a run. */
+  /**
+   * Records where a position leads after it took a byte. A run leads to itself as well as on, and so does a position
+   * before a run.
+   */
   #noteExits(place: number, bit: number): void {
     const next = this.#next[place]!;
     const run = this.#bits[this.#other[next]!];
@@ -131,7 +134,7 @@ export class GlobAutomaton {
     }
   }
 
-  /** The state a byte leads to; undefined when there are too many already to make another. */
+  /** The state after a byte; undefined when there are too many states to make another. */
   #follow(from: State, byte: number): State | undefined {
     this.#advance(from.places, byte);
     const state = this.#states.get(this.#key()) ?? (this.#states.size < MAX_STATES ? this.#makeState() : undefined);
@@ -165,7 +168,7 @@ export class GlobAutomaton {
     return this.#isAtMatch;
   }
 
-  /** Reads a byte at these places. */
+  /** Advances these positions by one byte. */
   #advance(places: Places, byte: number): void {
     const takers = (this.#takers[byte] ??= this.#takersOf(byte));
     const waiting = this.#waiting.fill(0);
@@ -194,7 +197,7 @@ export class GlobAutomaton {
     return takers;
   }
 
-  /** Goes to a place and to wherever it leads without a byte. */
+  /** Visits a position and all positions reachable without a byte. */
   #reach(first: number): void {
     for (let place = first; place !== NOWHERE && this.#visited[place] !== this.#round; place = this.#next[place]!) {
       this.#visited[place] = this.#round;

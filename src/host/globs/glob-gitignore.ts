@@ -1,18 +1,19 @@
 /**
- * Globs as the lines of a .gitignore file, over the paths of files: a pattern that matches a directory means all below it.
+ * Globs as the lines of a .gitignore file, matched against paths of files: a pattern that matches a directory matches
+ * everything below it.
  *
- * Without a `/` but at its end a pattern is about a name at any depth, else about the path from the directory; a `/` at
- * the end means directories only. `!` takes back what patterns before it match, but nothing below a directory that they
- * match. Nothing is a comment.
+ * A pattern without a `/`, except at its end, matches a name at any depth, any other the path from the directory; a `/`
+ * at the end matches directories only. `!` takes back the matches of earlier patterns, but nothing below a directory
+ * that they match. There are no comments.
  */
 import { GlobAutomaton } from './glob-automaton.ts';
 import { NAME_WILDCARDS } from './glob-segments.ts';
 import { BELOW, GlobError, parseGlob, PREFIX, type GlobDialect, type GlobToken } from './glob-syntax.ts';
 
-/** Runs of patterns with and without `!` in one list; a path is decided run by run. */
+/** Most runs of patterns with and without `!` in one list; a path is decided run by run. */
 const MAX_RUNS = 8;
 
-/** A pattern without `!`: which files it means. */
+/** The files that a pattern without `!` matches. */
 export const parseGitignore: GlobDialect = (pattern) => {
   const { tokens, isForDirs } = parseEntry(pattern);
   return [...tokens, isForDirs ? BELOW : { kind: 'either', branches: [[], [BELOW]] }];
@@ -20,7 +21,7 @@ export const parseGitignore: GlobDialect = (pattern) => {
 
 export const isNegated = (pattern: string): boolean => pattern.startsWith('!');
 
-/** Patterns that follow each other and all have a `!`, here left out, or all have none. */
+/** Consecutive patterns that all had a `!`, removed here, or all had none. */
 export interface PatternRun {
   readonly isNegated: boolean;
   readonly patterns: string[];
@@ -39,7 +40,7 @@ export function runsOf(patterns: readonly string[]): PatternRun[] {
   throw new GlobError(`${stray.isNegated ? '!' : ''}${stray.patterns[0]}`, problem);
 }
 
-/** Lists that take something back: each directory on the way to a file is decided, the last pattern that matches first. */
+/** Lists with `!`: decides each directory on the path to a file, the last matching pattern first. */
 export function compileGitignoreRuns(patterns: readonly string[]): (relativePath: string) => boolean {
   const lastFirst = runsOf(patterns).reverse().map(compileRun);
   const decide = (path: string, isDir: boolean) =>
@@ -59,7 +60,7 @@ function compileRun({ isNegated: isTakenBack, patterns }: PatternRun) {
   return { isIn: !isTakenBack, dirs: dirs!, files: files! };
 }
 
-/** What is at the end of a path. Braces stand for themselves. */
+/** Matches the entry at the end of a path. Braces are literal. */
 function parseEntry(pattern: string): { tokens: GlobToken[]; isForDirs: boolean } {
   const isForDirs = pattern.endsWith('/');
   const text = isForDirs ? pattern.slice(0, -1) : pattern;

@@ -1,7 +1,7 @@
 /**
- * Globs whose wildcards stay inside one name: `*`, `?` and classes never mean a `/`; only `**` as a whole name does.
+ * Globs whose wildcards stay inside one name: `*`, `?` and classes never match a `/`; only `**` as a whole name does.
  *
- * A pattern without `/` is about the last name, at any depth; one with `/` is about the whole path.
+ * A pattern without `/` matches the last name, at any depth; one with `/` matches the whole path.
  */
 import { parseGlob, PREFIX, setOf, type GlobDialect, type GlobToken, type GlobWildcards } from './glob-syntax.ts';
 
@@ -20,7 +20,7 @@ const NAME_BYTES = setOf([
 const bytes = (from: number, to: number): GlobToken => ({ kind: 'byte', set: setOf([[from, to]]) });
 const CONTINUES = bytes(0x80, 0xbf);
 
-/** One character as UTF-8 spells it. */
+/** One UTF-8 character. */
 const NAME_CHARACTER: GlobToken = {
   kind: 'either',
   branches: [

@@ -1,24 +1,24 @@
 /**
  * The glob dialect of the Rust crate globset with its default options, parsed into three kinds of tokens.
  *
- * Unlike most globs, `*` and `?` cross `/`, and everything is about bytes: `?` is half of an `é`.
- * Odd corners are the crate's own, recorded in `fixtures/`.
+ * Unlike in most dialects, `*` and `?` match `/`, and everything works on bytes: `?` is half of an `é`. Odd corners are
+ * the crate's own, recorded in `fixtures/`.
  */
 
-/** Which bytes may stand in a place: 256 times 0 or 1. */
+/** The bytes accepted at a position: 256 times 0 or 1. */
 export type ByteSet = Uint8Array;
 
 export type GlobToken =
   | { kind: 'byte'; set: ByteSet }
-  /** Any number of bytes of the set, also none. */
+  /** Zero or more bytes of the set. */
   | { kind: 'run'; set: ByteSet }
-  /** One of the branches; without any, nothing. */
+  /** One of the branches; without branches, nothing. */
   | { kind: 'either'; branches: GlobToken[][] };
 
-/** How patterns are read; another dialect is another parser. */
+/** Parses a pattern; another dialect is another parser. */
 export type GlobDialect = (pattern: string) => GlobToken[];
 
-/** A pattern that cannot be read. */
+/** A pattern that cannot be parsed. */
 export class GlobError extends Error {
   override readonly name = 'GlobError';
   readonly pattern: string;
@@ -33,11 +33,11 @@ export class GlobError extends Error {
 
 export const parseGlobset: GlobDialect = (pattern) => parseGlob(pattern, { bytes: ANY, one: ANY_BYTE });
 
-/** What may stand for what is not spelled out; `**` between slashes always crosses them. */
+/** What the wildcards match; `**` between slashes always crosses them. */
 export interface GlobWildcards {
   /** In a `*` and in a class. */
   readonly bytes: ByteSet;
-  /** For a `?`. */
+  /** A `?`. */
   readonly one: GlobToken;
 }
 
@@ -48,7 +48,7 @@ export function parseGlob(pattern: string, wildcards: GlobWildcards): GlobToken[
   return new Parser(pattern, wildcards).parse();
 }
 
-/** The longest path Linux knows; matching costs pattern times path, so both have a bound. */
+/** The longest path of Linux; matching costs pattern times path, so both are bounded. */
 const MAX_PATTERN_CHARS = 4096;
 
 const ANY: ByteSet = new Uint8Array(256).fill(1);
@@ -56,11 +56,11 @@ const ANY_BYTE: GlobToken = { kind: 'byte', set: ANY };
 const SLASH: GlobToken = { kind: 'byte', set: setOf([[0x2f, 0x2f]]) };
 const RUN: GlobToken = { kind: 'run', set: ANY };
 
-/** `**` and a slash at the start: no directory, or any. */
+/** `**` and a slash at the start: zero or more directories. */
 export const PREFIX: GlobToken = { kind: 'either', branches: [[], [RUN, SLASH]] };
 /** `**` between slashes. */
 const MIDDLE: GlobToken = { kind: 'either', branches: [[SLASH], [SLASH, RUN, SLASH]] };
-/** `**` after the last slash: what is below, not the directory itself. */
+/** `**` after the last slash: everything below, not the directory itself. */
 export const BELOW: GlobToken = { kind: 'either', branches: [[SLASH, RUN]] };
 
 class Parser {
@@ -202,7 +202,7 @@ function isNothing(token: GlobToken): boolean {
   return token.kind === 'either' && token.branches.length === 0;
 }
 
-/** A range of characters as the crate reads it: spelled in bytes, and only the two that touch the dash form a range. */
+/** A range of characters as the crate reads it: spelled in bytes, where only the two bytes next to the dash form a range. */
 function byteRanges([from, to]: [string, string]): [number, number][] {
   if (from === to) return [...Buffer.from(from)].map((byte) => [byte, byte]);
 

@@ -1,4 +1,7 @@
-/** Glob lists as one predicate over paths relative to a root. No pattern reaches JavaScript's RegExp, so none can stall it. */
+/**
+ * Compiles a list of globs to one predicate over paths relative to a root. No pattern reaches JavaScript's RegExp, so
+ * none can stall it.
+ */
 import { toBytes } from '../text/byte-string.ts';
 import { GlobAutomaton } from './glob-automaton.ts';
 import { compileGitignoreRuns, isNegated, parseGitignore } from './glob-gitignore.ts';
@@ -6,31 +9,31 @@ import { parseSegments } from './glob-segments.ts';
 import { GlobError, parseGlobset, setOf, type GlobToken } from './glob-syntax.ts';
 
 const DIALECTS = {
-  /** `*` crosses `/`; the whole path is meant. */
+  /** `*` crosses `/`; matches the whole path. */
   globset: parseGlobset,
-  /** `*` stays in a name; without a `/` the last name is meant. */
+  /** `*` stays in a name; without a `/` matches the last name. */
   segments: parseSegments,
-  /** As the lines of a .gitignore file, about files. */
+  /** As the lines of a .gitignore file, for paths of files. */
   gitignore: parseGitignore,
 };
 
-/** How patterns are read. */
+/** The dialect of the patterns. */
 export type GlobDialectName = keyof typeof DIALECTS;
 
-/** Of one list; what a state of their automaton takes, and a step of it, grows with both. */
+/** Most globs in a list; memory and time of each automaton step grow with it. */
 const MAX_GLOBS = 256;
 const MAX_TOTAL_CHARS = 65_536;
 
-/** Of one that is refused. */
+/** Characters of a refused glob that an error shows. */
 const SHOWN_CHARS = 40;
 
 export interface GlobOptions {
   readonly dialect?: GlobDialectName;
-  /** The directory the patterns start at, from the root of the paths. Nothing outside it matches. */
+  /** The directory the patterns are relative to, from the root of the paths. Nothing outside it matches. */
   readonly below?: string;
 }
 
-/** Whether any of the patterns matches; throws `GlobError` for a list too long, else for the first that cannot be read. */
+/** Returns whether any pattern matches; throws `GlobError` for a list that is too long, or for the first invalid pattern. */
 export function compileGlobs(
   patterns: readonly string[],
   { dialect = 'globset', below = '' }: GlobOptions = {},
@@ -44,7 +47,7 @@ export function compileGlobs(
   return (relativePath) => automaton.matches(relativePath);
 }
 
-/** A glob that means exactly this text. */
+/** A glob that matches exactly this text. */
 export function escapeGlob(text: string): string {
   return text.replace(/[*?[\]{}\\]/g, '\\$&');
 }

@@ -1,11 +1,11 @@
 /**
- * The kernels, on whatever memory the caller keeps its bytes in.
+ * The wasm kernels, instantiated on the caller's memory.
  *
- * Each thread compiles the module once; an instance on another memory costs next to nothing.
+ * Each thread compiles the module once; an instance on another memory is cheap.
  */
 import { readFileSync } from 'node:fs';
 
-/** See `kernels.as` for what each does. Positions come back relative to `at`, or as -1. */
+/** `kernels.as` documents each. Positions are relative to `at`, or -1. */
 export interface Kernels {
   find(at: number, length: number, needle: number, needleLength: number, probeA: number, probeB: number): number;
   findFolded(at: number, length: number, needle: number, needleLength: number, probeA: number, probeB: number): number;
@@ -57,7 +57,7 @@ export interface WasmMemory {
   grow(pages: number): number;
 }
 
-// The types for Node 20 leave the global out.
+// The types for Node 20 lack the global.
 interface WasmApi {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: Record<string, object>) => { exports: unknown };

@@ -1,22 +1,22 @@
 /**
- * A process run to its end for somebody who waits: its input is given, its output kept up to a cap, its time limited.
+ * Runs a process to its end for a waiting caller: feeds its input, keeps its output up to a cap, enforces its timeout.
  *
- * It is the same for jobs of this host and commands of guests, so their results are.
+ * Jobs of this host and commands of guests share it, so their results are alike.
  */
 import { KeptOutput } from './kept-output.ts';
 import type { OutputStream, Process, ProcessEnd } from './process.ts';
 
-/** The longest time that a timer takes. */
+/** Longest delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface ExecutionLimits {
-  /** How much of each stream is kept. The rest is read and dropped, so that the process is never held up. */
+  /** How much of each stream is kept. The rest is read and dropped, so that the process never blocks. */
   readonly maxOutputBytes: number;
-  /** What the process reads; nothing when absent. */
+  /** Input of the process; empty when absent. */
   readonly stdin?: Uint8Array | undefined;
-  /** Then it is killed; unbounded when absent. */
+  /** Kills the process after this time; no limit when absent. */
   readonly timeoutMs?: number | undefined;
-  /** Kills it when whoever waits leaves. */
+  /** Kills the process when the caller goes away. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface ExecutionResult extends OutputSoFar {
 
 export class Execution<Running extends Process = Process> {
   readonly process: Running;
-  /** Settles when the process has ended and its output is in. */
+  /** Resolves when the process has ended and its output is in. */
   readonly done: Promise<ExecutionResult>;
   /** Called for each piece of output. */
   onOutput: () => void = () => {};
@@ -63,7 +63,7 @@ export class Execution<Running extends Process = Process> {
     };
   }
 
-  /** Ends it with all that came from it; resolves when nothing of it lives. */
+  /** Kills the process and its descendants; resolves when none of them lives. */
   async kill(): Promise<void> {
     await this.process.signal('SIGKILL');
   }
@@ -94,7 +94,7 @@ export class Execution<Running extends Process = Process> {
     for (const kept of Object.values(this.#kept)) kept.trim();
   }
 
-  /** One that ended by itself in the moment its time was up did not run out of it. */
+  /** A process that ended by itself just when its time was up did not time out. */
   #result({ exitCode, signal, durationMs, timedOut, dropped }: ProcessEnd): ExecutionResult {
     const { stdoutTruncated, stderrTruncated, ...output } = this.outputSoFar();
     return {

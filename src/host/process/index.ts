@@ -1,4 +1,4 @@
-/** One process wherever it runs, and what runs it to its end. */
+/** A process wherever it runs, and the code that runs it to its end. */
 export { Execution, type ExecutionResult, type OutputSoFar } from './execution.ts';
 export { KeptOutput } from './kept-output.ts';
 export { OutputQueue } from './output-queue.ts';

@@ -1,7 +1,7 @@
 /**
- * The first bytes of a stream, up to a cap; what comes after is counted as cut and dropped.
+ * The first bytes of a stream, up to a cap; the rest is dropped and recorded as cut.
  *
- * They are copied: a piece may be a view of a larger block, which would be kept with it.
+ * Pieces are copied: one may be a view of a larger block, which would stay in memory with it.
  */
 
 const FIRST_BLOCK_BYTES = 4096;
@@ -34,12 +34,12 @@ export class KeptOutput {
     return this.droppedBytes > 0;
   }
 
-  /** A view: what is kept is never written to again. */
+  /** A view: kept bytes are never written again. */
   get bytes(): Buffer {
     return this.#block.subarray(0, this.#length);
   }
 
-  /** Copies what is kept to a block of its own size; for when no more comes. */
+  /** Copies the kept bytes to a block of their own size; call it when no more come. */
   trim(): void {
     if (this.#block.length === this.#length) return;
     const block = Buffer.allocUnsafeSlow(this.#length);

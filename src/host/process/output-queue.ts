@@ -1,7 +1,7 @@
-/** Pieces of output on their way from what reads pipes to whoever wants them. */
+/** Queue of output pieces between the reader of the pipes and the consumer. */
 import type { OutputPiece } from './process.ts';
 
-/** With more than this waiting, pipes are not read any further. */
+/** Above this many queued bytes, pipes are not read. */
 const FULL_BYTES = 1024 * 1024;
 
 export class OutputQueue implements AsyncIterable<OutputPiece> {
@@ -22,7 +22,7 @@ export class OutputQueue implements AsyncIterable<OutputPiece> {
     this.#wake();
   }
 
-  /** Nothing more comes. */
+  /** Marks the end of the output. */
   end(): void {
     this.#isEnded = true;
     this.#wake();

@@ -1,44 +1,47 @@
 /**
- * One process, wherever it runs: on this host, in a guest, or in a sandbox that another worker keeps.
+ * One process, wherever it runs: on this host, in a guest, or in a sandbox of another worker.
  *
- * `execution.ts` is its usual reader; whoever shows output as it comes reads it from the same place.
+ * `execution.ts` is its usual reader; a caller that streams output reads `output` itself.
  */
 
 export type OutputStream = 'stdout' | 'stderr';
 
 export interface OutputPiece {
   readonly stream: OutputStream;
-  /** Valid until the next piece is asked for; who keeps it copies it. */
+  /** Valid until the next piece is read; copy it to keep it. */
   readonly bytes: Buffer;
 }
 
 export interface ProcessInput {
-  /** Resolves when there is room for more, also when nobody reads it. */
+  /** Resolves when there is room for more, also when nothing reads it. */
   write(bytes: Uint8Array): Promise<void>;
   end(): void;
 }
 
 /** How it ended. */
 export interface ProcessEnd {
-  /** Null when a signal ended it; a guest tells its own signals as 128 and their number. */
+  /** Null when a signal ended it; a guest reports its own signals as 128 plus their number. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly durationMs: number;
   /** Whether it hit its timeout; set only where the remote side enforces the timeout. */
   readonly timedOut?: boolean;
-  /** Output that was dropped where it runs, because nobody wanted so much. */
+  /** Output that was dropped where it runs, because it exceeded the cap. */
   readonly dropped?: Readonly<Record<OutputStream, boolean>>;
 }
 
 export interface Process {
-  /** To be read once, to its end. A reader that is slow holds the process up, as a pipe would. */
+  /** Iterate once, to the end. A slow reader blocks the process, as a pipe would. */
   readonly output: AsyncIterable<OutputPiece>;
-  /** Absent when it reads nothing. */
+  /** Absent when the process has no input. */
   readonly input?: ProcessInput | undefined;
-  /** Tells it the size of its terminal; absent without one. */
+  /** Sets the size of its terminal; absent without one. */
   resize?(size: { columns: number; rows: number }): void;
-  /** SIGKILL is the one signal that every place can send: to the process and all that came from it. Resolves when it is over. */
+  /**
+   * SIGKILL is the only signal that every implementation can send: to the process and its descendants. Resolves when
+   * they are gone.
+   */
   signal(name: 'SIGKILL'): Promise<void>;
-  /** Rejects when it could not be started, or nobody knows how it ended. */
+  /** Rejects when the process could not be started, or when its exit status is unknown. */
   readonly done: Promise<ProcessEnd>;
 }

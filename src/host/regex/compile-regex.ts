@@ -1,7 +1,7 @@
 /**
- * The one way to a regex, with those used last kept compiled.
+ * Compiles regexes, with a cache of the last ones used.
  *
- * A new pattern costs about a millisecond and 2 MB. Large ones are not kept: 32 of them would hold gigabytes.
+ * A new pattern costs about a millisecond and 2 MB. Large ones are not cached: 32 of them would hold gigabytes.
  */
 import { Regex } from './regex.ts';
 
@@ -20,7 +20,7 @@ const MAX_KEPT_BYTES = 8 * 2 ** 20;
 /** In the order of their last use. */
 const kept = new Map<string, Regex>();
 
-/** Throws `RegexError` for a pattern that does not compile or that costs too much to. */
+/** Throws `RegexError` for a pattern that does not compile or costs too much to compile. */
 export function compileRegex(pattern: string, options: RegexOptions = {}): Regex {
   const flags = flagsOf(options);
   const key = `${flags}/${pattern}`;

@@ -1,9 +1,9 @@
 /**
- * A compiled pattern that lives as long as it is wanted, in instances that do not.
+ * A compiled pattern that outlives its wasm instances.
  *
- * WebAssembly memory never shrinks and the crate's allocator loses some of it, so an instance that has grown is
- * thrown away and the next search compiles the pattern again. Of all that have grown a little, the one used last
- * is spared: large files tend to be searched with one pattern.
+ * WebAssembly memory never shrinks and the crate's allocator leaks some of it, so an instance that has grown is dropped
+ * and the next search compiles the pattern again. Of the instances that have grown a little, the one used last is kept:
+ * large files tend to be searched with one pattern.
  */
 import type { Hir } from 'rregex';
 
@@ -11,14 +11,14 @@ import { Instance } from './instance.ts';
 import { RegexError } from './regex-error.ts';
 import { MAX_MEMORY_BYTES, WebAssembly } from './wasm-module.ts';
 
-/** What every instance may grow by, over its size when compiled. */
+/** How much every instance may grow, over its size when compiled. */
 const MAX_GROWTH_BYTES = 4 * 2 ** 20;
 
-/** What the one spared may grow by. */
+/** How much the spared instance may grow. */
 const MAX_SPARED_GROWTH_BYTES = 64 * 2 ** 20;
 
 export class Engine {
-  /** Of those that have grown, the one used last. */
+  /** Of the instances that have grown, the one used last. */
   static #spared: Engine | undefined;
 
   /** Memory taken by the compiled pattern. */
@@ -27,7 +27,7 @@ export class Engine {
   readonly #source: string;
   #instance: Instance | undefined;
 
-  /** The pattern, and how the user wrote it. Throws `RustError` when it does not compile. */
+  /** The pattern, and the pattern as the user wrote it. Throws `RustError` when it does not compile. */
   constructor(pattern: string, source: string) {
     this.#pattern = pattern;
     this.#source = source;
@@ -47,7 +47,7 @@ export class Engine {
     return this.#run((instance) => instance.isMatch(haystack));
   }
 
-  /** Start and end of the first match at or after `from`, or nothing. */
+  /** Start and end of the first match at or after `from`; empty if there is none. */
   findAt(haystack: Uint8Array, from: number): number[] {
     return this.#run((instance) => instance.findAt(haystack, from));
   }
@@ -57,7 +57,7 @@ export class Engine {
     return this.#run((instance) => instance.findAll(haystack, edit));
   }
 
-  /** Replaces the first `limit` matches, or all for 0; `read` sees the result while it lasts. */
+  /** Replaces the first `limit` matches, or all for 0; `read` gets the result, which is valid only during the call. */
   replace<T>(haystack: Uint8Array, template: Uint8Array, limit: number, read: (result: Buffer) => T): T {
     return this.#run((instance) => instance.replace(haystack, template, limit, read));
   }
@@ -91,5 +91,5 @@ export class Engine {
   }
 }
 
-/** What a trap can mean. */
+/** The likely reason of a wasm trap. */
 const TRAPPED = `needs more than ${MAX_MEMORY_BYTES / 2 ** 30} GiB of memory for this text, or the text is not UTF-8`;

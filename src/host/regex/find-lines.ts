@@ -1,9 +1,9 @@
 /**
- * Which lines of a text match, as if each were searched alone, in as few calls as possible.
+ * Finds the lines of a text that match, as if each were searched alone, in as few calls as possible.
  *
- * A line is what lies between newlines, without one carriage return at its end; a newline at the end of the text
- * begins no further line. The pattern in its line form takes many lines at once. For that, the carriage
- * return before a newline is made a newline too: offsets stay, and the empty line it opens is passed over.
+ * A line is the text between newlines, without one carriage return at its end; a newline at the end of the text does
+ * not start another line. The line form of a pattern searches many lines at once. For that, the carriage return before
+ * a newline becomes a newline too: offsets stay, and the empty line it makes is skipped.
  */
 import { isAscii } from 'node:buffer';
 
@@ -18,7 +18,7 @@ export interface LineMatch {
   readonly matchStart: number;
 }
 
-/** How lines are searched: each by itself, or many at once with the line form. */
+/** Searches each line alone, or many at once with the line form. */
 export type LineSearch =
   | { kind: 'each'; engine: Engine }
   | { kind: 'batch'; engine: Engine; isSlowBeyondAscii: boolean };
@@ -26,11 +26,11 @@ export type LineSearch =
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Few lines are searched in vain when the limit is reached early, many at once when it is not. */
+/** Batches start small, so that little is searched in vain when the limit is reached early, and then grow. */
 const FIRST_BATCH_BYTES = 32_768;
 const MAX_BATCH_BYTES = 262_144;
 
-/** Where splitting for the sake of the fast engine stops. */
+/** Smallest batch that is split to reach the fast engine. */
 const MIN_BATCH_BYTES = 1_024;
 
 /** The first `limit` lines that match. */
@@ -48,7 +48,7 @@ export function findLines(search: LineSearch, haystack: Uint8Array, limit: numbe
   return found.slice(0, limit);
 }
 
-/** The end of the last line that ends within the size, or else of the first: its newline, or the end of the text. */
+/** The end of the last line that fits into the size, or else of the first: its newline, or the end of the text. */
 function batchEnd(text: Buffer, from: number, size: number): number {
   const end = Math.min(from + size, text.length);
   const newline = text.lastIndexOf(LINE_FEED, end - 1);
@@ -98,7 +98,7 @@ function searchBatch(
   }
 }
 
-/** A newline near the middle of lines that are not all ASCII, so that those that are can be searched apart. */
+/** A newline near the middle of lines that are not all ASCII, so that ASCII lines can be searched separately. */
 function cutBeyondAscii(text: Buffer, from: number, to: number): number | undefined {
   if (to - from <= MIN_BATCH_BYTES || isAscii(text.subarray(from, to))) return undefined;
 

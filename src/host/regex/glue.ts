@@ -1,14 +1,14 @@
 /**
- * The wasm instantiated, and what wasm-bindgen would write around it: memory for bytes, a table for values.
+ * Instantiates the wasm, with what wasm-bindgen would generate around it: memory for bytes, a table for values.
  *
- * The crate answers a search by building JavaScript objects through the imports. Only the offsets are wanted, so
- * during a search the imports collect numbers and build nothing; a match of 100 MB never becomes a string.
+ * The crate returns matches by building JavaScript objects through the imports. Only the offsets are wanted, so during
+ * a search the imports collect numbers and build nothing; a match of 100 MB never becomes a string.
  */
 import { regexModule, WebAssembly, type WasmMemory, type WasmTable } from './wasm-module.ts';
 
 export interface Exports {
   memory: WasmMemory;
-  /** Where wasm keeps the JavaScript values it holds. */
+  /** Table of the JavaScript values that wasm holds. */
   __wbindgen_export_2: WasmTable;
   __wbindgen_start(): void;
   __wbindgen_malloc(size: number, align: number): number;
@@ -34,15 +34,15 @@ export interface Exports {
 export type Result = [value: number, error: number, isError: number];
 type Slice = [pointer: number, length: number];
 
-/** What the crate says about a pattern it refuses. */
+/** The crate's message about a pattern it refuses. */
 export class RustError extends Error {}
 
 export class Glue {
   readonly wasm: Exports;
-  /** The crate's own strings lie below, what it allocates lies above. */
+  /** Below: the crate's own strings. Above: what it allocates. */
   readonly #heapStart: number;
   #memory: Buffer;
-  /** What the running search has found: start, end, start, end. */
+  /** Matches of the running search: start, end, start, end. */
   #offsets: number[] | undefined;
 
   constructor() {
@@ -53,20 +53,20 @@ export class Glue {
     this.wasm.__wbindgen_start();
   }
 
-  /** A copy in wasm memory, which the call it is given to frees. */
+  /** Copies bytes to wasm memory; the call that receives them frees them. */
   put(bytes: Uint8Array): number {
     const pointer = this.wasm.__wbindgen_malloc(bytes.length, 1) >>> 0;
     this.#refresh().set(bytes, pointer);
     return pointer;
   }
 
-  /** Bytes in wasm memory, until the next call. */
+  /** Bytes in wasm memory, valid until the next call. */
   view(pointer: number, length: number): Buffer {
     const start = pointer >>> 0;
     return this.#refresh().subarray(start, start + length);
   }
 
-  /** The value of a result, no longer held by wasm. */
+  /** Takes a result's value out of the table. */
   take([value, error, isError]: Result): unknown {
     const index = isError ? error : value;
     const taken = this.wasm.__wbindgen_export_2.get(index);
@@ -90,7 +90,7 @@ export class Glue {
     return this.#memory;
   }
 
-  /** A piece of the haystack is not worth a string; the names of fields are, for the crate keeps them. */
+  /** Pieces of the haystack are not decoded; names of fields are, because the crate keeps them. */
   #string(pointer: number, length: number): string {
     const isPiece = this.#offsets !== undefined && pointer >>> 0 >= this.#heapStart;
     return isPiece ? '' : this.view(pointer, length).toString();
@@ -108,7 +108,7 @@ export class Glue {
     [undefined, null, true, false].forEach((value, index) => table.set(first + index, value));
   }
 
-  /** By the names that rregex 1.13.1 has for them; another version fails to link. */
+  /** Named as in rregex 1.13.1; another version fails to link. */
   #imports(): Record<string, (...args: never[]) => unknown> {
     return {
       __wbindgen_init_externref_table: () => this.#initTable(),
@@ -137,7 +137,7 @@ export class Glue {
   }
 }
 
-/** For functions of rregex that are not called here. */
+/** Imports of rregex functions that are never called here. */
 const UNUSED_IMPORTS = [
   '__wbindgen_string_get',
   '__wbindgen_bigint_from_u64',

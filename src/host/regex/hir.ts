@@ -1,8 +1,8 @@
 /**
- * A parsed pattern in the crate's terms, cut down to what decides which bytes can match.
+ * A parsed pattern in the crate's terms, reduced to what decides which bytes can match.
  *
- * Flags, escapes, class names and comments are gone by then: (?i)a is a class of two characters. Groups are only
- * their contents.
+ * Flags, escapes, class names and comments are resolved by then: (?i)a is a class of two characters. Groups are
+ * replaced by their contents.
  */
 import type { Hir as RustHir, Look as RustLook } from 'rregex';
 
@@ -16,12 +16,12 @@ export type Hir =
   | { kind: 'class'; ranges: Range[] }
   | { kind: 'look'; look: Look }
   | { kind: 'repeat'; min: number; max: number; isGreedy: boolean; sub: Hir }
-  /** One after the other; without any, the empty match. */
+  /** One after the other; without parts, the empty match. */
   | { kind: 'concat'; parts: Hir[] }
-  /** The first branch that leads to a match. */
+  /** The first branch that matches. */
   | { kind: 'either'; branches: Hir[] };
 
-/** Translates what the crate's `syntax` function tells. */
+/** Translates the result of the crate's `syntax` function. */
 export function readHir({ kind }: RustHir): Hir {
   switch (kind['@variant']) {
     case 'Empty':
@@ -54,7 +54,7 @@ function codeOf(char: string | number): number {
   return typeof char === 'number' ? char : char.codePointAt(0)!;
 }
 
-/** Whether the pattern or any part of it is such. */
+/** Whether the predicate holds for the pattern or any part of it. */
 export function anyPart(hir: Hir, isSuch: (part: Hir) => boolean): boolean {
   if (isSuch(hir)) return true;
   switch (hir.kind) {

@@ -1,4 +1,4 @@
-/** Regexes of users, in the Rust dialect; none reaches JavaScript's RegExp. */
+/** User-supplied regexes, in the Rust dialect; none reaches JavaScript's RegExp. */
 export { compileRegex, type RegexOptions } from './compile-regex.ts';
 export type { LineMatch } from './find-lines.ts';
 export { requiredLiterals, type Regex, type Span } from './regex.ts';

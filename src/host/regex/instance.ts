@@ -1,7 +1,7 @@
 /**
  * One pattern compiled in a wasm instance of its own: the crate's functions over bytes.
  *
- * Haystacks must be valid UTF-8, which the crate takes for granted.
+ * Haystacks must be valid UTF-8; the crate does not check.
  */
 import type { Hir } from 'rregex';
 
@@ -34,7 +34,7 @@ export class Instance {
     return names.map((name) => (name as string | null) ?? undefined);
   }
 
-  /** The pattern as the crate understands it. */
+  /** The pattern as the crate parsed it. */
   get syntax(): Hir {
     return this.#glue.take(this.#glue.wasm.rregex_syntax(this.#regex)) as Hir;
   }
@@ -43,7 +43,7 @@ export class Instance {
     return this.#glue.wasm.rregex_isMatch(this.#regex, this.#glue.put(haystack), haystack.length) !== 0;
   }
 
-  /** Start and end of the first match at or after `from`, or nothing. */
+  /** Start and end of the first match at or after `from`; empty if there is none. */
   findAt(haystack: Uint8Array, from: number): number[] {
     const { wasm } = this.#glue;
     const pointer = this.#glue.put(haystack);
@@ -58,7 +58,7 @@ export class Instance {
     return this.#glue.collect(() => wasm.rregex_findAll(this.#regex, pointer, haystack.length));
   }
 
-  /** Replaces the first `limit` matches, or all for 0; `read` sees the result while it lasts. */
+  /** Replaces the first `limit` matches, or all for 0; `read` gets the result, which is valid only during the call. */
   replace<T>(haystack: Uint8Array, template: Uint8Array, limit: number, read: (result: Buffer) => T): T {
     const { wasm } = this.#glue;
     const [pointer, length] = wasm.rregex_replacen(

@@ -1,20 +1,20 @@
 /**
- * A pattern rewritten to search a whole text and find in it exactly what the original finds line by line.
+ * Rewrites a pattern so that one search of a whole text finds what the original finds line by line.
  *
- * A line has no newline in it, so a place where the original takes one is a place where it fails: newlines leave
- * all classes, and a match can no longer cross a line. Start and end of text become start and end of line; word
- * boundaries see a newline as they see an end of text. What is left of the line after a match is swallowed, so
- * that a line is found once, by its first match, and no match costs more than its line.
+ * A line contains no newline, so where the original would match one it fails: newlines leave all classes, and a match
+ * can no longer cross a line. Start and end of text become start and end of line; word boundaries treat a newline as an
+ * end of text. The rewritten pattern also consumes the rest of the line after a match, so that a line is found once, by
+ * its first match, and no match costs more than its line.
  */
 import { anyPart, type Hir, type Look, type Range } from './hir.ts';
 
 export interface LineForm {
   readonly pattern: string;
-  /** Unicode word boundaries: where the crate leaves its fast engine at any byte beyond ASCII. */
+  /** The pattern has Unicode word boundaries: the crate leaves its fast engine at any byte beyond ASCII. */
   readonly isSlowBeyondAscii: boolean;
 }
 
-/** Undefined for a pattern that has no such form. */
+/** Undefined for a pattern that has no line form. */
 export function lineFormOf(hir: Hir): LineForm | undefined {
   if (anyPart(hir, (part) => part.kind === 'look' && LOOKS[part.look] === undefined)) return undefined;
   return {
@@ -26,7 +26,7 @@ export function lineFormOf(hir: Hir): LineForm | undefined {
 const LINE_FEED = 0x0a;
 const NOTHING = '[a&&b]';
 
-/** Every assertion as it is written for lines. A carriage return as an end of line has no form: see (?R). */
+/** Every assertion in its line form. A carriage return as an end of line, (?R), has none. */
 const LOOKS: Record<Look, string | undefined> = {
   Start: '(?m:^)',
   End: '(?m:$)',

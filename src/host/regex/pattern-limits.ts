@@ -1,19 +1,19 @@
 /**
- * Patterns that would cost too much to compile, known by their text.
+ * Refuses patterns that would cost too much to compile, by their text.
  *
- * The crate limits how large a compiled pattern may be, but has already read it by then: in (?i), folding one
- * large class takes up to 20 ms, and 64 KiB of them took minutes.
+ * The crate limits the size of a compiled pattern, but has parsed it by then: in (?i), folding one large class takes up
+ * to 20 ms, and 64 KiB of them took minutes.
  */
 
 const MAX_PATTERN_BYTES = 65_536;
 const MAX_CLASSES = 500;
 const MAX_FOLDED_CLASSES = 50;
 
-/** Beyond these, taking the pattern apart costs more than it can save. */
+/** Beyond these sizes, parsing the pattern costs more than it can save. */
 const MAX_ANALYSED_CHARS = 4_096;
 const MAX_ANALYSED_CLASSES = 50;
 
-/** Why a pattern, written with its flags, is refused unread. */
+/** The reason to refuse a pattern (with its flags) without compiling it. */
 export function excessOf(pattern: string): string | undefined {
   if (Buffer.byteLength(pattern) > MAX_PATTERN_BYTES) return `longer than ${MAX_PATTERN_BYTES} bytes`;
 
@@ -29,12 +29,12 @@ export function isWorthAnalysing(pattern: string): boolean {
   return pattern.length <= MAX_ANALYSED_CHARS && countClasses(pattern) <= MAX_ANALYSED_CLASSES;
 }
 
-/** Brackets and Unicode classes, also where they are text; never too few. */
+/** Brackets and Unicode classes, also literal ones: an upper bound. */
 function countClasses(pattern: string): number {
   return pattern.match(/\[|\\[wWdDsSpP]/g)?.length ?? 0;
 }
 
-/** Whether some (?i) may be in the pattern; `a?i` is taken for one. */
+/** Whether the pattern may contain (?i); `a?i` counts too. */
 function mayFold(pattern: string): boolean {
   return /\?[a-zA-Z-]*i/.test(pattern);
 }

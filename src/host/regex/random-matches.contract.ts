@@ -1,4 +1,4 @@
-/** Matches of random patterns in random texts of few letters, so that many of them match. */
+/** Random patterns and random texts over few letters, so that many of them match. */
 import fc from 'fast-check';
 
 import { compileRegex, type Regex } from './index.ts';
@@ -13,7 +13,7 @@ interface RandomMatch {
   matched: Buffer;
 }
 
-/** `more` are further parts for patterns. */
+/** `more` are additional parts for patterns. */
 export function forRandomMatches(more: readonly string[], check: (match: RandomMatch) => void): void {
   const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     pattern: fc.oneof(

@@ -1,11 +1,11 @@
 /**
- * Why a pattern, a search with it or a replacement was refused, in one line.
+ * The reason why a pattern, a search or a replacement was refused, in one line.
  *
- * The crate draws its errors: the pattern, carets under the place, and the reason below. The drawing is read
- * back into a position, counted in characters.
+ * The crate draws its errors: the pattern, carets below the position, and the reason. The drawing is parsed back into a
+ * position, counted in characters.
  */
 
-/** Long patterns are shown by their beginning. */
+/** Longer patterns are clipped in messages. */
 const SHOWN_CHARS = 80;
 
 export class RegexError extends Error {
@@ -20,10 +20,10 @@ export class RegexError extends Error {
   }
 }
 
-/** A replacement that refers to a group which the pattern does not have. */
+/** A replacement that refers to a group that the pattern does not have. */
 export class ReplacementError extends Error {
   override readonly name = 'ReplacementError';
-  /** As written, with its dollar. */
+  /** As written, with its dollar sign. */
   readonly reference: string;
   readonly pattern: string;
   /** What to write instead. */
@@ -37,7 +37,7 @@ export class ReplacementError extends Error {
   }
 }
 
-/** A text that would grow, by its replacements, beyond what was allowed. */
+/** Replacements would make the text larger than allowed. */
 export class ReplacedSizeError extends Error {
   override readonly name = 'ReplacedSizeError';
   readonly maxBytes: number;
@@ -52,7 +52,7 @@ function show(pattern: string): string {
   return JSON.stringify(pattern.length > SHOWN_CHARS ? `${pattern.slice(0, SHOWN_CHARS)}…` : pattern);
 }
 
-/** The reason in the crate's words and the position in the pattern without the flags put before it. */
+/** The reason in the crate's words, and the position in the pattern without the flags put before it. */
 export function readRustError(text: string, flags: string): string {
   const tooBig = text.match(/^Compiled regex exceeds size limit of (\d+) bytes/);
   if (tooBig) return `compiles to more than ${tooBig[1]} bytes`;
@@ -66,7 +66,7 @@ export function readRustError(text: string, flags: string): string {
   const isNumbered = lines[1]!.startsWith('~');
   if (range) return `${reason} ${place(Number(range[1]), Number(range[2]), isNumbered, flags)}`;
 
-  // Of two places, as for a name given twice, the last is where it went wrong.
+  // With two positions, as for a duplicate name, the last is the wrong one.
   const note = lines[noteIndex]!;
   const caret = note.match(/\^+$/)!.index!;
   const margin = isNumbered ? lines[noteIndex - 1]!.indexOf(': ') + 2 : MARGIN;
@@ -74,7 +74,7 @@ export function readRustError(text: string, flags: string): string {
   return `${reason} ${place(line, caret - margin + 1, isNumbered, flags)}`;
 }
 
-/** Before the pattern and its carets, where no line number is. */
+/** Margin before the pattern and its carets, when there are no line numbers. */
 const MARGIN = 4;
 
 function place(line: number, column: number, isNumbered: boolean, flags: string): string {

@@ -1,8 +1,8 @@
 /**
- * A thread that runs regexes for others.
+ * Worker thread that runs regexes.
  *
- * Compiling, searching and replacing can each take seconds with an unkind pattern. Here that keeps nobody
- * waiting, and whoever loses patience ends the thread.
+ * Compiling, searching and replacing can each take seconds with a bad pattern. Here that blocks no one else, and the
+ * main thread can end it.
  */
 import { parentPort } from 'node:worker_threads';
 
@@ -16,7 +16,7 @@ import type { FromThread, ReplaceTask, ToThread } from './thread-messages.ts';
 
 const port = parentPort!;
 
-/** Lines grow apart from each other, so the memory for one search does not bound them together. */
+/** Lines grow separately, so the memory limit of one search does not bound their sum. */
 const MAX_LINES_BYTES = 64 * 2 ** 20;
 
 port.on('message', (task: ToThread) => {
@@ -55,7 +55,7 @@ function replace(regex: Regex, task: ReplaceTask): FromThread {
   return { kind: 'replaced', bytes, count, places };
 }
 
-/** Short ones lie in memory that they share with others, and are copied. */
+/** Short buffers share their memory with others, and are copied. */
 function movable(bytes: Uint8Array | undefined): ArrayBuffer[] {
   return bytes && bytes.buffer.byteLength > Buffer.poolSize ? [bytes.buffer as ArrayBuffer] : [];
 }

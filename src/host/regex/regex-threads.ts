@@ -1,9 +1,9 @@
 /**
- * Regexes run away from the main thread, which no pattern of a user can then hold up.
+ * Runs regexes off the main thread, so that no pattern of a user can block it.
  *
- * All of them are, for none can be told to be quick: `.*[^A-Z]|[A-Z]` is short, compiles to little, and takes seconds
- * on 40 KB. A thread is started when there is work and the others are busy, and is kept for the next task. One whose
- * caller gave up is ended, as WebAssembly cannot be interrupted.
+ * All of them, because a slow one cannot be recognized: `.*[^A-Z]|[A-Z]` is short, compiles to little, and takes
+ * seconds on 40 KB. A thread is started when there is work and the others are busy, and is kept for the next task. A
+ * thread whose caller aborted is terminated, as WebAssembly cannot be interrupted.
  */
 import { availableParallelism } from 'node:os';
 
@@ -17,12 +17,12 @@ import type { Place } from './replaced-places.ts';
 import type { Replaced } from './replacement.ts';
 import type { FindTask, FromThread, LinesTask, ReplaceTask, ToThread } from './thread-messages.ts';
 
-/** At least two, so that one slow pattern does not hold up everybody else's. */
+/** At least two, so that one slow pattern does not block all other callers. */
 const MAX_THREADS = Math.max(2, Math.min(availableParallelism(), 4));
 
 interface Scope {
   readonly signal: AbortSignal;
-  /** How long the task may be worked on. */
+  /** Time limit of the task. */
   readonly timeoutMs?: number;
 }
 
@@ -45,7 +45,7 @@ export class RegexThreads {
   readonly #waiting = new Set<Job>();
   #isClosed = false;
 
-  /** Threads that are there now. */
+  /** Number of running threads. */
   get size(): number {
     return this.#idle.length + this.#busy.size;
   }
@@ -63,8 +63,8 @@ export class RegexThreads {
   }
 
   /**
-   * The text with matches replaced, itself when there is none. Throws `RegexError` and `ReplacementError`, and
-   * `FileFault` for a text that grows beyond `maxBytes`.
+   * The text with matches replaced, or the text itself when there is none. Throws `RegexError` and `ReplacementError`,
+   * and `FileFault` for a text that grows beyond `maxBytes`.
    */
   async replace(task: ReplaceTask, scope: Scope): Promise<ReplacedText> {
     const answer = await this.#run({ ...task, kind: 'replace' }, scope);
@@ -72,7 +72,7 @@ export class RegexThreads {
     return { bytes: answer.bytes ?? task.text, count: answer.count, places: answer.places };
   }
 
-  /** Ends the threads. What they work on fails, and what waits for them. */
+  /** Terminates the threads. Running and queued tasks fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting) reject(closed());
@@ -89,7 +89,7 @@ export class RegexThreads {
     try {
       return await new Promise((resolve, reject) => {
         const job = { task, scope, resolve, reject };
-        // One that is being worked on is for its worker to give up.
+        // A task that is running is aborted by its worker instead.
         withdraw = () => this.#waiting.delete(job) && reject(signal.reason as Error);
         signal.addEventListener('abort', withdraw);
         this.#waiting.add(job);

@@ -1,9 +1,9 @@
-/** A regex thread seen from the main thread: one task at a time, and ended when nobody wants the answer any more. */
+/** Main-thread handle of a regex thread: one task at a time; terminated when its caller aborts. */
 import { Worker } from 'node:worker_threads';
 
 import type { FromThread, ToThread } from './thread-messages.ts';
 
-/** Sources cannot be run by a thread of Node 20; tests on them use the thread of the last build. */
+/** Node 20 threads cannot run TypeScript sources; tests on sources use the thread of the last build. */
 const THREAD_FILE = import.meta.url.endsWith('.ts') ? '../../../dist/host/regex/regex-thread.js' : './regex-thread.js';
 
 export class RegexWorker {
@@ -15,7 +15,7 @@ export class RegexWorker {
     this.#worker.on('message', (answer: FromThread) => this.#waiting?.resolve(answer));
     this.#worker.on('error', (error) => void this.end(error));
     this.#worker.on('exit', () => void this.end(new Error('a regex thread ended by itself')));
-    // It keeps the process alive only while somebody waits for it.
+    // Keeps the process alive only while a caller waits for it.
     this.#worker.unref();
   }
 
@@ -40,7 +40,7 @@ export class RegexWorker {
     }
   }
 
-  /** Whoever waits for an answer gets the reason instead. */
+  /** Rejects the running task with the reason. */
   async end(reason: Error): Promise<void> {
     this.#isEnded = true;
     this.#waiting?.reject(reason);

@@ -1,10 +1,10 @@
 /**
  * A regex of the Rust crate over bytes: its syntax, its semantics, and a search that is linear in the haystack.
  *
- * Haystacks must be valid UTF-8; the caller converts what is not, for offsets refer to what was searched. Each call
- * copies its haystack into WebAssembly memory of at most 1 GiB: 300 MB can be rewritten, 900 MB searched; beyond,
- * `RegexError` says so. Linear is not fast: a compiled pattern of megabytes, such as \w{200}x, can take microseconds
- * a byte, and going through all matches is quadratic when each search reads on to the end, as .*[^A-Z]|[A-Z] does.
+ * Haystacks must be valid UTF-8; the caller converts others, because offsets refer to the searched bytes. Each call
+ * copies its haystack into WebAssembly memory of at most 1 GiB: 300 MB can be rewritten, 900 MB searched; beyond that
+ * it throws `RegexError`. Linear is not fast: a compiled pattern of megabytes, such as \w{200}x, can take microseconds
+ * per byte, and iterating all matches is quadratic when each search reads on to the end, as .*[^A-Z]|[A-Z] does.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -31,12 +31,12 @@ interface Analysis {
   readonly runs?: readonly CharSet[][];
 }
 
-/** Searched line by line, a text of this size costs what the line form does to prepare. */
+/** Below this size, a line-by-line search is cheaper than preparing the line form. */
 const LINE_FORM_FROM_BYTES = 65_536;
 
 export class Regex {
   readonly source: string;
-  /** By number; the whole match, 0, and groups without a name have none. */
+  /** By group number; the whole match, 0, and unnamed groups have none. */
   readonly groupNames: readonly (string | undefined)[];
   readonly #pattern: string;
   readonly #engine: Engine;
@@ -52,7 +52,7 @@ export class Regex {
     this.groupNames = this.#engine.groupNames;
   }
 
-  /** Memory that the compiled pattern holds. */
+  /** Memory that the compiled pattern takes. */
   get compiledBytes(): number {
     return this.#engine.compiledBytes;
   }
@@ -61,11 +61,11 @@ export class Regex {
     return this.#engine.isMatch(haystack);
   }
 
-  /** The leftmost match that begins at or after `from`, which must be where a character starts or the end. */
+  /** The leftmost match that begins at or after `from`, which must be a character boundary or the end. */
   find(haystack: Uint8Array, from = 0): Span | undefined {
     if (from > haystack.length) return undefined;
 
-    // No assertion looks further back than one character, so what lies before it is not copied.
+    // No assertion looks back further than one character, so the bytes before it are not copied.
     const context = from === 0 ? 0 : charStart(haystack, from - 1);
     const searched = context === 0 ? haystack : haystack.subarray(context);
     const [start, end] = this.#engine.findAt(searched, from - context);
@@ -79,15 +79,15 @@ export class Regex {
   }
 
   /**
-   * Replaces all matches, or the first `limit`; when there is none, the bytes are the haystack itself. Throws
-   * `ReplacedSizeError` instead of making a copy that is larger than `maxBytes`.
+   * Replaces all matches, or the first `limit`; without a match, returns the haystack itself. Throws
+   * `ReplacedSizeError` instead of making a copy larger than `maxBytes`.
    */
   replaceAll(
     haystack: Uint8Array,
     { template }: Replacement,
     { limit = Infinity, maxBytes = Infinity }: { limit?: number; maxBytes?: number } = {},
   ): Replaced {
-    // The one place where bytes that are not text would be lost in silence.
+    // Elsewhere invalid UTF-8 only fails to match; here its bytes would be lost silently.
     if (!isUtf8(haystack)) throw new RegexError(this.source, 'the text to replace in is not UTF-8');
 
     const none = { bytes: haystack, count: 0 };
@@ -103,7 +103,7 @@ export class Regex {
     return this.#analyse().literals;
   }
 
-  /** Of these every match holds all; see `requiredRuns`. */
+  /** Every match contains all of these; see `requiredRuns`. */
   get runs(): readonly CharSet[][] {
     return this.#analyse().runs ?? [];
   }
@@ -119,10 +119,10 @@ export class Regex {
   }
 }
 
-/** To the crate, a limit of 0. */
+/** The crate's value for no limit. */
 const ALL = 0;
 
-/** Byte strings of which at least one is in every match; undefined when none could be proven. */
+/** Byte strings of which every match contains at least one; undefined when none could be proven. */
 export function requiredLiterals(regex: Regex): readonly Uint8Array[] | undefined {
   return regex.literals;
 }
@@ -143,7 +143,7 @@ function analyse(engine: Engine): Analysis {
   return { lineForm: lineFormOf(hir), literals: requiredStrings(hir), runs: requiredRuns(hir) };
 }
 
-/** Undefined also when the line form is beyond the crate's limits, though the pattern was not. */
+/** Also undefined when the line form exceeds the crate's limits, though the pattern did not. */
 function searchBatches(lineForm: LineForm | undefined, source: string): LineSearch | undefined {
   if (!lineForm) return undefined;
   try {

@@ -1,8 +1,8 @@
 /**
- * Replacing in each line by itself, without its newline and one carriage return before it: no match goes on into the
- * next line, `$` is the end of a line, and endings stay as they are.
+ * Replaces in each line separately, without its newline and one carriage return before it: no match crosses a line, `$`
+ * is the end of a line, and line endings stay.
  *
- * Some lines are taken at a time: what is known of each would, for all of a text of empty lines, be many times the text.
+ * Works in batches of lines: the offsets of a text of empty lines would take many times the text.
  */
 import { ReplacedSizeError } from './regex-error.ts';
 import type { Regex } from './regex.ts';
@@ -12,9 +12,9 @@ const LINES_AT_ONCE_BYTES = 2 ** 20;
 const LINE_FEED = 0x0a;
 
 export interface InLines {
-  /** Matches of each line. */
+  /** Most matches per line. */
   limit: number;
-  /** What the text may grow to; `ReplacedSizeError` beyond. */
+  /** Size limit of the result; `ReplacedSizeError` beyond. */
   maxBytes: number;
 }
 

@@ -1,23 +1,23 @@
 /**
- * Where replacements happen, in the text before and in the one after.
+ * The offsets of replacements, in the text before and in the text after.
  *
- * The crate tells the new text and no places. So the first replacements are made once more between marks, and
- * nothing but the places is taken from that.
+ * The crate returns the new text without offsets. So the first replacements are made once more between marks, and only
+ * their offsets are used.
  */
 import { parseReplacement } from './replacement.ts';
 import type { Regex, Span } from './regex.ts';
 
-/** A match, and what replaced it. */
+/** A match, and its replacement. */
 export interface Place {
   readonly before: Span;
   readonly after: Span;
 }
 
-/** Characters that Unicode keeps out of texts. */
+/** Noncharacters of Unicode, which texts do not contain. */
 const MARKS = ['\uFDD0', '\uFDD1', '\uFDD2'] as const;
 const MARK_BYTES = Buffer.byteLength(MARKS[0]);
 
-/** The first places in order; none when the text or the replacement has a mark in it. */
+/** The first replacements in order; none when the text or the replacement contains a mark. */
 export function replacedPlaces(regex: Regex, text: Buffer, replacement: string, limit: number): Place[] {
   if (MARKS.some((mark) => text.includes(mark) || replacement.includes(mark))) return [];
 

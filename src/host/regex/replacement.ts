@@ -1,15 +1,15 @@
 /**
  * Replacement texts: with references to groups as the crate reads them, or literal.
  *
- * The crate expands an unknown reference to nothing, which has emptied lines of files, so it is refused before
- * anything is searched. The crate does the replacing; a byte that no UTF-8 text holds goes along with each
- * replacement, to be counted and taken out.
+ * The crate expands an unknown reference to nothing, which has emptied lines of files, so it is refused before the
+ * search. The crate does the replacing; each replacement carries a byte that UTF-8 never contains, to be counted and
+ * removed.
  */
 import { ReplacementError } from './regex-error.ts';
 
-/** A replacement ready to be used with the pattern it was read for. */
+/** A replacement parsed for its pattern. */
 export interface Replacement {
-  /** In the crate's syntax, behind the mark. */
+  /** In the crate's syntax, after the mark. */
   readonly template: Uint8Array;
 }
 
@@ -33,12 +33,12 @@ export function parseReplacement(
   return { template: withMark(text) };
 }
 
-/** Inserted as it is, dollars and all. */
+/** Inserted as it is, including dollar signs. */
 export function literalReplacement(text: string): Replacement {
   return { template: withMark(text.replaceAll('$', '$$$$')) };
 }
 
-/** `$$` is matched to be passed over. */
+/** Matches `$$` only to skip it. */
 const REFERENCE = /\$\$|\$([0-9A-Za-z_]+)|\$\{([^}]*)\}/g;
 
 function isGroup(name: string, groupNames: readonly (string | undefined)[]): boolean {
@@ -56,7 +56,7 @@ function withMark(text: string): Uint8Array {
   return Buffer.concat([Buffer.of(MARK), Buffer.from(text)]);
 }
 
-/** A copy of a result without its marks; undefined when it has none, for then nothing was replaced. */
+/** A copy of a result without its marks; undefined when it has none, because then nothing was replaced. */
 export function takeMarks(marked: Buffer, maxBytes: number): Replaced | 'too-large' | undefined {
   const first = marked.indexOf(MARK);
   if (first < 0) return undefined;

@@ -1,24 +1,24 @@
 /**
- * Byte strings of which at least one occurs in every match, so that text without any need not be searched.
+ * Byte strings of which every match contains at least one, so that text without any need not be searched.
  *
- * A part that can only be one of a few strings is known exactly, and neighbours that are known exactly join into
- * longer ones. Where that ends, the run so far is a candidate: every match goes through it. The candidate with
- * long strings and few of them wins.
+ * A part that can only be one of a few strings is known exactly, and adjacent exact parts join into longer strings.
+ * Where that ends, the run so far is a candidate: every match goes through it. The candidate with long strings and few
+ * of them wins.
  */
 import type { Hir, Range } from './hir.ts';
 
-/** More strings than this are slower to look for than the pattern. */
+/** Searching for more strings than this is slower than the pattern itself. */
 const MAX_STRINGS = 16;
 const MAX_STRING_BYTES = 256;
 const MAX_TURNS = 16;
 
-/** Strings as latin1 text, one character a byte, so that they compare and join. */
+/** Strings as latin1 text, one character per byte, so that they compare and join. */
 type Strings = readonly string[];
 
 interface Knowledge {
   /** All strings that the part can match; undefined for too many. */
   exact?: Strings;
-  /** Strings of which every match of the part holds one. */
+  /** Every match of the part contains one of these. */
   required?: Strings;
 }
 
@@ -95,7 +95,7 @@ function best({ exact, required }: Knowledge): Strings | undefined {
   return better(exact, required);
 }
 
-/** Of two sets, the one that tells more; none when neither tells anything. */
+/** The more selective of two sets; undefined when neither selects anything. */
 function better(one: Strings | undefined, other: Strings | undefined): Strings | undefined {
   const winner = rank(one) >= rank(other) ? one : other;
   return rank(winner) === -Infinity ? undefined : winner;

@@ -1,12 +1,13 @@
 /**
- * Runs of ASCII characters that occur in every match: for each place of a run, which characters may stand there.
+ * Runs of ASCII characters that occur in every match: for each position of a run, the set of characters allowed.
  *
- * `[A-Z]{3}-[0-9]{3,}` has no literal worth looking for, but seven characters of a kind in a row are rare. A match holds
- * all of its runs. A part whose length or bytes are not known ends a run: a repetition, or a character beyond ASCII.
+ * `[A-Z]{3}-[0-9]{3,}` has no literal worth searching for, but seven characters of a kind in a row are rare. A match
+ * contains all of its runs. A part whose length or bytes are unknown ends a run: a repetition, or a character beyond
+ * ASCII.
  */
 import type { Hir, Range } from './hir.ts';
 
-/** Which of the 128 characters may stand at a place: 1 for each that may. */
+/** Which of the 128 ASCII characters are allowed at a position: 1 for each. */
 export type CharSet = Uint8Array;
 
 export const ASCII_CHARS = 128;
@@ -15,7 +16,7 @@ const MAX_RUNS = 32;
 
 const LINE_FEED = 0x0a;
 
-/** In the order in which they stand; none when nothing can be said. */
+/** In pattern order; empty when nothing is required. */
 export function requiredRuns(hir: Hir): CharSet[][] {
   const runs = new Runs();
   runs.add(hir);
@@ -35,13 +36,13 @@ class Runs {
     else this.cut();
   }
 
-  /** What comes next need not follow what came last. */
+  /** The next part need not be adjacent to the last one. */
   cut(): void {
     if (this.#run.length > 0 && this.all.length < MAX_RUNS) this.all.push(this.#run);
     this.#run = [];
   }
 
-  /** A longer run is told in pieces. */
+  /** Splits a longer run into pieces. */
   #extend(sets: readonly CharSet[]): void {
     for (const set of sets) {
       if (this.#run.length === MAX_RUN) this.cut();
@@ -49,7 +50,7 @@ class Runs {
     }
   }
 
-  /** The first turns follow what is before, and the last ones are followed by what comes next. */
+  /** The first repetitions are adjacent to the part before, the last ones to the part after. */
   #repeat(sub: Hir, min: number): void {
     const once = fixedRun(sub);
     const turns =
@@ -61,7 +62,7 @@ class Runs {
   }
 }
 
-/** All that the part matches, when it is a run; undefined for anything else. */
+/** The whole part as a run; undefined if it is not one. */
 function fixedRun(hir: Hir): CharSet[] | undefined {
   switch (hir.kind) {
     case 'literal':
@@ -94,7 +95,7 @@ function repeated(run: readonly CharSet[], times: number): CharSet[] {
   return Array.from({ length: times }, () => run).flat();
 }
 
-/** Undefined for characters beyond ASCII, and for none. No line has a newline in it. */
+/** Undefined for characters beyond ASCII, and for an empty set. Lines contain no newline. */
 function setOf(ranges: readonly Range[]): CharSet | undefined {
   const set = new Uint8Array(ASCII_CHARS);
   for (const [first, last] of ranges) {

@@ -1,4 +1,4 @@
-/** What is asked of a regex thread, and what it answers: one task, one outcome. */
+/** Messages to and from a regex thread: one task, one outcome. */
 import type { RegexOptions } from './compile-regex.ts';
 import type { LineMatch } from './find-lines.ts';
 import type { Span } from './regex.ts';
@@ -11,20 +11,20 @@ export interface FindTask extends RegexOptions {
 }
 
 export interface LinesTask extends FindTask {
-  /** How many lines are told. */
+  /** Most lines returned. */
   readonly limit: number;
 }
 
 export interface ReplaceTask extends FindTask {
   /** With references to groups; see `parseReplacement`. */
   readonly replacement: string;
-  /** What is searched as one text: all of it unless said otherwise, or each line without its ending. */
+  /** The unit that is searched: the whole text (default), or each line without its ending. */
   readonly unit?: 'text' | 'line';
-  /** How many matches of each unit are replaced; all when left out. */
+  /** Most replacements per unit; all when absent. */
   readonly limit?: number;
-  /** What the text may grow to; without it 64 MiB where the unit is the line. */
+  /** Size limit of the result; 64 MiB when absent and the unit is the line. */
   readonly maxBytes?: number;
-  /** Of how many replacements the places are told, where the unit is the text; of none when left out. */
+  /** How many replacements are returned with their offsets, for the unit text; none when absent. */
   readonly maxPlaces?: number;
 }
 
@@ -36,7 +36,7 @@ export type ToThread =
 export type FromThread =
   | { kind: 'found'; match: Span | undefined }
   | { kind: 'lines'; lines: LineMatch[] }
-  /** Nothing was replaced when there are no bytes. */
+  /** No bytes if nothing was replaced. */
   | { kind: 'replaced'; bytes: Uint8Array | undefined; count: number; places: Place[] }
   | { kind: 'bad-regex'; pattern: string; reason: string }
   | { kind: 'bad-replacement'; reference: string; pattern: string; hint: string }

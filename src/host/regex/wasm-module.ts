@@ -1,14 +1,14 @@
 /**
  * The Rust regex crate as a WebAssembly module, compiled when the first pattern needs it.
  *
- * Of the package rregex only the .wasm is used: its JavaScript leaks and copies. The published file lets its
- * memory grow to 4 GiB, so a maximum is written into it before it is compiled.
+ * Only the .wasm of the package rregex is used: its JavaScript leaks and copies. The published file lets its memory
+ * grow to 4 GiB, so a maximum is written into it before it is compiled.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** What one pattern and its haystack may take; about three times the largest haystack that can be rewritten. */
+/** Memory limit for one pattern and its haystack; about three times the largest haystack that can be rewritten. */
 export const MAX_MEMORY_BYTES = 2 ** 30;
 
 export interface WasmMemory {
@@ -21,7 +21,7 @@ export interface WasmTable {
   grow(by: number): number;
 }
 
-// The types for Node 20 leave the global out.
+// The types for Node 20 lack the global.
 interface WasmApi {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: Record<string, object>) => { exports: unknown };

@@ -1,8 +1,8 @@
 /**
- * The answer as it grows, fed with findings in the order of the paths.
+ * Builds the answer from findings in path order.
  *
- * Because it decides alone what is in the answer and when it is full, the answer does not depend on which thread
- * was faster. A list that is full ends the search at the next match, which is how `isTruncated` knows of it.
+ * It alone decides what is in the answer and when it is full, so the answer does not depend on which thread was faster.
+ * A full list ends the search at the next match, which is how `isTruncated` is known.
  */
 import type { HeldJson } from '#protocol';
 import { MAX_ANSWER_CHARS, MAX_LIST, type FindingsReader } from './findings.ts';
@@ -16,7 +16,7 @@ const LINES_AT_ONCE = 256;
 interface FileRead {
   readonly path: string;
   linesLeft: number;
-  /** Whether the answer ends with it. */
+  /** Whether the answer ends with this file. */
   readonly isLast: boolean;
 }
 
@@ -33,16 +33,16 @@ export class Tally {
   };
   #chars = 0;
   #lines = 0;
-  /** Whose JSON is in the answer, and up to where. */
+  /** Readers whose JSON is in the answer, and up to where. */
   readonly #jsonEnds = new Map<FindingsReader, number>();
-  /** Whose lines are being read. */
+  /** The file whose lines are being read. */
   #file: FileRead | undefined;
 
   constructor({ maxMatches }: Pick<Query, 'maxMatches'>) {
     this.#limit = Math.min(maxMatches, MAX_LIST);
   }
 
-  /** Nothing that comes later changes the answer. */
+  /** True when nothing that comes later can change the answer. */
   get isDone(): boolean {
     return this.#answer.isTruncated;
   }
@@ -53,7 +53,7 @@ export class Tally {
     return { ...this.#answer, contentJson: heldMatches(members) };
   }
 
-  /** Reads until the end, until the answer is full, or until `isOver` says so. Answers whether all was read. */
+  /** Reads until the end, until the answer is full, or until `isOver`. Returns whether all was read. */
   add(reader: FindingsReader, isOver: () => boolean): boolean {
     for (;;) {
       if (this.#file) this.#addLines(this.#file, reader);
@@ -69,7 +69,7 @@ export class Tally {
     if (finding?.kind === 'file') {
       const hasRoom = answer.pathMatches.length < this.#limit;
       if (finding.isPathMatch && hasRoom) answer.pathMatches.push(finding.path);
-      // The contract searches the file whose path was one too many, and ends there.
+      // The contract still searches the file whose path was one too many, and ends there.
       const { path, lineCount: linesLeft } = finding;
       this.#file = { path, linesLeft, isLast: finding.isPathMatch && !hasRoom };
     } else if (finding?.kind === 'counts') {
@@ -109,7 +109,7 @@ function heldMatches([first, ...others]: Uint8Array[]): HeldJson<ContentMatch[]>
   return { json, decode: () => JSON.parse(Buffer.concat(json).toString()) as ContentMatch[] };
 }
 
-/** Spelled out, which is many times as fast as copying what the other has. */
+/** Listing the fields is many times as fast as a spread. */
 function matchOf(path: string, { line, column, text, before, after }: LineFound): ContentMatch {
   return before && after ? { path, line, column, text, before, after } : { path, line, column, text };
 }

@@ -1,9 +1,8 @@
 /**
- * What a search found in files that follow each other, as one row of numbers and one string.
+ * Matches of consecutive files, as one array of numbers and one string.
  *
- * A thread hands over these two a hundred times faster than as many objects, and whoever takes them makes objects of
- * them at its own pace. Between two files stands how many others were passed, so that an answer which ends at a file
- * counts those before it and no more.
+ * A thread transfers these two a hundred times faster than as many objects, and the receiver makes objects of them at
+ * its own pace. Skip counts are interleaved with matches, so a truncated answer counts only the files before the cut.
  */
 import type { SkipReason } from '../walk/walk.ts';
 import type { LineFound, Query, Skipped } from './query.ts';
@@ -14,13 +13,13 @@ export const MAX_LIST = 100_000;
 /** Most text of an answer. */
 export const MAX_ANSWER_CHARS = 32 * 2 ** 20;
 
-/** What became of a file. */
+/** Result of searching one file. */
 export const OUTCOME = { pathOnly: 0, searched: 1, binary: 2, tooLarge: 3, unreadable: 4, gone: 5 } as const;
 
 export interface Findings {
   readonly numbers: Int32Array<ArrayBuffer>;
   readonly texts: string;
-  /** The matching lines, as members of an array with a comma before each; then they are not among the texts. */
+  /** The matching lines, as members of a JSON array with a comma before each; they are then not in `texts`. */
   readonly json?: Uint8Array<ArrayBuffer>;
 }
 
@@ -36,7 +35,7 @@ export class FindingsWriter {
   #texts: string[] = [];
   #json: Buffer<ArrayBuffer> | undefined;
   #jsonLength = 0;
-  /** What became of files since the last that was added, by outcome. */
+  /** Files since the last one added, by outcome. */
   readonly counts = new Int32Array(Object.keys(OUTCOME).length);
   #lines = 0;
   #paths = 0;
@@ -46,17 +45,17 @@ export class FindingsWriter {
     this.#limit = Math.min(maxMatches, MAX_LIST);
   }
 
-  /** What was written fills an answer by itself. */
+  /** Whether the findings fill an answer by themselves. */
   get isFull(): boolean {
     return this.#lines > this.#limit || this.#paths > this.#limit || this.#chars > MAX_ANSWER_CHARS;
   }
 
-  /** What became of files. */
+  /** Counts files by outcome. */
   count(outcome: number, files = 1): void {
     this.counts[outcome]! += files;
   }
 
-  /** The file that was counted last. As many lines as said are added next. */
+  /** Adds the file that was counted last. The caller adds `lineCount` lines next. */
   addFile(path: string, { isPathMatch, lineCount }: { isPathMatch: boolean; lineCount: number }): void {
     this.#writeCounts();
     const at = this.#take(4);
@@ -81,7 +80,7 @@ export class FindingsWriter {
     if (after) for (const shown of after) this.#addNeighbour(shown);
   }
 
-  /** JSON of lines, each of which is added next by where it ends in all of it; answers where this begins. */
+  /** Adds the JSON of lines, each of which is added next by its end offset; returns the start offset. */
   addJson(json: Uint8Array): number {
     this.#json ??= Buffer.allocUnsafeSlow(FIRST_JSON_BYTES);
     const start = this.#jsonLength;
@@ -110,7 +109,7 @@ export class FindingsWriter {
     this.#texts.push(path, reason);
   }
 
-  /** What was written since the last time. */
+  /** Findings since the last call. */
   take(): Findings {
     this.#writeCounts();
     const json = this.#json?.subarray(0, this.#jsonLength);
@@ -123,7 +122,7 @@ export class FindingsWriter {
   }
 
   #addNeighbour(text: string): void {
-    // Taken first: it may be another row of numbers after that.
+    // Call `#take` first: it may replace the array.
     const at = this.#take(1);
     this.#numbers[at] = text.length;
     this.#addText(text);
@@ -150,7 +149,7 @@ export class FindingsWriter {
     this.#numbers[at + 3] = tooLarge;
   }
 
-  /** Room for so many numbers, and where it begins. */
+  /** Reserves so many numbers; returns the index of the first. */
   #take(count: number): number {
     const at = this.#length;
     this.#length += count;
@@ -185,7 +184,7 @@ export class FindingsReader {
     this.json = json;
   }
 
-  /** The end of the last line that was read of the JSON. */
+  /** End of the last line read from the JSON. */
   get jsonEnd(): number {
     return this.#jsonEnd;
   }
@@ -206,7 +205,7 @@ export class FindingsReader {
     return { kind: 'skipped', path: this.#text(pathLength), reason: this.#text(reasonLength) as SkipReason };
   }
 
-  /** The same where lines are JSON: how long the text of the line is. */
+  /** The same where lines are JSON: returns the length of the line's text. */
   nextJsonLine(): number {
     const chars = this.#number();
     this.#jsonEnd = this.#number();

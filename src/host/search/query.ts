@@ -1,6 +1,4 @@
-/**
- * What is searched for and what was found, as plain data that crosses threads.
- */
+/** A search query and its answer, as plain data that crosses threads. */
 import type { HeldJson } from '#protocol';
 import type { SkipReason } from '../walk/walk.ts';
 
@@ -10,13 +8,13 @@ export interface Query {
   readonly ignoreCase: boolean;
   readonly wantsContent: boolean;
   readonly wantsPaths: boolean;
-  /** Of each list. */
+  /** Per list. */
   readonly maxMatches: number;
-  /** Of each line that is shown. */
+  /** Per returned line. */
   readonly maxLineBytes: number;
-  /** Lines shown before and after each that matches. */
+  /** Lines returned before and after each match. */
   readonly contextLines: number;
-  /** Whether matching lines may come as JSON, where they are at hand as that. */
+  /** Whether matching lines may be returned as JSON, if they exist as such. */
   readonly mayBeJson?: boolean;
   /** Larger files are not searched for content. */
   readonly maxFileBytes: number;
@@ -44,23 +42,23 @@ export interface Skipped {
 
 export interface SearchAnswer {
   contentMatches: ContentMatch[];
-  /** All content matches, instead of the list, when the query allowed it. */
+  /** All content matches, instead of the list, if the query allowed it. */
   contentJson?: HeldJson<ContentMatch[]>;
   pathMatches: string[];
-  /** Whether there was a match that is not in its list. */
+  /** Whether there was a match beyond the list. */
   isTruncated: boolean;
   filesSearched: number;
   filesBinary: number;
   filesTooLarge: number;
-  /** What could not be read; the first of them. */
+  /** Files that could not be read; the first of them. */
   skipped: Skipped[];
 }
 
-/** How far a search got that was not done in time. */
+/** Progress of a search that timed out. */
 export interface Progress {
   files: number;
   matches: number;
 }
 
-/** No line or file name is longer than this without someone meaning harm. */
+/** Longest accepted pattern. */
 export const MAX_PATTERN_BYTES = 65_536;

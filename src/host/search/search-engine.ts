@@ -1,7 +1,7 @@
 /**
- * Search in one directory tree, the same for every worker that offers it.
+ * Search in one directory tree, the same for all workers.
  *
- * Names and contents come through the jail's own way of opening, so a search cannot be led out of it.
+ * Names and contents are opened through the jail, so a search cannot leave it.
  */
 import { toBytes, type ByteString } from '../text/byte-string.ts';
 import type { Jail, JailOpening } from '../jail/jail.ts';
@@ -22,28 +22,28 @@ import { Turns } from './turns.ts';
 import { walkFilterOf } from './scan/walk-filter.ts';
 import { WarmIndex } from './indexed/warm-index.ts';
 
-/** Some hundred small files. Waking a process takes a tenth of that, starting one ten times as long. */
+/** Enough for some hundred small files. Waking a process takes a tenth of that, starting one ten times as long. */
 const ALONE_MS = 3;
-/** Two thousand directories. Who only looks at names is done with them before what others found is told and put together. */
+/** Name-only searches stay in-process for 20 ms (about 2,000 directories): merging results from workers costs more. */
 const NAMES_ALONE_MS = 20;
 
-/** Fewer files are read faster than an index is asked; who only looks at names has looked at many when it took so long. */
+/** Below 300 files a scan beats the index. Name-only searches switch by elapsed time instead. */
 const INDEX_FROM_FILES = 300;
 const INDEX_FROM_MS = 5;
 
-/** The first searches after the start are not to share the processors with processes that start. */
+/** Delay, so that the first searches after startup do not share the processors with starting processes. */
 const PROCESSES_AFTER_MS = 1000;
 
 const TURN_MS = 10;
 
-/** Where addresses end that the kernels can tell. */
+/** Largest address the wasm kernels can return (signed 32-bit), with room to spare. */
 const MAX_INDEX_BYTES = 1.5 * 2 ** 30;
 
-/** What a search must not reach or exceed; each worker has its own. */
+/** Limits of a search; each worker has its own. */
 export interface SearchLimits extends Pick<PathGlobs, 'protectedGlobs'> {
   /** Largest file that is searched. */
   readonly maxFileBytes: number;
-  /** Longest a search may take; for ever when left out. */
+  /** Time limit of a search; none when absent. */
   readonly timeoutMs?: number;
 }
 
@@ -52,25 +52,25 @@ export interface KeptContents {
   /** Whether file contents are kept once a search was large enough. */
   readonly index: 'auto' | 'off';
   readonly indexMemoryBytes: number;
-  /** Larger files are read when a search is about them. */
+  /** Larger files are read by each search that covers them. */
   readonly maxFileBytes: number;
 }
 
-/** The limits hold for searches that bring none. */
+/** The limits apply to searches that have none of their own. */
 export interface SearchEngineOptions extends SearchLimits, KeptContents {
   /** The directory that the jail was opened on. */
   readonly root: string;
   /** Work of a search that is done before any process is woken. */
   readonly aloneMs?: number;
-  /** `at-once` is what happens anyway where the system calls for it are to be had. */
+  /** `at-once` is the default where its system calls are available. */
   readonly opening?: JailOpening;
-  /** How long search processes are kept without a search. */
+  /** How long idle search processes are kept. */
   readonly processesIdleMs?: number;
-  /** Files in a search from which on the index is worth it. */
+  /** Searches of this many files start the index. */
   readonly indexFromFiles?: number;
-  /** Threads that the index is spread over; by the number of files and processors when left out. */
+  /** Number of index threads; derived from files and processors when absent. */
   readonly indexParts?: number;
-  /** The same for a search by names, by the time it took. */
+  /** Name-only searches that take this long start the index. */
   readonly indexFromMs?: number;
 }
 
@@ -78,9 +78,9 @@ export interface SearchRequest extends Omit<PathGlobs, 'protectedGlobs'> {
   /** Where to search. */
   readonly path: string;
   readonly query: Omit<Query, 'maxFileBytes'>;
-  /** Whether files that .gitignore files name are left out; such a search reads the files. */
+  /** Skip files that .gitignore files name; such a search reads the files. */
   readonly respectGitignore?: boolean;
-  /** Whether directories below are searched too, as they are when it is left out; without them the files are read. */
+  /** Search subdirectories too (default); without them the files are read. */
   readonly isRecursive?: boolean;
 }
 
@@ -106,11 +106,11 @@ export class SearchEngine {
     this.keep(options);
   }
 
-  /** What of the files is kept from now on; what was kept is forgotten. */
+  /** Sets what is kept from now on; drops the current index. */
   keep({ index, indexMemoryBytes, maxFileBytes }: KeptContents): void {
     const wasStarted = this.#index?.isStarted ?? false;
     this.#index?.close();
-    // A path that is checked again afterwards is too slow to keep an index by.
+    // In path mode (no descriptors) every open is checked again afterwards, which is too slow for an index.
     const isOn = index === 'auto' && this.#jail.mode === 'descriptor' && indexMemoryBytes > 0;
     const budgetBytes = Math.min(indexMemoryBytes, MAX_INDEX_BYTES);
     const bounds = { workspace: this.#workspace, budgetBytes, maxFileBytes };
@@ -119,8 +119,8 @@ export class SearchEngine {
   }
 
   /**
-   * Makes the first search as fast as the next: loads the index, and later starts the processes that read files.
-   * Does nothing for a tree so small that it is read in no time. Resolves when the index is loaded, or cannot be.
+   * Makes the first search as fast as the next: loads the index, and later starts the search processes. Does nothing
+   * for a small tree. Resolves when the index has loaded or failed.
    */
   async prepare(): Promise<void> {
     const { indexFromFiles = INDEX_FROM_FILES } = this.#options;
@@ -132,7 +132,7 @@ export class SearchEngine {
 
   /**
    * Throws `HostError` for the path, `GlobError` for a glob and `RegexError` for the pattern, in this order, and
-   * `TimeLimitError` with how far it got.
+   * `TimeLimitError` with the progress.
    */
   async search(
     request: SearchRequest,
@@ -157,7 +157,7 @@ export class SearchEngine {
   ): Promise<SearchAnswer> {
     const { path, query: given, respectGitignore: respectsGitignore = false, isRecursive = true, ...some } = request;
     const { indexFromFiles = INDEX_FROM_FILES, indexFromMs = INDEX_FROM_MS } = this.#options;
-    // The index looks for itself whether the root is still there.
+    // The index itself checks that the root still exists.
     const isRootOfIndex = path === '.' && this.isWarm;
     const start = isRootOfIndex ? ROOT : this.#canonical(path);
     const globs = { ...some, protectedGlobs };
@@ -210,7 +210,7 @@ export class SearchEngine {
   }
 }
 
-/** Whether there are so many files below the root; looks only at names. */
+/** Whether there are at least `least` files below the root; reads only names. */
 function hasFiles(openDir: OpenWalkDir, least: number): boolean {
   const walk = new Walk(openDir, [{ dir: ROOT }], { start: ROOT });
   let count = 0;

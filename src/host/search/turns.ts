@@ -1,4 +1,4 @@
-/** Lets others run while long work goes on. */
+/** Yields to the event loop during long work. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export class Turns {
@@ -15,7 +15,7 @@ export class Turns {
     return performance.now() - this.#since > this.#turnMs;
   }
 
-  /** Waits until others had their turn; throws when nobody waits for the work any more. */
+  /** Yields; throws when the caller has gone away. */
   async next(): Promise<void> {
     await nextTurn();
     this.#signal.throwIfAborted();

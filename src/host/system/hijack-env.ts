@@ -1,9 +1,9 @@
 /**
- * The environment variables that make an innocent program load or run something else: loaders, interpreters' start-up
- * files, and the helpers that tools start by name.
+ * Environment variables that make an innocent program load or run something else: loaders, start-up files of
+ * interpreters, and helpers that tools start by name.
  *
- * A list of the known. It keeps a caller who may set variables from running what policy forbids by name; it does not
- * make the environment safe.
+ * A list of the known ones. It keeps a caller that may set variables from running what the policy forbids by name; it
+ * does not make the environment safe.
  */
 
 const PREFIXES = [
@@ -38,7 +38,7 @@ const NAMES = new Set([
   ...['GTK_MODULES', 'LESSKEY', 'LESSKEYIN', 'QT_PLUGIN_PATH'],
 ]);
 
-/** In any case of letters: npm reads its variables so, and no one needs the others. */
+/** In any case of letters: npm reads its variables that way, and the other spellings have no use. */
 export function isHijackVariable(name: string): boolean {
   const upper = name.toUpperCase();
   return NAMES.has(upper) || PREFIXES.some((prefix) => upper.startsWith(prefix));

@@ -1,7 +1,7 @@
-/** What was used last, up to a weight; what was not used for longest goes first. */
+/** LRU cache with a total weight. */
 export class LruCache<Key, Value> {
   readonly #maxWeight: number;
-  /** In order of use: a map keeps the order in which keys were put in. */
+  /** In order of use: a map keeps insertion order. */
   readonly #entries = new Map<Key, { value: Value; weight: number }>();
   #weight = 0;
 
@@ -17,7 +17,7 @@ export class LruCache<Key, Value> {
     return entry.value;
   }
 
-  /** A value heavier than all that may be kept is not kept. */
+  /** A value heavier than the whole cache is not kept. */
   set(key: Key, value: Value, weight: number): void {
     this.delete(key);
     if (weight > this.#maxWeight) return;

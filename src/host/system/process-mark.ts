@@ -1,10 +1,10 @@
-/** A name for a process that no later process bears: its id alone is given out again. */
+/** A name for a process that no later process has: pids are reused. */
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** `<pid>-<when it started>`; the time is 0 where the system does not tell it. */
+/** `<pid>-<start time>`; the time is 0 where the system does not report it. */
 export const OWN_MARK = `${process.pid}-${startOf(process.pid) ?? 0}`;
 
-/** The process ids that ours is one of: marks from elsewhere, such as another container, say nothing here. */
+/** Identifies the pid namespace: marks from elsewhere, such as another container, mean nothing here. */
 export const PID_SPACE = pidSpace();
 
 export function isAlive(mark: string): boolean {
@@ -20,11 +20,11 @@ export function isAlive(mark: string): boolean {
   }
 }
 
-/** In ticks since the machine started. */
+/** In ticks since boot. */
 function startOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program stands in parentheses and may hold anything; the time is the 20th word after it.
+    // The program's name is in parentheses and may contain anything; the time is the 20th word after it.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
 /**
- * Shell syntax in a command that runs without a shell, and the line that a shell would run.
+ * Detects shell syntax in a command that runs without a shell, and builds the line for one.
  *
- * A line split into words hands `>` to the program, so `echo hi > x` prints `hi > x` and succeeds.
+ * A line split into words passes `>` to the program, so `echo hi > x` prints `hi > x` and succeeds.
  */
 export interface ShellSign {
   sign: string;
@@ -20,7 +20,7 @@ const OPERATORS: Record<string, ShellSign['kind']> = {
 };
 export const ASSIGNMENT = /^([A-Za-z_]\w*)=(\S*)\s+(\S.*)$/s;
 const BUILTIN = /^(?:cd|source|export|alias|eval|pushd|\.)(?=\s|$)/;
-/** Arguments that only a shell reads; a bare `|` or `;` may be a separator that a program was given. */
+/** Arguments that only a shell reads; a bare `|` or `;` may be a separator meant for the program. */
 const OPERATOR_ARGS = new Set(['>', '>>', '2>', '2>&1', '&&', '||']);
 /** Programs that take such words themselves. */
 const COMPARING = new Set(['test', '[', 'expr']);
@@ -34,7 +34,7 @@ export function shellSignInArgs(program: string, args: readonly string[]): Shell
   return { sign, kind: sign === '&&' || sign === '||' ? 'sequence' : 'redirect' };
 }
 
-/** What `sh` is to run: one word is a line already; of several, operators stay bare and the others stay one word each. */
+/** The line for `sh`: one word is a line already; of several, operators stay bare and the others are quoted. */
 export function toShellLine(words: readonly [string, ...string[]]): string {
   // Not every `sh` has `source`.
   if (words.length === 1) return words[0].trim().replace(/^source(?=\s)/, '.');

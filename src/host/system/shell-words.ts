@@ -1,17 +1,17 @@
 /**
- * A command line cut into words as a POSIX shell cuts it, and no more: nothing is expanded, and `|`, `;`, `>` and
- * `&` are letters like any other.
+ * Splits a command line into words as a POSIX shell does, and no more: nothing is expanded, and `|`, `;`, `>` and `&`
+ * are ordinary characters.
  *
- * Words part at space, tab and newline only; a carriage return belongs to its word, as in a shell.
+ * Words are separated by space, tab and newline only; a carriage return belongs to its word, as in a shell.
  */
 export class WordsError extends Error {
   override readonly name = 'WordsError';
 }
 
-/** Between double quotes a backslash is a letter, unless one of these follows. A newline vanishes with it. */
+/** Between double quotes a backslash is literal, unless one of these follows. A newline vanishes with it. */
 const ESCAPED_IN_DOUBLE_QUOTES = /\\([$`"\\\n])/g;
 
-/** A backslash at the very end is a letter, or with `isStrict` an error. */
+/** A backslash at the very end is literal, or with `isStrict` an error. */
 export function splitWords(text: string, { isStrict = false } = {}): string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -38,7 +38,7 @@ export function splitWords(text: string, { isStrict = false } = {}): string[] {
   return word === undefined ? words : [...words, word];
 }
 
-/** The place before the newline, which ends it. */
+/** Index before the newline that ends the comment. */
 function endOfComment(text: string, at: number): number {
   const newline = text.indexOf('\n', at);
   return newline < 0 ? text.length : newline - 1;

@@ -1,10 +1,10 @@
 /**
- * System calls as the kernel has them and Node does not: to open a path on which no link may stand, and to open, list and
- * read by the descriptor of a directory or file that is held.
+ * System calls that Node lacks: open a path without any symlink on it, and open, list and read relative to a held
+ * descriptor.
  *
- * They come through the optional package `koffi`, on Linux, and on the main thread only: it takes the whole process with
- * it when a worker thread is ended while it loads. No call but those for attributes says why it failed. Whoever asks goes
- * on by `node:fs` then, so that answers and errors are the same with the package and without.
+ * They need the optional package `koffi`, Linux, and the main thread: koffi crashes the process when a worker thread is
+ * terminated while loading it. Only the attribute calls report an errno. After any other failure the caller falls back
+ * to `node:fs`, so that answers and errors are the same with and without the package.
  */
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,23 +16,23 @@ import type { ByteString } from '../text/byte-string.ts';
 import { kindOfMode, type EntryLook } from '../walk/entry-kind.ts';
 
 export interface SystemCalls {
-  /** Opens an absolute path if nothing on it is a link, the last name neither. */
+  /** Opens an absolute path if no component is a symlink, including the last. */
   openLinkless: (path: string, flags: number) => number | undefined;
-  /** Opens a name, or a path, from a held directory on; links are followed as far as the flags say. */
+  /** Opens a name, or a path, relative to a held directory; the flags decide which symlinks are followed. */
   openAt: (directoryFd: number, name: ByteString, flags: number) => number | undefined;
-  /** Reads the next entries of a directory as the kernel writes them: how many bytes, none at the end. */
+  /** Reads the next directory entries as the kernel writes them: returns the number of bytes, 0 at the end. */
   readEntries: (directoryFd: number, into: Uint8Array) => number | undefined;
-  /** Reads on in a file: how many bytes. */
+  /** Reads from the file's position: returns the number of bytes. */
   read: (fd: number, into: Uint8Array) => number | undefined;
-  /** What stands under a name in a held directory. Touches nothing. */
+  /** Stats a name in a held directory, without following it. */
   lookAt: (directoryFd: number, name: ByteString) => EntryLook | undefined;
-  /** Whether a regular file stands there, and not a link to one. Touches nothing. */
+  /** Whether the path is a regular file, and not a symlink to one. */
   isRegularFile: (path: string) => boolean;
-  /** These say why they failed: nothing else can go on for them. */
+  /** These throw an errno error: there is no fallback for them. */
   attributes: AttributeCalls;
 }
 
-// What the kernel's headers say, for both architectures.
+// From the kernel's headers, for both architectures.
 const SYS_GETDENTS64: Partial<Record<NodeJS.Architecture, number>> = { x64: 217, arm64: 61 };
 const SYS_OPENAT2 = 437;
 const AT_FDCWD = -100;
@@ -40,16 +40,16 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const RESOLVE_NO_MAGICLINKS = 0x02;
 const RESOLVE_NO_SYMLINKS = 0x04;
 const STATX_TYPE = 1;
-/** Kind, permissions, time of the last change and size. */
+/** Kind, permissions, mtime and size. */
 const STATX_LOOK = STATX_TYPE | 0x2 | 0x40 | 0x200;
-/** Words of 32 bits, and where in them what is asked for stands; the mode is a half of one. */
+/** Offsets in 32-bit words of the fields that are read; the mode is half a word. */
 const STATX = { words: 64, mode: 7, size: 10, mtime: 28 } as const;
 const WORD = 2 ** 32;
-// Not in node:fs. Without it every child process would get the descriptor.
+// Not in node:fs. Without it every child process would inherit the descriptor.
 const O_CLOEXEC = 0o2000000;
 const O_PATH = 0o10000000;
 
-/** As much of the package as is used here. */
+/** The part of the package that is used here. */
 interface Koffi {
   load(library: null): { func(prototype: string): (...values: unknown[]) => number };
   errno(): number;
@@ -58,7 +58,7 @@ interface Koffi {
 let calls: SystemCalls | undefined;
 let isLoaded = false;
 
-/** The calls, or undefined where they are not to be had; loads the package at the first time. */
+/** The calls, or undefined where they are not available; loads the package the first time. */
 export function systemCalls(): SystemCalls | undefined {
   if (!isLoaded) calls = load();
   isLoaded = true;
@@ -84,7 +84,7 @@ function bind(koffi: Koffi): SystemCalls {
   const openat = library.func('int openat(int fd, const char *path, int flags)');
   const statx = library.func('int statx(int fd, const char *path, int flags, unsigned int mask, void *status)');
 
-  // struct open_how: flags, mode and resolve, each of 64 bits, of which the lower halves are used.
+  // struct open_how: flags, mode and resolve, 64 bits each, of which the lower halves are used.
   const how = new Uint32Array(6);
   how[4] = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   const status = new Uint32Array(STATX.words);
@@ -122,7 +122,7 @@ function sizeIn(status: Uint32Array): number {
   return status[STATX.size]! + status[STATX.size + 1]! * WORD;
 }
 
-/** As Node tells it. The seconds may be before 1970, so the upper half has a sign. */
+/** As Node reports it. The seconds may be before 1970, so the upper half is signed. */
 function mtimeIn(status: Uint32Array): number {
   const seconds = status[STATX.mtime]! + (status[STATX.mtime + 1]! | 0) * WORD;
   return seconds * 1000 + status[STATX.mtime + 2]! / 1_000_000;
@@ -133,8 +133,8 @@ function notFailed(result: number): number | undefined {
 }
 
 /**
- * Old kernels and filters of system calls know nothing of openat2, an imitation may not know what links it refuses, and
- * who gives a process another root by translating its calls may not know this one: then it opens another file.
+ * Checks that openat2 refuses symlinks. Old kernels and seccomp filters lack the call, emulations may ignore the flag,
+ * and tools that fake a root by translating system calls (proot) may not know it: then it opens another file.
  */
 function isObeyed({ openLinkless }: SystemCalls): boolean {
   const own = realpathSync(fileURLToPath(import.meta.url));
@@ -150,7 +150,7 @@ function isObeyed({ openLinkless }: SystemCalls): boolean {
 
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Text goes to the kernel as UTF-8, which is the same only for ASCII. */
+/** Text goes to the kernel as UTF-8, which equals the bytes only for ASCII. */
 function bytesOf(name: ByteString): string | Buffer {
   return ASCII.test(name) ? name : Buffer.from(`${name}\0`, 'latin1');
 }

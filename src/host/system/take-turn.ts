@@ -1,4 +1,4 @@
-/** Lets everything else that waits run before long work goes on. Throws when nobody wants the work any more. */
+/** Yields to the event loop during long work. Throws when the caller has gone away. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export async function takeTurn({ signal }: { readonly signal: AbortSignal }): Promise<void> {

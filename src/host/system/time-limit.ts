@@ -1,4 +1,4 @@
-/** The longest that a search or a replacement may take, whoever waits for it: a short pattern can take minutes. */
+/** Time limit of a search or a replacement: a short pattern can take minutes. */
 
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
@@ -9,7 +9,7 @@ export class TimeLimitError extends Error {
 }
 
 export class TimeLimit implements Disposable {
-  /** Aborts when the time is over, and when the one given does. */
+  /** Aborts when the time is up, and when the given signal does. */
   readonly signal: AbortSignal;
   readonly #timer: NodeJS.Timeout | undefined;
   #reason: TimeLimitError | undefined;
@@ -26,7 +26,7 @@ export class TimeLimit implements Disposable {
     }, timeoutMs).unref();
   }
 
-  /** Whether something was thrown because the time is over. */
+  /** Whether an error was thrown because the time was up. */
   isBehind(thrown: unknown): boolean {
     return this.#reason !== undefined && thrown === this.#reason;
   }

@@ -1,8 +1,8 @@
 /**
- * Names and paths exactly as the kernel has them: a string with one char for each byte.
+ * Names and paths exactly as the kernel has them: a string with one char per byte.
  *
- * File names need not be UTF-8, so text loses some of them. Compared with `<`, these sort by bytes,
- * which is the order of the contract and not that of JavaScript's UTF-16 text.
+ * File names need not be UTF-8, so text loses some of them. Compared with `<`, these sort by bytes, which is the order
+ * of the contract and not that of JavaScript's UTF-16 text.
  */
 
 declare const isBytes: unique symbol;

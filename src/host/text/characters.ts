@@ -1,15 +1,15 @@
-/** Where UTF-8 text may be cut: between its characters, also among bytes that are none. */
+/** Where UTF-8 text may be cut: between its characters, also among invalid bytes. */
 
-/** The place itself, or the beginning of the character that it lies in. */
+/** The offset itself, or the start of the character that contains it. */
 export function characterStart(bytes: Uint8Array, at: number): number {
   for (let start = at; start > at - 4 && start >= 0; start--) {
     if (!isContinuation(bytes[start]!)) return start;
   }
-  // A character has three continuation bytes at most, so the fourth belongs to none.
+  // A character has three continuation bytes at most, so the fourth is invalid.
   return at;
 }
 
-/** The length without a last character that has begun and not ended. */
+/** The length without an incomplete last character. */
 export function wholeCharacters(bytes: Uint8Array): number {
   const start = characterStart(bytes, bytes.length - 1);
   const first = bytes[start]!;

@@ -1,18 +1,18 @@
 /**
- * UTF-8 text as it stands in JSON, between the quotes: the bytes that JSON.stringify would lead to, without a string.
+ * Escapes UTF-8 text for JSON, between the quotes: the bytes that JSON.stringify would produce, without a string.
  *
- * There is one bench for the whole process: a piece of the text is put on it, escaped and taken off in one go.
+ * One wasm memory serves the whole process: a piece of the text is copied in, escaped and copied out within one turn.
  */
 import { kernelsOn, newMemory, PAGE_BYTES, type Kernels } from '../kernels/index.ts';
 import { takeTurn } from '../system/take-turn.ts';
 
 const PIECE_BYTES = 2 * PAGE_BYTES;
-/** What the kernel writes at most for a byte. */
+/** Most bytes the kernel writes for one byte. */
 const MOST_FOR_ONE = 6;
-/** It may write some bytes that mean nothing behind the others. */
+/** It may write some meaningless bytes after the others. */
 const SLACK_BYTES = PAGE_BYTES;
 
-/** Some milliseconds. */
+/** Takes some milliseconds. */
 const PIECES_AT_ONCE = 32;
 
 /** The text must be valid UTF-8. */

@@ -1,4 +1,4 @@
-/** A file as the image it is, for a caller that can look at one. */
+/** Reads a file as an image, for a caller that can display one. */
 import { imageTypeOf, MAX_IMAGE_BYTES } from '#contract';
 import type { JailFile } from '../jail/jail-file.ts';
 
@@ -9,7 +9,7 @@ export interface ImageContent {
   base64: string;
 }
 
-/** Undefined for what is not an image by its name and its first bytes, or is too large to be looked at. */
+/** Undefined if the name or the first bytes are not those of an image, or the file is too large. */
 export async function readImage(file: JailFile): Promise<ImageContent | undefined> {
   if (!IMAGE_NAME.test(file.relativePath) || file.size > MAX_IMAGE_BYTES) return undefined;
   const bytes = await file.read();

@@ -1,15 +1,15 @@
 /**
- * One block of a file where the kernels can count its newlines.
+ * One block of a file in memory where the kernels can count its newlines.
  *
- * They see nothing but their own memory. What is loaded goes to a block that the whole process shares and is there until
- * the next load, so nobody else may run between the load and the last use; a text in a block of its own stays there.
+ * They can read only their own memory. `load` uses one block that the whole process shares and the next load
+ * overwrites, so nothing else may run between the load and the last use; a text in a block of its own stays there.
  */
 import { kernelsOn, newMemory, PAGE_BYTES, type Kernels } from '../kernels/index.ts';
 
-/** Bytes that can be read from any place. */
+/** Bytes with random access. */
 export interface ByteSource {
   readonly size: number;
-  /** Fills the target as far as there are bytes from the position on, and says how far. */
+  /** Fills the target from the position on as far as there are bytes; returns how many. */
   readAt(target: Buffer, position: number): number;
 }
 
@@ -20,10 +20,10 @@ export function bytesAsSource(bytes: Buffer): ByteSource {
 
 export const BLOCK_BYTES = 1 << 20;
 
-/** What is counted at once on the way to one of many newlines. */
+/** Bytes counted at once on the way to one of many newlines. */
 const STEP_BYTES = 4096;
 
-/** Up to so many lines, going from one to the next is faster than counting. */
+/** Up to this many lines, scanning from one to the next is faster than counting. */
 const NEAR_LINES = 16;
 
 /** The kernels may read some bytes past the end of a text. */
@@ -33,7 +33,7 @@ const NEWLINE = 10;
 
 export class LineBlock {
   static #shared: LineBlock | undefined;
-  /** Those that were given away, by their memory. */
+  /** Blocks that callers own, by their memory. */
   static readonly #owned = new WeakMap<ArrayBufferLike, LineBlock>();
   readonly #bytes: Buffer;
   readonly #kernels: Kernels;
@@ -45,14 +45,14 @@ export class LineBlock {
     this.#bytes = Buffer.from(memory.buffer, 0, BLOCK_BYTES);
   }
 
-  /** The bytes from a position on, as many as fit, are there and are wanted. */
+  /** Loads the bytes from a position on, as many as fit and are wanted. */
   static load(source: ByteSource, position: number, atMost = BLOCK_BYTES): LineBlock {
     this.#shared ??= new LineBlock();
     this.#shared.#length = source.readAt(this.#shared.#bytes.subarray(0, atMost), position);
     return this.#shared;
   }
 
-  /** Memory for a text, whose lines are then found without a copy if it stands at the beginning. */
+  /** Memory for a text whose lines are then found without a copy, if the text starts at its beginning. */
   static newMemory(): Buffer {
     const block = new LineBlock();
     this.#owned.set(block.#bytes.buffer, block);
@@ -81,12 +81,12 @@ export class LineBlock {
     return this.#length === 0 || this.#bytes[this.#length - 1] === NEWLINE;
   }
 
-  /** The place right behind the n-th newline, from 1; the end where there are fewer. */
+  /** Offset right after the n-th newline, from 1; the end where there are fewer. */
   behindNewline(n: number): number {
     return this.#behindNewline(n, 0, this.#length);
   }
 
-  /** The same for many, smallest first, each of which is there. */
+  /** The same for many, smallest first, all of which must exist. */
   behindNewlines(numbers: readonly number[]): number[] {
     let [step, before] = [0, 0];
     let [place, reached] = [0, 0];
@@ -104,7 +104,7 @@ export class LineBlock {
     });
   }
 
-  /** In the step that begins at a place. */
+  /** Newlines in the step that begins at `at`. */
   #newlinesIn(at: number): number {
     return this.#kernels.countNewlines(at, Math.min(STEP_BYTES, this.#length - at));
   }
@@ -112,7 +112,7 @@ export class LineBlock {
   #behindNewline(n: number, from: number, to: number): number {
     let at = from;
     let left = n;
-    // Halving counts every byte twice at most, however short the lines are.
+    // Bisection counts every byte twice at most, however short the lines are.
     for (let length = to - from; length > 1;) {
       const half = length >> 1;
       const newlines = this.#kernels.countNewlines(at, half);

@@ -1,8 +1,8 @@
 /**
- * Where the lines of a file begin, found without holding the file in memory.
+ * Finds where the lines of a file begin, without holding the file in memory.
  *
- * Newlines are counted block by block, only as far as someone asked. The count before each block is kept while the
- * file does not change, so that a line asked for later costs the reading of one block.
+ * Newlines are counted block by block, only as far as requested. The count before each block is cached while the file
+ * does not change, so that a later request reads one block.
  */
 import type { Stats } from 'node:fs';
 
@@ -15,19 +15,19 @@ interface Scope {
   readonly signal: AbortSignal;
 }
 
-/** A few milliseconds, unless the disk has to be asked. */
+/** A few milliseconds, unless the disk has to be read. */
 const BLOCKS_AT_ONCE = 8;
 
 /** Enough for a file of 1 TiB, or for thousands of smaller ones. */
 const MAX_KEPT_BYTES = 9 << 20;
 
-/** What an index costs beside one number for each block. */
+/** Cost of an index beside one number per block. */
 const INDEX_BYTES = 512;
 
 export class LineIndexes {
   readonly #kept = new LruCache<string, LineIndex>(MAX_KEPT_BYTES);
 
-  /** The index of a file as it is now. */
+  /** The index of a file in its current state. */
   of({ stat }: { readonly stat: Stats }): LineIndex {
     const { dev, ino, size, mtimeMs, ctimeMs } = stat;
     const key = [dev, ino, size, mtimeMs, ctimeMs].join(':');
@@ -41,16 +41,16 @@ export class LineIndexes {
 }
 
 export class LineIndex {
-  /** Newlines before each block that was counted, and before the first that was not. */
+  /** Newlines before each counted block, and before the first uncounted one. */
   readonly #newlinesBefore = [0];
   #totalLines: number | undefined;
 
-  /** Known once the end was met. What follows the last newline is a line unless it is empty. */
+  /** Known once the end was reached. The text after the last newline is a line unless it is empty. */
   get totalLines(): number | undefined {
     return this.#totalLines;
   }
 
-  /** Where a line begins; undefined when there is no such line. The first one begins even in an empty file. */
+  /** Offset of a line; undefined when there is no such line. The first line begins even in an empty file. */
   async startOf(line: number, source: ByteSource, scope: Scope): Promise<number | undefined> {
     if (line === 1) return 0;
 
@@ -68,7 +68,7 @@ export class LineIndex {
     return this.#totalLines!;
   }
 
-  /** Counts on until so many newlines were met. */
+  /** Counts on until so many newlines were found. */
   async #countTo(newlines: number, source: ByteSource, scope: Scope): Promise<void> {
     for (let blocks = 1; this.#totalLines === undefined && this.#newlinesBefore.at(-1)! < newlines; blocks++) {
       this.#countBlock(source);
@@ -76,7 +76,7 @@ export class LineIndex {
     }
   }
 
-  /** In one go, so that several calls can count on in the same index. */
+  /** Synchronous, so that several calls can count on in the same index. */
   #countBlock(source: ByteSource): void {
     const position = (this.#newlinesBefore.length - 1) * BLOCK_BYTES;
     const block = LineBlock.load(source, position);
@@ -86,7 +86,7 @@ export class LineIndex {
     if (isLast) this.#totalLines = newlines + (block.endsInNewline ? 0 : 1);
   }
 
-  /** The block that holds the n-th newline of the file. */
+  /** The block that contains the n-th newline of the file. */
   #blockWith(newline: number): number {
     let low = 0;
     let high = this.#newlinesBefore.length - 2;
@@ -100,9 +100,9 @@ export class LineIndex {
 }
 
 /**
- * The bytes from a position on, up to the end of so many lines, of the source, or of what is allowed.
+ * Reads from a position to the end of so many lines, of the source, or of `maxBytes`.
  *
- * With them comes how many newlines they have.
+ * Also returns the number of newlines.
  */
 export async function readLines(
   source: ByteSource,

@@ -1,4 +1,4 @@
-/** A file's bytes piece by piece, each read when the one before was taken, so that a huge file costs little memory. */
+/** Reads a file piece by piece, each when the one before was taken, so that a huge file costs little memory. */
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
 
@@ -10,11 +10,11 @@ const PIECE_BYTES = 256 * 1024;
 
 const readLater = promisify(read);
 
-/** As many bytes as the file had when it was opened; fails when there turn out to be less. */
+/** As many bytes as the file had when it was opened; throws when there turn out to be fewer. */
 export async function* piecesOf(file: JailFile, path: string): AsyncGenerator<Buffer> {
   const { size } = file.stat;
   for (let at = 0; at < size;) {
-    // A new one each time: whoever has the piece may not be done with it.
+    // A new buffer each time: the consumer may still use the last one.
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size - at));
     const count = await readAt(file, piece, at, path);
     if (count === 0) throw HostError.fromErrno(changedMeanwhile('ESTALE'), path);

@@ -1,21 +1,21 @@
 /**
- * Lines of a text as ranges of its bytes.
+ * Lines of a text as byte ranges.
  *
- * A line goes up to and with its newline. After the last newline there is another line only when there is
- * something in it: `"a\n"` has one line, `""` has none.
+ * A line includes its newline. After the last newline there is another line only when it is not empty: `"a\n"` has one
+ * line, `""` has none.
  */
 import { BLOCK_BYTES, LineBlock } from './line-index-block.ts';
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** From `start` up to `end`, which is not part of it. */
+/** From `start` up to and excluding `end`. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
-/** How many lines there are, and where those with the wanted numbers begin. The one after the last begins at the end. */
+/** The number of lines, and the offsets of the wanted ones. The line after the last begins at the end. */
 export function locateLines(
   text: Buffer,
   wanted: Iterable<number> = [],
@@ -54,7 +54,7 @@ export function lineStart(text: Buffer, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf(NEWLINE, at - 1) + 1;
 }
 
-/** How the line that holds a byte ends; a last line without newline is taken to end as the one before it. */
+/** The ending of the line that contains a byte; a last line without newline counts as ending like the one before it. */
 export function lineEnding(text: Buffer, at: number): '\n' | '\r\n' {
   const own = text.indexOf(NEWLINE, at);
   const newline = own < 0 ? text.lastIndexOf(NEWLINE) : own;

@@ -1,4 +1,4 @@
-/** What is seen of an entry of a directory without opening it, links not followed. */
+/** Stat fields of a directory entry, symlinks not followed. */
 import { constants, type Dirent, type Stats } from 'node:fs';
 
 export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
@@ -6,7 +6,7 @@ export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
 export interface EntryLook {
   kind: EntryKind;
   size: number;
-  /** With the bits that say the kind. */
+  /** Including the file type bits. */
   mode: number;
   mtimeMs: number;
 }

@@ -1,8 +1,8 @@
 /**
  * The first names of a directory in byte order, and how many there are.
  *
- * Each batch keeps only what can still be among the first, so an early page of a huge directory
- * sorts next to nothing, and other calls run between two batches.
+ * Each batch keeps only names that can still be among the first, so an early page of a huge directory sorts next to
+ * nothing, and other calls run between two batches.
  */
 import type { ByteString } from '../text/byte-string.ts';
 import { NAMES_AT_ONCE, type JailDir } from '../jail/jail-dir.ts';
@@ -13,7 +13,7 @@ export interface FirstNames {
   total: number;
 }
 
-/** At most `limit` names, of those that are accepted. Whoever gave up, by the signal, stops it between two batches. */
+/** At most `limit` names that are accepted. Aborting the signal stops it between two batches. */
 export async function firstNames(
   dir: Pick<JailDir, 'names'>,
   limit: number,
@@ -28,7 +28,7 @@ export async function firstNames(
     const candidates = bound === undefined ? batch : batch.filter((name) => name < bound);
     names = mergeSorted(names, candidates.sort(), limit);
 
-    // What is hidden is not in the batch.
+    // Hidden names are not in the batch.
     if (listed.length >= NAMES_AT_ONCE / 2) await takeTurn(scope);
   }
   return { names, total };

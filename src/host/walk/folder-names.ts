@@ -1,7 +1,7 @@
 /**
- * The first names of huge directories, kept between calls, so that the next page needs no listing.
+ * Caches the first names of huge directories between calls, so that the next page needs no listing.
  *
- * A kept list is used only while the directory's times, asked on each call, are those it was read at.
+ * A cached list is used only while the directory's mtime and ctime, read on each call, are those it was listed at.
  */
 import type { Stats } from 'node:fs';
 
@@ -11,17 +11,17 @@ import { NAMES_AT_ONCE, type JailDir } from '../jail/jail-dir.ts';
 import { LruCache } from '../system/lru-cache.ts';
 import { isSettled } from './stable-times.ts';
 
-/** How many times further than asked a listing looks, because the next page is likely wanted too. */
+/** How many times further than requested a listing reads, because the next page is likely wanted too. */
 const AHEAD = 8;
 
 const MAX_KEPT_BYTES = 32 << 20;
 
-/** What a string costs beside its characters. */
+/** Overhead of a string. */
 const STRING_BYTES = 24;
 
 /**
- * File systems of this machine that touch a directory whenever a name in it comes or goes: ext, XFS, Btrfs,
- * F2FS, ZFS, tmpfs and overlays of these. `/proc` does not, and a server's clock may not be ours.
+ * Local file systems that update a directory's times whenever a name in it comes or goes: ext, XFS, Btrfs, F2FS, ZFS,
+ * tmpfs and overlays of these. `/proc` does not, and the clock of a file server may differ.
  */
 const TOUCHES_DIRECTORIES = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x01021994, 0x794c7630]);
 
@@ -38,12 +38,12 @@ export class FolderNames {
   readonly #kept = new LruCache<string, KeptNames>(MAX_KEPT_BYTES);
   readonly #smallest: number;
 
-  /** A folder with no more names than `smallest` is read each time: that takes no longer than a look at a page. */
+  /** A directory with no more names than `smallest` is listed each time: that takes no longer than reading the cache. */
   constructor(smallest = NAMES_AT_ONCE) {
     this.#smallest = smallest;
   }
 
-  /** The names from one place in byte order to another, and how many there are in all. */
+  /** The names from one index in byte order to another, and how many there are in all. */
   async slice(
     dir: Folder,
     { from, to }: { from: number; to: number },

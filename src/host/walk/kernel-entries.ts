@@ -1,7 +1,7 @@
 /**
- * Directory entries as the Linux kernel writes them: for each its length, what it is, and the name up to a NUL.
+ * Parses directory entries as the Linux kernel writes them: each has its length, its type, and the name up to a NUL.
  *
- * Each name becomes text by itself: pieces of one text of them all take twice as long to sort.
+ * Each name is decoded separately: slices of one decoded text take twice as long to sort.
  */
 import type { ByteString } from '../text/byte-string.ts';
 import { spellDir } from './walk-entry.ts';
@@ -12,7 +12,7 @@ const NAME_AT = 19;
 
 const TYPE = { unknown: 0, directory: 4, file: 8 } as const;
 
-/** The files and directories among them, spelled. `look` is asked where the file system does not tell what one is. */
+/** The files and directories among them, spelled. Calls `look` where the file system does not report the type. */
 export function entriesIn(bytes: Buffer, look: (name: ByteString) => string | undefined): string[] {
   const entries: string[] = [];
   for (let at = 0; at < bytes.length; at += bytes[at + LENGTH_AT]! + 256 * bytes[at + LENGTH_AT + 1]!) {

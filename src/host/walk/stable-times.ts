@@ -1,8 +1,8 @@
 /**
- * Whether something last changed long enough ago that its times will tell the next change.
+ * Whether something last changed long enough ago that the next change will show in its times.
  *
- * Times come in steps of some milliseconds: of two changes within one step, the second does not show. So what is
- * read right after a change must not be kept by the times it had. Ask after the times, before the content.
+ * Times come in steps of some milliseconds: of two changes within one step, the second does not show. So content read
+ * right after a change must not be cached by its times. Read the times before the content.
  */
 import type { Stats } from 'node:fs';
 

@@ -1,8 +1,8 @@
 /**
- * Directories of a walk whose files are opened from within: the process goes there and opens them by their bare names.
+ * Directories of a walk whose files are opened after a chdir, by their bare names.
  *
- * As safe as through the held descriptor, since it goes to the held object, and for a file half of the cost. Only for a
- * process that does nothing else, because the place where it is belongs to all of it.
+ * As safe as through the held descriptor, because the chdir goes to the held object, and at half the cost per file.
+ * Only for a process that does nothing else, because the whole process shares its working directory.
  */
 import { openSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ import {
 
 let lastId = 0;
 
-/** Which directory this process is in; 0 when it is none of these. A descriptor's number would be used again. */
+/** Id of the current directory; 0 when it is not a walked one. A descriptor's number would be reused. */
 let entered = 0;
 
 /** As `walkDirsBelow`. */
@@ -29,7 +29,7 @@ export function enteredDirsBelow(root: ByteString, mode: JailMode): OpenWalkDir 
   return walkDirsBelow(root, mode, EnteredDir);
 }
 
-/** So that no directory is kept busy by a process that waits. */
+/** An idle process must not keep a directory busy. */
 export function leaveEnteredDir(): void {
   if (entered === 0) return;
   process.chdir('/');

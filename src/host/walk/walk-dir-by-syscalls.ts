@@ -1,8 +1,8 @@
 /**
- * Directories of a walk that are listed, and whose entries are opened, by system calls that Node does not have.
+ * Directories of a walk, listed and opened by system calls that Node lacks.
  *
- * The kernel is given the held directory itself, and neither goes through /proc nor opens it once more to list it. What
- * a call refuses is asked again the ordinary way, which is as safe and says why.
+ * They work on the held descriptor, and neither go through /proc nor open the directory again to list it. After a
+ * failure the ordinary implementation tries again, which is as safe and reports the reason.
  */
 import { constants, readdirSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ interface Place {
   readonly opening: JailOpening;
 }
 
-/** Opens directories by their canonical path from the root; those that the calls do not open by another way. */
+/** Opens directories by their canonical path from the root; falls back to `otherwise`. */
 export function calledDirsBelow({ root, mode, opening }: Place, otherwise: OpenWalkDir): OpenWalkDir {
   if (mode === 'portable' || opening === 'after-finding') return otherwise;
 
@@ -60,7 +60,7 @@ class CalledDir extends DescriptorDir {
     return fd === undefined ? super.openDir(name) : new CalledDir(joinPath(this.path, name), fd, this.#calls);
   }
 
-  /** A directory that was removed while it was held ends here; whatever else is wrong, listing it once more tells. */
+  /** A directory that was removed while held ends here; any other error shows when it is listed again. */
   #endOfRemoved(): number {
     if (readdirSync(this.heldPath).length > 0) throw changedMeanwhile('ESTALE');
     return 0;

@@ -1,9 +1,9 @@
 /**
- * A directory inside a jail, held while its entries are listed and opened.
+ * A directory inside a jail, held open while its entries are listed and opened.
  *
- * Whatever is opened in it is reached through the held object and never through a link, so a walk that starts
- * inside stays inside, whoever exchanges names meanwhile. Holding costs one look at the descriptor; every step
- * down after that is safe for the price of an ordinary open.
+ * Everything in it is reached through the held object and never through a symlink, so a walk that starts inside stays
+ * inside, even if names are swapped meanwhile. Holding costs one check of the descriptor; every step down after that is
+ * safe for the price of an ordinary open.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 
@@ -16,20 +16,23 @@ import { changedMeanwhile, closingOnFailure } from '../jail/pin.ts';
 export interface WalkDir {
   /** From the root of the jail; empty for the root itself. */
   readonly path: ByteString;
-  /** How to list it. Whoever did calls `recheck` before trusting the names. */
+  /** The path to list. Call `recheck` afterwards, before trusting the names. */
   readonly listPath: string | Buffer;
   /** A size that grows with the number of entries. */
   readonly size: number;
-  /** Where the kernel can be asked by a call: writes the next entries as it has them; how many bytes, none at the end. */
+  /**
+   * Where the system call is available: writes the next entries as the kernel has them; returns the number of bytes, 0
+   * at the end.
+   */
   readEntries?(into: Uint8Array): number;
-  /** What a name is, links not followed. */
+  /** Stats a name, symlinks not followed. */
   lstat(name: ByteString): Stats;
-  /** Opens a file for reading. Something else that stands there by now fails, here or when it is read. */
+  /** Opens a file for reading. If it is something else by now, this or the read fails. */
   openFile(name: ByteString): number;
-  /** Reads on in an open file; how many bytes. */
+  /** Reads from the file's position; returns the number of bytes. */
   read(fd: number, into: Buffer): number;
   openDir(name: ByteString): WalkDir;
-  /** Throws when what was listed may have been another directory. */
+  /** Throws when the listed directory may have been another one. */
   recheck(): void;
   close(): void;
 }
@@ -42,7 +45,7 @@ const O_PATH = 0o10000000;
 export const DIR_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 export const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Opens directories by their canonical path from the root; an errno error when one is not, or no longer, there. */
+/** Opens directories by their canonical path from the root; throws an errno error when one does not exist. */
 export function walkDirsBelow(root: ByteString, mode: JailMode, Held = DescriptorDir): OpenWalkDir {
   const prefix = root === '/' ? '' : root;
   const absolute = (path: ByteString) => (path === '' ? root : `${prefix}/${path}`) as ByteString;
@@ -106,7 +109,7 @@ export class DescriptorDir implements WalkDir {
   }
 }
 
-/** Weaker: it looks again after each use, and someone who swaps twice between two looks is not noticed. */
+/** Weaker: it checks again after each use, and two swaps between two checks go unnoticed. */
 class PathDir implements WalkDir {
   readonly path: ByteString;
   readonly listPath: Buffer;

@@ -1,8 +1,8 @@
 /**
  * A file or directory in a listing.
  *
- * Spelled as one string, a directory has a slash behind its name. Such strings in the order of their bytes are in the
- * order of the paths: what is inside `a` has `a/` before it, so it comes after `a-b` and before `a0`.
+ * Spelled as one string, a directory has a slash after its name. Sorted by bytes, such strings are in path order: the
+ * contents of `a` start with `a/`, so they come after `a-b` and before `a0`.
  */
 import type { ByteString } from '../text/byte-string.ts';
 
@@ -11,7 +11,7 @@ export interface WalkEntry {
   readonly isDir: boolean;
 }
 
-// No name holds one.
+// Not part of any name.
 const SLASH = '/';
 
 export function spellDir(name: ByteString): string {

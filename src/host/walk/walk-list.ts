@@ -1,7 +1,7 @@
 /**
- * The files and directories in a held directory, in the order of their paths.
+ * The files and directories in a held directory, in path order.
  *
- * A huge directory is read and sorted in pieces, with a pause after each.
+ * A huge directory is read and sorted in batches, with a pause after each.
  */
 import { opendirSync, readdirSync, type Dirent } from 'node:fs';
 
@@ -10,7 +10,7 @@ import { entriesIn } from './kernel-entries.ts';
 import type { WalkDir } from './walk-dir.ts';
 import { spellDir } from './walk-entry.ts';
 
-/** A place where others may run. */
+/** A point where the caller may yield. */
 export interface Pause {
   readonly kind: 'pause';
 }
@@ -23,13 +23,13 @@ const HUGE_BYTES = 32_768;
 /** A few milliseconds of reading and sorting. */
 const ENTRIES_AT_ONCE = 4096;
 
-/** Where the kernel writes entries, about two thousand; they are taken from there before the next are asked for. */
+/** Buffer for about two thousand entries, consumed before the next read. */
 const ROOM = Buffer.alloc(65_536);
 
-/** Returns the entries, spelled; links and special files are left out. Who may block is given no pause. */
+/** Returns the entries, spelled, without symlinks and special files. With `mayBlock` it never pauses. */
 export function* listSorted(dir: WalkDir, { mayBlock = false } = {}): Generator<Pause, string[]> {
   const pieces: string[][] = [];
-  // Bytes are characters here, and spelled entries sort as paths: the order of text is the one that is wanted.
+  // Bytes are characters here, and spelled entries sort as paths: plain string order is right.
   for (const piece of piecesOf(dir, mayBlock)) {
     if (!mayBlock && pieces.length > 0) yield PAUSE;
     pieces.push(piece.sort());
@@ -62,7 +62,7 @@ function readAtOnce(dir: WalkDir): string[] {
     }
     return entries;
   } catch (error) {
-    // Where the file system does not tell what an entry is, Node asks by the name as text, which bytes need not be.
+    // Where the file system does not report the type, Node stats the name as text, which bytes need not be.
     if (!hasCode(error, 'ENOENT')) throw error;
     const names = readdirSync(dir.listPath, { encoding: 'latin1' }) as ByteString[];
     return names.flatMap((name) => look(dir, name) ?? []);

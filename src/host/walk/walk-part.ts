@@ -1,5 +1,5 @@
 /**
- * A piece of a walk as plain data that crosses processes: one string for the entries, however many there are.
+ * A part of a walk as plain data that crosses processes: one string for all entries.
  *
  * Cutting it copies nothing, so the names of a huge directory are handed out little by little.
  */
@@ -8,11 +8,11 @@ import type { ByteString } from '../text/byte-string.ts';
 export interface WalkPart {
   /** Canonical path from the root. */
   readonly dir: ByteString;
-  /** What of it is to be walked, in order and spelled; undefined when it was not listed yet. */
+  /** The entries to walk, in order and spelled; undefined when it was not listed yet. */
   readonly names?: string;
 }
 
-// No name holds one.
+// Not part of any name.
 const BETWEEN = '\0';
 
 export function partOf(dir: ByteString, entries: readonly string[]): WalkPart {
@@ -23,15 +23,15 @@ export function entriesOf({ names }: WalkPart): string[] {
   return names!.split(BETWEEN);
 }
 
-/** A directory that was not looked into may hold anything; so much is thought of it. */
+/** Estimated work of a directory that was not listed. */
 const FOLDER_WORK = 12;
 
-/** About how many files of work parts are. */
+/** Estimated work of parts, in files. */
 export function workOf(parts: readonly WalkPart[]): number {
   return parts.reduce((work, { names }) => work + (names === undefined ? FOLDER_WORK : cut(names, Infinity).work), 0);
 }
 
-/** The first parts, about so many files of work, and the others. */
+/** The first parts, about `maxWork` files of work, and the others. */
 export function splitParts(parts: readonly WalkPart[], maxWork: number): [WalkPart[], WalkPart[]] {
   const head: WalkPart[] = [];
   let workLeft = maxWork;
@@ -50,7 +50,7 @@ export function splitParts(parts: readonly WalkPart[], maxWork: number): [WalkPa
   return [head, []];
 }
 
-/** Where names go on after the first, as many as are about so much work; behind the end when those are all. */
+/** Index after the first names of about so much work; past the end when those are all. */
 function cut(names: string, maxWork: number): { at: number; work: number } {
   let [at, work] = [0, 0];
   while (at <= names.length && work < maxWork) {

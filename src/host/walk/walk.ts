@@ -1,8 +1,8 @@
 /**
- * Every regular file below directories of a jail, in the order of the bytes of the paths.
+ * Every regular file below directories of a jail, in byte order of the paths.
  *
- * Links are not followed and hidden files are not special. What cannot be read is told and left out. A walk can be
- * left at any step and taken up by another process: what is left of it is plain data, a part for each directory.
+ * Symlinks are not followed and hidden files are not special. Unreadable entries are reported and skipped. A walk can
+ * stop at any step and continue in another process: the rest of it is plain data, a part per directory.
  */
 import type { ByteString } from '../text/byte-string.ts';
 import { HostError, type HostReason } from '../host-error.ts';
@@ -12,7 +12,7 @@ import { listSorted, type Pause } from './walk-list.ts';
 import { depthBelow, entriesOf, partOf, type WalkPart } from './walk-part.ts';
 
 export type WalkStep =
-  /** Files that follow each other; `dir` is held until the next step. */
+  /** Consecutive files; `dir` is held until the next step. */
   | { kind: 'files'; dir: WalkDir; names: ByteString[] }
   /** A directory was listed; its entries follow. */
   | { kind: 'folder' }
@@ -21,7 +21,7 @@ export type WalkStep =
 
 export type SkipReason = HostReason | 'too-deep';
 
-/** Decides what of a directory is walked. */
+/** Decides which entries of a directory are walked. */
 export type WalkFilter = (dir: WalkDir, entries: WalkEntry[]) => WalkEntry[];
 
 export interface WalkOptions {
@@ -32,10 +32,10 @@ export interface WalkOptions {
   readonly mayBlock?: boolean;
 }
 
-/** Directories held at once, one a level. */
+/** Most directories held at once, one per level. */
 export const MAX_DEPTH = 512;
 
-/** A directory with a longer path cannot be opened by it, and is too deep however many levels that are. */
+/** A directory with a longer path cannot be opened by it, and counts as too deep. */
 export const MAX_PATH_BYTES = 3072;
 
 const FOLDER: WalkStep = { kind: 'folder' };
@@ -50,7 +50,7 @@ interface Level {
 export class Walk {
   readonly #openDir: OpenWalkDir;
   readonly #options: WalkOptions;
-  /** What comes after all levels. */
+  /** The parts after all levels. */
   readonly #parts: readonly WalkPart[];
   #nextPart = 0;
   readonly #levels: Level[] = [];
@@ -71,12 +71,12 @@ export class Walk {
     }
   }
 
-  /** Makes the last files of the step before the first of the next. */
+  /** Returns the last files of the step; the next step begins with them. */
   putBack(count: number): void {
     this.#levels.at(-1)!.next -= count;
   }
 
-  /** Ends the walk; answers what is left of it. */
+  /** Ends the walk; returns the rest. */
   leave(): WalkPart[] {
     const left: WalkPart[] = this.#listing ? [{ dir: this.#listing.dir.path }] : [];
     for (const { dir, entries, next } of this.#levels.toReversed()) {
@@ -162,7 +162,7 @@ function filesInRow(level: Level): ByteString[] {
   return entries.slice(next, end) as ByteString[];
 }
 
-/** It stood in the listing and is no longer there, or is something else by now: as if it had not been listed. */
+/** It was listed and is gone, or is something else by now: treated as not listed. */
 export function isGone(reason: HostReason): boolean {
   return reason === 'missing' || reason === 'dangling' || reason === 'not-a-parent' || reason === 'not-a-directory';
 }

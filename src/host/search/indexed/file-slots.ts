@@ -1,17 +1,17 @@
 /**
- * What a search asks of every file, by the number of the file, in arrays.
+ * Per-file data that every search reads, in arrays indexed by the file's slot.
  *
- * A search passes a hundred thousand files in a fraction of a millisecond, which objects spread over the memory do
- * not allow. A number belongs to one path for as long as the file is there.
+ * A search passes a hundred thousand files in a fraction of a millisecond, which objects spread over memory do not
+ * allow. A slot belongs to one path as long as the file exists.
  */
 import type { IndexedFile } from './index-tree.ts';
 
 export const TRAIT = {
-  /** It has other names, and what is written through them is not announced under this one. */
+  /** The file has other hard links, and inotify reports a write only under the name it was made through. */
   linked: 1,
-  /** ASCII letters may stand for something in it when case is ignored. */
+  /** ASCII letters may match something in it when case is ignored. */
   caseStrangers: 2,
-  /** Nothing is known of what it holds. */
+  /** Its contents are unknown. */
   unsigned: 4,
 } as const;
 
@@ -19,15 +19,15 @@ const FIRST_CAPACITY = 1024;
 
 export class FileSlots {
   readonly files: (IndexedFile | undefined)[] = [];
-  /** Of `OUTCOME`: what a search that reads it would say. */
+  /** An `OUTCOME`: the result of a search that reads the file. */
   outcomes = new Uint8Array(FIRST_CAPACITY);
   traits = new Uint8Array(FIRST_CAPACITY);
-  /** Where its text is kept; 0 for what must be read again. */
+  /** Address of its text; 0 for a file that must be read again. */
   textStarts = new Int32Array(FIRST_CAPACITY);
   textEnds = new Int32Array(FIRST_CAPACITY);
   readonly #free: number[] = [];
 
-  /** Slots that were ever used. */
+  /** Number of slots ever used. */
   get length(): number {
     return this.files.length;
   }

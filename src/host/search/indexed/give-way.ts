@@ -1,7 +1,7 @@
 /**
- * Loading stands still while searches read the files, so that those do not take longer for it.
+ * Pauses loading while searches read the files, so that loading does not slow them down.
  *
- * Not for ever: where one such search follows the other, the index is what ends them.
+ * Not for ever: when such searches follow each other, only the index ends them.
  */
 const MAX_GIVEN_MS = 1000;
 
@@ -14,12 +14,12 @@ export class GiveWay {
     this.#readers = readers;
   }
 
-  /** For how long it stood still so far. */
+  /** Total time paused. */
   get givenMs(): number {
     return this.#givenMs;
   }
 
-  /** Returns when there is no such search, or when enough was given. */
+  /** Returns when there is no such search, or when enough time was given. */
   give(): void {
     for (let count = Atomics.load(this.#readers, 0); count > 0; count = Atomics.load(this.#readers, 0)) {
       const leftMs = MAX_GIVEN_MS - this.#givenMs;

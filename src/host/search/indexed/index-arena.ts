@@ -1,7 +1,7 @@
 /**
- * File contents kept in WebAssembly memory, one after the other, and their signatures.
+ * Contents and signatures of files in WebAssembly memory, one after the other.
  *
- * A changed file is put at the end and leaves a hole; when holes are a quarter of it, everything moves together.
+ * A changed file is appended and leaves a hole; when holes are a quarter of the memory, it is compacted.
  */
 import { TRAIT, type FileSlots } from './file-slots.ts';
 import type { IndexData } from './index-messages.ts';
@@ -13,7 +13,7 @@ import { TextMemory, TEXT_START } from '../match/text-memory.ts';
 /** Between texts, so that the kernels may read past an end. */
 const GAP_BYTES = 32;
 
-/** Of the budget; the rest is for signatures. */
+/** Share of the budget; the rest is for signatures. */
 const TEXT_SHARE = 0.75;
 const MIN_HOLES = 16 * 2 ** 20;
 
@@ -24,7 +24,7 @@ export class Arena {
   readonly signatures: Signatures;
   readonly #slots: FileSlots;
   readonly #maxTextBytes: number;
-  /** Whose texts are kept and not signed yet. */
+  /** Files whose texts are kept and not signed yet. */
   readonly #unsigned = new Set<IndexedFile>();
   readonly #keptBytes: Int32Array;
   #holes = 0;
@@ -37,7 +37,7 @@ export class Arena {
     this.signatures = new Signatures(Math.max(signatureBytes / partCount, Signatures.MIN_BYTES));
   }
 
-  /** Where the next text is to be read to. */
+  /** Address to read the next text to. */
   get top(): number {
     return this.memory.keptEnd;
   }
@@ -46,8 +46,8 @@ export class Arena {
   hasUnkept = false;
 
   /**
-   * Keeps the text that was read to `top`, or else its signatures, or nothing. A text that is kept can be searched at once,
-   * and is signed later: signing takes longer than reading.
+   * Keeps the text that was read to `top`, or else its signatures, or nothing. A kept text can be searched at once, and
+   * is signed later: signing takes longer than reading.
    */
   keep(file: IndexedFile, text: TextRange): void {
     const { slot } = file;
@@ -66,7 +66,7 @@ export class Arena {
     this.memory.keptEnd = text.end + GAP_BYTES;
   }
 
-  /** Signs texts until `isOver`; whether all are. */
+  /** Signs texts until `isOver`; returns whether all are signed. */
   signSome(isOver: () => boolean): boolean {
     for (const file of this.#unsigned) {
       if (isOver()) return false;
@@ -82,7 +82,7 @@ export class Arena {
     else this.#slots.traits[file.slot]! |= TRAIT.unsigned;
   }
 
-  /** Gives up what is kept of a file. */
+  /** Frees the memory of a file. */
   release(file: IndexedFile): void {
     const { slot } = file;
     this.#unsigned.delete(file);
@@ -101,7 +101,7 @@ export class Arena {
     return this.#holes > MIN_HOLES && this.#holes * 4 > this.top - TEXT_START;
   }
 
-  /** Moves everything that is kept together. */
+  /** Moves all texts together. */
   compact(): void {
     const { textStarts, textEnds, length } = this.#slots;
     const kept = Array.from({ length }, (_, slot) => slot).filter((slot) => textStarts[slot]! > 0);

@@ -1,4 +1,4 @@
-/** Which files globs let pass, remembered by file: a glob is held against a path once and not in every search. */
+/** Caches which files globs accept: a glob is matched against a path once and not in every search. */
 import { toText } from '../../text/byte-string.ts';
 import { joinPath } from '../../walk/walk-dir.ts';
 import type { FileSlots } from './file-slots.ts';
@@ -9,7 +9,7 @@ const UNKNOWN = 0;
 const PASSES = 1;
 const BLOCKED = 2;
 
-/** What is known by slot, and how to learn the rest: a loop that reads an array itself is ten times as fast. */
+/** The known results by slot, and a function for the rest: a loop that reads an array itself is ten times as fast. */
 export interface FileFilter {
   readonly view: Uint8Array;
   readonly decide: (slot: number) => number;
@@ -20,7 +20,7 @@ export function isBlocked({ view, decide }: FileFilter, slot: number): boolean {
   return (known === UNKNOWN ? decide(slot) : known) === BLOCKED;
 }
 
-/** Of different globs, each a byte a file. */
+/** Most sets of globs, each a byte per file. */
 const MAX_VIEWS = 4;
 
 export class FileFilters {
@@ -32,7 +32,7 @@ export class FileFilters {
     this.#slots = slots;
   }
 
-  /** Undefined when all pass. */
+  /** Undefined when all files pass. */
   of(globs: PathGlobs): FileFilter | undefined {
     const filter = compilePathFilter(globs);
     if (!filter) return undefined;
@@ -41,7 +41,7 @@ export class FileFilters {
     return { view, decide };
   }
 
-  /** The number will be that of another file. */
+  /** Call it when the slot is reused for another file. */
   forget(slot: number): void {
     for (const view of this.#views.values()) view[slot] = UNKNOWN;
   }
@@ -57,7 +57,7 @@ export class FileFilters {
   }
 }
 
-/** From the root, as it is told. */
+/** From the root, as it is reported. */
 export function pathOf(file: IndexedFile): string {
   return (file.path ??= toText(joinPath(file.dir.path, file.name)));
 }

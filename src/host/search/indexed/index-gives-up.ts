@@ -1,2 +1,2 @@
-/** This tree cannot be kept in step with the file system. */
+/** Thrown when the index cannot keep up with the file system. */
 export class IndexGivesUp extends Error {}

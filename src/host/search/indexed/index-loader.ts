@@ -1,8 +1,8 @@
 /**
- * Brings the tree of the index in line with the file system: all of it at first, then what changed.
+ * Brings the tree of the index in line with the file system: all of it at first, then the changes.
  *
- * A directory is watched before it is listed, so whatever happens after the listing comes as a change. Everything
- * is opened as a search would open it.
+ * A directory is watched before it is listed, so every later change is reported as an event. Everything is opened as a
+ * search would open it.
  */
 import type { Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -49,12 +49,12 @@ export class IndexLoader {
     this.#range = data.range;
   }
 
-  /** All files, made anew when there are others. */
+  /** All files, rebuilt when the set of files changed. */
   get order(): FileOrder {
     return (this.#order ??= new FileOrder(this.root, this.slots.fileCount));
   }
 
-  /** Loads everything, with pauses so that events do not pile up; in each it tells how many files it has. */
+  /** Loads everything, with pauses so that events do not pile up; reports the number of files at each pause. */
   async loadAll({ onFolder, onPause }: { onFolder: () => void; onPause: (files: number) => void }): Promise<void> {
     const pending = [this.root];
     for (let since = performance.now(); pending.length > 0;) {
@@ -106,7 +106,7 @@ export class IndexLoader {
       else if (stat.isFile() && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
       else this.#forget(dir, name);
     } catch (error) {
-      // A name that cannot even be looked at is not there for a search either.
+      // An entry that cannot be statted does not exist for a search either.
       HostError.fromErrno(error, '');
       this.#forget(dir, name);
     }
@@ -134,7 +134,7 @@ export class IndexLoader {
     return dir;
   }
 
-  /** Watches and lists a directory, loads its files, and leaves its directories to be scanned. */
+  /** Watches and lists a directory, loads its files, and queues its directories. */
   #scan(dir: IndexedDir, pending: IndexedDir[]): void {
     const isTooDeep = dir.path.length > MAX_PATH_BYTES || dir.path.split('/').length >= MAX_DEPTH;
     if (isTooDeep) throw new IndexGivesUp('a directory lies too deep');
@@ -149,7 +149,7 @@ export class IndexLoader {
         if (isDir && reachesInto(this.#range, path)) folders.push(this.#newDir(dir, name));
         else if (!isDir && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
       }
-      // The first comes next: what is first in answers is first in memory.
+      // The first directory comes next, so that memory order is answer order.
       pending.push(...folders.reverse());
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
@@ -171,7 +171,7 @@ export class IndexLoader {
     }
   }
 
-  /** Only the part whose range holds the directory reports it, so it is reported once. */
+  /** Only the part whose range contains the directory reports it, so it is reported once. */
   #setUnreadable(dir: IndexedDir, reason: SkipReason): void {
     if (holdsFile(this.#range, joinPath(dir.path, '' as ByteString))) dir.unreadable = reason;
     this.#order = undefined;
@@ -195,12 +195,12 @@ export class IndexLoader {
     }
   }
 
-  /** Whoever opens up a file through another of its names is not announced under this one. */
+  /** A chmod through another hard link is not reported under this name. */
   #noteUnopened(held: WalkDir, file: IndexedFile): void {
     try {
       this.linked.note(file, held.lstat(file.name));
     } catch (error) {
-      // Gone since, which comes as a change.
+      // The file is gone, which arrives as a change.
       HostError.fromErrno(error, '');
     }
   }

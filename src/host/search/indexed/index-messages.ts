@@ -1,17 +1,17 @@
-/** What the main thread and an index thread say to each other. */
+/** Messages between the main thread and an index thread. */
 import type { Findings } from '../findings.ts';
 import type { PathRange } from './index-range.ts';
 import type { SearchOrder, Workspace } from '../scan/scan-messages.ts';
 
-/** What the main thread starts an index thread with. */
+/** Start-up data of an index thread. */
 export interface IndexData extends IndexOptions {
-  /** Which files are its own. */
+  /** The range of paths it owns. */
   readonly range: PathRange;
-  /** In how many parts the tree is kept, each by a thread. */
+  /** Number of parts of the tree, each with a thread. */
   readonly partCount: number;
-  /** Bytes of text that all of them keep together. */
+  /** Bytes of text that all parts keep together. */
   readonly keptBytes: Int32Array;
-  /** How many searches read the files just now; loading lets them go first. */
+  /** Number of searches that read files right now; loading lets them go first. */
   readonly readers: Int32Array;
 }
 
@@ -22,23 +22,26 @@ export interface IndexOptions {
 }
 
 export interface IndexOrder extends SearchOrder {
-  /** Becomes non-zero when nobody wants the results any more. */
+  /** Becomes non-zero when the caller has gone away. */
   readonly stop: Int32Array;
 }
 
 export type ToIndex =
   | { kind: 'search'; order: IndexOrder }
-  /** Files of another part that have several names, some of them perhaps here. */
+  /** Files of another part that have several hard links, some of them perhaps here. */
   | { kind: 'linked'; inodes: readonly number[] };
 
 export type FromIndex =
-  /** So many files are in it by now, for which it worked so long. */
+  /** Files loaded so far, and the working time. */
   | { kind: 'loading'; files: number; ms: number }
   | { kind: 'ready' }
-  /** These files have several names, some of them perhaps in other parts. Comes before the answer of the search that saw it. */
+  /**
+   * These files have several hard links, some of them perhaps in other parts. Sent before the answer of the search that
+   * found them.
+   */
   | { kind: 'linked'; inodes: readonly number[] }
-  /** It can serve no further search; the reason is for whoever debugs it. */
+  /** The part can serve no further search; the reason is for debugging. */
   | { kind: 'given-up'; reason: string }
-  /** Without an answer, reading the files is better. */
+  /** Without findings: reading the files is better. */
   | { kind: 'answer'; findings?: Findings }
   | { kind: 'bad-regex'; pattern: string; reason: string };

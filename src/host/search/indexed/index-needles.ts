@@ -1,8 +1,7 @@
 /**
- * What a text must hold for a query to match in it, as far as signatures can tell.
+ * Byte strings that a text must contain for a query to match, as far as signatures can decide it.
  *
- * Nothing can be said of needles shorter than three bytes, nor where characters of the text may be something else
- * than their bytes.
+ * None for needles shorter than three bytes, nor where characters of the text may differ from their bytes.
  */
 import { isAscii } from 'node:buffer';
 
@@ -15,7 +14,7 @@ const MAX_NEEDLES = 16;
 
 const REPLACEMENT = Buffer.from('\uFFFD');
 
-/** Of each of these at least one needle is in every text that matches; undefined when that cannot be said of any. */
+/** Every matching text contains at least one needle of each set; undefined when no such set is known. */
 export function signedNeedles(query: Query, regex: Regex | undefined): Buffer[][] | undefined {
   const sets = regex ? [requiredLiterals(regex), ...textsOf(regex)] : [literalOf(query)];
   const signed = sets.map((set) => set?.map((bytes) => Buffer.from(bytes))).filter((set) => set && isSigned(set));
@@ -33,7 +32,7 @@ function literalOf({ pattern, ignoreCase }: Query): Buffer[] | undefined {
   return ignoreCase && !isAscii(bytes) ? undefined : [bytes];
 }
 
-/** Where each character of a run is known but for its case, which signatures do not tell. */
+/** Runs in which each character is known but for its case, which signatures ignore. */
 function textsOf(regex: Regex): Buffer[][] {
   return regex.runs.flatMap((run) => {
     const texts = run.map(charOf).join('').split(UNKNOWN);

@@ -1,4 +1,4 @@
-/** All files of the index in the order of their paths, so that a directory is a range and a search a loop over numbers. */
+/** All files of the index in path order, so that a directory is a range and a search a loop over numbers. */
 import { toText, type ByteString } from '../../text/byte-string.ts';
 import type { SkipReason } from '../../walk/walk.ts';
 import { sortedEntries, type IndexedDir } from './index-tree.ts';
@@ -6,7 +6,7 @@ import { sortedEntries, type IndexedDir } from './index-tree.ts';
 export class FileOrder {
   /** Slots of the files. */
   readonly slots: Int32Array;
-  /** Directories that could not be read, by the place where their files would be. */
+  /** Directories that could not be read, by the position their files would have. */
   readonly unreadable: { at: number; path: string; reason: SkipReason }[] = [];
   readonly #ranges = new Map<IndexedDir, [from: number, to: number]>();
 
@@ -15,7 +15,7 @@ export class FileOrder {
     this.#add(root, 0);
   }
 
-  /** Where the files of a directory and of those in it are. */
+  /** The range of the files below a directory. */
   rangeOf(dir: IndexedDir): [from: number, to: number] {
     return this.#ranges.get(dir)!;
   }
@@ -32,7 +32,7 @@ export class FileOrder {
   }
 }
 
-/** The directory of a path below another; undefined when it is not there. */
+/** The directory of a path below another; undefined when it does not exist. */
 export function findDir(root: IndexedDir, path: ByteString): IndexedDir | undefined {
   let dir = root;
   for (const name of path === '' ? [] : (path.split('/') as ByteString[])) {

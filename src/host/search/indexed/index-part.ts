@@ -1,4 +1,4 @@
-/** One index thread seen from the main thread: it loads its part of the tree and then answers one search at a time. */
+/** Main-thread handle of an index thread: it loads its part of the tree and then answers one search at a time. */
 import { Worker } from 'node:worker_threads';
 
 import { RegexError } from '../../regex/index.ts';
@@ -6,10 +6,10 @@ import type { Findings } from '../findings.ts';
 import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';
 
 export interface IndexPartEvents {
-  /** It loaded more, or all of its part. */
+  /** Called when it loaded more, or all of its part. */
   onLoaded(): void;
   onGivenUp(): void;
-  /** These files have several names, of which some may lie in other parts. */
+  /** These files have several hard links, of which some may be in other parts. */
   onLinked(inodes: readonly number[]): void;
 }
 
@@ -20,7 +20,7 @@ const THREAD_FILE = import.meta.url.endsWith('.ts')
 export class IndexPart {
   readonly #worker: Worker;
   #waiting: { resolve(findings: Findings | undefined): void; reject(error: Error): void } | undefined;
-  /** So many files are in it by now, for which it worked so long. */
+  /** Files loaded so far, and the working time. */
   loaded = { files: 0, ms: 0 };
   isReady = false;
 
@@ -44,7 +44,7 @@ export class IndexPart {
     }
   }
 
-  /** What another part found out about files with several names. */
+  /** Forwards another part's files with several hard links. */
   noteLinked(inodes: readonly number[]): void {
     this.#send({ kind: 'linked', inodes });
   }

@@ -1,7 +1,7 @@
 /**
- * A part of the tree that one index thread keeps: the files between two paths, in the order of the bytes of the paths.
+ * The part of the tree that one index thread owns: the files between two paths, in byte order of the paths.
  *
- * Searches answer in that order too, so the answers of the parts are put together one behind the other.
+ * Searches answer in that order too, so the answers of the parts are concatenated.
  */
 import { availableParallelism } from 'node:os';
 
@@ -11,9 +11,9 @@ import { Walk } from '../../walk/walk.ts';
 import { Turns } from '../turns.ts';
 
 export interface PathRange {
-  /** The first path in it. */
+  /** First path of the range. */
   readonly from: string;
-  /** The first path behind it; undefined for the last part. */
+  /** First path after the range; undefined for the last part. */
   readonly to?: string;
 }
 
@@ -21,9 +21,9 @@ export function holdsFile({ from, to }: PathRange, path: string): boolean {
   return path >= from && (to === undefined || path < to);
 }
 
-/** Whether there may be files of the directory in it, at any depth. */
+/** Whether the range may contain files of the directory, at any depth. */
 export function reachesInto({ from, to }: PathRange, dir: string): boolean {
-  // The character behind the slash: no path below the directory comes after it.
+  // `0` is the character after the slash: no path below the directory sorts after it.
   return dir === '' || ((to === undefined || `${dir}/` < to) && `${dir}0` > from);
 }
 
@@ -33,12 +33,12 @@ const TURN_MS = 5;
 /** Each takes some hundred bytes beside its text. */
 export const MAX_INDEXED_FILES = 500_000;
 
-/** A search of fewer files takes less time than asking another thread. */
+/** Searching fewer files takes less time than asking another thread. */
 const MIN_FILES_A_PART = 2000;
 /** Each takes the memory of a Node thread. */
 const MAX_PARTS = 4;
 
-/** About as many files in each part; as many parts as there are processors, unless `partCount` says how many. */
+/** Splits the tree into parts of about as many files; as many parts as processors, unless `partCount` is given. */
 export async function splitTree(
   openDir: OpenWalkDir,
   { partCount, signal }: { partCount?: number | undefined; signal: AbortSignal },
@@ -55,7 +55,7 @@ export async function splitTree(
   return ['', ...borders].map((from, part) => ({ from, to: borders[part] }));
 }
 
-/** Files that follow each other in a directory, by the path of the first. */
+/** Consecutive files of a directory, by the path of the first. */
 async function rowsOfFiles(openDir: OpenWalkDir, signal: AbortSignal): Promise<{ first: string; files: number }[]> {
   const rows: { first: string; files: number }[] = [];
   let count = 0;

@@ -1,8 +1,8 @@
 /**
- * A query answered from the index, as if every file had been read.
+ * Answers a query from the index, as if every file had been read.
  *
- * The kernel announces changes before whoever makes them goes on, so what is kept is what the files hold. It does not
- * announce writes through a mapping; README.md of the coder worker says so.
+ * The kernel reports a change before the writer's system call returns, so the index holds what the files hold. It does
+ * not report writes through a mapping; the README of the coder worker says so.
  */
 import { HostError } from '../../host-error.ts';
 import type { OpenWalkDir, WalkDir } from '../../walk/walk-dir.ts';
@@ -22,11 +22,11 @@ export interface IndexSearchOptions {
   readonly loader: IndexLoader;
   readonly openDir: OpenWalkDir;
   readonly matcher: Matcher;
-  /** Whether files that are too large to be kept are searched too. */
+  /** Whether files too large for the index are searched too. */
   readonly readsLarge: boolean;
   /** Undefined when all files belong to the search. */
   readonly filter?: FileFilter;
-  /** Which files must be looked through, by slot; undefined for all. */
+  /** Which files must be searched, by slot; undefined for all. */
   readonly marks?: Uint8Array;
   readonly isStopped: () => boolean;
 }
@@ -81,7 +81,7 @@ export class IndexSearch {
     const { wantsPaths, wantsContent } = this.#query;
     const { counts } = this.#writer;
     let { traits, outcomes } = loader.slots;
-    // By number: an iterator would cost as much as the rest of the loop.
+    // By index: an iterator would cost as much as the rest of the loop.
     for (let i = 0; i < range.length; i++) {
       const slot = range[i]!;
       if (filter && isBlocked(filter, slot)) continue;

@@ -1,26 +1,26 @@
 /**
- * Which texts may hold a needle, by the three-byte pieces that they hold, without looking at the texts.
+ * Decides which texts may contain a needle by their trigrams, without reading the texts.
  *
- * Each piece of text, a document, has a signature: a bit for every three bytes that follow each other. Signatures
- * are kept bit by bit, all texts side by side, so that a needle asks for a few rows and not for every text.
+ * Each chunk of text, a document, has a signature: a bit for every three consecutive bytes. Signatures are stored bit
+ * by bit, all texts side by side, so that a needle reads a few rows and not every text.
  */
 import { kernelsOn, newMemory, PAGE_BYTES, type Kernels, type WasmMemory } from '../../kernels/index.ts';
 import type { TextRange } from '../match/lines.ts';
 import { TEXT_START, type TextMemory } from '../match/text-memory.ts';
 
-/** A signature of this many bits has room for the different pieces of `CHUNK_BYTES` of source. */
+/** A signature of this many bits has room for the distinct trigrams of `CHUNK_BYTES` of source. */
 const BITS = 4096;
 const SIGNATURE_BYTES = BITS / 8;
 const SHIFT = 32 - Math.log2(BITS);
 const CHUNK_BYTES = 32_768;
 
-/** What a chunk shares with the next: a needle across the border is in one of them, if it is not longer. */
+/** Overlap of consecutive chunks: a needle across the border is whole in one of them, if it is not longer. */
 export const MAX_SIGNED_NEEDLE = 512;
 
 const COLUMNS = 128;
 const BLOCK_BYTES = (BITS * COLUMNS) / 8;
 
-/** Where signatures are made in the memory of the text, behind all needles. */
+/** Signatures are made here in the memory of the text, after all needles. */
 const MADE_AT = TEXT_START - SIGNATURE_BYTES;
 
 // In the memory of the blocks.
@@ -34,7 +34,7 @@ const MAX_BLOCKS = (BLOCKS_AT - SET_AT) / 16;
 const NO_FILE = -1;
 
 export class Signatures {
-  /** The least that is worth having. */
+  /** Smallest useful size. */
   static readonly MIN_BYTES = BLOCK_BYTES;
 
   readonly #memory: WasmMemory = newMemory(BLOCKS_AT / PAGE_BYTES);
@@ -71,8 +71,8 @@ export class Signatures {
   }
 
   /**
-   * Marks, of so many files, every signed one that may hold a needle of each set: in any document, for what matches may
-   * lie in two. No needle is longer than `MAX_SIGNED_NEEDLE`.
+   * Marks every signed file, of the first `fileCount`, that may contain a needle of each set: in any document, because
+   * matches may lie in two. No needle is longer than `MAX_SIGNED_NEEDLE`.
    */
   mark(sets: readonly (readonly Uint8Array[])[], fileCount: number): Uint8Array {
     const [first, ...others] = sets.map((needles) => this.#markAny(needles, new Uint8Array(fileCount)));

@@ -1,8 +1,8 @@
 /**
- * A thread that owns a part of the index: the texts, the watches and the searches in them.
+ * Thread that owns a part of the index: the texts, the watches and the searches in them.
  *
- * It is alone with its data, so nothing is locked and the main thread never waits for more than a message. One
- * search runs at a time; one that arrives meanwhile is answered by reading the files.
+ * It alone has its data, so nothing is locked and the main thread never waits for more than a message. One search runs
+ * at a time; another that arrives meanwhile is answered by reading the files.
  */
 import { lstatSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -29,7 +29,7 @@ const watch = new Watch();
 const loader = new IndexLoader(openDir, watch, options);
 const rootInode = inodeOfRoot();
 
-/** A search waits no longer than this for the signing of texts. */
+/** Longest time a search waits for the signing of texts. */
 const SIGN_MS = 2;
 let isSearching = false;
 let isSigning = false;
@@ -56,7 +56,7 @@ async function serve(request: IndexOrder): Promise<void> {
   isSearching = true;
   try {
     const findings = await search(request);
-    // Given away and not copied.
+    // Transferred, not copied.
     const buffers = findings ? [findings.numbers.buffer, ...(findings.json ? [findings.json.buffer] : [])] : [];
     port.postMessage({ kind: 'answer', findings } satisfies FromIndex, buffers);
   } catch (error) {
@@ -88,7 +88,7 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
     marks: needles && loader.arena.signatures.mark(needles, loader.slots.length),
     matcher: createMatcher(query, regex, loader.arena.memory),
     filter: loader.filters.of(globs),
-    // Asked before each file that is looked through, which tells how far it got.
+    // Asked before each file that is searched; also records the progress.
     isStopped() {
       Atomics.add(stop, 1, 1);
       return Atomics.load(stop, 0) !== 0;
@@ -96,7 +96,7 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
   }).run(dir);
 }
 
-/** Texts that are kept are signed a little at a time, between searches. */
+/** Signs kept texts a little at a time, between searches. */
 function goOnSigning(): void {
   if (!isSigning) setImmediate(signSome);
   isSigning = true;

@@ -1,24 +1,24 @@
-/** The tree of a workspace as the index knows it. What a search asks of every file is in `FileSlots`. */
+/** The tree of a workspace in the index. Per-file data that every search reads is in `FileSlots`. */
 import type { FSWatcher } from 'node:fs';
 
 import type { ByteString } from '../../text/byte-string.ts';
 import type { SkipReason } from '../../walk/walk.ts';
 
-/** Of a file that was not read. */
+/** Inode of a file that was not read. */
 export const NO_INODE = -1;
 
 export interface IndexedFile {
   readonly kind: 'file';
   readonly name: ByteString;
   readonly dir: IndexedDir;
-  /** Its number among the files. */
+  /** Index into `FileSlots`. */
   readonly slot: number;
   unreadable?: SkipReason;
-  /** Of the file that was read last, or `NO_INODE`. */
+  /** Inode of the file that was read last, or `NO_INODE`. */
   inode: number;
-  /** Where its signatures are; undefined when there was no room for them. */
+  /** Its signatures; undefined when there was no room for them. */
   documents?: readonly number[];
-  /** From the root, as it is told; made when asked for. */
+  /** From the root, as it is reported; computed on demand. */
   path?: string;
 }
 
@@ -27,13 +27,13 @@ export interface IndexedDir {
   readonly name: ByteString;
   readonly path: ByteString;
   readonly entries: Map<ByteString, IndexedFile | IndexedDir>;
-  /** The entries in the order of their paths, made when asked for. */
+  /** The entries in path order; computed on demand. */
   sorted?: (IndexedFile | IndexedDir)[];
   watcher?: FSWatcher;
   unreadable?: SkipReason;
   /** Undefined for the root. */
   readonly parent?: IndexedDir;
-  /** It is no longer part of the tree. */
+  /** No longer part of the tree. */
   isDropped?: boolean;
 }
 

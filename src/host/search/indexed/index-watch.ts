@@ -1,9 +1,9 @@
 /**
- * Which entries of the watched directories changed, as the kernel tells.
+ * Collects which entries of the watched directories changed, as inotify reports.
  *
- * After two turns of the event loop every change that happened before is known: one lets the loop poll, the other
- * lets what it read be delivered. The kernel drops events when too many wait, which Node does not tell; but then
- * as many as the queue holds arrive at once.
+ * After two turns of the event loop every earlier change is known: one lets the loop poll, the other delivers what it
+ * read. The kernel drops events when its queue is full, which Node does not report; but then as many as the queue holds
+ * arrive at once.
  */
 import { readFileSync, watch } from 'node:fs';
 
@@ -11,7 +11,7 @@ import type { ByteString } from '../../text/byte-string.ts';
 import type { IndexedDir } from './index-tree.ts';
 import type { WalkDir } from '../../walk/walk-dir.ts';
 
-/** Near enough to a full queue to think that it was. */
+/** From this share of the queue on, it counts as full. */
 const FULL_SHARE = 0.9;
 
 export class Watch {
@@ -21,10 +21,10 @@ export class Watch {
   #eventsThisTurn = 0;
   #hasOverflowed = false;
 
-  /** Throws errno errors, ENOSPC when there are too many watches. The watch ends with `dir.watcher.close()`. */
+  /** Throws errno errors, ENOSPC when there are too many watches. `dir.watcher.close()` ends the watch. */
   add(dir: IndexedDir, held: WalkDir): void {
     const path = String(held.listPath);
-    // Events about the directory itself carry the last name of the path that is watched.
+    // Events about the directory itself carry the last name of the watched path.
     const self = path.slice(path.lastIndexOf('/') + 1);
     dir.watcher = watch(path, { persistent: true, encoding: 'latin1' }, (_, name) => {
       this.#countEvent();

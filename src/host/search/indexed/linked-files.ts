@@ -1,7 +1,8 @@
 /**
- * Files with several names, which every search reads: the kernel announces a write under the name it was made through only.
+ * Files with several hard links, which every search reads: the kernel reports a write only under the name it was made
+ * through.
  *
- * A file that gets a second name keeps its first without any event there, so all known names are looked through then.
+ * A file that gets a second link raises no event under its first name, so all known names are scanned then.
  */
 import type { Stats } from 'node:fs';
 
@@ -16,11 +17,11 @@ const MAX_LINKED = 2000;
 export class LinkedFiles {
   readonly #slots: FileSlots;
   readonly #arena: Arena;
-  /** Met since names were last looked through. */
+  /** Found since names were last scanned. */
   readonly #inodes = new Set<number>();
   /** Of those, the ones not yet sent to the main thread. */
   #unsent: number[] = [];
-  /** Of the file that was released last, if it had several names: the other parts know that. */
+  /** Of the file that was released last, if it had several links: the other parts know that. */
   #releasedInode = NO_INODE;
   #count = 0;
 
@@ -29,7 +30,7 @@ export class LinkedFiles {
     this.#arena = arena;
   }
 
-  /** Whether the file has several names. */
+  /** Records the file's inode; returns whether it has several links. */
   note(file: IndexedFile, { ino, nlink }: Pick<Stats, 'ino' | 'nlink'>): boolean {
     file.inode = ino;
     if (nlink <= 1) return false;
@@ -38,18 +39,18 @@ export class LinkedFiles {
     return true;
   }
 
-  /** These have names in other parts of the tree too. */
+  /** These have links in other parts of the tree too. */
   add(inodes: readonly number[]): void {
     for (const inode of inodes) this.#inodes.add(inode);
     this.mark();
   }
 
-  /** Those that were met since the last time. */
+  /** Inodes found since the last call. */
   takeUnsent(): number[] {
     return this.#unsent.splice(0);
   }
 
-  /** Has every known name of the files that were met read in each search from now on. */
+  /** Makes every search from now on read all known names of these files. */
   mark(): void {
     if (this.#inodes.size === 0) return;
     for (const file of this.#slots.files) {
@@ -61,7 +62,7 @@ export class LinkedFiles {
     this.#inodes.clear();
   }
 
-  /** Gives up what is kept of a file. */
+  /** Frees the memory of a file. */
   release(file: IndexedFile): void {
     const isLinked = this.#slots.has(file.slot, TRAIT.linked);
     this.#releasedInode = isLinked ? file.inode : NO_INODE;

@@ -1,11 +1,10 @@
 /**
- * How far the index is with loading, and whether a search waits for it.
+ * Tracks how far the index has loaded, and decides whether a search waits for it.
  *
- * Every search that reads the files instead makes the next ones wait longer for the index, so it waits as long as a few
- * such searches take.
+ * Every search that reads the files instead delays the index, so a search waits as long as a few such searches take.
  */
 
-/** What searches that read the files take together until they would better have waited. */
+/** After the time of this many file-reading searches, waiting would have been better. */
 const WORTH_SEARCHES = 3;
 
 export class LoadProgress {
@@ -14,7 +13,7 @@ export class LoadProgress {
   #reading: { files: number; ms: number } | undefined;
   #onEnd: (() => void)[] = [];
 
-  /** So many files are loaded, for which it worked so long. */
+  /** Files loaded so far, and the working time. */
   note({ files, ms }: { files: number; ms: number }): void {
     this.#loaded = { files, ms };
   }
@@ -23,7 +22,7 @@ export class LoadProgress {
     this.#reading = { files, ms };
   }
 
-  /** It is loaded, or never will be. */
+  /** Loading has finished or failed. */
   end(): void {
     this.#loaded = { files: 0, ms: 0 };
     for (const tell of this.#onEnd.splice(0)) tell();
@@ -33,7 +32,7 @@ export class LoadProgress {
     return new Promise((resolve) => this.#onEnd.push(resolve));
   }
 
-  /** Resolves when it has ended if that is worth waiting for, and otherwise at once. */
+  /** Resolves when loading ends if that is worth waiting for, and otherwise at once. */
   async endsSoon(signal: AbortSignal): Promise<void> {
     const { files, ms } = this.#loaded;
     if (!this.#reading || files === 0) return;
@@ -46,7 +45,7 @@ export class LoadProgress {
       stop = () => resolve();
       this.#onEnd.push(stop);
       signal.addEventListener('abort', stop, { once: true });
-      // What is left may take longer than what was done.
+      // The rest may take longer than what was done.
       timer = setTimeout(stop, 2 * worthMs);
     });
     clearTimeout(timer);

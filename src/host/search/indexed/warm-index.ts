@@ -1,8 +1,8 @@
 /**
- * The index seen from the main thread: parts of the tree, each with a thread of its own.
+ * Main-thread side of the index: parts of the tree, each with a thread of its own.
  *
- * It is an advantage and never a condition: whenever it is not there, not ready or busy, there is no answer and the
- * caller reads the files, with the same result. One that gave up is not tried again for a while.
+ * The index is optional: when it is absent, not ready or busy, it returns nothing and the caller reads the files, with
+ * the same result. After a failure it is not rebuilt for a while.
  */
 import type { OpenWalkDir } from '../../walk/walk-dir.ts';
 import type { Findings } from '../findings.ts';
@@ -22,17 +22,17 @@ export class WarmIndex {
   readonly #openDir: OpenWalkDir;
   readonly #partCount: number | undefined;
   #parts: IndexPart[] = [];
-  /** Aborts when what is being built is no longer wanted; undefined when nothing was begun. */
+  /** Aborts the running build; undefined when none was started. */
   #building: AbortController | undefined;
   #isReady = false;
   /** The search that the parts work for. */
   #searching: number | undefined;
-  /** Whether a part said since the search began that files have several names: the others may have answered too soon. */
+  /** Whether a part reported new hard links since the search began: the others may have answered too soon. */
   #hasNewLinks = false;
   readonly #load = new LoadProgress();
   readonly #readers = new Int32Array(new SharedArrayBuffer(4));
   #notBefore = 0;
-  /** Longer after each failure: what made one fail often stays. */
+  /** Grows after each failure: the cause often persists. */
   #retryMs = RETRY_MS;
 
   constructor(options: IndexOptions, openDir: OpenWalkDir, partCount?: number) {
@@ -49,7 +49,7 @@ export class WarmIndex {
     return this.#building !== undefined;
   }
 
-  /** Starts to build the index, unless it is there or just failed. */
+  /** Starts to build the index, unless it exists or has just failed. */
   start(): void {
     if (this.#building || performance.now() < this.#notBefore) return;
     const building = new AbortController();
@@ -59,12 +59,12 @@ export class WarmIndex {
     });
   }
 
-  /** Resolves when it is loaded, or when it turns out that it will not be. */
+  /** Resolves when loading has finished or failed. */
   async loaded(): Promise<void> {
     if (this.#building && !this.#isReady) await this.#load.ended();
   }
 
-  /** Findings in the order of the paths; undefined when reading the files is better. */
+  /** Findings in path order; undefined when reading the files is better. */
   async search(order: SearchOrder, signal: AbortSignal, progress: Progress): Promise<Findings[] | undefined> {
     if (this.#building && !this.#isReady) await this.#load.endsSoon(signal);
     if (!this.#isReady || this.#parts.length === 0 || this.#searching !== undefined) return undefined;
@@ -73,7 +73,7 @@ export class WarmIndex {
     const stop = new Int32Array(new SharedArrayBuffer(8));
     this.#searching = id;
     this.#hasNewLinks = false;
-    // All of them, also those that hold nothing below `start`: each may know of links to files in another.
+    // All parts, also those without files below `start`: each may know of hard links to files in another.
     const replies = this.#parts.map((part) => part.search({ ...order, stop }));
     const ended = Promise.allSettled(replies).then(() => {
       if (this.#searching === id) this.#searching = undefined;
@@ -98,12 +98,12 @@ export class WarmIndex {
     }
   }
 
-  /** What reading all files took, which is what waiting for the index is measured by. */
+  /** Records how long reading all files took: the measure for waiting for the index. */
   noteReading(files: number, ms: number): void {
     this.#load.noteReading(files, ms);
   }
 
-  /** Loading waits while the files are read by a search. */
+  /** Pauses loading while a search reads the files. */
   async whileReading<T>(read: () => Promise<T>): Promise<T> {
     Atomics.add(this.#readers, 0, 1);
     try {
@@ -125,7 +125,7 @@ export class WarmIndex {
     const keptBytes = new Int32Array(new SharedArrayBuffer(4));
     for (const range of ranges) {
       const data = { ...this.#options, range, partCount: ranges.length, keptBytes, readers: this.#readers };
-      // Messages of a part that was closed may still arrive.
+      // Ignores messages of a part that was closed.
       const ifCurrent = (act: () => void) => {
         if (this.#parts.includes(part)) act();
       };
@@ -147,14 +147,14 @@ export class WarmIndex {
     this.#load.end();
   }
 
-  /** What is written to a file through a name in one part is not announced under its name in another. */
+  /** A write through a name in one part is not reported under the file's name in another. */
   #noteLinked(from: IndexPart, inodes: readonly number[]): void {
     const others = this.#parts.filter((part) => part !== from);
     for (const part of others) part.noteLinked(inodes);
     this.#hasNewLinks ||= others.length > 0;
   }
 
-  /** A search that does not end, as in the middle of a slow regex, costs the index. */
+  /** Drops the index if a search does not stop, as in the middle of a slow regex. */
   #abandon(id: number): void {
     if (this.#searching === id) this.#giveUp();
   }

@@ -1,4 +1,4 @@
-/** Characters of given kinds that follow each other, to be looked for by the kernel. */
+/** A run of characters of given sets, searched for by the kernel. */
 import { ASCII_CHARS, type CharSet } from '../../regex/index.ts';
 import { bitsOfSet } from './commonness.ts';
 import type { TextMemory } from './text-memory.ts';
@@ -12,7 +12,7 @@ export class CharRun {
   readonly #offsets: number;
   readonly #length: number;
 
-  /** Placed at an address below `TEXT_START`, where it takes `CharRun.bytesOf` it. */
+  /** Stored at an address below `TEXT_START`; takes `CharRun.bytesOf` bytes. */
   constructor(memory: TextMemory, address: number, run: readonly CharSet[]) {
     this.#memory = memory;
     this.#length = run.length;
@@ -29,7 +29,7 @@ export class CharRun {
     return (TABLE_BYTES + 1) * run.length;
   }
 
-  /** The first place at or after `from` and before `end` where it stands, as an address; -1 when there is none. */
+  /** Address of the first occurrence at or after `from` and before `end`; -1 when there is none. */
   find(from: number, end: number): number {
     const length = this.#length;
     const found = this.#memory.kernels.findRun(from, end - from, this.#tables, this.#offsets, length, length);

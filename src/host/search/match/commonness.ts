@@ -1,13 +1,13 @@
 /**
- * How rare bytes are in ordinary text and source, in bits: what stands at one of 2 ** n places has n.
+ * How rare bytes are in ordinary text and source, in bits: a byte at one of 2 ** n positions has n.
  *
- * Only good enough to choose what to look for: a space and an e are met at every step, a q and a capital hardly ever.
+ * Only precise enough to choose what to search for: a space and an e are everywhere, a q and a capital hardly anywhere.
  */
 import type { CharSet } from '../../regex/index.ts';
 
 const COMMON_LAST = 'zqxjkvbpygfwmucldrhsnioate';
 
-/** Shares of a text. From each letter to the next in the row it grows by as much, to that of e. */
+/** Shares of a text. Letters are ranked; each is more frequent than the one before by the same factor, up to e. */
 const SHARE = {
   blank: 0.16,
   rarestLetter: 0.0012,
@@ -25,7 +25,7 @@ export function bitsOfText(bytes: Uint8Array): number {
   return bytes.reduce((bits, byte) => bits + BITS[byte]!, 0);
 }
 
-/** Of a place where one of several characters stands. */
+/** For a position where one of several characters is allowed. */
 export function bitsOfSet(set: CharSet): number {
   const share = set.reduce((sum, isMember, char) => sum + isMember * SHARES[char]!, 0);
   return Math.max(-Math.log2(share), 0);

@@ -1,9 +1,9 @@
 /**
- * Lines that hold a literal in any case: both are compared in lower case, as Unicode has it.
+ * Finds lines that contain a literal in any case: both are compared in Unicode lower case.
  *
- * A literal of ASCII is looked for by folding ASCII letters only, which is exact unless the text holds one of the
- * few characters beyond ASCII whose lower case is in it: K (U+212A) and İ. Such texts, and literals beyond ASCII,
- * are lower-cased as a whole.
+ * An ASCII literal is searched by folding ASCII letters only, which is exact unless the text contains one of the few
+ * characters beyond ASCII whose lower case is in it: K (U+212A) and İ. Such texts, and literals beyond ASCII, are
+ * lower-cased as a whole.
  */
 import { isAscii } from 'node:buffer';
 
@@ -17,7 +17,7 @@ const NEEDLE_ADDRESS = 64;
 export class FoldedMatcher {
   readonly #lower: string;
   readonly #memory: TextMemory;
-  /** Of a literal in ASCII. */
+  /** For an ASCII literal. */
   readonly #needle: Needle | undefined;
   readonly #hasStrangers: boolean;
 
@@ -55,7 +55,7 @@ export class FoldedMatcher {
       const end = lineEnd(this.#memory, text, lineStart, lineStart);
       const line = this.#memory.buffer.toString('utf8', lineStart, end).toLowerCase();
       const at = line.indexOf(this.#lower);
-      // The place in the lower-cased line need not be a place in the line; its column is what is told.
+      // An offset in the lower-cased line need not be one in the line; the contract reports the former as column.
       if (at >= 0) {
         const column = Buffer.byteLength(line.slice(0, at)) + 1;
         hits.push({ lineStart, lineEnd: end, matchStart: lineStart, column });

@@ -1,7 +1,7 @@
 /**
- * Matching lines as JSON, made by the kernel from the text in memory: no string is made of a line.
+ * Writes matching lines as JSON, by the kernel, from the text in memory: no line becomes a string.
  *
- * A line that is cut, or that is not plain ASCII, becomes a string first, as in every other search.
+ * A line that is clipped or not plain ASCII becomes a string first, as in every other search.
  */
 import type { FindingsWriter } from '../findings.ts';
 import { columnOf, showLine, type Hit, type Shown, type TextRange } from './lines.ts';
@@ -9,7 +9,7 @@ import type { TextMemory } from './text-memory.ts';
 
 const BYTES_AT_ONCE = 262_144;
 const LINES_AT_ONCE = 1024;
-/** What the kernels may read or write behind what they mean to. */
+/** The kernels may read or write this far past the end. */
 const SLACK_BYTES = 32;
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 
@@ -27,7 +27,7 @@ interface Known {
   readonly line: number;
 }
 
-/** Writes the matching lines with path, number, column and text. They come in order. */
+/** Writes the matching lines with path, number, column and text. They must be in order. */
 export function writeJsonLines(writer: FindingsWriter, { memory, path, text, hits, query }: Lines): void {
   const head = Buffer.from(`,{"path":${asciiJson(path)},"line":`);
   let known: Known = { address: text.start, line: 1 };
@@ -44,7 +44,7 @@ export function writeJsonLines(writer: FindingsWriter, { memory, path, text, hit
   }
 }
 
-/** Writes lines until one is not plain or the room is full; how many. */
+/** Writes lines until one is not plain or the buffer is full; returns how many. */
 function addPlain(
   writer: FindingsWriter,
   { memory, head, text, hits, query }: Omit<Lines, 'path'> & { head: Buffer },
@@ -95,7 +95,7 @@ function addShown(
   writer.addJsonLine(text.length, writer.addJson(json) + json.length);
 }
 
-/** With one character beyond ASCII the whole answer would take three times as long to decode for whoever gets it. */
+/** One character beyond ASCII would make the whole answer three times as slow to decode for the receiver. */
 function asciiJson(text: string): string {
   const json = JSON.stringify(text);
   if (!BEYOND_ASCII.test(json)) return json;

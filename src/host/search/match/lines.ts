@@ -1,7 +1,7 @@
 /**
- * Lines of a text as they are shown: cut to size, decoded, with their neighbours.
+ * Lines of a text as they are returned: clipped, decoded, with their neighbours.
  *
- * Bytes that are not UTF-8 are shown as U+FFFD, and columns count what is shown.
+ * Bytes that are not UTF-8 become U+FFFD, and columns count the decoded text.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 
@@ -21,18 +21,18 @@ export interface TextRange {
 
 /** A line that matches, by address. */
 export interface Hit extends LineMatch {
-  /** Where it cannot be told from the addresses. */
+  /** Set when it cannot be computed from the addresses. */
   readonly column?: number;
 }
 
-/** The line around an address: what lies between newlines, without one carriage return at its end. */
+/** The line around an address: the text between newlines, without one carriage return at its end. */
 export function lineAround(memory: TextMemory, text: TextRange, at: number): TextRange {
   const before = memory.kernels.lastNewline(text.start, at - text.start);
   const start = text.start + before + 1;
   return { start, end: lineEnd(memory, text, start, at) };
 }
 
-/** Where a line ends that is known up to `from`. */
+/** The end of a line that is known up to `from`. */
 export function lineEnd(memory: TextMemory, text: TextRange, start: number, from: number): number {
   const newline = newlineAfter(memory, text, from);
   return newline > start && memory.buffer[newline - 1] === CARRIAGE_RETURN ? newline - 1 : newline;
@@ -46,7 +46,7 @@ export function newlineAfter(memory: TextMemory, text: TextRange, from: number):
 
 export type Shown = Pick<Query, 'maxLineBytes' | 'contextLines' | 'isRegex' | 'ignoreCase'>;
 
-/** Writes the matching lines with number, column and text. They come in order. */
+/** Writes the matching lines with number, column and text. They must be in order. */
 export function writeLines(
   writer: FindingsWriter,
   { memory, text, hits, query }: { memory: TextMemory; text: TextRange; hits: Hit[]; query: Shown },
@@ -66,7 +66,7 @@ export function writeLines(
   }
 }
 
-/** The contract counts a literal found in any case in the lower-cased line. */
+/** The contract counts the column of a case-insensitive literal in the lower-cased line. */
 export function columnOf(buffer: Buffer, range: TextRange, { isRegex, ignoreCase }: Shown): number {
   if (isAsciiIn(buffer, range)) return range.end - range.start + 1;
   const before = buffer.subarray(range.start, range.end);
@@ -76,7 +76,7 @@ export function columnOf(buffer: Buffer, range: TextRange, { isRegex, ignoreCase
 
 export function showLine(buffer: Buffer, { start, end }: TextRange, maxBytes: number): string {
   const whole = end - start <= maxBytes;
-  // Enough to hold the last character even if it is cut: decoding never makes text shorter.
+  // Enough to contain the last character even if it is cut: decoding never makes text shorter.
   const shownEnd = Math.min(end, start + maxBytes + 4);
   if (isAsciiIn(buffer, { start, end: shownEnd })) {
     return buffer.toString('latin1', start, Math.min(end, start + maxBytes));
@@ -86,7 +86,7 @@ export function showLine(buffer: Buffer, { start, end }: TextRange, maxBytes: nu
   return cutText(bytes.toString(), maxBytes);
 }
 
-/** A loop is faster than a call of the system and the object that it needs, for as long as lines usually are. */
+/** A loop is faster than a native call and its object, at the usual length of lines. */
 function isAsciiIn(buffer: Buffer, { start, end }: TextRange): boolean {
   if (end - start > MAX_LOOPED_BYTES) return isAscii(buffer.subarray(start, end));
   let seen = 0;
@@ -94,7 +94,7 @@ function isAsciiIn(buffer: Buffer, { start, end }: TextRange): boolean {
   return seen < 0x80;
 }
 
-/** The beginning of a text that takes at most so many bytes, in whole characters. */
+/** The longest prefix of whole characters that fits into so many bytes. */
 function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;

@@ -1,4 +1,4 @@
-/** Lines that hold a literal, byte for byte. */
+/** Finds lines that contain a literal, byte for byte. */
 import type { Hit, TextRange } from './lines.ts';
 import { Needle } from './needle.ts';
 import type { TextMemory } from './text-memory.ts';
@@ -22,7 +22,7 @@ export class LiteralMatcher {
   }
 
   find(given: TextRange, limit: number): { text: TextRange; hits: Hit[] } {
-    // Only this one character can stand for bytes that are something else in the file.
+    // Only this character may stand for other bytes in the file.
     const text = this.#pattern.includes('\uFFFD') ? asUtf8(this.#memory, given) : given;
     return { text, hits: this.#needle.findLines(text, limit) };
   }

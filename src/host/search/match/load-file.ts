@@ -1,7 +1,7 @@
 /**
- * A file's bytes read into memory for searching.
+ * Reads a file's bytes into memory for searching.
  *
- * A small file costs open, one read and close: its size is not asked, a read that does not fill the room has it all.
+ * A small file costs open, one read and close: no stat, because a read that does not fill the buffer has it all.
  */
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
 
@@ -12,7 +12,7 @@ import type { TextMemory } from './text-memory.ts';
 
 const FIRST_READ_BYTES = 131_072;
 
-/** Beyond this the kernels cannot tell a position. */
+/** Beyond this the kernels cannot return a position. */
 export const MAX_TEXT_BYTES = 2 ** 30;
 
 /** `over-limit` for a file beyond `maxBytes`. Throws errno errors. */
@@ -23,7 +23,7 @@ export function loadFile(
   name: ByteString,
   maxBytes: number,
 ): TextRange | 'over-limit';
-/** `unwanted` for a file that was opened and then refused by what it is. */
+/** `unwanted` for a file that was opened and then refused for its kind. */
 export function loadFile(
   memory: TextMemory,
   start: number,
@@ -51,7 +51,7 @@ export function loadFile(
   }
 }
 
-/** Reads on to the end of the file, or a byte beyond the limit. */
+/** Reads to the end of the file, or a byte beyond the limit. */
 function readRest(memory: TextMemory, start: number, fd: number, maxBytes: number): number {
   const { size } = fstatSync(fd);
   if (size - FIRST_READ_BYTES > maxBytes) return maxBytes + 1;

@@ -1,6 +1,4 @@
-/**
- * A query ready to run on texts in one memory: which paths match, and which lines.
- */
+/** A query prepared for texts in one memory: matches paths and finds lines. */
 import type { Regex } from '../../regex/index.ts';
 import { FoldedMatcher } from './folded-matcher.ts';
 import type { Hit, TextRange } from './lines.ts';
@@ -11,11 +9,11 @@ import type { TextMemory } from './text-memory.ts';
 
 export interface Matcher {
   matchesPath(path: string): boolean;
-  /** The first lines that match, at most `limit`. The text may be replaced by one that is valid UTF-8. */
+  /** The first lines that match, at most `limit`. Also returns the text, or a copy that is valid UTF-8. */
   find(text: TextRange, limit: number): { text: TextRange; hits: Hit[] };
 }
 
-/** `regex` is the compiled pattern of a query that is one. */
+/** `regex` is the compiled pattern of a regex query. */
 export function createMatcher(query: Query, regex: Regex | undefined, memory: TextMemory): Matcher {
   if (regex) return new RegexMatcher(regex, memory);
   return query.ignoreCase ? new FoldedMatcher(query.pattern, memory) : new LiteralMatcher(query.pattern, memory);

@@ -1,5 +1,5 @@
 /**
- * A byte string to look for, placed where the kernels reach it.
+ * A byte string to search for, stored where the kernels can read it.
  *
  * They compare two of its bytes before the rest. The rarer those are in ordinary text, the faster.
  */
@@ -7,10 +7,10 @@ import { BITS } from './commonness.ts';
 import { newlineAfter, type Hit, type TextRange } from './lines.ts';
 import type { TextMemory } from './text-memory.ts';
 
-/** Probes stand near the beginning, whatever the length. */
+/** Probe bytes are among the first ones, whatever the length. */
 const MAX_PROBE = 256;
 
-/** Of those that are found by one call. */
+/** Most lines found by one kernel call. */
 const LINES_AT_ONCE = 1024;
 
 export class Needle {
@@ -21,7 +21,7 @@ export class Needle {
   readonly #probeB: number;
   readonly #isFolded: boolean;
 
-  /** Placed at an address below `TEXT_START`. A folded one is in lower case and found in any case of ASCII letters. */
+  /** Stored at an address below `TEXT_START`. A folded needle is in lower case and matches any case of ASCII letters. */
   constructor(memory: TextMemory, address: number, bytes: Uint8Array, options: { isFolded?: boolean } = {}) {
     this.length = bytes.length;
     this.#memory = memory;
@@ -32,7 +32,7 @@ export class Needle {
     this.#probeB = bytes.length > 1 ? rarestIn(bytes, { except: this.#probeA }) : this.#probeA;
   }
 
-  /** The first place at or after `from` and before `end` where it stands, as an address; -1 when there is none. */
+  /** Address of the first occurrence at or after `from` and before `end`; -1 when there is none. */
   find(from: number, end: number): number {
     const { kernels } = this.#memory;
     const found = this.#isFolded
@@ -41,7 +41,7 @@ export class Needle {
     return found < 0 ? -1 : from + found;
   }
 
-  /** The lines that hold it, by its first place in each, at most `limit`; they are written where there is room. */
+  /** The lines that contain it, by its first occurrence in each, at most `limit`; results are written after the text. */
   findLines(text: TextRange, limit: number): Hit[] {
     const hits: Hit[] = [];
     if (this.find(text.start, text.end) < 0) return hits;
@@ -65,7 +65,7 @@ export class Needle {
   }
 }
 
-/** Where the rarest of the first bytes stands, but for one. */
+/** Index of the rarest of the first bytes, except one. */
 function rarestIn(bytes: Uint8Array, { except = -1 } = {}): number {
   let [rarest, most] = [0, -Infinity];
   for (let at = 0; at < Math.min(bytes.length, MAX_PROBE); at++) {

@@ -1,24 +1,24 @@
-/** Which files a search may touch, by their path from the root: globs as plain data, since they cross threads. */
+/** Which files a search may read, by their path from the root: globs as plain data, because they cross threads. */
 import { compileGlobs, type GlobOptions } from '../../globs/globs.ts';
 import { LruCache } from '../../system/lru-cache.ts';
 import { compileProtected, type ProtectedGlobs } from '../../jail/protected-globs.ts';
 
 export interface PathGlobs {
-  /** Files that are in no answer. */
+  /** Files that appear in no answer. */
   readonly protectedGlobs: readonly ProtectedGlobs[];
   /** Only files that match one of these; all when empty. */
   readonly includeGlobs: readonly string[];
   readonly excludeGlobs: readonly string[];
-  /** How the two lists above are read. */
+  /** Options of the two lists above. */
   readonly globOptions?: GlobOptions;
 }
 
 export type PathFilter = (relativePath: string) => boolean;
 
-/** Globs come again and again, and what an automaton learned of paths is worth keeping. */
+/** Cached: the same globs come again and again, with the automaton states built so far. */
 const kept = new LruCache<string, PathFilter>(8);
 
-/** Undefined when every file may be touched. Throws `GlobError` for the first glob that cannot be read. */
+/** Undefined when every file is accepted. Throws `GlobError` for the first invalid glob. */
 export function compilePathFilter(globs: PathGlobs): PathFilter | undefined {
   const { protectedGlobs, includeGlobs, excludeGlobs, globOptions } = globs;
   if (protectedGlobs.length + includeGlobs.length + excludeGlobs.length === 0) return undefined;
@@ -28,7 +28,7 @@ export function compilePathFilter(globs: PathGlobs): PathFilter | undefined {
   return filter;
 }
 
-/** Protected globs are the same list in every search of a worker. */
+/** Cache keys of protected globs, which are the same list in every search of a worker. */
 const spellings = new WeakMap<readonly ProtectedGlobs[], string>();
 
 function spelled(globs: readonly ProtectedGlobs[]): string {

@@ -1,9 +1,9 @@
 /**
- * What every line that matches a regex holds, and which of it is looked for first.
+ * Byte strings or character runs that every line matching a regex contains, and which of them is searched first.
  *
- * The rarest leads: only lines in which it stands are looked at, and only those that hold all the others too are given
- * to the regex. What is rare in text is known beforehand, about; what is rare in these texts shows while they are
- * searched: `struct` and `_ops` seem alike, but not in C.
+ * The rarest leads: only lines that contain it are examined, and only those that contain all the others too reach the
+ * regex. Rarity is estimated at first and then measured while texts are searched: `struct` and `_ops` seem alike, but
+ * not in C.
  */
 import { requiredLiterals, type CharSet, type Regex } from '../../regex/index.ts';
 import { CharRun } from './char-run.ts';
@@ -12,29 +12,29 @@ import { Needle } from './needle.ts';
 import type { TextMemory } from './text-memory.ts';
 
 interface Finder {
-  /** Another text is searched from now on. */
+  /** Called when another text is searched from now on. */
   begin?(): void;
-  /** The first place at or after `from` and before `end`, as an address; -1 when there is none. */
+  /** Address of the first occurrence at or after `from` and before `end`; -1 when there is none. */
   find(from: number, end: number): number;
 }
 
-/** What was met in so much text counts as much as what was thought of it. */
+/** After this much text, the measured rarity weighs as much as the estimate. */
 const SURE_BYTES = 65_536;
 
-/** What is more common stands in every second line. */
+/** A more common run is in every second line. */
 const MIN_RUN_BITS = 8;
 const MAX_RUNS = 3;
 
 const FIRST_ADDRESS = 64;
 const REPLACEMENT = Buffer.from('\uFFFD');
 
-/** Something that every match holds, and how often it is met. */
+/** Something that every match contains, and how often it occurs. */
 export class Probe {
   readonly #finder: Finder;
   #bytes = SURE_BYTES;
   #places: number;
 
-  /** It is thought to stand at one of 2 ** `bits` places. */
+  /** `bits`: estimated to occur at one of 2 ** `bits` positions. */
   constructor(finder: Finder, bits: number) {
     this.#finder = finder;
     this.#places = SURE_BYTES / 2 ** bits;
@@ -48,19 +48,19 @@ export class Probe {
     return this.#finder.find(from, end);
   }
 
-  /** Places a byte. */
+  /** Occurrences per byte. */
   get rate(): number {
     return this.#places / this.#bytes;
   }
 
-  /** It was met so often in so many bytes. */
+  /** Records occurrences in so many bytes. */
   note(bytes: number, places: number): void {
     this.#bytes += bytes;
     this.#places += places;
   }
 }
 
-/** Placed in the memory; none when no match needs anything that is rare. */
+/** Stored in the memory; empty when no match requires anything rare. */
 export function probesOf(regex: Regex, memory: TextMemory): Probe[] {
   const probes: Probe[] = [];
   let address = FIRST_ADDRESS;
@@ -81,7 +81,7 @@ export function probesOf(regex: Regex, memory: TextMemory): Probe[] {
   return probes;
 }
 
-/** Undefined for literals with a character that can stand for bytes which are something else in the file. */
+/** Undefined for literals with a character that can stand for other bytes in the file. */
 function requiredTexts(regex: Regex): readonly Uint8Array[] | undefined {
   const literals = requiredLiterals(regex);
   return literals?.some((bytes) => Buffer.from(bytes).includes(REPLACEMENT)) ? undefined : literals;
@@ -97,16 +97,16 @@ function rarestRuns(runs: readonly CharSet[][], literals: readonly Uint8Array[] 
     .slice(0, MAX_RUNS);
 }
 
-/** Undefined where there is a choice. */
+/** Undefined where a position allows several characters. */
 function textOf(run: readonly CharSet[]): string | undefined {
   const isText = run.every((set) => set.indexOf(1) === set.lastIndexOf(1));
   return isText ? String.fromCharCode(...run.map((set) => set.indexOf(1))) : undefined;
 }
 
-/** The first of several needles. Where each stands next is remembered, so that a text is looked through once for each. */
+/** The first of several needles. The next position of each is remembered, so that a text is scanned once per needle. */
 class AnyNeedle implements Finder {
   readonly #needles: readonly Needle[];
-  /** By needle: from where it was last looked for, up to `#end`, and what was found. */
+  /** By needle: from where it was last searched, up to `#end`, and the result. */
   readonly #looked: { from: number; found: number }[] = [];
   #end = 0;
 

@@ -1,8 +1,8 @@
 /**
- * Lines that match a regex, each searched alone.
+ * Finds lines that match a regex, each searched alone.
  *
- * Most regexes cannot match without something that is rare: a literal, or characters of some kinds in a row. Only lines
- * that hold it are given to the regex, which is why such a search is nearly as fast as one for a literal.
+ * Most regexes cannot match without something rare: a literal, or a run of some character sets. Only lines that contain
+ * it reach the regex, so such a search is nearly as fast as one for a literal.
  */
 import type { Regex } from '../../regex/index.ts';
 import { lineAround, newlineAfter, type Hit, type TextRange } from './lines.ts';
@@ -10,7 +10,7 @@ import { probesOf, type Probe } from './probes.ts';
 import type { TextMemory } from './text-memory.ts';
 import { asUtf8 } from './utf8.ts';
 
-/** Beyond this share of a text, its lines one by one cost more than all at once. */
+/** Beyond this share of a text, searching lines one by one costs more than all at once. */
 const MAX_CANDIDATE_SHARE = 1 / 8;
 
 export class RegexMatcher {
@@ -48,7 +48,7 @@ export class RegexMatcher {
     return rarest;
   }
 
-  /** The lines that hold what every match holds; undefined when they are too many. */
+  /** The lines that contain what every match contains; undefined when they are too many. */
   #linesWith(lead: Probe, text: TextRange): TextRange[] | undefined {
     const others = this.#probes.filter((probe) => probe !== lead);
     let bytesLeft = (text.end - text.start) * MAX_CANDIDATE_SHARE;

@@ -1,8 +1,8 @@
 /**
- * A search cut into pieces, in the order of their paths, each of which may be done by another process.
+ * A search split into segments, in path order, each of which may be done by another process.
  *
- * Pieces are given out from the first on, so that what comes first in the answer is done first, and results are
- * taken in order however they come in. Whoever has a piece may give back what it did not get to.
+ * Segments are handed out from the first on, so that the first in the answer are done first, and results are taken in
+ * order however they arrive. A process may return the part of a segment it did not get to.
  */
 import { splitParts, workOf, type WalkPart } from '../../walk/walk-part.ts';
 import { MAX_ANSWER_CHARS, type Findings } from '../findings.ts';
@@ -10,10 +10,10 @@ import { MAX_ANSWER_CHARS, type Findings } from '../findings.ts';
 export interface Segment {
   state: 'waiting' | 'given' | 'done';
   parts: readonly WalkPart[];
-  /** About how much that is. */
+  /** Estimated work. */
   work: number;
   findings?: Findings;
-  /** Whether the main process met a file in it that takes too long. */
+  /** Whether the main process found a file in it that takes too long. */
   isForWorkers?: boolean;
   next?: Segment;
 }
@@ -23,7 +23,7 @@ interface WorkBounds {
   readonly shares: number;
 }
 
-/** Text that waits for what comes before it; beyond, only that is searched. */
+/** Most text that waits for earlier segments; beyond, only those are searched. */
 const MAX_HELD_CHARS = 2 * MAX_ANSWER_CHARS;
 
 export class Segments {
@@ -39,7 +39,7 @@ export class Segments {
     return this.#first === undefined;
   }
 
-  /** The first that waits, without giving it out. */
+  /** The first waiting segment, without handing it out. */
   get waiting(): Segment | undefined {
     let segment = this.#first;
     if (segment && this.#heldChars > MAX_HELD_CHARS) return segment.state === 'waiting' ? segment : undefined;
@@ -48,8 +48,8 @@ export class Segments {
   }
 
   /**
-   * Gives out about so much work of a segment, and no more than one of so many shares of all that waits; the rest goes
-   * on waiting. Without a bound all of it is given.
+   * Hands out about `maxWork` of a segment, and no more than one of `shares` of all that waits; the rest stays queued.
+   * Without bounds all of it.
    */
   give(segment: Segment, { maxWork, shares }: WorkBounds = { maxWork: Infinity, shares: 1 }): void {
     const [parts, others] = splitParts(segment.parts, Math.min(maxWork, this.#waitingWork / shares));
@@ -61,7 +61,7 @@ export class Segments {
     segment.work = work;
   }
 
-  /** The segment was done, but for a rest. */
+  /** The segment was done, but for `rest`. */
   finish(segment: Segment, findings: Findings, rest: readonly WalkPart[]): Segment | undefined {
     segment.state = 'done';
     segment.findings = findings;
@@ -75,7 +75,7 @@ export class Segments {
     segment.state = 'waiting';
   }
 
-  /** The findings that are next in order; undefined until they are there. */
+  /** The next findings in order; undefined until they have arrived. */
   takeFindings(): Findings | undefined {
     const { findings } = this.#first ?? {};
     if (!findings) return undefined;

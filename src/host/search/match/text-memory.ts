@@ -1,16 +1,16 @@
 /**
- * WebAssembly memory that holds text to be searched, and the kernels on it.
+ * WebAssembly memory for the text to search, and the kernels on it.
  *
- * Text lies here and not in a Buffer because the kernels can only reach this, and because a process with large
- * Buffers is slow to fork. The lowest bytes are kept for needles.
+ * Not a Buffer, because the kernels can only read this, and because a process with large Buffers is slow to fork. The
+ * lowest bytes are reserved for needles.
  */
 import { kernelsOn, newMemory, PAGE_BYTES, type Kernels, type WasmMemory } from '../../kernels/index.ts';
 import { MAX_PATTERN_BYTES } from '../query.ts';
 
-/** Needles lie below. */
+/** Needles are stored below. */
 export const TEXT_START = 2 * MAX_PATTERN_BYTES;
 
-/** Each growth costs a collection of garbage; what is not written takes no memory. */
+/** Each growth costs a garbage collection; unwritten pages take no memory. */
 const MAX_GROWTH_BYTES = 256 * 2 ** 20;
 
 /** The kernels read 32 bytes at a time, sometimes past the end of a text. */
@@ -20,9 +20,9 @@ const GAP_BYTES = 64;
 export class TextMemory {
   readonly kernels: Kernels;
   readonly #memory: WasmMemory;
-  /** Whose needles lie in it. */
+  /** The owner of the needles in it. */
   user: object | undefined;
-  /** What lies below stays; only the bytes above may be overwritten at any time. */
+  /** Bytes below stay; bytes above may be overwritten at any time. */
   keptEnd = TEXT_START;
   #buffer: Buffer;
   #room: Buffer;
@@ -34,12 +34,12 @@ export class TextMemory {
     this.#room = this.#buffer;
   }
 
-  /** All of it. Another object after `reserve`. */
+  /** All of the memory. A new object after `reserve`. */
   get buffer(): Buffer {
     return this.#buffer;
   }
 
-  /** So many bytes from an address on. The same object for the same room, which is cheaper than another. */
+  /** So many bytes from an address on. Returns the same object for the same arguments, which is cheaper. */
   room(start: number, length: number): Buffer {
     const room = this.#room;
     if (room.buffer === this.#buffer.buffer && room.byteOffset === start && room.length === length) return room;
@@ -47,19 +47,22 @@ export class TextMemory {
     return (this.#room = this.#buffer.subarray(start, start + length));
   }
 
-  /** Where a copy may be put of a text that ends there. */
+  /** Where a copy of a text that ends at `textEnd` may be put. */
   freeFrom(textEnd: number): number {
     return Math.max(textEnd, this.keptEnd);
   }
 
-  /** Room for rows of three numbers, and more bytes behind them, after a text that ends there; until `reserve`. */
+  /**
+   * Room for rows of three numbers, and `moreBytes` after them, after a text that ends at `textEnd`; valid until
+   * `reserve`.
+   */
   rowsBehind(textEnd: number, count: number, { moreBytes = 0 } = {}): Uint32Array {
     const start = Math.ceil((this.freeFrom(textEnd) + GAP_BYTES) / 4) * 4;
     this.reserve(start + 12 * count + moreBytes);
     return new Uint32Array(this.#memory.buffer, start, 3 * count);
   }
 
-  /** Makes room for bytes up to an address. */
+  /** Grows the memory up to an address. */
   reserve(end: number): void {
     const missing = end + SLACK_BYTES - this.#buffer.length;
     if (missing <= 0) return;

@@ -1,4 +1,4 @@
-/** A text as valid UTF-8: itself, or a copy behind it with U+FFFD for what is not. */
+/** A text as valid UTF-8: itself, or a copy after it with U+FFFD for invalid bytes. */
 import { isUtf8 } from 'node:buffer';
 
 import type { TextRange } from './lines.ts';
@@ -6,7 +6,7 @@ import type { TextMemory } from './text-memory.ts';
 
 const GAP_BYTES = 64;
 
-/** The copy lasts until another text is put into the memory. */
+/** The copy is valid until another text is put into the memory. */
 export function asUtf8(memory: TextMemory, text: TextRange): TextRange {
   const bytes = memory.buffer.subarray(text.start, text.end);
   if (isUtf8(bytes)) return text;

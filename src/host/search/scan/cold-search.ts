@@ -1,9 +1,9 @@
 /**
  * A search that reads the files.
  *
- * A few milliseconds of it are done here, which is all that most need and faster than waking another process. Then
- * search processes walk and search, each a piece of the tree, and this one only puts together what they find. It goes
- * on by itself as long as none of them has time.
+ * The first milliseconds run in this process, which is enough for most searches and faster than waking another. Then
+ * search processes walk and search, each a part of the tree, and this one only merges their findings. It goes on by
+ * itself as long as none of them is free.
  */
 import { RegexError } from '../../regex/index.ts';
 import type { OpenWalkDir } from '../../walk/walk-dir.ts';
@@ -21,7 +21,7 @@ import { Turns } from '../turns.ts';
 export interface ColdSurroundings {
   readonly openDir: OpenWalkDir;
   readonly pool: ScanPool;
-  /** Work that is done before any process is woken. */
+  /** Work done before any process is woken. */
   readonly aloneMs: number;
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -29,12 +29,12 @@ export interface ColdSurroundings {
 
 const TURN_MS = 2;
 
-/** Files in a task: few at first, for the answer may be near and nobody must wait; more in a large tree. */
+/** Files in a task: few at first, because the answer may be near and nothing must block; more in a large tree. */
 const MIN_WORK = 128;
 const MAX_WORK = 2048;
 const WORK_GROWTH = 32;
 
-/** What the main process searches of a file within a turn: much of it as bytes, little of it in lower case. */
+/** How much of a file the main process searches within a turn: much as bytes, little in lower case. */
 const MAX_BYTES_HERE = 16 * 2 ** 20;
 const MAX_FOLDED_BYTES_HERE = 128 * 1024;
 const MAX_LINES_HERE = 5000;
@@ -105,7 +105,7 @@ export class ColdSearch implements ScanClient {
     const segment = this.#segments.waiting!;
     const id = ++this.#lastTask;
     const maxWork = Math.min(Math.max(MIN_WORK, id * WORK_GROWTH), MAX_WORK);
-    // A folder may hold far more than is thought of it, and who had all that waits would keep it from the others.
+    // A folder may hold far more than estimated, and a process that took all of it would starve the others.
     this.#segments.give(segment, { maxWork, shares: this.#pool.size });
     this.#given.set(id, segment);
     return { id, parts: segment.parts, maxWork };
@@ -142,7 +142,7 @@ export class ColdSearch implements ScanClient {
     return this.#pool.isServing(this);
   }
 
-  /** Searches a segment here, until a process has time for it. */
+  /** Searches a segment here, until a process is free. */
   async #searchHere(segment: Segment): Promise<void> {
     this.#segments.give(segment);
     const scan = new TreeScan(this.#here!, this.#openDir, segment.parts, this.#scope);
@@ -165,7 +165,7 @@ export class ColdSearch implements ScanClient {
     return !this.#isAlone && this.#pool.offersWorker();
   }
 
-  /** Takes what was found so far, in order, and says whether that is all. */
+  /** Takes the findings so far, in order, and returns whether that is all. */
   async #isAnswered(): Promise<boolean> {
     for (let next = this.#segments.takeFindings(); next; next = this.#segments.takeFindings()) {
       const reader = new FindingsReader(next);

@@ -1,8 +1,8 @@
 /**
- * Searches that nobody asked for, in a process that waits for its first: through the program's own files.
+ * Warm-up searches through the program's own files, in a process that waits for its first task.
  *
- * Code that has run a few hundred times is several times as fast as code that never ran, and a regex takes as long as a
- * thousand files the first time, when the crate is compiled.
+ * Code that has run a few hundred times is several times as fast as cold code, and the first regex takes as long as a
+ * thousand files, because the crate is compiled.
  */
 import { fileURLToPath } from 'node:url';
 
@@ -33,7 +33,7 @@ const LITERAL = {
 };
 const REGEX = { ...LITERAL, pattern: '\\bexport\\s+\\w+_none\\b|[A-Z]{4}-[0-9]{3}', isRegex: true };
 
-/** Goes on as long as `isWanted`. */
+/** Continues as long as `isWanted`. */
 export function exercise({ mode, opening }: Workspace, isWanted: () => boolean, round = 0): void {
   if (round === ROUNDS || !isWanted()) return;
   const root = realPath(fileURLToPath(new URL('../..', import.meta.url)));

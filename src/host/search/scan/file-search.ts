@@ -1,4 +1,4 @@
-/** One query run on files of a held directory, by whichever process has it. */
+/** Runs one query on files of a held directory, in any process. */
 import { toText, type ByteString } from '../../text/byte-string.ts';
 import { HostError } from '../../host-error.ts';
 import type { Regex } from '../../regex/index.ts';
@@ -14,7 +14,7 @@ import { TextMemory, TEXT_START } from '../match/text-memory.ts';
 /** Memory that one large file made grow is not kept. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
 
-/** One for the thread, whatever the queries; made when the first file is read, so that importing costs nothing. */
+/** Shared by all queries of the thread; made when the first file is read, so that importing costs nothing. */
 let sharedScratch: TextMemory | undefined;
 
 function scratchOfThread(): TextMemory {
@@ -35,7 +35,7 @@ const NOTHING_FOUND: Result = { outcome: OUTCOME.searched };
 /** A file beyond one of these is left to another process. */
 export interface FileBounds {
   readonly maxBytes: number;
-  /** Of what is told of it. */
+  /** Most lines returned of it. */
   readonly maxLines: number;
 }
 
@@ -87,7 +87,7 @@ export class FileSearch {
       return found.hits.length === 0 ? NOTHING_FOUND : { outcome: OUTCOME.searched, found };
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
-      // A directory by now, or no longer there: not a file of this tree.
+      // A directory by now, or gone: not a file of this tree.
       if (isGone(reason) || reason === 'not-a-file') return { outcome: OUTCOME.gone };
       return { outcome: OUTCOME.unreadable, unreadable: reason };
     }

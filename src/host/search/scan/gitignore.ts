@@ -1,8 +1,8 @@
 /**
- * Leaves out of a walk what .gitignore files say, those above the start of the walk included, and .git itself.
+ * Skips entries that .gitignore files exclude, including those above the start of the walk, and .git itself.
  *
- * Files of the tree only: neither .git/info/exclude nor the user's own settings, so the answer is the same for
- * everyone. As in git, nothing in a directory that is left out can be taken back.
+ * Only files of the tree count: neither .git/info/exclude nor the user's settings, so the answer is the same for every
+ * user. As in git, nothing in an excluded directory can be included again.
  */
 import { closeSync, readSync } from 'node:fs';
 
@@ -16,10 +16,10 @@ import { parseIgnoreLine, type IgnoreRule } from './ignore-pattern.ts';
 
 const NAME = '.gitignore' as ByteString;
 
-/** More than this of a file is not read. */
+/** Only this much of a file is read. */
 const MAX_BYTES = 262_144;
 
-/** Rules of so many directories are kept; others are read again. */
+/** Rules of this many directories are cached; others are read again. */
 const MAX_KEPT = 1000;
 
 /** The filter of a walk in any part of the tree. */
@@ -31,7 +31,7 @@ export function gitignoreFilter(openDir: OpenWalkDir): WalkFilter {
   };
 }
 
-/** The same for a listing of another kind: whether an entry of a directory, named from the root, is left out. */
+/** The same for other listings: whether an entry of a directory, named from the root, is excluded. */
 export function gitignoreOf({ roots: [root = '/'], mode }: Pick<Jail, 'roots' | 'mode'>) {
   const rules = new GitignoreRules(walkDirsBelow(toBytes(root), mode));
   return (dir: string, entry: WalkEntry): boolean => rules.isLeftOut(toBytes(dir), entry);
@@ -39,7 +39,7 @@ export function gitignoreOf({ roots: [root = '/'], mode }: Pick<Jail, 'roots' | 
 
 class GitignoreRules {
   readonly #openDir: OpenWalkDir;
-  /** By directory; the last rule first: it decides. */
+  /** By directory; the last rule first, because it decides. */
   readonly #rules = new Map<string, readonly IgnoreRule[]>();
 
   constructor(openDir: OpenWalkDir) {
@@ -71,7 +71,7 @@ class GitignoreRules {
     return known;
   }
 
-  /** None for a directory that left meanwhile. */
+  /** Empty for a directory that was removed meanwhile. */
   #readRulesIn(path: ByteString): readonly IgnoreRule[] {
     let dir: WalkDir | undefined;
     try {
@@ -90,7 +90,7 @@ function namesOf(path: ByteString): string[] {
   return path === '' ? [] : path.split('/');
 }
 
-/** None when there is no such file, or none that can be read. */
+/** Empty when there is no such file, or it cannot be read. */
 function readRules(dir: WalkDir): IgnoreRule[] {
   let fd: number | undefined;
   try {

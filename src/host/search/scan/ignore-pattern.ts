@@ -1,15 +1,15 @@
 /**
- * One line of a .gitignore file as a test on paths, in the words of gitignore(5).
+ * One line of a .gitignore file as a predicate on paths, following gitignore(5).
  *
  * Names are matched by a scan that goes back only to the last star, so no pattern takes longer than its length times
  * that of the name.
  */
 
 export interface IgnoreRule {
-  /** Whether it takes back what rules before it leave out. */
+  /** Whether it includes again what earlier rules exclude. */
   readonly isNegated: boolean;
   readonly isForDirs: boolean;
-  /** Names of a path below the directory of the file. */
+  /** `names`: a path below the directory of the file. */
   matches(names: readonly string[]): boolean;
 }
 
@@ -17,7 +17,7 @@ type Token = { kind: 'byte'; accepts(byte: string): boolean } | { kind: 'star' }
 
 const ANY_DEPTH = '**';
 
-/** Undefined for a line that says nothing. */
+/** Undefined for an empty line or a comment. */
 export function parseIgnoreLine(line: string): IgnoreRule | undefined {
   let text = line.replace(/\r$/, '').replace(/(?<!\\) +$/, '');
   if (text === '' || text.startsWith('#')) return undefined;
@@ -41,7 +41,7 @@ export function parseIgnoreLine(line: string): IgnoreRule | undefined {
   };
 }
 
-/** Undefined for a name that can match nothing, such as one whose bracket is never closed. */
+/** Undefined for a name that can match nothing, such as one with an unclosed bracket. */
 function tokenize(part: string): Token[] | undefined {
   const tokens: Token[] = [];
   for (let at = 0; at < part.length; at++) {
@@ -62,7 +62,7 @@ function tokenize(part: string): Token[] | undefined {
   return tokens;
 }
 
-/** A bracket right after the opening, or after its negation, is a member. */
+/** A bracket right after the opening one, or after its negation, is a member. */
 function classEnd(part: string, open: number): number {
   let at = open + 1;
   if (part[at] === '!' || part[at] === '^') at++;
@@ -87,7 +87,7 @@ function classTest(body: string): (byte: string) => boolean {
   return (byte) => ranges.some(([first, last]) => byte >= first && byte <= last) !== isNegated;
 }
 
-/** By how many names each beginning of the pattern can have taken: a row of a table, not a tree of tries. */
+/** By how many names each prefix of the pattern can have matched: a row of a table, not a tree of attempts. */
 function matchesPath(pattern: (Token[] | typeof ANY_DEPTH)[], names: readonly string[]): boolean {
   let reached = names.map(() => false).concat(false);
   reached[0] = true;
@@ -96,7 +96,7 @@ function matchesPath(pattern: (Token[] | typeof ANY_DEPTH)[], names: readonly st
     const isLast = index === pattern.length - 1;
     for (const [count, isReached] of reached.entries()) {
       if (!isReached) continue;
-      // At the end `**` stands for something inside, elsewhere also for nothing.
+      // At the end `**` matches at least one name, elsewhere also none.
       if (part === ANY_DEPTH) next.fill(true, isLast ? count + 1 : count);
       else if (count < names.length && matchesName(part, names[count]!)) next[count + 1] = true;
     }

@@ -1,4 +1,4 @@
-/** What the main process and the search processes say to each other. */
+/** Messages between the main process and the search processes. */
 import type { ByteString } from '../../text/byte-string.ts';
 import type { JailMode, JailOpening } from '../../jail/jail.ts';
 import type { WalkPart } from '../../walk/walk-part.ts';
@@ -14,7 +14,7 @@ export interface Workspace {
   readonly opening: JailOpening;
 }
 
-/** All that another must know of a search. */
+/** All that a process needs to know of a search. */
 export interface SearchOrder {
   readonly id: number;
   readonly query: Query;
@@ -22,11 +22,11 @@ export interface SearchOrder {
   readonly start: ByteString;
   readonly globs: PathGlobs;
   readonly respectsGitignore: boolean;
-  /** Whether directories below are searched too. */
+  /** Whether subdirectories are searched too. */
   readonly isRecursive: boolean;
 }
 
-/** To be searched until about so many files are done. */
+/** To be searched until about `maxWork` files are done. */
 export interface ScanTask {
   readonly kind: 'task';
   readonly searchId: number;
@@ -40,7 +40,7 @@ export type ToScan =
   | { kind: 'open'; workspace: Workspace; isAhead: boolean }
   | { kind: 'begin'; order: SearchOrder }
   | ScanTask
-  /** Its tasks that were not begun need not be. */
+  /** Tasks of the search that were not begun are dropped. */
   | { kind: 'end'; searchId: number };
 
 export type FromScan =
@@ -48,9 +48,9 @@ export type FromScan =
   { kind: 'ready' } | FromSearch;
 
 export type FromSearch =
-  /** `rest` is what of the task is still to be done. */
+  /** `rest` is the unfinished part of the task. */
   | { kind: 'result'; searchId: number; taskId: number; findings: Findings; rest: WalkPart[] }
   | { kind: 'bad-regex'; searchId: number; pattern: string; reason: string }
   | { kind: 'broken'; searchId: number; stack: string }
-  /** The answer to `end`, by which a process shows that it is not stuck. */
+  /** The reply to `end`, which proves that a process is not stuck. */
   | { kind: 'ended'; searchId: number };

@@ -1,10 +1,10 @@
 /**
- * The search processes of one workspace: started when there is work for them, kept for the next search, ended on close
- * or when there was none for long.
+ * The search processes of one workspace: started on demand, kept for the next search, ended on close or when idle for
+ * long.
  *
- * Each holds a task ahead, because the main process may be busy when one is done, and no more, so that none waits for
- * what another has and does not do. A process that does not notice in time that a search is over, as in the
- * middle of a slow regex, is replaced. A search that gets no process because another has them all for long takes one
+ * Each holds one task ahead, because the main process may be busy when a task is done, and no more, so that none waits
+ * for a task that another holds. A process that does not report in time that it stopped a search, as in the middle of a
+ * slow regex, is replaced. A search that gets no process because another search has held all of them for long takes one
  * from it.
  */
 import { availableParallelism } from 'node:os';
@@ -12,7 +12,7 @@ import { availableParallelism } from 'node:os';
 import { ScanWorker, type ScanClient, type ScanEvents } from './scan-worker.ts';
 import type { FromSearch, Workspace } from './scan-messages.ts';
 
-/** Also how many slow searches there can be before one has to wait. */
+/** Also how many slow searches can run before one has to wait. */
 const MAX_PROCESSES = 8;
 const TASKS_AT_ONCE = 2;
 const STOP_GRACE_MS = 1000;
@@ -20,7 +20,7 @@ const STOP_GRACE_MS = 1000;
 /** Each takes the memory of a Node process, and as long to start as a thousand files to read. */
 const IDLE_MS = 600_000;
 
-/** When one could not be started. */
+/** Delay after a process could not be started. */
 const RETRY_MS = 10_000;
 
 /** Longer than any task takes that is not slow. */
@@ -29,11 +29,11 @@ const CLOSED = 'the search engine was closed';
 
 export class ScanPool {
   readonly #workspace: Workspace;
-  /** Processes that there usually are. */
+  /** Usual number of processes. */
   readonly size = Math.min(availableParallelism(), MAX_PROCESSES);
   readonly #idleMs: number;
   readonly #workers = new Set<ScanWorker>();
-  /** In the order of their turns, with the timer of those that have no worker. */
+  /** In round-robin order, with the timer of those that have no worker. */
   readonly #clients = new Map<ScanClient, NodeJS.Timeout | undefined>();
   readonly #byId = new Map<number, ScanClient>();
   #idleTimer: NodeJS.Timeout | undefined;
@@ -64,14 +64,14 @@ export class ScanPool {
     return this.#workersOf(client).length > 0;
   }
 
-  /** Whether a process could begin at once. Where there is none, one is started for later. */
+  /** Whether a process could begin at once. If there is none, starts one for later. */
   offersWorker(): boolean {
     if (this.#idle()) return true;
     this.#startAnother();
     return false;
   }
 
-  /** Gives out what waits, in turns, so that a large search does not keep a small one waiting. */
+  /** Hands out waiting tasks in turns, so that a large search does not delay a small one. */
   dispatch(): void {
     for (let client = this.#nextClient(); client; client = this.#nextClient()) {
       const worker = this.#idle();
@@ -83,12 +83,12 @@ export class ScanPool {
     if ([...this.#clients.keys()].some((client) => client.hasTask && !this.isServing(client))) return;
     for (const worker of this.#workers) {
       while (worker.client?.hasTask && worker.load < TASKS_AT_ONCE) worker.give(worker.client);
-      // There may be more than usual, for the sake of one that would have starved.
+      // There may be more than usual, after a search would have starved.
       if (worker.isIdle && this.#workers.size > this.size) this.#close(worker);
     }
   }
 
-  /** The search is over, whether its tasks are done or not. */
+  /** Ends a search, whether its tasks are done or not. */
   leave(client: ScanClient): void {
     clearTimeout(this.#clients.get(client));
     this.#clients.delete(client);
@@ -136,7 +136,7 @@ export class ScanPool {
     }
   }
 
-  /** Takes the process that is busy for longest from a search that has several; where none has, there is one more. */
+  /** Takes the process that has been busy for longest from a search that has several; if none has, starts one more. */
   #relieve(client: ScanClient): void {
     this.#clients.set(client, undefined);
     const isStarting = [...this.#workers].some(({ isReady }) => !isReady);
@@ -173,7 +173,7 @@ export class ScanPool {
     this.#workers.add(worker);
   }
 
-  /** Who needs a process would wait for ever; for the others none is tried again for a while. */
+  /** A search that needs a process would wait for ever, so it fails; for the others the next start is delayed. */
   #noteFailedStart(error: Error): void {
     this.#notBefore = performance.now() + RETRY_MS;
     for (const client of this.#clients.keys()) if (client.needsWorker && !this.isServing(client)) client.fail(error);
@@ -184,7 +184,7 @@ export class ScanPool {
     this.dispatch();
   }
 
-  /** The next search finds a process, and does not wait for one to start. */
+  /** Starts a replacement now, so that the next search does not wait for it. */
   #replace(worker: ScanWorker): void {
     this.#drop(worker);
     if (this.#workers.size < this.size) this.#start({ isAhead: true });

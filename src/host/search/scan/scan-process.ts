@@ -1,10 +1,9 @@
 /**
- * The program of a process that walks and searches parts of the tree.
+ * Program of a process that walks and searches parts of the tree.
  *
- * A process and not a thread: only a main thread can have the calls that open files in a held directory, and where
- * there are none a process can be in that directory itself, a place that threads share. Every regex runs in one of
- * these: there is always a pattern that is slow on some line, and a process can be ended from outside. It ends by itself
- * when the main process does.
+ * A process and not a thread: only a main thread can have the system calls that open files in a held directory, and
+ * without them a process can chdir there, which threads share. Every regex runs in one of these: any pattern can be
+ * slow on some line, and a process can be killed. It ends by itself when the main process does.
  */
 import { compileRegex, RegexError } from '../../regex/index.ts';
 import { systemCalls } from '../../system/system-calls.ts';
@@ -26,16 +25,16 @@ interface Search {
 }
 
 const searches = new Map<number, Search>();
-/** Before each task the messages are read that came meanwhile: the search may be over. */
+/** Queued, so that messages are read between tasks: the search may have ended. */
 const tasks: ScanTask[] = [];
 let openDir: OpenWalkDir;
 
-/** The id of none. */
+/** Not the id of any search. */
 const NO_SEARCH = 0;
 
 process.title = 'workcell-search';
 process.on('disconnect', () => process.exit());
-// Typed at a terminal it is meant for the main process, which ends this one when it is done.
+// Ctrl-C at a terminal is for the main process, which ends this one when it is done.
 process.on('SIGINT', () => {});
 process.on('message', (message: ToScan) => {
   if (message.kind === 'open') open(message);
@@ -46,7 +45,7 @@ process.on('message', (message: ToScan) => {
 
 function open({ workspace, isAhead }: Extract<ToScan, { kind: 'open' }>): void {
   openDir = calledDirsBelow(workspace, enteredDirsBelow(workspace.root, workspace.mode));
-  // Loaded before anybody waits for it.
+  // Loaded before the first search.
   if (workspace.opening === 'at-once') systemCalls();
   tell({ kind: 'ready' });
   if (isAhead) setImmediate(() => guarded(NO_SEARCH, () => exercise(workspace, () => searches.size === 0)));
@@ -97,6 +96,6 @@ function guarded(searchId: number, work: () => void): void {
 }
 
 function tell(message: FromScan): void {
-  // Nobody is left to be told of a failure: the end of the main process.
+  // The main process may be gone, so errors are ignored.
   process.send!(message, undefined, undefined, () => {});
 }

@@ -1,8 +1,8 @@
 /**
- * A search process seen from the main process: what it was given and has not answered.
+ * Main-process handle of a search process, with the tasks it has not answered.
  *
- * It works for one search at a time, so that none waits behind the slow regex of another. It does not keep the main
- * process alive while it has nothing to do.
+ * It works for one search at a time, so that none waits behind the slow regex of another. It keeps the main process
+ * alive only while it has a task.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export interface Task {
 /** A search as its workers see it. */
 export interface ScanClient {
   readonly order: SearchOrder;
-  /** Whether nobody but a worker can do what waits. */
+  /** Whether only a worker can do the waiting tasks. */
   readonly needsWorker: boolean;
   readonly hasTask: boolean;
   nextTask(): Task;
@@ -32,11 +32,11 @@ export interface ScanClient {
 export interface ScanEvents {
   onReady(): void;
   onMessage(message: FromSearch): void;
-  /** It ended by itself, which it never should. */
+  /** The process ended by itself, which should never happen. */
   onDeath(error: Error): void;
 }
 
-/** Sources cannot be run by Node 20; tests on them use the program of the last build. */
+/** Node 20 cannot run TypeScript sources; tests on sources use the program of the last build. */
 const PROGRAM = import.meta.url.endsWith('.ts')
   ? '../../../../dist/host/search/scan/scan-process.js'
   : './scan-process.js';
@@ -51,7 +51,7 @@ export class ScanWorker {
   #isClosed = false;
   #busySince = 0;
 
-  /** `isAhead`: it is started before there is anything to do. */
+  /** `isAhead`: started before there is a task. */
   constructor(workspace: Workspace, events: ScanEvents, { isAhead = false } = {}) {
     this.#process = fork(fileURLToPath(new URL(PROGRAM, import.meta.url)), {
       cwd: '/',
@@ -61,7 +61,7 @@ export class ScanWorker {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#process.on('message', (message: FromScan) => {
-      // What it was given has gone to others.
+      // Its tasks have been given to others.
       if (this.#isClosed) return;
       if (message.kind === 'ready') {
         this.#isReady = true;
@@ -85,27 +85,27 @@ export class ScanWorker {
     return this.#isReady;
   }
 
-  /** It would begin at once with what it is given; not so while it may be stuck in a search that is over. */
+  /** It would begin a task at once; false while it may be stuck in a search that has ended. */
   get isIdle(): boolean {
     return this.#isReady && this.#tasks.length === 0 && this.#ending.size === 0;
   }
 
-  /** Tasks it was given and has not answered. */
+  /** Number of unanswered tasks. */
   get load(): number {
     return this.#tasks.length;
   }
 
-  /** Whom it works for. */
+  /** The search it works for. */
   get client(): ScanClient | undefined {
     return this.#client;
   }
 
-  /** When it began with its present task. */
+  /** Start time of its current task. */
   get busySince(): number {
     return this.#busySince;
   }
 
-  /** `client` must be the one it works for, if there is one. */
+  /** `client` must be its current search, if it has one. */
   give(client: ScanClient): void {
     const { order } = client;
     if (!this.#known.has(order.id)) this.#tell({ kind: 'begin', order });
@@ -117,7 +117,7 @@ export class ScanWorker {
     this.#tell({ kind: 'task', searchId: order.id, taskId: task.id, parts: task.parts, maxWork: task.maxWork });
   }
 
-  /** Ends a search here; `onStuck` when the process does not say within `graceMs` that it did. */
+  /** Ends a search here; calls `onStuck` when the process does not confirm it within `graceMs`. */
   end(searchId: number, graceMs: number, onStuck: () => void): void {
     if (!this.#known.delete(searchId)) return;
     if (this.#client?.order.id === searchId) this.#rest();
@@ -125,7 +125,7 @@ export class ScanWorker {
     this.#tell({ kind: 'end', searchId });
   }
 
-  /** Ends the process, and gives back what it leaves undone. */
+  /** Kills the process, and returns its unfinished tasks to their searches. */
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#ending.values()) clearTimeout(timer);
@@ -163,7 +163,7 @@ export class ScanWorker {
   }
 
   #tell(message: ToScan): void {
-    // One that was not started or has ended cannot be told, and that is noticed by itself.
+    // A process that did not start or has ended cannot be reached; its events report that.
     if (this.#process.connected) this.#process.send(message, () => {});
   }
 }

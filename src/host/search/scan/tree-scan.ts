@@ -1,8 +1,8 @@
 /**
- * A query run on parts of a walk, in order, by the main process or any other.
+ * Runs a query on parts of a walk, in order, in any process.
  *
- * It can stop before any file and tell what is left, which is how a search moves to another process and how one
- * directory is shared among several.
+ * It can stop before any file and return the rest, so that a search can move to another process and one directory can
+ * be split among several.
  */
 import { toText, type ByteString } from '../../text/byte-string.ts';
 import { joinPath, type OpenWalkDir, type WalkDir } from '../../walk/walk-dir.ts';
@@ -11,7 +11,7 @@ import { Walk, type WalkOptions } from '../../walk/walk.ts';
 import type { FileSearch } from './file-search.ts';
 import type { FindingsWriter } from '../findings.ts';
 
-/** What is searched, and what is passed over. */
+/** What is searched, and what is skipped. */
 export interface Scope extends WalkOptions {
   /** Whether a file belongs to the search, by its path from the root; undefined when all do. */
   readonly accepts?: (relativePath: string) => boolean;
@@ -19,16 +19,16 @@ export interface Scope extends WalkOptions {
 
 export type ScanEnd =
   | 'done'
-  /** As `isOver` said. */
+  /** `isOver` returned true. */
   | 'over'
-  /** In the middle of a huge directory; to leave it now is to list it again. */
+  /** In the middle of a huge directory; leaving now would list it again. */
   | 'listing'
-  /** What was written fills an answer; nothing is left to do. */
+  /** The findings fill an answer; nothing is left to do. */
   | 'full'
   /** The next file is left to another process. */
   | 'too-large';
 
-/** A directory costs as much as so many small files. */
+/** A directory costs as much as this many small files. */
 const FOLDER_WORK = 2;
 
 export class TreeScan {
@@ -42,7 +42,7 @@ export class TreeScan {
     this.#walk = new Walk(openDir, parts, scope);
   }
 
-  /** Goes on until `isOver`, asked with the work done so far, says so. */
+  /** Continues until `isOver`, called with the work done so far, returns true. */
   run(writer: FindingsWriter, isOver: (work: number) => boolean): ScanEnd {
     let work = 0;
     for (let step = this.#walk.next(); step; step = this.#walk.next()) {
@@ -60,7 +60,7 @@ export class TreeScan {
     return 'done';
   }
 
-  /** Ends it; answers what is left to do. */
+  /** Ends the scan; returns the rest. */
   leave(): WalkPart[] {
     return this.#walk.leave();
   }

@@ -1,4 +1,4 @@
-/** What of the tree a search does not walk. */
+/** Directory entries a search skips. */
 import type { OpenWalkDir } from '../../walk/walk-dir.ts';
 import type { WalkFilter } from '../../walk/walk.ts';
 import { gitignoreFilter } from './gitignore.ts';
@@ -6,7 +6,7 @@ import type { SearchOrder } from './scan-messages.ts';
 
 const FILES_ONLY: WalkFilter = (_, entries) => entries.filter(({ isDir }) => !isDir);
 
-/** Undefined when it walks everything. */
+/** Undefined when it skips nothing. */
 export function walkFilterOf(
   { isRecursive, respectsGitignore }: Pick<SearchOrder, 'isRecursive' | 'respectsGitignore'>,
   openDir: OpenWalkDir,
