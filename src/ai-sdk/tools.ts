@@ -1,8 +1,8 @@
 /**
  * Functions of the catalogue as tools of the AI SDK: the names, descriptions and schemas that MCP clients see.
  *
- * The program gets the whole result; the model reads it as text of bounded length. A failure is thrown, which the SDK
- * hands to the model as the tool's error.
+ * The program gets the whole result; the model gets it as text of bounded length. A failed call throws, which the SDK
+ * passes to the model as the tool's error.
  */
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai';
 
@@ -18,9 +18,9 @@ import {
 import { boundedText, failureText, renderText, toTools } from '#surfaces/mcp';
 
 export interface WorkcellToolsOptions {
-  /** Workers (`coder`), ids (`coder::search`) or tool names (`coder_search`); everything when left out. */
+  /** Workers (`coder`), ids (`coder::search`) or tool names (`coder_search`); all functions when left out. */
   only?: readonly string[];
-  /** Only what changes nothing and runs nothing. */
+  /** Only functions that change nothing and run nothing. */
   readOnly?: boolean;
   /** Default `default`. */
   namespace?: string;
@@ -33,12 +33,12 @@ interface ImageField {
 
 type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>;
 
-/** Functions end their calls by limits of their own; this only has to be longer. */
+/** Functions have timeouts of their own; this one only has to be longer. */
 const CALL_MS = 24 * 3_600_000;
-/** The longest file that comes in one result. */
+/** Largest file in one result. */
 const MAX_FILE_BYTES = 16 * 2 ** 20;
 
-/** The tools there are now, by name: for `generateText({ tools })` and its like. */
+/** The tools that exist now, by name: for `generateText({ tools })` and the like. */
 export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}): Promise<ToolSet> {
   const { only, readOnly, namespace } = options;
   const offered = toTools(await readCatalogue(bus), { only, isReadOnly: readOnly, namespace });
@@ -54,7 +54,7 @@ export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}
   return tools;
 }
 
-/** Text of bounded length; a result with an image is looked at. */
+/** Text of bounded length; an image is passed as an image. */
 function toModelOutput(output: unknown): ModelOutput {
   const { image, ...rest } = (typeof output === 'object' && output !== null ? output : {}) as { image?: ImageField };
   if (!image) return { type: 'text', value: boundedText(renderText(output)).text };

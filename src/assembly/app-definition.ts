@@ -1,8 +1,8 @@
 /**
  * An app: which actions of which modules it sees, and the constraints they run under, in a YAML file of its own.
  *
- * A module is a worker whose functions say what permission they need and what risk they are; without that an app could
- * not deny by either. What is left out is not open: paths are the workspace, and a permission to be denied has to exist.
+ * A module is a worker whose functions declare their permission and risk; without that an app could not deny by either.
+ * Defaults are closed: paths are the workspace, and a denied permission has to exist.
  */
 import { basename, extname } from 'node:path';
 
@@ -15,7 +15,7 @@ import { entryOf, expandVariables, readConfigFile, type Surroundings, type Worke
 export interface App {
   name: string;
   file: string;
-  /** One for each module. */
+  /** One per module. */
   entries: WorkerEntry[];
 }
 
@@ -45,7 +45,7 @@ export interface AppSurroundings extends Surroundings {
   workspace: string;
 }
 
-/** Apps in the order they are given: the first is called without a namespace, every other by its name. */
+/** Apps in the given order: the first is called without a namespace, every other by its name. */
 export function readApps(files: readonly string[], surroundings: AppSurroundings): App[] {
   const apps = files.map((file) => parseApp(readConfigFile(file), file, surroundings));
   const names = apps.map(({ name }) => name);
@@ -59,7 +59,7 @@ export function readApps(files: readonly string[], surroundings: AppSurroundings
   });
 }
 
-/** The workers of a configuration with those of the first app in their place, and those of the others beside them. */
+/** Replaces workers of a configuration by those of the first app, and adds those of the other apps. */
 export function withApps(entries: readonly WorkerEntry[], apps: readonly App[]): WorkerEntry[] {
   const modules = new Set(apps.flatMap((app) => app.entries.map(({ def }) => def.name)));
   return [...entries.filter(({ def }) => !modules.has(def.name)), ...apps.flatMap((app) => app.entries)];
@@ -89,7 +89,7 @@ function parseApp(text: string, file: string, { available, ...surroundings }: Ap
   return { name: app.name ?? basename(file, extname(file)), file, entries };
 }
 
-/** Those that the app names, all when it names none, without those that it denies. */
+/** The functions that the app names, or all when it names none, minus those that it denies. */
 function allowedFunctions(
   def: AnyWorker,
   actions: readonly string[] | undefined,
@@ -111,7 +111,7 @@ function actionOf({ name }: AnyWorker, id: string): string {
   return id.slice(`${name}::`.length);
 }
 
-/** The one of that name, or a refusal with the nearest. */
+/** The item of that name, or an error that suggests the nearest. */
 function named<T>(name: string, all: readonly T[], nameOf: (item: T) => string, refusal: string): T {
   const found = all.find((item) => nameOf(item) === name);
   if (found !== undefined) return found;

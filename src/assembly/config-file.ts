@@ -1,8 +1,8 @@
 /**
- * The configuration file: what holds for all workers, and `workers:` with a name and a block each; environment variables
+ * The configuration file: settings of all workers, and `workers:` with a name and a block each; environment variables
  * are expanded.
  *
- * It is read into plain data here; what the blocks mean is each worker's own schema.
+ * It is read into plain data here; each worker's own schema parses its block.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -25,21 +25,21 @@ import { resolvePaths } from './path-templates.ts';
 
 export interface WorkerEntry {
   def: AnyWorker;
-  /** Parsed and complete, the templates in its paths replaced. */
+  /** Parsed and complete, with the templates in its paths replaced. */
   config: unknown;
-  /** Where its functions are called; the usual one when left out. */
+  /** Namespace of its functions; the default one when absent. */
   namespace?: string;
   /** Functions that `authorize` refuses in this namespace, also when another peer serves them. */
   denial?: Denial;
-  /** What holds for all workers in the workspace, for one that takes part; what is shipped when left out. */
+  /** Settings of all workers, for a worker over the workspace; the shipped ones when absent. */
   cell?: CellConfig;
 }
 
-/** What a worker's block is read with. */
+/** Context that a worker's block is parsed with. */
 export interface Surroundings {
   workspace?: string;
   env?: NodeJS.ProcessEnv;
-  /** In place of what the file says. */
+  /** Overrides the file. */
   cell?: CellConfig;
 }
 
@@ -47,19 +47,19 @@ const FileSchema = cellConfig.extend({
   workers: z.array(z.strictObject({ name: z.string(), config: z.unknown().optional() })).nullable(),
 });
 
-/** Where `worker add` writes and `start` looks when no file is named. Never in the workspace: agents write there. */
+/** Where `worker add` writes and `start` reads when no file is named. Never in the workspace: agents write there. */
 export function defaultConfigPath(env: NodeJS.ProcessEnv = process.env): string {
-  // A variable that is set to nothing counts as not set: taken literally it would mean the current directory.
+  // An empty variable counts as unset: taken literally it would mean the current directory.
   return env.WORKCELL_CONFIG || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'workcell', 'config.yaml');
 }
 
-/** The file to read, if any: one that is named has to be there, the usual one may be. */
+/** The file to read, if any: a named file has to exist, the default one may. */
 export function findConfigFile(named: string | undefined, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const path = defaultConfigPath(env);
   return named ?? (env.WORKCELL_CONFIG || existsSync(path) ? path : undefined);
 }
 
-/** All workers over one workspace: what runs when there is no file. */
+/** All workers over one workspace: the set that runs without a file. */
 export function defaultEntries(available: readonly AnyWorker[], workspace: string, cell?: CellConfig): WorkerEntry[] {
   return available.map((def) => entryOf(def, def.shippedBlock, { workspace, cell }));
 }
@@ -72,13 +72,13 @@ export function readConfigFile(path: string): string {
   }
 }
 
-/** The workers a file asks for. A workspace fills what their blocks leave out. */
+/** The workers a file lists. The workspace fills in what their blocks leave out. */
 export function parseEntries(text: string, available: readonly AnyWorker[], options: Surroundings = {}): WorkerEntry[] {
   const { workers, ...cell } = parseFile(text, options.env);
   return toEntries(workers ?? [], available, { cell, ...options });
 }
 
-/** What a file says for all workers. */
+/** The file's settings for all workers. */
 export function parseCell(text: string): CellConfig {
   const { protect } = parseFile(text);
   return { protect };
@@ -88,7 +88,7 @@ function parseFile(text: string, env: NodeJS.ProcessEnv = process.env) {
   return parseConfig(FileSchema, parseYaml(expandVariables(text, env)), 'config');
 }
 
-/** The workers of a list, their blocks parsed; none stands in it twice. */
+/** The workers of a list, with their blocks parsed; refuses a worker that is listed twice. */
 export function toEntries(
   list: readonly { name: string; config?: unknown }[],
   available: readonly AnyWorker[],
@@ -111,7 +111,7 @@ export function findWorker(name: string, available: readonly AnyWorker[]): AnyWo
   throw new ConfigError(`workers: no worker "${name}"${didYouMean(name, known)}; this build has: ${known.join(', ')}`);
 }
 
-/** Replaces `${NAME}` and `${NAME:fallback}` in the whole text; a variable that is neither set nor defaulted is an error. */
+/** Replaces `${NAME}` and `${NAME:fallback}` in the whole text; a variable with neither value nor fallback is an error. */
 export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
   return text.replace(/\$\{([A-Za-z_]\w*)(?::([^}]*))?\}/g, (_, name: string, fallback: string | undefined) => {
     const value = env[name] ?? fallback;
@@ -121,7 +121,7 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
   });
 }
 
-/** A block with what it leaves out and with its paths; without a workspace, templates mean the current directory. */
+/** A block with its defaults and resolved paths; without a workspace, templates mean the current directory. */
 export function entryOf(
   def: AnyWorker,
   block: unknown,
@@ -131,12 +131,12 @@ export function entryOf(
   const filled = workspace === undefined ? block : withDefaults(block, def.workspaceDefaults(workspace));
   const parsed = parseConfig(def.config, filled, where);
   const config = resolvePaths(def, parsed, { workspace: workspace ?? process.cwd(), env }, where);
-  // A worker that is not over the workspace need not be restarted when something else holds there.
+  // A worker that is not over the workspace must not restart when its settings change.
   const takesPart = Object.keys(def.workspaceDefaults('/')).length > 0;
   return { def, config, ...(takesPart && cell && { cell }) };
 }
 
-/** The block with what it leaves out, at any depth; a block that is no map is left for its schema to refuse. */
+/** The block with defaults at any depth; a block that is not a map is left for its schema to refuse. */
 function withDefaults(block: unknown, defaults: unknown): unknown {
   if (!isMap(block) || !isMap(defaults)) return block;
   const missing = Object.entries(defaults).map(([key, value]) => [

@@ -1,8 +1,8 @@
 /**
  * Whether agents could change the configuration file they run under.
  *
- * They write below the workspace and below every directory that a worker's block names in its place. Of a
- * link both ends count: whoever can replace either decides what is read next.
+ * They write below the workspace and below every directory that a worker's block names instead. Both ends of a symlink
+ * count: replacing either changes what is read next.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
@@ -15,21 +15,21 @@ export function isWithinReach(file: string, workspace: string, entries: readonly
   return roots.some((root) => ends.some((end) => end.startsWith(root.endsWith(sep) ? root : root + sep)));
 }
 
-/** What a block holds where the workspace would stand. */
+/** The directories that a block names where the workspace is the default. */
 function rootsOf({ def, config }: WorkerEntry): string[] {
   return valuesAt(def.workspaceDefaults(sep), config);
 }
 
 function valuesAt(places: unknown, value: unknown): string[] {
   if (typeof value === 'string') return [value];
-  // A worker without a root of its own is fenced by nothing.
+  // A worker without a root may reach the whole machine.
   if (value === null) return [sep];
   if (Array.isArray(value)) return value.flatMap((item) => valuesAt(sep, item));
   if (typeof places !== 'object' || places === null || typeof value !== 'object') return [];
   return Object.entries(places).flatMap(([key, place]) => valuesAt(place, (value as Record<string, unknown>)[key]));
 }
 
-/** Links resolved as far as the path exists. */
+/** Resolves symlinks as far as the path exists. */
 function canonical(path: string): string {
   const absolute = resolve(path);
   if (existsSync(absolute)) return realpathSync(absolute);

@@ -1,15 +1,15 @@
 /**
  * Applies changes of the configuration file to a running Workcell.
  *
- * The directory is watched, because editors and `worker add` replace the file; of a link, also the one it
- * leads to. A file that agents can write is not watched at all: they would change their own limits.
+ * It watches the directory, because editors and `worker add` replace the file, and for a symlink also the directory of
+ * its target. A file that agents can write is not watched: they would change their own limits.
  */
 import { realpathSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 import { ConfigError, type Log } from '#contract';
 
-/** Several events belong to one save. */
+/** Debounce: one save raises several events. */
 const SETTLE_MS = 100;
 
 export function watchConfig(path: string, log: Log, apply: () => Promise<void>): { close(): Promise<void> } {
@@ -30,7 +30,7 @@ export function watchConfig(path: string, log: Log, apply: () => Promise<void>):
   };
   const watchers = [...new Set([path, realpathSync(path)])].flatMap((end) => watchFile(end, log, changed) ?? []);
   return {
-    /** A change that is being applied is applied to its end. */
+    /** Waits for a change that is being applied. */
     async close() {
       clearTimeout(settling);
       for (const watcher of watchers) watcher.close();
@@ -39,7 +39,7 @@ export function watchConfig(path: string, log: Log, apply: () => Promise<void>):
   };
 }
 
-/** Undefined when the system gives no watch, such as when other programs hold all inotify instances of this user. */
+/** Undefined when the system refuses a watch, for example when other programs hold all inotify instances of this user. */
 function watchFile(path: string, log: Log, changed: () => void): FSWatcher | undefined {
   const warn = (error: Error) =>
     log.warn('the configuration file is not watched: changes take effect at the next start', {

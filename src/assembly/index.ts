@@ -1,4 +1,4 @@
-/** What a Workcell is put together from: the configuration, the apps, the workers. The command line and the library use the same pieces. */
+/** The parts of a Workcell: the configuration, the apps, the workers. Used by the command line and the library. */
 export { readApps, withApps, type App } from './app-definition.ts';
 export {
   defaultConfigPath,

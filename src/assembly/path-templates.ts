@@ -1,8 +1,7 @@
 /**
  * Path templates: `{{workspace}}`, `{{home}}`, `{{tmp}}` and `{{env.NAME}}`, wherever a block takes the workspace.
  *
- * They are resolved once, when the block is read: whoever looks at a configuration later, to run it or to ask what
- * agents could reach, sees the directories themselves.
+ * They are resolved once, when the block is read, so that later readers of a configuration see real directories.
  */
 import { homedir, tmpdir } from 'node:os';
 import { sep } from 'node:path';
@@ -20,7 +19,7 @@ const VARIABLES = new Map<string, (values: TemplateValues) => string>([
   ['tmp', () => tmpdir()],
 ]);
 
-/** The configuration with the templates in its paths replaced; `where` names the block in messages. */
+/** Replaces the templates in the paths of a configuration; `where` names the block in messages. */
 export function resolvePaths(def: AnyWorker, config: unknown, values: TemplateValues, where: string): unknown {
   return resolveAt(def.workspaceDefaults(sep), config, values, where);
 }

@@ -1,4 +1,4 @@
-/** A whole Workcell in this process: engine and workers, and, where asked, every door on one port. */
+/** A whole Workcell in this process: engine and workers, and optionally every surface on one port. */
 import { Engine, engineErrors, startServer, type AdmissionRules } from '#engine';
 import { connect } from '#client';
 import { summariseErrors, type Log } from '#contract';
@@ -12,13 +12,13 @@ import { availableWorkers } from './workers.ts';
 export interface CellOptions {
   entries: WorkerEntry[];
   log: Log;
-  /** Whether workers get ready for calls in advance, as in a server that stays up. */
+  /** Whether workers prepare for calls in advance, as in a long-running server. */
   prepares?: boolean;
 }
 
 /** Engine and workers, with or without a port. */
 export interface Cell {
-  /** Where others connect, if they can. */
+  /** The URL for other processes; only with a port. */
   readonly url?: string;
   readonly engine: Engine;
   readonly workers: WorkerSet;

@@ -1,7 +1,7 @@
 /**
- * The workers that run in this process, kept equal to what the configuration asks for.
+ * The workers of this process, kept equal to the configuration.
  *
- * Contexts are opened before anything is registered, and the new worker registered before the old one is stopped: a bad
+ * Contexts are opened before anything is registered, and the new worker is registered before the old one stops: a bad
  * block changes nothing, and no call falls between the two.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ interface RunningWorker extends OpenedWorker {
 
 const WorkerList = z.object({ workers: z.array(z.object({ id: z.string(), functions: z.array(z.string()) })) });
 
-/** How long the calls of a worker that is replaced may go on. */
+/** How long running calls of a replaced worker may go on. */
 const GRACE_MS = 5_000;
 
 export class WorkerSet {
@@ -38,7 +38,7 @@ export class WorkerSet {
   readonly #preparing = new Set<Promise<void>>();
   #running = new Map<string, RunningWorker>();
 
-  /** `prepares`: whether calls will come for long enough that workers get ready for them in advance. */
+  /** `prepares`: whether workers prepare for calls in advance, as in a long-running server. */
   constructor(dialer: Dialer, log: Log, { prepares = false } = {}) {
     this.#dialer = dialer;
     this.#log = log;
@@ -49,12 +49,12 @@ export class WorkerSet {
     return [...this.#running].map(([name, { def }]) => ({ name, functionCount: def.functions.length }));
   }
 
-  /** Resolves when the workers are as ready as they get in advance, and at the latest after `mostMs`. */
+  /** Resolves when the workers are prepared, at the latest after `mostMs`. */
   async prepared(mostMs: number): Promise<void> {
     await Promise.race([Promise.all(this.#preparing), sleep(mostMs, undefined, { ref: false })]);
   }
 
-  /** Starts what is new, restarts what changed, stops what is gone. Resolves once all are registered. */
+  /** Starts new workers, restarts changed ones, stops removed ones. Resolves once all are registered. */
   async apply(entries: WorkerEntry[]): Promise<void> {
     const fresh = entries.filter((entry) => this.#running.get(nameOf(entry))?.fingerprint !== fingerprint(entry));
     const opened = await this.#openAll(fresh);
@@ -65,7 +65,7 @@ export class WorkerSet {
     for (const [name] of former) this.#running.delete(name);
     for (const [name, worker] of registered) this.#running.set(name, worker);
     for (const [name, worker] of former) {
-      // What it serves now is the other's; the calls it has are still its own.
+      // New calls go to its replacement; it finishes its running ones.
       if (registered.has(name)) await worker.connection.finish(GRACE_MS);
       await stop(worker);
     }
@@ -85,7 +85,7 @@ export class WorkerSet {
         const { def, namespace } = entry;
         opened.set(nameOf(entry), { def, namespace, fingerprint: fingerprint(entry), context });
       }
-      // Workers that open later may share what an earlier one prepares.
+      // After all have opened: workers may share what one of them prepares.
       if (this.#prepares) for (const { def, context } of opened.values()) this.#prepare(def, context);
       return opened;
     } catch (error) {
@@ -102,7 +102,7 @@ export class WorkerSet {
     this.#preparing.add(done);
   }
 
-  /** All or none: what was registered before one that fails leaves again, and those that ran before serve on. */
+  /** All or none: if one fails, those registered before it leave again, and the old ones serve on. */
   async #registerAll(opened: Map<string, OpenedWorker>): Promise<Map<string, RunningWorker>> {
     const registered = new Map<string, RunningWorker>();
     try {
@@ -132,10 +132,10 @@ export class WorkerSet {
   }
 }
 
-/** Registers the functions and makes sure that all of them were taken. */
+/** Registers the functions and checks that all of them were accepted. */
 async function serve(worker: OpenedWorker, connection: Connection): Promise<void> {
   connection.serve(worker);
-  // Frames are taken in order: an answer means that the registrations before it were taken.
+  // Frames are handled in order: a reply means that the registrations before it were handled.
   const { workers } = WorkerList.parse(await connection.call('engine::workers::list'));
   const taken = new Set(workers.find(({ id }) => id === connection.workerId)?.functions);
   const refused = worker.def.functions.map(({ id }) => id).filter((id) => !taken.has(id));
@@ -148,7 +148,7 @@ async function stop({ connection, def, context }: RunningWorker): Promise<void> 
   await def.close(context);
 }
 
-/** Tells workers of the same kind apart by their namespace. */
+/** The namespace distinguishes workers of the same kind. */
 function nameOf({ def, namespace }: Pick<WorkerEntry, 'def' | 'namespace'>): string {
   return namespace === undefined ? def.name : `${def.name}@${namespace}`;
 }

@@ -1,7 +1,7 @@
-/** The words of `workcell call` as a request: `key=value` pairs over a JSON object. */
+/** Turns the words of `workcell call` into a request: `key=value` pairs over a JSON object. */
 import { UsageError } from './command.ts';
 
-/** A value is JSON if it parses, else the text itself; pairs win over `--json`. */
+/** A value is JSON if it parses, else text; pairs override `--json`. */
 export function toPayload(pairs: string[], json: string | undefined): unknown {
   const base = json === undefined ? {} : parseJson(json);
   if (pairs.length === 0) return base;

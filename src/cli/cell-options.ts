@@ -1,4 +1,4 @@
-/** What the command line and the environment say for all workers, in place of the configuration file. */
+/** Settings of all workers from the command line and the environment, which override the configuration file. */
 import type { CellConfig } from '#contract';
 import type { CommandInput, OptionSpec } from './command.ts';
 
@@ -17,7 +17,7 @@ export function parseCellOptions(
   { protect }: CommandInput['options'],
   env: NodeJS.ProcessEnv = process.env,
 ): CellConfig | undefined {
-  // A variable that is set to nothing counts as not set.
+  // An empty variable counts as unset.
   const globs = Array.isArray(protect) ? protect : (env.WORKCELL_PROTECT || undefined)?.split(':');
   return globs && { protect: globs.filter((glob) => glob !== '') };
 }

@@ -1,7 +1,7 @@
 /**
  * A command as data: its words, options and examples; parser, help and suggestions derive from it.
  *
- * Usage mistakes are met with the nearest known name and exit code 2.
+ * Usage errors suggest the nearest known name and exit with code 2.
  */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
@@ -29,12 +29,12 @@ export interface Command {
   name: string;
   aliases?: string[];
   summary: string;
-  /** What follows the name in the usage line; options come last unless it says where. */
+  /** What follows the name in the usage line; options come last unless it contains them. */
   usage?: string;
   details?: string;
   options: Record<string, OptionSpec>;
   examples?: string[];
-  /** At least this many words are needed. */
+  /** Minimum number of words. */
   minWords?: number;
   maxWords?: number;
   run(input: CommandInput): Promise<number>;
@@ -42,7 +42,7 @@ export interface Command {
   helpFor?(input: CommandInput): Promise<string>;
 }
 
-/** The caller typed something that is no command or option of ours. */
+/** An unknown command or option. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

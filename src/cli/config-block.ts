@@ -1,11 +1,11 @@
-/** The default block of a worker as YAML with its comments, and its place in a configuration file. */
+/** The default block of a worker as YAML with comments, and how it is added to a configuration file. */
 import { isMap, isNode, isSeq, parseDocument, stringify, type Document, type YAMLSeq } from 'yaml';
 
 import { ConfigError, configKeys, type AnyWorker } from '#contract';
 
 const WIDTH = 100;
 
-/** `- name: coder` with every key, its default, and what it means. */
+/** `- name: coder` with every key, its default, and its description. */
 export function defaultBlock(def: AnyWorker): string {
   const lines = configKeys(def.config).flatMap(({ key, description, default: value }) => [
     ...wrap(description, WIDTH).map((line) => `# ${line}`),
@@ -34,7 +34,7 @@ export function withWorkerAdded(text: string, def: AnyWorker): string | undefine
   return document.toString({ lineWidth: 0 });
 }
 
-/** The list under `workers`, made where there is none yet. */
+/** The list under `workers`, created if missing. */
 function listIn(document: Document): YAMLSeq {
   const given = document.get('workers', true);
   if (isSeq(given)) return given;

@@ -4,7 +4,7 @@ export interface Cut {
   stderr_truncated?: boolean | undefined;
 }
 
-/** A line for standard error, or nothing; `how` says where it was cut and what to do. */
+/** A line for standard error, or nothing; `how` states the limit and what to do. */
 export function cutLine({ stdout_truncated, stderr_truncated }: Cut, how: string): string {
   const cut = [stdout_truncated && 'standard output', stderr_truncated && 'standard error'].filter(Boolean);
   return cut.length === 0 ? '' : `workcell: ${cut.join(' and ')} cut ${how}\n`;

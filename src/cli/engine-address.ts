@@ -10,7 +10,7 @@ export const addressOptions: Record<string, OptionSpec> = {
   token: { type: 'string', value: 'TOKEN', description: 'Bearer token, default $WORKCELL_TOKEN.' },
 };
 
-/** The engine did not answer; what to do about it is in the message. */
+/** The engine did not answer; the message says what to do. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
@@ -43,7 +43,7 @@ export async function withEngine<T>(
   }
 }
 
-/** A refused connection with what to do about it; any other failure as it is. */
+/** Explains a refused connection; rethrows any other failure. */
 export function explainUnreachable(error: unknown): never {
   if (!(error instanceof CallError)) throw error;
   const hint = error.message.includes('HTTP 401')

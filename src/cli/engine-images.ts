@@ -1,6 +1,6 @@
 /**
- * What a running engine says of its images, for the commands that look after them: they work on its cache, under its names, or
- * say why not.
+ * Asks a running engine for its image cache, for the image commands: they work on its cache, under its names, or
+ * explain why not.
  */
 import { z } from 'zod';
 
@@ -14,7 +14,7 @@ const Catalogue = z.object({
   cache_id: z.string().optional(),
 });
 
-/** An engine of this machine answers in far less. */
+/** A local engine answers much faster. */
 const ANSWER_MS = 5000;
 
 export interface EngineImages {
@@ -46,7 +46,7 @@ export async function askEngine(options: CommandInput['options']): Promise<Engin
   }
 }
 
-/** An engine of another version tells no id; it is believed to be of this user, as before. */
+/** An engine of another version reports no id; it is assumed to belong to this user. */
 export function requireSameCache(cacheId: string | undefined, known: EngineImages, url: string): void {
   if (known.cacheId === undefined || known.cacheId === cacheId) return;
   throw new UsageError(

@@ -1,4 +1,4 @@
-/** What the exit code of every command means. */
+/** Exit codes of all commands. */
 export const EXIT = {
   ok: 0,
   /** The call or the command itself failed. */

@@ -1,4 +1,4 @@
-/** What `workcell call <function-id> --help` says: the fields, the failures and an example that can be pasted. */
+/** The text of `workcell call <function-id> --help`: the fields, the errors and an example to paste. */
 import type { CatalogueEntry, JsonSchema } from '#contract';
 import { namedShapes, policyRows, schemaFields, type SchemaField } from '#surfaces/reference';
 import { visible } from './render.ts';

@@ -1,6 +1,7 @@
 /**
- * What the image commands share. They work on the cache of the configuration, under the names of an engine that runs over it,
- * which finds what they brought. They need no engine, and refuse to work beside one that has another cache.
+ * Shared by the image commands. They work on the cache of the configuration, under the names of an engine that runs
+ * over it, so that the engine finds their images. They need no engine, and refuse to work beside one that has another
+ * cache.
  */
 import { availableWorkers, findConfigFile, parseEntries, readConfigFile } from '#assembly';
 import { silentLog } from '#contract';
@@ -26,7 +27,7 @@ interface ImageWork {
   onProgress: (progress: ImageProgress) => void;
 }
 
-/** Runs with the images of the configuration; what cannot be had is told in one line. */
+/** Runs with the images of the configuration; prints a failure in one line. */
 export async function withImages(
   options: CommandInput['options'],
   work: (given: ImageWork) => Promise<number> | number,
@@ -52,7 +53,7 @@ async function imagesOf(options: CommandInput['options']): Promise<Images> {
   return openImages({ ...config, custom_images: known.customImages }, silentLog);
 }
 
-/** The block of the configuration, or what is shipped. */
+/** The block of the configuration, or the shipped one. */
 export function sandboxConfig(named: string | undefined) {
   const file = findConfigFile(named);
   const entries = file === undefined ? [] : parseEntries(readConfigFile(file), availableWorkers);

@@ -1,8 +1,8 @@
-/** Work of a command that a signal ends: it is told, cleans up, and the command exits without a stack trace. */
+/** Runs work that a signal aborts: the work cleans up, and the command exits without a stack trace. */
 import { clearLine } from './live-line.ts';
 import { untilSignal } from './until-signal.ts';
 
-/** What a shell gives for a command that SIGINT ended. */
+/** A shell's exit code for a command that SIGINT ended. */
 const INTERRUPTED = 130;
 
 export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {

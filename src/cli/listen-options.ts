@@ -1,4 +1,4 @@
-/** Where `start` listens and whom it admits; beyond loopback it insists on a token. */
+/** Address, port and tokens of `start`; beyond loopback it requires a token. */
 import { ConfigError } from '#contract';
 import { isLoopback, type AdmissionRules } from '#engine';
 import type { CommandInput, OptionSpec } from './command.ts';

@@ -8,7 +8,7 @@ import { UnreachableError } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { printJson, printText } from './print.ts';
 
-// A reader that went away, such as `head`, ends what is printed, not what runs.
+// A closed pipe, such as `head`, ends the printing, not the work.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -56,7 +56,7 @@ async function commandCalledAlso(name: string): Promise<Command | undefined> {
   return (await allCommands()).find(({ aliases }) => aliases?.includes(name));
 }
 
-/** The commands of two words that begin with this one. */
+/** The two-word commands that begin with this word. */
 function groupOf(word: string): string[] {
   return commandNames.filter((name) => name.startsWith(`${word} `));
 }

@@ -1,8 +1,8 @@
 /**
  * Text for a stream that may be a terminal.
  *
- * Replies, output of commands and messages hold what agents, guests and files chose, and a terminal obeys some characters of
- * it. Those are spelled out as JSON would, so JSON stays what it was; a pipe gets every byte as it is.
+ * Replies, command output and messages contain text chosen by agents, guests and files, and a terminal obeys control
+ * characters in it. Those are escaped as JSON would, so JSON stays the same; a pipe gets the bytes unchanged.
  */
 import type { LogSink } from './terminal-log.ts';
 
@@ -14,7 +14,7 @@ export function printText(text: string, stream: LogSink = process.stdout): void 
   stream.write(stream.isTTY ? spelledOut(text) : text);
 }
 
-/** Line ends and tabs stay; a carriage return alone would let the rest of a line hide its beginning. */
+/** Line ends and tabs stay; a bare carriage return would let the rest of a line overwrite its beginning. */
 function spelledOut(text: string): string {
   return text.replaceAll(/(?!\n|\t|\r\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) =>
     found.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),

@@ -10,7 +10,7 @@ export function table(head: string[], rows: string[][]): string {
   return `${all.map(line).join('\n')}\n`;
 }
 
-/** One line without control characters: peers choose their names and words, and a terminal obeys some of them. */
+/** One line without control characters: peers choose their names and texts, and a terminal obeys control characters. */
 export function visible(text: string): string {
   return text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
 }

@@ -1,4 +1,4 @@
-/** What the sandbox commands share: how a command line is taken, how a command's end is shown, how a failure is told. */
+/** Shared by the sandbox commands: parsing of a command line, printing of a result and of a failure. */
 import { z } from 'zod';
 
 import { CallError, type Bus } from '#contract';
@@ -8,9 +8,9 @@ import { withEngine } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { printText } from './print.ts';
 
-/** What `timeout` of coreutils exits with. */
+/** Exit code of `timeout` from coreutils. */
 const TIMED_OUT = 124;
-/** The worker ends every call by a limit of its own; this only has to be longer. */
+/** The worker enforces its own time limits; this one only has to be longer. */
 export const WAIT_MS = 2_147_483_647;
 
 const Output = z.object({
@@ -22,7 +22,7 @@ const Output = z.object({
 });
 const ExecReply = Output.extend({ exit_code: z.int().nullish() });
 
-/** Runs against the engine; a failure is printed with its code and what to do next, unless the signal caused it. */
+/** Runs against the engine; prints a failure with its code and what to do next, unless the signal caused it. */
 export async function tellingFailures(
   options: CommandInput['options'],
   work: (bus: Bus) => Promise<number>,
@@ -36,7 +36,7 @@ export async function tellingFailures(
   }
 }
 
-/** Gives the exit code that goes with it. */
+/** Returns the matching exit code. */
 export function tellFailure({ code, message, extra }: CallError): number {
   if (code === 'S200') printOutput(Output.catch({ stdout: '', stderr: '' }).parse(extra));
   printText(`error: [${code}] ${message}\n`, process.stderr);
@@ -44,7 +44,7 @@ export function tellFailure({ code, message, extra }: CallError): number {
   return code === 'S200' ? TIMED_OUT : EXIT.failed;
 }
 
-/** Prints what a command wrote and gives its exit code. */
+/** Prints the output of a command and returns its exit code. */
 export function showExec(reply: unknown): number {
   const { exit_code, ...output } = ExecReply.parse(reply);
   printOutput(output);
@@ -60,7 +60,7 @@ function printOutput(output: z.output<typeof Output>): void {
   process.stderr.write(cutLine(output, 'after the first MiB; write it to a file in the sandbox and download that'));
 }
 
-/** The command behind the first words, with or without `--` before it. */
+/** The command after the first words, with or without `--` before it. */
 export function commandOf({ words, rest }: CommandInput, after: number, name: string): string[] {
   const command = [...words.slice(after), ...rest];
   if (command.length === 0) throw new UsageError(`${name} needs a command, such as: -- python3 -V`);

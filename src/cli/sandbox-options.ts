@@ -1,4 +1,4 @@
-/** Options that several sandbox commands take, and the fields of a request they become. */
+/** Options that several sandbox commands take, and the request fields they become. */
 import type { CommandInput, OptionSpec } from './command.ts';
 import { text } from './engine-address.ts';
 import { readNumber, readPairs } from './sandbox-command.ts';
@@ -36,7 +36,7 @@ export const shapeOptions: Record<string, OptionSpec> = {
   ...envOption,
 };
 
-/** Who says what it may reach wants it to have a network. */
+/** `--allow` or `--deny` implies a network. */
 function networkOf({ network, allow, deny }: CommandInput['options']): Record<string, unknown> {
   const egress = { allow: Array.isArray(allow) ? allow : undefined, deny: Array.isArray(deny) ? deny : undefined };
   if (egress.allow || egress.deny) return { network: true, egress };

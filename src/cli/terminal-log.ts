@@ -1,7 +1,7 @@
 /**
- * The log on standard error: one readable line each on a terminal, one JSON object each otherwise.
+ * The log on standard error: one readable line per entry on a terminal, one JSON object otherwise.
  *
- * Standard output is left to results and to protocols that own it.
+ * Standard output is reserved for results and for protocols that own it.
  */
 import type { Log, LogFields } from '#contract';
 import { visible } from './render.ts';

@@ -1,4 +1,4 @@
-/** Waits for the operator to end the process. A second signal does not wait for the tidying up. */
+/** Waits for the operator to end the process. A second signal exits without the clean-up. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {

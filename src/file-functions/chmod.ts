@@ -1,4 +1,4 @@
-/** chmod: permission bits, and the owner too when asked, of one path or everything below. */
+/** chmod: sets permission bits, and optionally the owner, of one path or everything below. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

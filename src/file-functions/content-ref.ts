@@ -1,4 +1,4 @@
-/** The end of a stream channel that file bytes travel through, as the wire spells it. */
+/** The end of a stream channel that carries file bytes, in its wire form. */
 import { z } from 'zod';
 
 import { wire } from '#contract';
@@ -8,7 +8,7 @@ export const ContentRef = wire.named(
   z.object({
     channel_id: z.string(),
     access_key: z.string(),
-    // Published with its default and not filled in: what is sent out always has it.
+    // Published with its default and not filled in: sent references always have it.
     direction: wire
       .named('ContentDirection', z.enum(['read', 'write']))
       .optional()

@@ -1,4 +1,4 @@
-/** An entry of the file system as the wire tells it. */
+/** An entry of the file system in its wire form. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

@@ -1,12 +1,12 @@
 /**
- * The S codes of why a file operation failed, for every worker that offers the operations.
+ * S codes of failed file operations, for every worker that offers the operations.
  *
- * A worker whose published codes differ says so over these, with the reason.
+ * A worker whose published codes differ overrides these, with the reason.
  */
 import type { FaultReason, HostReason } from '#host';
 import type { FileCode } from './file-operation.ts';
 
-/** Why the system said no. */
+/** By reason of the system. */
 export const codeOfHostReason = {
   absolute: 'S210',
   relative: 'S210',
@@ -14,7 +14,7 @@ export const codeOfHostReason = {
   'invalid-name': 'S210',
   missing: 'S211',
   hidden: 'S211',
-  // What a link to nothing leads to is not there.
+  // The target of a dangling symlink does not exist.
   dangling: 'S211',
   'not-a-file': 'S212',
   'not-a-directory': 'S212',
@@ -28,7 +28,7 @@ export const codeOfHostReason = {
   io: 'S216',
 } as const satisfies Record<HostReason, FileCode>;
 
-/** Why the operation did. S218 has no meaning of its own: each worker took it for another of these. */
+/** By reason of the operation. S218 has no shared meaning: each worker uses it for another of these. */
 export const codeOfFault = {
   'bad-request': 'S210',
   missing: 'S211',

@@ -1,8 +1,9 @@
 /**
- * One operation on files, without the worker that publishes it: what it takes, gives and does with a `FileSystem`.
+ * One file operation, independent of the worker that publishes it: its request, its response and its work on a
+ * `FileSystem`.
  *
- * A worker adds an id, its own fields that say which file system is meant, and the wording of failures. The codes are
- * those that every worker with these operations shares.
+ * A worker adds an id, its own fields that select the file system, and the wording of failures. The codes are shared by
+ * all workers with these operations.
  */
 import type { z } from 'zod';
 
@@ -12,7 +13,7 @@ import type { OpenReads } from './open-reads.ts';
 
 export type FileCode = 'S210' | 'S211' | 'S212' | 'S213' | 'S214' | 'S215' | 'S216' | 'S217' | 'S218';
 
-/** The file system of a call, and what a call may take. */
+/** The file system of a call, and its limits. */
 export interface FileContext {
   readonly files: FileSystem;
   /** Infinity for no limit, as below. */
@@ -39,7 +40,7 @@ export interface FileOperation<
   handle(request: z.output<Request>, context: FileContext, scope: CallScope): Promise<z.input<Response>>;
 }
 
-/** Types a definition; it returns what it is given. */
+/** Infers the types of a definition; returns its argument. */
 export function defineOperation<Request extends z.ZodObject, Response extends z.ZodType>(
   operation: FileOperation<Request, Response>,
 ): FileOperation<Request, Response> {

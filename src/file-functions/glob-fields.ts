@@ -1,4 +1,4 @@
-/** The fields that say which files below a directory are meant, for searching and for replacing. */
+/** Fields that select files below a directory, for grep and sed. */
 import { z } from 'zod';
 
 const GLOBS =

@@ -1,7 +1,7 @@
 /**
- * grep: lines that match a regex, in a file or below a directory, in the order of the paths.
+ * grep: finds lines that match a regex, in a file or below a directory, in path order.
  *
- * A whole line is searched and only what is shown of it is cut. What could not be read is told beside the matches.
+ * The whole line is searched; only its returned text is clipped. Unreadable files are reported beside the matches.
  */
 import { z } from 'zod';
 
@@ -10,7 +10,7 @@ import { MAX_PATTERN_BYTES, RegexError } from '#host';
 import { belowFields } from './glob-fields.ts';
 import { defineOperation } from './file-operation.ts';
 
-/** What stands for no limit: more than any answer holds. */
+/** Stands for no limit: more than any answer holds. */
 const UNLIMITED = 2 ** 30;
 
 const FsMatch = wire.named(

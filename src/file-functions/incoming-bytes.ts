@@ -1,8 +1,8 @@
 /**
- * The bytes that a write was given: the text in the request itself, or a channel that they come through.
+ * The bytes of a write: the text in the request itself, or a channel.
  *
- * Control messages in a channel are not part of the file. One that tells of an error ends the write, and so does a
- * channel that broke: the sender could not go on, and half a file is none.
+ * Control messages in a channel are not part of the file. One that reports an error ends the write, and so does a
+ * broken channel: half a file is never kept.
  */
 import type { Bus } from '#contract';
 import { FileFault } from '#host';
@@ -17,7 +17,7 @@ export interface Incoming {
   readonly idleMs: number;
 }
 
-/** Nothing is asked for before the first piece is wanted. Fails when it becomes more than there may be. */
+/** Reads nothing before the first piece is requested. Throws when the size limit is exceeded. */
 export async function* incomingBytes(content: string | ContentRef, incoming: Incoming): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const piece of typeof content === 'string' ? [Buffer.from(content)] : piecesFrom(content, incoming)) {

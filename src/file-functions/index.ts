@@ -1,4 +1,4 @@
-/** The ten file operations, written once for every worker that offers them. */
+/** The file operations, written once for every worker that offers them. */
 export { chmod } from './chmod.ts';
 export { codeOfFault, codeOfHostReason } from './file-codes.ts';
 export type { FileCode, FileContext, FileOperation } from './file-operation.ts';

@@ -1,4 +1,4 @@
-/** ls: what is in a directory, sorted by name, each entry for itself. */
+/** ls: lists a directory, sorted by name, symlinks not followed. */
 import { z } from 'zod';
 
 import { FsEntry, toEntry } from './entry.ts';

@@ -1,4 +1,4 @@
-/** mkdir: makes a directory with exactly the mode, whatever the umask. */
+/** mkdir: creates a directory with exactly the given mode, whatever the umask. */
 import { z } from 'zod';
 
 import { defineOperation } from './file-operation.ts';

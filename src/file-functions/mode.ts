@@ -10,7 +10,7 @@ export function spellMode(mode: number): string {
   return mode.toString(8).padStart(4, '0');
 }
 
-/** The bits for owner, group and others; a program of these operations never lends someone's rights to others. */
+/** The bits for owner, group and others. Never setuid, setgid or sticky. */
 export function parseMode(text: string): number {
   if (!/^[0-7]+$/.test(text)) {
     throw new FileFault('bad-request', `mode must be octal digits such as "0644" (got ${JSON.stringify(text)})`);

@@ -1,4 +1,4 @@
-/** mv: moves what one path names to another, a link for itself; a file also to another device. */
+/** mv: moves a path to another, a symlink as itself; a file also to another device. */
 import { z } from 'zod';
 
 import { FileFault, HostError } from '#host';
@@ -29,7 +29,7 @@ export const mv = defineOperation({
   },
 });
 
-/** Which of the two paths it was. */
+/** Names the path, source or destination, that failed. */
 function namingTheEnd(error: unknown, src: string, dst: string): unknown {
   if (!(error instanceof HostError)) return error;
   if (error.reason === 'missing' && error.path === src) return new FileFault('missing', `src not found: ${src}`, error);

@@ -1,4 +1,4 @@
-/** What the caller should know of a change that was made. */
+/** A note for the caller about a change that was made. */
 import { z } from 'zod';
 
 export const noteField = z
@@ -6,7 +6,7 @@ export const noteField = z
   .optional()
   .describe('What to know of the change: what did not match, or hard links that keep the old content.');
 
-/** The field with every note there is; absent without one. */
+/** The field with all notes; absent without one. */
 export function withNotes(notes: readonly string[], { note }: { note?: string }): { note?: string } {
   const all = note === undefined ? notes : [...notes, note];
   return all.length > 0 ? { note: all.join('; ') } : {};

@@ -1,8 +1,8 @@
 /**
- * Files on their way to callers: each is sent through a channel in the background, as fast as it is taken.
+ * Sends files to callers, each through a channel in the background, as fast as the caller reads.
  *
- * A caller may never come for the bytes, so there are only so many at once, and one that nothing is taken from for long
- * is given up. A small file waits in its channel as a whole, and has its place until it is taken. All end with the worker.
+ * A caller may never read the bytes, so the number of open reads is limited, and a stalled one is aborted. A small file
+ * waits in its channel as a whole, and counts until it is read. All end with the worker.
  */
 import { setMaxListeners } from 'node:events';
 
@@ -14,10 +14,10 @@ import { inTime } from './stream-timeout.ts';
 /** Each holds a descriptor or up to 4 MiB in its channel. */
 const MAX_OPEN = 32;
 
-/** Chunks that wait in a channel. */
+/** Chunks buffered in a channel. */
 const BUFFERED_CHUNKS = 64;
 
-/** How long nothing may be taken. */
+/** Longest time without a read. */
 const STALLED_MS = 300_000;
 
 export class OpenReads {
@@ -36,7 +36,7 @@ export class OpenReads {
     return this.#count;
   }
 
-  /** Begins to send the file and says where its bytes can be read. The file is closed when it is sent or given up. */
+  /** Starts to send the file and returns the channel to read it from. The file is closed when it is sent or aborted. */
   async send(file: OpenFile, bus: Bus): Promise<ChannelRef> {
     if (this.#count >= this.#maxOpen) {
       file.close();
@@ -54,12 +54,12 @@ export class OpenReads {
     }
   }
 
-  /** Gives up all of them. */
+  /** Aborts all of them. */
   close(): void {
     this.#closing.abort(new FileFault('stream', 'the worker stops'));
   }
 
-  /** Settles in any case: what goes wrong is told to the reader. */
+  /** Always resolves: errors are reported to the reader. */
   async #pump(file: OpenFile, writer: ChannelWriter): Promise<void> {
     const patience = {
       ms: this.#stalledMs,
@@ -84,14 +84,14 @@ export class OpenReads {
     }
   }
 
-  /** As a control message: text is never part of the file. */
+  /** Sent as a control message: text is never part of the file. */
   async #tell(error: HostError, writer: ChannelWriter): Promise<void> {
     const late = () => new FileFault('stream', 'nothing was read for too long');
     try {
       const text = JSON.stringify({ error: error.message });
       await inTime(writer.write(text), { ms: this.#stalledMs, signal: this.#closing.signal, late });
     } catch {
-      // Nobody reads it.
+      // The reader is gone.
     }
   }
 }

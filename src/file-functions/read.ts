@@ -1,4 +1,4 @@
-/** read: a file's bytes through a channel that the reply names, with the size, mode and time it has. */
+/** read: returns a file's bytes through a channel named in the reply, with its size, mode and mtime. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

@@ -1,4 +1,4 @@
-/** rm: takes away what a path names, a link for itself wherever it leads. */
+/** rm: removes a path, a symlink as itself wherever it points. */
 import { z } from 'zod';
 
 import { defineOperation } from './file-operation.ts';

@@ -1,8 +1,8 @@
 /**
  * sed: finds and replaces in files, line by line.
  *
- * What did not match keeps its bytes, a file without a match is not written, and no path is touched before all are
- * checked.
+ * Text that did not match keeps its bytes, a file without a match is not written, and no file is changed before all
+ * paths are checked.
  */
 import { z } from 'zod';
 

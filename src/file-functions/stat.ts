@@ -1,4 +1,4 @@
-/** stat: what one path names, a link for itself. */
+/** stat: stats one path, symlinks not followed. */
 import { z } from 'zod';
 
 import { entryFields, toEntry } from './entry.ts';

@@ -1,13 +1,13 @@
-/** Waiting for someone else's stream, no longer than is reasonable. */
+/** Waits for a stream with a timeout. */
 
 export interface Patience {
   readonly ms: number;
   readonly signal: AbortSignal;
-  /** What is thrown when it runs out. */
+  /** Makes the error of a timeout. */
   readonly late: () => Error;
 }
 
-/** What the promise gives in time. What it does after that is not waited for. */
+/** The promise's value, if it comes in time. Does not stop the work behind it. */
 export async function inTime<T>(promise: Promise<T>, { ms, signal, late }: Patience): Promise<T> {
   let stop = () => {};
   const given = new Promise<never>((_, reject) => {

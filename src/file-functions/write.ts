@@ -1,7 +1,7 @@
 /**
- * write: a file's content from the request or through a channel, all of it or nothing.
+ * write: writes a file from the request or through a channel, all of it or nothing.
  *
- * The file is put in its place when the last byte is there; until then, and when it never comes, the old one stands.
+ * The file is renamed into place after the last byte; until then, and when the stream breaks, the old one stays.
  */
 import { z } from 'zod';
 
@@ -12,7 +12,7 @@ import { incomingBytes } from './incoming-bytes.ts';
 import { modeField, parseMode } from './mode.ts';
 import { noteField } from './note.ts';
 
-/** As long as the bus keeps a call; what bounds a write is that bytes keep coming. */
+/** As long as the bus keeps a call; the real bound is the idle timeout of the stream. */
 const DEADLINE_MS = 3_600_000;
 
 export const write = defineOperation({
@@ -26,7 +26,7 @@ export const write = defineOperation({
   request: z
     .object({
       path: z.string().describe('The file, absolute. A link is followed and stays.'),
-      // Published but not filled in, so that a file which is replaced can keep its own.
+      // Published but not filled in, so that a replaced file can keep its own.
       mode: modeField('Permission bits; when left out, a file that is replaced keeps its own.')
         .optional()
         .meta({ default: '0644' }),

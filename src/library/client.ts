@@ -4,7 +4,7 @@ import type { TypedBus } from './function-types.ts';
 
 export type TypedConnection = Omit<Connection, 'call' | 'stream'> & Pick<TypedBus, 'call' | 'stream'>;
 
-/** Connects to the engine at a ws:// URL; after a lost link it dials again by itself. */
+/** Connects to the engine at a ws:// URL; reconnects by itself after a lost link. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<TypedConnection> {
   return connectUntyped(url, options) as Promise<TypedConnection>;
 }

@@ -1,7 +1,7 @@
 /**
- * Engine and workers inside this program; others reach them only if it opens a port.
+ * Engine and workers inside this program; other processes reach them only if it opens a port.
  *
- * Calls of the program itself never touch a socket, also when there is one.
+ * Calls of the program itself never use a socket, even if there is one.
  */
 import { connect } from '#client';
 import {
@@ -17,29 +17,29 @@ import { isLoopback } from '#engine';
 import type { TypedBus, WorkerChoice } from './function-types.ts';
 
 export interface CreateWorkcellOptions {
-  /** The directory that the workers are fenced into; it has to be there. */
+  /** The directory that the workers are confined to; it has to exist. */
   workspace: string;
   /** Which workers run; all of them with their shipped configuration when left out. */
   workers?: readonly WorkerChoice[];
-  /** Globs of files that no file function reaches, in place of the shipped list; an empty list protects nothing. */
+  /** Globs of files that no file function reaches, instead of the shipped list; an empty list protects nothing. */
   protect?: readonly string[];
-  /** Opens every door for others on this port, 0 for a free one. Nothing listens when left out. */
+  /** Serves HTTP, MCP, WebSocket and the console on this port, 0 for a free one. Nothing listens when left out. */
   port?: number;
   /** Address to listen on, default 127.0.0.1. */
   host?: string;
-  /** Bearer token that others must send; needed beyond loopback. */
+  /** Bearer token that remote callers must send; required beyond loopback. */
   token?: string;
-  /** More of them, by the names under which lists and logs know who shows one. */
+  /** Additional tokens, by the names that lists and logs show for their callers. */
   tokens?: Readonly<Record<string, string>>;
   log?: Log;
 }
 
 export interface Workcell extends TypedBus, AsyncDisposable {
-  /** Where others connect, e.g. `ws://127.0.0.1:49134`; only with a port. */
+  /** The URL for other processes, e.g. `ws://127.0.0.1:49134`; only with a port. */
   readonly url?: string;
-  /** Every function on the bus, also those of workers that others connected. */
+  /** Every function on the bus, also those of remote workers. */
   functions(): Promise<CatalogueEntry[]>;
-  /** Stops the workers with all they run, and closes the port. */
+  /** Stops the workers with everything they run, and closes the port. */
   close(): Promise<void>;
 }
 

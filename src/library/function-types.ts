@@ -1,8 +1,8 @@
 /**
- * What each function takes and gives, for callers in TypeScript.
+ * Request and response types of each function, for callers in TypeScript.
  *
- * Derived from the definitions by types alone: nothing of this is there when the program runs, and a function that is
- * not among them is called with anything and answers `unknown`.
+ * Derived from the definitions by types alone: nothing of this exists at run time, and an unknown function takes
+ * anything and returns `unknown`.
  */
 import type { z } from 'zod';
 
@@ -22,10 +22,10 @@ interface Workers {
 
 type Definition = Workers[keyof Workers]['functions'][number];
 
-/** What is mended before it is looked at (`z.preprocess`) is sent as it is looked at. */
+/** For `z.preprocess` schemas callers send the inner schema's input. */
 type Sent<Schema extends z.ZodType> = Schema extends z.ZodPreprocess<infer Then> ? z.input<Then> : z.input<Schema>;
 
-/** By id: the request as it is sent, the response as it comes. */
+/** By id: the request as sent, the response as received. */
 export type FunctionTypes = {
   [Fn in Definition as Fn['id']]: { request: Sent<Fn['request']>; response: z.output<Fn['response']> };
 };
@@ -40,9 +40,9 @@ type CallArguments<Id extends string> =
     ? [payload?: RequestOf<Id>, options?: CallOptions]
     : [payload: RequestOf<Id>, options?: CallOptions];
 
-/** The bus, knowing what the functions of Workcell take and give. */
+/** The bus, with the types of Workcell's functions. */
 export interface TypedBus extends Omit<Bus, 'call'> {
-  /** The first form is for editors, which then know the ids. */
+  /** Two forms, so that editors complete the known ids. */
   call<Id extends FunctionId | (string & Record<never, never>)>(
     functionId: Id,
     ...rest: CallArguments<Id>
@@ -54,7 +54,7 @@ export interface TypedBus extends Omit<Bus, 'call'> {
   ): CallStream<ResponseOf<Id>>;
 }
 
-/** A worker to run, with what its configuration says beside the workspace. */
+/** A worker to run, with its configuration beside the workspace. */
 export type WorkerChoice = {
   [Name in keyof Workers]: { name: Name; config?: z.input<Workers[Name]['config']> };
 }[keyof Workers];

@@ -1,4 +1,4 @@
-/** `workcell`: run one inside a program. */
+/** `workcell`: runs a Workcell inside a program. */
 export { CallError, ConfigError, type CallEvent, type CallOptions, type CatalogueEntry, type Log } from '#contract';
 export type { CallStream } from '#client';
 export { createWorkcell, type CreateWorkcellOptions, type Workcell } from './create-workcell.ts';

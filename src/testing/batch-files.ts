@@ -1,4 +1,4 @@
-/** What functions over many files take and answer, as tests write and read it. */
+/** Test helpers for functions over many files. */
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 

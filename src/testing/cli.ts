@@ -1,7 +1,7 @@
 /**
- * The built command line as a child process, with a home and a working directory of its own.
+ * Runs the built command line as a child process, with its own home and working directory.
  *
- * It is what `npm run build` made, not the sources; nothing of the caller's environment but PATH reaches it.
+ * It is the result of `npm run build`, not the sources; only PATH of the caller's environment reaches it.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ export interface CliOptions {
   /** Becomes HOME; its `.config` becomes XDG_CONFIG_HOME. */
   home?: string;
   env?: Record<string, string>;
-  /** Another executable than the built one. */
+  /** Another executable instead of the built one. */
   bin?: string;
 }
 
@@ -74,7 +74,7 @@ export class CliProcess implements AsyncDisposable {
     this.#ended.then(end, end);
   }
 
-  /** The engine it speaks of, e.g. `ws://127.0.0.1:49134`. */
+  /** The engine's URL from its output, e.g. `ws://127.0.0.1:49134`. */
   get url(): string {
     return /\bready on (ws:\S+)/.exec(this.stdout)?.[1] ?? '';
   }
@@ -88,12 +88,12 @@ export class CliProcess implements AsyncDisposable {
     return Number(new URL(this.url).port);
   }
 
-  /** Resolves once standard error holds the text, from the given place on. */
+  /** Resolves once standard error contains the text, from the given offset on. */
   async logged(text: string, from = 0): Promise<void> {
     await this.until(() => this.stderr.includes(text, from), `"${text}" in the log`);
   }
 
-  /** Resolves once the claim holds; it is looked at whenever something is printed. */
+  /** Resolves once the predicate is true; it is checked whenever something is printed. */
   async until(isTrue: () => boolean, what: string): Promise<void> {
     let check = () => {};
     const holds = new Promise<void>((resolve, reject) => {
@@ -111,7 +111,7 @@ export class CliProcess implements AsyncDisposable {
     }
   }
 
-  /** Sends a signal and waits for the end. A process that was killed has no exit code. */
+  /** Sends a signal and waits for the exit. A killed process has no exit code. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
     return this.exited();

@@ -1,13 +1,13 @@
-/** A rung of the ladder whose verdict a test decides; it makes no machines. */
+/** A rung of the isolation ladder whose probe result a test decides; it makes no machines. */
 import type { Isolation, Probe, SandboxBackend } from '#workers/sandbox';
 
 export interface FakeRung extends SandboxBackend {
-  /** What the next probe says; a test changes it when the host changes. */
+  /** Result of the next probe; a test changes it when the host changes. */
   answer: Probe;
-  /** What `fingerprint()` gives. */
+  /** Result of `fingerprint()`. */
   programs: string;
   probes: number;
-  /** Passes before a probe answers. */
+  /** Awaited before a probe answers. */
   beforeAnswer: () => Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { JailMode } from '#host';
 import { run } from './run.ts';
 import type { TempDir } from './temp-dir.ts';
 
-/** What every action answers, its data loosely typed. */
+/** The reply of every action, its data loosely typed. */
 export interface ActionReply {
   success: boolean;
   data?: Record<string, unknown>;
@@ -14,7 +14,7 @@ export interface ActionReply {
   metadata?: Record<string, unknown>;
 }
 
-/** `open` is how the worker opens its context in a mode that is not the best one. */
+/** `open` opens the worker's context in a chosen jail mode. */
 export function filesystemCases(
   open: (config: never, log: Log, cell: undefined, mode: JailMode) => unknown,
   mode: JailMode,
@@ -33,7 +33,7 @@ export function filesystemCases(
     )) as ActionReply;
 }
 
-/** Everything below a directory: its mode, and what it holds. */
+/** Everything below a directory: mode and contents. */
 export function treeOf(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
   return Object.fromEntries(names.map((name) => [name, shown(`${folder}/${name}`)]));

@@ -1,5 +1,5 @@
 /**
- * A small root for a sandbox: the tools of busybox, the accounts of root and nobody, and nothing else.
+ * A small root for a sandbox: busybox, the accounts root and nobody, and nothing else.
  *
  * Suites of the sandbox need a machine that runs commands, not a distribution, so none of them waits for an image.
  */
@@ -11,7 +11,7 @@ import { tempDir, type TempDir } from './temp-dir.ts';
 
 const BUSYBOX = '/bin/busybox';
 
-/** Why there can be no machine on such a root, or undefined. `scripts/sandbox-packages.mjs` mends what can be. */
+/** Why no machine can run on such a root, or undefined. `scripts/sandbox-packages.mjs` installs what is missing. */
 export function whyNoGuestRoot(): string | undefined {
   if (process.platform !== 'linux') return 'sandboxes of namespaces need Linux';
   const isStatic = existsSync(BUSYBOX) && !readFileSync(BUSYBOX).includes('/ld-linux');

@@ -1,4 +1,4 @@
-/** What tests share. Never imported by the product, never published. */
+/** Helpers for tests. Never imported by the product, never published. */
 export { fakeRung, no, yes, type FakeRung } from './fake-rung.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
 export { jailWays } from './jail-ways.ts';

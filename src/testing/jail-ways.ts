@@ -1,4 +1,4 @@
-/** Every way in which a jail can work on this system, for the tests that hold in all of them. */
+/** Every mode in which a jail can work on this system, for tests that must pass in all of them. */
 import { openJail, type JailChoice, type JailMode } from '#host';
 
 const WAYS: [title: string, way: Required<JailChoice>][] = [
@@ -8,9 +8,9 @@ const WAYS: [title: string, way: Required<JailChoice>][] = [
 
 const AT_ONCE: (typeof WAYS)[number] = ['at-once', { mode: 'descriptor', opening: 'at-once' }];
 
-/** As rows of a `test.each`: the title, then what `openJail` takes. */
+/** As rows of a `test.each`: the title, then the arguments of `openJail`. */
 export function jailWays(mode?: JailMode): typeof WAYS {
-  // Where the calls for it are missing, a jail that is asked for it finds first as well.
+  // Where its system calls are missing, a jail falls back to finding first.
   const isOffered = openJail('/').opening === 'at-once';
   return [...(isOffered ? [AT_ONCE] : []), ...WAYS].filter(([, way]) => mode === undefined || way.mode === mode);
 }

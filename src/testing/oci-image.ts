@@ -1,4 +1,4 @@
-/** A small OCI image: its layers, config and manifest as blobs, to be put into a registry, a layout or an archive. */
+/** A small OCI image: its layers, config and manifest as blobs, for a registry, a layout or an archive. */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
@@ -11,7 +11,7 @@ export interface TestImage {
   readonly manifestDigest: string;
   readonly configDigest: string;
   readonly layerDigests: readonly string[];
-  /** What the layers are without compression. */
+  /** The layers without compression. */
   readonly tars: readonly Buffer[];
 }
 

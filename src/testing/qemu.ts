@@ -1,7 +1,7 @@
 /**
- * Where tests of virtual machines find what all of them need: the programs, and one kernel.
+ * Shared by tests of virtual machines: the programs, and one kernel.
  *
- * The kernel survives the run, like the packages beside it; the first test that needs it downloads it.
+ * The kernel is kept after the run, like the packages beside it; the first test that needs it downloads it.
  */
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const SHARED_DIR = fileURLToPath(new URL('../../node_modules/.cache/workcell-qem
 
 const DOWNLOAD_MS = 600_000;
 
-/** Why no virtual machine of a busybox root starts here, or undefined. */
+/** Why no virtual machine with a busybox root starts here, or undefined. */
 export async function whyNoQemu(): Promise<string | undefined> {
   const qemu = BACKENDS.find(({ name }) => name === 'qemu')!;
   const missing = missingFor(qemu).map((need) => need.package);
@@ -27,7 +27,7 @@ export async function whyNoQemu(): Promise<string | undefined> {
   return whyNoGuestRoot();
 }
 
-/** A cache directory of one's own for virtual machines; only the kernel in it is everybody's. */
+/** A new cache directory for virtual machines; only the kernel in it is shared. */
 export async function qemuCache(): Promise<TempDir> {
   const dir = await tempDir();
   mkdirSync(`${SHARED_DIR}/kernels`, { recursive: true });

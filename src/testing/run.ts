@@ -1,7 +1,7 @@
 /**
  * Calls a function as the bus would: parse the configuration, open its worker, answer, close.
  *
- * The reply is held against the response schema; a field that the schema does not know fails the test.
+ * The reply is checked against the response schema; an unknown field fails the test.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
@@ -26,15 +26,15 @@ import { shell } from '#workers/shell';
 const workers: Omit<WorkerDef, 'withFunctions'>[] = [coder, shell, filesystem];
 
 export interface RunOptions {
-  /** Opens the worker in another way than its own. */
+  /** Opens the worker instead of its own `open`. */
   open?: WorkerDef['open'];
-  /** The door that the call comes through; from the bus itself when left out. */
+  /** The door of the call; the bus itself when absent. */
   door?: Door;
-  /** Takes what the call changed in files, as if somebody watched. */
+  /** Receives the file changes of the call, as if it were watched. */
   changes?: Change[];
 }
 
-/** The result, or a rejection with `code` and `message` as the caller would read them. */
+/** The result, or a rejection with `code` and `message` as the caller would see them. */
 export async function run<Response extends z.ZodType>(
   fn: FunctionDef<unknown, z.ZodType, Response>,
   payload: unknown,

@@ -1,8 +1,8 @@
 /**
- * The sandbox worker as the cases of its specification want it: one backend, real images, one cache for all test files.
+ * The sandbox worker for the cases of its specification: one backend, real images, one cache for all test files.
  *
- * The same files run once for each backend, in a project of that name. The first file that needs an image builds it; the
- * others wait for it. Where that cannot be done, the reason is told and the tests are skipped with it.
+ * The same files run once per backend, in a project of that name. The first file that needs an image builds it; the
+ * others wait. If that fails, the tests are skipped with the reason.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,16 +12,16 @@ import { CallError, silentLog, type CallOptions } from '#contract';
 import { BACKENDS, sandbox } from '#workers/sandbox';
 import { serveWorker, type ServedWorker } from './serve-worker.ts';
 
-/** Of this run; vitest.config.ts has a project for each. */
+/** Of this run; vitest.config.ts has a project per backend. */
 export const TEST_BACKEND = process.env.WORKCELL_TEST_BACKEND ?? 'namespaces';
 const backend = BACKENDS.find(({ name }) => name === TEST_BACKEND)!;
 export const SLOWNESS = backend.slowness;
-/** What replies may call it. */
+/** Isolations that replies may report. */
 export const TEST_ISOLATIONS = backend
   .open({ cacheDir: '', log: silentLog, pooled: (rung) => rung })
   .map(({ isolation }) => isolation);
 
-/** Survives the run, like the packages beside it, until what makes the images changes. */
+/** Kept after the run, like the packages beside it, until the code that makes the images changes. */
 const CACHE_DIR = fileURLToPath(new URL(`../../node_modules/.cache/workcell-sandbox-${makersHash()}`, import.meta.url));
 
 function makersHash(): string {
@@ -41,7 +41,7 @@ export const IMAGE_PATIENCE_MS = 600_000;
 export const CASE_PATIENCE_MS = 60_000 * SLOWNESS;
 
 export function sandboxConfig(more: Record<string, unknown> = {}): Record<string, unknown> {
-  // A machine that waited bears another id than its sandbox, by which some cases find it.
+  // No pool: a pooled machine has another id than its sandbox, by which some cases find it.
   return {
     image_allowlist: ['python', 'node'],
     prepare_images: false,
@@ -52,7 +52,7 @@ export function sandboxConfig(more: Record<string, unknown> = {}): Record<string
   };
 }
 
-/** Why there is no sandbox from these images here; undefined once there is. */
+/** Why these images give no sandbox here; undefined if they do. */
 export async function whyNoSandbox(
   images: readonly string[],
   more: Record<string, unknown> = {},
@@ -71,9 +71,9 @@ export async function whyNoSandbox(
 }
 
 export interface SandboxCases extends ServedWorker {
-  /** A sandbox of the python image unless said otherwise, gone with the worker. */
+  /** Creates a sandbox, of the python image by default, which ends with the worker. */
   create(request?: Record<string, unknown>): Promise<string>;
-  /** What a failed call says of itself. */
+  /** The error of a failed call. */
   failure(
     functionId: string,
     payload: Record<string, unknown>,

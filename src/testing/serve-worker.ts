@@ -5,7 +5,7 @@ import { Engine } from '#engine';
 
 export interface ServedWorker extends AsyncDisposable {
   readonly engine: Engine;
-  /** Another peer, for whatever a test wants to be. */
+  /** Connects another peer. */
   connect(name: string): Promise<Connection>;
   call<Reply = Record<string, unknown>>(functionId: string, payload?: unknown, options?: CallOptions): Promise<Reply>;
   /** Closes the worker alone, as the end of the process would. */

@@ -1,11 +1,11 @@
-/** A tar archive written by hand, block by block, so that it can also say what no tool would write. */
+/** A tar archive written block by block, so that it can also contain what no tool would write. */
 
 export interface TestEntry {
   name: string;
   /** The type byte; a file unless said. */
   flag?: string;
   content?: string | Uint8Array;
-  /** What the header says, when that is not the truth. */
+  /** The size in the header, if it is not the real one. */
   size?: number;
   mode?: number;
   uid?: number;
@@ -51,7 +51,7 @@ function headerOf(entry: TestEntry, size: number): Buffer {
   return block;
 }
 
-/** The length in front counts itself. */
+/** The length prefix includes itself. */
 function paxRecord(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`;
   const bytes = Buffer.byteLength(rest);

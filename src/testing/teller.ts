@@ -1,4 +1,7 @@
-/** A worker that tells its caller whom it takes him for, and calls others in his name; and a client of MCP to ask it. */
+/**
+ * A worker that returns the principal of its caller, and makes nested calls in the caller's name; and an MCP client to
+ * call it.
+ */
 import { setTimeout as passed } from 'node:timers/promises';
 
 import { z } from 'zod';
@@ -74,7 +77,7 @@ export const teller = worker.withFunctions([
   }),
 ]);
 
-/** What `teller::who` tells. */
+/** The result of `teller::who`. */
 export interface Told {
   principal?: { id: string; kind: string; label: string; client?: { name: string; version: string } };
   via: string | null;
@@ -85,11 +88,11 @@ export interface Told {
 
 interface McpClient {
   readonly session: string;
-  /** The result as JSON, the text of a failure, or the error of the protocol. */
+  /** The result as JSON, the text of a failure, or the protocol error. */
   call(tool: string, payload?: object, more?: { meta?: object; headers?: Record<string, string> }): Promise<string>;
 }
 
-/** Shakes hands with the server at a ws:// or http:// URL, as this program. */
+/** Connects to the server at a ws:// or http:// URL, under this program's name. */
 export async function mcpClient(
   url: string,
   clientInfo: { name: string; version: string },

@@ -1,5 +1,5 @@
 /**
- * A directory of its own for one test, made from a table and removed with everything in it.
+ * A temporary directory for one test, filled from a table and removed with everything in it.
  *
  * The root is a canonical path, so that results can be compared with it.
  */
@@ -8,10 +8,10 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** The content of a file, or what else stands there. */
+/** The content of a file, or another kind of entry. */
 type TempEntry = string | Uint8Array | { content: string; mode: number } | { symlink: string } | { fifo: true };
 
-/** What stands where. A name that ends in `/` is a directory, whatever its value. */
+/** Entries by path. A name that ends in `/` is a directory, whatever its value. */
 export type TempEntries = Record<string, TempEntry>;
 
 export interface TempDir extends AsyncDisposable {

@@ -1,11 +1,11 @@
-/** An image registry on loopback that can be told to misbehave: to ask for a token, break off, stall, or lie. */
+/** An image registry on loopback that misbehaves on request: demands a token, breaks off, stalls, or lies. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface TestRegistry extends AsyncDisposable {
   /** `127.0.0.1:port`, as in a reference. */
   readonly host: string;
-  /** Every request: method-less paths with the range asked for, in order. */
+  /** Every request in order: path and range. */
   readonly requests: string[];
   /** The `authorization` of each request. */
   readonly authorizations: (string | undefined)[];
@@ -20,11 +20,11 @@ export interface RegistryContent {
 export interface RegistryFaults {
   /** Requests without this bearer token are sent to `/token`. */
   token?: string;
-  /** What happens in the middle of a manifest. */
+  /** Fault in the middle of a manifest. */
   manifest?: 'break-off' | 'stall';
-  /** No blob is answered before it. */
+  /** Blobs are answered only after this resolves. */
   blobsAfter?: Promise<void>;
-  /** What happens to the n-th answer with a blob, counted from 0. */
+  /** Fault of the n-th answer with a blob, from 0. */
   blob?: (answer: number) => BlobFault | undefined;
 }
 

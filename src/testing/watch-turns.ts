@@ -1,9 +1,9 @@
-/** The longest turn of the event loop, by which a test sees that long work lets others run. */
+/** Measures the longest turn of the event loop, to show that long work yields. */
 import { existsSync, readFileSync } from 'node:fs';
 
 const MAIN_THREAD = `/proc/self/task/${process.pid}/schedstat`;
 
-/** Watches until what it returns is called, which answers how many milliseconds the longest turn took. */
+/** Returns a function that stops the measurement and returns the longest turn in milliseconds. */
 export function watchTurns(): () => number {
   let [since, longestMs] = [ranMs(), 0];
   let next = setImmediate(turn);
@@ -26,7 +26,7 @@ export function watchTurns(): () => number {
   };
 }
 
-/** What this thread has had of a processor, so that a busy machine does not count; without /proc the time that passed. */
+/** CPU time of this thread, so that a busy machine does not count; without /proc the elapsed time. */
 function ranMs(): number {
   return existsSync(MAIN_THREAD) ? Number.parseInt(readFileSync(MAIN_THREAD, 'latin1'), 10) / 1e6 : performance.now();
 }

@@ -1,4 +1,4 @@
-/** workcell call: any function of a running engine, its reply as JSON. */
+/** workcell call: calls any function of a running engine and prints its reply as JSON. */
 import { z } from 'zod';
 
 import type { Connection } from '#client';
@@ -12,7 +12,7 @@ import { clearLine, showingEvents } from '../live-line.ts';
 import { printJson, printText } from '../print.ts';
 
 const DEFAULT_TIMEOUT_MS = '30000';
-/** The longest file that is printed in a reply. */
+/** Largest file that is printed in a reply. */
 const MAX_CONTENT_BYTES = 64 * 2 ** 20;
 
 export const call: Command = {
@@ -80,7 +80,10 @@ function printEvent(event: object): void {
   printText(`${JSON.stringify(event)}\n`, process.stderr);
 }
 
-/** Only the catalogue knows whether `success: false` is the failure of a call or, as for a command that ran, its answer. */
+/**
+ * `success: false` is a failed call for some functions and a normal answer for others, such as commands; the catalogue
+ * says which.
+ */
 async function isFailure(
   bus: Connection,
   { functionId, namespace = 'default', result }: { functionId: string; namespace?: string; result: unknown },
@@ -91,7 +94,7 @@ async function isFailure(
   return entry !== undefined && isFailedResult(result, entry);
 }
 
-/** The engine's own words for a function it does not know. */
+/** The engine's own error for an unknown function. */
 async function notFound(info: Promise<unknown>) {
   const error: unknown = await info.catch((thrown: unknown) => thrown);
   return error instanceof CallError ? error.body : z.never().parse(error);

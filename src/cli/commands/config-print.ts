@@ -1,4 +1,4 @@
-/** workcell config print: what `start` would run with, every default filled in. */
+/** workcell config print: the configuration that `start` would use, with every default filled in. */
 import { resolve } from 'node:path';
 
 import { stringify } from 'yaml';

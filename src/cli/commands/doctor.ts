@@ -1,4 +1,4 @@
-/** workcell doctor: what this host offers and lacks, each line with its fix. */
+/** workcell doctor: checks this host, each line with its fix. */
 import { existsSync } from 'node:fs';
 
 import { availableWorkers, findConfigFile, parseEntries, readConfigFile } from '#assembly';
@@ -81,7 +81,7 @@ function asTable(findings: readonly Finding[]): string {
   return table(['STATUS', 'CHECK', 'FOUND', 'FIX'], rows);
 }
 
-/** The end says how long it took, so it is cut before that. */
+/** Keeps the end, which has the duration. */
 function shortened(detail: string): string {
   const end = /( \([^()]*\))?$/.exec(detail)![0];
   const room = DETAIL_CHARS - end.length;

@@ -1,8 +1,8 @@
 /**
- * workcell exec: one command through shell::exec, as if it ran here.
+ * workcell exec: runs one command through shell::exec, as if it ran here.
  *
- * Its output goes to ours and its exit code becomes ours, so 1, 2 and 3 may be the command's own; whatever Workcell has
- * to say itself begins with `Error:` or is JSON on standard error.
+ * Prints its output and exits with its exit code, so 1, 2 and 3 may be the command's own; Workcell's own errors begin
+ * with `Error:` or are JSON on standard error.
  */
 import { text as readAll } from 'node:stream/consumers';
 
@@ -15,9 +15,9 @@ import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printJson, printText } from '../print.ts';
 
-/** What `timeout` of coreutils exits with. */
+/** Exit code of `timeout` from coreutils. */
 const TIMED_OUT = 124;
-/** The worker ends every command by its own limit; this only has to be longer. */
+/** The worker enforces its own time limit; this one only has to be longer. */
 const WAIT_MS = 2_147_483_647;
 
 const Reply = z.object({
@@ -81,7 +81,7 @@ function toVariable(pair: string): [string, string] {
 
 function toMs(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
-  // The worker takes anything else as left out.
+  // The worker treats any other value as absent.
   if (!/^\d+$/.test(given)) throw new UsageError(`--timeout-ms must be a whole number (got ${given})`);
   return Number(given);
 }

@@ -1,4 +1,4 @@
-/** workcell functions: what a running engine offers. */
+/** workcell functions: lists the functions of a running engine. */
 import { readCatalogue } from '#contract';
 import type { Command } from '../command.ts';
 import { addressOptions, withEngine } from '../engine-address.ts';

@@ -1,7 +1,7 @@
 /**
- * All commands, in the order the help shows them.
+ * All commands, in the order of the help.
  *
- * One is read when it is asked for: those that only call an engine need a fourth of what all of them import.
+ * A command is imported on use: those that only call an engine need a quarter of what all of them import.
  */
 import type { Command } from '../command.ts';
 
@@ -38,7 +38,7 @@ export async function commandNamed(name: string): Promise<Command | undefined> {
   return loaders.get(name)?.();
 }
 
-/** For what only all of them can tell, such as who has another name. */
+/** For the help and for finding a command by its other name. */
 export function allCommands(): Promise<Command[]> {
   return Promise.all([...loaders.values()].map((load) => load()));
 }

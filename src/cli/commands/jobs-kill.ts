@@ -1,4 +1,4 @@
-/** workcell jobs kill: ends a background job with everything it started. */
+/** workcell jobs kill: kills a background job with everything it started. */
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';

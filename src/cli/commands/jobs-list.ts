@@ -1,4 +1,4 @@
-/** workcell jobs list: the background jobs of the shell worker. */
+/** workcell jobs list: lists the background jobs of the shell worker. */
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';

@@ -1,4 +1,4 @@
-/** workcell jobs status: one background job with its output so far. */
+/** workcell jobs status: prints one background job with its output so far. */
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';

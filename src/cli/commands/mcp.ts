@@ -1,5 +1,5 @@
 /**
- * workcell mcp: the functions as MCP tools on standard input and output.
+ * workcell mcp: serves the functions as MCP tools on standard input and output.
  *
  * Without `--url` it runs an engine and its workers inside this process; nothing listens on a port.
  */
@@ -29,7 +29,7 @@ import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
 
-/** As large as a message on the bus may be. */
+/** The size limit of a message on the bus. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
 
 export const mcp: Command = {

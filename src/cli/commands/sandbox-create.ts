@@ -1,4 +1,4 @@
-/** workcell sandbox create: a sandbox that stays; its id is all that standard output gets. */
+/** workcell sandbox create: creates a sandbox that stays; standard output gets only its id. */
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';

@@ -1,7 +1,7 @@
 /**
- * workcell sandbox download: a file or a directory of sandboxes onto this machine, or a file to standard output.
+ * workcell sandbox download: copies a file or a directory from sandboxes to this machine, or a file to standard output.
  *
- * It is written beside its place and moved there when all of it has come, so a broken download replaces nothing.
+ * It writes to a temporary name and renames it at the end, so a broken download replaces nothing.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * workcell sandbox exec: one command in a sandbox that lives, with its output and its exit code.
+ * workcell sandbox exec: runs one command in a running sandbox and exits with its exit code.
  *
  * All words before `--` are sandboxes; without `--` only the first is.
  */

@@ -1,4 +1,4 @@
-/** workcell sandbox images: what sandboxes can be made from, and what of it is on this disk. */
+/** workcell sandbox images: lists the images for sandboxes, and which are on this disk. */
 import type { ImageRow } from '#workers/sandbox';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,4 +1,4 @@
-/** workcell sandbox import: an image from a file, for machines that no registry reaches. */
+/** workcell sandbox import: imports an image from a file, for machines without access to a registry. */
 import { resolve } from 'node:path';
 
 import type { Command } from '../command.ts';

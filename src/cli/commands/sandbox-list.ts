@@ -1,4 +1,4 @@
-/** workcell sandbox list: the sandboxes that live. */
+/** workcell sandbox list: lists the running sandboxes. */
 import { z } from 'zod';
 
 import type { Command } from '../command.ts';

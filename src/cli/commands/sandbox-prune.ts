@@ -1,4 +1,4 @@
-/** workcell sandbox prune: room on the disk, at the price of fetching images again. */
+/** workcell sandbox prune: deletes cached images that are not in use. */
 import type { PruneReport } from '#workers/sandbox';
 import type { Command } from '../command.ts';
 import { text } from '../engine-address.ts';

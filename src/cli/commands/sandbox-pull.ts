@@ -1,4 +1,4 @@
-/** workcell sandbox pull: brings an image here before a sandbox asks for it, or brings it up to date. */
+/** workcell sandbox pull: fetches or updates an image before a sandbox needs it. */
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { imageOptions, withImages } from '../image-cache.ts';

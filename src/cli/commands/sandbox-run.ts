@@ -1,4 +1,4 @@
-/** workcell sandbox run: one command in a sandbox of its own, gone afterwards, also when a signal ends the wait. */
+/** workcell sandbox run: runs one command in a new sandbox and stops the sandbox afterwards, also after a signal. */
 import { z } from 'zod';
 
 import { throughDoor } from '#contract';

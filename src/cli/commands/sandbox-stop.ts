@@ -1,4 +1,4 @@
-/** workcell sandbox stop: ends sandboxes, and waits until nothing of them is left. */
+/** workcell sandbox stop: stops sandboxes, and waits until nothing of them is left. */
 import type { Command } from '../command.ts';
 import { addressOptions } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,7 +1,7 @@
 /**
- * workcell sandbox upload: a file or a directory of this machine, or standard input, into sandboxes.
+ * workcell sandbox upload: copies a file or a directory of this machine, or standard input, into sandboxes.
  *
- * The file is opened before the call, so one that is missing leaves nothing behind in the sandbox.
+ * The file is opened before the call, so a missing one leaves nothing behind in the sandbox.
  */
 import { open, stat, type FileHandle } from 'node:fs/promises';
 

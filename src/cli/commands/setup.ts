@@ -1,4 +1,4 @@
-/** workcell setup: installs what a rung of isolation needs, shows that it works, and makes the allowed images ready. */
+/** workcell setup: installs what an isolation rung needs, tries it, and fetches the allowed images. */
 import { didYouMean, silentLog } from '#contract';
 import { BACKENDS, defaultCacheDir, openLadder, worthHaving, type BackendDef, type Isolation } from '#workers/sandbox';
 import { UsageError, type Command } from '../command.ts';
@@ -13,7 +13,7 @@ import { SetupError } from '../setup/setup-error.ts';
 
 const NAMES = BACKENDS.map(({ name }) => name);
 
-/** Where the default stops: nothing that comes after these is stronger. */
+/** The default stops at the first of these: no later rung is stronger. */
 const GOOD: readonly Isolation[] = ['hardware-vm', 'userspace-kernel'];
 
 export const setup: Command = {
@@ -58,7 +58,7 @@ export const setup: Command = {
   },
 };
 
-/** `qemu+kvm`, as the doctor calls it, is set up by what sets up `qemu`. */
+/** `qemu+kvm`, as the doctor calls it, is set up by the backend `qemu`. */
 function backendOf(word: string): BackendDef {
   const found = BACKENDS.find(({ name }) => name === word.split('+')[0]);
   if (!found) throw new UsageError(`setup knows no "${word}"${didYouMean(word, NAMES)}`);

@@ -1,4 +1,4 @@
-/** workcell start: the bus, the workers and the HTTP door, until a signal. */
+/** workcell start: runs the bus, the workers and the HTTP surface, until a signal. */
 import { resolve } from 'node:path';
 
 import {
@@ -28,7 +28,7 @@ import { listenOptions, parseListenOptions } from '../listen-options.ts';
 import { isLogLevel, terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
 
-/** A larger tree is loaded while calls come. */
+/** Longest wait for preparation; a larger tree loads while calls come in. */
 const MOST_PREPARING_MS = 1000;
 
 export const start: Command = {
@@ -93,14 +93,14 @@ export const start: Command = {
   },
 };
 
-/** Where the workers' configuration comes from. */
+/** The source of the workers' configuration. */
 interface Source {
   file?: string;
-  /** Absent when only the file speaks. */
+  /** Absent when only the file decides. */
   workspace?: string;
-  /** What the command line says for all workers, in place of the file. */
+  /** Settings of all workers from the command line, which override the file. */
   cell?: CellConfig;
-  /** Read once: what an app may do does not change while it runs. */
+  /** Read once: the permissions of an app do not change while it runs. */
   apps: readonly App[];
 }
 
@@ -162,7 +162,7 @@ function watchSource(
   });
 }
 
-/** People read the block; programs wait for the one line that says ready. */
+/** People read the block; programs wait for the ready line. */
 function announce(workcell: RunningWorkcell, source: Source, entries: readonly WorkerEntry[]): void {
   const http = workcell.url.replace(/^ws/, 'http');
   const workers = workcell.workers.workers.map(({ name, functionCount }) => `${name} (${functionCount} functions)`);

@@ -1,7 +1,7 @@
 /**
- * workcell worker add: a worker's default block, with comments, into the configuration file.
+ * workcell worker add: adds a worker's default block, with comments, to the configuration file.
  *
- * A name with a slash is an image of sandboxes, as operators of iii fetch one before its first use: iiidev/python.
+ * A name with a slash is an image for sandboxes, as operators of iii fetch one before its first use: iiidev/python.
  */
 import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { sandboxPull } from './sandbox-pull.ts';
 
-/** Presets go by their names: they can be built where no registry gives them. */
+/** Presets are named without the prefix: they can be built where no registry has them. */
 const PRESET_IMAGE = /^iiidev\/(?=(?:python|node)$)/;
 
 export const workerAdd: Command = {
@@ -60,7 +60,7 @@ export const workerAdd: Command = {
   },
 };
 
-/** A running engine reads the file at any moment, so it never sees half of it. Links and modes stay. */
+/** Atomic, because a running engine may read the file at any moment. Keeps symlinks and modes. */
 function replaceFile(path: string, content: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });

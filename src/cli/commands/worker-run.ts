@@ -1,4 +1,4 @@
-/** workcell worker run: one worker on any iii engine, ours or the original. */
+/** workcell worker run: runs one worker on any iii engine, ours or the original. */
 import { resolve } from 'node:path';
 
 import { availableWorkers, defaultEntries, findWorker, parseCell, parseEntries, readConfigFile } from '#assembly';

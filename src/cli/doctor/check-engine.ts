@@ -1,4 +1,4 @@
-/** Whether an engine answers where commands would look for one, and if not, whether one could start there. */
+/** Checks that an engine answers at the address that commands use, and if not, whether one could start there. */
 import { connect as connectTcp } from 'node:net';
 
 import { connect } from '#client';
@@ -8,7 +8,7 @@ import { portOwner } from './port-owner.ts';
 
 const ANSWER_MS = 1000;
 
-/** Who listens elsewhere is not seen from here. */
+/** A listener on another address is not visible from here. */
 const LOOPBACK = /^(localhost|127\..*|::1)$/;
 
 export async function checkEngine(url: string, token: string | undefined): Promise<Finding> {

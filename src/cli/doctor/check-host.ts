@@ -1,4 +1,7 @@
-/** What the host gives to every worker: Node, the system, the path jail, what edits keep, what holds jobs together, search. */
+/**
+ * Checks of the host that concern every worker: Node, the system, the path jail, attributes that edits keep, job
+ * containment, search.
+ */
 import { arch, release } from 'node:os';
 
 import { Children, openJail, type Containment, type JailOpening, type KeptAttributes } from '#host';
@@ -47,7 +50,7 @@ export function checkJail(): Finding {
   };
 }
 
-/** What `keptAttributes` says of the workspace. */
+/** Reports `keptAttributes` of the workspace. */
 export function checkEdits(kept: KeptAttributes | undefined): Finding {
   if (!kept) {
     const isLinux = process.platform === 'linux';

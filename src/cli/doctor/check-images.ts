@@ -1,9 +1,9 @@
-/** Whether the images that sandboxes may use are here or can be had, told before somebody waits for one in vain. */
+/** Checks that the images of sandboxes are cached or available, before a caller waits for one in vain. */
 import { silentLog } from '#contract';
 import { openImages, type Outlook, type SandboxConfig } from '#workers/sandbox';
 import type { Finding } from './finding.ts';
 
-/** What is asked of the images. */
+/** The configuration of the images. */
 interface Asked {
   outlook(name: string, signal: AbortSignal): Promise<Outlook>;
 }

@@ -1,4 +1,4 @@
-/** The rungs of the sandbox: each tried, with the reason where it does not work, and which one sandboxes would get. */
+/** Tries each isolation rung and reports why it does not work, and which one sandboxes would get. */
 import { Failure, silentLog } from '#contract';
 import {
   BACKENDS,

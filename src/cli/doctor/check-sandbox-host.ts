@@ -1,4 +1,4 @@
-/** What sandboxes stand on: limits, user namespaces, programs of the system, room for images. */
+/** Checks what sandboxes need from the host: limits, user namespaces, programs, disk space for images. */
 import { execFile } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ export function checkLimits(): Finding {
   };
 }
 
-/** Switches of the kernel that forbid them, and what they say then. */
+/** Kernel settings that forbid them, and the values that do. */
 const SWITCHES = [
   { name: 'kernel.unprivileged_userns_clone', forbidding: '0', allowing: '1' },
   { name: 'kernel.apparmor_restrict_unprivileged_userns', forbidding: '1', allowing: '0' },
@@ -103,8 +103,8 @@ function existingPart(path: string): string {
 }
 
 /**
- * What the disk gives for it: images share files, and those of virtual machines have holes. Folders of an image that
- * belong to others, or are removed meanwhile, count as nothing.
+ * Disk usage: images share files, and those of virtual machines are sparse. Folders that this user may not read, or
+ * that vanish meanwhile, count as zero.
  */
 function sizeOf(folder: string): number {
   const seen = new Set<number>();

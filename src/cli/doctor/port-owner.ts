@@ -1,9 +1,9 @@
-/** Which process listens at a port of this machine, where Linux tells: by the inode of its socket. */
+/** Finds the process that listens on a local port, on Linux: by the inode of its socket. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const LISTENING = '0A';
 
-/** Such as `node (process 4711)`; undefined when nobody is seen, be it that he belongs to another user. */
+/** Such as `node (process 4711)`; undefined when none is visible, for example because it belongs to another user. */
 export function portOwner(port: number): string | undefined {
   const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => listenersAt(table, port)));
   if (sockets.size === 0) return undefined;
@@ -11,7 +11,7 @@ export function portOwner(port: number): string | undefined {
   return pid && `${nameOf(pid)} (process ${pid})`;
 }
 
-/** A process chooses its name: what a terminal would obey is not shown. */
+/** A process chooses its name: control characters are not shown. */
 function nameOf(pid: string): string {
   const name = readOr('?', () => readFileSync(`/proc/${pid}/comm`, 'utf8'));
   return name.trim().replaceAll(/[^\x20-\x7e]/g, '?');
@@ -36,7 +36,7 @@ function numbersIn(folder: string): string[] {
   return readOr([], () => readdirSync(folder)).filter((name) => /^\d+$/.test(name));
 }
 
-/** Processes come and go while they are looked at, and those of others are not shown. */
+/** Processes come and go meanwhile, and those of other users are not readable. */
 function readOr<T>(otherwise: T, read: () => T): T {
   try {
     return read();

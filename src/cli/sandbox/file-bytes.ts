@@ -1,4 +1,4 @@
-/** The bytes of a file in a sandbox, through a channel: sent whole or not at all, and read to their end or not at all. */
+/** Sends and reads the bytes of a file in a sandbox through a channel, completely or not at all. */
 import { z } from 'zod';
 
 import type { Bus } from '#contract';
@@ -14,7 +14,7 @@ export interface PlaceInSandbox {
   path: string;
 }
 
-/** Gives how many bytes were written. */
+/** Returns the number of bytes written. */
 export async function sendFile(
   bus: Bus,
   to: PlaceInSandbox & { mode?: string | undefined; parents?: boolean },
@@ -27,7 +27,7 @@ export async function sendFile(
   return Written.parse(reply).bytes_written;
 }
 
-/** A source that breaks is told, so that no half of it is kept; a sink that broke is told by the call itself. */
+/** Reports a broken source to the sandbox, so that half a file is not kept; a broken sink is reported by the call itself. */
 async function send(source: AsyncIterable<Uint8Array>, sink: ChannelWriter): Promise<void> {
   try {
     for await (const chunk of source) await sink.write(chunk);
@@ -41,7 +41,7 @@ async function send(source: AsyncIterable<Uint8Array>, sink: ChannelWriter): Pro
   }
 }
 
-/** A channel that breaks off fails the download, and so does one that ended early: other engines than ours end both alike. */
+/** Fails on a broken channel, and on one that ended early: engines other than ours end both alike. */
 export async function* fileBytes(bus: Bus, from: PlaceInSandbox): AsyncGenerator<Uint8Array> {
   const { content, size } = ReadReply.parse(await bus.call('sandbox::fs::read', from, { timeoutMs: WAIT_MS }));
   let bytes = 0;
@@ -54,6 +54,6 @@ export async function* fileBytes(bus: Bus, from: PlaceInSandbox): AsyncGenerator
   } catch (error) {
     throw error instanceof ChannelBroken ? new UsageError(`the download broke off: ${error.message}`) : error;
   }
-  // Files that the guest makes up while they are read, such as those of /proc, have no size.
+  // Files that the guest generates on read, such as those of /proc, have size 0.
   if (size !== 0 && bytes !== size) throw new UsageError(`the download broke off after ${bytes} of ${size} bytes`);
 }

@@ -1,8 +1,8 @@
 /**
- * Which sandbox a word on the command line means: a whole id, the name it was created with, or the beginning of its id.
+ * Resolves a word on the command line to a sandbox: a whole id, the name it was created with, or a prefix of its id.
  *
- * A whole id is not looked up, so that the worker says itself what became of it. A name wins over the beginning of an id; a word that
- * means several is refused with all of them.
+ * A whole id is not looked up, so that the worker reports itself what became of it. A name beats a prefix of an id; an
+ * ambiguous word is refused with all candidates.
  */
 import { z } from 'zod';
 

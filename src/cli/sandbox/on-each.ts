@@ -1,10 +1,10 @@
-/** One command for several sandboxes, one after the other: a failure of one is told, and the others have their turn. */
+/** Runs one command for several sandboxes, one after the other; a failure of one is printed, and the others still run. */
 import { CallError, type Bus } from '#contract';
 import { EXIT } from '../exit-codes.ts';
 import { tellFailure } from '../sandbox-command.ts';
 import { findSandboxes } from './find-sandboxes.ts';
 
-/** Gives the exit code of the first that did not succeed. */
+/** Returns the exit code of the first that did not succeed. */
 export async function onEach(
   bus: Bus,
   words: readonly string[],

@@ -1,7 +1,8 @@
 /**
- * Directories into a sandbox and out of it: a tar in the guest's /tmp, which the guest's own tar writes or reads, through a channel.
+ * Copies directories into a sandbox and out of it: a tar in the guest's /tmp, which the guest's own tar writes or
+ * reads, through a channel.
  *
- * The guest may write any archive it likes; `unpackTree` lets nothing of it out of the new directory.
+ * The guest may write any archive it likes; `unpackTree` keeps all of it inside the new directory.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -18,7 +19,7 @@ import { fileBytes, sendFile, type PlaceInSandbox } from './file-bytes.ts';
 
 const Ended = z.object({ exit_code: z.int().nullish(), stderr: z.string() });
 
-/** What is in the local directory goes into the one in the sandbox, which is made where it is missing. */
+/** Copies the contents of the local directory into the one in the sandbox, which is created if missing. */
 export async function uploadTree(bus: Bus, local: string, { sandbox_id, path }: PlaceInSandbox): Promise<number> {
   return withArchive(bus, sandbox_id, async (archive) => {
     const bytes = await sendFile(bus, { sandbox_id, path: archive, mode: '0644', parents: true }, tarOf(local));
@@ -43,7 +44,7 @@ async function withArchive<T>(bus: Bus, sandbox_id: string, work: (archive: stri
   try {
     return await work(archive);
   } finally {
-    // It may never have come into being, and the sandbox may be gone.
+    // It may never have been created, and the sandbox may be gone.
     await bus.call('sandbox::fs::rm', { sandbox_id, path: archive }).catch(() => {});
   }
 }
@@ -56,7 +57,7 @@ async function inGuest(bus: Bus, sandbox_id: string, script: string, words: stri
   throw new UsageError(`${why}: ${stderr.trim()}`);
 }
 
-/** By the tar of this machine, which keeps modes and symlinks. It fails at the end where tar did. */
+/** Made by the tar of this machine, which keeps modes and symlinks. Throws at the end if tar failed. */
 async function* tarOf(directory: string): AsyncGenerator<Uint8Array> {
   const env = { ...process.env, COPYFILE_DISABLE: '1' };
   const tar = spawn('tar', ['-C', directory, '-cf', '-', '.'], { env, stdio: ['ignore', 'pipe', 'pipe'] });

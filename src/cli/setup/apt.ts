@@ -1,7 +1,7 @@
 /**
- * Packages of Debian, brought by apt as root and with its own progress; elsewhere the command is all that can be given.
+ * Installs Debian packages by apt, as root, with its own progress; elsewhere only the command can be shown.
  *
- * A failed installation is tried once more after `apt-get update`: what a machine knows of the archive may be old.
+ * A failed installation is retried once after `apt-get update`: the package lists may be old.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ const ASK_MS = 60_000;
 const STDERR_TAIL_BYTES = 2000;
 const INSTALL = ['install', '-y', '--no-install-recommends'];
 
-/** What somebody else has to run. */
+/** The command for the user to run. */
 export function installCommand(packages: readonly string[]): string {
   return ['apt-get', ...INSTALL, ...packages].join(' ');
 }
@@ -32,7 +32,7 @@ export function whyNoInstall(): string | undefined {
   return process.geteuid?.() === 0 ? undefined : 'only root can install';
 }
 
-/** What would be downloaded, dependencies included; undefined when apt does not know the packages yet. */
+/** Download size, dependencies included; undefined when apt does not know the packages yet. */
 export async function downloadBytes(packages: readonly string[]): Promise<number | undefined> {
   try {
     const { stdout } = await run('apt-get', [...INSTALL, '--print-uris', ...packages], { timeout: ASK_MS });
@@ -45,7 +45,7 @@ export async function downloadBytes(packages: readonly string[]): Promise<number
 
 type OnProgress = (line: string) => void;
 
-/** Throws with the end of what apt complained about. */
+/** Throws with the end of apt's error output. */
 export async function install(packages: readonly string[], signal: AbortSignal, onProgress: OnProgress): Promise<void> {
   if ((await apt([...INSTALL, ...packages], signal, onProgress)) === undefined) return;
   const problem =
@@ -53,7 +53,7 @@ export async function install(packages: readonly string[], signal: AbortSignal, 
   if (problem !== undefined) throw new SetupError(`apt-get failed: ${problem}`);
 }
 
-/** What went wrong, if anything did. */
+/** Returns the error, if any. */
 async function apt(args: string[], signal: AbortSignal, onProgress: OnProgress): Promise<string | undefined> {
   const child = spawn('apt-get', ['-q', '-o', 'APT::Status-Fd=3', ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },

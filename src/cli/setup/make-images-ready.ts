@@ -1,11 +1,11 @@
-/** Fetches or builds the images that may be booted, so that the first sandbox waits for none. */
+/** Fetches or builds the allowed images, so that the first sandbox does not wait for one. */
 import { silentLog } from '#contract';
 import { ImageError, openImages, type SandboxConfig } from '#workers/sandbox';
 import { showProgress } from '../image-cache.ts';
 import { clearLine } from '../live-line.ts';
 import type { SetupOptions } from './set-up-backend.ts';
 
-/** Whether all of them are here now. */
+/** Returns whether all of them are cached now. */
 export async function makeImagesReady(
   config: SandboxConfig,
   { isDryRun, signal, say }: Pick<SetupOptions, 'isDryRun' | 'signal' | 'say'>,

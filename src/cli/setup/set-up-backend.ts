@@ -1,4 +1,4 @@
-/** Brings what one backend needs, tells each step, and tries it. */
+/** Installs what one backend needs, reports each step, and tries it. */
 import { missingFor, type BackendDef, type Isolation, type Ladder, type Need } from '#workers/sandbox';
 import { megabytes, showProgress } from '../image-cache.ts';
 import { clearLine } from '../live-line.ts';
@@ -13,7 +13,7 @@ export interface SetupOptions {
   readonly say: (line: string) => void;
 }
 
-/** What works now, from the strongest; undefined when it cannot be set up from here. */
+/** The rungs that work now, strongest first; undefined when it cannot be set up from here. */
 export async function setUpBackend(backend: BackendDef, options: SetupOptions): Promise<Isolation[] | undefined> {
   const { name } = backend;
   const { isDryRun, say } = options;
@@ -25,7 +25,7 @@ export async function setUpBackend(backend: BackendDef, options: SetupOptions): 
   return isDryRun ? undefined : tryRungs(name, options);
 }
 
-/** Whether they are here now. */
+/** Returns whether the packages are installed now. */
 async function bringPackages(
   name: string,
   missing: readonly Need[],

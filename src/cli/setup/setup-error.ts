@@ -1,4 +1,4 @@
-/** Something could not be brought; the message says what and why. */
+/** Something could not be installed; the message says what and why. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }

@@ -1,4 +1,4 @@
-/** How much one image may be. Counted while unpacking, so a bomb stops at the limit and not at the end of the disk. */
+/** Size limits of one image. Counted while unpacking, so a bomb stops at the limit and not when the disk is full. */
 export interface ArchiveLimits {
   /** Of all entries of all layers. */
   readonly totalBytes: number;

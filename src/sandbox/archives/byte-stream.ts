@@ -1,4 +1,4 @@
-/** Takes as many bytes as wanted from a stream that comes in chunks of its own choice. Holds one chunk. */
+/** Takes exact numbers of bytes from a stream of chunks. Holds one chunk. */
 export class ByteStream {
   readonly #source: AsyncIterator<Uint8Array>;
   #chunk: Buffer = Buffer.alloc(0);
@@ -8,7 +8,7 @@ export class ByteStream {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Exactly this many bytes, or all that are left when the stream ends before. */
+  /** Exactly this many bytes, or fewer at the end of the stream. */
   async take(count: number): Promise<Buffer> {
     const first = await this.some(count);
     if (first.length === count || first.length === 0) return first;
@@ -24,7 +24,7 @@ export class ByteStream {
     return Buffer.concat(pieces);
   }
 
-  /** Whatever is at hand, at most this much; nothing only at the end. */
+  /** The buffered bytes or the next chunk, at most this much; empty only at the end. */
   async some(maxBytes: number): Promise<Buffer> {
     while (this.#chunk.length === 0 && !this.#isOver && maxBytes > 0) {
       const { value, done } = await this.#source.next();
@@ -36,7 +36,7 @@ export class ByteStream {
     return piece;
   }
 
-  /** Reads to the end, so that whoever counts or hashes the source sees all of it. */
+  /** Reads to the end, so that a counter or hash of the source sees all of it. */
   async drain(): Promise<void> {
     while ((await this.some(Number.MAX_SAFE_INTEGER)).length > 0);
   }

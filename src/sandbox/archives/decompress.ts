@@ -1,4 +1,4 @@
-/** The bytes of a file without its compression. What it is packed with is told by its first bytes, not by its label. */
+/** Decompresses a file. The format is detected by its first bytes, not by its label. */
 import { createGunzip } from 'node:zlib';
 import { pipeline } from 'node:stream';
 
@@ -43,7 +43,7 @@ async function* rejoined(head: Buffer, rest: ByteStream): AsyncGenerator<Buffer>
 
 async function* gunzip(source: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   const unpacked = createGunzip({ chunkSize: CHUNK_BYTES });
-  // A failure of either side destroys `unpacked`, so the loop below meets it.
+  // A failure of either side destroys `unpacked`, so the loop below throws it.
   pipeline(source, unpacked, () => {});
   try {
     for await (const piece of unpacked) yield piece as Buffer;

@@ -1,8 +1,8 @@
-/** Names in an archive, which may say anything, as paths inside the directory that it is unpacked into. */
+/** Turns names of an archive, which may be anything, into paths inside the target directory. */
 import type { ByteString } from '#host';
 import { ArchiveError } from './archive-error.ts';
 
-/** The path of an entry without its noise (`./`, doubled and final slashes); the root is empty. */
+/** The path of an entry without noise (`./`, doubled and final slashes); the root is empty. */
 export function pathOf(name: ByteString, maxDepth: number): string {
   checkText(name);
   const names = name.split('/').filter((part) => part !== '' && part !== '.');

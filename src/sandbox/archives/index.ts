@@ -1,4 +1,4 @@
-/** Reading archives that nobody vouches for into a directory of ours. */
+/** Unpacks untrusted archives into a directory. */
 export { ArchiveError } from './archive-error.ts';
 export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.ts';
 export { decompress } from './decompress.ts';

@@ -1,8 +1,9 @@
 /**
- * One layer applied to the tree below it: files added, and what the layer hides taken away.
+ * Applies one image layer to the tree below it: adds files, and removes what the layer hides.
  *
- * A layer hides with marks among its entries, `.wh.<name>` for one name and `.wh..wh..opq` for all that a directory
- * held. Marks are about the layers below only, wherever in the layer they stand. Extended attributes are not kept.
+ * A layer hides with whiteouts among its entries, `.wh.<name>` for one name and `.wh..wh..opq` for all contents of a
+ * directory. Whiteouts apply to the layers below only, wherever in the layer they are. Extended attributes are not
+ * kept.
  */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 
@@ -16,25 +17,25 @@ import type { TreeWriter } from './tree-writer.ts';
 const HIDDEN = '.wh.';
 const ALL_HIDDEN = '.wh..wh..opq';
 
-/** Entries are written without waiting for the system, which is fastest. After so long the rest of the process has its turn. */
+/** Entries are written synchronously, which is fastest. After this long it yields to the event loop. */
 const TURN_MS = 10;
 
-/** Largest owner that the system knows. */
+/** Largest uid or gid of the system. */
 const MAX_ID = 0xffff_fffe;
 
-/** What an image has used of its limits; shared by its layers. */
+/** How much an image has used of its limits; shared by its layers. */
 export class ArchiveBudget {
   readonly limits: ArchiveLimits;
   bytes = 0;
   entries = 0;
-  /** Device nodes and FIFOs, which are passed over. */
+  /** Device nodes and FIFOs, which are skipped. */
   skipped = 0;
 
   constructor(limits: ArchiveLimits) {
     this.limits = limits;
   }
 
-  /** The stream, counted, and cut off where the image gets too large. */
+  /** Counts the stream, and throws where the image gets too large. */
   async *count(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of source) {
       this.bytes += piece.length;
@@ -52,12 +53,12 @@ export class ArchiveBudget {
 }
 
 export interface LayerOptions {
-  /** Where an entry goes when not to its own name; undefined leaves it out. */
+  /** The new name of an entry; undefined skips it. */
   rename?: (name: string) => string | undefined;
   signal?: AbortSignal;
 }
 
-/** `tar` is the layer without its compression. */
+/** `tar` is the decompressed layer. */
 export async function applyLayer(
   tree: TreeWriter,
   tar: AsyncIterable<Uint8Array>,
@@ -81,7 +82,7 @@ export async function applyLayer(
 class Layer {
   readonly #tree: TreeWriter;
   readonly #budget: ArchiveBudget;
-  /** What this layer put there, with all parents. */
+  /** Paths that this layer wrote, with all parents. */
   readonly #own = new Set<string>();
 
   constructor(tree: TreeWriter, budget: ArchiveBudget) {
@@ -125,7 +126,7 @@ class Layer {
     const place = this.#tree.place(path);
     const parent = place.slice(0, Math.max(place.lastIndexOf('/'), 0));
     if (name === ALL_HIDDEN) return this.#hideAll(parent);
-    // Other names of this form are notes of the file system that the mark was invented for.
+    // Other names of this form are aufs metadata.
     if (name.startsWith('.wh..wh.')) return;
 
     const hidden = name.slice(HIDDEN.length);

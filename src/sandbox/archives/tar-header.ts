@@ -1,14 +1,14 @@
 /**
  * One 512-byte header block of a tar archive, in the formats v7, ustar, pax and GNU.
  *
- * Text stays bytes (one char for each): names in an image need not be UTF-8.
+ * Text stays bytes (one char each): names in an image need not be UTF-8.
  */
 import type { ByteString } from '#host';
 import { ArchiveError } from './archive-error.ts';
 
 export const BLOCK_BYTES = 512;
 
-/** `metadata` describes the entry after it; `other` is a kind that has no place in an image. */
+/** `metadata` describes the entry after it; `other` is a type that images do not use. */
 export type TarType = 'file' | 'link' | 'symlink' | 'device' | 'directory' | 'fifo' | 'metadata' | 'other';
 
 export interface TarHeader {
@@ -51,7 +51,7 @@ export function parseTarHeader(block: Buffer): TarHeader | undefined {
 
   const name = textAt(block, 0, 100);
   const flag = String.fromCharCode(block[156] ?? 0);
-  // GNU tar spells the magic with a blank and keeps other things where ustar has the prefix.
+  // GNU tar writes the magic with a blank and keeps other fields where ustar has the prefix.
   const prefix = block.toString('latin1', 257, 263) === 'ustar\0' ? textAt(block, 345, 155) : '';
   const isOldDirectory = flag === '\0' && name.endsWith('/');
   return {

@@ -1,14 +1,14 @@
 /**
- * What a tar archive says about its next entry in a block of its own: pax records and GNU's long names.
+ * Metadata of a tar archive about its next entry, in a block of its own: pax records and GNU's long names.
  *
- * Sparse files are refused. Their stored bytes are not the bytes of the file, and no tool that builds images
- * writes them.
+ * Sparse files are refused. Their stored bytes are not the bytes of the file, and no tool that builds images writes
+ * them.
  */
 import type { ByteString } from '#host';
 import { ArchiveError } from './archive-error.ts';
 import type { TarHeader } from './tar-header.ts';
 
-/** Most bytes one block of metadata may have. */
+/** Largest block of metadata. */
 export const MAX_METADATA_BYTES = 1_048_576;
 
 export type HeaderChanges = Partial<Pick<TarHeader, 'name' | 'linkName' | 'size' | 'uid' | 'gid' | 'mtimeSecs'>>;

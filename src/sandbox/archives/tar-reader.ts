@@ -1,7 +1,7 @@
 /**
- * The entries of a tar archive as they stream by.
+ * Streams the entries of a tar archive.
  *
- * The body of an entry can be read until the next entry is asked for; what was not read by then is passed over.
+ * The body of an entry can be read until the next entry is requested; the unread rest is skipped.
  */
 import { ArchiveError } from './archive-error.ts';
 import { ByteStream } from './byte-stream.ts';
@@ -42,7 +42,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
   }
 }
 
-/** An archive ends with a block of zeros, or, written by careless tools, just so. */
+/** An archive ends with a block of zeros, or, written by careless tools, without one. */
 async function nextHeader(bytes: ByteStream): Promise<TarHeader | undefined> {
   const block = await bytes.take(BLOCK_BYTES);
   if (block.length === 0) return undefined;

@@ -1,9 +1,9 @@
 /**
- * A directory that the entries of archives are written into, and that no name in them can leave.
+ * Writes entries of archives into a directory that no name in them can leave.
  *
- * Links are data here: the system never follows one. Where a parent in a path is a link, its target is worked out name
- * by name inside the root, as it would be from inside the image. The directory is private until it is complete, so
- * what was looked at is what is used.
+ * Symlinks are data here: the system never follows one. Where a parent in a path is a symlink, its target is resolved
+ * name by name inside the root, as it would be from inside the image. The directory is private until it is complete, so
+ * what was checked is what is used.
  */
 import {
   chmodSync,
@@ -30,32 +30,32 @@ import type { ByteString } from '#host';
 import { ArchiveError } from './archive-error.ts';
 import type { TarHeader } from './tar-header.ts';
 
-/** How an entry is owned, dated and allowed. */
+/** Owner, mode and mtime of an entry. */
 export type EntryFacts = Pick<TarHeader, 'mode' | 'uid' | 'gid' | 'mtimeSecs'>;
 
-/** Where the links of one path may lead before it counts as a circle; Linux gives up at the same number. */
+/** Most symlinks in one path before it counts as a loop; the limit of Linux. */
 const MAX_LINKS = 40;
 
-/** Time of everything that has none of its own. Not 1970: zip, and so Python's wheels, cannot say a time before 1980. */
+/** mtime of entries that have none. Not 1970: zip, and so Python's wheels, cannot store a time before 1980. */
 export const EPOCH_SECS = 1_735_689_600;
 
 const IMPLIED_DIRECTORY: EntryFacts = { mode: 0o755, uid: 0, gid: 0, mtimeSecs: EPOCH_SECS };
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Paths are bytes, relative to the root; the root itself is the empty one. */
+/** Paths are bytes, relative to the root; the root itself is the empty path. */
 export class TreeWriter {
   readonly #root: string;
-  /** Only root can give files away; for others everything is their own. */
+  /** Only root can chown; for other users everything is their own. */
   readonly #keepsOwners = process.getuid?.() === 0;
   readonly #resolved = new Map<string, string>();
-  /** Set at the end, deepest first: a read-only directory must still be filled, and filling it changes its time. */
+  /** Set at the end, deepest first: a read-only directory must still be filled, and filling it changes its mtime. */
   readonly #directories = new Map<string, EntryFacts>([['', IMPLIED_DIRECTORY]]);
 
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** The real path of an entry: its parents without links, made where they are missing. */
+  /** The real path of an entry: its parents without symlinks, created if missing. */
   place(path: string): string {
     const slash = path.lastIndexOf('/');
     const parent = this.#directoryAt(path.slice(0, Math.max(slash, 0)));
@@ -76,7 +76,7 @@ export class TreeWriter {
     try {
       for await (const piece of body) writeFully(fd, piece);
       if (this.#keepsOwners) fchownSync(fd, facts.uid, facts.gid);
-      // Neither setuid nor setgid: nobody in a sandbox becomes somebody else by running a file of its image.
+      // Neither setuid nor setgid: no process in a sandbox changes its user by running a file of its image.
       fchmodSync(fd, facts.mode & 0o777);
       futimesSync(fd, facts.mtimeSecs, facts.mtimeSecs);
     } finally {
@@ -91,13 +91,13 @@ export class TreeWriter {
     lutimesSync(this.#at(path), facts.mtimeSecs, facts.mtimeSecs);
   }
 
-  /** Another name for a file that is there already. */
+  /** A hard link to an existing file. */
   link(path: string, target: string, facts: EntryFacts): void {
     const existing = this.stat(target);
     if (!existing || existing.isDirectory())
       throw new ArchiveError(`${path} is a hard link to ${target}, which is no file`);
     if (path === target) return;
-    // Some systems would link to where it leads.
+    // Some systems would link to its target.
     if (existing.isSymbolicLink()) return this.symlink(path, this.#targetOf(target), facts);
     this.remove(path);
     linkSync(this.#at(target), this.#at(path));
@@ -120,7 +120,7 @@ export class TreeWriter {
     return readdirSync(this.#at(path), { encoding: 'buffer' }).map((name) => name.toString('latin1') as ByteString);
   }
 
-  /** Gives every directory its mode, owner and time. Nothing is written after it. */
+  /** Sets mode, owner and mtime of every directory. Nothing is written afterwards. */
   finish(): void {
     const deepestFirst = [...this.#directories].toSorted(([a], [b]) => depthOf(b) - depthOf(a));
     for (const [path, { mode, uid, gid, mtimeSecs }] of deepestFirst) {
@@ -132,7 +132,7 @@ export class TreeWriter {
     }
   }
 
-  /** The directory that a path means inside the root, made where it is missing. */
+  /** Resolves a path to a directory inside the root, created if missing. */
   #directoryAt(path: string): string {
     const known = this.#resolved.get(path);
     if (known !== undefined) return known;

@@ -1,8 +1,9 @@
 /**
- * A directory out of a tar that a guest wrote, for somebody who will use it on this machine.
+ * Unpacks a tar that a guest wrote into a new directory of this machine.
  *
- * Nothing is written outside the new directory, and nothing in it leads outside: symlinks that would, device nodes and FIFOs are
- * left out and listed. Files belong to whoever asks, and none is setuid. The directory appears when all of it is there.
+ * Nothing is written outside the directory, and nothing in it points outside: symlinks that would, device nodes and
+ * FIFOs are skipped and listed. Files belong to the calling user, and none is setuid. The directory appears when it is
+ * complete.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -16,13 +17,13 @@ import { TreeWriter, type EntryFacts } from './tree-writer.ts';
 
 export interface UnpackedTree {
   files: number;
-  /** The first names that were left out, and how many there were. */
+  /** The first skipped names, and the number of all. */
   leftOut: { names: string[]; count: number };
 }
 
 const MAX_NAMES = 10;
 
-/** Whether a tree may be put there: nothing is there, or an empty directory. */
+/** Whether a tree may be put there: the path is free, or an empty directory. */
 export function isFreeForTree(target: string): boolean {
   try {
     return readdirSync(target).length === 0;
@@ -83,7 +84,7 @@ class OwnTree {
     }
     if (header.type === 'link') {
       const linked = this.#tree.place(pathOf(header.linkName, this.#depth));
-      // Another name for a symlink would be one that leads elsewhere.
+      // A hard link to a symlink could point elsewhere from its new path.
       if (this.#tree.stat(linked)?.isFile()) return this.#tree.link(place, linked, facts);
     }
     this.report.files--;
@@ -91,8 +92,8 @@ class OwnTree {
   }
 
   /**
-   * `place` goes through no symlink, so leading `..` mean what they say; after a name they could follow another symlink.
-   * Every symlink that is kept leads inside, so the names after the dots do too.
+   * `place` contains no symlink, so leading `..` resolve literally; after a name they could follow another symlink.
+   * Every symlink that is kept points inside, so the names after the dots do too.
    */
   #staysInside(place: string, target: ByteString): boolean {
     checkText(target);

@@ -1,8 +1,8 @@
 /**
- * Zstandard, which Node 20 cannot read by itself: the decoder is `fzstd`, fed one block at a time.
+ * Zstandard, which Node 20 lacks: the decoder is `fzstd`, fed one block at a time.
  *
- * The frames are taken apart here because the decoder trusts them: it reserves whatever window a header asks for, and
- * unpacks all blocks of a chunk before anybody can stop it. One block never gives more than 128 KiB.
+ * The frames are parsed here because the decoder trusts them: it allocates whatever window a header states, and unpacks
+ * all blocks of a chunk before it can be stopped. One block never yields more than 128 KiB.
  */
 import { Decompress } from 'fzstd';
 
@@ -12,7 +12,7 @@ import { ByteStream } from './byte-stream.ts';
 const FRAME_MAGIC = 0xfd2f_b528;
 const SKIPPABLE_MAGIC = 0x184d_2a50;
 
-/** What the zstd program accepts unless it is told otherwise. */
+/** The zstd program's default limit. */
 const MAX_WINDOW_BYTES = 128 * 2 ** 20;
 
 /** Sizes by the two-bit fields of a frame header. */
@@ -92,13 +92,13 @@ async function readBlock(bytes: ByteStream): Promise<{ bytes: Buffer; isLast: bo
   return { bytes: Buffer.concat([head, body]), isLast: (number & 1) === 1 };
 }
 
-/** The exponent stands in the upper five bits, eighths of it in the lower three. */
+/** The exponent is in the upper five bits, eighths of it in the lower three. */
 function windowSize(descriptor: number): number {
   const base = 2 ** (10 + (descriptor >> 3));
   return base + (base / 8) * (descriptor & 7);
 }
 
-/** Two bytes begin to count where one byte ends. */
+/** The two-byte form starts where one byte ends. */
 function contentSize(field: Buffer): number {
   if (field.length === 8) return Number(field.readBigUInt64LE());
   return field.readUIntLE(0, field.length) + (field.length === 2 ? 256 : 0);

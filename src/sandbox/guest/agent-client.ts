@@ -1,8 +1,8 @@
 /**
- * The host's end of the channel to one guest: many requests at once over one stream of bytes.
+ * The host's end of the channel to one guest: many requests at once over one byte stream.
  *
- * Every frame of the guest is hostile. The first one that breaks a rule ends the connection, and with it every call that
- * waits, at once and for the same reason.
+ * Every frame of the guest is untrusted. The first one that breaks a rule ends the connection, and all waiting calls
+ * fail at once with the same reason.
  */
 import type { Duplex } from 'node:stream';
 
@@ -33,30 +33,30 @@ export interface ExecSpec extends Omit<GuestCommand, 'hasInput'> {
   signal: AbortSignal;
 }
 
-/** Fewer than the agent has room for; further requests wait here. */
+/** Fewer than the agent has room for; further requests are queued here. */
 const MAX_OPEN = 100;
 
-/** Connections of which this side has not let go yet. A guest that opens and ends them faster gets no more. */
+/** Connections not released by this side yet. A guest that opens and ends them faster is refused more. */
 const MAX_KEPT_CONNECTIONS = 4 * MAX_CONNECTIONS;
 
-/** What may wait for a guest that opens connections and does not read what it is told. */
+/** Most bytes queued for a guest that opens connections and does not read. */
 const MAX_UNREAD_BYTES = 64 * 2 ** 20;
 
 export class AgentClient {
-  /** Why the connection ended. It does not before that. */
+  /** Resolves with the reason when the connection ends. */
   readonly closed: Promise<Error>;
 
   readonly #channel: Duplex;
   readonly #reader = new FrameReader();
   readonly #streams = new Map<number, GuestStream>();
-  /** Requests that wait for one of the open ones to end. */
+  /** Requests that wait for an open one to end. */
   readonly #queue = new Set<() => void>();
   #open = 0;
   #lastId = 0;
   readonly #listeners = new Map<number, (connection: GuestConnection) => void>();
-  /** Connections on which the guest did not say its last word. */
+  /** Connections that the guest has not ended. */
   #openConnections = 0;
-  /** Connections that live here; those that the guest ended too. */
+  /** Connections alive on this side, including those that the guest ended. */
   #keptConnections = 0;
   #end: Error | undefined;
   #resolveClosed!: (error: Error) => void;
@@ -72,7 +72,7 @@ export class AgentClient {
     channel.on('end', () => this.#lose(new GuestLost('the guest is gone')));
   }
 
-  /** Greets the guest and waits until it answers. */
+  /** Greets the guest and waits for its answer. */
   static async open(channel: Duplex, options: { deadlineMs: number; signal?: AbortSignal }): Promise<AgentClient> {
     const client = new AgentClient(channel);
     const greeted = new Promise<void>((resolve) => (client.#onHello = resolve));
@@ -93,7 +93,7 @@ export class AgentClient {
     }
   }
 
-  /** Runs one command to its end. Rejects with a `GuestError` when it cannot be started, and when nobody wants it any more. */
+  /** Runs one command to its end. Rejects with a `GuestError` when it cannot be started, and when the caller aborts. */
   async exec({ stdin, timeoutMs, signal, ...command }: ExecSpec): Promise<ExecutionResult> {
     signal.throwIfAborted();
     const process = await this.start({ ...command, hasInput: stdin !== undefined }, { signal });
@@ -103,12 +103,12 @@ export class AgentClient {
     return result;
   }
 
-  /** Starts one command; one that still waits for its turn leaves when its signal is aborted. */
+  /** Starts one command; an aborted signal removes it from the queue. */
   async start(command: GuestCommand, { signal }: { signal: AbortSignal }): Promise<GuestProcess> {
     return GuestProcess.start(this, command, signal);
   }
 
-  /** Sends a request; its stream has the answer. One that still waits for its turn leaves when its signal is aborted. */
+  /** Sends a request and returns its stream. An aborted signal removes it from the queue. */
   async request(op: number, payload: Buffer, { signal }: { signal?: AbortSignal } = {}): Promise<GuestStream> {
     if (this.#open < MAX_OPEN) this.#open++;
     else await this.#turn(signal);
@@ -123,7 +123,7 @@ export class AgentClient {
     return stream;
   }
 
-  /** Listens on a port of the guest's loopback, once; `onConnection` is given every connection that is made to it. */
+  /** Listens on a port of the guest's loopback, once; `onConnection` receives every connection to it. */
   async listen(port: number, onConnection: (connection: GuestConnection) => void): Promise<void> {
     this.#listeners.set(port, onConnection);
     const { answer } = await this.request(OP.listen, new RequestBytes().u16(port).bytes());
@@ -134,7 +134,7 @@ export class AgentClient {
     this.#lose(new GuestLost('the connection to the guest was closed'));
   }
 
-  /** The place of a request that ended, given to whoever has waited longest. */
+  /** Waits for a slot; a slot that becomes free goes to the request that has waited longest. */
   #turn(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const wake = () => {

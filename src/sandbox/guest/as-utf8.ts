@@ -1,11 +1,11 @@
-/** Bytes of a guest as text that can be searched: what is no UTF-8 becomes replacement characters, and lines stay lines. */
+/** Bytes of a guest as searchable text: invalid UTF-8 becomes replacement characters, and lines stay lines. */
 import { isUtf8 } from 'node:buffer';
 
 import { KeptOutput, takeTurn } from '#host';
 
 const BYTES_AT_ONCE = 1024 * 1024;
 
-/** In turns, as 64 MiB of noise take half a second. */
+/** Yields in between, as 64 MiB of noise take half a second. */
 export async function asUtf8(bytes: Buffer, scope: { readonly signal: AbortSignal }): Promise<Buffer> {
   if (isUtf8(bytes)) return bytes;
 

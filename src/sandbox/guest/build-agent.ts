@@ -1,10 +1,10 @@
-/** The guest agent as a program for this machine's processor. */
+/** Builds the guest agent for this machine's processor. */
 import { buildProgram, sourcePath } from './c-program.ts';
 
-/** What is in the place of a sandbox; who makes such a place on the host builds them in. */
+/** The code that sets up a sandbox from inside; host-side launchers compile it in too. */
 export const PLACE_SOURCES = ['place.c', 'place.h'].map((name) => sourcePath(`agent/${name}`, import.meta.url));
 
-/** All that the agent is made of; tests build it in ways of their own. */
+/** All sources of the agent; tests build it with other flags. */
 export const AGENT_SOURCES = [
   'agent.c',
   'agent-boot.c',

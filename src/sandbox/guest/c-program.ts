@@ -1,7 +1,7 @@
 /**
- * A small C program of ours, compiled where it is needed and kept by the hash of its sources.
+ * Compiles a small C program of ours on demand and caches it by the hash of its sources.
  *
- * The result is static and depends on nothing but sources, flags and compiler, so two builds are equal byte for byte.
+ * The result is static and depends only on sources, flags and compiler, so two builds are equal byte for byte.
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The first gives the smallest program; all give one that needs no library of the guest. */
+/** The first gives the smallest program; all link statically, so no library of the guest is needed. */
 const COMPILERS = ['musl-gcc', 'gcc', 'cc'];
 const FLAGS = ['-std=gnu11', '-O2', '-s', '-Wl,--build-id=none'];
 const KIND_FLAGS = { program: ['-static'], library: ['-shared', '-fPIC', '-nostdlib'] } as const;
@@ -20,21 +20,21 @@ const COMPILE_MS = 60_000;
 
 export interface CProgram {
   name: string;
-  /** Paths; what ends in `.h` is only included by the others. */
+  /** Paths; `.h` files are only included by the others. */
   sources: readonly string[];
   cacheDir: string;
-  /** A library is one to load into a program of the host, with nothing of its own. */
+  /** A library is loaded into a program of the host. */
   kind?: keyof typeof KIND_FLAGS;
 }
 
-/** A source that lies beside a module, in the sources as in the build. */
+/** A source that lies beside a module, in `src` as in `dist`. */
 export function sourcePath(name: string, moduleUrl: string): string {
   return fileURLToPath(new URL(name, moduleUrl));
 }
 
 const building = new Map<string, Promise<string>>();
 
-/** The path of the program, which is built unless it was before. */
+/** The path of the program, built unless it is cached. */
 export async function buildProgram(program: CProgram): Promise<string> {
   const target = join(program.cacheDir, `${program.name}-${hashOf(program)}`);
   if (existsSync(target)) return target;
@@ -76,7 +76,7 @@ async function compile({ sources, cacheDir, kind }: CProgram, target: string): P
   }
 }
 
-/** What went wrong, if anything did. */
+/** Returns the error, if any. */
 async function compileWith(
   [compiler, ...flags]: [string, ...string[]],
   files: string[],

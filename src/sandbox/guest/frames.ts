@@ -1,24 +1,23 @@
 /**
- * The frames between host and guest as bytes. See docs/design/guest-protocol.md.
+ * Encodes and parses the frames between host and guest. See docs/design/guest-protocol.md.
  *
- * What comes from a guest is hostile: a length is believed only within bounds, and nothing is kept but the one frame that
- * is not complete yet.
+ * Guest data is untrusted: a length is accepted only within bounds, and only the one incomplete frame is buffered.
  */
 
 import { GuestLost } from './guest-error.ts';
 
-/** The length, which does not count itself, the stream and the operation. */
+/** The length (which excludes itself), the stream and the operation. */
 const HEADER_BYTES = 9;
 export const MAX_FRAME_BYTES = 256 * 1024;
 export const MAX_PAYLOAD_BYTES = MAX_FRAME_BYTES - HEADER_BYTES;
 
-/** What either side may send on a stream before the other gives credit. */
+/** Most bytes either side may send on a stream before the other gives credit. */
 export const WINDOW_BYTES = 256 * 1024;
 export const PROTOCOL_VERSION = 1;
 
-/** Streams from here on are opened by the guest. */
+/** Stream ids from here on are opened by the guest. */
 export const FIRST_GUEST_STREAM = 0x8000_0000;
-/** How many of them there may be at once. */
+/** Most of them at once. */
 export const MAX_CONNECTIONS = 128;
 
 export const OP = {
@@ -55,7 +54,7 @@ export interface Frame {
   payload: Buffer;
 }
 
-/** Which rule of the protocol the guest broke. */
+/** The protocol rule that the guest broke. */
 export type Breach =
   | 'frame-length'
   | 'unknown-stream'
@@ -84,7 +83,7 @@ export function frameHeader(stream: number, op: number, payloadBytes: number): B
 }
 
 export class FrameReader {
-  /** The frame that is coming in; its size is known once `#filled` reaches the length. */
+  /** The incomplete frame; its size is known once `#filled` reaches the length. */
   #frame: Buffer | undefined;
   #filled = 0;
   readonly #length = Buffer.alloc(4);
@@ -126,7 +125,7 @@ export class FrameReader {
   }
 }
 
-/** What follows the length, if all of it is there. */
+/** The bytes after the length, if all of them are there. */
 function wholeFrame(piece: Buffer, at: number): Buffer | undefined {
   if (piece.length - at < HEADER_BYTES) return undefined;
   const end = at + 4 + checkedLength(piece.readUInt32LE(at));

@@ -1,9 +1,9 @@
 /**
- * A connection that a program of the guest made, as a stream of Node with the backpressure of the channel.
+ * A connection that a program of the guest made, as a Node stream with the backpressure of the channel.
  *
- * Each direction ends by itself. Closing it after its own end leaves the guest to deliver what was written; closing it
- * before resets the connection. The guest is told also when it ended the connection first: until then it does not give the
- * place to another.
+ * Each direction ends separately. Closing it after its own end lets the guest deliver what was written; closing it
+ * before resets the connection. The guest is notified even if it ended the connection first: until then it does not
+ * reuse the slot.
  */
 import { Duplex } from 'node:stream';
 
@@ -16,7 +16,7 @@ export class GuestConnection extends Duplex {
   #hasEnded = false;
   #resume = () => {};
 
-  /** `tell` reaches the guest also after its last word. */
+  /** `tell` sends a frame to the guest also after the guest's last one. */
   constructor(stream: GuestStream, tell: (op: number) => void) {
     super();
     this.#stream = stream;
@@ -29,7 +29,7 @@ export class GuestConnection extends Duplex {
     );
   }
 
-  /** As a socket has it: what was written goes out first. */
+  /** As on a socket: pending writes are sent first. */
   destroySoon(): void {
     if (this.writableFinished) this.destroy();
     else this.end(() => this.destroy());

@@ -1,7 +1,7 @@
 /**
- * Why the guest's system said no. The numbers are Linux's, whatever the host is.
+ * The guest system's errno. The numbers are those of Linux, whatever the host is.
  *
- * It has the shape of Node's own errors of the file system, so `HostError.fromErrno` reads it.
+ * It has the shape of Node's file system errors, so `HostError.fromErrno` reads it.
  */
 
 const NAMES: Record<number, string> = {
@@ -42,10 +42,10 @@ const NAMES: Record<number, string> = {
 
 const ABOUT = ['path', 'program', 'workdir', 'parent', 'user', 'source'] as const;
 
-/** What the guest's system said no to. */
+/** What the errno is about. */
 export type About = (typeof ABOUT)[number];
 
-/** The guest cannot be spoken to any more. */
+/** The guest can no longer be reached. */
 export class GuestLost extends Error {
   override readonly name: string = 'GuestLost';
 }

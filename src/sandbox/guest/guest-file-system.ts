@@ -1,7 +1,7 @@
 /**
- * The files of a guest as a `FileSystem`: the agent does the work on files, the host all that knows of patterns.
+ * The files of a guest as a `FileSystem`: the agent works on files, the host on patterns.
  *
- * Paths mean what they mean in the guest. A path without a slash in front starts at its root.
+ * Paths are those of the guest. A path without a leading slash starts at its root.
  */
 import { basename } from 'node:path/posix';
 
@@ -29,7 +29,7 @@ import type { Row } from './guest-rows.ts';
 import { sedGuest } from './guest-sed.ts';
 import { sortInTurns } from './sort-in-turns.ts';
 
-/** Entries of one listing; a reply with more is larger than a message may be. */
+/** Most entries of one listing; a reply with more would exceed the size of a message. */
 const MAX_LISTED = 200_000;
 
 /** For all guests; idle threads keep nothing alive. */
@@ -104,7 +104,7 @@ function toInfo(name: string, { kind, sizeBytes, mode, mtimeSecs }: Row): FileIn
   return { name, kind: kind === 'unreadable' ? 'other' : kind, sizeBytes, mode, mtimeSecs };
 }
 
-/** Fails as the rest of it does, and when it was shorter than it said, as one that is cut while it is read is. */
+/** Throws if the stream does, and if the file was shorter than its size, for example truncated during the read. */
 async function* complete(
   bytes: AsyncIterable<Buffer>,
   { path, sizeBytes }: { path: string; sizeBytes: number },
@@ -121,7 +121,7 @@ async function* complete(
   if (total < sizeBytes) throw new HostError('io', path);
 }
 
-/** What the guest's system said of the path that was asked for; the cause knows when it was about the directory above. */
+/** Translates an errno of the guest for the requested path; the cause shows when it was about the parent directory. */
 async function asHostError<T>(
   path: string,
   work: () => Promise<T>,
@@ -134,7 +134,7 @@ async function asHostError<T>(
     const named = error.about === 'source' ? (options.source ?? path) : path;
     if (error.code === 'EISDIR' && options.directoryIs) throw new HostError(options.directoryIs, named, error);
     if (error.code === 'ENOTDIR' && error.about === 'path') throw new HostError('not-a-directory', named, error);
-    // A pipe or a device, which the agent does not open: it would never end, or never begin.
+    // A pipe or a device, which the agent does not open: a read might never end, or never begin.
     if (error.code === 'ENXIO') throw new HostError('not-a-file', named, error);
     throw HostError.fromErrno(error, named);
   }

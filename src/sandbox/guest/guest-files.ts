@@ -1,7 +1,7 @@
 /**
- * The agent's file operations as calls. Failures are `GuestError`, as the guest's own system gave them.
+ * The agent's file operations as calls. Failures are `GuestError` with the guest's errno.
  *
- * A call whose signal is aborted fails at once; the guest is told and cleans up by itself.
+ * A call whose signal is aborted fails at once; the guest is notified and cleans up by itself.
  */
 import type { AgentClient } from './agent-client.ts';
 import { OP, ProtocolError } from './frames.ts';
@@ -10,16 +10,16 @@ import { readRow, rowsOf, type Row } from './guest-rows.ts';
 import type { GuestStream } from './guest-stream.ts';
 import { RequestBytes, UNSAID } from './request-bytes.ts';
 
-/** The errno of a file that is larger than it may be. */
+/** The errno of a file that is too large. */
 const EFBIG = 27;
 
-/** Files are read in pieces no larger than this. */
+/** Largest piece of a file that is read. */
 const MAX_PIECE_BYTES = 256 * 1024;
 
-/** In the place of the length of a piece: the file cannot be read further, and why follows. */
+/** Instead of the length of a piece: the file cannot be read further, and the errno follows. */
 const FAILED_PIECE = 0xffff_ffff;
 
-/** More than a window may be under way to one who reads a file, so that it does not wait for each answer. */
+/** Extra credit for reading a file, so that the guest does not wait for each acknowledgement. */
 const READ_AHEAD_BYTES = 1024 * 1024;
 
 interface Scope {
@@ -27,7 +27,7 @@ interface Scope {
 }
 
 export interface WriteOptions {
-  /** That of the file before, or 0644, when left out. */
+  /** The mode of the file before, or 0644, when absent. */
   mode?: number;
   uid?: number;
   gid?: number;
@@ -41,7 +41,7 @@ export class GuestFiles {
     this.#agent = agent;
   }
 
-  /** Of the link itself unless it is to be followed. */
+  /** Symlinks are not followed unless `isFollowed`. */
   async stat(path: string, { isFollowed = false, signal }: { isFollowed?: boolean } & Scope): Promise<Row> {
     const answer = await this.#ask(OP.stat, new RequestBytes().u8(isFollowed).text(path), signal);
     const read = readRow(answer);
@@ -54,12 +54,12 @@ export class GuestFiles {
     yield* rowsOf(this.#output(OP.list, request, signal));
   }
 
-  /** Everything below a directory, each entry before what is in it. Names are paths from the directory. */
+  /** Everything below a directory, each directory before its contents. Names are paths from the directory. */
   async *walk(path: string, { maxDepth, signal }: { maxDepth: number } & Scope): AsyncGenerator<Row[]> {
     yield* rowsOf(this.#output(OP.walk, new RequestBytes().u32(maxDepth).text(path), signal));
   }
 
-  /** What is known of the file, and its bytes as they are asked for. */
+  /** Stats the file and streams its bytes. */
   async read(path: string, { signal }: Scope): Promise<{ row: Row; bytes: AsyncGenerator<Buffer>; close: () => void }> {
     const stream = await this.#agent.request(
       OP.read,
@@ -81,7 +81,7 @@ export class GuestFiles {
     }
   }
 
-  /** Each file as its bytes, or the errno that kept them. */
+  /** Each file as its bytes, or its errno. */
   async *readMany(
     paths: readonly string[],
     { maxBytes, signal }: { maxBytes: number } & Scope,
@@ -97,7 +97,7 @@ export class GuestFiles {
     }
   }
 
-  /** How many bytes were written. */
+  /** Returns the number of bytes written. */
   async write(
     path: string,
     bytes: AsyncIterable<Uint8Array>,
@@ -122,7 +122,7 @@ export class GuestFiles {
     });
   }
 
-  /** Whether there was none before. */
+  /** Returns whether the directory was created. */
   async mkdir(path: string, { mode, parents, signal }: { mode: number; parents: boolean } & Scope): Promise<boolean> {
     const answer = await this.#ask(OP.mkdir, new RequestBytes().u32(mode).u8(parents).text(path), signal);
     return answer[0] === 1;
@@ -132,7 +132,7 @@ export class GuestFiles {
     await this.#ask(OP.remove, new RequestBytes().u8(recursive).text(path), signal);
   }
 
-  /** How many entries were changed. Links below are not among them. */
+  /** Returns how many entries were changed. Symlinks below are skipped. */
   async chmod(
     path: string,
     { mode, uid, gid, recursive, signal }: { mode: number; uid?: number; gid?: number; recursive: boolean } & Scope,
@@ -161,7 +161,7 @@ export class GuestFiles {
   }
 }
 
-/** Leaving it early tells the guest. */
+/** Leaving the loop early cancels the request in the guest. */
 async function* outputOf(stream: GuestStream, signal: AbortSignal): AsyncGenerator<Buffer> {
   const onAbort = () => stream.interrupt(signal.reason as Error);
   if (signal.aborted) onAbort();
@@ -189,7 +189,7 @@ async function whileWanted<T>(stream: GuestStream, signal: AbortSignal, work: ()
   }
 }
 
-/** The row in front of a file, and what came with it. */
+/** The row before a file's bytes, and the bytes that came with it. */
 async function readHead(output: AsyncGenerator<Buffer>): Promise<{ row: Row; rest: Buffer }> {
   let head: Buffer = Buffer.alloc(0);
   for (;;) {
@@ -221,14 +221,14 @@ async function readContent(reader: PieceReader, maxBytes: number): Promise<Buffe
     if (length === FAILED_PIECE) return new GuestError((await reader.read(4)).readUInt32LE(0), 0);
     if (length === 0) return total > maxBytes ? new GuestError(EFBIG, 0) : Buffer.concat(pieces);
     total += length;
-    // A file may have grown after it was measured; the piece that passes the limit is the last one.
+    // A file may have grown after it was measured; the piece that exceeds the limit is the last one.
     if (total > maxBytes + MAX_PIECE_BYTES) throw new ProtocolError('payload', `a file of ${total} bytes`);
     pieces.push(await reader.read(length));
     if (total > maxBytes) pieces.length = 0;
   }
 }
 
-/** Takes so many bytes at a time from pieces of any size. */
+/** Takes exact numbers of bytes from pieces of any size. */
 class PieceReader {
   readonly #pieces: AsyncGenerator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);

@@ -1,8 +1,8 @@
 /**
- * Lines of a guest's files that match a regex. The guest only lists and reads; patterns never reach it.
+ * Finds lines of a guest's files that match a regex. The guest only lists and reads; patterns never reach it.
  *
- * Files are asked for in batches and each is searched as it arrives, off the main thread. Sizes that were walked only
- * shape the batches: a file may have grown since, and the guest may lie.
+ * Files are requested in batches and each is searched as it arrives, off the main thread. Walked sizes only shape the
+ * batches: a file may have grown since, and the guest may lie.
  */
 import {
   compileGlobs,
@@ -32,10 +32,10 @@ const MAX_PATH_BYTES = 64 * 1024 * 1024;
 const MAX_DEPTH = 512;
 const MAX_SKIPPED = 100;
 
-/** A file with a NUL this early is not text. */
+/** A file with a NUL this early is binary. */
 const BINARY_BYTES = 8192;
 
-/** Most matches, whatever is asked for, and most text of an answer: once it is passed there are no further matches. */
+/** Most matches, whatever is requested, and most text of an answer: beyond it there are no further matches. */
 const MAX_MATCHES = 100_000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
@@ -46,7 +46,7 @@ const ELLIPSIS = '…';
 export interface GuestSearch {
   files: GuestFiles;
   regexes: RegexThreads;
-  /** The longest that a grep, and what a sed finds and replaces, may take; no limit when left out. */
+  /** Time limit of a grep, and of the search and replacement of a sed; none when absent. */
   timeoutMs?: number;
 }
 
@@ -56,7 +56,7 @@ export interface Found {
   sizeBytes: number;
 }
 
-/** Rejects with a `TimeLimitError` that tells how far it got. */
+/** Rejects with a `TimeLimitError` that reports the progress. */
 export async function grepGuest(
   { timeoutMs, ...guest }: GuestSearch,
   request: GrepRequest,
@@ -78,7 +78,7 @@ async function grepInto(search: Search, files: GuestFiles, request: GrepRequest)
   const { answer, signal } = search;
   const { path } = request;
   const isDirectory = await isDirectoryAt(files, path, signal);
-  // A pattern that cannot be read is told before anything is.
+  // Reports a pattern that does not compile before anything is read.
   await search.checkPattern();
   if (isDirectory && !request.recursive) {
     throw new FileFault('bad-request', `${path} is a directory; it is searched when recursive is true`);
@@ -90,12 +90,12 @@ async function grepInto(search: Search, files: GuestFiles, request: GrepRequest)
   }
 }
 
-/** Whether a path, followed, is a directory. */
+/** Whether a path, symlinks followed, is a directory. */
 export async function isDirectoryAt(files: GuestFiles, path: string, signal: AbortSignal): Promise<boolean> {
   return (await files.stat(path, { isFollowed: true, signal })).kind === 'directory';
 }
 
-/** The regular files that are meant, in the order of their paths. */
+/** The selected regular files, in path order. */
 export async function filesBelow(
   files: GuestFiles,
   { path, includeGlobs, excludeGlobs }: Pick<GrepRequest, 'path' | 'includeGlobs' | 'excludeGlobs'>,
@@ -153,7 +153,7 @@ async function searchBatch(files: GuestFiles, paths: readonly string[], search: 
   }
 }
 
-/** One search through text after text, until its answer is full. */
+/** One search through several texts, until its answer is full. */
 class Search {
   readonly answer: GrepAnswer;
   readonly signal: AbortSignal;

@@ -1,15 +1,15 @@
 /**
  * One command in the guest, as a process.
  *
- * The guest ends it with all that came from it when it is told to. One that does not obey in time counts as ended here,
- * and what it still prints is passed over.
+ * On request the guest kills it with its descendants. If it does not confirm that in time, the command counts as ended
+ * here, and its further output is dropped.
  */
 import type { OutputPiece, Process, ProcessEnd, ProcessInput } from '#host';
 import { OP } from './frames.ts';
 import type { GuestStream } from './guest-stream.ts';
 import { RequestBytes, UNSAID } from './request-bytes.ts';
 
-/** How long the guest may take to end a command. */
+/** How long the guest may take to kill a command. */
 const KILL_MS = 2000;
 
 const FLAG = { stdoutCut: 1, stderrCut: 2, killed: 4 };
@@ -19,16 +19,16 @@ export interface GuestCommand {
   argv: readonly string[];
   env: readonly (readonly [name: string, value: string])[];
   cwd: string;
-  /** Those of the agent, which is root in the guest, when left out. */
+  /** The agent's, which is root in the guest, when absent. */
   uid?: number;
   gid?: number;
-  /** Whether it is given input; otherwise it finds the end of it at once. */
+  /** Whether it gets input; otherwise it reads end of file at once. */
   hasInput?: boolean;
-  /** How much of each stream the guest sends; the rest it reads and drops. */
+  /** How much of each stream the guest sends; it reads and drops the rest. */
   maxOutputBytes: number;
 }
 
-/** What carries requests to the guest. */
+/** Carries requests to the guest. */
 interface Guest {
   request(op: number, payload: Buffer, options: { signal: AbortSignal }): Promise<GuestStream>;
 }
@@ -46,11 +46,11 @@ export class GuestProcess implements Process {
     this.output = stream.output();
     this.input = { write: (bytes) => stream.send(bytes), end: () => stream.end() };
     this.done = this.#run(startedMs);
-    // Who only reads the output learns of it there.
+    // A reader of the output gets the error there.
     this.done.catch(() => {});
   }
 
-  /** Waits for its turn, until nobody wants it any more. */
+  /** Waits for a slot; an aborted signal ends the wait. */
   static async start(guest: Guest, command: GuestCommand, signal: AbortSignal): Promise<GuestProcess> {
     const startedMs = performance.now();
     return new GuestProcess(await guest.request(OP.exec, requestOf(command), { signal }), startedMs);
@@ -68,7 +68,7 @@ export class GuestProcess implements Process {
     const answer = await Promise.race([this.#stream.answer, given]);
     if (!answer) this.#stream.drop();
     const [code = 255, flags = answer ? 0 : FLAG.killed] = answer ?? [];
-    // One that was told to end and was not killed had ended by itself before.
+    // A cancelled command that was not killed had ended by itself before.
     const isKilled = (flags & FLAG.killed) !== 0;
     return {
       exitCode: isKilled ? null : code,

@@ -1,4 +1,4 @@
-/** Rows of entries as the agent sends them: fixed fields, then the name. A row may lie across pieces. */
+/** Rows of entries as the agent sends them: fixed fields, then the name. A row may span pieces. */
 import { ProtocolError } from './frames.ts';
 
 export interface Row {
@@ -6,7 +6,7 @@ export interface Row {
   mode: number;
   uid: number;
   gid: number;
-  /** Of what is unreadable, the errno. */
+  /** The errno, for an unreadable entry. */
   sizeBytes: number;
   mtimeSecs: number;
   name: string;
@@ -22,7 +22,7 @@ const KINDS: Record<string, Row['kind']> = {
 
 const ROW_BYTES = 31;
 
-/** The row at the start of the bytes, if all of it is there. */
+/** The row at the start of the bytes, if it is complete. */
 export function readRow(bytes: Buffer, at = 0): { row: Row; end: number } | undefined {
   if (bytes.length - at < ROW_BYTES) return undefined;
   const end = at + ROW_BYTES + bytes.readUInt16LE(at + 29);
@@ -42,7 +42,7 @@ export function readRow(bytes: Buffer, at = 0): { row: Row; end: number } | unde
   return { row, end };
 }
 
-/** Rows as they come, many at a time. */
+/** Rows as they arrive, many at a time. */
 export async function* rowsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Row[]> {
   let rest = Buffer.alloc(0);
   for await (const piece of pieces) {

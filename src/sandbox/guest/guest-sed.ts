@@ -1,6 +1,6 @@
 /**
- * Replacements in a guest's files, line by line: nothing but what matched is touched, and a file without a match not at
- * all. The pattern with its replacement is checked before the first file is changed.
+ * Replaces text in a guest's files line by line: only matches change, and a file without a match is not written. The
+ * pattern and the replacement are checked before the first file is changed.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -18,13 +18,13 @@ import {
 import { GuestError } from './guest-error.ts';
 import { filesBelow, isDirectoryAt, type GuestSearch } from './guest-grep.ts';
 
-/** Files of one call; each has its row in the answer. */
+/** Most files of one call; each has a row in the answer. */
 const MAX_FILES = 100_000;
 
 /** A file is edited in memory, before and after. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** What leaves one file as it was, and the others to be gone on with. */
+/** Errors that leave one file unchanged; the call goes on with the others. */
 const OF_FILE = [FileFault, RegexError, TimeLimitError];
 
 type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;

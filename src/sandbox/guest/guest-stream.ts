@@ -1,39 +1,40 @@
 /**
- * One request to the guest or one connection from it, from its first frame to its last, with the credit of both directions.
+ * One request to the guest or one connection from it, from its first frame to its last, with flow control in both
+ * directions.
  *
- * Each side sends only what the other gave credit for. So what waits here for a slow reader is never more than a window,
- * and a guest that sends more has broken the protocol.
+ * Each side sends only what the other gave credit for. So at most a window is buffered for a slow reader, and a guest
+ * that sends more has broken the protocol.
  */
 import { KeptOutput, type OutputPiece, type OutputStream } from '#host';
 import { FIRST_GUEST_STREAM, OP, ProtocolError, WINDOW_BYTES, type Frame } from './frames.ts';
 import { GuestError } from './guest-error.ts';
 
-/** Small enough that several are under way within one window. */
+/** Small enough that several fit into one window. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Pieces below this are copied. */
+/** Smaller pieces are copied. */
 const SMALL_BYTES = 8 * 1024;
 
-/** A guest that gives more than this is not counting what it takes. */
+/** A guest that gives more credit than this does not count it properly. */
 const MAX_CREDIT_BYTES = 2 ** 30;
 
-/** Where frames go. Resolves when there is room for more. */
+/** Sends a frame. Resolves when there is room for more. */
 export type SendFrame = (stream: number, op: number, payload: Uint8Array) => Promise<void> | undefined;
 
 export class GuestStream {
   readonly id: number;
-  /** What the guest answered in the end. */
+  /** The guest's final answer. */
   readonly answer: Promise<Buffer>;
 
   readonly #send: SendFrame;
   #settle!: { resolve: (payload: Buffer) => void; reject: (error: Error) => void };
   #isOver = false;
-  /** Whether the guest said that it sends no more, which only connections do before their end. */
+  /** Whether the guest announced the end of its output, which only connections do before their end. */
   #hasEndedOutput = false;
   readonly #isConnection: boolean;
   #sendCredit = WINDOW_BYTES;
   #receiveCredit = WINDOW_BYTES;
-  /** Taken by whoever reads, and not given back to the guest yet. */
+  /** Bytes consumed by the reader, but not credited to the guest yet. */
   #consumed = 0;
   readonly #waiting: { stream: OutputStream; bytes: Buffer | KeptOutput }[] = [];
   #isDropped = false;
@@ -46,7 +47,7 @@ export class GuestStream {
     this.#isConnection = id >= FIRST_GUEST_STREAM;
     this.#send = send;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    // Whoever only sends or reads learns of the end there.
+    // A sender or reader gets the error there.
     this.answer.catch(() => {});
   }
 
@@ -54,7 +55,7 @@ export class GuestStream {
     return this.#isOver;
   }
 
-  /** Sends input as the guest takes it. After the last frame of the guest there is nobody to take it. */
+  /** Sends input as the guest takes it. Drops it after the guest's last frame. */
   async send(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length && !this.#isOver;) {
       if (this.#sendCredit === 0) {
@@ -68,7 +69,7 @@ export class GuestStream {
     }
   }
 
-  /** No more input. */
+  /** Ends the input. */
   end(): void {
     if (!this.#isOver) void this.#send(this.id, OP.end, new Uint8Array());
   }
@@ -78,32 +79,32 @@ export class GuestStream {
     if (!this.#isOver) void this.#send(this.id, OP.cancel, new Uint8Array());
   }
 
-  /** Nobody wants the rest: the guest is told, and what still comes is passed over. */
+  /** Cancels the request in the guest and drops what still arrives. */
   abandon(): void {
     this.#waiting.length = 0;
     this.drop();
     this.cancel();
   }
 
-  /** The output ends here, whatever still comes. */
+  /** Ends the output here, whatever still arrives. */
   drop(): void {
     this.#isDropped = true;
     this.#wakeReader();
   }
 
-  /** Fails whoever reads the output. */
+  /** Makes the reader of the output fail. */
   interrupt(error: Error): void {
     this.#interruption = error;
     this.#wakeReader();
   }
 
-  /** Lets the guest send so much more than a window at a time. */
+  /** Lets the guest send this many bytes more than a window at a time. */
   widen(bytes: number): void {
     this.#receiveCredit += bytes;
     this.#give(bytes);
   }
 
-  /** The output, as it comes, in the order of the guest. Fails when the guest does. */
+  /** The output in the order of the guest. Throws when the guest fails. */
   async *output(): AsyncGenerator<OutputPiece> {
     for (;;) {
       if (this.#interruption) throw this.#interruption;
@@ -123,7 +124,7 @@ export class GuestStream {
     }
   }
 
-  /** Gives the guest credit for what was taken, a good piece at a time. */
+  /** Credits the guest for consumed bytes, in large steps. */
   consumed(bytes: number): void {
     this.#consumed += bytes;
     if (this.#consumed < PIECE_BYTES || this.#isOver) return;
@@ -138,7 +139,7 @@ export class GuestStream {
     void this.#send(this.id, OP.credit, payload);
   }
 
-  /** A frame of the guest for this stream. */
+  /** Handles a frame of the guest for this stream. */
   take({ op, payload }: Frame): void {
     switch (op) {
       case OP.data:
@@ -161,7 +162,7 @@ export class GuestStream {
     throw new ProtocolError('unknown-op', `operation ${op} on stream ${this.id}`);
   }
 
-  /** Nothing more will come. */
+  /** Ends the stream: nothing more will come. */
   lose(error: Error): void {
     if (!this.#isOver) this.#finish(() => this.#settle.reject(error));
   }
@@ -184,7 +185,7 @@ export class GuestStream {
     this.#wakeReader();
   }
 
-  /** Small pieces are gathered: each by itself would keep alive the block that it was read into. */
+  /** Small pieces are merged: each alone would keep its whole receive buffer alive. */
   #keep(stream: OutputStream, piece: Buffer): void {
     if (piece.length >= SMALL_BYTES) {
       this.#waiting.push({ stream, bytes: piece });

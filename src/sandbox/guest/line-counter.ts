@@ -1,4 +1,4 @@
-/** The numbers of lines at growing offsets of a text. Text of nothing but newlines takes seconds, so it is counted in turns. */
+/** Line numbers at ascending offsets of a text. Counts in turns, because a text of newlines only takes seconds. */
 import { takeTurn } from '#host';
 
 const LINE_FEED = 0x0a;

@@ -1,7 +1,7 @@
-/** The payload of a request: numbers in little endian, texts that end in NUL. */
+/** Encodes the payload of a request: little-endian numbers, NUL-terminated texts. */
 import { GuestError } from './guest-error.ts';
 
-/** An owner or a mode that is to stay as it is. */
+/** An owner or a mode that stays unchanged. */
 export const UNSAID = 0xffff_ffff;
 
 const EINVAL = 22;
@@ -36,7 +36,7 @@ export class RequestBytes {
     return this;
   }
 
-  /** A text with a NUL in it is none that a system takes. */
+  /** Refuses a text with a NUL in it. */
   text(text: string): this {
     if (text.includes('\0')) throw new GuestError(EINVAL, PATH);
     this.#pieces.push(Buffer.from(`${text}\0`));

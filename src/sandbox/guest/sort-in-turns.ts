@@ -1,11 +1,11 @@
 /**
- * Sorts a list that a guest chose by the bytes of its texts, while others are served.
+ * Sorts a list from a guest by the bytes of its texts, yielding in between.
  *
- * Short runs are sorted by themselves and then merged. Each text is turned into its bytes once, not for each comparison.
+ * Short runs are sorted separately and then merged. Each text is encoded once, not for each comparison.
  */
 import { takeTurn } from '#host';
 
-/** Few enough that even long paths hold nobody up. */
+/** Few enough that even long paths do not block the event loop. */
 const ITEMS_AT_ONCE = 2048;
 
 interface Scope {
@@ -14,7 +14,7 @@ interface Scope {
 
 interface Keyed<T> {
   readonly item: T;
-  /** One character for each byte. */
+  /** One character per byte. */
   readonly key: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The files of an image archive by their names: of a directory, or of a tar that is spooled to numbered files first.
+ * The files of an image archive by name: of a directory, or of a tar that is first spooled to numbered files.
  *
- * Names in a tar never become names on the disk, so none can lead anywhere.
+ * Names in a tar never become names on the disk, so none can point outside.
  */
 import { closeSync, createReadStream, openSync, statSync, writeSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -11,7 +11,7 @@ import { ArchiveBudget, ArchiveError, decompress, readTar, type ArchiveLimits } 
 
 const READ_BYTES = 262_144;
 
-/** Old versions of Docker make the second copy of a layer a link to the first. */
+/** Old versions of Docker store the second copy of a layer as a link to the first. */
 const MAX_LINKS = 8;
 
 export interface ArchiveFiles {
@@ -42,7 +42,7 @@ export async function openArchiveFiles(path: string, options: SpoolOptions): Pro
 
 type Find = (name: string) => string | undefined;
 
-/** Names are made of digests or stand in the documents of the archive, which are checked where they are read. */
+/** Names are digests or come from the documents of the archive, which are validated where they are parsed. */
 function inDirectory(folder: string): Find {
   return (name) => {
     const path = join(folder, name);

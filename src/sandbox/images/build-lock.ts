@@ -1,9 +1,9 @@
 /**
- * Lets one process at a time make a thing of the cache; the others wait and find it made.
+ * Lets one process at a time make an item of the cache; the others wait and find it made.
  *
- * A lock is a folder in which everybody who wants it leaves a claim named after its process, then looks: whoever is alone
- * among the living has it, the others take their claims back. A claim of a process that died is removed by its name, which
- * no other claim ever has, so a takeover cannot remove the lock of somebody who was faster.
+ * A lock is a folder in which every process that wants it puts a claim named after itself, then lists: a process that
+ * is alone among the living has the lock, the others withdraw their claims. The claim of a dead process is removed by
+ * its name, which no other claim ever has, so a takeover cannot remove the lock of a faster process.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const LOOK_AGAIN_MS = 100;
 export async function withBuildLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const folder = `${path}.claims`;
   const claim = `${OWN_MARK}-${randomUUID()}`;
-  // Two that look at the same moment both step back: not for the same time, or they would meet again.
+  // Two processes that list at the same moment both withdraw: the random delay keeps them from colliding again.
   while (!take(folder, claim)) await sleep(LOOK_AGAIN_MS * (0.5 + Math.random()), undefined, { signal });
   try {
     return await work();
@@ -41,7 +41,7 @@ function take(folder: string, claim: string): boolean {
   return false;
 }
 
-/** Whether somebody else who lives has a claim. */
+/** Whether another living process has a claim. */
 function isClaimed(folder: string, own: string): boolean {
   const others = readdirSync(folder).filter((claim) => claim !== own);
   const dead = others.filter((claim) => !isAlive(claim));

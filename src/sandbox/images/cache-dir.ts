@@ -1,9 +1,9 @@
-/** Where images are kept when the configuration does not say: the cache directory of the user, as XDG has it. */
+/** The default image cache: the user's cache directory, following XDG. */
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 export function defaultCacheDir(env: NodeJS.ProcessEnv = process.env): string {
   const { XDG_CACHE_HOME: named = '' } = env;
-  // The standard says that a relative path there is to be ignored.
+  // The XDG standard says to ignore a relative path.
   return join(isAbsolute(named) ? named : join(homedir(), '.cache'), 'workcell', 'sandbox');
 }

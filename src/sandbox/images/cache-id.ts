@@ -1,12 +1,12 @@
 /**
- * A name for a cache that says nothing of where it is: the command line asks a running engine for it, to know whether both mean
+ * An id of a cache that does not reveal its path: the command line asks a running engine for it, to check that both use
  * the same cache.
  */
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Made on first use. Undefined where nothing can be written. */
+/** Created on first use. Undefined where nothing can be written. */
 export function cacheIdOf(cacheDir: string): string | undefined {
   const file = join(cacheDir, 'cache-id');
   try {
@@ -25,7 +25,7 @@ function readId(file: string): string | undefined {
   }
 }
 
-/** Of two processes that make one, both get the first: a link, unlike a rename, replaces nothing. */
+/** If two processes create one, both get the first: a hard link, unlike a rename, replaces nothing. */
 function makeId(cacheDir: string, file: string): string | undefined {
   mkdirSync(cacheDir, { recursive: true });
   const beside = `${file}.${randomUUID()}`;

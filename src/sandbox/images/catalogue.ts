@@ -1,11 +1,11 @@
-/** The images that can be asked for by name: the presets, and what the operator added. */
+/** The images by name: the presets, and those the operator added. */
 
-/** Names of the images that come with Workcell; custom ones may not take them. */
+/** Names of the images that come with Workcell; custom ones may not use them. */
 export const PRESET_NAMES = ['python', 'node'] as const;
 
 export interface CatalogueRow {
   readonly name: string;
-  /** Where it comes from, spelled in full. */
+  /** Its full reference. */
   readonly ref: string;
   readonly kind: 'preset' | 'custom';
 }

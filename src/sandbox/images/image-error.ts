@@ -1,9 +1,9 @@
-/** Why an image is not at hand. The worker gives each reason its code. */
+/** The reason why an image is not available. The worker gives each reason its code. */
 
 export type ImageReason =
-  /** Nobody knows the name. */
+  /** The name is unknown. */
   | 'unknown'
-  /** The name is known and image_allowlist does not have it. */
+  /** The name is known, but not in image_allowlist. */
   | 'not-allowed'
   /** It is not on this machine and may not be fetched. */
   | 'missing'
@@ -12,7 +12,7 @@ export type ImageReason =
 
 export interface ImageFacts {
   readonly image: string;
-  /** What could be asked for instead. */
+  /** The allowed images. */
   readonly allowed: readonly string[];
   readonly problem: string;
 }

@@ -1,4 +1,7 @@
-/** The three ways to an image: from a registry, from an archive, or built here. Each ends with a tree and a record in the store. */
+/**
+ * The three sources of an image: a registry, an archive, or a build on this machine. Each ends with a tree and a record
+ * in the store.
+ */
 import { rmSync } from 'node:fs';
 
 import type { Log } from '#contract';
@@ -31,14 +34,14 @@ export interface Wanted {
   readonly onProgress: OnProgress;
 }
 
-/** How long a registry may take to begin its answer where there is another way to the image. */
+/** How long a registry may take to start its answer when there is another source. */
 const QUICK_ANSWER_MS = 5_000;
 
-/** Building a preset takes about so long where packages come fast. */
+/** Usual build time of a preset with fast downloads. */
 const USUAL_BUILD_MS = 40_000;
 const TELL_EVERY_MS = 1_000;
 
-/** Tells at once and every second how much of the usual time has passed, ever slower towards the end of it. */
+/** Reports at once and every second how much of the usual time has passed, ever slower towards the end. */
 function tellTime(tell: (share: number) => void): () => void {
   const startedMs = performance.now();
   const shareNow = () => 1 - Math.exp(-(performance.now() - startedMs) / USUAL_BUILD_MS);
@@ -47,7 +50,7 @@ function tellTime(tell: (share: number) => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** How an image would get here. */
+/** How an image would be obtained. */
 export type Outlook =
   | { readonly kind: 'here' | 'registry' | 'build' }
   | { readonly kind: 'none'; readonly why: string; readonly missing: readonly string[] };
@@ -59,7 +62,7 @@ export class ImageMaker {
     this.#options = options;
   }
 
-  /** From its registry; a preset that no registry gives is built. */
+  /** From its registry; a preset that no registry has is built. */
   async make(wanted: Wanted): Promise<RefRecord> {
     const { name, ref } = wanted;
     if (!isPreset(name)) return this.#download(wanted, await resolveImage(ref, this.#pullOptions(wanted)));
@@ -68,7 +71,7 @@ export class ImageMaker {
     return resolved ? this.#download(wanted, resolved) : this.#build(wanted, name);
   }
 
-  /** How `make` would go about it; of a registry only the manifest is read. */
+  /** What `make` would do; reads only the manifest from a registry. */
   async outlook(wanted: Wanted): Promise<Outlook> {
     const { name, ref } = wanted;
     const quick = { ...this.#pullOptions(wanted), answerMs: QUICK_ANSWER_MS, retryDelaysMs: [] };
@@ -101,7 +104,7 @@ export class ImageMaker {
     });
   }
 
-  /** Undefined when there is no registry to ask, or none that gives the preset. */
+  /** Undefined when there is no registry to ask, or none has the preset. */
   async #resolvePreset(wanted: Wanted): Promise<ResolvedImage | undefined> {
     const quick = { ...this.#pullOptions(wanted), answerMs: QUICK_ANSWER_MS, retryDelaysMs: [] };
     try {

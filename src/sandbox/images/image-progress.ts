@@ -1,17 +1,17 @@
 export const PHASES = ['resolving', 'downloading', 'building', 'unpacking'] as const;
 
-/** How far the making of an image is. */
+/** Progress of making an image. */
 export interface ImageProgress {
   readonly image: string;
   readonly phase: (typeof PHASES)[number];
   readonly doneBytes: number;
-  /** Absent while nobody knows. */
+  /** Absent while unknown. */
   readonly totalBytes?: number;
-  /** From 0 to 1, of a phase that is not counted in bytes: how much of the time it usually takes has passed. */
+  /** From 0 to 1, for a phase that is not counted in bytes: the share of its usual time that has passed. */
   readonly share?: number;
 }
 
-/** The steps of an image, and how far it is at the end of each, in percent. Each image skips one of the two in the middle. */
+/** The steps of an image with their percentages. Each image skips one of the two in the middle. */
 const STEPS: Readonly<Record<ImageProgress['phase'], { step: number; from: number; to: number }>> = {
   resolving: { step: 1, from: 0, to: 5 },
   downloading: { step: 2, from: 5, to: 75 },
@@ -25,7 +25,7 @@ export function stepOf({ phase }: ImageProgress): number {
   return STEPS[phase].step;
 }
 
-/** How much of the whole is done; never 100, which the image itself is. */
+/** Overall percentage; never 100, which the finished image is. */
 export function percentOf({ phase, doneBytes, totalBytes, share }: ImageProgress): number {
   const { from, to } = STEPS[phase];
   const done = share ?? (totalBytes === undefined || totalBytes === 0 ? 0 : Math.min(1, doneBytes / totalBytes));
@@ -48,7 +48,7 @@ export type OnProgress = (progress: ImageProgress) => void;
 
 const AT_MOST_EVERY_MS = 100;
 
-/** Tells every new phase, its end, and in between as often as a reader can follow. */
+/** Reports every new phase and its end, and in between as often as a reader can follow. */
 export function throttled(onProgress: OnProgress): OnProgress {
   let phase = '';
   let toldAtMs = 0;

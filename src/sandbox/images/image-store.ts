@@ -33,13 +33,13 @@ const RefRecord = z.object({
   ref: z.string(),
   digest: z.string(),
   source: z.enum(['registry', 'archive', 'built']),
-  /** The downloads it was made of. */
+  /** Digests of its downloads. */
   blobs: z.array(z.string()),
   settings: Settings,
 });
 const TreeRecord = z.object({ bytes: z.number(), entries: z.number(), skipped: z.number() });
 
-/** What an image says about the commands that run in it. */
+/** Settings of an image for the commands that run in it. */
 export type ImageSettings = z.infer<typeof Settings>;
 export type RefRecord = z.infer<typeof RefRecord>;
 /** What was unpacked. `skipped` counts device nodes and FIFOs. */
@@ -70,7 +70,7 @@ export class ImageStore {
     return join(this.dir, 'locks', hashOf(key));
   }
 
-  /** What a reference means here, if its files are here. */
+  /** The image of a reference, if its files are cached. */
   find(ref: string): StoredImage | undefined {
     const record = readRecord(this.#refPath(ref), RefRecord);
     return record && this.hasTree(record.digest) ? { ...record, rootDir: this.rootDir(record.digest) } : undefined;
@@ -112,7 +112,7 @@ export class ImageStore {
       .map((name) => name.replace('-', ':'));
   }
 
-  /** Makes the tree of an image unless it is there. `fill` writes into a private directory. */
+  /** Makes the tree of an image unless it exists. `fill` writes into a private directory. */
   async makeTree(digest: string, fill: (rootDir: string) => Promise<TreeRecord>): Promise<void> {
     if (this.hasTree(digest)) return;
     this.removeUnfinished();
@@ -127,14 +127,14 @@ export class ImageStore {
     }
   }
 
-  /** A directory for work in progress; whoever asks removes it. */
+  /** A directory for work in progress; the caller removes it. */
   makeWorkDir(): string {
     const path = join(this.dir, 'work', `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
   }
 
-  /** Removes what processes that died left half made. */
+  /** Removes unfinished work of dead processes. */
   removeUnfinished(): void {
     for (const folder of ['rootfs', 'work', 'refs']) {
       for (const name of namesIn(join(this.dir, folder))) {
@@ -146,7 +146,7 @@ export class ImageStore {
     }
   }
 
-  /** Takes an image out of sight in one step, then off the disk. False when another process removed it. */
+  /** Renames an image away in one step, then deletes it. False when another process removed it. */
   removeTree(digest: string): boolean {
     const trash = join(this.dir, 'rootfs', `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
     try {
@@ -196,7 +196,7 @@ export class ImageStore {
     rmSync(join(this.#holdsDir(digest), OWN_MARK), { force: true });
   }
 
-  /** Forgets what processes that died held. */
+  /** Removes the holds of dead processes. */
   removeDeadHolds(): void {
     const holds = join(this.dir, 'holds');
     for (const digest of namesIn(holds)) {
@@ -230,7 +230,7 @@ export class ImageStore {
   }
 }
 
-/** Undefined also for a record that does not parse, or of another version of Workcell: the image is made again. */
+/** Also undefined for a record that does not parse, or of another version of Workcell: the image is made again. */
 function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
   try {
     return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
@@ -249,7 +249,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Never asked for beforehand: another process may remove it between the question and the use. */
+/** Handled afterwards, not checked before: another process may remove it in between. */
 function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

@@ -1,7 +1,7 @@
 /**
- * The images that sandboxes are made from: found in the cache, or else pulled from a registry or built.
+ * The images of sandboxes: found in the cache, or else pulled from a registry or built.
  *
- * What a caller gets is a directory that nobody changes; a sandbox lays its own writable layer over it.
+ * The caller gets a directory that never changes; a sandbox puts its own writable layer over it.
  */
 import { silentLog, type Log } from '#contract';
 import { ARCHIVE_LIMITS, ArchiveError, type ArchiveLimits } from '#sandbox/archives';
@@ -23,7 +23,7 @@ import { SharedWork } from './shared-work.ts';
 export interface PreparedImage {
   readonly name: string;
   readonly ref: string;
-  /** The chain id: names the content, however it came here. */
+  /** The chain id: identifies the content, whatever its source. */
   readonly digest: string;
   /** The files, never changed. */
   readonly rootDir: string;
@@ -71,7 +71,7 @@ export class Images {
     return cacheIdOf(this.#cacheDir);
   }
 
-  /** Whether it could be prepared without asking anybody. Whether it may be is not asked here. */
+  /** Whether it could be prepared without a network. Does not check permission. */
   async isCached(name: string): Promise<boolean> {
     return this.list().some((row) => row.name === name && row.cached !== null);
   }
@@ -84,7 +84,7 @@ export class Images {
     return this.#prepared(name, cached ?? (await this.#make(name, options, 'if-missing')));
   }
 
-  /** How it would get here when a sandbox asks for it. */
+  /** How it would be obtained when a sandbox needs it. */
   async outlook(name: string, signal: AbortSignal): Promise<Outlook> {
     if (await this.isCached(name)) return { kind: 'here' };
     if (!this.#autoInstall) return { kind: 'none', why: 'it is not here, and auto_install is false', missing: [] };
@@ -98,12 +98,12 @@ export class Images {
     }
   }
 
-  /** What the name or reference means now, fetched or built anew where it changed. */
+  /** Resolves the name or reference now, and fetches or builds the image if it changed. */
   async pull(nameOrRef: string, options: WorkOptions): Promise<PreparedImage> {
     return this.#prepared(nameOrRef, await this.#make(nameOrRef, options, 'always'));
   }
 
-  /** Takes the image of an archive for the one that the name or reference means. */
+  /** Imports the image of an archive under the name or reference. */
   async import(archivePath: string, nameOrRef: string, options: WorkOptions): Promise<PreparedImage> {
     const ref = this.#refOf(nameOrRef);
     const { signal, onProgress = () => {} } = options;
@@ -120,7 +120,7 @@ export class Images {
     return pruneImages(this.#store, options);
   }
 
-  /** Takes away what processes that died left, as far as that takes no time. */
+  /** Cleans up after dead processes, as far as that is quick. */
   sweep(): void {
     this.#store.removeDeadHolds();
   }
@@ -148,13 +148,13 @@ export class Images {
       const cached = when === 'if-missing' ? this.#cached(ref) : undefined;
       if (cached) return cached;
       const made = await this.#maker.make(wanted);
-      // The same content may have been here, unused, for long.
+      // The same content may have been cached, unused, for long.
       this.#store.markUsed(made.digest);
       return made;
     });
   }
 
-  /** What the cache has, marked as used so that it stays. */
+  /** Looks in the cache, and marks the image as used so that it is not pruned. */
   #cached(ref: string): RefRecord | undefined {
     const found = this.#store.find(ref);
     return found && this.#store.markUsed(found.digest) ? found : undefined;
@@ -167,7 +167,7 @@ export class Images {
     return row;
   }
 
-  /** Of a name in the catalogue, or of a reference as somebody spelled it. */
+  /** Of a name in the catalogue, or of a reference in any spelling. */
   #refOf(nameOrRef: string): string {
     const ref = this.catalogue.find(({ name }) => name === nameOrRef)?.ref ?? nameOrRef;
     try {

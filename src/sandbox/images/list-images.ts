@@ -1,13 +1,13 @@
-/** What can be asked for and what is on the disk, as one table. */
+/** Images by name and images on the disk, as one table. */
 import type { CatalogueRow } from './catalogue.ts';
 import type { ImageStore, RefRecord } from './image-store.ts';
 import { parseReference, spellReference } from './registry/reference.ts';
 
 export interface ImageRow {
-  /** Null for an image that is in the cache and in no catalogue. */
+  /** Null for a cached image that is in no catalogue. */
   readonly name: string | null;
   readonly ref: string;
-  /** What is on the disk; null when nothing is. */
+  /** Cache entry; null when not cached. */
   readonly cached: {
     readonly digest: string;
     readonly source: RefRecord['source'];
@@ -42,7 +42,7 @@ function cachedPart(store: ImageStore, ref: string): ImageRow['cached'] {
   };
 }
 
-/** A reference of the configuration may be malformed; pulling it says so, listing it must not fail. */
+/** A reference in the configuration may be malformed; pulling it reports that, listing it must not fail. */
 function canonical(ref: string): string {
   try {
     return spellReference(parseReference(ref));

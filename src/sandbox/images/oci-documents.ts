@@ -1,7 +1,7 @@
 /**
- * The JSON documents of an image: index, manifest and config, in Docker's and in OCI's spelling.
+ * The JSON documents of an image: index, manifest and config, in Docker's and in OCI's form.
  *
- * They come from a registry or an archive, so nothing in them is believed before it is parsed.
+ * They come from a registry or an archive, so nothing in them is trusted before it is parsed.
  */
 import { createHash } from 'node:crypto';
 
@@ -54,11 +54,11 @@ export type Manifest = z.infer<typeof Manifest>;
 
 export interface ImageConfig {
   readonly settings: ImageSettings;
-  /** What each layer is without its compression, the lowest first. */
+  /** The digest of each layer without compression, the lowest first. */
   readonly diffIds: readonly string[];
 }
 
-/** An index lists manifests, one for each platform or tag; a manifest is one image. */
+/** An index lists manifests, one per platform or tag; a manifest is one image. */
 export function parseDocument(bytes: Buffer): { manifests: IndexEntry[] } | Manifest {
   const json = parseJson(bytes);
   const hasManifests = typeof json === 'object' && json !== null && 'manifests' in json;
@@ -85,7 +85,7 @@ export function parseConfig(bytes: Buffer): ImageConfig {
   };
 }
 
-/** What this machine is called in images. */
+/** The name of this machine's architecture in images. */
 const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
 export function forThisMachine(entries: readonly IndexEntry[]): IndexEntry {
@@ -100,7 +100,7 @@ export function forThisMachine(entries: readonly IndexEntry[]): IndexEntry {
   );
 }
 
-/** The name of a stack of layers: each is hashed together with what is below it. */
+/** The id of a stack of layers: each is hashed together with those below it. */
 export function chainIdOf(diffIds: readonly string[]): string {
   const [first, ...above] = diffIds;
   if (first === undefined) throw new ArchiveError('the image has no layers');

@@ -1,4 +1,4 @@
-/** The images of a configuration, for the worker and for the commands that look after the cache. */
+/** Opens the images of a configuration, for the worker and for the commands that manage the cache. */
 import type { Log } from '#contract';
 import { defaultCacheDir } from './cache-dir.ts';
 import { Images } from './images.ts';

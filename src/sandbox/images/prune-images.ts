@@ -1,5 +1,5 @@
 /**
- * Makes room: removes images that nobody has used for a while, those unused longest first, and downloads of no use.
+ * Prunes the cache: removes images unused for a while, the longest unused first, and unneeded downloads.
  *
  * An image in use is never removed, nor one used a moment ago: its sandbox may be starting.
  */
@@ -8,13 +8,13 @@ import { join } from 'node:path';
 
 import type { ImageStore } from './image-store.ts';
 
-/** Between finding an image and holding it, a sandbox has this long. */
+/** A sandbox has this long between finding an image and holding it. */
 const STARTING_MS = 60_000;
 
 export interface PruneOptions {
   /** Images unused for longer are removed. */
   readonly unusedForMs: number;
-  /** After that, more of them until all images together are no larger. */
+  /** After that, removes more until all images together are no larger. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface PrunedImage {
 
 export interface PruneReport {
   readonly removed: readonly PrunedImage[];
-  /** Digests of images that had to stay because they are in use. */
+  /** Digests of images that stayed because they are in use. */
   readonly inUse: readonly string[];
   readonly freedBytes: number;
 }
@@ -63,7 +63,7 @@ export function pruneImages(store: ImageStore, { unusedForMs, maxBytes = Infinit
   return { removed, inUse, freedBytes: removed.reduce((sum, { bytes }) => sum + bytes, blobBytes) };
 }
 
-/** The longest unused first. Whatever is gone since it was listed, another process removed. */
+/** The longest unused first. Skips images that another process removed meanwhile. */
 function candidates(store: ImageStore): Candidate[] {
   const refs = store.refs();
   return store
@@ -77,7 +77,7 @@ function candidates(store: ImageStore): Candidate[] {
     .toSorted((a, b) => a.usedAtMs - b.usedAtMs);
 }
 
-/** Downloads that no image is made of, unless somebody is at them this moment. */
+/** Removes downloads that no image uses, unless a process is downloading them right now. */
 function removeBlobs(store: ImageStore): number {
   const needed = new Set(store.refs().flatMap(({ blobs }) => blobs.map((digest) => digest.replace(':', '-'))));
   let freed = 0;

@@ -1,7 +1,7 @@
 /**
- * The image in an archive: an OCI layout (a directory, or a tar of one) or what `docker save` writes.
+ * Reads the image in an archive: an OCI layout (a directory, or a tar of one) or the output of `docker save`.
  *
- * New versions of `docker save` write both forms into one file; the OCI one is taken, because it carries digests.
+ * New versions of `docker save` write both forms into one file; the OCI form is used, because it has digests.
  */
 import { z } from 'zod';
 
@@ -21,7 +21,7 @@ import type { LayerSource } from './unpack-image.ts';
 
 const MAX_INDEX_DEPTH = 3;
 
-/** Tags that an entry of an index may carry, in the words of the several tools. */
+/** Annotations with the tag of an entry, as the various tools write them. */
 const NAME_ANNOTATIONS = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
 
 const DockerManifest = z
@@ -39,7 +39,7 @@ export interface ArchivedImage {
   readonly layers: readonly LayerSource[];
 }
 
-/** `names`: what the image may be tagged with, for an archive that holds several. */
+/** `names`: possible tags of the image, for an archive with several. */
 export async function readArchive(files: ArchiveFiles, names: readonly string[]): Promise<ArchivedImage> {
   if (files.has('index.json')) return readLayout(files, names);
   if (files.has('manifest.json')) return readDockerArchive(files, names);
@@ -76,7 +76,7 @@ function layersOf({ diffIds }: ImageConfig, paths: readonly string[], files: Arc
   return paths.map((path, at) => ({ diffId: diffIds[at] ?? '', open: () => files.open(path) }));
 }
 
-/** One tag of many, or one platform of many. */
+/** Chooses by tag, or by platform. */
 function chooseEntry(entries: readonly IndexEntry[], names: readonly string[]): IndexEntry {
   const rows = entries.map((entry) => ({
     entry,
@@ -106,7 +106,7 @@ function blobName({ digest }: Descriptor): string {
   return `blobs/${digest.replace(':', '/')}`;
 }
 
-/** A name that a document of the archive gives must stay in the archive, which may be a directory. */
+/** A name from a document must stay in the archive, which may be a directory. */
 function inside(name: string): string {
   if (name.startsWith('/') || name.split('/').includes('..')) throw new ArchiveError(`${name} leaves the archive`);
   return name;

@@ -1,7 +1,7 @@
 /**
- * Work that several callers want at the same time is done once. It is given up when the last of them has gone.
+ * Runs work once for several simultaneous callers. It is aborted when the last of them has gone away.
  *
- * Everybody sees its progress from the moment they joined.
+ * Every caller sees the progress from the moment it joined.
  */
 export interface Watcher<P> {
   readonly signal: AbortSignal;
@@ -42,7 +42,7 @@ export class SharedWork<T, P> {
     const control = new AbortController();
     const watchers = new Set<Watcher<P>>();
     const tell = (progress: P) => watchers.forEach(({ onProgress }) => onProgress?.(progress));
-    // A moment later, so that the first caller watches from the beginning too.
+    // Deferred, so that the first caller sees the progress from the beginning too.
     const result = Promise.resolve().then(() => work(control.signal, tell));
     const running = { result, watchers, control };
     this.#running.set(key, running);
@@ -51,7 +51,7 @@ export class SharedWork<T, P> {
     return running;
   }
 
-  /** The next caller starts anew and does not join work that is ending. */
+  /** The next caller starts anew and does not join work that is being aborted. */
   #giveUp(key: string, running: Running<T, P>): void {
     this.#forget(key, running);
     running.control.abort();

@@ -1,13 +1,16 @@
-/** The layers of an image, one over the other, in a directory; each must be what the config of the image says it is. */
+/**
+ * Unpacks the layers of an image, one over the other, into a directory; each must have the digest that the image's
+ * config states.
+ */
 import { createHash } from 'node:crypto';
 
 import { ArchiveBudget, applyLayer, ArchiveError, decompress, TreeWriter, type ArchiveLimits } from '#sandbox/archives';
 import type { TreeRecord } from './image-store.ts';
 
 export interface LayerSource {
-  /** The digest of the layer without its compression. */
+  /** The digest of the layer without compression. */
   readonly diffId: string;
-  /** As it was sent, compressed or not. */
+  /** As downloaded, compressed or not. */
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
@@ -15,7 +18,7 @@ export interface UnpackOptions {
   readonly limits: ArchiveLimits;
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
-  /** What the tree has beside its layers. */
+  /** Adds files to the tree after its layers. */
   readonly addTo?: ((tree: TreeWriter) => void) | undefined;
 }
 

@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 
 import { OWN_MARK } from '#host';
 
-/** Stands in the name of a draft, before the mark of the process that writes it. */
+/** Part of the name of a draft, before the mark of the process that writes it. */
 export const UNFINISHED = '.new-';
 
 export function writeSharedFile(path: string, content: string | Uint8Array): void {

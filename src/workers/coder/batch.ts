@@ -1,4 +1,4 @@
-/** One item of a request after the other, with turns for others in between. One that fails stops no other. */
+/** Runs the items of a request one after the other, yielding in between. A failed item does not stop the others. */
 import { Failure, type CallScope, type Door } from '#contract';
 import { Turns, type Jail } from '#host';
 import { translate } from './errors.ts';
@@ -10,7 +10,7 @@ export type ItemResult<Done extends object, Failed extends object> = { path: str
   | ({ success: false; error: string } & Failed)
 );
 
-/** What each gives, or `failed` and its failure as the JSON text in `error`. */
+/** The result of each item, or `failed` with the failure as JSON text in `error`. */
 export async function settleEach<Item extends { path: string }, Done extends object, Failed extends object>(
   items: readonly Item[],
   {

@@ -1,4 +1,4 @@
-/** The `coder` block of the configuration. Left-out keys take the shipped value. */
+/** The `coder` block of the configuration. Missing keys have the shipped value. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

@@ -1,12 +1,12 @@
 /**
- * Memory for the texts of one edit, which the next edit gets again.
+ * Memory for the texts of one edit, reused by the next.
  *
- * Fresh memory costs more than what is done in it, because the system clears each page when it is first touched: a file
- * of 190 KB is read in 130 µs there, and in 15 µs where another has been.
+ * Fresh memory costs more than the work in it, because the system clears each page on first touch: a file of 190 KB is
+ * read in 130 µs there, and in 15 µs into used memory.
  */
 import { LINE_BLOCK_BYTES, LineBlock } from '#host';
 
-/** Two for each of two edits at a time. More at once get memory of their own. */
+/** Two for each of two concurrent edits. Others allocate their own memory. */
 const MAX_BLOCKS = 4;
 
 const idle: Buffer[] = [];
@@ -15,9 +15,9 @@ let made = 0;
 export class EditMemory {
   readonly #blocks: Buffer[] = [];
 
-  /** Bytes to write to, which hold anything. They belong to this edit until its end. */
+  /** Uninitialized bytes. They belong to this edit until its end. */
   take(length: number): Buffer {
-    // Longer texts get memory of their own, which is then the least of what they cost.
+    // Longer texts allocate their own memory, which is then the least of their cost.
     const block = length > LINE_BLOCK_BYTES ? undefined : takeBlock();
     if (!block) return Buffer.allocUnsafe(length);
 

@@ -1,4 +1,4 @@
-/** What coder tells about an entry of the file system, whichever function tells it. */
+/** The fields that coder reports of a directory entry, in every function. */
 import type { Stats } from 'node:fs';
 
 import { HostError, type ByteString, type JailDir } from '#host';
@@ -13,7 +13,7 @@ export interface EntryInfo {
 
 const KIND_NAMES = { file: 'file', directory: 'dir', symlink: 'symlink', other: 'other' } as const;
 
-/** Undefined when the entry is gone. One that cannot be looked at, such as a dead mount, is something other. */
+/** Undefined when the entry is gone. An entry that cannot be statted, such as a dead mount, has kind `other`. */
 export function entryInfo(dir: JailDir, name: ByteString): EntryInfo | undefined {
   try {
     const look = dir.look(name);
@@ -24,7 +24,7 @@ export function entryInfo(dir: JailDir, name: ByteString): EntryInfo | undefined
   }
 }
 
-/** Last change as the contract tells it: whole seconds, and nothing before 1970. */
+/** mtime as the contract has it: whole seconds, never negative. */
 export function mtimeSecs(stat: Pick<Stats, 'mtimeMs'>): number {
   return Math.max(0, Math.floor(stat.mtimeMs / 1000));
 }

@@ -1,8 +1,8 @@
 /**
- * The failures of coder, and the host's reasons told as such.
+ * The failures of coder, and the host's reasons as such.
  *
- * C211 and C215 have one wording each for two reasons: what is protected looks like what is missing,
- * and a link that leads nowhere looks like one that leads out.
+ * C211 and C215 have one wording each for two reasons: a protected path looks like a missing one, and a dangling
+ * symlink like one that points outside.
  */
 import { defineErrors, wholeFix, type Door, type Failure } from '#contract';
 import { HostError, pathHint, RegexError, ReplacementError, TimeLimitError, type HostReason, type Jail } from '#host';
@@ -44,7 +44,7 @@ export const errors = defineErrors({
     http: 409,
     message: (d: { path: string; expected: string; actual: string; fix: Record<string, unknown> }) =>
       `${d.path} is at version ${d.actual}; the request expects ${d.expected}`,
-    // Of one file of the request, so it is whole by itself.
+    // About one file of the request, so the fix is a whole request.
     extra: (d: { fix: Record<string, unknown> }) => wholeFix(d.fix, undefined),
   },
 });
@@ -69,7 +69,7 @@ const codeFor = {
   io: 'C216',
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 
-/** A caller at a door also gets the path that was probably meant. */
+/** Callers at a door also get a suggested path. */
 export function translate(error: unknown, call?: { context: { jail: Jail }; door?: Door }): Failure | undefined {
   if (error instanceof RegexError || error instanceof ReplacementError) {
     return errors.fail('C210', { problem: error.message }, error);

@@ -1,4 +1,4 @@
-/** What a file holds before it is changed: within the cap, and at the version that the request expects. */
+/** Reads a file before it is changed: within the size limit, and at the version that the request expects. */
 import { isUtf8 } from 'node:buffer';
 
 import { versionOf, type ByteRange, type JailEntry } from '#host';
@@ -7,17 +7,17 @@ import { errors } from './errors.ts';
 import { regionAround } from './line-edits-regions.ts';
 
 export interface Expectation {
-  /** None when the request has none. */
+  /** Undefined when the request has none. */
   version: string | undefined;
-  /** The request for this file alone, expecting the version that it has. */
+  /** The request for this file alone, with its current version. */
   fix: (version: string) => Record<string, unknown>;
-  /** The part of the file that the request is about; its beginning when left out. */
+  /** The part of the file that the request is about; its beginning when absent. */
   range?: (text: Buffer) => Promise<ByteRange | undefined>;
-  /** Where the file is read to; memory of its own when left out. */
+  /** Where the file is read to; new memory when absent. */
   memory?: EditMemory;
 }
 
-/** Throws C221 when the file is at another version, with all that is needed to decide again. */
+/** Throws C221 when the file has another version, with everything needed to decide again. */
 export async function readCurrent(entry: JailEntry, maxBytes: number, expected: Expectation): Promise<Buffer> {
   using file = entry.open();
   const { size } = file.stat;

@@ -1,11 +1,11 @@
-/** Parts of a text as a caller sees them: lines with their numbers, in bounds whatever the text is. */
+/** Parts of a text as returned to a caller: numbered lines within bounds, whatever the text is. */
 import { characterStart, chomp, countLines, linesAround, type ByteRange } from '#host';
 import type { Edited, Site } from './line-edits.ts';
 
-/** Lines shown before and after what changed. */
+/** Lines shown before and after a change. */
 const CONTEXT_LINES = 2;
 export const MAX_SITES_PER_OP = 5;
-/** More than the bytes allow where lines are of ordinary length. */
+/** More than the byte limit allows with ordinary lines. */
 const MAX_SITES = 1000;
 const MAX_ECHO_BYTES = 8192;
 const MAX_REGION_BYTES = 2048;
@@ -20,11 +20,11 @@ export interface TextRegion {
 
 export interface Echo {
   changes: (TextRegion & { op: number })[];
-  /** Whether something that changed is not shown. */
+  /** Whether some change is not shown. */
   isCut: boolean;
 }
 
-/** What the operations made, in the order of the text, each with some lines around it. */
+/** The changed parts in text order, each with some lines around it. */
 export function echoChanges({ text, sites }: Edited): Echo {
   const shown = firstSites(sites);
   const windows = mergeWindows(text, shown);
@@ -48,7 +48,7 @@ export function regionAround(text: Buffer, range: ByteRange): TextRegion {
   return toRegion(cutToBytes(text.subarray(start, end), MAX_REGION_BYTES), countLines(text.subarray(0, start)) + 1);
 }
 
-/** The first of each operation, and of these the first in the text. */
+/** The first sites of each operation, and of these the first in the text. */
 function firstSites(sites: readonly Site[]): Site[] {
   const seen = new Map<number, number>();
   const firstOfEachOp = sites.filter(({ op }) => {
@@ -59,14 +59,14 @@ function firstSites(sites: readonly Site[]): Site[] {
   return firstOfEachOp.sort((a, b) => a.start - b.start).slice(0, MAX_SITES);
 }
 
-/** Whole lines around each site, in the order of the text. Neighbours that one operation made are shown together. */
+/** Whole lines around each site, in text order. Adjacent sites of one operation are merged. */
 function mergeWindows(text: Buffer, sites: readonly Site[]): Site[] {
   const last = new Map<number, Site>();
   const windows: Site[] = [];
   let line = NOWHERE;
   let around = NOWHERE;
   for (const { op, start, end } of sites) {
-    // A line may be the whole text, which is too long to look for its ends at every site.
+    // A line may be the whole text, which is too long to search for its ends at every site.
     const isInLine = start >= line.start && Math.max(start + 1, end) <= line.end;
     if (!isInLine) {
       const first = linesAround(text, { start, end: start }, 0);
@@ -90,7 +90,7 @@ function toRegion(lines: Buffer, from_line: number): TextRegion {
   return { from_line, to_line: from_line + countLines(lines) - 1, content: chomp(lines).toString() };
 }
 
-/** Never through a character. */
+/** Cuts between characters. */
 function cutToBytes(text: Buffer, maxBytes: number): Buffer {
   if (text.length <= maxBytes) return text;
   return text.subarray(0, characterStart(text, maxBytes));

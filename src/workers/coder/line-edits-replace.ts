@@ -1,4 +1,4 @@
-/** A regex replacement in a text, and where what was made before ends up. */
+/** Applies a regex replacement to a text, and tracks where earlier changes move to. */
 import type { CallScope } from '#contract';
 import type { ByteRange, RegexThreads, ReplacedText } from '#host';
 import { errors } from './errors.ts';
@@ -14,23 +14,23 @@ export interface ReplaceOp {
   must_match?: boolean;
 }
 
-/** What runs the regexes, and the call that waits for them. */
+/** The regex threads, and the call that waits for them. */
 export interface Replacing {
   readonly regexes: RegexThreads;
   readonly call: Pick<CallScope, 'signal' | 'door'> & { readonly timeoutMs?: number };
 }
 
 export interface Replaced extends Edited {
-  /** Matches that were replaced. */
+  /** Number of replaced matches. */
   count: number;
 }
 
-/** When there are more, what earlier operations made cannot be followed any further. */
+/** With more replacements, earlier changes are no longer tracked. */
 const MAX_PLACES = 1000;
 
 type Places = ReplacedText['places'];
 
-/** Throws C210 when there are not as many matches as expected. A model expects one, unless it says otherwise. */
+/** Throws C210 when the number of matches is not the expected one. For a model the default is one. */
 export async function applyReplaceOp(
   { text, sites }: Edited,
   op: Numbered<ReplaceOp>,
@@ -50,12 +50,12 @@ export async function applyReplaceOp(
   if (count === 0) return { text, sites, count };
 
   const followed = count > places.length ? [] : sites.map((site) => ({ ...site, ...follow(site, places) }));
-  // One more than are shown tells that there are more.
+  // One more than are shown, to detect that there are more.
   const made = places.slice(0, MAX_SITES_PER_OP + 1).map(({ after }) => ({ op: op.number, ...after }));
   return { text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), sites: [...followed, ...made], count };
 }
 
-/** The first place where an operation would change something. */
+/** The first range that an operation would change. */
 export function findFirst(
   text: Buffer,
   op: Numbered<ReplaceOp>,
@@ -69,7 +69,7 @@ function searchFor({ number, pattern, ignore_case }: Numbered<ReplaceOp>, text: 
   return { pattern, ignoreCase: ignore_case, text };
 }
 
-/** Where a range of the text is after the replacements; one that reaches into a match takes in what replaced it. */
+/** The range after the replacements; a range that overlaps a match is extended to its replacement. */
 function follow({ start, end }: ByteRange, places: Places): ByteRange {
   return { start: moved(start, 'start', places), end: moved(end, 'end', places) };
 }
@@ -80,7 +80,7 @@ function moved(at: number, edge: keyof ByteRange, places: Places): number {
   return at < last.before.end ? last.after[edge] : at + last.after.end - last.before.end;
 }
 
-/** How many matches begin before a place. */
+/** Number of matches that begin before an offset. */
 function countBefore(at: number, places: Places): number {
   let [low, high] = [0, places.length];
   while (low < high) {

@@ -1,9 +1,9 @@
 /**
- * Line operations on the bytes of a text, all at once.
+ * Applies line operations to the bytes of a text, all at once.
  *
- * Numbers are those of the text as it came, so operations may not overlap. Bytes that none of them names stay
- * as they are: a new line ends as the line does that it replaces or precedes, and the text ends with a newline
- * afterwards if it did before. A byte order mark is not part of the first line.
+ * Line numbers are those of the original text, so operations may not overlap. Bytes outside the named lines stay as
+ * they are: a new line ends like the line that it replaces or precedes, and the text ends with a newline afterwards if
+ * it did before. A byte order mark is not part of the first line.
  */
 import type { CallScope } from '#contract';
 import { chomp, countLines, endsWithNewline, lineEnd, lineEnding, locateLines, takeTurn, type ByteRange } from '#host';
@@ -18,7 +18,7 @@ export type LineOp =
 /** With its number in the request, from 1. */
 export type Numbered<Op> = Op & { number: number };
 
-/** What an operation has made in a text. */
+/** A change that an operation made in a text. */
 export interface Site extends ByteRange {
   /** The number of the operation. */
   op: number;
@@ -26,22 +26,22 @@ export interface Site extends ByteRange {
 
 export interface Edited {
   text: Buffer;
-  /** In the order of the text. */
+  /** In text order. */
   sites: Site[];
 }
 
-/** The lines from `from` on and before `until` give way to others. */
+/** Replaces the lines from `from` on and before `until`. */
 interface LineEdit {
   op: Numbered<LineOp>;
   from: number;
   until: number;
-  /** A newline at the end adds no line, so that only nothing is no line. */
+  /** A final newline adds no line: only empty content is no line. */
   content: Buffer;
 }
 
 interface Scope {
   readonly call: Pick<CallScope, 'signal'>;
-  /** Where the new text goes. */
+  /** Memory for the new text. */
   readonly memory?: EditMemory;
 }
 
@@ -85,7 +85,7 @@ function toEdit(op: Numbered<LineOp>, { hasBom }: { hasBom: boolean }): LineEdit
   const from = op.op === 'insert' ? op.at_line : op.from_line;
   const until = op.op === 'insert' ? from : op.to_line + 1;
   const content = op.op === 'remove' ? '' : op.content;
-  // The mark stays before the first line; one that comes with a new first line would be a second.
+  // The mark stays before the first line; one in a new first line would be a second.
   const isSecond = hasBom && from === 1 && content.startsWith('\uFEFF');
   return { op, from, until, content: Buffer.from(isSecond ? content.slice(1) : content) };
 }
@@ -99,7 +99,7 @@ function requireLines({ op, from, until }: LineEdit, count: number): void {
   throw errors.fail('C210', { problem: `${nameOf(op)} does not fit: the file has ${count} lines, so ${allowed}` });
 }
 
-/** An insertion takes up the line before which it stands. */
+/** An insertion occupies the line before which it is inserted. */
 function requireDisjoint(ordered: readonly LineEdit[]): void {
   for (const [i, next] of ordered.entries()) {
     const previous = ordered[i - 1];
@@ -115,7 +115,7 @@ function nameOf(op: Numbered<LineOp>): string {
   return `op ${op.number} (${op.op} ${lines})`;
 }
 
-/** Each new line ends as the line at its place did; those beyond end as the last of these. */
+/** Each new line ends like the line at its position did; further ones end like the last of these. */
 function spell(content: Buffer, body: Buffer, range: ByteRange, scope: Scope): Buffer | Promise<Buffer> {
   if (content.length === 0) return content;
 
@@ -126,7 +126,7 @@ function spell(content: Buffer, body: Buffer, range: ByteRange, scope: Scope): B
 }
 
 async function spellEach(content: Buffer, body: Buffer, { start, end }: ByteRange, scope: Scope): Promise<Buffer> {
-  // A line is at most one byte longer than it came, or two when it came without its newline.
+  // A line grows by at most one byte, or two when it came without its newline.
   const spelled = Buffer.allocUnsafe(content.length + countLines(content) + 1);
   let [from, length] = [0, 0];
   let next = lineEnd(body, start);
@@ -145,7 +145,7 @@ async function spellEach(content: Buffer, body: Buffer, { start, end }: ByteRang
   return spelled.subarray(0, length);
 }
 
-/** Where a line ends without its newline and the carriage returns before it. */
+/** End of a line without its newline and the carriage returns before it. */
 function bareEnd(text: Buffer, from: number, to: number): number {
   let end = text[to - 1] === NEWLINE ? to - 1 : to;
   while (end > from && text[end - 1] === CARRIAGE_RETURN) end--;
@@ -163,7 +163,7 @@ class Assembly {
     this.#length = bom.length;
   }
 
-  /** Adds bytes, made by an operation when its number is given. */
+  /** Appends bytes; `op` is the number of the operation that made them. */
   push(bytes: Buffer, op?: number): void {
     if (op !== undefined) this.#sites.push({ op, start: this.#length, end: this.#length + bytes.length });
     if (bytes.length === 0) return;
@@ -172,7 +172,7 @@ class Assembly {
     this.#isLineOpen = !endsWithNewline(bytes);
   }
 
-  /** Ends a last line that has no newline, so that others can follow. */
+  /** Terminates a last line without newline, so that others can follow. */
   closeLine(ending: string): void {
     if (this.#isLineOpen) this.push(Buffer.from(ending));
   }

@@ -1,14 +1,14 @@
 /**
- * Bytes as the text of an answer. What is not UTF-8 becomes U+FFFD, as if all were decoded at once.
+ * Bytes as the text of an answer. Invalid UTF-8 becomes U+FFFD, as if all were decoded at once.
  *
- * A large text becomes JSON and no string: most go to the wire, and nobody reads them here.
+ * A large text becomes JSON directly and not a string: most go to the wire, and nothing reads them here.
  */
 import { isAscii, isUtf8, transcode } from 'node:buffer';
 
 import { characterStart, escapeJson, takeTurn } from '#host';
 import type { HeldText } from '#protocol';
 
-/** From here on the JSON is made faster than a string and then the JSON of that. */
+/** From this size on, direct JSON is faster than a string and its JSON. */
 export const LARGE_BYTES = 1 << 16;
 
 /** Some milliseconds. */
@@ -34,7 +34,7 @@ async function repair(bytes: Buffer, scope: { readonly signal: AbortSignal }): P
   return Buffer.concat(pieces);
 }
 
-/** There is no waiting here. By way of UTF-16 it takes a third of the time, for text that is UTF-8. */
+/** Synchronous. Through UTF-16 it takes a third of the time, for valid UTF-8. */
 function decode(text: Buffer): string {
   return isAscii(text) ? text.toString('latin1') : transcode(text, 'utf8', 'utf16le').toString('utf16le');
 }

@@ -1,7 +1,7 @@
 /**
  * Some lines of a text, as many as fit.
  *
- * Lines keep their ends, so that windows put together are the text.
+ * Lines keep their endings, so that concatenated windows are the text.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -22,9 +22,9 @@ import { textContent } from './text-content.ts';
 export interface WindowSpec {
   /** Counted from 1. */
   lineFrom: number;
-  /** Shown as well. */
+  /** Inclusive. */
   lineTo: number;
-  /** Most bytes shown, numbers included. Bytes that are not UTF-8 count as they are in the text. */
+  /** Most bytes returned, line numbers included. Invalid UTF-8 counts as it is in the text. */
   maxBytes: number;
   isNumbered: boolean;
 }
@@ -47,7 +47,7 @@ interface Scope {
   readonly signal: AbortSignal;
 }
 
-/** Undefined when the text has fewer lines; then the index knows how many. */
+/** Undefined when the text has fewer lines; the index then knows how many. */
 export async function showLines(
   source: ByteSource,
   index: LineIndex,
@@ -82,7 +82,7 @@ export async function showLines(
   };
 }
 
-/** How many lines fit and where they end; of a first line that does not fit, how much of it does. */
+/** How many lines fit and where they end; for a first line that does not fit, how much of it does. */
 async function fit(
   bytes: Buffer,
   newlines: number,
@@ -97,7 +97,7 @@ async function fit(
   const source = bytesAsSource(bytes);
   const endOf = async (lines: number) => (lines === most ? mostEnd : (await index.startOf(lines + 1, source, scope))!);
   let [lines, tooMany] = [0, most + 1];
-  // The whole is tried first: it nearly always fits.
+  // Tries the whole first: it nearly always fits.
   for (let tried = most; lines + 1 < tooMany; tried = (lines + tooMany) >> 1) {
     if ((await endOf(tried)) + tried * prefixBytes <= maxBytes) lines = tried;
     else tooMany = tried;

@@ -19,14 +19,14 @@ import {
 import { configSchema, type CoderConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
 
-/** What one tree shows at most, so that no request can exhaust the memory. */
+/** Most nodes of one tree, so that no request can exhaust the memory. */
 export const MAX_TREE_NODES = 50_000;
 
 export interface CoderContext {
   jail: Jail;
-  /** Cleans up after processes that were killed. */
+  /** Cleans up after killed processes. */
   sweep: Disposable;
-  /** The one way to change files. */
+  /** The only way to change files. */
   changes: JailChanges;
   /** Whether a path from base_path is protected; the jail itself refuses to open such a file. */
   isProtected: (relativePath: string) => boolean;
@@ -35,14 +35,14 @@ export interface CoderContext {
   folderNames: FolderNames;
   defaultPageSize: number;
   maxPageSize: number;
-  /** What base_path itself is called on the host. */
+  /** Last name of base_path on the host. */
   baseName: string;
   treeDepth: number;
   treePerFolderLimit: number;
   treeMaxNodes: number;
-  /** What it shares with other workers over base_path: search, the threads for the regexes of edits, line indexes. */
+  /** Shared with other workers over base_path: search, regex threads for edits, line indexes. */
   workspace: Workspace;
-  /** Longest one regex of an edit may take. */
+  /** Time limit of one regex of an edit. */
   regexTimeoutMs: number;
   defaultMaxMatches: number;
   defaultMaxLineBytes: number;
@@ -68,7 +68,7 @@ export const coder = defineWorker({
   },
 });
 
-/** The jail works in the best way that the system offers unless another is chosen. */
+/** Uses the best jail mode of the system unless one is given. */
 export function openCoder(
   config: CoderConfig,
   log: Log,
@@ -95,7 +95,7 @@ export function openCoder(
     sweep: sweepSoon(jail),
     changes: new JailChanges(jail, { isSynced: config.fsync }),
     isProtected,
-    // What is read becomes text, and this is the longest there is.
+    // Files become strings, and this is the longest string.
     maxReadBytes: Math.min(config.max_read_bytes, constants.MAX_STRING_LENGTH),
     maxWriteBytes: config.max_write_bytes,
     folderNames: new FolderNames(),

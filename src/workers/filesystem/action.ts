@@ -1,8 +1,8 @@
 /**
  * An action: a function whose reply is always `{success, data | error, metadata?}`.
  *
- * A handler returns its data or throws; failures become results in one place for all of them, so that a malformed
- * request is answered the same way as a missing file.
+ * A handler returns its data or throws; one function turns failures into results for all of them, so that a malformed
+ * request is answered in the same form as a missing file.
  */
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ interface ActionDef<Request extends z.ZodType, Data extends z.ZodType, Id extend
   'response' | 'handle' | 'policy'
 > {
   policy: Policy;
-  /** What a call that succeeds tells. */
+  /** Data of a successful call. */
   data: Data;
   handle(
     request: z.output<Request>,
@@ -25,7 +25,7 @@ interface ActionDef<Request extends z.ZodType, Data extends z.ZodType, Id extend
   ): Promise<z.input<Data>> | z.input<Data>;
 }
 
-/** What every action answers. */
+/** The reply schema of every action. */
 function replyOf<Data extends z.ZodType>(data: Data) {
   return z.object({
     success: z.boolean().describe('Whether it was done; only then is there `data`.'),

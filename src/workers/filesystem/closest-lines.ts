@@ -1,26 +1,26 @@
 /**
- * The lines of a text that are most like one that is not there.
+ * Finds the lines of a text that are most similar to one that is not in it.
  *
- * Likeness is the share of neighbouring letter pairs that two lines have in common, which forgives other spaces, a
- * changed word or a typing error. It costs the length of the text once, with turns for others in between.
+ * Similarity is the share of common letter pairs, which tolerates other spaces, a changed word or a typo. It scans the
+ * text once, yielding in between.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { ClosestLine } from './errors.ts';
 
 const MOST = 3;
-/** Less alike is not what was meant. */
+/** Less similar lines are not suggested. */
 const LEAST_SIMILARITY = 0.4;
 
-/** Longer lines are compared by how they begin. */
+/** Longer lines are compared by their beginning. */
 const MAX_COMPARED_CHARS = 400;
 const MAX_COMPARED_LINES = 200_000;
-/** How much of what was looked for is looked through for a line to compare by. */
+/** How much of the wanted text is scanned for a line to compare by. */
 const MAX_WANTED_CHARS = 65_536;
 /** A few milliseconds of comparing. */
 const LINES_AT_ONCE = 2000;
 
-/** Compares by the longest line of what was looked for, which says most. */
+/** Compares by the longest line of the wanted text, which is the most distinctive. */
 export async function closestLines(
   text: string,
   wanted: string,

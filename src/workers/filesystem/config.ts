@@ -1,7 +1,7 @@
 /**
- * The `filesystem` block of the configuration, which is also what an app's `constraints` hold.
+ * The `filesystem` block of the configuration, which is also the `constraints` of an app.
  *
- * Only `paths: null`, written out, lifts the fence; a left-out key takes the shipped value.
+ * Only an explicit `paths: null` removes the fence; a missing key has the shipped value.
  */
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-/** What a file holds before it is changed: within max_file_size, UTF-8, and at the version that the request expects. */
+/** Reads a file before it is changed: within max_file_size, UTF-8, and at the version that the request expects. */
 import { z } from 'zod';
 
 import { HostError, versionOf, type JailEntry } from '#host';
@@ -28,7 +28,7 @@ export async function readCurrentText(
   return bytes;
 }
 
-/** The same of a file that need not be text. */
+/** The same for a file that need not be text. */
 export async function readCurrent(
   target: JailEntry,
   expectedVersion: string | undefined,

@@ -1,8 +1,8 @@
 /**
- * The encodings that texts may have, by the names that Python and others use for them.
+ * Text encodings, by the names that Python and others use for them.
  *
- * Four are Node's own and are read line by line where they are; the others, from iconv-lite, are decoded as a whole, since
- * a byte of theirs that looks like a newline need not be one.
+ * Four are Node's own and are read line by line; the others, from iconv-lite, are decoded as a whole, because a byte
+ * that looks like a newline need not be one.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 
@@ -25,7 +25,7 @@ export type Encoding = OwnEncoding | (string & {});
 
 const KNOWN = Object.keys(OWN) as OwnEncoding[];
 const WITH_MARK = 'utf-8-sig';
-/** Of iconv-lite, and no encodings of text. */
+/** Encodings of iconv-lite that are not for text. */
 const NOT_OF_TEXT = ['base64', 'hex', 'binary', 'internal', 'utf7imap'];
 const DECODED_AT_ONCE_BYTES = 1 << 20;
 const REPLACEMENT = '\ufffd';
@@ -47,12 +47,12 @@ export const encodingField = z
   })
   .describe(`Encoding of the text: ${KNOWN.join(', ')}, or another that iconv-lite knows, such as utf-16 or cp1252.`);
 
-/** Whether lines can be found in the bytes as they are. */
+/** Whether lines can be found in the raw bytes. */
 export function hasPlainLines(encoding: Encoding): encoding is Exclude<OwnEncoding, 'utf-16le'> {
   return encoding !== 'utf-16le' && isOwn(encoding);
 }
 
-/** Undefined when the bytes are not text in this encoding; with a NUL character they are data. */
+/** Undefined when the bytes are not text in this encoding; with a NUL character they are binary. */
 export function decodeText(bytes: Buffer, encoding: OwnEncoding): string | undefined {
   const { buffer, mayBe } = OWN[encoding];
   if (!mayBe(bytes)) return undefined;
@@ -61,7 +61,7 @@ export function decodeText(bytes: Buffer, encoding: OwnEncoding): string | undef
   return text.includes('\0') ? undefined : text;
 }
 
-/** The same for a whole file in any encoding, in turns: a large one takes longer than others should wait. */
+/** The same for a whole file in any encoding, in turns, because a large one would block the event loop. */
 export async function decodeWhole(
   bytes: Buffer,
   encoding: Encoding,
@@ -76,7 +76,7 @@ export async function decodeWhole(
     await takeTurn(scope);
   }
   const text = parts.join('') + (decoder.end() ?? '');
-  // What cannot be decoded becomes a replacement character, which a text may also hold on its own.
+  // Undecodable bytes become replacement characters, which a text may also contain itself.
   const isText = !text.includes(REPLACEMENT) || encodeText(text, encoding)?.equals(bytes) === true;
   return isText && !text.includes('\0') ? text : undefined;
 }
@@ -107,7 +107,7 @@ function iconvName(encoding: string): string {
   return encoding === WITH_MARK ? 'utf8' : encoding;
 }
 
-/** What is left of a character at the end iconv-lite drops without a word. */
+/** iconv-lite silently drops an incomplete character at the end. */
 function unitBytes(encoding: string): number {
   if (encoding.startsWith('utf16') || encoding.startsWith('ucs2')) return 2;
   return encoding.startsWith('utf32') || encoding.startsWith('ucs4') ? 4 : 1;

@@ -1,5 +1,5 @@
 /**
- * The failures of filesystem, and the host's reasons told as such.
+ * The failures of filesystem, and the host's reasons as such.
  *
  * A failure is a result with `success: false`, so every row is answered with HTTP 200; the code is in `metadata`.
  */
@@ -106,7 +106,7 @@ const codeFor = {
   io: 'F216',
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 
-/** What needs no jail to be told. */
+/** Failures that need no jail. */
 export function translate(error: unknown): Failure | undefined {
   if (error instanceof TimeLimitError) return errors.fail('F216', { problem: error.message }, error);
   if (!(error instanceof GlobError) && !(error instanceof RegexError)) return undefined;
@@ -114,8 +114,8 @@ export function translate(error: unknown): Failure | undefined {
 }
 
 /**
- * A host error with the whole path that it is about: `given` are those of the request, others start at `/`. A caller at a
- * door also gets the path that was probably meant.
+ * A host error with the absolute path that it is about: `given` are the paths of the request, others start at `/`.
+ * Callers at a door also get a suggested path.
  */
 export function tellHostError(
   error: HostError,
@@ -131,7 +131,7 @@ export function tellHostError(
   return errors.fail(code, { problem }, error);
 }
 
-/** A name that no file system takes leads nowhere. */
+/** A name that no file system accepts resolves to itself. */
 function resolved({ reason, path }: HostError, jail: Jail): string {
   return reason === 'invalid-name' ? JSON.stringify(path.slice(0, 200)) : jail.tellTarget(path);
 }

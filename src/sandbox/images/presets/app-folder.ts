@@ -1,7 +1,7 @@
 /**
- * /home/app, where the documentation of sandboxes puts programs. Every preset has it, also one that a registry gave.
+ * /home/app, where the documentation of sandboxes puts programs. Every preset has it, also one from a registry.
  *
- * Anybody in the sandbox may write there: an image of a registry may run its commands as another user than root.
+ * World-writable: an image of a registry may run its commands as a user other than root.
  */
 import { EPOCH_SECS, type TreeWriter } from '#sandbox/archives';
 

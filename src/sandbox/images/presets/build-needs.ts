@@ -1,4 +1,4 @@
-/** What this machine lacks to build a preset, known without building one. */
+/** Checks what this machine lacks to build a preset, without building one. */
 import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -11,11 +11,11 @@ export interface BuildHost {
   isRoot: boolean;
   user: string;
   hasProgram: (name: string) => boolean;
-  /** Of /etc/subuid; undefined where there is none. */
+  /** From /etc/subuid; undefined without an entry. */
   subuid: string | undefined;
 }
 
-/** Empty when nothing is missing. Whether the package servers answer only a build can tell. */
+/** Empty when nothing is missing. Only a build can show whether the package servers answer. */
 export function missingToBuild(name: PresetName, host: BuildHost = thisHost()): string[] {
   if (host.platform !== 'linux') return ['Linux'];
   const programs = ['mmdebstrap', ...(PRESET_RECIPES[name].npmPackages.length > 0 ? ['npm'] : [])];

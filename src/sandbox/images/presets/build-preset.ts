@@ -1,8 +1,8 @@
 /**
- * A preset made on this machine: Debian packages by mmdebstrap, npm packages by npm, each with its own configuration.
+ * Builds a preset on this machine: Debian packages by mmdebstrap, npm packages by npm, each with its own configuration.
  *
- * The image is named after the archives it is made of, and mmdebstrap makes the same archive of the same packages, so the
- * same packages give the same image.
+ * The image is named after the archives it is made of, and mmdebstrap is reproducible, so the same packages give the
+ * same image.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -28,7 +28,7 @@ const WITHOUT_ROOT =
 
 const READ_BYTES = 262_144;
 
-/** Counts up when this code makes another tree of the same archives. */
+/** Increase it when this code makes another tree of the same archives. */
 const BUILDER_VERSION = 2;
 
 export interface PresetParts {
@@ -49,7 +49,7 @@ export async function fetchPreset(
 ): Promise<PresetParts> {
   const { env, npmPackages } = PRESET_RECIPES[name];
   const packages: FetchedPackage[] = [];
-  // The small downloads first: when a registry is missing, that is known before the long work.
+  // The small downloads first: a missing registry shows before the long work.
   for (const recipe of npmPackages) packages.push({ recipe, archive: await fetchNpm(recipe, { workDir, signal }) });
   const base = await fetchDebian(name, { workDir, signal });
 
@@ -84,7 +84,7 @@ async function unpackPreset(
   return { bytes, entries, skipped };
 }
 
-/** An npm archive holds everything in one directory. */
+/** An npm archive has everything in one directory. */
 function placeOf({ places }: NpmPackage, path: string): string | undefined {
   const inPackage = path.slice(path.indexOf('/') + 1);
   for (const [from, to] of places) {
@@ -127,7 +127,7 @@ function contentOf(archive: string): AsyncIterable<Uint8Array> {
   return decompress(createReadStream(archive, { highWaterMark: READ_BYTES }));
 }
 
-/** Of the content, so that the same files packed by another version of npm are the same. */
+/** Hash of the content, so that the same files packed by another version of npm are the same. */
 async function digestOf(archive: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of contentOf(archive)) hash.update(piece);

@@ -1,17 +1,17 @@
 /**
- * Where Debian packages come from on this machine: what its own apt is configured to use.
+ * The Debian mirrors of this machine: those its own apt uses.
  *
- * Only the Debian archive itself counts; other repositories of the host have no business in an image.
+ * Only the Debian archive itself; other repositories of the host do not belong in an image.
  */
 import { runProgram } from './program.ts';
 
 export interface DebianSources {
   readonly suite: string;
-  /** One line of a sources.list each; none means the mirror that mmdebstrap knows. */
+  /** Lines of a sources.list; empty means mmdebstrap's default mirror. */
   readonly lines: readonly string[];
 }
 
-/** What is built on a host that is no Debian. */
+/** For a host that is not Debian. */
 const DEFAULT_SUITE = 'bookworm';
 
 const FORMAT = '$(ORIGIN) $(CODENAME) $(COMPONENT) $(REPO_URI)';

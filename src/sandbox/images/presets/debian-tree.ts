@@ -1,8 +1,8 @@
 /**
- * A root directory from Debian packages that were unpacked and not installed.
+ * A root directory of Debian packages that were unpacked and not installed.
  *
- * What the packages would have done when installed is done here, as far as commands in a sandbox notice. What names this
- * machine (its name, resolver and mirrors) is left out.
+ * Does here what installation would have done, as far as commands in a sandbox notice. Omits what identifies this
+ * machine (hostname, resolver and mirrors).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,10 +29,10 @@ const LEFT_OUT = [
 const DIRECTORY: EntryFacts = { mode: 0o755, uid: 0, gid: 0, mtimeSecs: EPOCH_SECS };
 const FILE: EntryFacts = { ...DIRECTORY, mode: 0o644 };
 
-/** For `applyLayer`: the path of an entry, or nothing for what is left out. */
+/** For `applyLayer`: the path of an entry, or undefined to skip it. */
 export function keptPath(path: string): string | undefined {
   if (LEFT_OUT.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return undefined;
-  // The marker forbids `pip install` in a system that Debian manages. Nobody manages this one: it is thrown away.
+  // The marker forbids `pip install` in a system that Debian manages, which a disposable sandbox is not.
   return /^usr\/lib\/python3[^/]*\/EXTERNALLY-MANAGED$/.test(path) ? undefined : path;
 }
 
@@ -52,7 +52,7 @@ export async function finishDebianTree(tree: TreeWriter, rootDir: string): Promi
   addLink(tree, 'usr/bin/which', 'which.debianutils');
 }
 
-/** A link where nothing is yet. */
+/** Adds a symlink if the path is free. */
 export function addLink(tree: TreeWriter, path: string, target: string): void {
   const place = tree.place(path);
   if (!tree.stat(place)) tree.symlink(place, target as ByteString, FILE);

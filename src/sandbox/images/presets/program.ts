@@ -1,8 +1,8 @@
-/** Runs one of the system's programs for an image. Nothing it started is left when this returns. */
+/** Runs a system program for an image. Nothing it started is left when this returns. */
 import { Children, SpawnError } from '#host';
 import { BuildError } from './build-error.ts';
 
-/** What is kept of the output; a failure is told with its last lines. */
+/** Output that is kept; an error shows its last lines. */
 const MAX_OUTPUT_BYTES = 1_048_576;
 const TAIL_LINES = 5;
 
@@ -12,13 +12,13 @@ export interface ProgramOptions {
   /** The server's own directory when absent. */
   cwd?: string;
   env?: Record<string, string>;
-  /** What to say when the program is not installed. */
+  /** Error text when the program is not installed. */
   hint: string;
-  /** What to say when it fails, after its own words. */
+  /** Added to the error when it fails. */
   advice?: string | undefined;
 }
 
-/** Its standard output. */
+/** Returns its standard output. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions): Promise<string> {
   const { signal, timeoutMs, cwd, hint, advice } = options;
   const env = { ...ownEnv(), ...options.env };

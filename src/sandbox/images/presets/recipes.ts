@@ -1,12 +1,12 @@
 /**
- * What is in the presets when they are built here. A change takes effect when an image is made next, as with a tag of a
- * registry: `workcell sandbox pull`.
+ * Contents of the presets when they are built here. A change takes effect when an image is made next, as with a tag of
+ * a registry: `workcell sandbox pull`.
  */
 import type { PresetName } from '../catalogue.ts';
 
 export interface PresetRecipe {
   readonly debianPackages: readonly string[];
-  /** Run in the new root by the program that makes it; for what packages do when they are installed and not unpacked. */
+  /** Run in the new root by mmdebstrap; does what packages do when they are installed rather than unpacked. */
   readonly hook: string;
   /** Unpacked over the Debian packages. */
   readonly npmPackages: readonly NpmPackage[];
@@ -14,9 +14,9 @@ export interface PresetRecipe {
 }
 
 export interface NpmPackage {
-  /** With its version. */
+  /** Including its version. */
   readonly spec: string;
-  /** Path in the package, and where it goes; the first that fits is taken, anything else is left out. */
+  /** Path in the package, and its target; the first match wins, other files are skipped. */
   readonly places: readonly (readonly [from: string, to: string])[];
   readonly links: Readonly<Record<string, string>>;
 }
@@ -37,7 +37,7 @@ const BASE_PACKAGES = [
   'gzip',
   'hostname',
   'libc-bin',
-  // What binary packages of pip and npm are linked with and do not bring along.
+  // Libraries that binary packages of pip and npm are linked with and do not contain.
   'libgomp1',
   'libstdc++6',
   'mawk',
@@ -51,14 +51,15 @@ const BASE_PACKAGES = [
 
 const BASE_ENV = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'LANG=C.UTF-8'];
 
-/** Run in the root before any package is unpacked: /bin, /lib and /sbin are those of /usr, as on every Debian. */
+/** Run in the root before any package is unpacked: /bin, /lib and /sbin are symlinks to /usr, as on every Debian. */
 export const MERGE_USR = 'for dir in bin lib lib64 sbin; do mkdir -p "$1/usr/$dir" && ln -s "usr/$dir" "$1/$dir"; done';
 
-// What base-files makes when it is installed.
+// Folders that base-files creates when it is installed.
 const MAKE_FOLDERS =
   'cd "$1" && mkdir -p mnt media opt srv usr/local/bin usr/local/lib usr/local/sbin usr/local/share usr/local/src';
 
-// Compiled once here, or every sandbox would compile what it imports again: its root starts from the same files.
+// Compiled once here; otherwise every sandbox would compile its imports again, because its root starts from the same
+// files.
 const COMPILE_PYTHON =
   'chroot "$1" sh -c "PYTHONHASHSEED=0 /usr/bin/python3 -m compileall -q --invalidation-mode unchecked-hash /usr/lib/python3*"';
 

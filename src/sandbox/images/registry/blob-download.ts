@@ -1,7 +1,8 @@
 /**
- * One blob from a registry to the cache. A download that broke off goes on where it stopped, in this process or a later one.
+ * Downloads one blob from a registry to the cache. A broken download resumes where it stopped, in this process or a
+ * later one.
  *
- * The digest is reckoned while the bytes stream by; only a file whose digest is right gets its final name.
+ * The digest is computed while the bytes stream by; only a file with the right digest gets its final name.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, mkdirSync, renameSync, rmSync } from 'node:fs';
@@ -15,11 +16,11 @@ import { bodyOf, type RegistryHttp } from './registry-http.ts';
 export interface BlobDownload {
   readonly http: RegistryHttp;
   readonly blob: Descriptor;
-  /** Its final name. */
+  /** Its final path. */
   readonly path: string;
   readonly signal: AbortSignal;
   readonly stallMs: number;
-  /** How much of it is here now. */
+  /** Bytes downloaded so far. */
   readonly onBytes: (bytes: number) => void;
 }
 
@@ -52,7 +53,7 @@ export async function downloadBlob({ http, blob, path, signal, onBytes, stallMs 
   finish(hash, { part, path, blob, from });
 }
 
-/** A download that was complete when its process ended. */
+/** Finishes a download that was complete when its process ended. */
 async function finishWhole(part: string, { path, blob }: { path: string; blob: Descriptor }): Promise<void> {
   const hash = createHash('sha256');
   await hashStart(hash, part, blob.size);
@@ -94,7 +95,7 @@ function finish(hash: Hash, { part, path, blob, from }: Finishing): void {
   const digest = `sha256:${hash.digest('hex')}`;
   if (digest === blob.digest) return renameSync(part, path);
   rmSync(part);
-  // The fault may lie in what an earlier attempt left, so the whole deserves another one.
+  // The fault may be in the bytes of an earlier attempt, so the whole blob is retried.
   throw new RegistryError(from > 0 ? 'unreachable' : 'broken', `what came for ${blob.digest} is ${digest}`);
 }
 
@@ -102,7 +103,7 @@ function rangeFrom(offset: number): Record<string, string> {
   return offset === 0 ? {} : { range: `bytes=${offset}-` };
 }
 
-/** Where the answer begins: a server may ignore the range and send everything. */
+/** Offset of the response: a server may ignore the range and send everything. */
 function startOf(answer: Response, asked: number): number {
   if (answer.status !== 206) return 0;
   const start = Number(/^bytes (\d+)-/.exec(answer.headers.get('content-range') ?? '')?.[1]);

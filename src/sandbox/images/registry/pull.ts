@@ -1,4 +1,4 @@
-/** An image from a registry: the documents that describe it, then its layers, all into the cache of blobs. */
+/** Pulls an image from a registry: the documents that describe it, then its layers, all into the blob cache. */
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { RegistryError } from './registry-error.ts';
 import { RegistryHttp, type RegistryOptions } from './registry-http.ts';
 import { withRetries } from './retry.ts';
 
-/** An index may point to an index; anything deeper is a game. */
+/** An index may point to an index; deeper nesting is refused. */
 const MAX_INDEX_DEPTH = 3;
 
 const READ_BYTES = 262_144;
@@ -39,11 +39,11 @@ export interface PullOptions extends RegistryOptions {
 export interface PulledImage {
   readonly config: ImageConfig;
   readonly layers: readonly LayerSource[];
-  /** The digests of everything that was downloaded. */
+  /** The digests of all downloads. */
   readonly blobs: readonly string[];
 }
 
-/** What a reference names now. */
+/** What a reference resolves to now. */
 export interface ResolvedImage {
   readonly manifest: Manifest;
   readonly http: RegistryHttp;
@@ -106,7 +106,7 @@ function fetchDocument(http: RegistryHttp, version: string, { retryDelaysMs, sig
   );
 }
 
-/** Two images may share a layer, so the lock is that of the blob. */
+/** Two images may share a layer, so each blob has its own lock. */
 function fetchBlob(http: RegistryHttp, blob: Descriptor, options: PullOptions, onBytes: (bytes: number) => void) {
   const { store, signal, retryDelaysMs, stallMs } = options;
   return withBuildLock(store.lockPath(blob.digest), signal, () =>

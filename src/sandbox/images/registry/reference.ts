@@ -1,10 +1,10 @@
-/** Names of images in registries: `[host[:port]/]path[:tag][@digest]`, where much may be left out. */
+/** Image references: `[host[:port]/]path[:tag][@digest]`, most of it optional. */
 
 export interface Reference {
   /** As in the name: `docker.io`, `localhost:5000`. */
   readonly host: string;
   readonly path: string;
-  /** A tag, or a digest when the name has one: then the tag is only a remark. */
+  /** A tag, or a digest when there is one: then the tag is ignored. */
   readonly version: string;
 }
 
@@ -39,7 +39,7 @@ export function parseReference(text: string): Reference {
   return { host, path, version: digest ?? tag };
 }
 
-/** Spelled in full, so that two spellings of one image are one. */
+/** The canonical form, so that two spellings of one image are equal. */
 export function spellReference({ host, path, version }: Reference): string {
   return `${host}/${path}${DIGEST.test(version) ? '@' : ':'}${version}`;
 }

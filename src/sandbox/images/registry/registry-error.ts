@@ -1,11 +1,11 @@
-/** Why a registry did not give what was asked. */
+/** The reason why a request to a registry failed. */
 
 export type RegistryReason =
-  /** Nobody answers, or not to the end. Trying again may help. */
+  /** No answer, or an incomplete one. A retry may help. */
   | 'unreachable'
-  /** It answers and says no: there is no such image, or it is not for everybody. */
+  /** It refuses: there is no such image, or it is not public. */
   | 'refused'
-  /** What it gave is not what it should be. */
+  /** The response is invalid. */
   | 'broken';
 
 export class RegistryError extends Error {

@@ -1,8 +1,8 @@
 /**
- * Requests to a registry: where it is, how it lets us in, and what counts as an answer.
+ * Requests to a registry: its address, authentication and timeouts.
  *
- * Plain HTTP goes to this machine and to hosts that the operator named, also when a registry sends us elsewhere. Who
- * we are is told only to the host that asked.
+ * Plain HTTP is used only for this machine and for hosts that the operator named, also after a redirect. Credentials go
+ * only to the host that asked for them.
  */
 import { z } from 'zod';
 
@@ -10,13 +10,13 @@ import { RegistryError } from './registry-error.ts';
 import type { Reference } from './reference.ts';
 
 export interface RegistryOptions {
-  /** Hosts, as in references, that may be spoken to without TLS. */
+  /** Hosts, as in references, that may be reached without TLS. */
   readonly plainHttpHosts: readonly string[];
-  /** How long an answer may take to begin. */
+  /** Timeout for the start of a response. */
   readonly answerMs: number;
-  /** How long a download may go without a byte. */
+  /** Longest time without a byte during a download. */
   readonly stallMs: number;
-  /** Pauses before the second attempt, the third and so on. */
+  /** Delays before the retries. */
   readonly retryDelaysMs: readonly number[];
 }
 
@@ -31,7 +31,7 @@ const MAX_REDIRECTS = 5;
 
 const MAX_TOKEN_BYTES = 65_536;
 
-/** Where images of Docker Hub really are. */
+/** The real host of Docker Hub images. */
 const DOCKER_HUB = 'registry-1.docker.io';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
@@ -51,7 +51,7 @@ export class RegistryHttp {
     this.#options = options;
   }
 
-  /** An answer with a body, from a path below the repository of the image. */
+  /** A response with a body, from a path below the repository of the image. */
   async get(path: string, { headers, signal }: { headers: Record<string, string>; signal: AbortSignal }) {
     const { host, path: repository } = this.#reference;
     const scheme = this.#isPlain(host) ? 'http' : 'https';
@@ -64,7 +64,7 @@ export class RegistryHttp {
     return accept(await this.#follow(url, this.#withToken(headers), signal), url);
   }
 
-  /** A whole answer that is small, such as a manifest. */
+  /** A whole small response, such as a manifest. */
   async getSmall(
     path: string,
     { headers, maxBytes, signal }: { headers: Record<string, string>; maxBytes: number; signal: AbortSignal },
@@ -150,7 +150,7 @@ async function collect(answer: Response, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Undefined for what is no JSON, which no schema takes. */
+/** Undefined for invalid JSON, which no schema accepts. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
@@ -183,7 +183,7 @@ function withoutLogin({ authorization: _, ...rest }: Record<string, string>): Re
   return rest;
 }
 
-/** `fetch` says only that it failed; its cause says why. */
+/** `fetch` reports only that it failed; its cause has the reason. */
 function causeOf(error: unknown): string {
   const { cause, message } = error as Error;
   return cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message;

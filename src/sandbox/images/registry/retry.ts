@@ -1,4 +1,4 @@
-/** Tries again what a registry may do better the next time. */
+/** Retries requests that failed temporarily. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RegistryError } from './registry-error.ts';

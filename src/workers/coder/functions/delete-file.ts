@@ -1,7 +1,7 @@
 /**
- * coder::delete-file: takes files, links and folders away.
+ * coder::delete-file: deletes files, symlinks and folders.
  *
- * A link is removed itself, whatever it leads to. A folder with something protected anywhere below stays whole.
+ * A symlink is deleted itself, whatever it points to. A folder with anything protected below is not deleted at all.
  */
 import { z } from 'zod';
 
@@ -58,7 +58,7 @@ export const deleteFile = coder.defineFunction({
   },
 });
 
-/** What is not there any more is at no version that could be lost. */
+/** A missing file has no version that could be lost. */
 async function requireVersion(entry: JailEntry, version: string | undefined, { maxReadBytes }: CoderContext) {
   if (version === undefined || !entry.stat) return;
 

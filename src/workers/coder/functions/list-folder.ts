@@ -1,8 +1,8 @@
 /**
- * coder::list-folder: one page of a folder, sorted by the bytes of the names.
+ * coder::list-folder: returns one page of a folder, sorted by the bytes of the names.
  *
- * Only the entries of the page are looked at, so the first page of a huge folder is cheap, and the names are
- * kept while the folder does not change, so the next ones are cheaper still.
+ * Only the entries of the page are statted, so the first page of a huge folder is cheap, and names are cached while the
+ * folder does not change, so later pages are cheaper still.
  */
 import { z } from 'zod';
 
@@ -11,7 +11,7 @@ import { takeTurn, toText } from '#host';
 import { ENTRY_KINDS, entryInfo } from '../entry-info.ts';
 import { coder } from '../worker.ts';
 
-/** About five milliseconds of looking at entries. */
+/** About five milliseconds of stats. */
 const LOOKS_AT_ONCE = 500;
 
 const DirEntry = wire.named(

@@ -1,8 +1,8 @@
 /**
- * coder::read-file: one file's text or some lines of it, with its size, time, mode and version.
+ * coder::read-file: returns one file's text or some lines of it, with its size, mtime, mode and version.
  *
- * All of it is asked of the one open file: an oversized one costs no read, and none can be swapped
- * in between. Lines are found without holding the file, so it may be of any size.
+ * All of it comes from the one open file: an oversized file is not read, and none can be swapped in between. Lines are
+ * found without holding the file in memory, so it may be of any size.
  */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
@@ -87,7 +87,7 @@ export const readFile = coder.defineFunction({
   },
 });
 
-/** Undefined when the whole file is asked for, as it is. */
+/** Undefined when the request wants the whole unnumbered file. */
 function windowOf(request: z.output<typeof Request>, { maxReadBytes }: CoderContext): WindowSpec | undefined {
   const { line_from, line_to, numbered, max_output_bytes } = request;
   if (line_from == null && line_to == null && max_output_bytes == null && !numbered) return undefined;
@@ -105,7 +105,7 @@ async function readWhole(file: JailFile, path: string, { maxReadBytes }: CoderCo
   return { content, is_utf8: isUtf8(bytes), version };
 }
 
-/** A file that may be read whole is: its version and its number of lines come with it. */
+/** A file within the limit is read whole: that also gives its version and number of lines. */
 async function readWindow(
   file: JailFile,
   path: string,

@@ -1,8 +1,8 @@
 /**
- * coder::search: lines and paths that match, in the order of the paths.
+ * coder::search: finds matching lines and paths, in path order.
  *
- * The query is held against whole lines; only what is shown of a line is cut. What was passed over is counted, so
- * that an empty answer tells how much it stands for.
+ * The query is matched against whole lines; only the returned text is clipped. Skipped files are counted, so that an
+ * empty answer shows how much was searched.
  */
 import { z } from 'zod';
 

@@ -1,8 +1,8 @@
 /**
- * coder::tree: a folder with what is below it, bounded by depth, by entries of one folder and in all.
+ * coder::tree: returns a folder with everything below it, bounded by depth, by entries per folder and in all.
  *
- * A folder is opened inside its parent, which is held meanwhile, and no link is followed: a name swapped
- * during the call leads nowhere else.
+ * A folder is opened relative to its held parent, and no symlink is followed: a name swapped during the call cannot
+ * point elsewhere.
  */
 import { z } from 'zod';
 
@@ -11,10 +11,10 @@ import { firstNames, gitignoreOf, HostError, takeTurn, toText, type ByteString, 
 import { ENTRY_KINDS, entryInfo, mtimeSecs } from '../entry-info.ts';
 import { coder, MAX_TREE_NODES } from '../worker.ts';
 
-/** Each level keeps a descriptor, so this is also the most that one call holds. */
+/** Each level holds a descriptor, so this is also the most that one call holds. */
 const DEEPEST = 200;
 
-/** About five milliseconds of looking at entries. */
+/** About five milliseconds of stats. */
 const LOOKS_AT_ONCE = 500;
 
 const TruncationInfo = wire.named(
@@ -119,7 +119,7 @@ class TreeWalk {
     this.#scope = scope;
   }
 
-  /** Gives a folder its children, or the reason why it shows none. What `open` gives is closed here. */
+  /** Reads the children of a folder, or the reason why it shows none. Closes what `open` returns. */
   async grow(node: TreeNode, depth: number, open: () => JailDir): Promise<void> {
     if (depth >= this.#limits.maxDepth) {
       node.truncated = {

@@ -1,8 +1,8 @@
 /**
- * coder::update-file: edits of lines and by regex, all of one file at once or none.
+ * coder::update-file: edits lines and replaces by regex, all operations of one file or none.
  *
- * Line operations run first, wherever they stand in the list, because their numbers are those of the file as
- * it is; replacements then see what they made.
+ * Line operations run first, wherever they are in the list, because their numbers are those of the current file;
+ * replacements then see their results.
  */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
@@ -129,7 +129,7 @@ export const updateFile = coder.defineFunction({
 async function update(file: UpdateFileSpec, target: JailEntry, context: CoderContext, call: CallScope) {
   const { path } = file;
   const { changes, workspace, regexTimeoutMs: timeoutMs, maxWriteBytes } = context;
-  // Whatever is left of it goes to another edit: nothing that is answered may lie in it.
+  // Reused by the next edit: nothing that is returned may lie in it.
   using memory = new EditMemory();
   const { signal, door } = call;
   const scope = { regexes: workspace.regexes, call: { signal, door, timeoutMs }, memory };
@@ -156,14 +156,14 @@ async function update(file: UpdateFileSpec, target: JailEntry, context: CoderCon
   return { applied, new_line_count, ...matched, version: await version, ...echo, ...withNotes(notes, written) };
 }
 
-/** What the answer says of replacements: how many matches, and which had none. */
+/** Reports replacements: how many matches, and which operations had none. */
 function tellMatches(counts: ReadonlyMap<number, number>) {
   const unmatched = [...counts].filter(([, count]) => count === 0).map(([number]) => `op ${number}`);
   const matches = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return { unmatched, ...(counts.size > 0 && { matches }) };
 }
 
-/** What the answer says of the new text. */
+/** Reports the new text. */
 function tell(edited: Edited) {
   const { changes, isCut } = echoChanges(edited);
   return {
@@ -191,7 +191,7 @@ async function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[], sc
   return { edited, counts };
 }
 
-/** Where an operation would act in a text; at the end when its lines are not there. */
+/** Where an operation would change a text; the end when its lines do not exist. */
 async function rangeOf(
   op: Numbered<z.output<typeof UpdateOp>>,
   text: Buffer,
