@@ -131,7 +131,7 @@ export function tellHostError(
   return errors.fail(code, { problem }, error);
 }
 
-/** A name that no file system accepts resolves to itself. */
+/** A name that no file system accepts is shown as JSON. */
 function resolved({ reason, path }: HostError, jail: Jail): string {
   return reason === 'invalid-name' ? JSON.stringify(path.slice(0, 200)) : jail.tellTarget(path);
 }

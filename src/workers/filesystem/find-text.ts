@@ -1,8 +1,8 @@
 /**
- * Where a text stands in a larger one, found in turns.
+ * Finds a text in a larger one, yielding in between.
  *
- * The platform's search takes the length of both multiplied for a text like `aaabaaa` among many `a`. So only the first
- * bytes are searched for, in a window at a time, and what begins alike is compared as a whole.
+ * The platform's search takes the product of both lengths for a text like `aaabaaa` among many `a`. So only the first
+ * bytes are searched for, a window at a time, and each candidate is compared as a whole.
  */
 import { Turns } from '#host';
 import { withEndings } from './line-endings.ts';
@@ -12,14 +12,14 @@ const WINDOW_BYTES = 65_536;
 
 const TURN_MS = 5;
 
-/** From the top, none overlapping another; in the spelling that the text has. */
+/** From the top, not overlapping; in the line endings of the text. */
 export interface Occurrences {
   starts: number[];
   /** Of each, in bytes. */
   length: number;
 }
 
-/** The first of them. What is looked for with LF is found with the CRLF of the text as well, and the other way round. */
+/** The first occurrences. A wanted text with LF also matches the CRLF of the text, and vice versa. */
 export async function findText(
   text: Buffer,
   wanted: string,
@@ -57,7 +57,7 @@ async function startsOf(
   return starts;
 }
 
-/** Those that the text can have. */
+/** The spellings that can occur in the text. */
 async function* spellingsOf(wanted: string, text: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
   yield Buffer.from(wanted);
   if (wanted.includes('\n') && text.includes('\r\n')) yield withEndings(wanted, '\r\n', { signal });

@@ -1,4 +1,4 @@
-/** A text with all its lines ended alike, made in turns: one of nothing but newlines takes seconds. */
+/** Converts all line endings of a text, in turns: a text of newlines only takes seconds. */
 import { Turns } from '#host';
 
 const BYTES_AT_ONCE = 65_536;
@@ -17,7 +17,7 @@ export async function withEndings(
   let end: number;
   for (let start = 0; start < bytes.length; start = end) {
     end = start + BYTES_AT_ONCE;
-    // A CRLF stays together.
+    // Do not split a CRLF.
     if (bytes[end - 1] === CARRIAGE_RETURN) end++;
     parts.push(Buffer.from(bytes.toString('latin1', start, end).replaceAll(/\r?\n/g, ending), 'latin1'));
     if (turns.isOver) await turns.next();

@@ -1,4 +1,4 @@
-/** What listings tell of an entry, and which entries belong to them. */
+/** The fields of a listed entry, and which entries are listed. */
 import type { Stats } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -60,7 +60,7 @@ export function isHidden(name: ByteString): boolean {
   return name.startsWith('.');
 }
 
-/** Whether an entry below a directory is meant: by its name, or by its way from there when the glob has a `/`. */
+/** Whether an entry below a directory matches: by its name, or by its relative path when the glob has a `/`. */
 export function matcherOf(glob: string, top: JailDir): (dir: JailDir, name: ByteString) => boolean {
   const matches = compileGlobs([glob], { dialect: 'segments' });
   if (!glob.includes('/')) return (_, name) => matches(toText(name));
@@ -69,7 +69,7 @@ export function matcherOf(glob: string, top: JailDir): (dir: JailDir, name: Byte
   return (dir, name) => matches(dir.pathOf(name).slice(skipped));
 }
 
-/** Whether an entry below a directory is left out: .git, or named by a .gitignore file of its allowed path. */
+/** Whether an entry below a directory is excluded: .git, or named by a .gitignore file of its allowed path. */
 export function leftOutBelow(top: JailDir, jail: Jail): (dir: JailDir, entry: ListedEntry) => boolean {
   const root = rootOf(`/${top.relativePath}`, jail);
   const isLeftOut = gitignoreOf({ roots: [root], mode: jail.mode });

@@ -1,4 +1,4 @@
-/** Lines with their numbers: right-aligned, then `│`, so that a reader can tell a place and still see the indentation. */
+/** Lines with their numbers: right-aligned, then `│`, so that a reader can cite a line and still see the indentation. */
 import { chomp, countLines, lineEnd, linesAround, type ByteRange } from '#host';
 
 const LEAST_WIDTH = 6;
@@ -7,13 +7,13 @@ const CONTEXT_LINES = 2;
 const MAX_PLACES = 5;
 const MAX_PLACE_LINES = 60;
 const MAX_LINE_CHARS = 1000;
-/** No character takes more for each unit of its string. */
+/** No character takes more per UTF-16 unit. */
 const MAX_LINE_BYTES = 3 * MAX_LINE_CHARS + 1;
 
-/** What stands between two places, and for lines that are left out. */
+/** Between two previews, and for omitted lines. */
 const GAP = '...\n';
 
-/** The text with the numbers of its lines, the first of which is given. */
+/** The text with line numbers, starting at `first`. */
 export function numberLines(text: string, first: number): string {
   if (text === '') return '';
   const lines = text.split('\n');
@@ -24,12 +24,12 @@ export function numberLines(text: string, first: number): string {
   return numbered.join('\n') + (isEnded ? '\n' : '');
 }
 
-/** The lines around some places of a text, from the top; places that touch are shown as one. */
+/** The lines around some ranges of a text, from the top; adjacent ranges are merged. */
 export function previewPlaces(text: Buffer, places: readonly ByteRange[]): string {
   const shown: ByteRange[] = [];
   let knownUntil = 0;
   for (const place of places) {
-    // Each line is looked at once, however many places it has.
+    // Each line is examined once, however many ranges it has.
     if (place.start < knownUntil && place.end <= knownUntil) continue;
     knownUntil = lineEnd(text, Math.max(place.start, place.end - 1));
     const around = linesAround(text, place, CONTEXT_LINES);

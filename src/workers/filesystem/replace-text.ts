@@ -1,16 +1,16 @@
 /**
- * An exact replacement in a text, as bytes, with the places it made.
+ * An exact replacement in a text, as bytes, with the ranges it made.
  *
- * A caller who speaks of lines with LF means the lines of a CRLF file too: what goes in is spelled as the line it goes
- * into. One who writes CRLF is taken by the word. It is laid out before it is made, so that what becomes too large
- * costs nothing.
+ * A caller that sends lines with LF also means the lines of a CRLF file: the replacement takes the ending of the line
+ * it goes into. A caller that sends CRLF gets CRLF. The result is planned before it is made, so that one that is too
+ * large costs nothing.
  */
 import { lineEnd, lineEnding, type ByteRange } from '#host';
 import type { Occurrences } from './find-text.ts';
 import { withEndings } from './line-endings.ts';
 
 export interface Layout {
-  /** What goes in at each occurrence. */
+  /** The replacement for each occurrence. */
   puts: Buffer[];
   /** Of the new text, in bytes. */
   size: number;
@@ -18,7 +18,7 @@ export interface Layout {
 
 export interface Replaced {
   text: Buffer;
-  /** What was put in, in the new text. */
+  /** Ranges of the replacements in the new text. */
   places: ByteRange[];
 }
 
@@ -38,7 +38,7 @@ export async function layOut(
   let put: Buffer = plain;
   let knownUntil = hasTwoSpellings ? 0 : text.length;
   for (const start of starts) {
-    // Each line is looked at once, however many occurrences it has.
+    // Each line is examined once, however many occurrences it has.
     if (start >= knownUntil) {
       knownUntil = lineEnd(text, start);
       put = spelled[lineEnding(text, start)];

@@ -1,8 +1,8 @@
-/** Sizes as people write them: a number of bytes, or a number with B, KB, MB or GB, each 1024 times the one before. */
+/** Parses sizes: a number of bytes, or a number with B, KB, MB or GB, each 1024 times the one before. */
 
 const UNITS = ['B', 'KB', 'MB', 'GB'];
 
-/** In bytes; undefined for what is no size. */
+/** In bytes; undefined for an invalid size. */
 export function parseSize(size: string | number): number | undefined {
   if (typeof size === 'number') return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
 

@@ -1,7 +1,7 @@
 /**
- * Some lines of a file, numbered, found without holding the file.
+ * Some lines of a file, numbered, found without holding the file in memory.
  *
- * Lines keep their ends. An answer has a bound of its own: what does not fit is left out, and `truncated` says so.
+ * Lines keep their endings. An answer is bounded: the rest is omitted, and `truncated` is set.
  */
 import {
   bytesAsSource,
@@ -18,20 +18,20 @@ import { errors } from './errors.ts';
 import { numberLines } from './numbered-lines.ts';
 import type { FilesystemContext } from './worker.ts';
 
-/** Read at once, which is cheaper than asking for blocks of it. */
+/** Read at once, which is cheaper than block by block. */
 const SMALL_BYTES = 1 << 20;
 
-/** Lines of a larger file are counted only as far as someone asked. */
+/** Lines of a larger file are counted only as far as requested. */
 const COUNTED_BYTES = 64 * 2 ** 20;
 
-/** With their numbers and as JSON, whatever they hold, these fit into a message of the bus. */
+/** With line numbers and as JSON, whatever they contain, these fit into a message of the bus. */
 const MAX_CONTENT_BYTES = 8 * 2 ** 20;
 const MAX_CONTENT_LINES = 500_000;
 
 export interface WindowRequest {
   /** Counted from 1. */
   startLine: number;
-  /** Shown as well. */
+  /** Inclusive. */
   endLine: number;
   encoding: Encoding;
 }
@@ -49,11 +49,11 @@ interface Scope {
   readonly signal: AbortSignal;
 }
 
-/** The file's bytes as they are searched for lines, and all of them where they were read anyway. */
+/** The bytes that are searched for lines, and all of them if they were read anyway. */
 export interface OpenText {
   source: ByteSource;
   index: LineIndex;
-  /** How the source is encoded. */
+  /** Encoding of the source. */
   encoding: Parameters<typeof decodeText>[1];
   whole?: Buffer;
 }
@@ -77,7 +77,7 @@ export async function openText(
   return { source: bytesAsSource(Buffer.from(text)), index, encoding: 'utf-8', whole };
 }
 
-/** Throws F218 for lines that are not text, and F222 for lines that are not there. */
+/** Throws F218 for lines that are not text, and F222 for lines that do not exist. */
 export async function showWindow(
   path: string,
   { source, index, encoding }: OpenText,
@@ -110,7 +110,7 @@ export async function showWindow(
   };
 }
 
-/** Without the line that has no end; of a single one, what fits and ends with a character. */
+/** Drops an incomplete last line; of a single line, keeps what fits in whole characters. */
 function wholeLines(bytes: Buffer): { shown: Buffer; isCut: boolean } {
   const end = lineStart(bytes, bytes.length - 1);
   if (end > 0) return { shown: bytes.subarray(0, end), isCut: false };

@@ -6,14 +6,14 @@ import { errors, translate } from './errors.ts';
 import { parseSize } from './size-text.ts';
 
 export interface FilesystemContext {
-  /** Paths in it are absolute; a relative one starts at the first allowed path. */
+  /** Takes absolute paths; a relative one starts at the first allowed path. */
   jail: Jail;
-  /** Cleans up after processes that were killed. */
+  /** Cleans up after killed processes. */
   sweep: Disposable;
-  /** The one way to change files. */
+  /** The only way to change files. */
   changes: JailChanges;
   maxFileBytes: number;
-  /** What it shares with other workers over the same directories: search and line indexes. */
+  /** Shared with other workers over the same directories: search and line indexes. */
   roots: SearchRoots;
 }
 
@@ -40,7 +40,7 @@ export const filesystem = defineWorker({
   },
 });
 
-/** The mode is the best one the system offers unless it is given. */
+/** Uses the best jail mode of the system unless one is given. */
 export function openFilesystem(
   config: FilesystemConfig,
   log: Log,

@@ -1,4 +1,4 @@
-/** The end of a channel as the sandbox functions name its parts. */
+/** The end of a channel, in the field names of the sandbox functions. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

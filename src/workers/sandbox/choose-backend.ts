@@ -1,8 +1,8 @@
 /**
- * Which backend makes the sandboxes: the one that the operator named, or the strongest that works here.
+ * Chooses the backend of the sandboxes: the one that the operator named, or the strongest that works here.
  *
- * Namespaces share the kernel of the host, so they are taken only by name or with `allow_weak_isolation`. Where nothing
- * may be taken, the failure tells of every rung why not, and what to do.
+ * Namespaces share the host's kernel, so they are used only by name or with `allow_weak_isolation`. If none may be
+ * used, the failure lists the reason of every rung, and what to do.
  */
 import type { Log } from '#contract';
 import type { SandboxBackend } from './backends/backend.ts';
@@ -13,7 +13,7 @@ import { worthSettingUp } from './ladder/setup-advice.ts';
 
 export interface ChosenBackend {
   readonly backend: SandboxBackend;
-  /** To be called when a machine did not start: what was believed of the backend may no longer be true. */
+  /** Call it when a machine did not start: the cached verdict may no longer be true. */
   doubt(): void;
 }
 

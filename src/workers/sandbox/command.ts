@@ -1,4 +1,4 @@
-/** The three ways to say what to run, as one argv. */
+/** The three forms of a command, as one argv. */
 import { shellSignInArgs, shellSignInLine, splitWords, toShellLine, WordsError } from '#host';
 import { errors } from './errors.ts';
 
@@ -8,12 +8,12 @@ export interface CommandShape {
   argv: string[];
 }
 
-/** White space of any script decides the shape, though only blanks, tabs and newlines separate words. */
+/** Any Unicode white space decides the form, though only blanks, tabs and newlines separate words. */
 const WHITE_SPACE = /\p{White_Space}/u;
 
 const EXAMPLES = 'use cmd: "node -v", or cmd: "node" with args: ["-v"], or argv: ["node", "-v"]';
 
-/** What the agent takes of one command with its environment. No system gives a program as much. */
+/** The agent's limit for one command with its environment. No system gives a program as much. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export function toArgv(shape: CommandShape): string[] {
@@ -26,7 +26,7 @@ export function toArgv(shape: CommandShape): string[] {
   return argv;
 }
 
-/** A shell line runs as words, which no person or model means; `fix` runs it in a shell. For callers at a door. */
+/** A shell line would run as words, which no person or model wants; `fix` runs it in a shell. For callers at a door. */
 export function refuseShellLine({ cmd, args, argv }: CommandShape): void {
   const [first = '', ...others] = argv.length > 0 ? argv : [cmd, ...args];
   const found = others.length === 0 ? shellSignInLine(first.trim()) : shellSignInArgs(first, others);
@@ -39,7 +39,7 @@ export function refuseShellLine({ cmd, args, argv }: CommandShape): void {
   });
 }
 
-/** Before anything is done with them: words that no program can be given cost nothing. */
+/** Before any work: refuses words that no program can receive. */
 export function requireSendable(words: readonly string[], what: string): void {
   const bytes = words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
   if (bytes <= MAX_BYTES) return;

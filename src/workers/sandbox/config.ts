@@ -1,4 +1,4 @@
-/** The `iii-sandbox` block of the configuration. Left-out keys take the value here. */
+/** The `iii-sandbox` block of the configuration. Missing keys have the value here. */
 import { z } from 'zod';
 
 import { wire } from '#contract';
@@ -21,10 +21,10 @@ const customImages = z.record(z.string(), z.string().min(1)).superRefine((images
   }
 });
 
-/** More than 100 promises more than there is. */
+/** Above 100 it overcommits. */
 const percent = wire.uint32().min(1).max(1000);
 
-/** `auto`, or one of these by name. */
+/** `auto`, or a backend by name. */
 export const backendNames = (backends: readonly BackendDef[]) => z.enum(['auto', ...backends.map(({ name }) => name)]);
 
 export const configSchema = z.strictObject({

@@ -1,7 +1,7 @@
 /**
- * Making a sandbox from what a caller asks for: limits first, then the image, then the machine.
+ * Creates a sandbox: limits first, then the image, then the machine.
  *
- * Everything that can be refused without work is refused before any work.
+ * Everything that can be refused without work is refused first.
  */
 import { z } from 'zod';
 
@@ -17,7 +17,7 @@ import { toImageEvent } from './image-event.ts';
 import type { SandboxContext } from './worker.ts';
 
 /** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
-/** A model's client gives up after a minute or less; then it is better told to call again. */
+/** A model's client times out after a minute or less; before that it is better to answer "call again". */
 export const MODEL_DEFAULTS = { patience_ms: 20_000 };
 
 export const shapeFields = {
@@ -84,7 +84,7 @@ export function createSandbox(wanted: WantedSandbox, context: SandboxContext, sc
   });
 }
 
-/** Nothing without a network: lists that would never be asked are a mistake of the caller. */
+/** Nothing without a network: lists that would have no effect are a mistake of the caller. */
 function egressOf({ network, egress }: WantedSandbox, config: SandboxConfig): EgressPolicy | undefined {
   if (network) return policyOf(config.egress, egress ?? undefined);
   if (!egress) return undefined;

@@ -1,4 +1,4 @@
-/** Environment variables in both shapes that callers send, as pairs in the order they take effect. */
+/** Environment variables in both request forms, as pairs in the order they take effect. */
 import { z } from 'zod';
 
 import { wire } from '#contract';
@@ -8,19 +8,19 @@ export const EnvShape = wire.named('EnvShape', z.union([z.array(z.string()), z.r
 
 export type Env = [name: string, value: string][];
 
-/** A list may be long, and a message is read. */
+/** A list may be long, and people read the message. */
 const MOST_TOLD = 10;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** What a program finds when neither the image nor the caller says otherwise. */
+/** Defaults, if neither the image nor the caller sets them. */
 const BASE: Env = [
   ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
   ['HOME', '/root'],
   ['TERM', 'linux'],
 ];
 
-/** What a caller sent, in either shape, refused where no program could be given it. */
+/** The caller's variables in either form; refuses those that no program can receive. */
 export function readEnv(env: z.output<typeof EnvShape> | undefined): Env {
   if (env === undefined) return [];
   const isList = Array.isArray(env);
@@ -39,12 +39,12 @@ export function readEnv(env: z.output<typeof EnvShape> | undefined): Env {
   return pairs;
 }
 
-/** What an image says: its entries without `=` mean nothing, and its names are its own. */
+/** The image's variables; ignores entries without `=` and does not check names. */
 export function readImageEnv(env: readonly string[]): Env {
   return env.flatMap(splitEntry);
 }
 
-/** Later layers win over earlier ones. */
+/** Later layers override earlier ones. */
 export function mergeEnv(...layers: Env[]): Env {
   const merged = [...new Map([BASE, ...layers].flat())];
   requireNoNul(merged);

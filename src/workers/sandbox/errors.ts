@@ -1,8 +1,8 @@
 /**
- * The failures of iii-sandbox. On the wire each carries seven keys, `code` first: consumers look for the first
- * code in the text.
+ * The failures of iii-sandbox. On the wire each has seven keys, `code` first: consumers look for the first code in the
+ * text.
  *
- * `fix` is the next request, ready to send; `fix_note` says what to do where none can be given.
+ * `fix` is the next request, ready to send; `fix_note` says what to do where there is none.
  */
 import { defineErrors, Failure, type ErrorRow } from '#contract';
 import { codeOfFault, codeOfHostReason } from '#file-functions';
@@ -13,10 +13,10 @@ import type { RefusedPlace } from './egress/index.ts';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
 
-/** A row as this worker tells it. */
+/** A row of this worker's table. */
 export interface SandboxRow<Details> extends ErrorRow<Details> {
   type: Kind;
-  /** What to do next where `fix` cannot say it. */
+  /** What to do next where `fix` cannot express it. */
   note: string;
 }
 
@@ -27,7 +27,7 @@ const PLATFORM = 'The machine under the sandbox failed. `workcell doctor` tells 
 
 const CAPPED = 'Split the work, or let the operator raise max_exec_timeout_ms in the iii-sandbox block.';
 
-/** What the caller still gets of a command that was cut off. */
+/** Output so far of a command that was cut off. */
 export interface PartialOutput {
   stdout: string;
   stderr: string;
@@ -223,7 +223,7 @@ export function translate(error: unknown): Failure | undefined {
   return errors.fail(codeOfHostReason[error.reason], { path: error.path, problem: error.message }, error);
 }
 
-/** All seven keys, whatever the failure fills in. The address is whole where the engine's is known. */
+/** All seven keys, whatever the failure fills in. The URL is complete if the engine's is known. */
 export function spell(failure: Failure, { httpUrl = '' }: { httpUrl?: string } = {}): ErrorBody {
   const { type, note, retryable } = errors.table[failure.code as keyof typeof errors.table] as SandboxRow<unknown>;
   const { fix = null, fix_note = fix === null ? note : null, ...more } = failure.extra;

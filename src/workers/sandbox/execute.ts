@@ -1,7 +1,8 @@
 /**
- * One command in a sandbox, from the request to the reply.
+ * Runs one command in a sandbox, from the request to the reply.
  *
- * A command that could not be started is told as a shell tells it, by exit code 126 or 127; only a timeout is a failure.
+ * A command that could not be started is reported as a shell does, by exit code 126 or 127; only a timeout is a
+ * failure.
  */
 import { z } from 'zod';
 
@@ -17,14 +18,14 @@ import { watchLimits } from './live/limit-watch.ts';
 import type { LiveSandbox } from './live/live-sandbox.ts';
 import type { SandboxConfig } from './config.ts';
 
-/** Of each stream; what comes after it is dropped. */
+/** Per stream; the rest is dropped. */
 const MAX_OUTPUT_BYTES = 1_048_576;
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** What a shell says of a command that SIGKILL ended; here nobody but a caller who left ends one so. */
+/** A shell's exit code after SIGKILL; here only a caller that went away causes it. */
 const KILLED = 137;
 
-/** Of a command that is given no time, and so is not started. */
+/** For a command with a timeout of 0, which is not started. */
 const NO_TIME: ExecutionResult = {
   exitCode: null,
   signal: null,
@@ -106,7 +107,7 @@ interface Asked {
   argv: string[];
   workdir: string | null;
   askedMs: number;
-  /** No more than the configuration allows. */
+  /** Capped by the configuration. */
   effectiveMs: number;
   refused: RefusedPlace[];
 }
@@ -129,7 +130,7 @@ function toReply(outcome: ExecutionResult | GuestError, asked: Asked) {
   return { ...output, exit_code: exitCode, timed_out: false, duration_ms: durationMs, success: exitCode === 0 };
 }
 
-/** How a shell words it, and the exit code it gives. */
+/** A shell's wording and exit code. */
 const WHY_NOT: Record<string, { words: string; exitCode: number }> = {
   ENOENT: { words: 'not found', exitCode: 127 },
   ENOTDIR: { words: 'not found', exitCode: 127 },

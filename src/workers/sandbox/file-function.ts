@@ -1,4 +1,4 @@
-/** A file operation as a function of a sandbox: the same operation on the files of the sandbox that the call names. */
+/** A file operation as a function of a sandbox: the same operation on the files of the named sandbox. */
 import { z } from 'zod';
 
 import type { FileContext, FileOperation } from '#file-functions';

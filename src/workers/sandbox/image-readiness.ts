@@ -1,14 +1,14 @@
 /**
- * Images made ready before anybody waits for them, and further made when who waited has lost patience.
+ * Prepares images before a caller needs them, and continues after a caller has timed out.
  *
- * The work is shared with the calls that want the image: whoever asks joins it, and it does not end with them.
+ * The work is shared with the calls that want the image: they join it, and it does not end with them.
  */
 import { setTimeout as passed } from 'node:timers/promises';
 
 import type { Log } from '#contract';
 import { percentOf, type ImageProgress, type Images } from '#sandbox/images';
 
-/** A server that lives only for a moment, such as one of a test or a script, builds nothing. */
+/** A short-lived server, such as one of a test or a script, builds nothing. */
 const START_AFTER_MS = 60_000;
 
 export class ImageReadiness {
@@ -22,7 +22,7 @@ export class ImageReadiness {
     this.#log = log;
   }
 
-  /** One after the other, after a while. */
+  /** One after the other, after a delay. */
   async prepareLater(names: readonly string[], afterMs = START_AFTER_MS): Promise<void> {
     const { signal } = this.#control;
     await passed(afterMs, undefined, { signal, ref: false }).catch(() => {});
@@ -32,7 +32,7 @@ export class ImageReadiness {
     }
   }
 
-  /** Resolves when the image is there, or cannot be. */
+  /** Resolves when the image is ready, or failed. */
   async keepMaking(name: string): Promise<void> {
     if (this.#making.has(name)) return;
     this.#making.set(name, undefined);

@@ -1,7 +1,7 @@
 /**
- * Who a command runs as: the USER of an image, looked up in its own passwd and group files.
+ * The user of a command: the USER of an image, looked up in its own passwd and group files.
  *
- * The image is not trusted. Its files are opened through a jail, so a link in it cannot show a file of the host.
+ * The image is not trusted. Its files are opened through a jail, so a symlink in it cannot read a file of the host.
  */
 import { readFileSync } from 'node:fs';
 
@@ -15,12 +15,12 @@ export interface GuestUser {
   home: string;
 }
 
-/** No list of accounts is longer without someone meaning harm. */
+/** Largest accepted passwd or group file. */
 const MAX_BYTES = 1 << 20;
 
 const ROOT: GuestUser = { uid: 0, gid: 0, home: '/root' };
 
-/** `name`, `uid`, `name:group` or `uid:gid`; root when the image says nothing. */
+/** `name`, `uid`, `name:group` or `uid:gid`; root when the image has no USER. */
 export async function readUser({ directory, user, name: image }: ImageReference): Promise<GuestUser> {
   if (user === undefined || user === '') return ROOT;
 

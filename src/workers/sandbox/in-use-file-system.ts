@@ -1,6 +1,6 @@
 /**
- * The files of a sandbox, in use from the start of each operation to its end, so that the reaper waits and a stopped
- * sandbox ends the operation.
+ * The files of a sandbox, marked in use during each operation, so that the reaper waits and a stopped sandbox ends the
+ * operation.
  */
 import type { FileSystem } from '#host';
 import type { LiveSandbox } from './live/live-sandbox.ts';
@@ -21,7 +21,7 @@ export function heldFileSystem(
     sed: (...asked) => sandbox.changing(() => files.sed(...asked)),
     async read(...asked) {
       const file = await sandbox.using(() => files.read(...asked));
-      // It is sent on after the call is answered.
+      // The file is streamed after the call has returned.
       const release = sandbox.hold();
       return {
         ...file,

@@ -1,9 +1,9 @@
-/** Looks at the beginning of a file that is still to be sent whole. */
+/** Peeks at the beginning of a file that is still to be sent whole. */
 import { isUtf8 } from 'node:buffer';
 
 import type { OpenFile } from '#host';
 
-/** The file as it was, and its text when all of it is UTF-8 and shorter than the limit. */
+/** The file unchanged, and its text when all of it is UTF-8 and shorter than the limit. */
 export async function peekText(file: OpenFile, limitBytes: number): Promise<{ file: OpenFile; text?: string }> {
   if (file.sizeBytes >= limitBytes) return { file };
 

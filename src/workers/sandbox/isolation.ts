@@ -1,4 +1,4 @@
-/** What stands between a sandbox and the host, from the strongest to the weakest. */
+/** The kinds of isolation between a sandbox and the host, strongest first. */
 import { z } from 'zod';
 
 export const ISOLATIONS = ['hardware-vm', 'userspace-kernel', 'emulated-vm', 'namespaces'] as const;

@@ -1,8 +1,8 @@
-/** Which program runs which language, and where its code goes in the sandbox. */
+/** The program and file name for each language. */
 import { errors } from './errors.ts';
 
 export interface Interpreter {
-  /** Program and arguments; the file comes after them. */
+  /** Program and arguments; the file is appended. */
   command: string[];
   file: string;
 }
@@ -11,7 +11,7 @@ const NODE = { command: ['node'], file: '/tmp/run.js' };
 const PYTHON = { command: ['python3'], file: '/tmp/run.py' };
 const SH = { command: ['/bin/sh'], file: '/tmp/run.sh' };
 
-/** Only the image knows whether it has bash, so its sh looks. */
+/** Only the image knows whether it has bash, so its sh checks. */
 const BASH_OR_SH = 'if command -v bash >/dev/null; then exec bash "$0"; fi; exec /bin/sh "$0"';
 const SHELL = { command: ['/bin/sh', '-c', BASH_OR_SH], file: '/tmp/run.sh' };
 

@@ -1,4 +1,4 @@
-/** A path that leads nowhere in a sandbox, told with the one that was probably meant; for callers at a door. */
+/** Adds the nearest existing path to a "not found" error in a sandbox; for callers at a door. */
 import { nearestName, type CallScope } from '#contract';
 import { HostError, type FileSystem } from '#host';
 import { errors } from './errors.ts';
@@ -14,7 +14,7 @@ export async function withNearestPath<T>(work: Promise<T>, files: Names, scope: 
   }
 }
 
-/** The nearest name in the last directory of the path that is there, with the rest of the path. */
+/** The nearest name in the last existing directory of the path, with the rest of the path. */
 async function nearestPath(path: string, files: Names, scope: CallScope): Promise<string | undefined> {
   const parts = path.split('/');
   for (let at = parts.length - 1; at > 0; at--) {

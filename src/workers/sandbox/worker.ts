@@ -1,4 +1,4 @@
-/** The iii-sandbox worker: configuration, failures, images and the sandboxes that live. */
+/** The iii-sandbox worker: configuration, failures, images and the running sandboxes. */
 import { defineWorker, type Log } from '#contract';
 import { OpenReads } from '#file-functions';
 import { openImages, PRESET_NAMES, type Images } from '#sandbox/images';
@@ -42,7 +42,7 @@ export const sandbox = defineWorker({
   },
 });
 
-/** Also takes away what a daemon that was killed left behind. */
+/** Also removes what a killed daemon left behind. */
 export async function openSandboxes(
   config: SandboxConfig,
   log: Log,

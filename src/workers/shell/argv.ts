@@ -2,9 +2,9 @@
 import { splitWords, WordsError } from '#host';
 import { refuse } from './errors.ts';
 
-/** Every pattern of the policy reads all of it; what is longer belongs into `stdin` or a file. */
+/** Every pattern of the policy reads all of it; longer input belongs into `stdin` or a file. */
 const MAX_ARGV_BYTES = 131_072;
-/** Every word is held against the rules. */
+/** Every word is matched against the rules. */
 const MAX_ARGV_WORDS = 16_384;
 
 /** The program and its arguments; never empty. */
@@ -26,7 +26,7 @@ export function toArgv({ command, args }: { command: string; args: readonly stri
 }
 
 function split(command: string): string[] {
-  // Splitting costs time by the length, and words are never longer than their text.
+  // Splitting takes time by the length, and words are never longer than their text.
   if (command.length > MAX_ARGV_BYTES) {
     throw refuse(`argv: ${command.length} characters; the limit is ${MAX_ARGV_BYTES} bytes`);
   }

@@ -1,7 +1,7 @@
 /**
- * The directory that a command starts in: the configured one, or the one that its call names inside fs.host_root.
+ * The working directory of a command: the configured one, or the one that its call names inside fs.host_root.
  *
- * The path is checked like that of a file operation, but it only says where a command starts. What the command opens
+ * The path is checked like that of a file operation, but it only decides where a command starts. What the command opens
  * from there is not fenced.
  */
 import { realpathSync, statSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { ConfigError } from '#contract';
 import type { Jail } from '#host';
 import type { ShellConfig } from './config.ts';
 
-/** Where commands start when their call does not say. `root` is canonical. */
+/** Default working directory. `root` is canonical. */
 export function defaultCwd({ working_dir }: Pick<ShellConfig, 'working_dir'>, root: string): string {
   if (working_dir !== null) {
     const isDirectory = statSync(working_dir, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -23,7 +23,7 @@ export function defaultCwd({ working_dir }: Pick<ShellConfig, 'working_dir'>, ro
   return isInside ? own : root;
 }
 
-/** Where one command starts; refused when the path leads out of the jail or to no directory. */
+/** Working directory of one call; refused when the path points outside the jail or is not a directory. */
 export function callCwd(path: string, jail: Jail): string {
   using directory = jail.openDir(path);
   return sep + directory.relativePath;

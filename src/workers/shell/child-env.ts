@@ -1,8 +1,8 @@
 /**
- * The environment of a command: what the operator lets through, then what the call sets.
+ * The environment of a command: the variables the operator lets through, then those of the call.
  *
- * Variables that make programs load or run other code never pass, whoever names them. PATH decides which program a name
- * stands for and HOME which start-up files it reads, so a call cannot set them; the token of the bus is nobody's business.
+ * Variables that make programs load or run other code never pass, from either source. PATH decides which program a name
+ * stands for and HOME which start-up files it reads, so a call cannot set them; the bus token is never passed on.
  */
 import { isHijackVariable } from '#host';
 import type { ShellConfig } from './config.ts';
@@ -10,7 +10,7 @@ import { errors } from './errors.ts';
 
 const NEVER_PASSED = new Set(['WORKCELL_TOKEN']);
 
-/** What only the operator decides, and why. */
+/** Variables that only the operator decides, and why. */
 const NEVER_SET: ReadonlyMap<string, string> = new Map([
   ['PATH', 'it decides which program a name stands for'],
   ['HOME', 'it decides which start-up files programs read'],
@@ -18,7 +18,7 @@ const NEVER_SET: ReadonlyMap<string, string> = new Map([
 
 export type Environment = Record<string, string>;
 
-/** What every command sees. */
+/** The environment of every command. */
 export function baseEnvironment(
   { inherit_env, allowed_env }: Pick<ShellConfig, 'inherit_env' | 'allowed_env'>,
   own: NodeJS.ProcessEnv,
@@ -28,7 +28,7 @@ export function baseEnvironment(
   return Object.fromEntries(passed.map((name) => [name, own[name]!]));
 }
 
-/** What one command sees: the base with the variables of its call. */
+/** The environment of one command: the base with the variables of its call. */
 export function withCallVariables(
   base: Environment,
   variables: Environment,
@@ -50,7 +50,7 @@ function objectionTo(name: string, value: string, allowed: ReadonlySet<string>):
   return value.includes('\0') ? `the value of ${name} holds a NUL character` : undefined;
 }
 
-/** Whether a call may set the variable where allowed_env lists it. */
+/** Whether a call may set the variable if allowed_env lists it. */
 export function isSettable(name: string): boolean {
   return !NEVER_SET.has(name) && mayPass(name);
 }

@@ -1,4 +1,4 @@
-/** A request made ready to run: words, policy, directory and environment settled in the order the caller is told of them. */
+/** Turns a request into a spawnable command: argv, policy, cwd, env, in that order of refusal. */
 import type { Bus, CallScope } from '#contract';
 import { Execution, type ChildSpec } from '#host';
 import { toArgv, type Argv } from './argv.ts';
@@ -15,12 +15,12 @@ export type Command =
   | { kind: 'host'; argv: Argv; spec: ChildSpec }
   | { kind: 'sandbox'; argv: Argv; sandboxId: string };
 
-/** Where programs are looked for when there is no PATH. */
+/** Program search path without PATH. */
 const SYSTEM_PATH = '/bin:/usr/bin';
 
 const HOST_ONLY = ['cwd', 'env', 'stdin'] as const;
 
-/** Refuses what must not or cannot run; nothing has been started yet. */
+/** Refuses commands that may not or cannot run; nothing has been started yet. */
 export async function toCommand(
   request: ExecRequest,
   context: ShellContext,
@@ -57,12 +57,12 @@ function shellWays({ target }: ExecRequest, { policy, allowedEnv }: ShellContext
   return { hasShell: policy.hasShell, maySet: target.kind === 'host' ? maySet : undefined };
 }
 
-/** How long a command in the foreground may run. */
+/** Timeout of a command in the foreground. */
 export function timeoutOf({ timeout_ms }: ExecRequest, { defaultTimeoutMs, maxTimeoutMs }: ShellContext): number {
   return Math.min(timeout_ms ?? defaultTimeoutMs, maxTimeoutMs);
 }
 
-/** Starts it. Where it runs in a sandbox, its time is kept there. */
+/** Starts it. In a sandbox, the sandbox enforces the timeout. */
 export async function startCommand(
   command: Command,
   { timeoutMs, signal }: { timeoutMs?: number | undefined; signal?: AbortSignal },

@@ -1,6 +1,6 @@
 /**
- * The `shell` block of the configuration. Left-out keys take the shipped value: a read-only allowlist, an emptied
- * environment and a jail, so nothing is open unless someone says so.
+ * The `shell` block of the configuration. Missing keys have the shipped value: a read-only allowlist, an emptied
+ * environment and a jail, so everything is closed by default.
  */
 import { z } from 'zod';
 
@@ -78,7 +78,7 @@ export const configSchema = z.strictObject({
     ),
   allowlist: z
     .array(z.string())
-    // Programs that only look. What can start others or write where it likes (env, find, git, sed, sh) is left out.
+    // Programs that only read. Programs that can start others or write anywhere (env, find, git, sed, sh) are left out.
     .default([
       ...['ls', 'cat', 'pwd', 'echo', 'grep', 'wc', 'head', 'tail', 'sort', 'uniq', 'cut', 'date', 'whoami'],
       ...['hostname', 'which', 'jq', 'uname', 'df', 'du', 'ps', 'printenv', 'basename', 'dirname'],

@@ -1,8 +1,8 @@
 /**
- * The failures of shell, and the host's reasons told as such.
+ * The failures of shell, and the host's reasons as such.
  *
- * What stops a command before it starts has no code on the wire, only its text: callers of the original look for the
- * words. It goes by `invocation_failed` here, the code that every failed handler carries.
+ * A refusal before the start has no code on the wire, only its text: callers of the original look for the words. Here
+ * it has the code `invocation_failed`, as every failed handler.
  */
 import { defineErrors, type Door, type Failure } from '#contract';
 import { codeOfFault, codeOfHostReason } from '#file-functions';
@@ -70,7 +70,7 @@ export function spell(failure: Failure): ErrorBody {
 
 const codeFor = {
   ...codeOfHostReason,
-  // Once something is there, the link may lead out of fs.host_root: it is refused as one that does.
+  // Once its target exists, the symlink may point outside fs.host_root: it is refused as one that does.
   dangling: 'S215',
 } as const satisfies Record<HostReason, ShellCode>;
 
@@ -80,7 +80,7 @@ const codeForFault = {
   'too-large': 'S218',
 } as const satisfies Record<FaultReason, ShellCode>;
 
-/** A caller at a door also gets the path that was probably meant. */
+/** Callers at a door also get a suggested path. */
 export function translate(
   error: unknown,
   call?: { context: { files: { files: { jail: Jail } } }; door?: Door },

@@ -1,8 +1,8 @@
 /**
  * The request of shell::exec and shell::exec_bg.
  *
- * A model that sends the wrong type gets words that tell how to send it right, so the common mistakes are met before
- * the schema is; a `timeout_ms` that is no count of milliseconds counts as left out.
+ * A model that sends the wrong type gets a message with the right form, so common mistakes are caught before the
+ * schema; a `timeout_ms` that is not a count of milliseconds counts as absent.
  */
 import { z } from 'zod';
 
@@ -66,7 +66,7 @@ function meetMistakes(payload: unknown): unknown {
   return { ...payload, timeout_ms: toCount(timeout_ms) };
 }
 
-/** Whole numbers beyond what JSON carries without loss are as good as the largest. */
+/** Whole numbers beyond JSON's precision count as the largest. */
 function toCount(value: unknown): number | null {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return null;
   return Math.min(value, Number.MAX_SAFE_INTEGER);

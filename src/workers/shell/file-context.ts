@@ -1,4 +1,4 @@
-/** What the file operations of this host work with: the files below fs.host_root, and the limits of the configuration. */
+/** Context of the file operations of this host: the files below fs.host_root, and the limits of the configuration. */
 import type { CellConfig } from '#contract';
 import { OpenReads, type FileContext } from '#file-functions';
 import { HostFileSystem, sweepSoon } from '#host';

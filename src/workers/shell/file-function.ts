@@ -1,8 +1,8 @@
 /**
  * A file operation as a function of shell: on this host, or in the sandbox that the call names.
  *
- * What goes to a sandbox is not looked at on the way: neither the jail nor the limits of this host are about it, and a
- * channel is passed on as it came.
+ * Requests to a sandbox are forwarded unchecked: neither the jail nor the limits of this host apply, and a channel is
+ * passed on as it came.
  */
 import type { z } from 'zod';
 
@@ -12,7 +12,7 @@ import type { ShellCode } from './errors.ts';
 import { forwardToSandbox, readReply, requireSandboxes, Target } from './target.ts';
 import { shell } from './worker.ts';
 
-/** What a sandbox may answer that a file operation on this host never does. */
+/** Codes that a sandbox may return and a file operation on this host never does. */
 const SANDBOX_CODES = ['S001', 'S002', 'S003', 'S004', 'S200', 'S219'] as const satisfies readonly ShellCode[];
 
 const FILE_CODES: readonly FileCode[] = ['S210', 'S211', 'S212', 'S213', 'S214', 'S215', 'S216', 'S217', 'S218'];
@@ -27,7 +27,7 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
   const { request, deadlineMs = FORWARDED_MS, ...definition } = operation;
   const target = Target.default({ kind: 'host' }).describe('Whose files: those of this host, or of a sandbox.');
   const published = request.extend({ target }).meta({ title: request.meta()?.title });
-  // The added field has a default, so the requests of the operation are requests still.
+  // The added field has a default, so requests of the operation stay valid.
   const examples = operation.examples as readonly z.input<typeof published>[];
   return shell.defineFunction<typeof published, Response, Id>({
     ...definition,

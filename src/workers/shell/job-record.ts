@@ -1,4 +1,4 @@
-/** A background job as callers see it: the whole record for whoever has its id, a summary for everyone. */
+/** A background job as returned to callers: the whole record to a caller with its id, a summary to all. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

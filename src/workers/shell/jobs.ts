@@ -1,8 +1,8 @@
 /**
  * Background jobs: admitted under a cap, watched to their end, and remembered for a while.
  *
- * Memory is bounded twice: each running job keeps at most two streams of max_output_bytes, and ended jobs together
- * keep no more than `maxKeptBytes` in `MAX_KEPT_JOBS` records; the one that ended first is forgotten first.
+ * Memory is bounded twice: each running job keeps at most two streams of max_output_bytes, and ended jobs together keep
+ * no more than `maxKeptBytes` in `MAX_KEPT_JOBS` records; the job that ended first is forgotten first.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -13,12 +13,12 @@ import type { JobRecord, JobStatus, JobSummary } from './job-record.ts';
 
 export const MAX_KEPT_JOBS = 1000;
 const MIN_KEPT_BYTES = 64 * 2 ** 20;
-/** What a record costs beside its words and its output. */
+/** Cost of a record beside its argv and its output. */
 const RECORD_BYTES = 1024;
-/** Longer than any host or guest of ours takes to kill; only a sandbox worker of others that knows no cancel takes longer. */
+/** Longer than any host or guest of ours takes to kill; only a foreign sandbox worker without cancel takes longer. */
 const KILL_WAIT_MS = 6000;
 
-/** What does the work of a job. */
+/** The work of a job. */
 export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill' | 'onOutput'>;
 
 export interface JobLimits {
@@ -41,9 +41,9 @@ interface Job {
   finishedAtMs: number | null;
   exitCode: number | null;
   output: OutputSoFar;
-  /** Until it is over. */
+  /** Until it has ended. */
   work?: JobWork;
-  /** Resolves once the work is over and the record final. */
+  /** Resolves once the work has ended and the record is final. */
   readonly settled: Promise<void>;
   expiry?: NodeJS.Timeout;
 }
@@ -62,7 +62,7 @@ export class Jobs {
   readonly #maxKeptBytes: number;
   /** In the order they started. */
   readonly #jobs = new Map<string, Job>();
-  /** Those that ended, in that order, with what they keep. */
+  /** Ended jobs in order, with their size. */
   readonly #kept = new Map<Job, number>();
   #keptBytes = 0;
   #startingCount = 0;
@@ -70,11 +70,11 @@ export class Jobs {
   constructor(limits: JobLimits, log: Log = silentLog) {
     this.#limits = limits;
     this.#log = log;
-    // As much as running jobs may hold, so that those of one wave can all be read when they have ended.
+    // As much as running jobs may hold, so that those of one wave can all be read after they have ended.
     this.#maxKeptBytes = Math.max(MIN_KEPT_BYTES, 2 * limits.maxOutputBytes * limits.maxConcurrentJobs);
   }
 
-  /** Starts a job if there is room for one; its place is taken before anything runs. */
+  /** Starts a job if there is room; its slot is taken before anything runs. */
   async start(argv: readonly string[], begin: () => Promise<JobWork>): Promise<string> {
     const { maxConcurrentJobs } = this.#limits;
     if (this.#startingCount + this.#runningCount() >= maxConcurrentJobs) {
@@ -111,7 +111,7 @@ export class Jobs {
     return { killed: true, status: 'killed', reason };
   }
 
-  /** Forgets everything. Ending what runs is up to the owner of the processes. */
+  /** Forgets all jobs. The owner of the processes kills them. */
   close(): void {
     for (const job of this.#jobs.values()) clearTimeout(job.expiry);
     this.#jobs.clear();
@@ -139,7 +139,7 @@ export class Jobs {
     return job.id;
   }
 
-  /** What was killed counts until it is gone. */
+  /** A killed job counts until it is gone. */
   #runningCount(): number {
     return [...this.#jobs.values()].filter(({ work }) => work !== undefined).length;
   }
@@ -150,7 +150,7 @@ export class Jobs {
     return job;
   }
 
-  /** The call was answered when the job started, so nobody but the log can be told of a bug any more. */
+  /** The call returned when the job started, so a bug can only be logged. */
   #fail(job: Job, error: unknown): void {
     const isKnown = error instanceof Failure;
     if (!isKnown) this.#log.error('unexpected error in a job', { stack: (error as Error).stack });
@@ -159,7 +159,7 @@ export class Jobs {
   }
 
   #settle(job: Job, end: JobEnd): void {
-    // Copies: what was kept may be a part of a larger buffer, which would be kept with it.
+    // Copied: the kept output may be part of a larger buffer, which would stay in memory with it.
     job.output = { ...end, stdout: Buffer.from(end.stdout), stderr: Buffer.from(end.stderr) };
     job.work = undefined;
     if (job.status === 'running') {

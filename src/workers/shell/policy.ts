@@ -1,7 +1,7 @@
 /**
- * What may run: the allowlist, then the denylist, then the rules, all on the final words.
+ * Decides what may run: the allowlist, then the denylist, then the rules, all on the final argv.
  *
- * It is judged for sandbox targets too. None of it is a boundary: a program that runs others runs what it likes.
+ * Applies to sandbox targets too. None of it is a security boundary: a program that runs others runs what it likes.
  */
 import { basename } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import { compileRules, objectionTo } from './rules.ts';
 /** Where the command will run. */
 export type Place = ({ kind: 'host' } & Lookup) | { kind: 'sandbox' };
 
-/** A pattern made slow by what it reads takes some milliseconds for so much; others may work before the next one. */
+/** A slow pattern takes some milliseconds for this much; longer lines yield between patterns. */
 const LONG_LINE_BYTES = 16_384;
 
 /** Programs named in a refusal. */
@@ -29,7 +29,7 @@ export class Policy {
   readonly #rules: ReturnType<typeof compileRules>;
   readonly #writableRoot: string | undefined;
 
-  /** `writableRoot` is the canonical directory that agents write in, where there is one. */
+  /** `writableRoot` is the canonical directory that agents write in, if there is one. */
   constructor(config: Pick<ShellConfig, 'allowlist' | 'denylist_patterns' | 'rules'>, writableRoot?: string) {
     this.#allowed = new Set(config.allowlist);
     this.#denied = config.denylist_patterns.map(compileDenial);
@@ -42,7 +42,7 @@ export class Policy {
     return this.#allowed.size === 0 || this.#allowed.has('sh');
   }
 
-  /** The program to start for a command; refuses what must not run. At a door the refusal names what may. */
+  /** Returns the program to start; refuses commands that may not run. At a door the refusal lists the allowed ones. */
   async admit(argv: Argv, place: Place, door?: Door): Promise<string> {
     const program = this.#allowed.size === 0 ? argv[0] : this.#allow(argv[0], place, door ? this.#whatMayRun() : '');
     await this.#refuseDenied(argv);
@@ -64,7 +64,7 @@ export class Policy {
     const isPath = name !== given;
     if (isPath && this.#allowed.has(given)) return given;
     if (!this.#allowed.has(name)) throw refuse(`command '${name}' not in allowlist${help}`);
-    // A guest's files are its agent's own: there a name is all that can be judged.
+    // A guest controls its own files: only the name can be judged.
     if (place.kind === 'sandbox') return given;
     return isPath ? this.#byPath(given, place, help) : this.#byName(name, place);
   }

@@ -1,8 +1,9 @@
 /**
- * Rules for what an allowed program may be called with, judged on the final words.
+ * Rules for the arguments of an allowed program, matched on the final argv.
  *
- * Rules only narrow. A command that a deny rule fits is refused; a program that has allow rules may only be called in a
- * way that one of them fits. Arguments are matched one by one, never joined: a space in an argument is no border.
+ * Rules only narrow. A command that a deny rule matches is refused; a program with allow rules may only be called in a
+ * way that one of them matches. Arguments are matched one by one, never joined: a space in an argument does not
+ * separate.
  */
 import { basename } from 'node:path';
 
@@ -17,13 +18,13 @@ type ArgPattern = Regex | typeof REST;
 
 interface Rule {
   program: string;
-  /** Undefined fits any arguments. */
+  /** Undefined matches any arguments. */
   args?: ArgPattern[];
   decision: RuleConfig['decision'];
   reason: string;
 }
 
-/** A wrong pattern or an example that the rule does not treat as it says is a refusal to start. */
+/** Refuses to start for an invalid pattern, or for an example that the rule does not treat as stated. */
 export function compileRules(configs: readonly RuleConfig[]): Rule[] {
   return configs.map((config, index) => {
     const where = `shell.rules[${index}]`;
@@ -51,7 +52,7 @@ export function objectionTo(argv: readonly string[], rules: readonly Rule[]): st
 function compileArg(pattern: string, where: string): ArgPattern {
   if (pattern === REST) return REST;
   try {
-    // By itself first: a mistake is told by its place in what the operator wrote.
+    // Compiled alone first, so that an error has the position in the operator's text.
     compileRegex(pattern);
     return compileRegex(String.raw`\A(?:${pattern})\z`);
   } catch (error) {
@@ -87,7 +88,7 @@ function fits({ program, args }: Rule, [first = '', ...given]: readonly string[]
 }
 
 function fitsArgs(patterns: readonly ArgPattern[], args: readonly string[]): boolean {
-  // How many patterns the arguments so far may have used up.
+  // How many patterns the arguments so far may have consumed.
   let places = skipRests(patterns, [0]);
   for (const arg of args) {
     const bytes = Buffer.from(arg);
@@ -101,7 +102,7 @@ function fitsArgs(patterns: readonly ArgPattern[], args: readonly string[]): boo
   return places.has(patterns.length);
 }
 
-/** The places themselves and those after each `...`, which may stand for nothing. */
+/** The positions themselves and those after each `...`, which may match nothing. */
 function skipRests(patterns: readonly ArgPattern[], from: readonly number[]): Set<number> {
   const places = new Set(from);
   for (const place of places) if (patterns[place] === REST) places.add(place + 1);

@@ -1,8 +1,8 @@
 /**
  * A command in a sandbox as a process, through sandbox::exec on the bus.
  *
- * Its output comes with the answer, all at once. sandbox::exec keeps the time and tells a timeout as a failure; here it
- * is an answer, as on the host.
+ * Its output comes with the answer, all at once. sandbox::exec enforces the timeout and reports it as a failure; here
+ * it is an answer, as on the host.
  */
 import { z } from 'zod';
 
@@ -28,7 +28,7 @@ export const SANDBOX_EXEC_CODES = [
   'S400',
 ] as const satisfies ShellCode[];
 
-/** How much longer than the command the answer may take before the sandbox counts as silent. */
+/** How much longer than the command the answer may take before the sandbox counts as unresponsive. */
 const ANSWER_GRACE_MS = 10_000;
 
 export const egressRefused = z
@@ -50,7 +50,7 @@ const Reply = z.object({
 export class SandboxProcess implements Process {
   readonly output: AsyncIterable<OutputPiece>;
   readonly done: Promise<ProcessEnd>;
-  /** What it was refused to reach; known when it is done. */
+  /** Hosts that it was refused; known when it is done. */
   refused: z.output<typeof egressRefused>;
   readonly #killing = new AbortController();
   readonly #reply: Promise<z.output<typeof Reply> | undefined>;
@@ -61,13 +61,13 @@ export class SandboxProcess implements Process {
     this.output = this.#pieces();
   }
 
-  /** The sandbox answers when nothing of the command lives. A worker that cannot be asked to stop answers at the timeout. */
+  /** The sandbox answers when nothing of the command lives. A worker without cancel answers at the timeout. */
   async signal(): Promise<void> {
     this.#killing.abort();
     await this.done.catch(() => {});
   }
 
-  /** Undefined when its time was up. */
+  /** Undefined after a timeout. */
   async #call(
     bus: Bus,
     { argv: [cmd, ...args], sandboxId }: Extract<Command, { kind: 'sandbox' }>,

@@ -1,7 +1,7 @@
 /**
- * A shell line given to shell::exec, refused with the call that does what was meant.
+ * Refuses a shell line sent to shell::exec, with the call that does what was meant.
  *
- * A program on the bus gets the words that the contract asks for; a person or a model at a door is told.
+ * A program on the bus gets the contract's error text; a person or a model at a door gets the explanation.
  */
 import { ASSIGNMENT, shellSignInArgs, shellSignInLine, toShellLine, type ShellSign } from '#host';
 
@@ -27,11 +27,11 @@ const ADVICE: Record<ShellSign['kind'], string> = {
 export interface ShellWays {
   /** Whether the policy allows `sh`. */
   hasShell: boolean;
-  /** Whether a call may set the variable; left out where it may name neither variables nor a directory. */
+  /** Whether a call may set the variable; absent where it may set neither variables nor a directory. */
   maySet?: (name: string) => boolean;
 }
 
-/** Why a command is a shell line and what to call instead; undefined for one that is not. */
+/** Why a command is a shell line and what to call instead; undefined if it is not one. */
 export function shellLineObjection({ command, args }: Line, ways: ShellWays): string | undefined {
   const found = args === null ? shellSignInLine(command.trim()) : shellSignInArgs(command, args);
   if (!found) return undefined;

@@ -1,8 +1,8 @@
 /**
- * The rules that are shipped: what the programs of the shipped allowlist can do besides looking, refused.
+ * The shipped rules: refuse what the programs of the shipped allowlist can do besides reading.
  *
- * GNU programs take letters together (`-uo`), an option before or after names, and a long option by its beginning.
- * The other programs of the list have no option that writes, starts a program or changes the host.
+ * GNU programs take letters together (`-uo`), an option before or after names, and a long option by its prefix. The
+ * other programs of the list have no option that writes, starts a program or changes the host.
  */
 import type { RuleConfig } from './config.ts';
 
@@ -12,7 +12,7 @@ const NAME = '|-|[^-].*';
 export const SHIPPED_RULES: RuleConfig[] = [
   {
     program: 'sort',
-    // Letters that take no value may stand before; `-t`, `-k`, `-S` and `-T` take what follows as theirs.
+    // Letters that take no value may come before; `-t`, `-k`, `-S` and `-T` take the rest as their value.
     args: ['...', '-[bcCdfghimMnRrsuVz]*o.*|--(o|co).*', '...'],
     decision: 'deny',
     reason: 'sort may not write files (-o) or start programs (--compress-program)',
@@ -48,7 +48,7 @@ export const SHIPPED_RULES: RuleConfig[] = [
   },
   {
     program: 'date',
-    // MMDDhhmm, with a year and seconds. It may only stand where it is the value of -d, -f or -r.
+    // MMDDhhmm, with a year and seconds. Allowed only as the value of -d, -f or -r.
     args: [String.raw`\d{8}(\d{2}){0,2}(\.\d{2})?`, '...'],
     decision: 'deny',
     reason: 'date may not set the clock',

@@ -1,8 +1,8 @@
 /**
- * Where a call goes: this host, or a sandbox, which means the `sandbox::*` function of the same meaning on the bus.
+ * The target of a call: this host, or a sandbox, which means the equivalent `sandbox::*` function on the bus.
  *
- * A worker's error arrives as text with the code somewhere in it, so the code is looked for; one that this function
- * does not promise becomes S216.
+ * A worker's error arrives as text with the code somewhere in it, so the code is searched for; a code that this
+ * function does not declare becomes S216.
  */
 import { z } from 'zod';
 
@@ -29,7 +29,7 @@ export type Target = z.output<typeof Target>;
 export interface Forwarded {
   functionId: string;
   payload: Record<string, unknown>;
-  /** Codes that the caller's function promises to pass on. */
+  /** Codes that the caller's function declares and passes on. */
   keeps: readonly ShellCode[];
 }
 
@@ -47,7 +47,7 @@ export async function forwardToSandbox(bus: Bus, call: Forwarded, options: CallO
   }
 }
 
-/** The reply in the shape it must have. */
+/** Parses the reply. */
 export function readReply<Reply extends z.ZodType>(schema: Reply, reply: unknown): z.output<Reply> {
   const parsed = schema.safeParse(reply);
   if (parsed.success) return parsed.data;

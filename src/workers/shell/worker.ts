@@ -9,23 +9,23 @@ import { openFiles, type ShellFiles } from './file-context.ts';
 import { Jobs } from './jobs.ts';
 import { Policy } from './policy.ts';
 
-/** Commands in the foreground at once, so that no flood of calls can exhaust processes, pipes and memory. */
+/** Most commands in the foreground at once, so that no flood of calls can exhaust processes, pipes and memory. */
 const MAX_FOREGROUND = 512;
 
 export interface ShellContext {
   children: Children;
-  /** How many commands run in the foreground, and how many may. */
+  /** Commands in the foreground, and their limit. */
   foreground: { count: number; max: number };
   files: ShellFiles;
   jobs: Jobs;
   policy: Policy;
-  /** What every command sees of the environment. */
+  /** The environment of every command. */
   environment: Environment;
   /** Names that a call may set. */
   allowedEnv: ReadonlySet<string>;
-  /** Where commands start when the call does not say. */
+  /** Default working directory. */
   cwd: string;
-  /** What `cwd` of a call may name; relative paths start where commands start. */
+  /** Jail for `cwd` of a call; relative paths start at the default working directory. */
   cwdJail: Jail;
   defaultTimeoutMs: number;
   maxTimeoutMs: number;
@@ -71,7 +71,7 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
       },
       log,
     ),
-    // Where everything is writable, a place says nothing about a program.
+    // With a root of `/` everything is writable, so the location of a program proves nothing.
     policy: new Policy(config, root === '/' ? undefined : root),
     environment: baseEnvironment(config, process.env),
     allowedEnv: new Set(config.allowed_env),
@@ -82,12 +82,12 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     maxOutputBytes: config.max_output_bytes,
     isSandboxEnabled: config.sandbox.enabled,
     files: openFiles(root, config.fs, cell),
-    // Last: what it opens would stay open if anything after it refused.
+    // Last: it would stay open if anything after it failed.
     children: await Children.open({ log }),
   };
 }
 
-/** The canonical directory that agents write in; all of the host when it is unjailed. */
+/** The canonical directory that agents write in; `/` when unjailed. */
 function rootOf({ fs: { host_root, allow_unjailed } }: ShellConfig): string {
   if (host_root === null && !allow_unjailed) {
     throw new ConfigError('shell.fs.host_root: null opens the whole host; say so with fs.allow_unjailed: true');

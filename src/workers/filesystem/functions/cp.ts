@@ -1,4 +1,4 @@
-/** filesystem::cp: a second file or directory with the same content; links in a directory are copied as links. */
+/** filesystem::cp: copies a file or directory; symlinks in a directory are copied as symlinks. */
 import { z } from 'zod';
 
 import { defineAction } from '../action.ts';

@@ -1,7 +1,8 @@
 /**
- * filesystem::edit: one text in place of another, exactly as it stands in the file.
+ * filesystem::edit: replaces one text by another, matched exactly.
  *
- * Bytes around the change stay as they are, line endings too. What is not found is answered with the lines most like it.
+ * Bytes around the change stay as they are, line endings too. If the text is not found, the answer shows the most
+ * similar lines.
  */
 import { z } from 'zod';
 
@@ -19,7 +20,7 @@ import type { FilesystemContext } from '../worker.ts';
 
 const MAX_LINES_TOLD = 20;
 
-/** Occurrences that are replaced, or counted, at once. */
+/** Most occurrences that are replaced or counted. */
 const MAX_OCCURRENCES = 100_000;
 
 const Request = z.object({
@@ -75,7 +76,7 @@ async function editTarget(
 ) {
   const path = `/${target.relativePath}`;
   const before = await readCurrentText(target, expected_version, context);
-  // One more than may be replaced tells that there are too many.
+  // One more than may be replaced, to detect that there are too many.
   const all = await findText(before, old_string, { atMost: MAX_OCCURRENCES + 1, signal: scope.signal });
   const matches = all.starts.length;
   if (matches === 0) {
@@ -116,7 +117,7 @@ async function editTarget(
   };
 }
 
-/** The numbers of the lines that these places, in the order of the text, begin in. */
+/** The line numbers of these offsets, which are in text order. */
 async function linesOf(text: Buffer, starts: readonly number[], scope: { signal: AbortSignal }): Promise<number[]> {
   const lines: number[] = [];
   let line = 1;

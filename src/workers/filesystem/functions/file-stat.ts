@@ -1,4 +1,4 @@
-/** filesystem::file_stat: what a path names, told of a symlink itself and not of what it leads to. */
+/** filesystem::file_stat: stats a path, symlinks not followed. */
 import { basename } from 'node:path';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-/** filesystem::find: paths below a directory whose name, or whose way from there, matches a glob. */
+/** filesystem::find: finds paths below a directory by name, or by relative path if the glob has a `/`. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

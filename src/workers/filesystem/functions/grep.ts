@@ -1,5 +1,5 @@
 /**
- * filesystem::grep: lines that match a regex, in a file or below a directory.
+ * filesystem::grep: finds lines that match a regex, in a file or below a directory.
  *
  * One engine whatever the host has installed, so that the answer is the same everywhere: hidden files are searched, no
  * ignore file is read, and the time does not depend on how the regex is written.
@@ -14,7 +14,7 @@ import { gitignoreField, maxResultsField, truncatedField } from '../listing.ts';
 
 const MAX_LINE_BYTES = 4096;
 
-/** Means the same as a regex and as it stands, which is found faster. */
+/** A regex that is its own literal, which is faster to find. */
 const LITERAL = /^[\w\s"'%,/:;<=>@`!-]+$/;
 
 const Match = z.object({

@@ -1,4 +1,4 @@
-/** filesystem::insert: lines before a line, or after the last one, ended as the lines around them are. */
+/** filesystem::insert: inserts lines before a line, or after the last one, with the line endings around them. */
 import { z } from 'zod';
 
 import { wire } from '#contract';
@@ -71,7 +71,7 @@ export const insert = defineAction({
   },
 });
 
-/** After a last line without newline comes one first. */
+/** A last line without newline gets one first. */
 async function insertLines(before: Buffer, start: number, content: string, scope: { signal: AbortSignal }) {
   const ending = lineEnding(before, start);
   const isVerbatim = ending === '\n' || content.includes('\r\n');

@@ -1,7 +1,7 @@
 /**
- * filesystem::ls: what is in a directory, by name, and below it when asked.
+ * filesystem::ls: lists a directory by name, optionally recursively.
  *
- * Only entries of the list are looked at, and the walk ends with it, so a huge directory costs its names and no more.
+ * Only listed entries are statted, and the walk ends with the list, so a huge directory costs its names and no more.
  */
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-/** filesystem::mkdir: a directory, with those missing on the way to it; one that is there already is fine. */
+/** filesystem::mkdir: creates a directory with missing parents; an existing one is fine. */
 import { z } from 'zod';
 
 import { HostError } from '#host';

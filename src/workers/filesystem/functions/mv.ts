@@ -1,4 +1,4 @@
-/** filesystem::mv: another path for a file or directory; a symlink moves itself, wherever it leads. */
+/** filesystem::mv: moves a file or directory; a symlink is moved itself, wherever it points. */
 import { z } from 'zod';
 
 import { defineAction } from '../action.ts';

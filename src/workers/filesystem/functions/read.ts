@@ -1,7 +1,8 @@
 /**
- * filesystem::read: the lines of a file with their numbers, all of them or some.
+ * filesystem::read: returns the lines of a file with their numbers, all of them or some.
  *
- * The size is asked of the open file, so one over the limit costs no read. Lines are found without holding the file.
+ * The size is that of the open file, so one over the limit is not read. Lines are found without holding the file in
+ * memory.
  */
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-/** filesystem::rm: takes a file, a symlink or a directory away; of a symlink never what it leads to. */
+/** filesystem::rm: removes a file, a symlink or a directory; never the target of a symlink. */
 import { z } from 'zod';
 
 import { HostError, kindOf } from '#host';

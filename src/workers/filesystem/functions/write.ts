@@ -1,7 +1,7 @@
 /**
- * filesystem::write: a file with this content, whole or not at all.
+ * filesystem::write: writes a file, whole or not at all.
  *
- * The content is measured as the bytes it becomes, before anything is touched.
+ * The size is checked as encoded bytes, before anything is touched.
  */
 import { z } from 'zod';
 
@@ -64,7 +64,7 @@ export const write = defineAction({
   },
 });
 
-/** What a write misses is the directory. */
+/** ENOENT on a write is about the directory. */
 function writeTo(
   target: JailEntry,
   bytes: Buffer,

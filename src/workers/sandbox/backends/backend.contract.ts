@@ -1,5 +1,5 @@
 /**
- * What every backend has to show, as a suite: commands, files, isolation, the end of a machine, limits.
+ * Contract tests for every backend: commands, files, isolation, the end of a machine, limits.
  *
  * A backend's own test calls it with a backend and a shape whose image has a POSIX shell and its tools.
  */
@@ -13,22 +13,22 @@ import { limitContract } from './limits.contract.ts';
 import { treeContract } from './trees.contract.ts';
 import { tunnelContract } from './tunnel.contract.ts';
 
-/** What a backend cannot do, and says so in its documentation. */
+/** Documented limitations of a backend. */
 export type Trait =
-  /** A guest with a kernel of its own ends processes that take too much by itself, and nobody outside counts them. */
+  /** A guest with a kernel of its own ends processes that take too much by itself, and the host cannot count them. */
   | 'oom-kills-uncounted'
-  /** What is counted are tasks of the host: several for each process of the guest, and those of its kernel. */
+  /** Tasks of the host are counted: several per process of the guest, and those of its kernel. */
   | 'pids-of-the-host';
 
 export interface Subject {
   readonly backend: SandboxBackend;
   readonly shape: Shape;
   readonly traits?: readonly Trait[];
-  /** How much longer than on a processor everything takes; 1 when left out. */
+  /** Factor by which everything is slower than on bare hardware; 1 when absent. */
   readonly slowness?: number;
 }
 
-/** `subject` is asked inside the tests: what it needs may be made by a hook. */
+/** `subject` is called inside the tests: a hook may make what it needs. */
 export function backendContract(name: string, subject: () => Subject): void {
   describe(`${name}: commands`, () => {
     commandContract(subject);

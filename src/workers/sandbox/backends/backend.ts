@@ -1,9 +1,8 @@
 /**
- * What isolates a sandbox, and one machine of it.
+ * The isolation of a sandbox, and one machine of it.
  *
- * A backend makes a place where the guest agent runs first and gives back the one byte stream to it. Everything else that
- * a sandbox can do is said over that stream, so it is the same on every backend. `backend.contract.ts` is what each has
- * to pass.
+ * A backend starts the guest agent in isolation and returns the one byte stream to it. Everything else that a sandbox
+ * can do goes over that stream, so it is the same on every backend. Each backend has to pass `backend.contract.ts`.
  */
 import type { Duplex } from 'node:stream';
 
@@ -12,7 +11,7 @@ import type { PreparedImage } from '#sandbox/images';
 import type { Isolation } from '../isolation.ts';
 import type { LimitHits } from '../limits/limits.ts';
 
-/** An image by name and content. Who needs its files on this host asks for the directory. */
+/** An image by name and content. A backend that needs its files on this host calls `directory`. */
 export interface ImageReference extends Omit<PreparedImage, 'rootDir'> {
   /** The files, never changed. */
   readonly directory: () => Promise<string>;
@@ -28,57 +27,57 @@ export interface Shape {
 export type Probe = { ok: true; detail: string } | { ok: false; reason: string; stderrTail: string };
 
 export interface SandboxBackend {
-  /** As the configuration names it. */
+  /** Name in the configuration. */
   readonly name: string;
-  /** As people are told of it: `qemu+kvm` and `qemu+tcg` are two ways of one backend. */
+  /** Name shown to people: `qemu+kvm` and `qemu+tcg` are two rungs of one backend. */
   readonly rung: string;
   readonly isolation: Isolation;
-  /** What a verdict depends on beside the kernel of the host: it changes when the programs do that the backend calls. */
+  /** Identifies what a probe depends on beside the host kernel: changes with the programs that the backend calls. */
   fingerprint(): string;
-  /** Starts something and sees it answer, each time anew: the ladder keeps the verdict. */
+  /** Starts a machine and waits for an answer, each time anew: the ladder caches the verdict. */
   probe(signal: AbortSignal): Promise<Probe>;
-  /** Makes what machines of this shape share; once, however often it is asked for. */
+  /** Makes what machines of this shape share; idempotent. */
   prepare(shape: Shape, signal: AbortSignal): Promise<void>;
   create(shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance>;
-  /** Removes what a daemon that was killed left behind. */
+  /** Removes what a killed daemon left behind. */
   sweep(): Promise<void>;
-  /** Ends what runs though nobody asked for it yet. */
+  /** Ends machines that were started in advance. */
   close(): Promise<void>;
 }
 
-/** What a machine uses now. */
+/** Current usage of a machine. */
 export interface Usage {
   memoryBytes: number;
   pids: number;
   cpuMs: number;
   diskBytes: number;
-  /** How often the kernel had to end a process because the memory was used up. */
+  /** How often the kernel killed a process because memory was used up. */
   oomKills: number;
 }
 
 export interface Ending {
   code: number | null;
   signal: string | null;
-  /** The end of what the machine complained about. */
+  /** End of the machine's error output. */
   stderrTail: string;
 }
 
 export interface Instance {
-  /** The agent's frames; the only way in and out. */
+  /** The agent's frames; the only connection to the machine. */
   readonly channel: Duplex;
-  /** The process on this host that holds all of it, where there is one. */
+  /** The process on this host that holds all of it, if there is one. */
   readonly pid?: number | undefined;
   readonly exited: Promise<Ending>;
-  /** The agent, where it was greeted before; whoever gets the machine speaks over this one. */
+  /** The agent client, if the machine was greeted before; the receiver uses this one. */
   readonly agent?: AgentClient;
-  /** What a machine that was copied from another has to be told before anybody uses it: who and when it is. */
+  /** Sets hostname, time and random seed of a machine that was cloned from another, before its first use. */
   personalize?(agent: AgentClient): Promise<void>;
   /** Undefined where nothing counts it. */
   usage(): Promise<Usage | undefined>;
-  /** How often it met its limits, where the host counts that. */
+  /** How often it hit its limits, if the host counts that. */
   limitHits?(): LimitHits | undefined;
-  /** Ends all of it at once, whatever the guest is doing. */
+  /** Kills all of it at once, whatever the guest is doing. */
   kill(): Promise<void>;
-  /** Gives back what the machine held on the host; may be called again. */
+  /** Releases what the machine held on the host; may be called again. */
   dispose(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Commands in a machine: how they start, what they read and write, how they end. */
+/** Contract tests of commands in a machine: start, input, output, end. */
 import { setTimeout as passed } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
@@ -149,9 +149,9 @@ export function commandContract(subject: () => Subject): void {
 
   test('a forking command cannot outrun its end', async () => {
     await using machine = await start();
-    // Every process starts another and ends: none of them is ever there for long. Fewer than make the shell fail to fork.
+    // Every process starts another and exits: none of them lives long. Fewer than would make the shell fail to fork.
     const script = 'f() { (f &) ; }; f; f; f; f; while true; do (sleep 307 &); sleep 0.02; done';
-    // One that gets away does so once in ten times.
+    // An escape happens once in ten times.
     for (let round = 0; round < (slowness() === 1 ? 4 : 1); round++) {
       expect(await machine.sh(script, { timeoutMs: 700 * slowness() })).toMatchObject({ exitCode: 'timed-out' });
       expect((await machine.sh('ps -o args | grep -c "[s]leep 307"')).stdout).toBe('0');
@@ -162,7 +162,7 @@ export function commandContract(subject: () => Subject): void {
     await using machine = await start();
     const left: string[] = [];
     for (let i = 100; i < 130; i++) {
-      // What is left holds the output for a moment after the command has ended.
+      // A leftover process holds the output for a moment after the command has ended.
       const { exitCode } = await machine.sh(`sleep 3${i} &`, {
         timeoutMs: Math.round(2 ** ((i - 100) / 3)) * slowness(),
       });
@@ -199,7 +199,7 @@ export function commandContract(subject: () => Subject): void {
       uid: 65534,
       gid: 65534,
     });
-    // A machine of an ordinary user has one id only.
+    // A machine of an ordinary user has only one id.
     if (exitCode === 'EINVAL' || exitCode === 'EPERM') return;
     expect(stdout.split('\n')).toEqual(['65534', '65534', '65534', '1']);
   });

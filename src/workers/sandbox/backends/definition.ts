@@ -1,58 +1,58 @@
 /**
- * What a backend tells of itself. Configuration, ladder, doctor, setup, packages and tests read it from here, so that a
- * backend is one folder and one line in list.ts: see CONTRIBUTING.md.
+ * The declaration of a backend. Configuration, ladder, doctor, setup, packages and tests read it, so that a backend is
+ * one folder and one line in list.ts: see CONTRIBUTING.md.
  */
 import type { Log } from '#contract';
 import type { ImageProgress } from '#sandbox/images';
 import type { Probe, SandboxBackend } from './backend.ts';
 
 export interface Need {
-  /** Any of them will do; the package brings the first. */
+  /** Alternatives; the package contains the first. */
   readonly programs: readonly string[];
   readonly package: string;
   /** Completes "… is needed for". */
   readonly for: string;
-  /** The only processor that needs it; absent when every one does. */
+  /** The only processor that needs it; absent when all do. */
   readonly arch?: string;
 }
 
 /** The part that is data: the backend.json in its folder. */
 export interface BackendFacts {
-  /** As the configuration names it. */
+  /** Name in the configuration. */
   readonly name: string;
-  /** How many times longer than on the bare processor things take; tests wait so much longer. */
+  /** Factor by which it is slower than bare hardware; tests wait that much longer. */
   readonly slowness: number;
-  /** Beside what every backend needs. */
+  /** In addition to what every backend needs. */
   readonly needs: readonly Need[];
 }
 
 export interface Opening {
   readonly cacheDir: string;
   readonly log: Log;
-  /** Keeps machines of a backend ready, where starting one takes longer than handing one out. */
+  /** Wraps a backend with a pool, where starting a machine takes longer than handing one out. */
   readonly pooled: (backend: SandboxBackend) => SandboxBackend;
 }
 
 export interface BackendDef extends BackendFacts {
-  /** One for each way to isolate that this system could have; opening starts nothing. */
+  /** One per rung that this system could have; opening starts nothing. */
   open(opening: Opening): SandboxBackend[];
-  /** How much it is worth having on this host, against others; 0 for a backend that is only set up by name. */
+  /** Rank on this host; 0 for a backend that is only set up by name. */
   worth(): number;
-  /** What the operator can do about a rung: one that fails with every program there, or works and is not good as it is. */
+  /** What the operator can do about a rung that fails with all programs installed, or works but not well. */
   advice?(rung: string, probe: Probe): Advice | undefined;
-  /** What `workcell setup` brings beside packages. */
+  /** What `workcell setup` installs beside packages. */
   readonly extra?: Extra;
 }
 
 export interface Advice {
-  /** What is wrong with a rung that works. */
+  /** Problem of a rung that works. */
   readonly problem?: string;
   readonly fix: string;
 }
 
 export interface Extra {
   readonly what: string;
-  /** Returns what to say once it is there. */
+  /** Returns a message for when it is done. */
   bring(
     cacheDir: string,
     options: { signal: AbortSignal; onProgress: (progress: ImageProgress) => void },

@@ -1,4 +1,4 @@
-/** A machine that was asked for: whoever no longer wants it when it is there does not get it, and it is gone. */
+/** Returns the machine, or kills it and throws if the request was aborted meanwhile. */
 import type { Instance } from './backend.ts';
 
 export async function wantedMachine<T extends Instance>(machine: T, signal: AbortSignal): Promise<T> {

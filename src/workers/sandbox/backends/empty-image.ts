@@ -1,4 +1,4 @@
-/** An image with nothing in it, for probes: that the agent answers there is all that they want to see. */
+/** An empty image, for probes: they only check that the agent answers. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Files in a machine, as the agent reads and writes them. */
+/** Contract tests of files in a machine, as the agent reads and writes them. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as passed } from 'node:timers/promises';
 
@@ -192,7 +192,7 @@ export function fileContract(subject: () => Subject): void {
   test('a file that cannot be read to its end is told as such, with others and alone', async () => {
     await using machine = await start();
     await machine.sh('echo end > /tmp/end');
-    // Opens as a file like any other; there is nothing at its beginning.
+    // Opens like any file; reads at its beginning fail.
     const unreadable = '/proc/self/mem';
     const read = await collect(machine.files.readMany([unreadable, '/tmp/end'], { maxBytes: 100, ...scope() }));
     expect(read.map(({ content }) => (Buffer.isBuffer(content) ? content.toString() : content.code))).toEqual([

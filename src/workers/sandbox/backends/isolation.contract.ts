@@ -1,4 +1,4 @@
-/** What one machine has to do with another, with its image, and with the host: nothing. */
+/** Contract tests of isolation: of one machine from another, from its image, and from the host. */
 import { createServer } from 'node:net';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A machine that takes too much: it gets no more, and what it holds is told. */
+/** Contract tests of limits: a machine gets no more than its size, and its usage is reported. */
 import { expect, test } from 'vitest';
 
 import type { Subject } from './backend.contract.ts';
@@ -40,8 +40,8 @@ export function limitContract(subject: () => Subject): void {
     const maxPids = subject().traits?.includes('pids-of-the-host') ? 8200 : 2000;
     if (usage) expect(usage.pids).toBeLessThan(maxPids);
     const left = async () => {
-      // What the failed shell left is still there, so there is room for one process and no pipeline, and none for a moment
-      // when the machine was asked what it uses.
+      // The leftovers of the failed shell still run, so there is room for one process and no pipeline, and none for a
+      // moment after the machine was asked for its usage.
       await machine.exec(['killall', '-9', 'sleep']);
       return (await machine.sh('ps -o args | grep -c "[s]leep 310"')).stdout;
     };

@@ -1,4 +1,4 @@
-/** The backends of this build. What isolates best comes first by itself: see ladder/open-ladder.ts. */
+/** The backends of this build. The strongest isolation is put first automatically: see ladder/open-ladder.ts. */
 import type { BackendDef } from './definition.ts';
 import { gvisor } from './gvisor/index.ts';
 import { namespaces } from './namespaces/index.ts';

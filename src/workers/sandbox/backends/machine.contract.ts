@@ -1,4 +1,4 @@
-/** One machine of a backend for one test, with its agent; gone when the test is over. */
+/** One machine of a backend for one test, with its agent; killed at the end of the test. */
 import type { ExecutionResult } from '#host';
 import {
   type AgentClient as Agent,
@@ -19,7 +19,7 @@ export interface TestMachine extends AsyncDisposable {
   readonly files: GuestFiles;
   readonly fileSystem: GuestFileSystem;
   exec(argv: readonly string[], more?: Partial<ExecSpec>): Promise<ExecutionResult>;
-  /** A script for sh, and what it printed: both streams, trimmed, and its exit code. */
+  /** Runs a script with sh: returns both streams, trimmed, and its exit code. */
   sh(script: string, more?: Partial<ExecSpec>): Promise<{ stdout: string; stderr: string; exitCode: number | string }>;
 }
 
@@ -34,7 +34,7 @@ export async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
 
 let count = 0;
 
-/** `slowness` is how much longer than usual everything takes there. */
+/** `slowness`: factor by which everything is slower there. */
 export async function startMachine(backend: SandboxBackend, shape: Shape, slowness = 1): Promise<TestMachine> {
   const patienceMs = PATIENCE_MS * slowness;
   const id = `test-${process.pid}-${count++}`;

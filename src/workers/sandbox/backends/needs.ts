@@ -1,5 +1,5 @@
 /**
- * The programs that a backend calls and this host lacks, with the Debian packages that bring them.
+ * The programs that a backend calls and this host lacks, with their Debian packages.
  *
  * needs.json has what every backend needs, the backend.json in its folder the rest. They are JSON because
  * scripts/sandbox-packages.mjs reads them too, before anything is built.
@@ -10,7 +10,7 @@ import { delimiter, join } from 'node:path';
 import type { BackendFacts, Need } from './definition.ts';
 import everyones from './needs.json' with { type: 'json' };
 
-/** What makes file systems lies there, where ordinary users do not look. */
+/** mkfs programs are there, outside the PATH of ordinary users. */
 const SYSTEM_FOLDERS = ['/usr/sbin', '/sbin'];
 
 export function needsOf({ needs }: Pick<BackendFacts, 'needs'>): Need[] {

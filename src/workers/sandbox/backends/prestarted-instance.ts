@@ -1,7 +1,7 @@
 /**
- * A machine whose agent was greeted before anybody asked for it.
+ * A machine whose agent was greeted before it was needed.
  *
- * It is told who it is by whoever hands it out, so whoever gets it has nothing to tell it any more.
+ * The pool personalizes it on hand-out; the receiver must not do it again.
  */
 import type { Duplex } from 'node:stream';
 
@@ -18,7 +18,7 @@ export class GreetedInstance implements Instance {
     this.agent = agent;
   }
 
-  /** Tells it who and when it is. Rejects when it does not answer in time, or not at all. */
+  /** Personalizes the machine. Rejects when it does not answer in time. */
   async introduce(deadlineMs: number): Promise<void> {
     const lost = this.agent.closed.then((reason) => Promise.reject(reason));
     await within(deadlineMs, Promise.race([this.#instance.personalize?.(this.agent), lost]));

@@ -1,4 +1,4 @@
-/** Makes something once for all who ask. A failure is not remembered: whoever asks next has it tried again. */
+/** Makes something once for all callers. A failure is not cached: the next caller retries. */
 export function rememberSuccess<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

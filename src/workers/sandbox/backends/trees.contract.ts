@@ -1,4 +1,4 @@
-/** Directories in a machine and all that is in them: listed, walked, removed, changed and moved. */
+/** Contract tests of directory trees in a machine: list, walk, remove, change and move. */
 import { expect, test } from 'vitest';
 
 import type { Subject } from './backend.contract.ts';

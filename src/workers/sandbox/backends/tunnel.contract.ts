@@ -1,4 +1,7 @@
-/** Connections that programs of the guest make to the agent: streams on the host, with all that a connection has. */
+/**
+ * Contract tests of connections from programs of the guest to the agent: streams on the host with all properties of a
+ * connection.
+ */
 import type { Duplex } from 'node:stream';
 
 import { expect, test } from 'vitest';
@@ -47,7 +50,7 @@ export function tunnelContract(subject: () => Subject): void {
     const running = machine.sh(`head -c 20000000 /dev/zero | nc 127.0.0.1 ${PORT}; echo over`);
     await expect.poll(() => connection?.readableLength ?? 0, { timeout: PATIENCE_MS * slowness() }).toBeGreaterThan(0);
     expect((await machine.sh('echo works')).stdout).toBe('works');
-    // What waits here is a window and a piece at most.
+    // At most a window and a piece are buffered here.
     expect(connection!.readableLength).toBeLessThan(600_000);
     connection!.destroy();
     expect((await running).stdout).toBe('over');

@@ -1,8 +1,8 @@
 /**
- * Keeps machines ready for shapes that were asked for, so that the next one is there at once.
+ * Keeps machines ready for recently requested shapes, so that the next one is there at once.
  *
- * A machine waits greeted and unused, and is told who it is only when it is handed out. The pool is a comfort: it gives
- * its machines up when the host gets short of memory, and where it has none the backend makes one.
+ * A pooled machine is greeted and unused, and is personalized only on hand-out. The pool is an optimization: it drops
+ * its machines when the host runs short of memory, and where it has none the backend makes one.
  */
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -15,17 +15,17 @@ import type { Instance, Probe, SandboxBackend, Shape } from './backend.ts';
 import { GreetedInstance } from './prestarted-instance.ts';
 import { warmUp } from './warm-up.ts';
 
-/** Shapes that machines are kept for; the one asked for longest ago gives way. */
+/** Shapes that machines are kept for; the least recently requested one is dropped. */
 const MAX_SHAPES = 4;
 
-/** With less than this part of its memory available the host is short of it. */
+/** Below this share of available memory the host is short of it. */
 const LOW_PART = 0.1;
 const LOOK_EVERY_MS = 5_000;
 
-/** A machine nobody waits for may take its time to start. */
+/** Generous, because no caller waits for it. */
 const WARM_UP_MS = 60_000;
 
-/** One that waited answers at once, or it is not handed out. */
+/** A pooled machine answers at once, or it is not handed out. */
 const HAND_OUT_MS = 5_000;
 
 interface Shelf {
@@ -36,7 +36,7 @@ interface Shelf {
 }
 
 export interface WarmPoolOptions {
-  /** Machines that wait for each shape; 0 for none. */
+  /** Machines kept per shape; 0 for none. */
   readonly minIdle: number;
   readonly log?: Log;
   readonly isMemoryLow?: () => boolean;
@@ -48,11 +48,14 @@ export class WarmPool implements SandboxBackend {
   readonly #minIdle: number;
   readonly #log: Log;
   readonly #isMemoryLow: () => boolean;
-  /** By shape, the one asked for last at the end. */
+  /** By shape, the most recently requested last. */
   readonly #shelves = new Map<string, Shelf>();
   readonly #closing = new AbortController();
   readonly #watch: NodeJS.Timeout;
-  /** Fills one shelf after another: machines that start at once slow each other and those that somebody waits for. */
+  /**
+   * Fills one shelf after another: machines that start at the same time slow down each other and those that a caller
+   * waits for.
+   */
   #filling: Promise<void> = Promise.resolve();
   readonly #endings = new Set<Promise<void>>();
 
@@ -122,7 +125,7 @@ export class WarmPool implements SandboxBackend {
     return shelf;
   }
 
-  /** One that answers, told who it is. */
+  /** Takes one that answers, and personalizes it. */
   async #take({ idle }: Shelf): Promise<Instance | undefined> {
     for (const instance of idle) {
       idle.delete(instance);
@@ -164,7 +167,7 @@ export class WarmPool implements SandboxBackend {
     try {
       const agent = await AgentClient.open(instance.channel, { deadlineMs: WARM_UP_MS, signal });
       const greeted = new GreetedInstance(instance, agent);
-      // What was done before is quick when it counts; the second time it finds the id of the first.
+      // A rehearsal makes the real one fast; the second time it finds the id of the first.
       await greeted.introduce(WARM_UP_MS);
       await warmUp(agent, { timeoutMs: WARM_UP_MS, signal });
       await greeted.introduce(WARM_UP_MS);
@@ -201,7 +204,7 @@ async function end(instance: Instance): Promise<void> {
   await instance.dispose();
 }
 
-/** With what tells the tree of the image from one made again in its place: a machine that waits has the old one. */
+/** Includes a mark of the image's tree: after a rebuild, a pooled machine has the old one. */
 async function keyOf({ image, cpus, memoryMb, diskMb }: Shape): Promise<string> {
   const tree = statSync(await image.directory(), { throwIfNoEntry: false });
   return JSON.stringify([image.digest, tree?.ino, tree?.ctimeMs, cpus, memoryMb, diskMb]);

@@ -1,8 +1,8 @@
 /**
- * Has a machine run a command before anybody wants one to run.
+ * Runs one no-op command so that the first real one is fast.
  *
- * The first costs the most: pages are read, and an emulator translates what it has not seen before. It is a shell that does
- * nothing, so nothing of it stays; an image without one is as warm as it gets.
+ * The first costs the most: pages are read, and an emulator translates new code. It is a shell that does nothing, so
+ * nothing of it stays; an image without one stays cold.
  */
 import { GuestError, type AgentClient } from '#sandbox/guest';
 

@@ -1,4 +1,4 @@
-/** Work that may take so long and no longer; what is still running then is for whoever asked to end. */
+/** Rejects after a deadline. Does not stop the work. */
 export async function within<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,8 +1,8 @@
 /**
- * Which addresses are of the public internet.
+ * Which addresses belong to the public internet.
  *
- * IPv6 is public only where it is handed out to the world; forms that carry an IPv4 address are judged by that address,
- * except 6to4, which no one needs. The addresses of this machine itself are not public, whoever gave them out.
+ * IPv6 is public only in the globally routed range; forms that embed an IPv4 address are judged by that address, except
+ * 6to4, which is never public. The addresses of this machine itself are not public, even if they are routed.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -46,7 +46,7 @@ handedOut.addSubnet('2000::', 3, 'ipv6');
 const carriesV4 = new BlockList();
 for (const [net, prefix] of CARRIES_V4) carriesV4.addSubnet(net, prefix, 'ipv6');
 
-/** The one spelling of an address; the IPv4 address where it only carries one. */
+/** The canonical spelling of an address; the IPv4 address where it only embeds one. */
 export function canonicalAddress(address: string): string {
   if (isIPv4(address)) return address;
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);

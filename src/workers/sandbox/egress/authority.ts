@@ -1,6 +1,6 @@
 /**
- * The certificate authority of the operator's network (`egress.ca_file`), offered to programs of a sandbox: one bundle of the
- * authorities that its image trusts and this one, and the variables by which programs are told of a bundle.
+ * The certificate authority of the operator's network (`egress.ca_file`), offered to programs of a sandbox: one bundle
+ * of the authorities that its image trusts and this one, and the environment variables that name the bundle.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { ConfigError } from '#contract';
 import type { FileSystem } from '#host';
 import type { Env } from '../environment.ts';
 
-/** In the guest. */
+/** Path in the guest. */
 const BUNDLE = '/etc/ssl/workcell-ca-bundle.pem';
 
-/** Where Debian, Alpine and most others keep theirs; the second is of Fedora and its kin. */
+/** Of Debian, Alpine and most others; the second of Fedora and its relatives. */
 const OF_IMAGE = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
 
-/** Ten times what distributions ship; an image that holds more here holds something else. */
+/** Ten times what distributions ship; a larger file is something else. */
 const MOST_BYTES = 4 * 2 ** 20;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
@@ -30,7 +30,7 @@ export const authorityEnv: Env = [
   'NODE_EXTRA_CA_CERTS',
 ].map((name): Env[number] => [name, BUNDLE]);
 
-/** The certificates of the file, and nothing else that it may hold, such as a key. */
+/** The certificates of the file, and nothing else in it, such as a key. */
 export function readAuthority(file: string): string {
   const certificates = textOf(file).match(CERTIFICATE) ?? [];
   if (certificates.length === 0) throw new ConfigError(`iii-sandbox.egress.ca_file: ${file} holds no PEM certificate`);
@@ -59,7 +59,7 @@ export async function offerAuthority(files: FileSystem, authority: string, signa
   await files.write(BUNDLE, bundle, { mode: 0o644, parents: true }, { signal });
 }
 
-/** Undefined for an image that trusts nobody. */
+/** Undefined for an image without authorities. */
 async function authoritiesOf(files: FileSystem, signal: AbortSignal): Promise<string | undefined> {
   for (const path of OF_IMAGE) {
     const file = await files.read(path, { signal }).catch(() => undefined);

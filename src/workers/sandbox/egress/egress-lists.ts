@@ -1,4 +1,4 @@
-/** The lists of the configuration and of a call: how they are written, and the policy they make together. */
+/** The egress lists of the configuration and of a call: their syntax, and the policy they make together. */
 import { z } from 'zod';
 
 import { errors } from '../errors.ts';
@@ -48,7 +48,7 @@ export const EgressCeiling = z.strictObject({
     ),
 });
 
-/** What a call asks for within it. */
+/** A call's request within the ceiling. */
 export const EgressRequest = z.object({
   allow: entriesOf('allow')
     .nullish()

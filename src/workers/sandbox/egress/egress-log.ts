@@ -1,7 +1,7 @@
 /**
- * What a sandbox asked for and what became of it: counts, and the last decisions.
+ * Requests of a sandbox and the decisions on them: counts, and the last decisions.
  *
- * The guest chooses how often it asks and for what, so the log of the daemon gets each place once, and only so many.
+ * The guest chooses how often it asks and for what, so the daemon's log gets each host once, up to a limit.
  */
 import type { Socket } from 'node:net';
 
@@ -10,7 +10,7 @@ import type { Log } from '#contract';
 const KEPT_DECISIONS = 100;
 const MOST_LINES = 100;
 const MOST_TEXT = 260;
-/** Places that the reply of one command lists. */
+/** Hosts that the reply of one command lists. */
 const MOST_REFUSED = 10;
 
 export interface Decision {
@@ -18,7 +18,7 @@ export interface Decision {
   readonly host: string;
   readonly port: number;
   readonly verdict: 'allowed' | 'refused' | 'failed';
-  /** The entry that decided, or why there is none. */
+  /** The deciding entry, or null. */
   readonly rule: string | null;
   readonly reason: string | null;
   bytesSent: number;
@@ -27,7 +27,7 @@ export interface Decision {
 
 export type NewDecision = Pick<Decision, 'host' | 'port' | 'verdict' | 'rule' | 'reason'>;
 
-/** A place that a command was refused, and why. */
+/** A host that a command was refused, and why. */
 export interface RefusedPlace {
   readonly host: string;
   readonly reason: string;
@@ -41,7 +41,7 @@ export class EgressLog {
   readonly #told = new Set<string>();
   readonly #watches = new Set<Map<string, RefusedPlace>>();
   readonly counts = { allowed: 0, refused: 0, failed: 0 };
-  /** Of connections that are over. */
+  /** Of closed connections. */
   readonly #moved = { sent: 0, received: 0 };
 
   constructor(log: Log, sandboxId: string) {
@@ -49,7 +49,7 @@ export class EgressLog {
     this.#sandboxId = sandboxId;
   }
 
-  /** Connections that are open now. */
+  /** Number of open connections. */
   get openConnections(): number {
     return this.#live.size;
   }
@@ -63,13 +63,13 @@ export class EgressLog {
     return total;
   }
 
-  /** The last ones, the newest first. */
+  /** The last decisions, newest first. */
   get decisions(): Decision[] {
     for (const [socket, decision] of this.#live) count(socket, decision);
     return this.#decisions.toReversed();
   }
 
-  /** Collects what is refused from now on, each place once, until it is asked for. */
+  /** Collects refusals from now on, each host once, until it is read. */
   watchRefusals(): () => RefusedPlace[] {
     const places = new Map<string, RefusedPlace>();
     this.#watches.add(places);
@@ -79,7 +79,7 @@ export class EgressLog {
     };
   }
 
-  /** `advice` is for whoever ran the program: why, and what to ask for instead. */
+  /** `advice` is for the caller: why, and what to use instead. */
   refuse({ host: asked, port, rule, reason }: Omit<NewDecision, 'verdict'>, advice: string): void {
     this.add({ host: asked, port, verdict: 'refused', rule, reason }, undefined, advice);
     const host = (port === 0 ? asked : `${asked}:${port}`).slice(0, MOST_TEXT);

@@ -1,8 +1,8 @@
 /**
- * The way of one sandbox to the network: a proxy that lives in the daemon and listens nowhere.
+ * The network access of one sandbox: a proxy in the daemon that listens on no port.
  *
- * Its connections come out of the guest, as streams of the agent. Node's own parser reads them; plain requests are written
- * anew, and CONNECT carries bytes both ways until both have ended.
+ * Its connections come out of the guest, as streams of the agent. Node's own parser reads them; plain requests are
+ * rewritten, and CONNECT carries bytes both ways until both have ended.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,9 +19,9 @@ import { Refusal } from './refusal.ts';
 const MAX_HEADER_BYTES = 16 * 1024;
 
 export interface EgressTimes {
-  /** From the start of a connection, or the end of an answer, to the whole head of the next request. */
+  /** From the start of a connection, or the end of a response, to the complete head of the next request. */
   readonly headMs: number;
-  /** To look up a name and have a connection. */
+  /** To resolve a name and connect. */
   readonly dialMs: number;
   /** Without a byte in either direction. */
   readonly idleMs: number;
@@ -42,16 +42,16 @@ export class EgressProxy {
   readonly log: EgressLog;
   readonly #exit: Exit;
   readonly #times: EgressTimes;
-  /** Never listens: it is handed its connections. */
+  /** Never listens: connections are passed to it. */
   readonly #server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 0 });
-  /** Connections, each with what ends it unless a request comes. */
+  /** Connections, each with its idle timer. */
   readonly #connections = new Map<Duplex, NodeJS.Timeout | undefined>();
 
   constructor({ policy, log, sandboxId, network = openNetwork(), times }: EgressOptions) {
     this.policy = policy;
     this.log = new EgressLog(log, sandboxId);
     this.#times = { ...TIMES, ...times };
-    // A program that has sent its request may say so by ending its direction.
+    // A client may half-close after its request.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     const { dialMs, idleMs } = this.#times;
     this.#exit = new Exit({ policy, network, log: this.log, dialMs, idleMs });
@@ -67,7 +67,7 @@ export class EgressProxy {
     };
   }
 
-  /** A connection of the guest. */
+  /** Handles a connection of the guest. */
   take(connection: Duplex): void {
     connection.on('error', () => {});
     connection.once('close', () => {
@@ -105,7 +105,7 @@ export class EgressProxy {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       reply.writeHead(error.status, error.statusText, { 'content-type': 'application/json' }).end(error.body);
-      // Whatever body it still sends is not read.
+      // The rest of its body is not read.
       asked.resume();
     }
   }
@@ -132,7 +132,7 @@ export class EgressProxy {
   }
 }
 
-/** Carries both directions, each until it ends. Where one breaks, the other goes too. */
+/** Pipes both directions, each until it ends. If one breaks, the other is destroyed too. */
 function join(guest: Duplex, socket: Socket): void {
   guest.pipe(socket);
   socket.pipe(guest);
@@ -141,7 +141,7 @@ function join(guest: Duplex, socket: Socket): void {
   });
   socket.once('close', () => {
     if (!socket.readableEnded) guest.destroy();
-    // It has all that there was; what it may still say has no one to go to.
+    // It has the whole response; further bytes from it have no receiver.
     else finished(guest, { readable: false }, () => guest.destroy());
   });
   if (guest.destroyed) socket.destroy();

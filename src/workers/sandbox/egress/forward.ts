@@ -1,8 +1,8 @@
 /**
- * One plain HTTP request through the proxy.
+ * Forwards one plain HTTP request through the proxy.
  *
- * It is parsed and written anew, with one length and the Host that was decided on, so what the server reads is what was
- * judged. Every request has a connection of its own.
+ * It is parsed and rewritten, with one length and the Host that was decided on, so the server reads what was judged.
+ * Every request has a connection of its own.
  */
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
@@ -13,7 +13,7 @@ import { spelled } from './target.ts';
 
 const HTTP_PORT = 80;
 
-/** Of one connection each, or decided here. */
+/** Hop-by-hop headers, and headers decided here. */
 const NOT_FORWARDED = new Set([
   'connection',
   'content-length',
@@ -30,10 +30,10 @@ const NOT_FORWARDED = new Set([
   'upgrade',
 ]);
 
-/** Requests that have a body only if they say so. */
+/** Methods that have a body only if a header says so. */
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 
-/** Fails with a `Refusal` before anything was answered; later failures end the connection. */
+/** Throws a `Refusal` before anything was sent back; later failures end the connection. */
 export async function forward(asked: IncomingMessage, reply: ServerResponse, exit: Exit): Promise<void> {
   const { authority, path } = readUrl(asked.url ?? '');
   const gone = new AbortController();
@@ -61,7 +61,7 @@ export async function forward(asked: IncomingMessage, reply: ServerResponse, exi
   pipeline(answer, reply, () => {});
 }
 
-/** As a client of a proxy writes it, with the whole URL. */
+/** Proxy form, with the whole URL. */
 function readUrl(url: string): { authority: string; path: string } {
   const parts = /^http:\/\/([^/?#]*)([^#]*)/i.exec(url);
   if (!parts) {
@@ -88,7 +88,7 @@ function bodyHeaders(asked: IncomingMessage): string[] {
   return length.length > 0 || WITHOUT_BODY.has(asked.method!) ? length : ['content-length', '0'];
 }
 
-/** A length beside chunks is nothing: the chunks say it. */
+/** Ignored beside chunked encoding. */
 function lengthOf({ headers }: IncomingMessage): string[] {
   const length = headers['content-length'];
   return length === undefined || headers['transfer-encoding'] !== undefined ? [] : ['content-length', length];

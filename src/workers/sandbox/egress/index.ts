@@ -1,4 +1,4 @@
-/** The network of a sandbox: what it may reach, and the proxy that holds it to that. */
+/** The network of a sandbox: what it may reach, and the proxy that enforces it. */
 export { authorityEnv, offerAuthority, readAuthority } from './authority.ts';
 export { EgressCeiling, EgressRequest, policyOf } from './egress-lists.ts';
 export { EgressProxy } from './egress-proxy.ts';

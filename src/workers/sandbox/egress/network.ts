@@ -1,8 +1,8 @@
 /**
- * The network of this machine as the proxy uses it: a name is looked up once, and only what was found then is dialled.
+ * The host network as the proxy uses it: a name is resolved once, and only the addresses found then are dialled.
  *
- * Names are asked of the DNS servers of this machine, not of the system's resolver: that one would hold a thread of the
- * process for each slow answer, and a sandbox could stop every file operation by asking for many.
+ * Names are resolved by the DNS servers of this machine, not by the system's resolver: that one would block a thread of
+ * the process for each slow answer, and a sandbox could stop every file operation with many names.
  */
 import { Resolver } from 'node:dns/promises';
 import { connect, type Socket } from 'node:net';
@@ -13,13 +13,13 @@ const TRY_MS = 3000;
 const TRIES = 2;
 
 export interface Network {
-  /** The addresses of a name, in their canonical spelling; at least one, or it fails. */
+  /** The addresses of a name, canonical; throws if there is none. */
   lookup(name: string, signal: AbortSignal): Promise<string[]>;
-  /** A connection to the first of the addresses that answers. */
+  /** Connects to the first address that answers. */
   dial(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket>;
 }
 
-/** As this machine is set up, unless other name servers are given. */
+/** With the DNS servers of this machine, unless others are given. */
 export function openNetwork({ nameServers }: { nameServers?: readonly string[] } = {}): Network {
   return { lookup: (name, signal) => lookup(name, { nameServers, signal }), dial };
 }
@@ -49,7 +49,7 @@ function dial(addresses: readonly string[], port: number, signal: AbortSignal): 
   const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   return new Promise((resolve, reject) => {
     const socket = connect({
-      // Never asked for: `lookup` has the answer.
+      // Never resolved: `lookup` has the answer.
       host: 'found.invalid',
       port,
       allowHalfOpen: true,

@@ -1,8 +1,8 @@
 /**
- * From what a program asks for to a connection, or to the reason why there is none; every decision is written down.
+ * Turns a program's request into a connection, or into the reason for a refusal; every decision is recorded.
  *
- * The rules are asked before a name is looked up, so no name leaves this machine that no rule allows. Then every address
- * that was found has to pass, and those are dialled: what the name means a moment later is of no interest.
+ * The rules are checked before a name is resolved, so a name that no rule allows never leaves this machine. Then every
+ * resolved address has to pass, and those are dialled: a later change of the name has no effect.
  */
 import type { Socket } from 'node:net';
 
@@ -32,7 +32,7 @@ export class Exit {
     this.#options = options;
   }
 
-  /** Fails with a `Refusal`, and with nothing else. */
+  /** Throws only `Refusal`. */
   async open(
     authority: string,
     { defaultPort, signal }: { defaultPort?: number; signal: AbortSignal },
@@ -61,7 +61,7 @@ export class Exit {
     }
   }
 
-  /** Ends what is open, and opens no more. */
+  /** Closes all connections, and opens no more. */
   close(): void {
     this.#closed.abort();
     for (const socket of this.#open) socket.destroy();

@@ -1,8 +1,8 @@
 /**
- * What one sandbox may reach: what the operator allows and, where the call named less, what the call allows too.
+ * What one sandbox may reach: what the operator allows and, if the call has lists, what the call allows too.
  *
- * Both lists hold at once, so nothing that a call says can open more. Deny wins over allow. An address that is not public
- * has to be named itself, in both; a name that leads to it opens nothing.
+ * Both apply at once, so a call cannot open more. Deny beats allow. An address that is not public has to be listed
+ * itself, in both; a name that resolves to it opens nothing.
  */
 import { isPublic } from './addresses.ts';
 import { covers, HOST_NAME, hasPort, matches, names, type Rule } from './rule.ts';
@@ -25,20 +25,20 @@ export class EgressPolicy {
   readonly #ceiling: RuleLists;
   readonly #layers: readonly RuleLists[];
 
-  /** `wanted` is what the call says; without it the ceiling is all there is. */
+  /** `wanted` are the call's lists; without them only the ceiling applies. */
   constructor(ceiling: RuleLists, wanted?: RuleLists) {
     this.#ceiling = ceiling;
     this.#layers = wanted ? [wanted, ceiling] : [ceiling];
   }
 
-  /** The entries that hold beside the operator's denials. */
+  /** The entries that apply beside the operator's denials. */
   get lists(): { allow: string[]; deny: string[] } {
     const [first] = this.#layers;
     const deny = this.#layers.flatMap((layer) => layer.deny.map(({ entry }) => entry));
     return { allow: first!.allow.map(({ entry }) => entry), deny: [...new Set(deny)] };
   }
 
-  /** Whether it may be looked up at all. */
+  /** Whether it may be resolved at all. */
   judge(target: Target): Verdict {
     const denying = this.#denying(target);
     if (denying) return { isAllowed: false, reason: 'denied', rule: denying.entry };
@@ -48,7 +48,7 @@ export class EgressPolicy {
     return { isAllowed: true, rule: allowing[0]!.entry };
   }
 
-  /** Whether this address, which the target was found to have, may be dialled. */
+  /** Whether this address, which the target resolved to, may be dialled. */
   admits(address: string, { host, port }: Target): Verdict {
     const denying = this.#denying({ host: { kind: 'address', address }, port });
     if (denying) return { isAllowed: false, reason: 'denied', rule: denying.entry };
@@ -60,7 +60,7 @@ export class EgressPolicy {
     return { isAllowed: false, reason: 'not_public', rule: null };
   }
 
-  /** Whether only the call, and not the operator, keeps it from the target. */
+  /** Whether only the call, and not the operator, refuses the target. */
   isWithinCeiling(target: Target): boolean {
     const { allow, deny } = this.#ceiling;
     return allow.some((rule) => matches(rule, target)) && !deny.some((rule) => denies(rule, target));
@@ -71,12 +71,12 @@ export class EgressPolicy {
   }
 }
 
-/** Denying everything means addresses and this machine too. */
+/** Denying everything includes addresses and this machine. */
 function denies(rule: Rule, target: Target): boolean {
   return rule.hosts.kind === 'any' ? hasPort(rule, target.port) : matches(rule, target);
 }
 
-/** Why the operator's lists do not hold this entry; undefined when they do. */
+/** Why the operator's lists do not cover this entry; undefined when they do. */
 export function whyBeyond(entry: Rule, { allow, deny }: RuleLists): string | undefined {
   const denying = deny.find((rule) => covers(rule, entry));
   if (denying) return `the operator denies ${denying.entry}`;

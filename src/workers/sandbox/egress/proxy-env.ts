@@ -1,4 +1,4 @@
-/** What tells programs of the guest where the proxy is. Their own loopback is reached without it. */
+/** Environment variables that point programs of the guest to the proxy. Their own loopback bypasses it. */
 import type { Env } from '../environment.ts';
 
 /** In the guest; nothing listens on this machine. */
@@ -7,10 +7,10 @@ export const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
 const DIRECT = 'localhost,127.0.0.1,::1';
 
-/** Programs agree on neither case. */
+/** Both cases, because programs differ. */
 export const proxyEnv: Env = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name): Env[number] => [name, PROXY]),
   ...['NO_PROXY', 'no_proxy'].map((name): Env[number] => [name, DIRECT]),
-  // Node looks at the others only when told to.
+  // Node ignores the others without this.
   ['NODE_USE_ENV_PROXY', '1'],
 ];

@@ -1,4 +1,4 @@
-/** Why a program does not get what it asked for, as the reply that it reads: what, why, and what to ask for instead. */
+/** A refusal as the HTTP reply to the program: what, why, and what to use instead. */
 import type { EgressPolicy, Verdict } from './policy.ts';
 import { hostText, spelled, type Target } from './target.ts';
 
@@ -13,7 +13,7 @@ const STATUS: Record<Reason, number> = {
   unreachable: 502,
 };
 
-/** Of the status line, which most programs print whole. */
+/** For the status line, which most programs print whole. */
 const MAX_STATUS_CHARS = 200;
 
 export class Refusal extends Error {
@@ -31,12 +31,12 @@ export class Refusal extends Error {
     return STATUS[this.reason];
   }
 
-  /** What most programs print of a refusal, and the only part of it: the body of a refused CONNECT is not shown. */
+  /** The only part that most programs print: the body of a refused CONNECT is not shown. */
   get statusText(): string {
     return this.message.slice(0, MAX_STATUS_CHARS).replace(/[^\x20-\x7e]/g, '?');
   }
 
-  /** The reason with what to ask for instead. */
+  /** The reason with what to use instead. */
   get advice(): string {
     return this.fix === null ? this.message : `${this.message}. ${this.fix}`;
   }

@@ -1,15 +1,15 @@
 /**
  * One entry of an egress list: which hosts, on which ports.
  *
- * An entry to allow that names no port means the web, 80 and 443; one to deny means every port. `*` is any public name, and
- * neither an address nor this machine: those have to be named.
+ * An allow entry without a port means 80 and 443; a deny entry means every port. `*` is any public name, and neither an
+ * address nor this machine: those have to be listed.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 import { canonicalAddress, isPublic } from './addresses.ts';
 import { hostText, readHost, TargetError, type Host, type Target } from './target.ts';
 
-/** This machine, as sandboxes call it. It means the host's loopback and is never looked up. */
+/** This machine, from inside a sandbox. It means the host's loopback and is never resolved. */
 export const HOST_NAME = 'host.internal';
 
 const WEB_PORTS = [80, 443];
@@ -24,11 +24,11 @@ export interface Rule {
 type Hosts =
   | { kind: 'any' }
   | { kind: 'name'; name: string }
-  /** The names below a domain, without itself. */
+  /** The names below a domain, without the domain itself. */
   | { kind: 'below'; domain: string }
   | { kind: 'addresses'; first: string; prefix: number; list: BlockList };
 
-/** A network wider than this is no name for a private address that happens to be in it. */
+/** A wider network does not count as naming a private address inside it. */
 const WIDEST_PRIVATE = { ipv4: 8, ipv6: 7 };
 
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
@@ -92,17 +92,17 @@ export function matches(rule: Rule, { host, port }: Target): boolean {
   }
 }
 
-/** A name without a dot is one of the local network. */
+/** A name without a dot belongs to the local network. */
 const isPublicName = (host: Host) => host.kind === 'name' && host.name !== HOST_NAME && host.name.includes('.');
 
-/** Whether it means this address itself, and not by being so wide that it is in it. */
+/** Whether it lists this address itself, and does not only contain it by being wide. */
 export function names({ hosts }: Rule, address: string): boolean {
   if (hosts.kind !== 'addresses' || !hosts.list.check(address, familyOf(address))) return false;
   const { first, prefix } = hosts;
   return prefix === longest(first) || (!isPublic(first) && prefix >= WIDEST_PRIVATE[familyOf(first)]);
 }
 
-/** Whether all hosts of the entry, and at least one of its ports, are of the wider rule. */
+/** Whether the wider rule contains all hosts of the entry, and at least one of its ports. */
 export function covers(wider: Rule, entry: Rule): boolean {
   if (entry.ports === 'any' ? wider.ports !== 'any' : !entry.ports.some((port) => hasPort(wider, port))) return false;
   const [outer, inner] = [wider.hosts, entry.hosts];

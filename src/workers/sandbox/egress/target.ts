@@ -1,8 +1,8 @@
 /**
- * Where a program wants to go, in one spelling.
+ * The destination of a request, in canonical form.
  *
- * Hosts are read by the rules of URLs, as browsers do: `0x7f.1`, `2130706433`, `EXAMPLE.com.` and full-width letters become
- * what they mean before any rule is looked at. What has no such meaning is refused and never looked up.
+ * Hosts are parsed by the rules of URLs, as browsers do: `0x7f.1`, `2130706433`, `EXAMPLE.com.` and full-width letters
+ * are canonicalized before any rule is checked. Invalid hosts are refused and never resolved.
  */
 import { isIPv4 } from 'node:net';
 
@@ -22,7 +22,7 @@ export class TargetError extends Error {
 
 const NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 
-/** Printable, and nothing that is another part of a URL. */
+/** Printable, and no other part of a URL. */
 const AUTHORITY = /^[\x21-\x7e]+$/;
 const OTHER_PARTS = /[@/\\?#]/;
 
@@ -47,7 +47,7 @@ export function readHost(text: string): Host {
 
 export const hostText = (host: Host): string => (host.kind === 'name' ? host.name : host.address);
 
-/** As a URL or a Host header has it. */
+/** As in a URL or a Host header. */
 export function spelled({ host, port }: Target, defaultPort?: number): string {
   const text = hostText(host);
   const bracketed = text.includes(':') ? `[${text}]` : text;

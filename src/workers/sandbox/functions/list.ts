@@ -1,4 +1,4 @@
-/** sandbox::list: the sandboxes that live, in the order they were made. */
+/** sandbox::list: lists the running sandboxes, in the order of their creation. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

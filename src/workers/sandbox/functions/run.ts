@@ -1,7 +1,7 @@
 /**
- * sandbox::run: code in, output out, in a sandbox of its own.
+ * sandbox::run: runs code in a new sandbox and returns its output.
  *
- * A failure on the way tells the step and keeps the code of what failed.
+ * A failure names the step and keeps the code of what failed.
  */
 import { z } from 'zod';
 

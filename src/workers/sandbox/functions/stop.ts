@@ -1,4 +1,4 @@
-/** sandbox::stop: ends a sandbox with everything in it. Nobody finds it from the moment this is called. */
+/** sandbox::stop: stops a sandbox with everything in it. No call finds it from then on. */
 import { z } from 'zod';
 
 import { sandbox } from '../worker.ts';

@@ -1,8 +1,8 @@
 /**
- * The rungs of isolation from the strongest to the weakest, and what is known of each.
+ * The isolation rungs, strongest first, with the verdict on each.
  *
- * A rung is believed to work only after it did: something was started and answered. That can take seconds, so verdicts
- * are kept; a rung that worked and no longer does is told as a warning, whatever takes its place.
+ * A rung counts as working only after a machine was started and answered. That can take seconds, so verdicts are
+ * cached; a rung that worked and no longer does is logged as a warning, whatever replaces it.
  */
 import { release } from 'node:os';
 
@@ -11,23 +11,23 @@ import { SharedWork } from '#sandbox/images';
 import type { Probe, SandboxBackend } from '../backends/backend.ts';
 import type { Verdict, Verdicts } from './verdicts.ts';
 
-/** How long a no is believed. */
+/** How long a negative verdict is cached. */
 const DAY_MS = 86_400_000;
 
-/** A no that came faster is asked for anew each time: what was missing may have been installed. */
+/** A faster negative verdict is not cached: a missing program may have been installed. */
 const SLOW_MS = 300;
 
 export interface Answer {
   readonly probe: Probe;
   readonly tookMs: number;
   readonly askedAtMs: number;
-  /** Whether it was found out before and not now. */
+  /** Whether it comes from the cache. */
   readonly isRemembered: boolean;
 }
 
 export interface Asking {
   readonly signal: AbortSignal;
-  /** Asks anew, whatever is remembered. */
+  /** Ignores the cache. */
   readonly isFresh?: boolean;
 }
 
@@ -43,24 +43,24 @@ export class Ladder {
     this.#log = log;
   }
 
-  /** Whether a rung works. Those who ask at the same time share one attempt. */
+  /** Whether a rung works. Concurrent callers share one attempt. */
   async ask(backend: SandboxBackend, { signal, isFresh = false }: Asking): Promise<Answer> {
     const known = isFresh ? undefined : this.recall(backend);
     return known ?? this.#asking.do(backend.rung, { signal }, (all) => this.#try(backend, all));
   }
 
-  /** What is remembered of a rung, if that is still believed. */
+  /** The cached verdict, if it is still valid. */
   recall(backend: SandboxBackend): Answer | undefined {
     const known = this.#verdicts.recall(backend.rung);
     return known && isBelievable(known, backend) ? { ...known, isRemembered: true } : undefined;
   }
 
-  /** A machine did not start: the next one who asks is not told what is remembered. */
+  /** Call it when a machine did not start: the next caller probes again. */
   doubt(backend: SandboxBackend): void {
     this.#verdicts.doubt(backend.rung);
   }
 
-  /** What cannot be removed takes room, and is no reason to have no sandboxes. */
+  /** Leftovers that cannot be removed take space, but do not prevent sandboxes. */
   async sweep(): Promise<void> {
     for (const backend of this.rungs) {
       await backend.sweep().catch((error: unknown) => {
@@ -80,7 +80,7 @@ export class Ladder {
     const startMs = performance.now();
     const probe = onOneLine(await backend.probe(signal));
     const tookMs = Math.round(performance.now() - startMs);
-    // Whoever gave up learned nothing about the rung.
+    // An aborted caller learned nothing about the rung.
     signal.throwIfAborted();
 
     const kept = { kernel: release(), fingerprint: backend.fingerprint(), askedAtMs, tookMs, isDoubted: false, probe };
@@ -92,7 +92,7 @@ export class Ladder {
   }
 }
 
-/** Reasons stand in messages and tables, and programs complain in several lines. */
+/** Reasons are shown in messages and tables, and programs print several lines. */
 function onOneLine(probe: Probe): Probe {
   return probe.ok ? probe : { ...probe, reason: probe.reason.trim().replaceAll(/\s+/g, ' ') };
 }

@@ -1,4 +1,4 @@
-/** Every rung of this build over the cache of a configuration, from the strongest to the weakest. */
+/** Opens every rung of this build over the cache of a configuration, strongest first. */
 import type { Log } from '#contract';
 import { defaultCacheDir } from '#sandbox/images';
 import type { SandboxBackend } from '../backends/backend.ts';

@@ -1,9 +1,9 @@
-/** Which backend to set up on a host: only what could help is named. */
+/** Recommends a backend to set up on a host, if one could help. */
 import type { BackendDef } from '../backends/definition.ts';
 import { BACKENDS } from '../backends/list.ts';
 import { missingFor } from '../backends/needs.ts';
 
-/** In the order in which they are worth having here. */
+/** Best first for this host. */
 export function worthHaving(): BackendDef[] {
   return BACKENDS.filter((backend) => backend.worth() > 0).toSorted((a, b) => b.worth() - a.worth());
 }

@@ -1,8 +1,8 @@
 /**
- * What was found out about each rung, kept on the disk: a rung that fails slowly is not tried at every start.
+ * Verdicts on each rung, cached on the disk: a rung that fails slowly is not tried at every start.
  *
- * The file serves several processes. Each reads it anew and replaces it whole, so the last one wins; what is lost then
- * is asked for again. The same goes for a file that cannot be read or written.
+ * Several processes share the file. Each reads it anew and replaces it whole, so the last one wins; a lost verdict is
+ * probed again. So is one from a file that cannot be read or written.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const VerdictSchema = z.object({
   fingerprint: z.string(),
   askedAtMs: z.number(),
   tookMs: z.number(),
-  /** It said yes, and then a machine did not start. */
+  /** The verdict was positive, and then a machine did not start. */
   isDoubted: z.boolean(),
   probe: z.discriminatedUnion('ok', [
     z.object({ ok: z.literal(true), detail: z.string() }),

@@ -1,6 +1,4 @@
-/**
- * One directory of a cgroup hierarchy: settings written, counters read, removed when its last process is gone.
- */
+/** One directory of a cgroup hierarchy: writes settings, reads counters, and is removed when its last process is gone. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
@@ -9,11 +7,11 @@ import { leftGroups, ownedGroup } from '#host';
 
 const PREFIX = 'workcell-sandbox.';
 
-/** A process that was killed leaves its group a moment later. */
+/** A killed process leaves its group a moment later. */
 const REMOVE_MS = 5000;
 const LOOK_EVERY_MS = 5;
 
-/** What reading a file of a removed group fails with: opened before its removal, or after. */
+/** Errors of reading a removed group: opened before its removal, or after. */
 const GONE = new Set(['ENODEV', 'ENOENT']);
 
 export class CgroupDir {
@@ -33,7 +31,7 @@ export class CgroupDir {
     writeFileSync(join(this.path, file), String(value));
   }
 
-  /** Some files are there only when the kernel was built for what they set. */
+  /** Some files exist only with the matching kernel configuration. */
   has(file: string): boolean {
     return existsSync(join(this.path, file));
   }
@@ -62,7 +60,7 @@ export class CgroupDir {
     }
   }
 
-  /** Again and again until the kernel lets it go. */
+  /** Retries until the kernel allows it. */
   async remove(): Promise<void> {
     const deadline = Date.now() + REMOVE_MS;
     for (;;) {
@@ -79,13 +77,13 @@ export class CgroupDir {
   }
 }
 
-/** Pages of files that the kernel can read again, by the text of a `memory.stat`. */
+/** Page cache of files that the kernel can read again, from the text of a `memory.stat`. */
 export function cachedBytes(stat: string, prefix = ''): number {
   const lines = stat.matchAll(new RegExp(`^${prefix}(?:in)?active_file (\\d+)$`, 'gm'));
   return [...lines].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
 }
 
-/** Ends and removes what other daemons left in a hierarchy. Those elsewhere may not be ours to remove. */
+/** Kills and removes leftovers of dead daemons in a hierarchy. Skips those that this user may not remove. */
 export async function sweepHierarchy(parent: string): Promise<void> {
   for (const dir of leftGroups(parent, PREFIX).map((path) => new CgroupDir(path))) {
     try {
@@ -97,7 +95,7 @@ export async function sweepHierarchy(parent: string): Promise<void> {
   }
 }
 
-/** Another daemon that starts this moment sweeps too, and may have removed it first. */
+/** Another starting daemon sweeps too, and may have removed it first. */
 function killIfThere(dir: CgroupDir): void {
   try {
     dir.killMembers();

@@ -21,7 +21,7 @@ export class CgroupV1Limiter implements Limiter {
     this.#parents = parents;
   }
 
-  /** Undefined when a hierarchy is missing or not ours to write to. */
+  /** Undefined when a hierarchy is missing or not writable. */
   static open(): CgroupV1Limiter | undefined {
     const parents = Object.fromEntries(CONTROLLERS.map((controller) => [controller, ownCgroup(controller)]));
     return CONTROLLERS.every((controller) => isWritable(parents[controller]))

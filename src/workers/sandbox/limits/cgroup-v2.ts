@@ -10,7 +10,7 @@ const CONTROLLERS = ['memory', 'pids', 'cpu'];
 const PERIOD_US = 100_000;
 const MIB = 1024 * 1024;
 
-/** Holds the groups of all sandboxes: processes and groups with limits may not stand side by side. */
+/** Parent of the groups of all sandboxes: a group with limits cannot contain processes and groups side by side. */
 const HOME = 'workcell-sandboxes';
 
 export class CgroupV2Limiter implements Limiter {
@@ -22,8 +22,8 @@ export class CgroupV2Limiter implements Limiter {
   }
 
   /**
-   * Below our own group or the nearest above it that is ours to use. For an ordinary user that is one of his session's, which
-   * systemd gave him; for root it may be the root. Undefined when none gives us its controllers.
+   * Below our own group or the nearest above it that we may use. For an ordinary user that is a group of the session,
+   * delegated by systemd; for root it may be the root. Undefined when none delegates its controllers.
    */
   static open(own = ownCgroup('unified'), root = '/sys/fs/cgroup'): CgroupV2Limiter | undefined {
     for (const parent of own === undefined ? [] : upwards(own, root)) {
@@ -95,13 +95,13 @@ function upwards(own: string, root: string): string[] {
   return groups.at(-1) === root ? groups : [...groups, root];
 }
 
-/** Whether all controllers reach the groups below `home`, which is made for that. */
+/** Whether all controllers reach the groups below `home`, which is created for that. */
 function takeControllers(parent: string, home: string): boolean {
   const wanted = CONTROLLERS.map((name) => `+${name}`).join(' ');
   try {
     const offered = readFileSync(join(parent, 'cgroup.controllers'), 'latin1').trim().split(' ');
     if (!CONTROLLERS.every((name) => offered.includes(name))) return false;
-    // Who moves a process from one group to another needs to write here in the group that both are in.
+    // Moving a process between groups requires write access here, in their common ancestor.
     accessSync(join(parent, 'cgroup.procs'), constants.W_OK);
     writeFileSync(join(parent, 'cgroup.subtree_control'), wanted);
     mkdirSync(home, { recursive: true });

@@ -1,8 +1,8 @@
 /**
- * How much of the host sandboxes may take: one at most a part of it, all together at most another.
+ * How much of the host sandboxes may take: each at most a share of it, all together at most another.
  *
- * The disk of a sandbox lies in the memory of the host, so memory_mb and disk_mb count together. Processors are shared by
- * time, so only those of one sandbox are limited.
+ * The disk of a sandbox is in the host's memory, so memory_mb and disk_mb count together. Processors are time-shared,
+ * so only those of one sandbox are limited.
  */
 import { availableParallelism, totalmem } from 'node:os';
 
@@ -15,7 +15,7 @@ export interface Size {
   diskMb: number;
 }
 
-/** The fields that the caller set; what was left out has the operator's value. */
+/** The fields that the caller set; the others have the operator's value. */
 export interface AskedSize {
   cpus?: number | null | undefined;
   memory_mb?: number | null | undefined;
@@ -34,11 +34,11 @@ export class HostShare {
     this.#host = host;
   }
 
-  /** Takes the memory and disk of a sandbox that is about to start. The caller calls what is returned when it is gone. */
+  /** Takes the memory and disk of a new sandbox. Call the returned function when it is gone. */
   take(size: Size, asked: AskedSize): () => void {
     this.#requireForOne(size, asked);
     const wantedMb = size.memoryMb + size.diskMb;
-    // The first is held to its own ceiling only: on a small host the shipped sizes are more than the share of all.
+    // The first sandbox is limited only by its own ceiling: on a small host the shipped sizes exceed the common share.
     if (this.#takenMb > 0 && wantedMb > this.#freeMb) {
       throw errors.fail('S400', {
         problem: `${spell(size)}; ${this.#free()}`,
@@ -86,7 +86,7 @@ function spell({ memoryMb, diskMb }: Size): string {
   return `memory_mb ${memoryMb} and disk_mb ${diskMb} together take ${memoryMb + diskMb} MiB of this host's memory`;
 }
 
-/** What of it fits: the field that was asked for gives way, or both in proportion. Undefined where that leaves nothing. */
+/** A size that fits: reduces the field that was set, or both in proportion. Undefined if nothing is left. */
 function smaller({ memoryMb, diskMb }: Size, asked: AskedSize, mostMb: number): Record<string, number> | undefined {
   const isMemory = (asked.memory_mb ?? undefined) !== undefined;
   const isDisk = (asked.disk_mb ?? undefined) !== undefined;

@@ -1,27 +1,27 @@
 /**
- * Ends programs of a sandbox that together hold more memory than memory_mb.
+ * Kills programs of a sandbox that together hold more memory than memory_mb.
  *
- * The disk of a sandbox lies in memory, so its group may take both together; the kernel cannot tell what the disk leaves free
- * from what programs may have. This looks at both several times a second: the largest processes are ended, and the sandbox
+ * The disk of a sandbox is in memory, so its cgroup may take both together; the kernel cannot separate free disk space
+ * from memory for programs. This checks both several times a second: it kills the largest processes, and the sandbox
  * when that does not help. The reasons and the figures are in docs/decisions/2026-11-16-memory-by-watching.md.
  */
 import { readFileSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 200;
 
-/** What is still held after so long is not given back by ending processes one after another. */
+/** Memory still held after this long is not freed by killing processes one after another. */
 const PATIENCE_MS = 3000;
 
-/** What belongs to no program: the agent, the launcher, and pages that the kernel counts in advance. */
+/** Memory of no program: the agent, the launcher, and pages that the kernel charges in advance. */
 const SLACK_BYTES = 16 * 2 ** 20;
 
 export interface Watched {
   readonly limitBytes: number;
-  /** What its programs hold; undefined when nobody can tell, or it is gone. */
+  /** Memory of its programs; undefined when unknown, or it is gone. */
   heldBytes(): number | undefined;
-  /** Processes that may be ended alone; none where only all of it can be. */
+  /** Processes that may be killed alone; empty where only all of it can be. */
   members(): readonly number[];
-  /** Ends all of it. */
+  /** Kills all of it. */
   end(problem: string): void;
 }
 
@@ -38,7 +38,7 @@ export class MemoryWatch {
     this.#timer.unref();
   }
 
-  /** How many processes it ended. */
+  /** How many processes it killed. */
   get kills(): number {
     return this.#kills;
   }
@@ -56,7 +56,7 @@ export class MemoryWatch {
     }
     this.#overSinceMs ??= performance.now();
     const isLate = performance.now() - this.#overSinceMs > PATIENCE_MS;
-    // What was killed gives its memory back a moment later; until then nobody else is ended for it.
+    // A killed process frees its memory a moment later; until then no other is killed for it.
     if (!isLate && this.#victims.some(isRunning)) return;
     this.#victims = isLate ? [] : largestOf(this.#watched.members(), excessBytes);
     for (const pid of this.#victims) this.#kills += kill(pid);
@@ -68,7 +68,7 @@ export class MemoryWatch {
   }
 }
 
-/** The fewest that hold so much together; all, where what is held is not theirs alone. */
+/** The fewest processes that hold so much together; all, if they do not. */
 function largestOf(pids: readonly number[], bytes: number): number[] {
   const sizes = pids.map((pid) => ({ pid, bytes: kilobytesOf(pid) * 1024 })).toSorted((a, b) => b.bytes - a.bytes);
   let heldBytes = 0;
@@ -76,7 +76,7 @@ function largestOf(pids: readonly number[], bytes: number): number[] {
   return sizes.slice(0, count < 0 ? sizes.length : count + 1).map(({ pid }) => pid);
 }
 
-/** Without pages of files that can be read again. */
+/** Without the page cache. */
 function kilobytesOf(pid: number): number {
   const status = statusOf(pid);
   const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0);

@@ -1,15 +1,15 @@
 /**
- * Which limit of its sandbox a command met, if any. The exit code does not say it: 137 is any SIGKILL, and a program that
- * could not fork ends as it likes.
+ * Finds out which limit of its sandbox a command hit, if any. The exit code does not show it: 137 is any SIGKILL, and a
+ * program that could not fork exits as it likes.
  *
- * Where only the guest counts, it is asked after a command failed, and what was counted before that is remembered.
+ * Where only the guest counts, it is asked after a command failed, and the counts before that are remembered.
  */
 import type { LiveSandbox } from './live-sandbox.ts';
 
 export type KilledBy = 'memory' | 'processes';
 
 export interface LimitHit {
-  /** Undefined where it only may be so. */
+  /** Undefined where it is only likely. */
   killedBy: KilledBy | undefined;
   /** For standard error, where every caller sees it. */
   line: string;
@@ -21,10 +21,10 @@ type Counts = { oomKills: number; refusedForks: number; maxProcesses?: number };
 
 const NONE: Counts = { oomKills: 0, refusedForks: 0 };
 
-/** What the guest of a machine was known to have counted. */
+/** Last known counts of a machine's guest. */
 const counted = new WeakMap<LiveSandbox, Counts>();
 
-/** Looks at the counters now; the result looks again when the command failed. */
+/** Reads the counters now; the returned function reads them again when the command failed. */
 export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise<LimitHit | undefined> {
   const before = sandbox.instance.limitHits?.() ?? counted.get(sandbox) ?? NONE;
   return async (exitCode) => {
@@ -39,7 +39,7 @@ export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise
 
 async function countsOf({ instance }: LiveSandbox): Promise<Counts> {
   if (instance.limitHits) return instance.limitHits() ?? NONE;
-  // A machine that ends meanwhile has nothing to say.
+  // A machine that ends meanwhile cannot answer.
   const usage = await instance.usage().catch(() => undefined);
   return { ...NONE, oomKills: usage?.oomKills ?? 0 };
 }
@@ -49,7 +49,7 @@ function outOfMemory({ facts }: LiveSandbox): LimitHit {
   return { killedBy: 'memory', line };
 }
 
-/** gVisor's kernel has no other word for it. */
+/** gVisor's kernel reports nothing more specific. */
 function perhapsOutOfMemory({ facts }: LiveSandbox): LimitHit {
   const line = `workcell: SIGSEGV: on gVisor a program that takes more memory than there is ends so too (memory_mb is ${facts.shape.memoryMb})\n`;
   return { killedBy: undefined, line };

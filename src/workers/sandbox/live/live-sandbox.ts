@@ -1,7 +1,8 @@
 /**
- * One sandbox that lives: its machine, the agent in it, and what is known of its use.
+ * One running sandbox: its machine, its agent, and its usage.
  *
- * Who uses it holds it (`using`): the reaper stops only what nobody holds and nobody used for a while.
+ * Callers hold it while they use it (`using`): the reaper stops only sandboxes that are not held and have been idle for
+ * a while.
  */
 import type { FileSystem } from '#host';
 import { type AgentClient, GuestFileSystem } from '#sandbox/guest';
@@ -17,7 +18,7 @@ export interface SandboxFacts {
   readonly name: string | null;
   readonly shape: Shape;
   readonly isolation: Isolation;
-  /** What it is made of, such as `qemu+kvm`. */
+  /** Its rung, such as `qemu+kvm`. */
   readonly rung: string;
   readonly idleTimeoutMs: number;
   /** Of the image and of the call that created it. */
@@ -25,14 +26,14 @@ export interface SandboxFacts {
   readonly workdir: string;
   readonly user: { uid: number; gid: number };
   readonly maxExecs: number;
-  /** Of a grep or a sed in its files. */
+  /** Time limit of a grep or a sed in its files. */
   readonly searchTimeoutMs: number;
 }
 
 export interface Machine {
   readonly instance: Instance;
   readonly agent: AgentClient;
-  /** Its way to the network, if it has one. */
+  /** Its network access, if any. */
   readonly egress: EgressProxy | undefined;
   /** Called when something in it may have changed. */
   readonly onChanged: () => void;
@@ -47,14 +48,14 @@ export class LiveSandbox {
   readonly egress: EgressProxy | undefined;
   readonly files: FileSystem;
   readonly createdAtMs: number;
-  /** What ends the calls in it when it is stopped; undefined once it is. */
+  /** Ends the running calls when it is stopped; undefined afterwards. */
   #endCalls: Set<() => void> | undefined = new Set();
   readonly #onChanged: () => void;
   readonly #onGone: () => void;
   #users = 0;
   #execs = 0;
   #lastUsedMs: number;
-  /** What had gone over its network when that was last looked at. */
+  /** Network bytes at the last check. */
   #seenBytes = 0;
 
   constructor(facts: SandboxFacts, { instance, agent, egress, onChanged, onGone }: Machine, nowMs: number) {
@@ -73,13 +74,13 @@ export class LiveSandbox {
     return this.#execs;
   }
 
-  /** When it will have been idle for too long; undefined while somebody uses it. */
+  /** When it will have been idle for too long; undefined while it is in use. */
   get idleDeadlineMs(): number | undefined {
     this.#noticeTraffic();
     return this.#users > 0 ? undefined : this.#lastUsedMs + this.facts.idleTimeoutMs;
   }
 
-  /** Bytes that went over its network since somebody looked are use, as late as that. */
+  /** Network traffic since the last check counts as use at this moment. */
   #noticeTraffic(): void {
     const { sent, received } = this.egress?.log.bytes ?? { sent: 0, received: 0 };
     if (sent + received === this.#seenBytes) return;
@@ -100,7 +101,7 @@ export class LiveSandbox {
     };
   }
 
-  /** Work in the sandbox. It counts as use from its start to its end, and fails at once when the sandbox is stopped. */
+  /** Runs work in the sandbox. It counts as use from start to end, and fails at once when the sandbox is stopped. */
   async using<T>(work: () => Promise<T>): Promise<T> {
     const release = this.hold();
     let end = () => {};
@@ -135,7 +136,7 @@ export class LiveSandbox {
     }
   }
 
-  /** Ends the machine with everything in it, and resolves when nothing of it is left. */
+  /** Kills the machine with everything in it, and resolves when nothing of it is left. */
   async stop(): Promise<void> {
     const running = this.#endCalls;
     this.#endCalls = undefined;

@@ -1,9 +1,9 @@
-/** Ids of sandboxes as callers spell them: any common form of a UUID, told back in one. */
+/** Parses ids of sandboxes: any common form of a UUID, returned in one. */
 import { errors } from '../errors.ts';
 
 const UUID = /^[0-9a-f]{32}$/;
 
-/** `urn:uuid:`, braces, hyphens in their places and capitals are all fine. */
+/** Accepts `urn:uuid:`, braces, hyphens in the right positions and capitals. */
 export function parseSandboxId(text: string): string {
   const plain = text
     .toLowerCase()

@@ -1,7 +1,7 @@
 /**
- * The sandboxes that live now: making them within the limits, finding them, stopping them when asked or when idle.
+ * The running sandboxes: creates them within the limits, finds them, stops them on request or when idle.
  *
- * A place is taken before anything slow happens, so parallel calls cannot overshoot a limit.
+ * A slot is taken before anything slow happens, so parallel calls cannot exceed a limit.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -26,13 +26,13 @@ import { LiveSandbox } from './live-sandbox.ts';
 import { parseSandboxId } from './sandbox-id.ts';
 import { readUser } from '../image-user.ts';
 
-/** How long the agent in a machine that started may take to answer. */
+/** Timeout for the agent's answer after a machine has started. */
 const AGENT_DEADLINE_MS = 30_000;
 
-/** How often idle sandboxes are looked for. */
+/** Interval of the check for idle sandboxes. */
 const REAP_EVERY_MS = 5_000;
 
-/** Sandboxes that ended, remembered so that a late call learns why. */
+/** Ended sandboxes, remembered so that a late call gets the reason. */
 const REMEMBERED = 256;
 
 export interface NewSandbox {
@@ -40,16 +40,16 @@ export interface NewSandbox {
   readonly shape: Shape;
   readonly idleTimeoutMs: number;
   readonly env: Env;
-  /** What it may reach; without one it has no network. */
+  /** What it may reach; no network when absent. */
   readonly egress?: EgressPolicy;
   /** Called once, when nothing of the sandbox is left or it was never made. */
   readonly onGone: () => void;
 }
 
 export class Sandboxes {
-  /** Ids of those that started, changed or ended. */
+  /** Ids of sandboxes that started, changed or ended. */
   readonly watched = new Watched();
-  /** Of the host, for those that live and those that are made. */
+  /** Of the host, for running sandboxes and those being made. */
   readonly share: HostShare;
   readonly #config: SandboxConfig;
   readonly #log: Log;
@@ -71,12 +71,12 @@ export class Sandboxes {
     this.#reaper.unref();
   }
 
-  /** In the order they were made. */
+  /** In the order of their creation. */
   get all(): LiveSandbox[] {
     return [...this.#living.values()];
   }
 
-  /** Holds a place while the work makes a sandbox. */
+  /** Holds a slot while the work creates a sandbox. */
   async withPlace<T>(work: () => Promise<T>): Promise<T> {
     const limit = this.#config.max_concurrent_sandboxes;
     if (this.#living.size + this.#starting >= limit) {
@@ -90,7 +90,7 @@ export class Sandboxes {
     }
   }
 
-  /** Starts a machine and waits until a command in it would run. */
+  /** Starts a machine and waits until it can run a command. */
   async start(chosen: ChosenBackend, wanted: NewSandbox, signal: AbortSignal): Promise<LiveSandbox> {
     const { shape, name, idleTimeoutMs } = wanted;
     const { image } = shape;
@@ -104,7 +104,7 @@ export class Sandboxes {
       await instance.personalize?.(agent);
       const egress = wanted.egress && (await this.#openEgress(agent, wanted.egress, id));
       if (egress && this.#authority) await offerAuthority(new GuestFileSystem(agent), this.#authority, signal);
-      // Nobody would ever learn the id, so nobody would stop it.
+      // The caller would never learn the id, so the sandbox would never be stopped.
       signal.throwIfAborted();
       const facts = {
         id,
@@ -148,7 +148,7 @@ export class Sandboxes {
     return this.#authority ? [...proxyEnv, ...authorityEnv] : proxyEnv;
   }
 
-  /** What connects to the port of the proxy inside is handed to the proxy here. */
+  /** Passes connections to the proxy port inside to the proxy here. */
   async #openEgress(agent: AgentClient, policy: EgressPolicy, sandboxId: string): Promise<EgressProxy> {
     const egress = new EgressProxy({ policy, log: this.#log, sandboxId });
     const late = setTimeout(() => agent.close(), AGENT_DEADLINE_MS);
@@ -169,7 +169,7 @@ export class Sandboxes {
     throw ended === undefined ? errors.fail('S002', { id }) : errors.fail('S004', { id, ended });
   }
 
-  /** From now on nobody finds it; resolves when nothing of it is left. */
+  /** Removes it from the list at once; resolves when nothing of it is left. */
   async stop(sandbox: LiveSandbox, ended: string): Promise<void> {
     const { id } = sandbox.facts;
     if (!this.#living.delete(id)) return;
@@ -206,7 +206,7 @@ export class Sandboxes {
     }
   }
 
-  /** A machine that ended by itself takes its sandbox with it. */
+  /** When a machine ended by itself, its sandbox ends too. */
   #notice(sandbox: LiveSandbox, stderrTail: string): void {
     const { id } = sandbox.facts;
     if (!this.#living.has(id)) return;

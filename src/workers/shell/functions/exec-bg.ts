@@ -1,5 +1,5 @@
 /**
- * shell::exec_bg: starts a command and answers at once with the id of its job.
+ * shell::exec_bg: starts a command and returns the id of its job at once.
  *
  * On the host it runs until it ends or is killed, whatever `timeout_ms` says. A sandbox gives every command a timeout.
  */

@@ -1,5 +1,5 @@
 /**
- * shell::exec: one command to its end, with its output.
+ * shell::exec: runs one command to its end and returns its output.
  *
  * A command that fails is an answer, not a failure. When the caller goes away the command is killed.
  */
@@ -13,7 +13,7 @@ import { execRequest } from '../exec-request.ts';
 import { egressRefused, SANDBOX_EXEC_CODES, SandboxProcess } from '../sandbox-process.ts';
 import { shell } from '../worker.ts';
 
-/** The command's own timeout is the deadline; this only has to be longer than any. */
+/** The command's own timeout is the deadline; this only has to be longer. */
 const NO_DEADLINE_MS = 2_147_483_647;
 
 const Response = z

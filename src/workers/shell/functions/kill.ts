@@ -1,4 +1,4 @@
-/** shell::kill: ends a background job with everything it started. */
+/** shell::kill: kills a background job with everything it started. */
 import { z } from 'zod';
 
 import { JobStatus } from '../job-record.ts';

@@ -1,4 +1,4 @@
-/** shell::list: every background job in the order they started, without words and output: their ids are the key to those. */
+/** shell::list: lists background jobs in the order they started, without argv and output: those need the job's id. */
 import { z } from 'zod';
 
 import { wire } from '#contract';
@@ -9,7 +9,7 @@ export const list = shell.defineFunction({
   id: 'shell::list',
   summary: 'List the background jobs that run or have ended lately, in the order they started.',
   effect: 'read',
-  // Whatever is sent is ignored.
+  // Ignores the request.
   request: z.preprocess(() => ({}), z.object({})),
   response: z.object({ jobs: z.array(JobSummary), count: wire.uint() }).meta({ title: 'ListResponse' }),
   errors: [],

@@ -1,4 +1,4 @@
-/** shell::status: one background job with what it printed so far. */
+/** shell::status: returns one background job with its output so far. */
 import { z } from 'zod';
 
 import { JobRecord } from '../job-record.ts';

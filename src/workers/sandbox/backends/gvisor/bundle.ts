@@ -1,25 +1,25 @@
 /**
- * What runsc is told about one machine: an OCI runtime configuration.
+ * The OCI runtime configuration of one machine for runsc.
  *
- * Paths in it are those of the launcher's jail. The first process holds back the memory that the sandbox was not promised:
- * gVisor's kernel has no limit of its own, but a file that grows in steps. See docs/design/gvisor.md.
+ * Paths are those of the launcher's jail. The first process reserves the memory beyond the sandbox's size: gVisor's
+ * kernel has no limit of its own, but a file that grows in steps. See docs/design/gvisor.md.
  */
 import { hostnameOf } from '../launcher/launcher.ts';
 
 /** Processes and threads in the guest. Half of what other backends allow: each is up to sixteen tasks of the host. */
 export const MAX_PROCESSES = 512;
 
-/** As the launcher of namespaces keeps them: enough to install packages and to become another user. */
+/** The same as the launcher of namespaces keeps: enough to install packages and to switch users. */
 const CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'].map(
   (name) => `CAP_${name}`,
 );
 
 const SHM_MB = 64;
 
-/** By so much gVisor's kernel enlarges the file that the memory of the guest lies in. */
+/** Step in which gVisor's kernel enlarges the file of the guest's memory. */
 const STEP_MB = 1024;
 
-/** What the file holds though no program asked for it: parts are given out whole and used in part. */
+/** Unrequested size of that file: chunks are allocated whole and used in part. */
 const SLACK_MB = 64;
 
 interface Size {
@@ -27,7 +27,7 @@ interface Size {
   diskMb: number;
 }
 
-/** The largest file that gVisor may make: the one of the guest's memory, or one on its disk. */
+/** The largest file that gVisor may make: the guest's memory, or a file on its disk. */
 export function maxFileMb({ memoryMb, diskMb }: Size): number {
   return Math.ceil(Math.max(memoryMb + SLACK_MB, diskMb) / STEP_MB) * STEP_MB;
 }
@@ -50,7 +50,7 @@ export function runtimeConfig({ id, ...size }: Size & { id: string }): object {
         { type: 'RLIMIT_NPROC', soft: MAX_PROCESSES, hard: MAX_PROCESSES },
         { type: 'RLIMIT_NOFILE', soft: 65_536, hard: 65_536 },
         { type: 'RLIMIT_CORE', soft: 0, hard: 0 },
-        // From here the agent counts down to mark what came from a command.
+        // The agent counts down from here to mark the processes of a command.
         { type: 'RLIMIT_MEMLOCK', soft: 65_536, hard: 2 ** 40 },
       ],
     },

@@ -1,8 +1,8 @@
 /**
- * The backend that isolates by gVisor: a kernel in a program, which answers the guest's system calls itself.
+ * The gVisor backend: a kernel in a program, which answers the guest's system calls itself.
  *
- * `runsc` runs in a jail of namespaces that a launcher makes, so all of it ends with one process and leaves nothing. As an
- * ordinary user it is told to be rootless; what a sandbox is does not change by that.
+ * `runsc` runs in a jail of namespaces that a launcher makes, so all of it ends with one process and leaves nothing.
+ * For an ordinary user it runs rootless; the sandbox is the same.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -22,10 +22,13 @@ import { askRunsc, findRunsc, fingerprintOf, type Runsc } from './runsc.ts';
 
 const PROBE_MS = 20_000;
 
-/** What gVisor needs for itself, beside the memory of the guest: for its kernel, and for each process that it keeps. */
+/** gVisor's own memory, beside that of the guest: for its kernel, and for each process. */
 const OWN_MEMORY_MB = 256;
 
-/** A process of the guest is one of the host, and threads of gVisor's kernel that serve it. Without room it gives up. */
+/**
+ * A process of the guest is one of the host, plus the threads of gVisor's kernel that serve it. Without room gVisor
+ * exits.
+ */
 const HOST_TASKS = 16 * MAX_PROCESSES;
 
 interface Tools {
@@ -71,14 +74,14 @@ export class GvisorBackend implements SandboxBackend {
     return wantedMachine(await this.#start({ ...shape, rootDir: await image.directory() }, id), signal);
   }
 
-  /** The state of a machine lies in the memory of its jail, so only groups can be left. */
+  /** The state of a machine is in the memory of its jail, so only cgroups can be left. */
   async sweep(): Promise<void> {
     await this.#limiter.sweep();
   }
 
   async close(): Promise<void> {}
 
-  /** Starts a machine on an empty root and has its agent answer. */
+  /** Starts a machine on an empty root and waits for its agent. */
   async probe(signal: AbortSignal): Promise<Probe> {
     if (process.platform !== 'linux') return { ok: false, reason: 'gVisor needs Linux', stderrTail: '' };
     const start = async () => {

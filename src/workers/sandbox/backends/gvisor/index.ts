@@ -1,15 +1,15 @@
-/** Sandboxes of gVisor: a kernel in a program, between the guest and the host's. */
+/** gVisor sandboxes: a kernel in a program, between the guest and the host's kernel. */
 import type { BackendDef } from '../definition.ts';
 import facts from './backend.json' with { type: 'json' };
 import { GvisorBackend } from './gvisor-backend.ts';
 
-/** Releases of runsc bear their date. Each since has mended what a program could do to its kernel. */
+/** Releases of runsc are dated. Each later one fixed ways to attack its kernel. */
 const OLD_YEARS = 2;
 
 export const gvisor: BackendDef = {
   ...facts,
   open: ({ cacheDir, log, pooled }) => [pooled(new GvisorBackend({ cacheDir, log }))],
-  // Before QEMU where that can only emulate, which is some twenty times slower.
+  // Above QEMU where that can only emulate, which is some twenty times slower.
   worth: () => (process.platform === 'linux' ? 2 : 0),
   advice(_rung, probe) {
     const problem = probe.ok ? whyOld(probe.detail) : undefined;

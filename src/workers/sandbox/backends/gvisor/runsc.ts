@@ -1,7 +1,7 @@
 /**
- * The program `runsc` as this host has it: where it lies, what it calls itself, and which options it knows.
+ * Finds `runsc` on this host: its path, its version, and the options it knows.
  *
- * Its options came and went over the years, so the program is asked for them and nothing is concluded from its version.
+ * Options came and went over the years, so the program is asked for them; its version proves nothing.
  */
 import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Without these a sandbox would be another one than is promised. */
+/** Without these a sandbox would not keep its promises. */
 const NEEDED = ['network', 'ignore-cgroups', 'rootless'];
 
 const ASK_MS = 10_000;
@@ -18,7 +18,7 @@ const ASK_MS = 10_000;
 export interface Runsc {
   path: string;
   version: string;
-  /** Said before the command, for every sandbox. */
+  /** Global options, before the command, for every sandbox. */
   options: readonly string[];
 }
 
@@ -43,9 +43,9 @@ export async function askRunsc(path: string, { isRoot }: { isRoot: boolean }): P
   const missing = NEEDED.filter((name) => !known.has(name));
   if (missing.length > 0) throw new Error(`${path} has no option ${missing.join(', ')}: install a newer gVisor`);
 
-  // The platform is left to the build: its default is the best that needs no device.
+  // No platform option: the build's default is the best that needs no device.
   const options = ['--network=none', '--ignore-cgroups'];
-  // The writable layer is the launcher's. Builds that know this option lay one of their own over it unless told.
+  // The writable layer is the launcher's. Builds that know this option would otherwise add their own.
   if (known.has('overlay2')) options.push('--overlay2=none');
   if (!isRoot) options.push('--rootless');
   const [version = ''] = (await say(path, '--version')).split('\n');
@@ -57,7 +57,7 @@ async function say(path: string, word: string): Promise<string> {
   return stdout + stderr;
 }
 
-/** From help of the usual form of Go programs: a line of two blanks, a dash and the name for each. */
+/** Parses the usual help of Go programs: a line of two blanks, a dash and the name for each. */
 function optionsIn(help: string): Set<string> {
   return new Set([...help.matchAll(/^ {2}-{1,2}([\w-]+)/gm)].map(([, name]) => name!));
 }

@@ -1,7 +1,7 @@
 /**
  * A machine that a launcher made: the launcher outside, and everything inside that ends with it.
  *
- * The launcher holds the first process of the sandbox and ends only when nothing in there lives, so its exit is the
+ * The launcher holds the first process of the sandbox and exits only when nothing in it lives, so its exit is the
  * proof. It dies with this process, and the sandbox with it.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -15,21 +15,21 @@ import type { Ending, Instance, Usage } from '../backend.ts';
 
 const STDERR_TAIL_BYTES = 4096;
 
-/** The launcher ends when its sandbox did. Should it not, it is ended itself, and the sandbox dies with it. */
+/** If the launcher does not exit by then, it is killed itself, and the sandbox dies with it. */
 const KILL_MS = 5000;
 
-/** What the kernel keeps for each file on the disk, in its two layers. */
+/** Kernel memory per file on the disk, in its two layers. */
 const FILE_BYTES = 2048;
 
 export interface Launch {
   launcher: string;
   args: readonly string[];
   group: LimitGroup;
-  /** Where the disk of the sandbox is mounted, as its first process sees it. */
+  /** Mount point of the sandbox's disk, as its first process sees it. */
   diskPath: '/' | '/root';
-  /** A kernel that is a program keeps the memory of its guest in a file, and all of its guest's processes end with it. */
+  /** `a-file`: a kernel in a program keeps the guest's memory in a file, and all processes of the guest end with it. */
   memory: 'of-processes' | 'a-file';
-  /** What programs may hold, beside the files on the disk. */
+  /** Limit for programs, beside the files on the disk. */
   memoryMb: number;
 }
 
@@ -40,7 +40,7 @@ export class LaunchedMachine implements Instance {
   readonly #launcher: ChildProcess;
   readonly #launch: Launch;
   readonly #watch: MemoryWatch;
-  /** Why it was ended from here. */
+  /** Why it was killed from here. */
   #problem = '';
   #disposing: Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export class LaunchedMachine implements Instance {
     });
     this.pid = launcher.pid!;
     this.channel = launcher.stdio[3] as Duplex;
-    // Whoever speaks over it learns of its end there; before that nobody listens.
+    // The agent client gets the error; before it exists nothing listens.
     this.channel.on('error', () => {});
     this.exited = watch(launcher).then(({ stderrTail, ...ending }) => {
       this.#watch.close();
@@ -66,7 +66,7 @@ export class LaunchedMachine implements Instance {
     });
   }
 
-  /** Resolves when the launcher runs; whether the agent does is for its greeting to say. */
+  /** Resolves when the launcher runs; only the greeting proves that the agent does. */
   static async start(launch: Launch): Promise<LaunchedMachine> {
     const stdio = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
     const child = spawn(launch.launcher, launch.args, { detached: true, env: {}, stdio: [...stdio] });
@@ -90,7 +90,7 @@ export class LaunchedMachine implements Instance {
     };
   }
 
-  /** Undefined also when the group is gone, with a machine that is being stopped, or its kernel does not count. */
+  /** Also undefined when the cgroup is gone, because the machine is being stopped, or the kernel does not count. */
   limitHits(): LimitHits | undefined {
     try {
       const hits = this.#launch.group.hits();
@@ -128,7 +128,7 @@ export class LaunchedMachine implements Instance {
     return this.#launch.group.members().filter((pid) => !spared.includes(pid));
   }
 
-  /** The process 1 of the sandbox; NaN once it is gone. */
+  /** Pid 1 of the sandbox; NaN once it is gone. */
   #first(): number {
     try {
       return parseInt(readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'latin1'), 10);
@@ -137,7 +137,7 @@ export class LaunchedMachine implements Instance {
     }
   }
 
-  /** What the layer above the image holds. It is asked for as a mount of the launcher's: no name in it is looked at. */
+  /** Usage of the layer above the image, by statfs on the launcher's mount: no name in it is resolved. */
   #disk(): { bytes: number; files: number } {
     try {
       const { bsize, blocks, bfree, files, ffree } = statfsSync(`/proc/${this.#first()}/root${this.#launch.diskPath}`);
@@ -156,7 +156,7 @@ function watch(launcher: ChildProcess): Promise<Ending> {
   });
   return new Promise((resolve) => {
     launcher.once('exit', (code, signal) => {
-      // What it said last may still be in the pipe.
+      // Its last output may still be in the pipe.
       const done = () => resolve({ code, signal, stderrTail: tail.toString().trim() });
       if (launcher.stderr!.readableEnded) done();
       else launcher.stderr!.once('close', done);

@@ -1,4 +1,4 @@
-/** Whether a machine starts and its agent answers: what a probe of a backend has to see. */
+/** Checks that a machine starts and its agent answers: the probe of a backend. */
 import { AgentClient } from '#sandbox/guest';
 import type { Instance } from '../backend.ts';
 

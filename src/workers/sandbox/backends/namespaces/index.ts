@@ -5,8 +5,8 @@ import { NamespacesBackend } from './namespaces-backend.ts';
 
 export const namespaces: BackendDef = {
   ...facts,
-  // Not pooled: starting one takes less than asking for one that waits.
+  // Not pooled: starting one is faster than a pool.
   open: ({ cacheDir, log }) => [new NamespacesBackend({ cacheDir, log })],
-  // They share the kernel of the host, so nobody is told to get them.
+  // They share the host's kernel, so setup never recommends them.
   worth: () => 0,
 };

@@ -1,8 +1,8 @@
 /**
  * The backend that isolates by namespaces of this kernel.
  *
- * It needs no more than Linux and a C compiler, as root or as an ordinary user. Root's sandboxes get ids of their own
- * that belong to nobody here; a user's sandbox has one id, which is his.
+ * It needs only Linux and a C compiler, as root or as an ordinary user. Root's sandboxes get ids of their own that no
+ * account here has; a user's sandbox has one id, the user's.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -69,12 +69,12 @@ export class NamespacesBackend implements SandboxBackend {
 
   async close(): Promise<void> {}
 
-  /** The launcher and the agent are ours. */
+  /** Constant: launcher and agent are ours. */
   fingerprint(): string {
     return '';
   }
 
-  /** Starts a machine on an empty root and has its agent answer. */
+  /** Starts a machine on an empty root and waits for its agent. */
   async probe(signal: AbortSignal): Promise<Probe> {
     if (process.platform !== 'linux') return { ok: false, reason: 'namespaces need Linux', stderrTail: '' };
     const start = async () => {

@@ -1,8 +1,8 @@
 /**
- * The filter of system calls for a sandbox, as the program that the kernel runs before each.
+ * The seccomp filter of a sandbox.
  *
- * A list of what is refused, not of what is allowed: programs keep working, and what the kernel offers to few and has
- * been broken most often is out of reach. Numbers differ by processor, so each call has both.
+ * A denylist: programs keep working, and rarely used calls that have been exploited most often are out of reach.
+ * Numbers differ by processor, so each call has both.
  */
 
 type Arch = 'x64' | 'arm64';
@@ -10,7 +10,7 @@ type Arch = 'x64' | 'arm64';
 /** [x64, arm64]; undefined where the processor has no such call. */
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
-/** Answered with EPERM. */
+/** Fail with EPERM. */
 const REFUSED: Record<string, Numbers> = {
   // Mounts and namespaces: the walls of the sandbox.
   mount: [165, 40],
@@ -29,13 +29,13 @@ const REFUSED: Record<string, Numbers> = {
   setns: [308, 268],
   open_by_handle_at: [304, 265],
   name_to_handle_at: [303, 264],
-  // Keys of the kernel are not kept apart by namespaces.
+  // Kernel keyrings are not separated by namespaces.
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // Its contexts are counted for the whole machine: one sandbox could take them all.
+  // AIO contexts are counted for the whole machine: one sandbox could take them all.
   io_setup: [206, 0],
-  // Large interfaces that a command hardly needs.
+  // Large interfaces that commands hardly need.
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
@@ -70,8 +70,8 @@ const REFUSED: Record<string, Numbers> = {
 };
 
 /**
- * Answered with ENOSYS where no control group counts memory: what these hold is in no table that can be looked at from outside.
- * Programs that can do without go back to files.
+ * Fail with ENOSYS where no cgroup counts memory: their memory is in no table that is visible from outside. Programs
+ * with a fallback use files.
  */
 const UNCOUNTED: Record<string, Numbers> = {
   memfd_create: [319, 279],
@@ -82,7 +82,7 @@ const UNCOUNTED: Record<string, Numbers> = {
 };
 
 const CLONE: Numbers = [56, 220];
-/** Its flags are out of the filter's sight, so it is absent: libraries go back to clone. */
+/** Its flags are in memory, where the filter cannot read them, so it fails with ENOSYS: libraries fall back to clone. */
 const CLONE3: Numbers = [435, 435];
 const SOCKET: Numbers = [41, 198];
 const SOCKETPAIR: Numbers = [53, 199];
@@ -90,7 +90,7 @@ const SOCKETPAIR: Numbers = [53, 199];
 /** New mount, cgroup, uts, ipc, user, pid and network namespaces. */
 const NAMESPACE_FLAGS = 0x7e02_0000;
 
-/** unix, inet, inet6, netlink. Others reach past the network namespace (vsock) or are rarely used and large. */
+/** unix, inet, inet6, netlink. Others cross the network namespace (vsock) or are rarely used and large. */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
 
 const AUDIT_ARCH: Record<Arch, number> = { x64: 0xc000_003e, arm64: 0xc000_00b7 };
@@ -101,7 +101,7 @@ const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const refuseWith = (errno: number) => 0x0005_0000 | errno;
 
-/** Where the number, the architecture and the first argument are in what the kernel hands over. */
+/** Offsets of the number, the architecture and the first argument in seccomp_data. */
 const AT = { number: 0, arch: 4, argument0: 16 };
 
 const LOAD = 0x20;
@@ -112,7 +112,7 @@ const RETURN = 0x06;
 
 type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number];
 
-/** The program for a processor, ready for the kernel. */
+/** The BPF program for a processor. */
 export function seccompFilter(arch: NodeJS.Architecture, { isCounted = true } = {}): Buffer {
   if (arch !== 'x64' && arch !== 'arm64') throw new Error(`no filter of system calls is known for ${arch}`);
   const numberOf = (numbers: Numbers) => numbers[arch === 'x64' ? 0 : 1];
@@ -147,7 +147,7 @@ export function seccompFilter(arch: NodeJS.Architecture, { isCounted = true } = 
   return encode(program);
 }
 
-/** Refuses what the condition holds for. */
+/** Refuses calls for which the condition holds. */
 function when(condition: Instruction, errno: number): Instruction[] {
   return [condition, [RETURN, 0, 0, refuseWith(errno)]];
 }

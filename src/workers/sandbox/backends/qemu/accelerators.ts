@@ -1,7 +1,7 @@
 /**
- * What runs the guest's instructions: the processor itself, by the means of this system, or an emulator.
+ * What runs the guest's instructions: the processor itself, through this system's hypervisor, or an emulator.
  *
- * An accelerated machine is a machine of the hardware. An emulated one is as separate but some twenty times slower.
+ * An accelerated machine is a hardware VM. An emulated one is as separate but some twenty times slower.
  */
 import { accessSync, constants } from 'node:fs';
 
@@ -9,10 +9,10 @@ import type { Isolation } from '../../isolation.ts';
 
 export type Accelerator = 'kvm' | 'hvf' | 'whpx' | 'tcg';
 
-/** The system that has it; tcg is everywhere. */
+/** The system that has it; tcg works on all. */
 const SYSTEMS: Record<Exclude<Accelerator, 'tcg'>, NodeJS.Platform> = { kvm: 'linux', hvf: 'darwin', whpx: 'win32' };
 
-/** How long a boot may take before it counts as none. */
+/** Boot timeout. */
 const BOOT_MS: Record<Accelerator, number> = { kvm: 5_000, hvf: 5_000, whpx: 10_000, tcg: 60_000 };
 
 export function bootDeadlineMs(accelerator: Accelerator): number {
@@ -30,7 +30,7 @@ export function whyNotHere(accelerator: Accelerator, platform: NodeJS.Platform =
   return platform === needed ? undefined : `${accelerator} is of ${needed}, and this is ${platform}`;
 }
 
-/** Why this process cannot try; undefined says no more than that. */
+/** Why this process cannot try; undefined does not prove that it works. */
 export function whyNoKvm(): string | undefined {
   try {
     accessSync('/dev/kvm', constants.R_OK | constants.W_OK);

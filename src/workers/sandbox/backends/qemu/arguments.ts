@@ -1,9 +1,9 @@
 /**
  * The command line of QEMU for one machine.
  *
- * Two machines that share a state must have the same devices in the same order, so everything but where the memory and the
- * scratch disk come from is the same for a template and its clones. Descriptors: 3 is the agent's channel, 4 is QMP, 5 is
- * the state that a clone starts from. The console is standard output.
+ * Two machines that share a state must have the same devices in the same order, so only the backing of the memory and
+ * the scratch disk differs between a template and its clones. Descriptors: 3 is the agent's channel, 4 is QMP, 5 is the
+ * state that a clone starts from. The console is standard output.
  */
 import type { Accelerator } from './accelerators.ts';
 import type { Ingredients } from './files/ingredients.ts';
@@ -16,21 +16,21 @@ export interface MachineSpec {
   readonly accelerator: Accelerator;
   readonly machine: MachineKind;
   readonly cpus: number;
-  /** What commands have; the kernel gets its own beside it. */
+  /** Memory for commands; the kernel's own is added. */
   readonly memoryMb: number;
   readonly ingredients: Pick<Ingredients, 'kernel' | 'initramfs' | 'root'>;
-  /** A file behind the memory. Shared: what the guest writes goes there. Private: it stays with the machine. */
+  /** A file that backs the memory. Shared: the guest's writes go to the file. Private: they stay in the machine. */
   readonly memory?: { readonly path: string; readonly use: 'shared' | 'private'; readonly isReadOnly?: boolean };
-  /** Without one the machine writes to its memory. Private: the file stays as it is. */
+  /** Without one the machine writes to its memory. Private: the file stays unchanged. */
   readonly scratch?: { readonly path: string; readonly use: 'shared' | 'private' };
   /** `state`: it waits for a state instead of booting. */
   readonly start?: 'boot' | 'state';
 }
 
-/** The text of the kernel, its tables and the agent. */
+/** The kernel's text, its tables and the agent. */
 export const KERNEL_MEMORY_MB = 64;
 
-/** An emulator may fill this much memory with translated code; by itself it would take a gibibyte. */
+/** Limit of translated code in an emulator; its default would be a gibibyte. */
 export const TRANSLATED_MB = 192;
 
 const ACCELERATORS: Record<Accelerator, string> = {
@@ -42,12 +42,12 @@ const ACCELERATORS: Record<Accelerator, string> = {
 
 const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
 
-/** The one for this processor: a guest is of the same kind as its host. */
+/** The program for this processor: a guest has the architecture of its host. */
 export function qemuProgram(arch: NodeJS.Architecture = process.arch): string {
   return arch === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64';
 }
 
-/** In the order they are to be tried. */
+/** In the order of attempts. */
 export function machineKinds(arch: NodeJS.Architecture = process.arch): readonly MachineKind[] {
   return arch === 'arm64' ? ['virt'] : ['microvm', 'q35'];
 }
@@ -84,13 +84,13 @@ function memoryArguments({ machine, memoryMb, memory }: MachineSpec): string[] {
     size: (memoryMb + KERNEL_MEMORY_MB) * 2 ** 20,
     'mem-path': memory.path,
     share: memory.use === 'shared',
-    // The file is opened for reading only, and the memory is written all the same.
+    // The file is opened read-only, and the memory is writable all the same.
     ...(memory.isReadOnly && { readonly: true, rom: 'off' }),
   };
   return ['-M', `${machineModel(machine)},memory-backend=ram`, '-m', size, '-object', JSON.stringify(backend)];
 }
 
-/** The agent knows its disks by their serial numbers. */
+/** The agent identifies its disks by serial number. */
 function diskArguments({ machine, ingredients, scratch }: MachineSpec): string[] {
   const root = { driver: 'file', filename: ingredients.root, 'node-name': 'root', 'read-only': true, locking: 'off' };
   const disk = [
@@ -114,10 +114,13 @@ function device(name: string, machine: MachineKind): string {
   return `${name}-${machine === 'q35' ? 'pci' : 'device'}`;
 }
 
-/** Of the emulated ones, that on which the kernel starts fastest; without rdrand the first random bytes take a second. */
+/**
+ * Of the emulated models, the one on which the kernel starts fastest; without rdrand the first random bytes take a
+ * second.
+ */
 function cpuModel(accelerator: Accelerator, machine: MachineKind): string {
   if (accelerator === 'whpx') return 'max';
-  // A host that is a guest itself may not pass that register on, and QEMU ends when it does not.
+  // A host that is a guest itself may lack that register, and QEMU exits then.
   if (accelerator === 'kvm' && machine !== 'virt') return 'host,-arch-capabilities';
   if (accelerator !== 'tcg') return 'host';
   return machine === 'virt' ? 'max' : 'Nehalem-v1,+rdrand';

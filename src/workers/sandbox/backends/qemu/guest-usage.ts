@@ -1,18 +1,18 @@
 /**
- * What a machine says of its own use: nobody else knows how full its disk is, which lies in its memory.
+ * Asks a machine for its own usage: only its kernel knows how full its disk is, which is in its memory.
  *
- * Its kernel says it, over the agent, so a guest that wants to can lie. It is for people to look at; what holds is the size
- * that the machine was given.
+ * The answer comes through the agent, so a guest can lie. It is for people to read; the limit is the size of the
+ * machine.
  */
 import { type AgentClient, GuestFiles } from '#sandbox/guest';
 
 const MEMORY = '/proc/meminfo';
 const EVENTS = '/proc/vmstat';
-/** What the agent ended for taking more than promised, beside what the kernel did. */
+/** Processes that the agent killed for exceeding the size, beside those that the kernel did. */
 const AGENT_EVENTS = '/dev/shm/.workcell-memory-kills';
 const MAX_BYTES = 64 * 1024;
 
-/** A guest that is busy is not waited for longer. */
+/** Timeout for a busy guest. */
 const ASK_MS = 3000;
 
 export interface GuestUsage {
@@ -33,7 +33,7 @@ export async function askUsage(agent: AgentClient): Promise<GuestUsage | undefin
   const kilobytes = (name: string) => numberIn(texts.get(MEMORY), new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm'));
   const kills = (path: string) => numberIn(texts.get(path), /^oom_kill (\d+)$/m);
   return {
-    // Files are memory that is shared, and some of them were moved to the disk.
+    // Files are shared memory, and some of them were swapped out.
     diskBytes: (kilobytes('Shmem') + kilobytes('SwapTotal') - kilobytes('SwapFree')) * 1024,
     oomKills: kills(EVENTS) + kills(AGENT_EVENTS),
   };

@@ -1,8 +1,8 @@
 /**
- * Sandboxes of QEMU: virtual machines, copied from templates.
+ * QEMU sandboxes: virtual machines, cloned from templates.
  *
- * They are two rungs. On the processor's own virtualisation QEMU is the best there is; as an emulator it isolates as
- * well but is slow.
+ * They are two rungs. With hardware virtualization QEMU is the strongest; as an emulator it isolates as well but is
+ * slow.
  */
 import type { BackendDef } from '../definition.ts';
 import { whyNoKvm, type Accelerator } from './accelerators.ts';
@@ -10,7 +10,7 @@ import facts from './backend.json' with { type: 'json' };
 import { prepareKernel } from './files/kernel.ts';
 import { QemuBackend } from './qemu-backend.ts';
 
-/** What each system calls the virtualisation of its processor. */
+/** Each system's name for hardware virtualization. */
 const NATIVE: Partial<Record<NodeJS.Platform, Accelerator>> = { linux: 'kvm', darwin: 'hvf', win32: 'whpx' };
 
 const FIXES: Record<string, string> = {
@@ -26,7 +26,7 @@ export const qemu: BackendDef = {
     const accelerators: Accelerator[] = native === undefined ? ['tcg'] : [native, 'tcg'];
     return accelerators.map((accelerator) => pooled(new QemuBackend({ cacheDir, log, accelerator })));
   },
-  // That the device can be opened says that it may work; a machine that boots is the only proof.
+  // A device that can be opened may work; only a machine that boots is proof.
   worth: () => (process.platform !== 'linux' || whyNoKvm() === undefined ? 3 : 1),
   advice: (rung, { ok }) => (ok || FIXES[rung] === undefined ? undefined : { fix: FIXES[rung] }),
   extra: {

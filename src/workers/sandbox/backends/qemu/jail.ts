@@ -1,12 +1,12 @@
 /**
- * The place where QEMU itself runs: a guest that breaks out of its machine finds nothing there.
+ * The jail of QEMU itself: a guest that breaks out of its machine finds nothing there.
  *
- * bwrap gives it namespaces of its own, no capability, no network, no process but itself, and of the file system its
- * libraries and the files of the machine, under fixed names. Whoever runs the daemon, it is nobody in there.
+ * bwrap gives it namespaces of its own, no capability, no network, no other process, and of the file system only its
+ * libraries and the files of the machine, under fixed names. Whatever user runs the daemon, QEMU is `nobody` in there.
  */
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 
-/** A file or directory of the host, and the name that QEMU knows it by. */
+/** A file or directory of the host, and its name in the jail. */
 export interface Place {
   readonly from: string;
   readonly at: string;
@@ -14,37 +14,37 @@ export interface Place {
 }
 
 export interface JailedProgram {
-  /** The program that waits until the other may start. */
+  /** The program that waits until QEMU may start. */
   readonly gate: string;
-  /** Its real path, which it has in the jail too: QEMU looks for its firmware beside itself. */
+  /** Its real path, also in the jail: QEMU looks for its firmware beside itself. */
   readonly program: string;
   readonly args: readonly string[];
   readonly places: readonly Place[];
-  /** A library that is loaded before its own. */
+  /** A library to preload. */
   readonly preload?: string | undefined;
 }
 
-/** Numbers of descriptors: bwrap tells which process it started on one, and the gate in the jail waits on the other. */
+/** Descriptors: bwrap reports the pid of its child on one, and the gate in the jail waits on the other. */
 export const INFO_FD = 6;
 export const GATE_FD = 7;
 
 const GATE = '/start-gate';
 
-/** Where QEMU puts what a machine writes over a disk that it may only read; in memory, and gone with the jail. */
+/** Where QEMU puts writes over a read-only disk; in memory, and gone with the jail. */
 const WRITTEN_DIR = '/var/tmp';
 
 const NOBODY = '65534';
 
 const BIND = { read: '--ro-bind', write: '--bind', device: '--dev-bind' } as const;
 
-/** Libraries and firmware. Nothing in these belongs to anybody. */
+/** Libraries and firmware. These contain no private data. */
 const SYSTEM_PLACES = [
   ...['/usr/lib', '/usr/lib64', '/usr/share/qemu', '/usr/share/seabios', '/etc/ld.so.cache'],
-  // Of a QEMU that was built here.
+  // For a QEMU that was built here.
   ...['/usr/local/lib', '/usr/local/share/qemu'],
 ];
 
-/** On many systems links into /usr. */
+/** On many systems symlinks into /usr. */
 const LIBRARY_LINKS = ['/lib', '/lib64'];
 
 /** The arguments of bwrap. */

@@ -1,8 +1,8 @@
 /**
- * Makes one of many copies somebody: until it is told, every machine of a template has the same random numbers to come, the
- * time of the template, and its name.
+ * Personalizes a clone: until then every machine of a template has the same random state, the time of the template, and
+ * its hostname.
  *
- * The id of the boot stays that of the template; the kernel has no way to change it. See docs/design/qemu.md.
+ * The boot id stays that of the template; the kernel offers no way to change it. See docs/design/qemu.md.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -11,7 +11,7 @@ import { type AgentClient, OP, RequestBytes } from '#sandbox/guest';
 const SEED_BYTES = 64;
 const MACHINE_ID_BYTES = 16;
 
-/** Rejects when the guest refuses or is gone. Everything is asked at once: the agent takes it in this order. */
+/** Rejects when the guest refuses or is gone. All requests are sent at once: the agent handles them in this order. */
 export async function personalize(agent: AgentClient, hostname: string): Promise<void> {
   const machineId = randomBytes(MACHINE_ID_BYTES).toString('hex');
   await Promise.all([

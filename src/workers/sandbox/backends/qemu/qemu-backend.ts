@@ -1,8 +1,8 @@
 /**
- * The backend of virtual machines: QEMU with what accelerates it, or with nothing but its emulator.
+ * The backend of virtual machines: QEMU with an accelerator, or with only its emulator.
  *
- * The first machine of an image and size boots, and is kept as a template. All others are copies of it, so they are there
- * in the time it takes to start QEMU.
+ * The first machine of an image and size boots, and is kept as a template. All others are clones of it, so they are
+ * ready as soon as QEMU has started.
  */
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -136,7 +136,7 @@ export class QemuBackend implements SandboxBackend {
     });
   }
 
-  /** Boots a machine on an empty root and has its agent answer. */
+  /** Boots a machine on an empty root and waits for its agent. */
   async probe(signal: AbortSignal): Promise<Probe> {
     const no = (reason: string, stderrTail = ''): Probe => ({ ok: false, reason, stderrTail });
     const why = whyNotHere(this.#accelerator) ?? (this.#accelerator === 'kvm' ? whyNoKvm() : undefined);

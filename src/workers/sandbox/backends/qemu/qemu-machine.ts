@@ -1,8 +1,8 @@
 /**
- * One sandbox of QEMU: a copy of a template that runs on by itself.
+ * One sandbox of QEMU: a clone of a template.
  *
- * Everything that makes it run is written to QEMU before it listens, so nothing waits for an answer. The first answer is
- * the agent's; where none can come, because QEMU refused or ended, the channel closes and says so at once.
+ * All commands that make it run are written to QEMU before it listens, so nothing waits for an answer. The first answer
+ * is the agent's; if QEMU refused or exited, the channel closes and reports it at once.
  */
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
@@ -20,7 +20,7 @@ import type { Template } from './templates/template.ts';
 
 const STATE_URI = 'fd:5';
 
-/** Of what the kernel counts processor time in. */
+/** Unit of the kernel's CPU time. */
 const TICKS_PER_SECOND = 100;
 
 export interface Clone {
@@ -33,7 +33,7 @@ export class QemuMachine implements Instance {
   readonly #process: QemuProcess;
   readonly #group: LimitGroup;
   readonly #hostname: string;
-  /** Once it has been told who it is. */
+  /** Set once it has been personalized. */
   #agent: AgentClient | undefined;
   #disposing: Promise<void> | undefined;
 
@@ -106,7 +106,7 @@ function resume(process: QemuProcess, { facts }: Template): void {
   });
 }
 
-/** Without cgroups there is still what the system knows of the process. */
+/** Without cgroups there is still /proc of the process. */
 function processUsage(pid: number | undefined): Omit<Usage, 'diskBytes'> | undefined {
   if (pid === undefined) return undefined;
   try {

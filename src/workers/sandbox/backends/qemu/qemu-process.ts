@@ -1,9 +1,9 @@
 /**
- * One QEMU that runs: its jail, its two channels, what it says, and its end.
+ * One running QEMU: its jail, its two channels, its output, and its end.
  *
- * The machine's memory and processors are limited from its first instruction: a gate in the jail waits until the process
- * is in its group. It has ended when nobody holds its output any more, so nothing of it is left then; and it dies with this
- * process, however that dies.
+ * The machine's memory and processors are limited from its first instruction: a gate in the jail waits until the
+ * process is in its cgroup. It counts as ended when its output is closed, so nothing of it is left then; and it dies
+ * with this process, however that dies.
  */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,13 +19,13 @@ import { Qmp } from './qmp.ts';
 
 const TAIL_BYTES = 4096;
 
-/** What bwrap tells of a process is some hundred bytes. */
+/** bwrap's report about a process has some hundred bytes. */
 const MAX_INFO_BYTES = 4096;
 
 const AGENT_FD = 3;
 const QMP_FD = 4;
 
-/** A process that is killed ends at once. Should bwrap not notice, it is ended too. */
+/** A killed process ends at once. If bwrap does not notice, it is killed too. */
 const KILL_MS = 5000;
 
 /** A jail is made in milliseconds. */
@@ -39,20 +39,20 @@ export interface QemuRun {
   readonly places: readonly Place[];
   readonly preload?: string | undefined;
   readonly group: LimitGroup;
-  /** A descriptor of ours that QEMU reads as its fifth; it stays ours. */
+  /** A descriptor that QEMU inherits as its fifth; the caller keeps ownership. */
   readonly stateFd?: number | undefined;
 }
 
 export class QemuProcess {
   readonly channel: Duplex;
   readonly qmp: Qmp;
-  /** Of what was started; with a jail, of the jail. */
+  /** Of the process that was started; with a jail, of bwrap. */
   readonly pid: number;
   readonly exited: Promise<Ending>;
   readonly #child: ChildProcess;
   readonly #group: LimitGroup;
   #tail = Buffer.alloc(0);
-  /** What went wrong outside of QEMU. */
+  /** An error outside of QEMU. */
   #problem = '';
   /** Of QEMU in its jail. */
   #insidePid: number | undefined;
@@ -62,16 +62,16 @@ export class QemuProcess {
     this.#group = group;
     this.pid = child.pid!;
     this.channel = child.stdio[AGENT_FD] as Duplex;
-    // Without its agent a machine is of no use.
+    // Without its agent a machine is useless.
     this.channel.on('error', () => {}).once('close', () => this.#signal());
     this.qmp = new Qmp(child.stdio[QMP_FD] as Duplex);
     this.exited = this.#watch();
   }
 
   /**
-   * Resolves when it was started and is in its limits. Whether it works is for its guest to say.
+   * Resolves when it was started and is in its limits. Only its guest can prove that it works.
    *
-   * Not before it is known which process is in the jail: ending the jail alone in that moment would leave it behind.
+   * Waits until the process in the jail is known: killing only bwrap before that would leave it behind.
    */
   static async start({ programs, gate, args, places, preload, group, stateFd }: QemuRun): Promise<QemuProcess> {
     const { qemu, bwrap } = programs;
@@ -93,17 +93,17 @@ export class QemuProcess {
     return started;
   }
 
-  /** The process that holds the machine's memory; undefined until the jail has told. */
+  /** The process that holds the machine's memory; undefined until bwrap has reported it. */
   get insidePid(): number | undefined {
     return this.#insidePid;
   }
 
-  /** The end of what QEMU, and the console where it has one, have said so far. */
+  /** The end of QEMU's output so far, and of the console if it has one. */
   get tail(): string {
     return [this.#problem, this.#tail.toString('latin1').trim()].filter(Boolean).join('\n');
   }
 
-  /** Ends it for a reason of ours, which its ending tells. */
+  /** Kills it for a reason of ours, which its end reports. */
   fail(problem: string): void {
     if (this.#hasEnded) return;
     this.#problem = problem;
@@ -124,19 +124,19 @@ export class QemuProcess {
 
   #signal(): void {
     if (this.#hasEnded) return;
-    // bwrap takes it up and ends by itself, so that nothing is left for others to take up.
+    // bwrap reaps it and exits by itself, so that nothing is left for init to reap.
     if (this.#insidePid !== undefined && kill(this.#insidePid)) return;
     this.#child.kill('SIGKILL');
   }
 
-  /** Puts the process into its group and lets it start; gives up when there is none. */
+  /** Puts the process into its cgroup and lets it start; fails it when bwrap reported none. */
   async #enter(): Promise<void> {
     const stdio: readonly unknown[] = this.#child.stdio;
     const info = stdio[INFO_FD] as Readable;
     const gate = stdio[GATE_FD] as Duplex;
     for (const stream of [info, gate]) stream.on('error', () => {});
     this.#child.once('exit', () => {
-      // What still waits there finds it closed.
+      // The waiting gate reads end of file.
       gate.destroy();
       this.#killOrphan();
     });
@@ -145,11 +145,11 @@ export class QemuProcess {
     this.#insidePid = pid;
     if (this.#hasEnded) return this.#killOrphan();
     this.#limit([this.pid, pid]);
-    // Closed by the gate when QEMU starts: it takes an earlier end for the death of this process.
+    // The gate closes it when QEMU starts: it takes an earlier end for the death of this process.
     gate.resume().write('x');
   }
 
-  /** bwrap ends after what it started, unless it is killed: then that may not know yet that it is to die with it. */
+  /** bwrap exits after its child, unless it is killed: then the child may not have set its parent-death signal yet. */
   #killOrphan(): void {
     if (this.#child.signalCode !== null && this.#insidePid !== undefined) kill(this.#insidePid);
   }
@@ -170,7 +170,7 @@ export class QemuProcess {
         this.#tail = Buffer.concat([this.#tail, piece]).subarray(-TAIL_BYTES);
       });
     }
-    // Not before the outputs are closed by whoever in the jail held them.
+    // Waits until every process in the jail has closed the outputs.
     const closed = outputs.map((output) => new Promise((resolve) => output.once('close', resolve)));
     return new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
@@ -181,7 +181,7 @@ export class QemuProcess {
   }
 }
 
-/** Undefined when bwrap ended, or took too long, without telling. */
+/** Undefined when bwrap exited, or took too long, without a report. */
 async function readChildPid(info: Readable): Promise<number | undefined> {
   let told = '';
   const read = new Promise<number | undefined>((resolve) => {
@@ -195,7 +195,7 @@ async function readChildPid(info: Readable): Promise<number | undefined> {
   return within(JAIL_MS, read).catch(() => undefined);
 }
 
-/** Whether there was such a process. */
+/** Returns whether there was such a process. */
 function kill(pid: number): boolean {
   try {
     process.kill(pid, 'SIGKILL');

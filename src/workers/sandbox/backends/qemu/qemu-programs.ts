@@ -1,7 +1,7 @@
 /**
- * The programs a machine is run by: QEMU for this processor, and bwrap around it.
+ * Finds QEMU for this processor, and bwrap.
  *
- * What QEMU can do is asked of the one that is there, not concluded from its version.
+ * QEMU itself is asked for its capabilities; its version proves nothing.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
@@ -18,11 +18,11 @@ const ASK_MS = 10_000;
 
 export interface QemuPrograms {
   readonly qemu: string;
-  /** Undefined where there is no such jail. */
+  /** Undefined without bwrap. */
   readonly bwrap: string | undefined;
-  /** The whole line that QEMU prints, with the packager's own number. */
+  /** QEMU's whole version line, with the packager's own number. */
   readonly version: string;
-  /** Whether it maps a file as memory that it may not write, of itself. */
+  /** Whether it can map a read-only file as memory by itself. */
   readonly mapsReadOnly: boolean;
 }
 
@@ -44,7 +44,7 @@ export async function openPrograms(): Promise<QemuPrograms> {
   };
 }
 
-/** Which programs these are, without starting them: it changes when one is installed or replaced. */
+/** Identifies the programs without starting them: changes when one is installed or replaced. */
 export function programsFingerprint(): string {
   return [onPath(qemuProgram()), onPath(BWRAP)]
     .map((program) => (program === undefined ? '-' : `${program}@${statSync(program).mtimeMs}`))

@@ -1,8 +1,8 @@
 /**
- * QEMU's own control channel: commands, their replies in the order they were asked, and events in between.
+ * Client of QMP, QEMU's control channel: commands, replies in order, and events in between.
  *
- * Commands may be written before QEMU listens; it takes them one after another. What comes back is from a process that
- * a guest may have taken over, so a line has a limit and the first one that is not QMP ends the channel.
+ * Commands may be written before QEMU listens; it handles them one after another. A guest may have taken over the QEMU
+ * process, so lines have a size limit and the first one that is not QMP ends the channel.
  */
 import type { Duplex } from 'node:stream';
 
@@ -32,7 +32,7 @@ interface Watch extends Waiter<QmpEvent> {
   matches(event: QmpEvent): boolean;
 }
 
-/** QEMU's reason not to do what it was asked. */
+/** QEMU's reason to refuse a command. */
 export class QmpError extends Error {
   override readonly name = 'QmpError';
 }
@@ -51,11 +51,11 @@ export class Qmp {
     for (const event of ['end', 'close']) {
       channel.on(event, () => this.#lose(new Error('QEMU closed its control channel')));
     }
-    // Until this is said QEMU takes nothing else.
+    // QEMU accepts nothing else before this.
     this.execute('qmp_capabilities').catch(() => {});
   }
 
-  /** Resolves to what QEMU returns; rejects with its reason, or when it is gone. */
+  /** Resolves with QEMU's return value; rejects with its reason, or when it is gone. */
   execute(command: string, args?: Readonly<Record<string, unknown>>): Promise<unknown> {
     if (this.#end) return Promise.reject(this.#end);
     return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /**
  * Starts QEMU with the files of one machine, in its jail and within its limits.
  *
- * In the jail every file has a fixed name. So what is remembered of a machine holds no path of the host.
+ * In the jail every file has a fixed name, so a saved state contains no path of the host.
  */
 import { existsSync } from 'node:fs';
 
@@ -13,7 +13,7 @@ import type { Place } from './jail.ts';
 import { QemuProcess } from './qemu-process.ts';
 import type { QemuPrograms } from './qemu-programs.ts';
 
-/** What QEMU itself takes beside the memory of its guest; an emulator keeps translated code. */
+/** QEMU's own memory beside that of its guest; an emulator keeps translated code. */
 const OVERHEAD_MB: Record<Accelerator, number> = { kvm: 96, hvf: 96, whpx: 96, tcg: 96 + TRANSLATED_MB };
 
 /** Threads of QEMU, beside those of the processors. */
@@ -28,14 +28,14 @@ const NAMES = {
   library: '/ram-readonly.so',
 } as const;
 
-/** What is the same for all machines of a backend. */
+/** Shared by all machines of a backend. */
 export interface QemuHost {
   readonly programs: QemuPrograms;
   readonly accelerator: Accelerator;
   readonly limiter: Limiter;
-  /** The program that QEMU waits behind until it may start; absent where there is no jail. */
+  /** The program that holds QEMU back until it may start; absent without a jail. */
   readonly gate: string | undefined;
-  /** The library that lets QEMU map memory it may not write, where it needs one. */
+  /** The library that lets QEMU map read-only memory, if it needs one. */
   readonly library: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Size {
 
 interface Backing {
   readonly path: string;
-  /** Shared: what the machine writes is written there. Private: it stays with the machine. */
+  /** Shared: the machine's writes go to the file. Private: they stay in the machine. */
   readonly use: 'shared' | 'private';
 }
 
@@ -59,7 +59,7 @@ export interface MachineStart {
   /** Without it the memory has no file. */
   readonly memory?: Backing | undefined;
   readonly scratch?: Backing | undefined;
-  /** A descriptor to read the state from that it continues; without one it boots. */
+  /** A descriptor of the state to continue from; without one it boots. */
   readonly stateFd?: number | undefined;
   readonly morePlaces?: readonly Place[];
 }
@@ -69,7 +69,7 @@ export interface StartedQemu {
   readonly group: LimitGroup;
 }
 
-/** Bytes of the file behind the memory of a machine. */
+/** Size of the file behind a machine's memory. */
 export function memoryBytes({ memoryMb }: Size): number {
   return (memoryMb + KERNEL_MEMORY_MB) * 2 ** 20;
 }
@@ -100,10 +100,10 @@ export async function startQemu(host: QemuHost, start: MachineStart): Promise<St
   }
 }
 
-/** As QEMU gets them; the same for two machines that may share a state but for where memory and disk come from. */
+/** Arguments for QEMU; for two machines that may share a state only the backing of memory and disk differs. */
 export function machineArguments({ accelerator, programs }: QemuHost, start: MachineStart): string[] {
   const { machine, size, ingredients, memory, scratch } = start;
-  // Outside of a jail there are no names but the host's.
+  // Outside of a jail the names are those of the host.
   const at = (name: keyof typeof NAMES, path: string) => (programs.bwrap === undefined ? path : NAMES[name]);
   return qemuArguments({
     accelerator,

@@ -1,4 +1,4 @@
-/** sandbox::catalog::list: the images that have a name here, allowed or not. */
+/** sandbox::catalog::list: lists the named images, allowed or not. */
 import { z } from 'zod';
 
 import { wire } from '#contract';

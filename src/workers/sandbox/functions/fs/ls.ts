@@ -1,4 +1,4 @@
-/** sandbox::fs::ls: what is in a directory of a sandbox. */
+/** sandbox::fs::ls: lists a directory of a sandbox. */
 import { ls as operation } from '#file-functions';
 import { fileFunction } from '../../file-function.ts';
 

@@ -1,4 +1,4 @@
-/** sandbox::fs::mkdir: makes a directory in a sandbox. A missing one on the way is told with the fix. */
+/** sandbox::fs::mkdir: creates a directory in a sandbox. A missing parent is reported with the fix. */
 import { dirname } from 'node:path/posix';
 
 import { mkdir as operation } from '#file-functions';

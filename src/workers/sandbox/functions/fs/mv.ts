@@ -1,4 +1,4 @@
-/** sandbox::fs::mv: moves something within a sandbox. */
+/** sandbox::fs::mv: moves a path within a sandbox. */
 import { mv as operation } from '#file-functions';
 import { fileFunction } from '../../file-function.ts';
 

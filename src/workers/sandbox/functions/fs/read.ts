@@ -1,5 +1,5 @@
 /**
- * sandbox::fs::read: a file of a sandbox through a channel, and short text in the reply as well.
+ * sandbox::fs::read: returns a file of a sandbox through a channel, and short text in the reply as well.
  *
  * The channel is always there, so a caller may rely on it whatever the file is.
  */
@@ -12,7 +12,7 @@ import { withNearestPath } from '../../nearest-path.ts';
 import { peekText } from '../../inline-text.ts';
 import { sandbox } from '../../worker.ts';
 
-/** Text below this is in the reply. */
+/** Shorter text is in the reply. */
 const INLINE_BYTES = 1_048_576;
 
 const { request, response, errors, ...definition } = operation;

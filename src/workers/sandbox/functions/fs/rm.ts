@@ -1,4 +1,4 @@
-/** sandbox::fs::rm: removes something from a sandbox. */
+/** sandbox::fs::rm: removes a path from a sandbox. */
 import { rm as operation } from '#file-functions';
 import { fileFunction } from '../../file-function.ts';
 

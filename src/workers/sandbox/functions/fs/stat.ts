@@ -1,4 +1,4 @@
-/** sandbox::fs::stat: what a path in a sandbox is. */
+/** sandbox::fs::stat: stats a path in a sandbox. */
 import { stat as operation } from '#file-functions';
 import { fileFunction } from '../../file-function.ts';
 

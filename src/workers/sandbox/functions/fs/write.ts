@@ -1,7 +1,7 @@
 /**
- * sandbox::fs::write: a file into a sandbox, from text, base64 or a channel.
+ * sandbox::fs::write: writes a file into a sandbox, from text, base64 or a channel.
  *
- * The file gets the mode of the request, also when it was there before; a missing directory is told with the fix.
+ * The file gets the mode of the request, also when it existed before; a missing directory is reported with the fix.
  */
 import { dirname } from 'node:path/posix';
 
@@ -65,7 +65,7 @@ function bodyOf(content: z.output<typeof WriteContent> | null, base64: string | 
   return Buffer.from(base64, 'base64');
 }
 
-/** Bytes that came in the request take the place of the stream. */
+/** Bytes in the request replace the stream. */
 async function writeBody(files: FileSystem, body: Body, asked: Parameters<FileSystem['write']>): Promise<number> {
   const [path, stream, options, scope] = asked;
   const inline = typeof body === 'string' ? Buffer.from(body) : Buffer.isBuffer(body) ? body : undefined;

@@ -1,4 +1,4 @@
-/** shell::fs::ls: what is in a directory, on this host or in a sandbox. */
+/** shell::fs::ls: lists a directory, on this host or in a sandbox. */
 import { ls as operation } from '#file-functions';
 import { fileFunction } from '../../file-function.ts';
 

@@ -1,4 +1,4 @@
-/** shell::fs::mkdir: makes a directory, on this host or in a sandbox. */
+/** shell::fs::mkdir: creates a directory, on this host or in a sandbox. */
 import { mkdir as operation } from '#file-functions';
 import { fileFunction } from '../../file-function.ts';
 

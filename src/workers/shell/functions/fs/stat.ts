@@ -1,4 +1,4 @@
-/** shell::fs::stat: what one path names, on this host or in a sandbox. */
+/** shell::fs::stat: stats a path, on this host or in a sandbox. */
 import { stat as operation } from '#file-functions';
 import { fileFunction } from '../../file-function.ts';
 

@@ -1,5 +1,5 @@
 /**
- * An archive in the format that Linux unpacks as its first root: cpio of the kind "newc", without checksums.
+ * Writes an initramfs archive: cpio of the kind "newc", without checksums.
  *
  * Owners are root and times are zero, so the same entries give the same bytes.
  */
@@ -7,7 +7,7 @@
 export interface CpioEntry {
   /** Without a leading slash; its directory has to come before it. */
   readonly path: string;
-  /** Type and permissions, as `stat` has them. */
+  /** Type and permissions, as in `stat`. */
   readonly mode: number;
   readonly content?: Uint8Array;
   /** Of a device. */

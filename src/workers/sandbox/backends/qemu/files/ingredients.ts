@@ -1,4 +1,4 @@
-/** Everything that a machine of an image is made of, as files in the cache, and one digest that names them all. */
+/** The files that a machine of an image needs, in the cache, and one digest of them all. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -15,9 +15,9 @@ export interface Ingredients {
   readonly kernel: string;
   readonly initramfs: string;
   readonly root: string;
-  /** Which making of the root it is: two of one image hold the same files in other places. */
+  /** Identifies one build of the root: two builds of one image have the same files in different blocks. */
   readonly rootMark: string;
-  /** Another one when anything in them is another. */
+  /** Changes when any of them does. */
   readonly digest: string;
 }
 
@@ -30,12 +30,12 @@ export async function prepareIngredients(
   const initramfs = await prepareInitramfs({ agent, kernel, cacheDir }, waiter);
   const root = await prepareRootImage(image, { cacheDir, ...waiter });
   const rootMark = rootImageMark(root);
-  // The initramfs is named after what it holds.
+  // The initramfs is named after its content.
   const facts = [sha256(readFileSync(kernel.image)), basename(initramfs), rootMark];
   return { kernel: kernel.image, initramfs, root, rootMark, digest: sha256(facts.join('\n')) };
 }
 
-/** Whether the files are the ones that were prepared: whoever prunes the cache may have removed them, or made others. */
+/** Whether the files are still the prepared ones: pruning may have removed or replaced them. */
 export function isStillThere({ kernel, initramfs, root, rootMark }: Ingredients): boolean {
   return [kernel, initramfs, root].every((path) => existsSync(path)) && rootImageMark(root) === rootMark;
 }

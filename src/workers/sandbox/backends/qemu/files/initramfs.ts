@@ -1,5 +1,6 @@
 /**
- * What a machine starts from: our agent as its first program, and the modules it loads to reach its disks and its channel.
+ * The initramfs of a machine: our agent as its first program, and the modules it loads to reach its disks and its
+ * channel.
  *
  * The file is named after its content, so machines of one agent and one kernel share it and nothing has to be compared.
  */
@@ -12,7 +13,7 @@ import { readModules, type KernelModule } from './kernel-modules.ts';
 import type { Kernel } from './kernel.ts';
 import { makeOnce, type Waiter } from './make-once.ts';
 
-/** Both buses: a machine has one, and the module of the other finds nothing to do. */
+/** Both buses: a machine has one, and the module of the other finds nothing. */
 const MODULES = ['virtio_mmio', 'virtio_pci', 'virtio_console', 'virtio_blk', 'erofs', 'overlay'];
 
 export async function prepareInitramfs(

@@ -1,20 +1,20 @@
 /**
- * What the kernel of a machine is told when it starts.
+ * The kernel command line of a machine.
  *
- * An emulated x86 processor has no clock that the kernel could measure another by: on a busy host the measuring fails and
- * the boot hangs. So the kernel is told how fast the host's counter runs, which is the one that the guest sees.
+ * An emulated x86 processor has no clock to calibrate another by: on a busy host calibration fails and the boot hangs.
+ * So the kernel is given the frequency of the host's TSC, which the guest sees.
  */
 import { readFileSync } from 'node:fs';
 
 import type { Accelerator } from '../accelerators.ts';
 
-/** Ticks a second of Debian's kernel. */
+/** Ticks per second of Debian's kernel. */
 const KERNEL_HZ = 250;
 
 const ALWAYS = [
   'quiet',
   'loglevel=3',
-  // Whatever kills the kernel ends the machine.
+  // A kernel panic ends the machine.
   'panic=-1',
   'reboot=t',
   'cryptomgr.notests',
@@ -31,7 +31,7 @@ const ALWAYS = [
 
 export interface KernelLineOptions {
   readonly accelerator: Accelerator;
-  /** What programs may hold; the agent sees to it. */
+  /** Limit for programs, enforced by the agent. */
   readonly memoryMb: number;
   readonly arch?: NodeJS.Architecture;
   /** The text of /proc/cpuinfo. */
@@ -45,7 +45,7 @@ export function kernelLine({ accelerator, memoryMb, arch = process.arch, cpuInfo
   return [console, memory, ...ALWAYS, ...(isEmulatedX86 ? emulatedX86(cpuInfo ?? ownCpuInfo()) : [])].join(' ');
 }
 
-/** Of another host's processor nobody knows; its kernel measures for itself. */
+/** On an unknown processor the kernel calibrates by itself. */
 function emulatedX86(cpuInfo: string): string[] {
   // The emulator has neither the holes that these close nor a secret to hide from the guest.
   const words = ['tsc=reliable', 'no_timer_check', 'nokaslr', 'mitigations=off'];

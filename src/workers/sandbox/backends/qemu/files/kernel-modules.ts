@@ -1,7 +1,7 @@
 /**
- * The parts of the kernel that a machine needs before it has a root, in the order they have to be loaded.
+ * The kernel modules that a machine needs before it has a root, in load order.
  *
- * A package that was unpacked and not installed has no modules.dep, so every module is asked itself what it depends on.
+ * A package that was unpacked and not installed has no modules.dep, so the dependencies are read from each module.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -13,7 +13,7 @@ export interface KernelModule {
   readonly content: Buffer;
 }
 
-/** Modules that the kernel has built in are left out; both spellings of a name mean the same. */
+/** Skips modules that are built into the kernel; `-` and `_` in names are equal. */
 export function readModules(modulesDir: string, wanted: readonly string[]): KernelModule[] {
   const files = filesByName(modulesDir);
   const builtIn = builtInNames(modulesDir);
@@ -49,7 +49,7 @@ function plain(name: string): string {
   return name.replaceAll('-', '_');
 }
 
-/** A module carries facts about itself as texts; one is this list. */
+/** A module contains its metadata as texts; one is this list. */
 function dependenciesOf(content: Buffer): string[] {
   const label = '\0depends=';
   const at = content.indexOf(label);

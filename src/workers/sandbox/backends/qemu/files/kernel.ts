@@ -1,7 +1,7 @@
 /**
- * The kernel of the virtual machines: Debian's kernel for clouds, unpacked into the cache and not installed.
+ * The kernel of the virtual machines: Debian's cloud kernel, unpacked into the cache and not installed.
  *
- * One that was unpacked once is used from then on, also without a network. Removing its folder fetches the current one.
+ * Once unpacked it is used from then on, also without a network. Delete its folder to fetch the current one.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface Kernel {
   readonly modulesDir: string;
 }
 
-/** As Debian calls the processors. */
+/** Debian's names of the processors. */
 const DEBIAN_NAMES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 const ASK_MS = 60_000;
@@ -40,7 +40,7 @@ export async function prepareKernel(cacheDir: string, waiter: Waiter): Promise<K
   return kernel;
 }
 
-/** The newest that is unpacked. */
+/** The newest unpacked one. */
 export function findKernel(folder: string): Kernel | undefined {
   if (!existsSync(folder)) return undefined;
   const names = readdirSync(folder).filter((name) => name.startsWith(PACKAGE));
@@ -61,7 +61,7 @@ function kernelIn(dir: string, name: string): Kernel | undefined {
   return existsSync(image) && modulesDir !== undefined ? { version, image, modulesDir } : undefined;
 }
 
-/** The package that the one for all clouds depends on now. */
+/** The package that the cloud metapackage depends on now. */
 async function currentPackage(signal: AbortSignal): Promise<string> {
   const arch = DEBIAN_NAMES[process.arch];
   if (arch === undefined) throw new BuildError(`there is no kernel for clouds on ${process.arch}`);
@@ -102,7 +102,7 @@ async function fetchPackage(name: string, dir: string, { signal, onProgress }: R
   const hint = 'the kernel of virtual machines is unpacked with dpkg, which this system does not have';
   await runProgram(['dpkg', '-x', archive, '.'], { signal, timeoutMs: DOWNLOAD_MS, cwd: dir, hint });
   rmSync(join(dir, archive));
-  // Newer packages have them compressed, which the kernel need not understand.
+  // Newer packages have compressed modules, which the kernel need not support.
   const unpack = ['find', '.', '-name', '*.ko.xz', '-exec', 'xz', '-d', '{}', '+'];
   await runProgram(unpack, { signal, timeoutMs: DOWNLOAD_MS, cwd: dir, hint: 'apt-get install findutils xz-utils' });
 }

@@ -1,8 +1,8 @@
 /**
- * A file or directory of the cache that is made where it is missing: once in this process, by one process at a time.
+ * Makes a file or directory of the cache if it is missing: once in this process, by one process at a time.
  *
- * It is made beside its place and put there by a rename, so whoever finds it finds all of it. Drafts of processes that
- * died are removed by the next that makes something there.
+ * It is made under a temporary name and renamed, so it is always found complete. Drafts of dead processes are removed
+ * by the next that makes something there.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { basename, dirname, join } from 'node:path';
 import { isAlive, OWN_MARK } from '#host';
 import { SharedWork, UNFINISHED, withBuildLock, type ImageProgress, type Watcher } from '#sandbox/images';
 
-/** Who waits for it: told how far it is, and gone when its signal says so. */
+/** A caller that waits: receives the progress, and leaves when its signal is aborted. */
 export type Waiter = Watcher<ImageProgress>;
 
 export type Make = (draft: string, waiter: Required<Waiter>) => Promise<void>;
 
 const making = new SharedWork<void, ImageProgress>();
 
-/** The path it was asked for. */
+/** Returns `target`. */
 export async function makeOnce(target: string, waiter: Waiter, make: Make): Promise<string> {
   if (existsSync(target)) return target;
   await making.do(target, waiter, async (signal, onProgress) => {
@@ -30,7 +30,7 @@ export async function makeOnce(target: string, waiter: Waiter, make: Make): Prom
   return target;
 }
 
-/** Takes it out of sight in one step, so nobody finds a part of it; then off the disk. */
+/** Renames it away in one step, so that no process finds a part of it; then deletes it. */
 export function removeMade(target: string): void {
   const trash = draftBeside(target);
   try {

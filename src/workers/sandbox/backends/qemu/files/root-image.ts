@@ -1,8 +1,8 @@
 /**
  * An image as a disk: its directory in one read-only file system, which all machines of it share.
  *
- * Plain erofs, not compressed: it is made fastest, and the first start of a program from it is fastest too. An ordinary
- * user owns all files of an image, whoever owned them in it; in the disk they are root's again, as in a user namespace.
+ * Plain erofs, not compressed: it is made fastest, and the first start of a program from it is fastest too. For an
+ * ordinary user all files of an image belong to that user; in the disk they are root's again, as in a user namespace.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -30,7 +30,7 @@ export async function prepareRootImage(
   });
 }
 
-/** Of one making of a disk: its first block has an id and a time of its own. */
+/** Identifies one build of a disk: its superblock has a unique id and time. */
 export function rootImageMark(path: string): string {
   const block = Buffer.alloc(BLOCK_BYTES);
   const fd = openSync(path, 'r');
@@ -43,8 +43,8 @@ export function rootImageMark(path: string): string {
 }
 
 /**
- * Times are kept, or Python would take its compiled files for outdated. A user is root towards his own files in a
- * namespace: they count as root's there, and none is closed to him.
+ * Keeps mtimes, or Python would take its compiled files for outdated. A user is root over the user's own files in a
+ * namespace: they count as root's there, and all are readable.
  */
 export function mkfsCommand(target: string, rootDir: string, { isRoot = process.geteuid?.() === 0 } = {}): string[] {
   const asRoot = isRoot ? [] : ['unshare', '--map-root-user', '--'];

@@ -1,8 +1,8 @@
 /**
- * The disk behind what a machine writes: room to swap, in a file with holes.
+ * The disk behind a machine's writes: swap space, in a sparse file.
  *
- * A machine keeps its files in memory, and the kernel moves to this disk what does not fit there. That makes small files
- * as fast as memory, and a disk may still be larger than the memory. The reasons and the figures are in
+ * A machine keeps its files in memory, and the kernel swaps what does not fit to this disk. That makes small files as
+ * fast as memory, and a disk may still be larger than the memory. The reasons and the figures are in
  * docs/decisions/2026-11-15-machine-files-in-memory.md.
  */
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
@@ -10,12 +10,12 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 const PAGE_BYTES = 4096;
 const MB = 2 ** 20;
 
-/** Where Linux looks for what it may swap to: version, last page, and at the end of the page a name. */
+/** Linux swap header: version, last page, and at the end of the page a name. */
 const FACTS_AT = 1024;
 const VERSION = 1;
 const MAGIC = 'SWAPSPACE2';
 
-/** A machine takes what is beyond the first MiB as the size of its disk. */
+/** A machine takes the space beyond the first MiB as the size of its disk. */
 const HEADER_MB = 1;
 
 export function makeScratchDisk(path: string, { diskMb }: { diskMb: number }): void {

@@ -1,8 +1,8 @@
 /**
  * Boots a machine and keeps it as a template.
  *
- * An emulated kernel may hang in the moment it measures its clocks, so a boot has a deadline, and is tried once more on the
- * machine that hangs least.
+ * An emulated kernel may hang while it calibrates its clocks, so a boot has a deadline, and is retried on the machine
+ * that hangs least.
  */
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, rmSync, truncateSync } from 'node:fs';
 
@@ -25,13 +25,13 @@ export interface TemplateSpec {
   readonly size: Size;
   readonly ingredients: Ingredients;
   readonly ram: RamMode;
-  /** How long a boot may take. */
+  /** Boot timeout. */
   readonly bootMs: number;
-  /** One after another until one boots. */
+  /** Tried one after another until one boots. */
   readonly machines?: readonly MachineKind[];
 }
 
-/** Leaves it in `dir`, which is made. Throws `SharedMemoryRefused` where only the other way to keep memory works. */
+/** Writes it to `dir`, which is created. Throws `SharedMemoryRefused` where only the other way to keep memory works. */
 export async function makeTemplate(
   host: QemuHost,
   spec: TemplateSpec,
@@ -94,7 +94,7 @@ async function bootInto(template: Template, { host, spec, signal }: Boot): Promi
     await qemu.kill();
     await group.release();
   }
-  // After a crash of the host there is all of a template or none of it.
+  // fsync: after a crash of the host there is all of a template or none of it.
   for (const path of template.files) seal(path);
   template.finish();
 }

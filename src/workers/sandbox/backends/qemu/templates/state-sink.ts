@@ -1,8 +1,8 @@
 /**
- * Where QEMU sends the state of a machine: a socket of ours, written to a file.
+ * Receives the state of a machine from QEMU: a socket of ours, written to a file.
  *
- * QEMU could start a program that writes the file, but then it could start programs. The socket lies in a directory with a
- * short name, because the name of a socket has a hundred bytes.
+ * QEMU could start a program that writes the file, but then it could start programs. The socket is in a directory with
+ * a short name, because socket paths are limited to about a hundred bytes.
  */
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ export class StateSink implements AsyncDisposable {
     this.#received = once(server, 'connection').then(async ([socket]) => {
       await pipeline(socket as Socket, createWriteStream(file, { flags: 'wx', mode: 0o400 }));
     });
-    // Nobody asks when the machine did not come so far.
+    // Unused when the machine did not come that far.
     this.#received.catch(() => {});
   }
 
@@ -35,12 +35,12 @@ export class StateSink implements AsyncDisposable {
     return new StateSink(dir, server, file);
   }
 
-  /** Its place in the jail. */
+  /** Its name in the jail. */
   get place(): Place {
     return { from: join(this.#dir, 'socket'), at: '/state', access: 'write' };
   }
 
-  /** Where QEMU is to send it, as it says such things. */
+  /** The destination in QEMU's syntax. */
   uri(isJailed: boolean): string {
     return `unix:${isJailed ? '/state' : join(this.#dir, 'socket')}`;
   }

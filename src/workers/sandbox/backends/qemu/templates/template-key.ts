@@ -1,25 +1,25 @@
 /**
  * The name of a template: a hash of everything it was made of.
  *
- * A template fits no other QEMU, kernel, agent, image or size than its own. Whatever changes gives another name, so an old
+ * A template works only with its own QEMU, kernel, agent, image and size. Any change gives another name, so an outdated
  * one is never tried.
  */
 import { createHash } from 'node:crypto';
 
 import type { Accelerator } from '../accelerators.ts';
 
-/** Rises when what a template consists of, or how it is warmed up, changes. */
+/** Increase it when the contents of a template, or its warm-up, change. */
 const FORMAT = 1;
 
 export interface TemplateIngredients {
-  /** Over the kernel, the modules, the agent and the image. */
+  /** Of the kernel, the modules, the agent and the image. */
   readonly digest: string;
   /** As QEMU prints it. */
   readonly qemuVersion: string;
   readonly accelerator: Accelerator;
-  /** The host's, which an accelerated guest has seen. */
+  /** The host's processor, which an accelerated guest has seen. */
   readonly processor: string;
-  /** All arguments of the machine, which name its processor, its devices and its size. */
+  /** All arguments of the machine, which include its processor, devices and size. */
   readonly args: readonly string[];
   readonly diskMb: number;
   readonly ram: 'file' | 'stream';

@@ -1,8 +1,8 @@
 /**
  * The templates on the disk, one directory each, named after what they were made of.
  *
- * One that is there is complete. Those unused longest are removed when there are too many; machines made from them live on,
- * because the files do until the last of them ends.
+ * An existing one is complete. The longest unused are removed when there are too many; machines made from them live on,
+ * because the open files do.
  */
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { Template } from './template.ts';
 const MAX_TEMPLATES = 16;
 const MAX_BYTES = 8 * 2 ** 30;
 
-/** Between finding a template and having its files open, a machine has this long. */
+/** A machine has this long between finding a template and having its files open. */
 const STARTING_MS = 60_000;
 
 export interface StoreLimits {
@@ -33,7 +33,7 @@ export class TemplateStore {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** The template, which is made unless it is there. */
+  /** The template, made unless it exists. */
   async get(key: string, waiter: Waiter, make: (dir: string, signal: AbortSignal) => Promise<void>): Promise<Template> {
     const dir = await makeOnce(join(this.#dir, key), waiter, async (draft, { signal }) => {
       await make(draft, signal);
@@ -42,18 +42,18 @@ export class TemplateStore {
     try {
       return this.use(Template.open(dir));
     } catch (error) {
-      // Another process removed it to make room, in the moment since it was found.
+      // Another process pruned it since it was found.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(dir)) return this.get(key, waiter, make);
       throw error;
     }
   }
 
-  /** Whether it is still there for another machine. */
+  /** Whether it still exists for another machine. */
   has({ dir }: Template): boolean {
     return existsSync(dir);
   }
 
-  /** Remembers that it was wanted now. */
+  /** Marks it as used now. */
   use(template: Template): Template {
     const now = new Date();
     utimesSync(template.dir, now, now);
@@ -70,7 +70,7 @@ export class TemplateStore {
     let keptBytes = 0;
     templates.forEach(({ dir, bytes, usedAtMs }, index) => {
       keptBytes += bytes;
-      // The one that is being made takes a place too.
+      // The one being made counts too.
       const isTooMuch = index + 1 >= maxTemplates || keptBytes > maxBytes;
       if (isTooMuch && Date.now() - usedAtMs > startingMs) removeMade(dir);
     });
@@ -79,7 +79,7 @@ export class TemplateStore {
 
 interface Measured {
   readonly dir: string;
-  /** On the disk: the file of a memory has holes. */
+  /** On the disk: the file of a memory is sparse. */
   readonly bytes: number;
   readonly usedAtMs: number;
 }

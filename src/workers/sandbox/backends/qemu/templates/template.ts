@@ -1,8 +1,8 @@
 /**
- * A template: a machine that booted once, stopped in the moment when its agent waits for a first request.
+ * A template: a machine that booted once, stopped while its agent waits for a first request.
  *
- * Its memory is a file and its devices a small state. Every machine made from it maps the file privately, so it costs no
- * copy; what it changes is its own. Nothing of a template is ever rewritten, because machines look at it while they live.
+ * Its memory is a file and its devices a small state. Every clone maps the file privately, so it costs no copy; its
+ * changes are its own. No file of a template is ever rewritten, because machines have it mapped.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,12 +31,12 @@ export class Template {
     return new Template(dir, Facts.parse(JSON.parse(readFileSync(join(dir, 'template.json'), 'utf8'))));
   }
 
-  /** Makes it one that `open` finds. */
+  /** Writes the record that `open` reads. */
   finish(): void {
     writeFileSync(join(this.dir, 'template.json'), JSON.stringify(this.facts), { flush: true });
   }
 
-  /** Undefined when the state holds the memory too. */
+  /** Undefined when the state contains the memory too. */
   get memory(): string | undefined {
     return this.facts.ram === 'file' ? join(this.dir, 'memory') : undefined;
   }
