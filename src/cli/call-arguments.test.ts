@@ -31,8 +31,8 @@ test.each([
 });
 
 test.each([
-  ['a word without =', ['README.md'], undefined, '"README.md" is no key=value pair; use --json for a whole request'],
-  ['a pair without a key', ['=x'], undefined, '"=x" is no key=value pair; use --json for a whole request'],
+  ['a word without =', ['README.md'], undefined, '"README.md" is not a key=value pair; use --json for a whole request'],
+  ['a pair without a key', ['=x'], undefined, '"=x" is not a key=value pair; use --json for a whole request'],
   ['pairs over a list', ['a=1'], '[]', '--json must be an object when key=value pairs are given as well'],
   ['pairs over null', ['a=1'], 'null', '--json must be an object when key=value pairs are given as well'],
   ['broken JSON', [], '{"a":', '--json is not JSON: Unexpected end of JSON input'],

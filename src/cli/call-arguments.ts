@@ -13,7 +13,7 @@ export function toPayload(pairs: string[], json: string | undefined): unknown {
 
 function toPair(word: string): [string, unknown] {
   const at = word.indexOf('=');
-  if (at <= 0) throw new UsageError(`"${word}" is no key=value pair; use --json for a whole request`);
+  if (at <= 0) throw new UsageError(`"${word}" is not a key=value pair; use --json for a whole request`);
   return [word.slice(0, at), looseJson(word.slice(at + 1))];
 }
 

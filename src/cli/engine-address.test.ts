@@ -20,7 +20,7 @@ test('the engine is the one given, else the one of the environment, else the usu
 });
 
 test.each(['nonsense', '', 'localhost:49134', 'file:///etc/passwd'])('"%s" is no address', (url) => {
-  const message = `"${url}" is no address of an engine; one looks like ws://127.0.0.1:49134`;
+  const message = `"${url}" is not an engine address; expected for example ws://127.0.0.1:49134`;
   expect(() => engineUrl({ url })).toThrow(expect.objectContaining({ name: 'UsageError', message }));
 });
 

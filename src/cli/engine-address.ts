@@ -18,7 +18,7 @@ export class UnreachableError extends Error {
 export function engineUrl(options: CommandInput['options']): string {
   const url = text(options.url) ?? (process.env.III_URL || DEFAULT_URL);
   if (URL.canParse(url) && /^(ws|http)s?:$/.test(new URL(url).protocol)) return url;
-  throw new UsageError(`"${url}" is no address of an engine; one looks like ${DEFAULT_URL}`);
+  throw new UsageError(`"${url}" is not an engine address; expected for example ${DEFAULT_URL}`);
 }
 
 export function engineToken(options: CommandInput['options']): string | undefined {

@@ -17,7 +17,7 @@ import { untilSignal } from './until-signal.ts';
 export const imageOptions: Record<string, OptionSpec> = {
   config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
   json: { type: 'boolean', description: 'Print the result as JSON.' },
-  local: { type: 'boolean', description: 'Do not ask a running engine; the cache of this configuration is meant.' },
+  local: { type: 'boolean', description: 'Use the cache of this configuration; do not ask a running engine.' },
   ...addressOptions,
 };
 

@@ -85,6 +85,6 @@ export function readNumber(text: string | undefined, option: string): number | u
 export function readPairs(pairs: CommandInput['options'][string]): string[] {
   const list = Array.isArray(pairs) ? pairs : [];
   const bad = list.find((pair) => pair.indexOf('=') <= 0);
-  if (bad !== undefined) throw new UsageError(`-e "${bad}" is no NAME=VALUE`);
+  if (bad !== undefined) throw new UsageError(`-e "${bad}" is not NAME=VALUE`);
   return list;
 }

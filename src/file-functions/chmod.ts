@@ -18,7 +18,7 @@ export const chmod = defineOperation({
       mode: modeField('The bits to set.'),
       uid: wire.uint32().nullable().default(null).describe('Owner to set; left as it is when null.'),
       gid: wire.uint32().nullable().default(null).describe('Group to set; left as it is when null.'),
-      recursive: z.boolean().default(false).describe('Whether everything below a directory is changed too.'),
+      recursive: z.boolean().default(false).describe('Also change everything below a directory.'),
     })
     .meta({ title: 'ChmodRequest' }),
   response: z

@@ -11,7 +11,7 @@ export const entryFields = {
   size: wire.uint64().describe('Bytes of a file, or of the text that a link consists of.'),
   mode: z.string().describe('Permission bits in octal, four digits.'),
   mtime: wire.int64().describe('Last change in whole seconds since 1970.'),
-  is_symlink: z.boolean().describe('Whether it is a link; the other fields are those of the link itself.'),
+  is_symlink: z.boolean().describe('True for a symlink; the other fields are those of the link itself.'),
 };
 
 export const FsEntry = wire.named('FsEntry', z.object(entryFields));

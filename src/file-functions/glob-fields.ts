@@ -11,5 +11,5 @@ export const belowFields = {
     .array(z.string())
     .default([])
     .describe(`Only files that match one of these; all when empty. ${GLOBS}`),
-  exclude_glob: z.array(z.string()).default([]).describe('No files that match one of these, read in the same way.'),
+  exclude_glob: z.array(z.string()).default([]).describe('Skip files that match one of these; same syntax.'),
 };

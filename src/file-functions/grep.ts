@@ -39,7 +39,7 @@ export const grep = defineOperation({
   request: z
     .object({
       path: z.string().describe('A file or a directory, absolute.'),
-      pattern: z.string().describe('The regex; it is held against one line at a time.'),
+      pattern: z.string().describe('The regex, matched against one line at a time.'),
       ...belowFields,
       ignore_case: z.boolean().default(false),
       max_matches: wire.uint64().default(10_000).describe('Most matches; 0 for as many as a reply holds, 100000.'),
@@ -49,12 +49,12 @@ export const grep = defineOperation({
   response: z
     .object({
       matches: z.array(FsMatch).describe('Sorted by path, then line.'),
-      truncated: z.boolean().describe('True when there was at least one match more.'),
-      skipped: z.array(FsSkipped).optional().describe('What could not be read, the first 100; absent when all could.'),
-      files_too_large: wire
-        .uint64()
+      truncated: z.boolean().describe('True if there were more matches than returned.'),
+      skipped: z
+        .array(FsSkipped)
         .optional()
-        .describe('Files passed over for their size; absent when there are none.'),
+        .describe('Files that could not be read, the first 100; absent if there are none.'),
+      files_too_large: wire.uint64().optional().describe('Files skipped for their size; absent if there are none.'),
     })
     .meta({ title: 'GrepResponse' }),
   errors: ['S210', 'S211', 'S212', 'S215', 'S216', 'S217'],

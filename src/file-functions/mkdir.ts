@@ -16,11 +16,11 @@ export const mkdir = defineOperation({
       parents: z
         .boolean()
         .default(false)
-        .describe('Whether missing directories on the way are made, and one that is there already is fine.'),
+        .describe('Create missing parent directories, and accept an existing directory.'),
     })
     .meta({ title: 'MkdirRequest' }),
   response: z
-    .object({ created: z.boolean().describe('False when the directory was there already.') })
+    .object({ created: z.boolean().describe('False if the directory already existed.') })
     .meta({ title: 'MkdirResponse' }),
   errors: ['S210', 'S211', 'S213', 'S215', 'S216'],
   examples: [{ path: '/tmp/notes/2026', parents: true }],

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { FileFault } from '#host';
 
 export const modeField = (words: string) =>
-  z.string().describe(`${words} Octal digits such as "0644"; bits that lend the rights of an owner are refused.`);
+  z.string().describe(`${words} Octal digits such as "0644"; setuid, setgid and sticky bits are refused.`);
 
 export function spellMode(mode: number): string {
   return mode.toString(8).padStart(4, '0');

@@ -11,8 +11,8 @@ export const mv = defineOperation({
   request: z
     .object({
       src: z.string().describe('What to move, absolute.'),
-      dst: z.string().describe('Its new path, absolute; the directory that holds it must be there.'),
-      overwrite: z.boolean().default(false).describe('Whether what is at dst is replaced.'),
+      dst: z.string().describe('Its new path, absolute; the parent directory must exist.'),
+      overwrite: z.boolean().default(false).describe('Replace an existing dst.'),
     })
     .meta({ title: 'MvRequest' }),
   response: z.object({ moved: z.boolean().describe('Always true.') }).meta({ title: 'MvResponse' }),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const noteField = z
   .string()
   .optional()
-  .describe('What to know of the change: what did not match, or hard links that keep the old content.');
+  .describe('Note about the change: patterns without a match, or hard links that keep the old content.');
 
 /** The field with all notes; absent without one. */
 export function withNotes(notes: readonly string[], { note }: { note?: string }): { note?: string } {

@@ -11,7 +11,7 @@ export const read = defineOperation({
   summary: 'Stream a file out through a channel.',
   details:
     'Bytes come as binary messages of at most 64 KiB. When reading fails on the way, one text message `{"error": …}` comes, ' +
-    'and the stream breaks off: a reader that is not told of breaks compares what came with `size`.',
+    'and the stream breaks off: a reader without error events compares the received bytes with `size`.',
   effect: 'read',
   request: z
     .object({ path: z.string().describe('The file, absolute. A link is followed.') })

@@ -10,8 +10,8 @@ export const rm = defineOperation({
   isIdempotent: true,
   request: z
     .object({
-      path: z.string().describe('What to remove, absolute. A link is removed itself, not what it leads to.'),
-      recursive: z.boolean().default(false).describe('Whether a directory goes with everything in it.'),
+      path: z.string().describe('What to remove, absolute. A symlink is removed itself, never its target.'),
+      recursive: z.boolean().default(false).describe('Remove a directory with everything in it.'),
     })
     .meta({ title: 'RmRequest' }),
   response: z.object({ removed: z.boolean().describe('Always true.') }).meta({ title: 'RmResponse' }),

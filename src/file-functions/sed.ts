@@ -18,7 +18,7 @@ const FsSedFileResult = wire.named(
     path: z.string().describe('The file as it was named, or its absolute path when it was found below `path`.'),
     replacements: wire.uint64(),
     success: z.boolean(),
-    error: z.string().nullish().describe('Why the file was left as it was; absent on success.'),
+    error: z.string().nullish().describe('Why the file was not changed; absent on success.'),
     note: noteField,
   }),
 );
@@ -41,17 +41,17 @@ export const sed = defineOperation({
         .describe('A file, or a directory for the files below; absolute. Either this or `files`.'),
       ...belowFields,
       pattern: z.string().describe('The regex, or the literal text when regex is false.'),
-      replacement: z.string().describe('What takes its place; taken literally when regex is false.'),
+      replacement: z.string().describe('Replacement text; literal when regex is false.'),
       regex: z.boolean().default(true),
-      first_only: z.boolean().default(false).describe('Whether only the first match of each line is replaced.'),
+      first_only: z.boolean().default(false).describe('Replace only the first match of each line.'),
       ignore_case: z.boolean().default(false),
     })
     .meta({ title: 'SedRequest' }),
   response: z
     .object({
-      results: z.array(FsSedFileResult).describe('One for each file that was looked at.'),
+      results: z.array(FsSedFileResult).describe('One per file examined.'),
       total_replacements: wire.uint64(),
-      note: z.string().optional().describe('Says that nothing matched, where nothing did.'),
+      note: z.string().optional().describe('Present when nothing matched.'),
     })
     .meta({ title: 'SedResponse' }),
   errors: ['S210', 'S211', 'S212', 'S215', 'S216', 'S217'],

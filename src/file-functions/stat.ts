@@ -5,8 +5,8 @@ import { entryFields, toEntry } from './entry.ts';
 import { defineOperation } from './file-operation.ts';
 
 export const stat = defineOperation({
-  summary: 'Tell size, mode, time and kind of one path.',
-  details: 'A link is told itself, not what it leads to.',
+  summary: 'Return size, mode, mtime and kind of one path.',
+  details: 'Symlinks are not followed: a symlink is reported itself.',
   effect: 'read',
   request: z.object({ path: z.string().describe('The path, absolute.') }).meta({ title: 'StatRequest' }),
   response: z.object(entryFields).meta({ title: 'FsEntry' }),

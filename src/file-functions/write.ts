@@ -30,7 +30,7 @@ export const write = defineOperation({
       mode: modeField('Permission bits; when left out, a file that is replaced keeps its own.')
         .optional()
         .meta({ default: '0644' }),
-      parents: z.boolean().default(false).describe('Whether missing directories on the way are made.'),
+      parents: z.boolean().default(false).describe('Create missing parent directories.'),
       content: z
         .union([z.string(), ContentRef])
         .describe('The text of the file, written as UTF-8; or the end of a channel to read its bytes from.'),

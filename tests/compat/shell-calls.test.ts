@@ -58,7 +58,7 @@ describe.each(versions)('%s', (version) => {
       'a directory outside as JSON with its code',
       'shell::exec',
       { command: 'cat', cwd: '/etc' },
-      '{"code":"S215","message":"/etc leads out of the root"}',
+      '{"code":"S215","message":"/etc leaves the root"}',
     ],
   ])('is told %s', async (_, function_id, payload, text) => {
     await using own = await setUp(version);

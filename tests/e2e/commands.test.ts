@@ -85,12 +85,12 @@ describe.concurrent('call', () => {
     [
       'a word that is no pair',
       ['coder::read-file', 'a.txt'],
-      '"a.txt" is no key=value pair; use --json for a whole request',
+      '"a.txt" is not a key=value pair; use --json for a whole request',
     ],
     [
       'an address that is none',
       ['x::y', '--url', 'localhost'],
-      '"localhost" is no address of an engine; one looks like ws://127.0.0.1:49134',
+      '"localhost" is not an engine address; expected for example ws://127.0.0.1:49134',
     ],
   ])('refuses %s and exits 2', async (_, args, message) => {
     const { code, stdout, stderr } = await run('call', ...args);

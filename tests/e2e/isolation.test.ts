@@ -209,7 +209,7 @@ describe.skipIf(!isLinux)('setup', () => {
     expect(await onBareHost('nowhere', 'setup', 'gvizor')).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'Error: setup knows no "gvizor" (did you mean "gvisor"?)\n',
+      stderr: 'Error: setup has no backend "gvizor" (did you mean "gvisor"?)\n',
     });
   });
 });

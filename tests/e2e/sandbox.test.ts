@@ -164,7 +164,7 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
     expect(await workcell('sandbox', 'download', id, '/data/tree', dir.path('back'))).toEqual({
       code: 0,
       stdout: `downloaded 1 files to ${dir.path('back')}\n`,
-      stderr: 'left out 1 that lead outside or are not files: "./evil"\n',
+      stderr: 'left out 1 that point outside or are not files: "./evil"\n',
     });
     expect(readFileSync(dir.path('back/sub/a.txt'), 'utf8')).toBe('a');
     expect(await workcell('sandbox', 'download', id, '/data/tree', dir.path('back'))).toMatchObject({ code: 2 });

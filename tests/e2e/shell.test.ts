@@ -74,7 +74,7 @@ describe.concurrent('exec', () => {
     [
       'needs variables with a value',
       ['--env', 'LANG', '--', 'ls'],
-      { code: 2, stderr: 'Error: --env "LANG" is no NAME=VALUE\n' },
+      { code: 2, stderr: 'Error: --env "LANG" is not NAME=VALUE\n' },
     ],
     [
       'needs whole milliseconds',

@@ -75,7 +75,7 @@ async function payloadOf(options: CommandInput['options']): Promise<Record<strin
 
 function toVariable(pair: string): [string, string] {
   const at = pair.indexOf('=');
-  if (at <= 0) throw new UsageError(`--env "${pair}" is no NAME=VALUE`);
+  if (at <= 0) throw new UsageError(`--env "${pair}" is not NAME=VALUE`);
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 

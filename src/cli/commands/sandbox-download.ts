@@ -33,7 +33,7 @@ export const sandboxDownload: Command = {
   usage: '<sandbox>… <path-in-sandbox> <file|directory|->',
   details:
     'A sandbox is named by its id, the beginning of its id, or its name; with several, each copy goes into a directory of its\n' +
-    'id. A directory keeps modes and symlinks, and goes where nothing is yet or an empty directory; symlinks that lead out of\n' +
+    'id. A directory keeps modes and symlinks, and goes where nothing is yet or an empty directory; symlinks that point out of\n' +
     'it are left out and listed. The image needs tar for it.',
   options: addressOptions,
   examples: ['workcell sandbox download lab /home/app/dist dist'],
@@ -78,7 +78,7 @@ async function downloadDirectory(bus: Bus, from: PlaceInSandbox, local: string):
   process.stdout.write(`downloaded ${files} files to ${local}\n`);
   if (leftOut.count > 0) {
     const names = leftOut.names.map((name) => JSON.stringify(name)).join(', ');
-    printText(`left out ${leftOut.count} that lead outside or are not files: ${names}\n`, process.stderr);
+    printText(`left out ${leftOut.count} that point outside or are not files: ${names}\n`, process.stderr);
   }
   return EXIT.ok;
 }

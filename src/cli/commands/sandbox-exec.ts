@@ -23,7 +23,7 @@ export const sandboxExec: Command = {
   options: {
     ...timeoutOption,
     ...envOption,
-    workdir: { type: 'string', value: 'DIR', description: 'Where it runs.' },
+    workdir: { type: 'string', value: 'DIR', description: 'Working directory.' },
     stdin: { type: 'boolean', description: 'Pass standard input on, read to its end first.' },
     ...addressOptions,
   },

@@ -61,7 +61,7 @@ export const setup: Command = {
 /** `qemu+kvm`, as the doctor calls it, is set up by the backend `qemu`. */
 function backendOf(word: string): BackendDef {
   const found = BACKENDS.find(({ name }) => name === word.split('+')[0]);
-  if (!found) throw new UsageError(`setup knows no "${word}"${didYouMean(word, NAMES)}`);
+  if (!found) throw new UsageError(`setup has no backend "${word}"${didYouMean(word, NAMES)}`);
   return found;
 }
 

@@ -25,7 +25,7 @@ test('an image that an ordinary user cannot get is reported with what is missing
   expect(await checkImages(configOf('python', 'node'), signal, images)).toEqual({
     check: 'images',
     status: 'warn',
-    detail: `python can be built here; node cannot be had: ${why}`,
+    detail: `python can be built here; node not available: ${why}`,
     fix: 'to build it, get uidmap, a line for eve in /etc/subuid and /etc/subgid; or workcell sandbox import <archive> node',
   });
 });

@@ -38,7 +38,7 @@ function tell(outlook: Outlook): string {
     case 'build':
       return 'can be built here';
     case 'none':
-      return `cannot be had: ${outlook.why}`;
+      return `not available: ${outlook.why}`;
   }
 }
 

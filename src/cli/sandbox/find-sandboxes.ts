@@ -27,7 +27,7 @@ function theOne(word: string, rows: readonly Row[]): string {
   if (found.length === 1) return found[0]!.sandbox_id;
 
   if (found.length === 0) {
-    throw new UsageError(`no sandbox has the name or id "${word}"; workcell sandbox list shows those that live`);
+    throw new UsageError(`no sandbox has the name or id "${word}"; workcell sandbox list shows the running ones`);
   }
   const candidates = found.map(({ sandbox_id, name }) => (name ? `  ${sandbox_id}  ${name}` : `  ${sandbox_id}`));
   throw new UsageError(`"${word}" means ${found.length} sandboxes; give more of the id:\n${candidates.join('\n')}`);

@@ -14,7 +14,7 @@ const WORDS: Record<string, string> = {
   EPERM: 'may not be executed by this user',
   ENOTDIR: 'goes on below a file',
   ENOEXEC: 'is not in a format this system executes',
-  ELOOP: 'leads through too many links',
+  ELOOP: 'has too many symlinks in its path',
   ENAMETOOLONG: 'is too long a name',
   ETXTBSY: 'is being written by another process; try again',
   E2BIG: 'was given more arguments and environment than the system takes; pass the data on stdin or in a file',

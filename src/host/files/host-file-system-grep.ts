@@ -38,7 +38,10 @@ export class HostGrep {
     if (place.kind === 'directory' && !request.recursive) {
       // Reports a pattern that does not compile before anything is read.
       await this.#roots.regexes.find({ pattern, ignoreCase, text: NOTHING }, { signal });
-      throw new FileFault('bad-request', `${request.path} is a directory; it is searched when recursive is true`);
+      throw new FileFault(
+        'bad-request',
+        `${request.path} is a directory; set recursive: true to search the files in it`,
+      );
     }
 
     const query = {

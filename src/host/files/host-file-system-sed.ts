@@ -99,7 +99,7 @@ export class HostSed {
     if (!target.stat) throw new HostError('missing', path);
     if (!target.stat.isDirectory()) return [path];
     if (!recursive) {
-      throw new FileFault('bad-request', `${path} is a directory; the files below are meant when recursive is true`);
+      throw new FileFault('bad-request', `${path} is a directory; set recursive: true to edit the files in it`);
     }
 
     using dir = this.#jail.openDir(path);

@@ -152,7 +152,7 @@ class Layer {
 
 function checkOwner({ name, uid, gid }: TarHeader): void {
   if (uid >= 0 && uid <= MAX_ID && gid >= 0 && gid <= MAX_ID) return;
-  throw new ArchiveError(`${name} belongs to ${uid}:${gid}, which is no owner`);
+  throw new ArchiveError(`${name} belongs to ${uid}:${gid}, which is not a valid owner`);
 }
 
 function tooLarge(what: string, bytes: number, limit: number): ArchiveError {

@@ -46,7 +46,7 @@ const CHECKSUM = { from: 148, to: 156 };
 export function parseTarHeader(block: Buffer): TarHeader | undefined {
   if (block.every((byte) => byte === 0)) return undefined;
   if (checksumOf(block) !== Number.parseInt(textAt(block, CHECKSUM.from, 8), 8)) {
-    throw new ArchiveError('a tar header has a wrong checksum: the archive is damaged or is no tar');
+    throw new ArchiveError('a tar header has a wrong checksum: the archive is damaged or not a tar');
   }
 
   const name = textAt(block, 0, 100);

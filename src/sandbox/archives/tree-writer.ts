@@ -95,7 +95,7 @@ export class TreeWriter {
   link(path: string, target: string, facts: EntryFacts): void {
     const existing = this.stat(target);
     if (!existing || existing.isDirectory())
-      throw new ArchiveError(`${path} is a hard link to ${target}, which is no file`);
+      throw new ArchiveError(`${path} is a hard link to ${target}, which is not a file`);
     if (path === target) return;
     // Some systems would link to its target.
     if (existing.isSymbolicLink()) return this.symlink(path, this.#targetOf(target), facts);
@@ -150,14 +150,14 @@ export class TreeWriter {
       const next = join(real, name);
       const stat = this.stat(next);
       if (stat?.isSymbolicLink()) {
-        if (++links > MAX_LINKS) throw new ArchiveError(`${path} leads through a circle of links`);
+        if (++links > MAX_LINKS) throw new ArchiveError(`${path} contains a loop of symlinks`);
         const target = this.#targetOf(next);
         if (target.startsWith('/')) real = '';
         names.push(...target.split('/').toReversed());
         continue;
       }
       if (!stat) this.directory(next, IMPLIED_DIRECTORY);
-      else if (!stat.isDirectory()) throw new ArchiveError(`${path} leads through ${next}, which is a file`);
+      else if (!stat.isDirectory()) throw new ArchiveError(`${path} goes through ${next}, which is a file`);
       real = next;
     }
     this.#resolved.set(path, real);

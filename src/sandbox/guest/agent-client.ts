@@ -214,7 +214,7 @@ export class AgentClient {
 
   #connect({ stream: id, payload }: Frame): void {
     const onConnection = payload.length === 2 ? this.#listeners.get(payload.readUInt16LE()) : undefined;
-    if (!onConnection) throw new ProtocolError('payload', 'a connection to a port that nobody listens on');
+    if (!onConnection) throw new ProtocolError('payload', 'a connection to a port without a listener');
     if (this.#openConnections === MAX_CONNECTIONS) {
       throw new ProtocolError('connections', `more than ${MAX_CONNECTIONS} connections at once`);
     }

@@ -81,7 +81,7 @@ async function grepInto(search: Search, files: GuestFiles, request: GrepRequest)
   // Reports a pattern that does not compile before anything is read.
   await search.checkPattern();
   if (isDirectory && !request.recursive) {
-    throw new FileFault('bad-request', `${path} is a directory; it is searched when recursive is true`);
+    throw new FileFault('bad-request', `${path} is a directory; set recursive: true to search the files in it`);
   }
   const found = isDirectory ? await filesBelow(files, request, { answer, signal }) : [{ path, sizeBytes: 0 }];
   for (const batch of batchesOf(found)) {

@@ -53,10 +53,7 @@ async function pathsBelow(
 ): Promise<string[]> {
   if (!(await isDirectoryAt(files, where.path, signal))) return [where.path];
   if (!where.recursive) {
-    throw new FileFault(
-      'bad-request',
-      `${where.path} is a directory; the files below are meant when recursive is true`,
-    );
+    throw new FileFault('bad-request', `${where.path} is a directory; set recursive: true to edit the files in it`);
   }
   return (await filesBelow(files, where, { signal })).map(({ path }) => path);
 }

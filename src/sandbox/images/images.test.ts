@@ -57,7 +57,7 @@ test('refuses with the reason: unknown, not allowed, missing, failed', async () 
     reason: 'failed',
     facts: { problem: `${gone.host}: connect ECONNREFUSED ${gone.host}` },
   });
-  await expect(images.prepare('bad', { signal: never })).rejects.toThrow(/"NO REFERENCE" is no image reference/);
+  await expect(images.prepare('bad', { signal: never })).rejects.toThrow(/"NO REFERENCE" is not an image reference/);
 });
 
 test('tells beforehand how an image would get here', async () => {
@@ -243,7 +243,7 @@ test.each([
     () => tarArchive([{ name: 'manifest.json', content: '[{"Config":"../../etc/passwd","Layers":[]}]' }]),
     /leaves the archive/,
   ],
-  ['no tar', () => Buffer.from('hello'.repeat(500)), /no tar/],
+  ['no tar', () => Buffer.from('hello'.repeat(500)), /not a tar/],
 ])('refuses an archive with %s', async (_, archive, message) => {
   await using dir = await tempDir({ archive: archive() });
   await expect(open(dir.path('cache')).import(dir.path('archive'), 'localhost/x', { signal: never })).rejects.toThrow(

@@ -115,7 +115,7 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
   } catch (error) {
-    throw new ArchiveError('a document of the image is no JSON', { cause: error });
+    throw new ArchiveError('a document of the image is not JSON', { cause: error });
   }
 }
 

@@ -14,7 +14,7 @@ export const errors = defineErrors({
     message: (d: { problem: string }) => d.problem,
   },
   C211: {
-    meaning: 'Nothing is at the path, or it is protected.',
+    meaning: 'The path does not exist, or it is protected.',
     http: 404,
     message: (d: { path: string; hint?: string }) => `${d.path} does not exist or is protected${d.hint ?? ''}`,
   },
@@ -27,7 +27,7 @@ export const errors = defineErrors({
   C215: {
     meaning: 'The path leaves base_path, by its names or through a symlink.',
     http: 403,
-    message: (d: { path: string }) => `${d.path} leaves base_path or leads through a dangling symlink`,
+    message: (d: { path: string }) => `${d.path} leaves base_path or goes through a dangling symlink`,
   },
   C216: {
     meaning: 'The operating system refused, or something broke on the way.',

@@ -56,7 +56,7 @@ export const coder = defineWorker({
   errors,
   failures: {
     badInput: (problem) => errors.fail('C210', { problem }),
-    internal: (callId) => errors.fail('C216', { problem: `internal error; the log tells more under call ${callId}` }),
+    internal: (callId) => errors.fail('C216', { problem: `internal error; see call ${callId} in the server log` }),
     deadline: (deadlineMs) => errors.fail('C216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,

@@ -28,13 +28,13 @@ interface ActionDef<Request extends z.ZodType, Data extends z.ZodType, Id extend
 /** The reply schema of every action. */
 function replyOf<Data extends z.ZodType>(data: Data) {
   return z.object({
-    success: z.boolean().describe('Whether it was done; only then is there `data`.'),
+    success: z.boolean().describe('True on success; only then `data` is present.'),
     data: data.optional(),
-    error: z.string().optional().describe('Why it was not done.'),
+    error: z.string().optional().describe('Why it failed.'),
     metadata: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('With a failure: its `code`, and what helps to go on, such as `fix`, `closest` or `total_lines`.'),
+      .describe('On failure: its `code`, and help to continue, such as `fix`, `closest` or `total_lines`.'),
   });
 }
 

@@ -15,7 +15,7 @@ export const configSchema = z.strictObject({
     .default(['./'])
     .refine((paths) => paths === null || paths.length > 0, 'must name a directory, or be null for no fence at all')
     .describe(
-      'Directories that calls may reach, with everything below; relative paths start at the first. null lifts the fence.',
+      'Directories that calls may reach, with everything below; relative paths start at the first. null allows every path.',
     ),
   max_file_size: z
     .union([z.string(), z.number()])
@@ -27,8 +27,8 @@ export const configSchema = z.strictObject({
     .min(1)
     .max(2_147_483_647)
     .default(20_000)
-    .describe('Longest a search may take, in milliseconds.'),
-  fsync: z.boolean().default(true).describe('Whether a change is on the disk before it is answered.'),
+    .describe('Time limit of a search, in milliseconds.'),
+  fsync: z.boolean().default(true).describe('Sync each change to disk before the call returns.'),
 });
 
 export type FilesystemConfig = z.output<typeof configSchema>;

@@ -9,9 +9,9 @@ import type { FilesystemContext } from './worker.ts';
 export const expectedVersionField = z
   .string()
   .optional()
-  .describe('Go on only when the file is at this version, as a read or an earlier change told it.');
+  .describe('Change the file only if it has this version, as returned by a read or an earlier change; else fail.');
 
-export const versionField = z.string().describe('Stands for exactly the new content; for `expected_version`.');
+export const versionField = z.string().describe('Version of the new content; pass it as `expected_version`.');
 
 /** The bytes of the text at the target. */
 export async function readCurrentText(

@@ -13,7 +13,7 @@ export const errors = defineErrors({
     message: (d: { problem: string }) => d.problem,
   },
   F211: {
-    meaning: 'Nothing is at the path, or it is protected.',
+    meaning: 'The path does not exist, or it is protected.',
     http: 200,
     message: (d: { problem: string; fix?: Record<string, unknown> }) => d.problem,
     fix: (d: { fix?: Record<string, unknown> }) => d.fix,
@@ -31,7 +31,7 @@ export const errors = defineErrors({
       `${d.path} is ${d.size} bytes; max_file_size is ${d.limit}`,
   },
   F215: {
-    meaning: 'The path leads out of the allowed paths, by its names or through a symlink.',
+    meaning: 'The path is outside the allowed paths, by its names or through a symlink.',
     http: 200,
     message: (d: { path: string }) => `Path '${d.path}' is outside allowed paths`,
   },

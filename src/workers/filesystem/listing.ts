@@ -24,20 +24,20 @@ export const ENTRY_TYPES = ['file', 'directory', 'symlink', 'other'] as const;
 export const Entry = z.object({
   name: z.string().describe('Bytes that are not UTF-8 are replaced by U+FFFD.'),
   path: z.string().describe('Absolute.'),
-  type: z.enum(ENTRY_TYPES).describe('Symlinks are told as such and not followed.'),
+  type: z.enum(ENTRY_TYPES).describe('Symlinks are listed as such and not followed.'),
   size: wire.uint64().describe('Bytes.'),
   modified: z.number().describe('Last change, in seconds since 1970.'),
 });
 
 export const maxResultsField = (usual: number) =>
-  z.int().min(1).max(MAX_RESULTS).default(usual).describe('Where the list ends.');
+  z.int().min(1).max(MAX_RESULTS).default(usual).describe('Most entries returned.');
 
-export const truncatedField = z.boolean().describe('True when there is more than the list may hold.');
+export const truncatedField = z.boolean().describe('True if there are more entries than returned.');
 
 export const gitignoreField = z
   .boolean()
   .optional()
-  .describe('Whether to leave out .git and what .gitignore files name; no when left out.');
+  .describe('Skip .git and files that .gitignore files exclude; default false.');
 
 /** Undefined when it is gone by now. */
 export function entryOf(dir: JailDir, name: ByteString): z.input<typeof Entry> | undefined {

@@ -28,7 +28,7 @@ export const filesystem = defineWorker({
   errors,
   failures: {
     badInput: (problem) => errors.fail('F210', { problem }),
-    internal: (callId) => errors.fail('F216', { problem: `internal error; the log tells more under call ${callId}` }),
+    internal: (callId) => errors.fail('F216', { problem: `internal error; see call ${callId} in the server log` }),
     deadline: (deadlineMs) => errors.fail('F216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,

@@ -28,14 +28,11 @@ const percent = wire.uint32().min(1).max(1000);
 export const backendNames = (backends: readonly BackendDef[]) => z.enum(['auto', ...backends.map(({ name }) => name)]);
 
 export const configSchema = z.strictObject({
-  auto_install: z
-    .boolean()
-    .default(true)
-    .describe('Whether an image that is not there yet is fetched or built when it is first asked for.'),
+  auto_install: z.boolean().default(true).describe('Fetch or build a missing image on its first use.'),
   prepare_images: z
     .boolean()
     .default(true)
-    .describe('Whether the images that may be booted are made ready a minute after the start; needs auto_install.'),
+    .describe('Fetch or build the allowed images a minute after the start; needs auto_install.'),
   image_allowlist: z
     .array(z.string())
     .default([])
@@ -50,29 +47,28 @@ export const configSchema = z.strictObject({
   max_sandbox_percent: percent
     .default(50)
     .describe(
-      'The part of the host that one sandbox may ask for: of its processors, and of its memory for memory_mb and disk_mb.',
+      'Largest share of the host for one sandbox, in percent: of its processors, and of its memory for memory_mb plus disk_mb.',
     ),
   max_total_percent: percent
     .default(80)
-    .describe('The part of the memory of the host that memory_mb and disk_mb of all sandboxes may take together.'),
-  default_cpus: wire.uint32().default(1).describe('Processors of a sandbox when the call does not say.'),
-  default_memory_mb: wire.uint32().default(512).describe('Memory of a sandbox in MiB when the call does not say.'),
+    .describe(
+      'Largest share of the memory of the host, in percent, for memory_mb plus disk_mb of all sandboxes together.',
+    ),
+  default_cpus: wire.uint32().default(1).describe('Processors of a sandbox when the call does not set them.'),
+  default_memory_mb: wire.uint32().default(512).describe('Memory of a sandbox in MiB when the call does not set it.'),
   per_image_caps: z
     .record(z.string(), ImageCaps)
     .default({})
-    .describe('By image name: max_cpus and max_memory_mb. A member left out caps nothing.'),
-  custom_images: customImages.default({}).describe('More images: a name of yours and its OCI reference.'),
+    .describe('By image name: max_cpus and max_memory_mb. A missing key sets no cap.'),
+  custom_images: customImages.default({}).describe('Additional images: your name for each, and its OCI reference.'),
   backend: backendNames(BACKENDS)
     .default('auto')
-    .describe('What a sandbox is made of; auto takes the strongest that works here.'),
+    .describe('Isolation backend; auto uses the strongest that works on this host.'),
   allow_weak_isolation: z
     .boolean()
     .default(false)
     .describe('Whether auto may fall back to namespaces, which share the kernel of this machine.'),
-  default_disk_mb: wire
-    .uint32()
-    .default(1024)
-    .describe('What a sandbox may write, in MiB, when the call does not say.'),
+  default_disk_mb: wire.uint32().default(1024).describe('Disk size of a sandbox in MiB when the call does not set it.'),
   min_idle: wire
     .uint32()
     .default(1)
@@ -81,23 +77,21 @@ export const configSchema = z.strictObject({
   max_exec_timeout_ms: wire
     .uint64()
     .default(3_600_000)
-    .describe('Longest a command may run, whatever the call says; more than the 300000 of a call that does not say.'),
+    .describe('Upper limit of timeout_ms, in milliseconds; a call without one gets 300000.'),
   search_timeout_ms: wire
     .uint32()
     .min(1)
     .max(2_147_483_647)
     .default(20_000)
-    .describe(
-      'Longest that sandbox::fs::grep, and what sandbox::fs::sed finds and replaces, may take, in milliseconds.',
-    ),
+    .describe('Time limit of sandbox::fs::grep and sandbox::fs::sed, in milliseconds.'),
   egress: EgressCeiling.default(EgressCeiling.parse({})).describe(
-    'The most that sandboxes created with network: true reach; a call can ask for less.',
+    'Upper limit of what sandboxes with network: true may reach; a call can narrow it.',
   ),
   cache_dir: z
     .string()
     .nullable()
     .default(null)
-    .describe('Where images are kept; null for the cache directory of the user.'),
+    .describe("Directory of the image cache; null for the user's cache directory."),
 });
 
 export type SandboxConfig = z.output<typeof configSchema>;

@@ -16,10 +16,10 @@ import { LONG_CALL_MS } from './long-deadline.ts';
 import { toImageEvent } from './image-event.ts';
 import type { SandboxContext } from './worker.ts';
 
-/** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
 /** A model's client times out after a minute or less; before that it is better to answer "call again". */
 export const MODEL_DEFAULTS = { patience_ms: 20_000 };
 
+/** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
 export const shapeFields = {
   cpus: wire.uint32().nullable().default(null).describe('Processors; default_cpus when left out.'),
   memory_mb: wire.uint32().nullable().default(null).describe('Memory in MiB; default_memory_mb when left out.'),
@@ -28,7 +28,7 @@ export const shapeFields = {
     .boolean()
     .nullable()
     .default(null)
-    .describe('Whether it reaches anything outside itself, by HTTP and HTTPS proxy; no when left out.'),
+    .describe('Give it network access through an HTTP and HTTPS proxy; default false.'),
   egress: EgressRequest.nullish().describe(
     'What it reaches with network: true. Left out, all that the operator allows: public hosts on ports 80 and 443 as shipped.',
   ),
@@ -37,12 +37,12 @@ export const shapeFields = {
     .nullable()
     .default(null)
     .describe('Seconds without a call after which it is stopped; default_idle_timeout_secs when left out.'),
-  disk_mb: wire.uint32().nullable().optional().describe('What it may write, in MiB; default_disk_mb when left out.'),
+  disk_mb: wire.uint32().nullable().optional().describe('Disk size in MiB; default_disk_mb when left out.'),
   patience_ms: wire
     .uint64()
     .nullish()
     .describe(
-      'How long to wait for an image that is not here; then S102 tells how far it is, and it is made all the same.',
+      'How long to wait for an image that is not here; after that the call fails with S102 and its progress, and the image is still made.',
     ),
 };
 

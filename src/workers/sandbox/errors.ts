@@ -23,7 +23,7 @@ export interface SandboxRow<Details> extends ErrorRow<Details> {
 const row = <Details>(it: SandboxRow<Details>): SandboxRow<Details> => it;
 
 const GONE = 'The sandbox is gone. Create another with sandbox::create and use its id.';
-const PLATFORM = 'The machine under the sandbox failed. `workcell doctor` tells what this host can run.';
+const PLATFORM = 'The machine under the sandbox failed. Run `workcell doctor` to see what this host can run.';
 
 const CAPPED = 'Split the work, or let the operator raise max_exec_timeout_ms in the iii-sandbox block.';
 
@@ -111,7 +111,7 @@ export const errors = defineErrors({
     meaning: 'The file operation cannot be done as asked.',
     http: 400,
     type: 'filesystem',
-    note: 'The message says what cannot be done and what may be asked for instead.',
+    note: 'The message says what is not possible and what to request instead.',
     message: (d: { problem: string }) => d.problem,
   }),
   S211: row({
@@ -129,14 +129,14 @@ export const errors = defineErrors({
     meaning: 'The path is of another kind than the operation needs.',
     http: 409,
     type: 'filesystem',
-    note: 'sandbox::fs::stat tells what is at the path.',
+    note: 'Call sandbox::fs::stat to see what is at the path.',
     message: (d: { path: string }) => `not a directory or wrong type: ${d.path}`,
   }),
   S213: row({
-    meaning: 'Something is at the path already.',
+    meaning: 'The path already exists.',
     http: 409,
     type: 'filesystem',
-    note: 'Take another path, or allow it: overwrite: true for mv, parents: true for mkdir.',
+    note: 'Use another path, or allow it: overwrite: true for mv, parents: true for mkdir.',
     message: (d: { path: string }) => `already exists: ${d.path}`,
   }),
   S214: row({
@@ -145,13 +145,13 @@ export const errors = defineErrors({
     type: 'filesystem',
     message: (d: { path: string }) => `directory not empty: ${d.path}`,
     fix: () => ({ recursive: true }),
-    note: 'Remove what is in it first, or set recursive: true if everything below may go.',
+    note: 'Remove its contents first, or set recursive: true to delete everything below.',
   }),
   S215: row({
     meaning: 'The guest does not permit it.',
     http: 403,
     type: 'filesystem',
-    note: 'Take a path that the user of the image may change, such as one below /tmp.',
+    note: 'Use a path that the user of the image may change, such as one below /tmp.',
     message: (d: { path: string }) => `permission denied: ${d.path}`,
   }),
   S216: row({
@@ -162,7 +162,7 @@ export const errors = defineErrors({
     message: (d: { problem: string }) => `fs i/o error: ${d.problem}`,
   }),
   S217: row({
-    meaning: 'The pattern is no regular expression.',
+    meaning: 'The pattern is not a valid regular expression.',
     http: 400,
     type: 'filesystem',
     note: 'Patterns are regular expressions without look-around and back-references; sed takes plain text with regex: false.',
@@ -194,7 +194,7 @@ export const errors = defineErrors({
     meaning: 'A limit of the configuration is reached.',
     http: 429,
     type: 'config',
-    note: 'Stop a sandbox that is no longer needed, ask for less, or let the operator raise the limit that the message names.',
+    note: 'Stop a sandbox that is no longer needed, request less, or let the operator raise the limit that the message names.',
     message: (d: { problem: string; fix?: Record<string, unknown> }) => `resource limit exceeded: ${d.problem}`,
     fix: (d) => d.fix,
   }),

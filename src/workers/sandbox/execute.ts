@@ -52,11 +52,11 @@ export const replyFields = {
   killed_by: z
     .enum(['memory', 'processes'])
     .optional()
-    .describe('The limit of the sandbox that it met, where that can be known; stderr ends with what to do.'),
+    .describe('The sandbox limit that ended it, if known; stderr ends with what to do.'),
   egress_refused: z
-    .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to ask for instead.') }))
+    .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to use instead.') }))
     .optional()
-    .describe('What the sandbox was refused to reach while this ran, at most ten places; left out when nothing was.'),
+    .describe('Hosts that were refused while this ran, at most ten; absent if there were none.'),
 };
 
 export interface WantedCommand {

@@ -31,7 +31,7 @@ export async function readUser({ directory, user, name: image }: ImageReference)
   const groupRow = rowsOf(rootDir, 'etc/group').find(([name, , gid]) => name === group || gid === group);
   const gid = group === undefined ? numberOf(account?.[3] ?? '0') : numberOf(groupRow?.[2] ?? group);
   if (uid === undefined || gid === undefined) {
-    throw errors.fail('S300', { problem: `image '${image}' wants to run as ${user}, whom it does not know` });
+    throw errors.fail('S300', { problem: `image '${image}' runs as user '${user}', which is not in its /etc/passwd` });
   }
   return { uid, gid, home: account?.[5] || '/' };
 }

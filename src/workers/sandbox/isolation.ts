@@ -6,6 +6,6 @@ export type Isolation = (typeof ISOLATIONS)[number];
 
 export const IsolationSchema = z
   .enum(ISOLATIONS)
-  .describe('What stands between the sandbox and the host; namespaces share its kernel.');
+  .describe('Isolation between the sandbox and the host; namespaces share its kernel.');
 
-export const BackendSchema = z.string().describe('What the sandbox is made of, such as qemu+kvm or gvisor.');
+export const BackendSchema = z.string().describe('Isolation backend, such as qemu+kvm or gvisor.');

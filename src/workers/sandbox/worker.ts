@@ -28,7 +28,7 @@ export const sandbox = defineWorker({
   errors,
   failures: {
     badInput: (problem) => errors.fail('S001', { problem }),
-    internal: (callId) => errors.fail('S216', { problem: `internal error; the log tells more under call ${callId}` }),
+    internal: (callId) => errors.fail('S216', { problem: `internal error; see call ${callId} in the server log` }),
     deadline: (deadlineMs) => errors.fail('S216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,

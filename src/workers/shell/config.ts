@@ -23,9 +23,9 @@ const ruleSchema = z.strictObject({
       'A regex for each argument, which it has to match as a whole; `...` stands for any number of arguments. Any arguments when left out.',
     ),
   decision: z.enum(['allow', 'deny']),
-  reason: z.string().min(1).describe('What a refused caller is told.'),
-  match: z.array(example).default([]).describe('Commands that the rule has to fit.'),
-  not_match: z.array(example).default([]).describe('Commands that the rule must not fit.'),
+  reason: z.string().min(1).describe('Reason in the error that a refused caller gets.'),
+  match: z.array(example).default([]).describe('Example commands that the rule must match.'),
+  not_match: z.array(example).default([]).describe('Example commands that the rule must not match.'),
 });
 export type RuleConfig = z.output<typeof ruleSchema>;
 
@@ -35,16 +35,13 @@ const fsSchema = z.strictObject({
     .nullable()
     .default('/tmp')
     .describe('Directory that file operations and `cwd` cannot leave; null only with allow_unjailed.'),
-  allow_unjailed: z.boolean().default(false).describe('Whether host_root may be null: every path of the host is open.'),
+  allow_unjailed: z.boolean().default(false).describe('Allow host_root: null, which opens every path of the host.'),
   max_read_bytes: wire.uint64().default(16_777_216).describe('Largest file that is read, in bytes; 0 for no limit.'),
   max_write_bytes: wire
     .uint64()
     .default(16_777_216)
     .describe('Largest file that is written, in bytes; 0 for no limit.'),
-  search_timeout_ms: timerMs()
-    .min(1)
-    .default(20_000)
-    .describe('Longest a grep, and the replacements of a sed, may take, in milliseconds.'),
+  search_timeout_ms: timerMs().min(1).default(20_000).describe('Time limit of a grep or a sed, in milliseconds.'),
   denylist_paths: z
     .array(z.string())
     .default(['/etc/passwd', '/etc/shadow'])
@@ -56,8 +53,10 @@ const sandboxSchema = z.strictObject({
 });
 
 export const configSchema = z.strictObject({
-  max_timeout_ms: timerMs().default(30_000).describe('Longest a command in the foreground may run, in milliseconds.'),
-  default_timeout_ms: timerMs().default(10_000).describe('How long it may run when the call does not say.'),
+  max_timeout_ms: timerMs()
+    .default(30_000)
+    .describe('Upper limit of the timeout of a foreground command, in milliseconds.'),
+  default_timeout_ms: timerMs().default(10_000).describe('Its timeout in milliseconds when the call does not set one.'),
   max_output_bytes: wire.uint64().default(1_048_576).describe('How much of each output stream is kept, in bytes.'),
   working_dir: z
     .string()
@@ -69,7 +68,7 @@ export const configSchema = z.strictObject({
   inherit_env: z
     .boolean()
     .default(false)
-    .describe('Whether commands see the whole environment of the worker instead of allowed_env.'),
+    .describe('Pass the whole environment of the worker to commands instead of allowed_env.'),
   allowed_env: z
     .array(z.string())
     .default(['PATH', 'HOME', 'LANG', 'LC_ALL', 'TERM'])
@@ -107,13 +106,13 @@ export const configSchema = z.strictObject({
   rules: z
     .array(ruleSchema)
     .default(SHIPPED_RULES)
-    .describe('Narrows what allowed programs may be called with, with examples that are checked at the start.'),
+    .describe('Restricts the arguments of allowed programs; the examples are checked at the start.'),
   max_concurrent_jobs: wire.uint32().default(16).describe('Background jobs that may run at once.'),
   job_retention_secs: wire
     .uint32()
     .max(Math.floor(LONGEST_TIMER_MS / 1000))
     .default(3600)
-    .describe('How long an ended job is remembered.'),
+    .describe('How long an ended job is kept, in seconds.'),
   fs: fsSchema.default(fsSchema.parse({})).describe('The file operations.'),
   sandbox: sandboxSchema.default(sandboxSchema.parse({})).describe('Sandbox targets.'),
 });

@@ -37,7 +37,7 @@ const Fields = z.object({
     .record(z.string(), z.string())
     .nullish()
     .describe('Variables to set or replace; only names that allowed_env lists. Host only.'),
-  stdin: z.string().nullish().describe('What the command reads on standard input; nothing when left out. Host only.'),
+  stdin: z.string().nullish().describe('Standard input; empty when left out. Host only.'),
 });
 
 export type ExecRequest = z.output<typeof Fields>;

@@ -25,7 +25,7 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
   operation: FileOperation<z.ZodObject<Shape>, Response>,
 ) {
   const { request, deadlineMs = FORWARDED_MS, ...definition } = operation;
-  const target = Target.default({ kind: 'host' }).describe('Whose files: those of this host, or of a sandbox.');
+  const target = Target.default({ kind: 'host' }).describe('Where the files are: on this host, or in a sandbox.');
   const published = request.extend({ target }).meta({ title: request.meta()?.title });
   // The added field has a default, so requests of the operation stay valid.
   const examples = operation.examples as readonly z.input<typeof published>[];

@@ -29,7 +29,7 @@ export const JobRecord = wire.named(
   z.object({
     ...summaryFields,
     argv: z.array(z.string()),
-    stdout: z.string().describe('What it printed so far; invalid UTF-8 becomes U+FFFD.'),
+    stdout: z.string().describe('Output so far; invalid UTF-8 becomes U+FFFD.'),
     stderr: z.string(),
   }),
 );

@@ -154,7 +154,7 @@ export class Jobs {
   #fail(job: Job, error: unknown): void {
     const isKnown = error instanceof Failure;
     if (!isKnown) this.#log.error('unexpected error in a job', { stack: (error as Error).stack });
-    const problem = isKnown ? `${error.code}: ${error.message}` : 'internal error; the log tells more';
+    const problem = isKnown ? `${error.code}: ${error.message}` : 'internal error; see the server log';
     this.#settle(job, { ...NO_OUTPUT, stderr: Buffer.from(problem), status: 'failed', exitCode: null });
   }
 

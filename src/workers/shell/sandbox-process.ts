@@ -32,9 +32,9 @@ export const SANDBOX_EXEC_CODES = [
 const ANSWER_GRACE_MS = 10_000;
 
 export const egressRefused = z
-  .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to ask for instead.') }))
+  .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to use instead.') }))
   .optional()
-  .describe('In a sandbox: what it was refused to reach while this ran; left out when nothing was.');
+  .describe('In a sandbox: hosts that were refused while this ran; absent if there were none.');
 
 const Reply = z.object({
   stdout: z.string(),

@@ -44,7 +44,7 @@ export const shell = defineWorker({
       functionId.startsWith('shell::fs::')
         ? errors.fail('S210', { problem: badPayload(problem, functionId) })
         : refuse(problem),
-    internal: (callId) => errors.fail('S216', { problem: `internal error; the log tells more under call ${callId}` }),
+    internal: (callId) => errors.fail('S216', { problem: `internal error; see call ${callId} in the server log` }),
     deadline: (deadlineMs) => errors.fail('S216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,

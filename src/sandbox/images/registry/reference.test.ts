@@ -32,5 +32,5 @@ test.each([
   'http://host.example/a',
   `host.example/${'a'.repeat(300)}`,
 ])('refuses "%s"', (text) => {
-  expect(() => parseReference(text)).toThrow(/is no image reference/);
+  expect(() => parseReference(text)).toThrow(/is not an image reference/);
 });

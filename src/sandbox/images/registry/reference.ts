@@ -35,7 +35,7 @@ export function parseReference(text: string): Reference {
     TAG.test(tag) &&
     (digest === undefined || DIGEST.test(digest));
   if (!isRight)
-    throw new InvalidReference(`"${text}" is no image reference; expected host/path:tag or host/path@sha256:…`);
+    throw new InvalidReference(`"${text}" is not an image reference; expected host/path:tag or host/path@sha256:…`);
   return { host, path, version: digest ?? tag };
 }
 

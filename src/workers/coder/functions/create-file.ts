@@ -17,7 +17,7 @@ const CreateFileSpec = wire.named(
   'CreateFileSpec',
   z.object({
     path: z.string().describe('The file, relative to base_path. A symlink inside base_path is followed.'),
-    content: z.string().describe('What the file will hold.'),
+    content: z.string().describe('The new content.'),
     // Published but not filled in, so that a file which is replaced can keep its own.
     mode: z
       .string()
@@ -29,7 +29,7 @@ const CreateFileSpec = wire.named(
     expected_version: z
       .string()
       .optional()
-      .describe('Replace only when the file is at this version, as a read or an earlier change told it; C221 if not.'),
+      .describe('Replace only if the file has this version, as returned by a read or an earlier change; else C221.'),
   }),
 );
 type CreateFileSpec = z.output<typeof CreateFileSpec>;
@@ -48,7 +48,7 @@ const CreateFileResult = wire.named(
 
 export const createFile = coder.defineFunction({
   id: 'coder::create-file',
-  summary: 'Create files with their content, with missing folders made and existing files kept unless told otherwise.',
+  summary: 'Create files with their content, with missing folders; existing files are kept unless overwrite is set.',
   details:
     'Files are made one after the other, and one that fails stops no other. Each appears with all its content or not ' +
     'at all.',

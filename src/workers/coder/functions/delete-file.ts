@@ -26,7 +26,7 @@ export const deleteFile = coder.defineFunction({
   id: 'coder::delete-file',
   summary: 'Remove files, symlinks and folders; what is not there is removed already.',
   details:
-    'A symlink is removed itself, not what it leads to. A folder with entries needs `recursive`, and is refused as a ' +
+    'A symlink is removed itself, never its target. A folder with entries needs `recursive`, and is refused as a ' +
     'whole when something below it is protected.',
   effect: 'delete',
   isIdempotent: true,

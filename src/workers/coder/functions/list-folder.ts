@@ -21,7 +21,7 @@ const DirEntry = wire.named(
     kind: wire.named('EntryKind', z.enum(ENTRY_KINDS)),
     size: wire.uint64().describe('Bytes.'),
     mtime: wire.int64().describe('Last change, in seconds since 1970.'),
-    non_accessible: z.boolean().describe('True when it is protected: it is named here and closed to every call.'),
+    non_accessible: z.boolean().describe('True if protected: listed here, but no call can open it.'),
   }),
 );
 

@@ -78,7 +78,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     await using dir = await tempDir({ dangling: { symlink: 'missing' } });
     await expect(read(dir.root, path)).rejects.toMatchObject({
       code: 'C215',
-      message: `${path} leaves base_path or leads through a dangling symlink`,
+      message: `${path} leaves base_path or goes through a dangling symlink`,
     });
   });
 

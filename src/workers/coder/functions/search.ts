@@ -45,7 +45,7 @@ export const search = coder.defineFunction({
     'that of globset: * also matches across /. Each line counts once, by its first match.',
   effect: 'read',
   request: z.object({
-    query: z.string().describe('What to look for: a literal, or a regex when regex is true.'),
+    query: z.string().describe('A literal, or a regex when regex is true.'),
     path: z
       .string()
       .default('.')
@@ -56,7 +56,10 @@ export const search = coder.defineFunction({
       .array(z.string())
       .default([])
       .describe('Only files whose path from base_path matches one of these; all when empty.'),
-    exclude_globs: z.array(z.string()).default([]).describe('No files whose path from base_path matches one of these.'),
+    exclude_globs: z
+      .array(z.string())
+      .default([])
+      .describe('Skip files whose path from base_path matches one of these.'),
     max_matches: wire
       .uint32()
       .nullable()
@@ -67,8 +70,8 @@ export const search = coder.defineFunction({
       .nullable()
       .default(null)
       .describe('Bytes shown of a matching line: search_default_max_line_bytes when left out.'),
-    search_content: z.boolean().default(true).describe('Whether to search in file contents.'),
-    search_paths: z.boolean().default(true).describe('Whether to search in paths from base_path.'),
+    search_content: z.boolean().default(true).describe('Search in file contents.'),
+    search_paths: z.boolean().default(true).describe('Search in paths from base_path.'),
     context_lines: z
       .int()
       .min(0)
@@ -78,15 +81,15 @@ export const search = coder.defineFunction({
     respect_gitignore: z
       .boolean()
       .optional()
-      .describe('Whether to leave out .git and what the .gitignore files under base_path name; no when left out.'),
+      .describe('Skip .git and files that .gitignore files under base_path exclude; default false.'),
   }),
   response: z.object({
     content_matches: z.array(ContentMatch).describe('Sorted by path, then line.'),
     path_matches: z.array(PathMatch).describe('Sorted by path.'),
-    truncated: z.boolean().describe('True when there was at least one match more than a list may hold.'),
+    truncated: z.boolean().describe('True if there were more matches than returned.'),
     files_searched: wire.uint64().optional().describe('Files whose content was searched.'),
-    files_binary: wire.uint64().optional().describe('Files passed over because they hold a NUL byte.'),
-    files_too_large: wire.uint64().optional().describe('Files passed over because they exceed max_read_bytes.'),
+    files_binary: wire.uint64().optional().describe('Files skipped because they contain a NUL byte.'),
+    files_too_large: wire.uint64().optional().describe('Files skipped because they exceed max_read_bytes.'),
     skipped: z.array(SkippedEntry).optional().describe('Files and folders that could not be read; the first 100.'),
   }),
   modelDefaults: { respect_gitignore: true },

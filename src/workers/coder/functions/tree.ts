@@ -67,7 +67,7 @@ export const tree = coder.defineFunction({
     respect_gitignore: z
       .boolean()
       .optional()
-      .describe('Whether to leave out .git and what the .gitignore files under base_path name; no when left out.'),
+      .describe('Skip .git and files that .gitignore files under base_path exclude; default false.'),
   }),
   modelDefaults: { respect_gitignore: true },
   response: z.object({ root: TreeNode }),

@@ -68,7 +68,7 @@ const UpdateFileSpec = wire.named(
     expected_version: z
       .string()
       .optional()
-      .describe('Edit only when the file is at this version, as a read or an earlier change told it; C221 if not.'),
+      .describe('Edit only if the file has this version, as returned by a read or an earlier change; else C221.'),
   }),
 );
 type UpdateFileSpec = z.output<typeof UpdateFileSpec>;
@@ -91,7 +91,7 @@ const UpdateFileResult = wire.named(
     applied: wire.uint32().describe('Operations applied, replacements without a match not counted; 0 when it failed.'),
     new_line_count: wire.uint64().describe('Lines of the file afterwards; 0 when it failed.'),
     matches: wire.uint64().optional().describe('Matches replaced by all replacements together; with these only.'),
-    version: z.string().optional().describe('Stands for exactly the new content; for `expected_version`.'),
+    version: z.string().optional().describe('Version of the new content; pass it as `expected_version`.'),
     note: noteField,
     changes: z.array(FileChange).optional().describe('What was made, from the top; at most five places an operation.'),
     changes_truncated: z.boolean().optional().describe('True when not all that was made is in `changes`.'),

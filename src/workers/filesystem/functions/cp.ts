@@ -9,8 +9,8 @@ export const cp = defineAction({
   id: 'filesystem::cp',
   summary: 'Copy a file, or a directory with everything in it.',
   details:
-    'Both paths have to be allowed, and everything is looked at before anything is copied. A directory that exists is ' +
-    'laid over with overwrite: files of the same name are replaced, others stay. Modes are copied, owners are not.',
+    'Both paths have to be allowed, and everything is checked before anything is copied. An existing directory is ' +
+    'merged with overwrite: files of the same name are replaced, others stay. Modes are copied, owners are not.',
   effect: 'write',
   isIdempotent: true,
   policy: {
@@ -22,11 +22,11 @@ export const cp = defineAction({
   request: z.object({
     source: z.string().describe('What to copy: absolute, or from the first allowed path. A symlink is followed.'),
     destination: z.string().describe('The path of the copy, name included.'),
-    overwrite: z.boolean().default(false).describe('Whether what is at the destination is replaced.'),
+    overwrite: z.boolean().default(false).describe('Replace an existing destination.'),
   }),
   data: z.object({
-    source: z.string().describe('What was copied, links resolved.'),
-    destination: z.string().describe('Where the copy is.'),
+    source: z.string().describe('Path of the source, symlinks resolved.'),
+    destination: z.string().describe('Path of the copy.'),
   }),
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217'],
   examples: [{ source: 'README.md', destination: 'README.copy.md', overwrite: true }],

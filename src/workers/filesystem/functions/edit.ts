@@ -26,12 +26,9 @@ const MAX_OCCURRENCES = 100_000;
 const Request = z.object({
   path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
   old_string: z.string().describe('Exact text to find; LF also stands for the CRLF of a file that has it.'),
-  new_string: z.string().describe('Text to put there.'),
+  new_string: z.string().describe('Replacement text.'),
   count: wire.uint32().default(1).describe('Occurrences to replace, from the top; 0 for all.'),
-  expect_unique: z
-    .boolean()
-    .optional()
-    .describe('Whether to refuse when count is 1 and the text is there more than once.'),
+  expect_unique: z.boolean().optional().describe('Refuse if count is 1 and the text occurs more than once.'),
   expected_version: expectedVersionField,
 });
 
@@ -49,11 +46,11 @@ export const edit = defineAction({
   },
   request: Request,
   data: z.object({
-    path: z.string().describe('Where the file is, links resolved.'),
+    path: z.string().describe('Path of the file, symlinks resolved.'),
     replacements: wire.uint32(),
     matches: wire.uint32().optional().describe('Occurrences that were in the file, counted up to 100001.'),
     lines: z.array(wire.uint64()).optional().describe('Lines that the first 20 replacements begin at.'),
-    preview: z.string().describe('Numbered lines around the first places that changed, as they are now.'),
+    preview: z.string().describe('Numbered lines around the first changes, after the edit.'),
     version: versionField,
     note: noteField,
   }),

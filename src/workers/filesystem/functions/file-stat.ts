@@ -11,17 +11,17 @@ const PERMISSION_BITS = 0o7777;
 
 export const fileStat = defineAction({
   id: 'filesystem::file_stat',
-  summary: 'Tell the type, size, times and permissions of a file or directory.',
+  summary: 'Return the type, size, times and permissions of a file or directory.',
   effect: 'read',
   policy: { permissions: ['fs.read'], risk: 'low', sideEffects: [], constraints: ['paths'] },
-  request: z.object({ path: z.string().describe('What to look at: absolute, or from the first allowed path.') }),
+  request: z.object({ path: z.string().describe('The path: absolute, or from the first allowed path.') }),
   data: z.object({
-    path: z.string().describe('Absolute, links on the way resolved.'),
+    path: z.string().describe('Absolute, with the symlinks of its parents resolved.'),
     name: z.string(),
     type: z.enum(ENTRY_TYPES),
     size_bytes: wire.uint64(),
     modified: z.number().describe('Last change, in seconds since 1970.'),
-    created: z.number().describe('Since when it is there, in seconds since 1970, as far as the file system knows.'),
+    created: z.number().describe('Creation time in seconds since 1970, if the file system records it.'),
     permissions: z.string().describe('In octal, such as 0o644.'),
     is_symlink: z.boolean(),
   }),

@@ -13,7 +13,7 @@ export const find = defineAction({
   summary: 'Find files and directories by a glob.',
   details:
     'A glob without / is about names at any depth; one with / is about paths from the directory. * and ? stay inside a ' +
-    'name, ** crosses. Hidden names are found too, symlinks are not followed, and what cannot be read is passed over.',
+    'name, ** crosses. Hidden names are found too, symlinks are not followed, and unreadable directories are skipped.',
   effect: 'read',
   policy: { permissions: ['fs.read'], risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: z.object({
@@ -25,7 +25,7 @@ export const find = defineAction({
   }),
   modelDefaults: { respect_gitignore: true },
   data: z.object({
-    matches: z.array(z.string()).describe('Absolute paths, what is in a directory right after it.'),
+    matches: z.array(z.string()).describe('Absolute paths; the contents of a directory follow it.'),
     count: wire.uint64().describe('Paths in the list.'),
     truncated: truncatedField,
   }),

@@ -27,8 +27,8 @@ export const grep = defineAction({
   id: 'filesystem::grep',
   summary: 'Search files for lines that match a regex.',
   details:
-    'Regexes have the syntax of the Rust regex crate. Files with a NUL byte and files over max_file_size are passed ' +
-    'over, symlinks are not followed. Sorted by path, then line; each line counts once.',
+    'Regexes have the syntax of the Rust regex crate. Files with a NUL byte and files over max_file_size are skipped, ' +
+    'symlinks are not followed. Sorted by path, then line; each line counts once.',
   effect: 'read',
   policy: { permissions: ['fs.read'], risk: 'low', sideEffects: [], constraints: ['paths', 'max_file_size'] },
   request: z.object({
@@ -38,7 +38,7 @@ export const grep = defineAction({
       .string()
       .nullish()
       .describe('Glob that file names have to match; with a / in it, that paths from the directory have to match.'),
-    recursive: z.boolean().default(true).describe('Whether to search the directories below as well.'),
+    recursive: z.boolean().default(true).describe('Also search subdirectories.'),
     max_results: maxResultsField(100),
     case_sensitive: z.boolean().default(true),
     respect_gitignore: gitignoreField,

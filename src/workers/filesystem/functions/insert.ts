@@ -31,11 +31,11 @@ export const insert = defineAction({
     expected_version: expectedVersionField,
   }),
   data: z.object({
-    path: z.string().describe('Where the file is, links resolved.'),
+    path: z.string().describe('Path of the file, symlinks resolved.'),
     line: wire.uint64().describe('Number of the first line inserted.'),
     lines_inserted: wire.uint64(),
     total_lines: wire.uint64().describe('Lines of the file now.'),
-    preview: z.string().describe('Numbered lines around those inserted, as they are now.'),
+    preview: z.string().describe('Numbered lines around those inserted, after the insertion.'),
     version: versionField,
     note: noteField,
   }),

@@ -26,7 +26,7 @@ const TURN_MS = 5;
 
 const Request = z.object({
   path: z.string().default('.').describe('The directory: absolute, or from the first allowed path.'),
-  recursive: z.boolean().default(false).describe('Whether to list everything below as well.'),
+  recursive: z.boolean().default(false).describe('Also list everything below.'),
   pattern: z
     .string()
     .nullish()
@@ -34,10 +34,10 @@ const Request = z.object({
   include_hidden: z
     .boolean()
     .default(false)
-    .describe('Whether to list names that begin with a dot, and what is below.'),
+    .describe('Also list names that begin with a dot, and everything below them.'),
   max_results: maxResultsField(1000),
   respect_gitignore: gitignoreField.describe(
-    'With recursive, whether to leave out .git and what .gitignore files name; no when left out.',
+    'With recursive, skip .git and files that .gitignore files exclude; default false.',
   ),
 });
 
@@ -46,13 +46,13 @@ export const ls = defineAction({
   summary: 'List a directory with type, size and time of each entry.',
   details:
     'Sorted by the bytes of the names; with recursive, what is in a directory follows it. Symlinks are listed and not ' +
-    'followed, and directories that cannot be read are listed without what is in them.',
+    'followed, and unreadable directories are listed without their contents.',
   effect: 'read',
   policy: { permissions: ['fs.list'], risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: Request,
   modelDefaults: { respect_gitignore: true },
   data: z.object({
-    path: z.string().describe('Where the directory is, links resolved.'),
+    path: z.string().describe('Path of the directory, symlinks resolved.'),
     entries: z.array(Entry),
     count: wire.uint64().describe('Entries in the list.'),
     truncated: truncatedField,

@@ -8,7 +8,7 @@ const DIRECTORY_MODE = 0o755;
 
 export const mkdir = defineAction({
   id: 'filesystem::mkdir',
-  summary: 'Create a directory and the directories missing on the way.',
+  summary: 'Create a directory with its missing parents.',
   effect: 'write',
   isDestructive: false,
   isIdempotent: true,
@@ -22,8 +22,8 @@ export const mkdir = defineAction({
     path: z.string().describe('The directory: absolute, or from the first allowed path. Symlinks are followed.'),
   }),
   data: z.object({
-    path: z.string().describe('Where the directory is, links resolved.'),
-    created: z.boolean().describe('False when it was there already.'),
+    path: z.string().describe('Path of the directory, symlinks resolved.'),
+    created: z.boolean().describe('False if it already existed.'),
   }),
   errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
   examples: [{ path: 'notes/2026' }],

@@ -19,11 +19,11 @@ export const mv = defineAction({
   request: z.object({
     source: z.string().describe('What to move: absolute, or from the first allowed path.'),
     destination: z.string().describe('Its path afterwards, name included.'),
-    overwrite: z.boolean().default(false).describe('Whether what is at the destination is replaced.'),
+    overwrite: z.boolean().default(false).describe('Replace an existing destination.'),
   }),
   data: z.object({
-    source: z.string().describe('Where it was.'),
-    destination: z.string().describe('Where it is.'),
+    source: z.string().describe('Its old path.'),
+    destination: z.string().describe('Its new path.'),
   }),
   errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
   examples: [{ source: 'draft.md', destination: 'notes.md' }],

@@ -87,7 +87,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['a file that is missing', { path: 'no' }, '$/no does not exist (ENOENT)', 'F211'],
     ['a directory', { path: '.' }, '$ is not a regular file', 'F212'],
     ['a FIFO', { path: 'pipe' }, '$/pipe is not a regular file', 'F212'],
-    ['a link that leads nowhere', { path: 'dangling' }, '$/dangling leads through a dangling symlink', 'F211'],
+    ['a link that leads nowhere', { path: 'dangling' }, '$/dangling goes through a dangling symlink', 'F211'],
     ['below a file', { path: 'f/x' }, '$/f/x goes on below a file (ENOTDIR)', 'F212'],
     ['a NUL in the name', { path: 'a\0b' }, '"a\\u0000b" is not a name that the file system accepts', 'F210'],
     ['lines beyond the end', { path: 'f', start_line: 4 }, 'no line 4: $/f has 3 lines', 'F222'],

@@ -37,13 +37,13 @@ export const read = defineAction({
     encoding: encodingField,
   }),
   data: z.object({
-    path: z.string().describe('Where the file is, links resolved.'),
+    path: z.string().describe('Path of the file, symlinks resolved.'),
     content: z.string().describe('The lines with their numbers.'),
     total_lines: wire.uint64().optional().describe('Lines in the file; left out where they were not counted.'),
     start_line: wire.uint64(),
     end_line: wire.uint64().describe('Last line shown; one less than start_line when there is none.'),
     size_bytes: wire.uint64(),
-    version: z.string().optional().describe('Stands for exactly this content; left out for files over 1 MiB.'),
+    version: z.string().optional().describe('Version of this content; absent for files over 1 MiB.'),
     truncated: z.boolean().optional().describe('Present and true when not all lines fitted; go on after end_line.'),
     last_line_cut: z.boolean().optional().describe('Present and true when not even one line fitted.'),
     image: z

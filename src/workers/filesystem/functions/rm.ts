@@ -20,10 +20,13 @@ export const rm = defineAction({
   },
   request: z.object({
     path: z.string().describe('What to delete: absolute, or from the first allowed path.'),
-    recursive: z.boolean().default(false).describe('Whether a directory goes, with everything in it.'),
+    recursive: z
+      .boolean()
+      .default(false)
+      .describe('Delete a directory with everything in it; required for any directory.'),
   }),
   data: z.object({
-    path: z.string().describe('Where it was.'),
+    path: z.string().describe('Its old path.'),
     type: z.enum(ENTRY_TYPES).describe('What it was.'),
     deleted: z.boolean(),
   }),

@@ -27,7 +27,7 @@ const NOT_PUBLIC_V4 = [
 ] as const;
 
 const NOT_PUBLIC_V6 = [
-  ['2001::', 23], // Teredo and others that are no place
+  ['2001::', 23], // Teredo and others that are not destinations
   ['2001:db8::', 32],
   ['2002::', 16], // 6to4
   ['3fff::', 20],

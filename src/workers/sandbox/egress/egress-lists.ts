@@ -38,7 +38,7 @@ export const EgressCeiling = z.strictObject({
   allow: entriesOf('allow')
     .default(['*:80', '*:443'])
     .describe('Hosts that sandboxes with a network may reach. An empty list allows none.'),
-  deny: entriesOf('deny').default([]).describe('Hosts that they may not, whatever is allowed.'),
+  deny: entriesOf('deny').default([]).describe('Hosts that they may not reach; overrides allow.'),
   ca_file: z
     .string()
     .min(1)
@@ -53,7 +53,7 @@ export const EgressRequest = z.object({
   allow: entriesOf('allow')
     .nullish()
     .describe(`Hosts that it may reach, within what the operator allows: ${ENTRY}. An empty list allows none.`),
-  deny: entriesOf('deny').nullish().describe('Hosts that it may not.'),
+  deny: entriesOf('deny').nullish().describe('Hosts that it may not reach.'),
 });
 
 export function policyOf(

@@ -56,7 +56,7 @@ export async function forward(asked: IncomingMessage, reply: ServerResponse, exi
   const answer = await answered.catch((error: unknown) => {
     throw new Refusal('unreachable', `${spelled(target)} gave no answer`, null, error);
   });
-  if (answer.statusCode! < 200) throw new Refusal('unreachable', `${spelled(target)} gave an answer that is none`);
+  if (answer.statusCode! < 200) throw new Refusal('unreachable', `${spelled(target)} sent an invalid HTTP response`);
   reply.writeHead(answer.statusCode!, [...forwardable(answer), ...lengthOf(answer)]);
   pipeline(answer, reply, () => {});
 }

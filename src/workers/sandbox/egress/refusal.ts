@@ -57,7 +57,7 @@ export function refusalOf(target: Target, verdict: Verdict & { isAllowed: false 
     case 'not_public':
       return new Refusal(
         'not_public',
-        `${hostText(target.host)} does not lead to a public address`,
+        `${hostText(target.host)} does not resolve to a public address`,
         'The operator can open an address of a private network, by the address itself, in egress.allow of iii-sandbox.',
       );
     case 'not_allowed':

@@ -63,7 +63,7 @@ function parseHosts(text: string): Hosts {
 
 function addresses(base: string, length: string): Hosts {
   if (!isIP(base) || !/^\d{1,3}$/.test(length) || Number(length) > longest(base)) {
-    throw new TargetError('it is no network such as 10.0.0.0/8');
+    throw new TargetError('it is not a network such as 10.0.0.0/8');
   }
   const first = canonicalAddress(base);
   const prefix = Number(length);

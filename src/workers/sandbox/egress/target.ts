@@ -41,7 +41,7 @@ export function readHost(text: string): Host {
   if (hostname.startsWith('[')) return { kind: 'address', address: canonicalAddress(hostname.slice(1, -1)) };
   if (isIPv4(hostname)) return { kind: 'address', address: hostname };
   const name = hostname.replace(/\.$/, '');
-  if (!NAME.test(name)) throw new TargetError('it is no host name');
+  if (!NAME.test(name)) throw new TargetError('it is not a host name');
   return { kind: 'name', name };
 }
 

@@ -11,7 +11,7 @@ import { sandbox } from '../worker.ts';
 
 export const exec = sandbox.defineFunction({
   id: 'sandbox::exec',
-  summary: 'Run a command in a sandbox and return what it wrote and how it ended.',
+  summary: 'Run a command in a sandbox and return its output and exit code.',
   details:
     'Three shapes: cmd as a line ("node -v", split at blanks, quotes as in a shell, nothing expanded), cmd with args, or ' +
     'argv. For pipes and variables run ["sh", "-c", "…"]. The reply comes when the command itself ends; what it started in ' +
@@ -23,18 +23,18 @@ export const exec = sandbox.defineFunction({
       cmd: z.string().default('').describe('The program, or a whole line when args and argv are left out.'),
       args: z.array(z.string()).default([]).describe('Arguments of cmd, taken as they are.'),
       argv: z.array(z.string()).default([]).describe('Program and arguments in one list, instead of cmd and args.'),
-      stdin: z.string().nullable().default(null).describe('What it reads, in base64; nothing when left out.'),
+      stdin: z.string().nullable().default(null).describe('Standard input, in base64; empty when left out.'),
       env: EnvShape.optional().describe('On top of the environment of the sandbox: ["K=V"] or {"K": "V"}.'),
       timeout_ms: wire
         .uint64()
         .nullable()
         .default(null)
-        .describe('Then it is killed and the call fails with S200; 300000 when left out.'),
+        .describe('Timeout in milliseconds; then the command is killed and the call fails with S200. Default 300000.'),
       workdir: z
         .string()
         .nullable()
         .default(null)
-        .describe('Where it runs; the WORKDIR of the image, or /, when left out.'),
+        .describe('Working directory; the WORKDIR of the image, or /, when left out.'),
     })
     .meta({ title: 'ExecRequest' }),
   response: z.object(replyFields).meta({ title: 'ExecResponse' }),

@@ -10,8 +10,8 @@ import { sandbox } from '../worker.ts';
 const Usage = z.object({
   memory_bytes: wire.uint64(),
   pids: wire.uint64(),
-  cpu_ms: wire.uint64().describe('Time of processors used so far.'),
-  disk_bytes: wire.uint64().describe('What it has written, as far as the backend tells.'),
+  cpu_ms: wire.uint64().describe('CPU time used so far, in milliseconds.'),
+  disk_bytes: wire.uint64().describe('Bytes written to its disk, if the backend reports it.'),
 });
 
 const Egress = z.object({
@@ -20,7 +20,7 @@ const Egress = z.object({
   open_connections: wire.uint32(),
   allowed: wire.uint64().describe('Connections that were made.'),
   refused: wire.uint64().describe('Connections that no rule allows.'),
-  failed: wire.uint64().describe('Connections that were allowed but led nowhere.'),
+  failed: wire.uint64().describe('Connections that were allowed but failed.'),
   bytes_sent: wire.uint64(),
   bytes_received: wire.uint64(),
   recent: z
@@ -37,7 +37,7 @@ const Egress = z.object({
       }),
     )
     .optional()
-    .describe('The last connections that it asked for, the newest first; with egress_log.'),
+    .describe('The last connection attempts, newest first; only with egress_log.'),
 });
 
 const SandboxSummary = wire.named(
@@ -57,25 +57,22 @@ const SandboxSummary = wire.named(
     memory_mb: wire.uint32().optional(),
     disk_mb: wire.uint32().optional(),
     network: z.boolean().optional(),
-    egress: Egress.optional().describe('What it may reach and did, if it has a network.'),
+    egress: Egress.optional().describe('Allowed hosts and traffic, if it has a network.'),
     idle_deadline_secs: wire
       .uint64()
       .nullish()
       .describe('Seconds until it is stopped for being idle; null while it is used.'),
-    usage: Usage.optional().describe('What it takes now, where the backend can tell.'),
+    usage: Usage.optional().describe('Current usage, if the backend reports it.'),
   }),
 );
 
 export const list = sandbox.defineFunction({
   id: 'sandbox::list',
-  summary: 'List the sandboxes that live, with what they take and when they go.',
+  summary: 'List the running sandboxes with their usage and idle timeout.',
   effect: 'read',
   request: z
     .object({
-      egress_log: z
-        .boolean()
-        .optional()
-        .describe('Whether to tell the last connections that each asked for, up to 100.'),
+      egress_log: z.boolean().optional().describe('Return the last connection attempts of each sandbox, up to 100.'),
     })
     .meta({ title: 'ListRequest' }),
   response: z.object({ sandboxes: z.array(SandboxSummary) }).meta({ title: 'ListResponse' }),

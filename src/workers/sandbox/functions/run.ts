@@ -18,12 +18,12 @@ import { sandbox } from '../worker.ts';
 
 const RunFile = wire.named(
   'RunFile',
-  z.object({ path: z.string().describe('Where it goes; directories are made.'), content: z.string() }),
+  z.object({ path: z.string().describe('Path in the sandbox; missing directories are created.'), content: z.string() }),
 );
 
 export const run = sandbox.defineFunction({
   id: 'sandbox::run',
-  summary: 'Run code in a fresh sandbox and return what it wrote; the sandbox is gone afterwards.',
+  summary: 'Run code in a new sandbox and return its output; the sandbox is stopped afterwards.',
   details: 'The same as create, write, exec and stop in one call. Takes every field of sandbox::create as well.',
   effect: 'execute',
   isDestructive: false,
@@ -31,7 +31,7 @@ export const run = sandbox.defineFunction({
   request: z
     .object({
       image: z.string().describe('Name from sandbox::catalog::list.'),
-      code: z.string().describe('What to run; it stands in /tmp/run.<ext>.'),
+      code: z.string().describe('The code; it is written to /tmp/run.<ext>.'),
       lang: z
         .string()
         .describe(
@@ -39,10 +39,14 @@ export const run = sandbox.defineFunction({
         ),
       files: z.array(RunFile).optional().describe('More files, written before the code.'),
       env: EnvShape.optional().describe('Environment: ["K=V"] or {"K": "V"}.'),
-      stdin: z.string().nullable().default(null).describe('What it reads, in base64.'),
-      timeout_ms: wire.uint64().nullable().default(null).describe('Then it is killed; 300000 when left out.'),
-      keep_sandbox: z.boolean().default(false).describe('Whether the sandbox stays; its id is then in the reply.'),
-      workdir: z.string().nullable().optional().describe('Where it runs.'),
+      stdin: z.string().nullable().default(null).describe('Standard input, in base64.'),
+      timeout_ms: wire
+        .uint64()
+        .nullable()
+        .default(null)
+        .describe('Timeout in milliseconds, then it is killed; default 300000.'),
+      keep_sandbox: z.boolean().default(false).describe('Keep the sandbox; the reply then has its id.'),
+      workdir: z.string().nullable().optional().describe('Working directory.'),
       ...shapeFields,
     })
     .meta({ title: 'RunRequest' }),

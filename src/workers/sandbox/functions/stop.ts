@@ -5,13 +5,13 @@ import { sandbox } from '../worker.ts';
 
 export const stop = sandbox.defineFunction({
   id: 'sandbox::stop',
-  summary: 'Stop a sandbox and throw away everything in it.',
+  summary: 'Stop a sandbox and delete everything in it.',
   effect: 'delete',
   isIdempotent: true,
   request: z
     .object({
       sandbox_id: z.string().describe('From sandbox::create.'),
-      wait: z.boolean().default(false).describe('Whether to answer only when nothing of it is left.'),
+      wait: z.boolean().default(false).describe('Return only when nothing of it is left.'),
     })
     .meta({ title: 'StopRequest' }),
   response: z.object({ sandbox_id: z.string(), stopped: z.boolean() }).meta({ title: 'StopResponse' }),

@@ -20,7 +20,7 @@ export const execBg = shell.defineFunction({
   effect: 'execute',
   request: execRequest('ExecBgRequest'),
   response: z
-    .object({ job_id: z.string(), argv: z.array(z.string()).describe('The words that run.') })
+    .object({ job_id: z.string(), argv: z.array(z.string()).describe('Program and arguments.') })
     .meta({ title: 'ExecBgResponse' }),
   errors: ['invocation_failed', 'S210', 'S211', 'S212', 'S215', 'S216'],
   examples: [{ command: 'ls', args: ['-la'] }],

@@ -294,9 +294,9 @@ describe('surroundings', () => {
   });
 
   test.each([
-    ['..', 'S215', '.. leads out of the root'],
-    ['/etc', 'S215', '/etc leads out of the root'],
-    ['out', 'S215', 'out leads out of the root'],
+    ['..', 'S215', '.. leaves the root'],
+    ['/etc', 'S215', '/etc leaves the root'],
+    ['out', 'S215', 'out leaves the root'],
     ['missing', 'S211', 'missing does not exist'],
     ['file', 'S212', 'file is not a directory'],
   ])('a cwd of %s is refused with %s', async (cwd, code, message) => {

@@ -20,7 +20,7 @@ const Response = z
   .object({
     exit_code: wire.int32().nullish().describe('null when the command timed out or a signal ended it.'),
     stdout: z.string().describe('The first max_output_bytes bytes; invalid UTF-8 becomes U+FFFD.'),
-    stderr: z.string().describe('The same of standard error.'),
+    stderr: z.string().describe('The same for standard error.'),
     duration_ms: wire.uint64(),
     timed_out: z.boolean(),
     stdout_truncated: z.boolean().describe('Whether there was more output than is kept.'),
@@ -34,7 +34,7 @@ export const exec = shell.defineFunction({
   summary: 'Run an allowed program to its end and return its output. Program in `command`, arguments in `args`.',
   details:
     'There is no shell in between: nothing is expanded, piped or redirected. Whatever the command left running is ' +
-    'killed with it. On the host this is no isolation boundary; target a sandbox for code you do not trust.',
+    'killed with it. On the host this is not an isolation boundary; target a sandbox for code you do not trust.',
   effect: 'execute',
   request: execRequest('ExecRequest'),
   response: Response,

@@ -8,11 +8,11 @@ export const kill = shell.defineFunction({
   id: 'shell::kill',
   summary: 'Kill one background job and everything it started.',
   details:
-    'The answer comes when nothing of the job lives, on the host or in its sandbox. Where a worker of others keeps the ' +
+    'The answer comes when nothing of the job lives, on the host or in its sandbox. If another worker owns the ' +
     'sandbox and cannot cancel, it runs to its timeout, and `reason` says so.',
   effect: 'execute',
   isIdempotent: true,
-  request: z.object({ job_id: z.string().describe('As shell::exec_bg gave it.') }).meta({ title: 'KillRequest' }),
+  request: z.object({ job_id: z.string().describe('From shell::exec_bg.') }).meta({ title: 'KillRequest' }),
   response: z
     .object({
       job_id: z.string(),

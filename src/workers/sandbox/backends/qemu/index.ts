@@ -14,8 +14,8 @@ import { QemuBackend } from './qemu-backend.ts';
 const NATIVE: Partial<Record<NodeJS.Platform, Accelerator>> = { linux: 'kvm', darwin: 'hvf', win32: 'whpx' };
 
 const FIXES: Record<string, string> = {
-  'qemu+kvm': 'needs a host whose processor gives its virtualisation to this one',
-  'qemu+hvf': 'needs a Mac whose processor can virtualise',
+  'qemu+kvm': 'needs nested virtualization enabled on the outer host',
+  'qemu+hvf': 'needs a Mac with hardware virtualization',
   'qemu+whpx': 'turn on the Windows Hypervisor Platform',
 };
 

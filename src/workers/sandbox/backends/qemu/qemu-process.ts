@@ -141,7 +141,7 @@ export class QemuProcess {
       this.#killOrphan();
     });
     const pid = await readChildPid(info);
-    if (pid === undefined) return this.fail('its jail told no process');
+    if (pid === undefined) return this.fail('bwrap reported no process');
     this.#insidePid = pid;
     if (this.#hasEnded) return this.#killOrphan();
     this.#limit([this.pid, pid]);

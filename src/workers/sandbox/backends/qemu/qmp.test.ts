@@ -48,8 +48,8 @@ test('an event reaches whoever waits for one like it, between replies and in pie
 
 test.each([
   ['QEMU ends', () => qemu.end(), 'closed its control channel'],
-  ['a line is no JSON', () => qemu.write('{"return"\n'), 'no QMP'],
-  ['a line is of another kind', () => qemu.write('{"event": 5}\n'), 'no QMP'],
+  ['a line is no JSON', () => qemu.write('{"return"\n'), 'invalid QMP'],
+  ['a line is of another kind', () => qemu.write('{"event": 5}\n'), 'invalid QMP'],
   ['a line has no end', () => qemu.write('x'.repeat(300_000)), 'longer than 262144 bytes'],
 ])('all that waits fails at once when %s', async (_, end, reason) => {
   const waiting = [qmp.execute('one'), qmp.event(() => true)].map((wait) => expect(wait).rejects.toThrow(reason));

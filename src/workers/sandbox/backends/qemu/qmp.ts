@@ -82,7 +82,7 @@ export class Qmp {
 
   #take(line: string): void {
     const message = parse(line);
-    if (!message) return this.#lose(new Error('QEMU said something that is no QMP'));
+    if (!message) return this.#lose(new Error('QEMU sent an invalid QMP message'));
     if (message.event !== undefined) return this.#tell({ name: message.event, data: message.data ?? {} });
     if (message.QMP !== undefined) return;
 

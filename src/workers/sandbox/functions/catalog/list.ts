@@ -12,7 +12,7 @@ const CatalogEntry = wire.named(
     name: z.string().describe('What to pass as `image`.'),
     oci_ref: z.string().describe('Where the image comes from.'),
     kind: CatalogEntryKind.describe('Whether it comes with Workcell or from custom_images.'),
-    allowed: z.boolean().optional().describe('Whether image_allowlist has it, so that sandbox::create takes it.'),
+    allowed: z.boolean().optional().describe('Whether image_allowlist has it, so that sandbox::create accepts it.'),
     cached: z.boolean().optional().describe('Whether it is on this machine already.'),
   }),
 );
@@ -25,7 +25,7 @@ export const list = sandbox.defineFunction({
   response: z
     .object({
       images: z.array(CatalogEntry).describe('Presets in a fixed order, then custom images by name.'),
-      cache_id: z.string().optional().describe('Names the cache of images; two that give the same share one.'),
+      cache_id: z.string().optional().describe('Id of the image cache; two servers with the same id share one.'),
     })
     .meta({ title: 'CatalogListResponse' }),
   errors: [],

@@ -30,13 +30,13 @@ export const write = sandbox.defineFunction({
   request: z
     .object({
       ...sandboxIdField,
-      path: z.string().describe('Where the file goes, absolute.'),
+      path: z.string().describe('Path in the sandbox, absolute.'),
       content: WriteContent.nullable()
         .optional()
         .describe('Text, or the end of a channel. Either this or content_b64.'),
       content_b64: z.string().nullable().default(null).describe('Bytes in base64. Either this or content.'),
       mode: z.string().default('0644').describe('Permission bits in octal.'),
-      parents: z.boolean().default(false).describe('Whether missing directories on the way are made.'),
+      parents: z.boolean().default(false).describe('Create missing parent directories.'),
     })
     .meta({ title: 'WriteRequest' }),
   response: operation.response,

@@ -8,7 +8,7 @@ const request = operation.request.extend({
   respect_gitignore: z
     .boolean()
     .optional()
-    .describe('Whether to leave out .git and what .gitignore files name; no when left out. Host only.'),
+    .describe('Skip .git and files that .gitignore files exclude; default false. Host only.'),
 });
 
 export const grep = fileFunction(

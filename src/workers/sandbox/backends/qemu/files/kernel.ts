@@ -64,7 +64,7 @@ function kernelIn(dir: string, name: string): Kernel | undefined {
 /** The package that the cloud metapackage depends on now. */
 async function currentPackage(signal: AbortSignal): Promise<string> {
   const arch = DEBIAN_NAMES[process.arch];
-  if (arch === undefined) throw new BuildError(`there is no kernel for clouds on ${process.arch}`);
+  if (arch === undefined) throw new BuildError(`Debian has no cloud kernel for ${process.arch}`);
   const listing = await runProgram(['apt-cache', 'depends', '--important', `linux-image-cloud-${arch}`], {
     signal,
     timeoutMs: ASK_MS,
