@@ -33,6 +33,19 @@ test('no page names a folder of a developer’s machine', () => {
   expect(named).toEqual([]);
 });
 
+test('no page counts what grows with the product', () => {
+  const growing =
+    /\b(\d+|two|three|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|sixteen) (functions|tools|actions|error codes|file operations|file functions)\b/i;
+  const counted = pages
+    .filter((page) => page !== 'CHANGELOG.md')
+    .flatMap((page) =>
+      readFileSync(join(ROOT, page), 'utf8')
+        .split('\n')
+        .flatMap((line, at) => (growing.test(line) ? [`${page}:${at + 1}: ${line}`] : [])),
+    );
+  expect(counted).toEqual([]);
+});
+
 function markdownFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);

@@ -45,8 +45,8 @@ export class WorkerSet {
     this.#prepares = prepares;
   }
 
-  get workers(): { name: string; functionCount: number }[] {
-    return [...this.#running].map(([name, { def }]) => ({ name, functionCount: def.functions.length }));
+  get names(): string[] {
+    return [...this.#running.keys()];
   }
 
   /** Resolves when the workers are prepared, at the latest after `mostMs`. */

@@ -165,10 +165,9 @@ function watchSource(
 /** People read the block; programs wait for the ready line. */
 function announce(workcell: RunningWorkcell, source: Source, entries: readonly WorkerEntry[]): void {
   const http = workcell.url.replace(/^ws/, 'http');
-  const workers = workcell.workers.workers.map(({ name, functionCount }) => `${name} (${functionCount} functions)`);
   const lines = [
     `workcell ${version}`,
-    `  workers    ${workers.join(', ') || 'none: add one with workcell worker add <name>'}`,
+    `  workers    ${workcell.workers.names.join(', ') || 'none: add one with workcell worker add <name>'}`,
     ...(source.workspace === undefined ? [] : [`  workspace  ${source.workspace}`]),
     `  protect    ${protectedIn(entries)}`,
     ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
