@@ -18,6 +18,15 @@ export {
 } from './process/index.ts';
 export { kindOf, type EntryKind } from './walk/entry-kind.ts';
 export { escapeJson } from './text/escape-json.ts';
+export {
+  ComparablePieces,
+  contentChange,
+  isComparable,
+  MAX_COMPARED_BYTES,
+  removal,
+  type ChangedEntry,
+  type NoteChange,
+} from './changes/note-change.ts';
 export { keptAttributes, type KeptAttributes } from './changes/file-access.ts';
 export { FileFault, type FaultReason } from './files/file-fault.ts';
 export type {

@@ -4,6 +4,7 @@
  * Only where the call asks for it: comparing a file with what it was takes longer than changing it.
  */
 import { isUtf8 } from 'node:buffer';
+import type { Stats } from 'node:fs';
 
 import type { Change } from '#protocol';
 import { HostError } from '../host-error.ts';
@@ -14,12 +15,22 @@ import { hunksOf } from './line-hunks.ts';
 /** Takes the report of one change. */
 export type NoteChange = (change: Change) => void;
 
+/** What a change is made to; `stat` is undefined where nothing was before. */
+export interface ChangedEntry {
+  readonly path: string;
+  readonly stat: Pick<Stats, 'size' | 'isFile' | 'isDirectory'> | undefined;
+}
+
 /** Larger files are reported by their size. */
-const MAX_COMPARED_BYTES = 256 * 1024;
+export const MAX_COMPARED_BYTES = 256 * 1024;
+
+export function isComparable(stat: ChangedEntry['stat']): boolean {
+  return stat?.isFile() === true && stat.size <= MAX_COMPARED_BYTES;
+}
 
 /** What a file holds, for the report; undefined for what is not a file, or too large to be compared. */
 export async function comparable(entry: JailEntry): Promise<Uint8Array | undefined> {
-  if (!entry.stat?.isFile() || entry.stat.size > MAX_COMPARED_BYTES) return undefined;
+  if (!isComparable(entry.stat)) return undefined;
   try {
     using file = entry.open();
     return await file.read();
@@ -41,6 +52,14 @@ export class ComparablePieces {
     else this.#pieces = [];
   }
 
+  /** The same bytes, kept as they pass. */
+  async *of(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes) {
+      this.add(piece);
+      yield piece;
+    }
+  }
+
   get all(): Uint8Array | { bytes: number } {
     return this.#bytes <= MAX_COMPARED_BYTES ? Buffer.concat(this.#pieces) : { bytes: this.#bytes };
   }
@@ -48,7 +67,7 @@ export class ComparablePieces {
 
 /** A file that has other content now, or is there at all. Nothing is reported where nothing changed. */
 export function contentChange(
-  { path, stat }: JailEntry,
+  { path, stat }: ChangedEntry,
   before: Uint8Array | undefined,
   after: Uint8Array | { bytes: number },
 ): Change | undefined {
@@ -60,11 +79,11 @@ export function contentChange(
     ...(stat && { before: before ? contentOf(before) : { bytes: stat.size } }),
     after: isKnown ? contentOf(after) : after,
   };
-  const isComparable = isKnown && after.length <= MAX_COMPARED_BYTES && (before !== undefined || !stat);
-  return isComparable ? { ...change, ...comparison(before, after) } : change;
+  const isCompared = isKnown && after.length <= MAX_COMPARED_BYTES && (before !== undefined || !stat);
+  return isCompared ? { ...change, ...comparison(before, after) } : change;
 }
 
-export function removal({ path, stat }: JailEntry, before: Uint8Array | undefined): Change {
+export function removal({ path, stat }: ChangedEntry, before: Uint8Array | undefined): Change {
   const isDirectory = stat?.isDirectory() === true;
   const content = before ? contentOf(before) : { bytes: stat?.size ?? 0 };
   return {

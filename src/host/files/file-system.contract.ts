@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 import { FileFault } from './file-fault.ts';
 import { describeGrep, describeSed } from './file-system-text.contract.ts';
+import { describeReports } from './file-system-reports.contract.ts';
 import { Given, reasonOf, scope, stream, type FileSystemUnderTest, type Within } from './file-system-given.contract.ts';
 
 export function describeFileSystem(name: string, open: () => Promise<FileSystemUnderTest>): void {
@@ -28,6 +29,7 @@ export function describeFileSystem(name: string, open: () => Promise<FileSystemU
     describeChanges(within);
     describeGrep(within);
     describeSed(within);
+    describeReports(within);
   });
 }
 

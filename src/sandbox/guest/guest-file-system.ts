@@ -23,9 +23,10 @@ import {
 } from '#host';
 import type { AgentClient } from './agent-client.ts';
 import { GuestError } from './guest-error.ts';
-import { GuestFiles } from './guest-files.ts';
+import type { ChangeScope } from './guest-files.ts';
 import { grepGuest, type GuestSearch } from './guest-grep.ts';
 import type { Row } from './guest-rows.ts';
+import { ReportingGuestFiles } from './reporting-guest-files.ts';
 import { sedGuest } from './guest-sed.ts';
 import { sortInTurns } from './sort-in-turns.ts';
 
@@ -36,11 +37,11 @@ const MAX_LISTED = 200_000;
 const regexes = new RegexThreads();
 
 export class GuestFileSystem implements FileSystem {
-  readonly #files: GuestFiles;
+  readonly #files: ReportingGuestFiles;
   readonly #search: GuestSearch;
 
   constructor(agent: AgentClient, { searchTimeoutMs: timeoutMs }: { searchTimeoutMs?: number } = {}) {
-    this.#files = new GuestFiles(agent);
+    this.#files = new ReportingGuestFiles(agent);
     this.#search = { files: this.#files, regexes, timeoutMs };
   }
 
@@ -74,20 +75,20 @@ export class GuestFileSystem implements FileSystem {
   }
 
   async mkdir(path: string, options: MakeDirectory, scope: FileScope): Promise<boolean> {
-    return asHostError(path, () => this.#files.mkdir(path, { ...options, signal: scope.signal }));
+    return asHostError(path, () => this.#files.mkdir(path, { ...options, ...changeScope(scope) }));
   }
 
   async rm(path: string, options: { recursive: boolean }, scope: FileScope): Promise<void> {
-    await asHostError(path, () => this.#files.remove(path, { ...options, signal: scope.signal }));
+    await asHostError(path, () => this.#files.remove(path, { ...options, ...changeScope(scope) }));
   }
 
   async chmod(path: string, options: ChangeMode, scope: FileScope): Promise<number> {
-    return asHostError(path, () => this.#files.chmod(path, { ...options, signal: scope.signal }));
+    return asHostError(path, () => this.#files.chmod(path, { ...options, ...changeScope(scope) }));
   }
 
   async mv(from: string, to: string, options: { overwrite: boolean }, scope: FileScope): Promise<void> {
     const told = { source: from, directoryIs: 'io' } as const;
-    await asHostError(to, () => this.#files.rename(from, to, { ...options, signal: scope.signal }), told);
+    await asHostError(to, () => this.#files.rename(from, to, { ...options, ...changeScope(scope) }), told);
   }
 
   async grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {
@@ -98,6 +99,11 @@ export class GuestFileSystem implements FileSystem {
     const path = 'path' in request.where ? request.where.path : '';
     return asHostError(path, () => sedGuest(this.#search, request, scope));
   }
+}
+
+/** A handler's scope has getters, which a spread would not copy. */
+function changeScope({ signal, noteChange }: FileScope): ChangeScope {
+  return { signal, noteChange };
 }
 
 function toInfo(name: string, { kind, sizeBytes, mode, mtimeSecs }: Row): FileInfo {

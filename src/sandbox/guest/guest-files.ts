@@ -3,6 +3,7 @@
  *
  * A call whose signal is aborted fails at once; the guest is notified and cleans up by itself.
  */
+import type { ChangeMode, FileScope } from '#host';
 import type { AgentClient } from './agent-client.ts';
 import { OP, ProtocolError } from './frames.ts';
 import { GuestError } from './guest-error.ts';
@@ -22,9 +23,8 @@ const FAILED_PIECE = 0xffff_ffff;
 /** Extra credit for reading a file, so that the guest does not wait for each acknowledgement. */
 const READ_AHEAD_BYTES = 1024 * 1024;
 
-interface Scope {
-  readonly signal: AbortSignal;
-}
+type Scope = Pick<FileScope, 'signal'>;
+export type ChangeScope = Pick<FileScope, 'signal' | 'noteChange'>;
 
 export interface WriteOptions {
   /** The mode of the file before, or 0644, when absent. */
@@ -133,10 +133,7 @@ export class GuestFiles {
   }
 
   /** Returns how many entries were changed. Symlinks below are skipped. */
-  async chmod(
-    path: string,
-    { mode, uid, gid, recursive, signal }: { mode: number; uid?: number; gid?: number; recursive: boolean } & Scope,
-  ): Promise<number> {
+  async chmod(path: string, { mode, uid, gid, recursive, signal }: ChangeMode & Scope): Promise<number> {
     const request = new RequestBytes()
       .u32(mode)
       .u32(uid ?? UNSAID)

@@ -32,17 +32,16 @@ type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;
 export async function sedGuest(
   search: GuestSearch,
   { where, ...edit }: SedRequest,
-  { signal }: FileScope,
+  scope: FileScope,
 ): Promise<SedResult[]> {
-  using limit = new TimeLimit(search.timeoutMs, signal);
+  using limit = new TimeLimit(search.timeoutMs, scope.signal);
   const paths = 'files' in where ? where.files : await pathsBelow(search, where, limit.signal);
   if (paths.length > MAX_FILES) throw new FileFault('bad-request', `more than ${MAX_FILES} files; name fewer`);
   const replace = replacing(search, edit, limit.signal);
   await replace(Buffer.alloc(0));
 
   const results: SedResult[] = [];
-  for (const path of paths)
-    results.push(await editFile(search, path, replace, { reading: limit.signal, writing: signal }));
+  for (const path of paths) results.push(await editFile(search, path, replace, { reading: limit, writing: scope }));
   return results;
 }
 
@@ -79,10 +78,10 @@ async function editFile(
   { files }: GuestSearch,
   path: string,
   replace: Replace,
-  signals: { reading: AbortSignal; writing: AbortSignal },
+  { reading, writing }: { reading: Pick<FileScope, 'signal'>; writing: FileScope },
 ): Promise<SedResult> {
   try {
-    const { row, bytes, close } = await files.read(path, { signal: signals.reading });
+    const { row, bytes, close } = await files.read(path, { signal: reading.signal });
     const text = new KeptOutput();
     try {
       for await (const piece of bytes) {
@@ -98,12 +97,7 @@ async function editFile(
     const replaced = await replace(text.bytes);
     if (replaced.count > 0) {
       const { mode, uid, gid } = row;
-      await files.write(
-        path,
-        oneByOne(replaced.bytes),
-        { mode, uid, gid, parents: false },
-        { signal: signals.writing },
-      );
+      await files.write(path, oneByOne(replaced.bytes), { mode, uid, gid, parents: false }, writing);
     }
     return { path, replacements: replaced.count };
   } catch (error) {

@@ -1,0 +1,81 @@
+/** What every `FileSystem` reports of its changes to a scope that wants to know. */
+import { expect, test } from 'vitest';
+
+import type { Change } from '#protocol';
+import { scope, stream, type Given, type Within } from './file-system-given.contract.ts';
+
+/** Paths are told from the directory that the test works in. */
+function reporting(given: Given) {
+  const told: Change[] = [];
+  const short = (path: string) => path.replace(given.at('x').slice(0, -1), '');
+  const noteChange = ({ from, ...change }: Change) =>
+    void told.push({ ...change, path: short(change.path), ...(from !== undefined && { from: short(from) }) });
+  return { told, scope: { ...scope, noteChange } };
+}
+
+export function describeReports(within: Within): void {
+  test(
+    'a file that is written is reported with what it was and is, and not when it stayed the same',
+    within({ old: 'one\ntwo\n', binary: '\0' }, async (given) => {
+      const { told, scope: wanting } = reporting(given);
+      await given.link('old', 'link');
+      const put = (path: string, ...pieces: string[]) =>
+        given.files.write(given.at(path), stream(pieces), { parents: true }, wanting);
+      await put('a/new', 'x', 'y\n');
+      await put('link', 'one\n', '2\n');
+      await put('old', 'one\n2\n');
+      await put('binary', '\0\0');
+      await put('large', 'z'.repeat(300_000));
+      expect(told).toEqual([
+        {
+          path: 'a/new',
+          kind: 'created',
+          after: { bytes: 3, version: expect.any(String) },
+          hunks: [{ before_line: 1, after_line: 1, lines: ['+xy'] }],
+        },
+        {
+          path: 'link',
+          kind: 'modified',
+          before: { bytes: 8, version: expect.any(String) },
+          after: { bytes: 6, version: expect.any(String) },
+          hunks: [{ before_line: 1, after_line: 1, lines: [' one', '-two', '+2'] }],
+        },
+        {
+          path: 'binary',
+          kind: 'modified',
+          before: { bytes: 1, version: expect.any(String) },
+          after: { bytes: 2, version: expect.any(String) },
+        },
+        { path: 'large', kind: 'created', after: { bytes: 300_000 } },
+      ]);
+    }),
+  );
+
+  test(
+    'what else becomes of files and directories is reported, and nothing of what failed before it began',
+    within({ f: 'x\n', 'tree/leaf': 'x', gone: 'x\n' }, async (given) => {
+      const { told, scope: wanting } = reporting(given);
+      const edit = { pattern: 'x', replacement: 'y', isRegex: false, firstOnly: false, ignoreCase: false };
+      await given.files.mkdir(given.at('made'), { mode: 0o755, parents: true }, wanting);
+      await given.files.mkdir(given.at('made'), { mode: 0o755, parents: true }, wanting);
+      await given.files.sed({ ...edit, where: { files: [given.at('f')] } }, wanting);
+      await given.files.chmod(given.at('tree'), { mode: 0o700, recursive: true }, wanting);
+      await given.files.mv(given.at('tree'), given.at('moved'), { overwrite: false }, wanting);
+      await given.files.rm(given.at('gone'), { recursive: false }, wanting);
+      await given.files.rm(given.at('moved'), { recursive: true }, wanting);
+      await expect(given.files.rm(given.at('nothing'), { recursive: true }, wanting)).rejects.toThrow();
+      await expect(given.files.mv(given.at('nothing'), given.at('f'), { overwrite: true }, wanting)).rejects.toThrow();
+
+      const content = { bytes: 2, version: expect.any(String) };
+      const hunk = { before_line: 1, after_line: 1 };
+      expect(told).toEqual([
+        { path: 'made', kind: 'created', is_directory: true },
+        { path: 'f', kind: 'modified', before: content, after: content, hunks: [{ ...hunk, lines: ['-x', '+y'] }] },
+        { path: 'tree', kind: 'mode' },
+        { path: 'moved', kind: 'renamed', from: 'tree', is_directory: true },
+        { path: 'gone', kind: 'deleted', before: content, hunks: [{ ...hunk, lines: ['-x'] }] },
+        { path: 'moved', kind: 'deleted', is_directory: true },
+      ]);
+    }),
+  );
+}
