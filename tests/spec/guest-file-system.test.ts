@@ -1,6 +1,8 @@
 /** The files of a guest pass the same suite as those of the host. */
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { HostError } from '#host';
+import type { Change } from '#protocol';
 import { guestRoot, type TempDir } from '#testing';
 import { describeFileSystem } from '../../src/host/files/file-system.contract.ts';
 import { backendCache, makeBackend, start, whyNoBackend } from '../sandbox-backend.ts';
@@ -21,10 +23,27 @@ describe.skipIf(whyNot !== undefined)(`a guest${whyNot === undefined ? '' : ` ($
     await cache[Symbol.asyncDispose]();
   });
 
-  describeFileSystem('the files of a guest', async () => {
+  const startMachine = () => {
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
-    const backend = makeBackend(cache.root);
-    const machine = await start(backend, { image, cpus: 1, memoryMb: 256, diskMb: 64 });
+    return start(makeBackend(cache.root), { image, cpus: 1, memoryMb: 256, diskMb: 64 });
+  };
+
+  test('a tree that is removed in part is reported by what is gone', async () => {
+    await using machine = await startMachine();
+    // Itself it is mounted, so that it stays.
+    await machine.sh('mkdir /dev/shm/d; touch /dev/shm/d/f');
+    const told: Change[] = [];
+    const scope = { signal: AbortSignal.timeout(60_000), noteChange: (change: Change) => void told.push(change) };
+    await expect(machine.fileSystem.rm('/dev/shm', { recursive: true }, scope)).rejects.toThrow(HostError);
+    expect((await machine.sh('ls -A /dev/shm')).stdout).toBe('');
+    expect(told).toEqual([
+      { path: '/dev/shm/d', kind: 'deleted', is_directory: true },
+      { path: '/dev/shm/d/f', kind: 'deleted' },
+    ]);
+  });
+
+  describeFileSystem('the files of a guest', async () => {
+    const machine = await startMachine();
     await machine.exec(['mkdir', '/home/work']);
     return {
       files: machine.fileSystem,

@@ -7,7 +7,7 @@
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 
-import { comparable, ComparablePieces, contentChange, removal, type NoteChange } from './note-change.ts';
+import { comparable, ComparablePieces, contentChange, removal, reportParts, type NoteChange } from './note-change.ts';
 import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
 import { copyAcross, isOtherDevice } from './copy-across.ts';
 import { FileLocks } from './file-locks.ts';
@@ -107,9 +107,11 @@ export class JailChanges {
   async remove(entry: JailEntry, { recursive, signal }: { recursive: boolean; signal: AbortSignal }): Promise<boolean> {
     const { refusal } = this.#jail;
     const before = entry.noteChange && (await comparable(entry));
-    const isRemoved = await removeEntry(entry, { recursive, refusal, signal });
-    if (isRemoved) await this.#sync(entry);
+    const isRemoved = await reportParts(entry.noteChange, (notePart) =>
+      removeEntry(entry, { recursive, refusal, signal, notePart }),
+    );
     if (isRemoved) entry.noteChange?.(removal(entry, before));
+    if (isRemoved) await this.#sync(entry);
     return isRemoved;
   }
 
@@ -118,8 +120,8 @@ export class JailChanges {
     if (parents) await entry.makeParents({ isSynced: this.#isSynced });
     entry.act((at) => mkdirSync(at, mode));
     entry.setPermissions({ mode });
-    await this.#sync(entry);
     entry.noteChange?.({ path: entry.path, kind: 'created', is_directory: true });
+    await this.#sync(entry);
   }
 
   /** Sets the permission bits. */
@@ -137,7 +139,8 @@ export class JailChanges {
     if (!entry.stat) throw new HostError('missing', entry.path);
     if (entry.isRoot) throw new HostError('root', entry.path);
     const { refusal } = this.#jail;
-    const count = recursive ? await setPermissionsBelow(entry, permissions, { refusal, signal }) : 1;
+    const below = (notePart?: NoteChange) => setPermissionsBelow(entry, permissions, { refusal, signal, notePart });
+    const count = recursive ? await reportParts(entry.noteChange, below) : 1;
     if (!recursive) entry.setPermissions(permissions);
     entry.noteChange?.({ path: entry.path, kind: 'mode' });
     return count;
@@ -156,28 +159,37 @@ export class JailChanges {
 
       const { refusal } = this.#jail;
       await refuseProtectedBelow(source, { refusal, signal });
-      await this.#move(source, place, signal);
+      await reportParts(noteChange, (notePart) => this.#move(source, place, { signal, notePart }));
+      noteChange?.({ path: to, kind: 'renamed', from, ...(source.stat.isDirectory() && { is_directory: true }) });
       await this.#sync(source);
       await this.#sync(place);
-      noteChange?.({ path: to, kind: 'renamed', from, ...(source.stat.isDirectory() && { is_directory: true }) });
     });
   }
 
   /** Copies what one path leads to, links followed, to the other. What is there is replaced only with `overwrite`. */
-  copy(from: string, to: string, { noteChange, ...options }: Omit<CopyOptions, 'isSynced'> & Noting): Promise<void> {
+  copy(
+    from: string,
+    to: string,
+    { noteChange, ...options }: Omit<CopyOptions, 'isSynced' | 'notePart'> & Noting,
+  ): Promise<void> {
     const copying = { ...options, isSynced: this.#isSynced };
     return this.#alone('target', [to], options.signal, async ([place]) => {
-      await copyTo(this.#jail, from, place!, copying);
+      await reportParts(noteChange, (notePart) => copyTo(this.#jail, from, place!, { ...copying, notePart }));
       noteChange?.({ path: to, kind: place!.stat ? 'modified' : 'created' });
     });
   }
 
-  async #move(source: JailEntry, place: JailEntry, signal: AbortSignal): Promise<void> {
+  async #move(
+    source: JailEntry,
+    place: JailEntry,
+    { signal, notePart }: { signal: AbortSignal; notePart?: NoteChange },
+  ): Promise<void> {
     try {
       source.act((old) => place.act((now) => renameSync(old, now)));
     } catch (error) {
       if (!isOtherDevice(error) || !source.stat!.isFile()) throw error;
       await copyAcross(source, place, { isSynced: this.#isSynced, signal });
+      notePart?.({ path: place.path, kind: place.stat ? 'modified' : 'created' });
       source.act(unlinkSync);
     }
   }

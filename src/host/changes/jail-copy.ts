@@ -18,6 +18,7 @@ import { JailEntry } from '../jail/jail-entry.ts';
 import type { JailFile } from '../jail/jail-file.ts';
 import { visitBelow, type ListedEntry } from '../jail/jail-list.ts';
 import { removeMade } from './jail-remove.ts';
+import type { NoteChange } from './note-change.ts';
 import type { Jail } from '../jail/jail.ts';
 import { applyPermissions } from './permissions.ts';
 import { piecesOf } from '../text/read-pieces.ts';
@@ -28,6 +29,8 @@ export interface CopyOptions {
   readonly signal: AbortSignal;
   /** Throws for a file that must not be copied. */
   readonly refuse: (relativePath: string, sizeBytes: number) => void;
+  /** Takes the report of each entry that is put into a directory which others see already. */
+  readonly notePart?: NoteChange;
 }
 
 /** Special bits are not copied: they lend the rights of an owner that the copy does not have. */
@@ -78,7 +81,7 @@ async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
   temp.act((at) => mkdirSync(at, OWNER_BITS));
   const made = place.beside(name);
   try {
-    await copyInto(dir, made, options);
+    await copyInto(dir, made, { ...options, notePart: undefined });
     place.act((now) => temp.act((old) => renameSync(old, now)));
     if (options.isSynced) await place.syncDirectory();
   } catch (error) {
@@ -94,6 +97,7 @@ async function copyDir(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
     return await fill(dir, into, place.path, options);
   }
   place.act((at) => mkdirSync(at, OWNER_BITS));
+  options.notePart?.({ path: place.path, kind: 'created', is_directory: true });
   await copyInto(dir, place, options);
 }
 
@@ -129,10 +133,16 @@ async function copyEntry(dir: JailDir, { name, kind }: ListedEntry, place: JailE
     if (place.stat?.isDirectory()) throw new HostError('exists', place.path);
     if (place.stat) place.act(unlinkSync);
     place.act((at) => symlinkSync(leadsTo, at));
+    notePut(place, options);
   } else {
     using file = dir.openFile(name);
     await copyFile(file, place, options);
+    notePut(place, options);
   }
+}
+
+function notePut({ path, stat }: JailEntry, { notePart }: CopyOptions): void {
+  notePart?.({ path, kind: stat ? 'modified' : 'created' });
 }
 
 async function copyFile(file: JailFile, place: JailEntry, { isSynced, signal, refuse }: CopyOptions): Promise<void> {

@@ -7,12 +7,16 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 
 import { HostError } from '../host-error.ts';
-import { changeBelow, refuseProtectedBelow, type BelowOptions, type Changes } from '../jail/jail-below.ts';
+import { changeBelow, refuseProtectedBelow, spellBelow, type BelowOptions, type Changes } from '../jail/jail-below.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
+import type { NoteChange } from './note-change.ts';
 import { applyPermissions } from './permissions.ts';
 
-/** Whether there was anything. */
-export async function removeEntry(entry: JailEntry, options: BelowOptions & { recursive: boolean }): Promise<boolean> {
+/** Whether there was anything. `notePart` takes the report of each entry below that is gone. */
+export async function removeEntry(
+  entry: JailEntry,
+  options: BelowOptions & { recursive: boolean; notePart?: NoteChange },
+): Promise<boolean> {
   if (entry.isRoot) throw new HostError('root', entry.path);
   if (!entry.stat) return false;
 
@@ -23,7 +27,14 @@ export async function removeEntry(entry: JailEntry, options: BelowOptions & { re
   if (options.recursive) {
     await refuseProtectedBelow(entry, options);
     using dir = entry.openDir();
-    await changeBelow(dir, options, { after: removeIn });
+    const { notePart } = options;
+    await changeBelow(dir, options, {
+      after(parent, name, kind) {
+        removeIn(parent, name, kind);
+        const isDirectory = kind === 'directory' && { is_directory: true };
+        notePart?.({ path: spellBelow(entry, parent.pathOf(name)), kind: 'deleted', ...isDirectory });
+      },
+    });
   }
   entry.act((at) => rmdirSync(at));
   return true;

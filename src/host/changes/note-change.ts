@@ -41,6 +41,28 @@ export async function comparable(entry: JailEntry): Promise<Uint8Array | undefin
   }
 }
 
+/** A call reports no more changes than these. */
+const MAX_PARTS = 100;
+
+/**
+ * Runs a change of many entries that is reported as one. When it fails half-way, the entries that were changed until then
+ * are reported instead.
+ */
+export async function reportParts<T>(
+  noteChange: NoteChange | undefined,
+  work: (notePart: NoteChange | undefined) => Promise<T>,
+): Promise<T> {
+  if (!noteChange) return await work(undefined);
+
+  const parts: Change[] = [];
+  try {
+    return await work((part) => void (parts.length < MAX_PARTS && parts.push(part)));
+  } catch (error) {
+    parts.forEach(noteChange);
+    throw error;
+  }
+}
+
 /** What comes in pieces, kept as long as it is small enough to be compared. */
 export class ComparablePieces {
   #pieces: Uint8Array[] = [];

@@ -23,6 +23,14 @@ export interface Changes {
   after(dir: JailDir, name: ByteString, kind: EntryKind): void;
 }
 
+/** How the caller of a change spells what is below the entry; `relativePath` is from the root. */
+export function spellBelow(
+  { path, relativePath: top }: Pick<JailEntry, 'path' | 'relativePath'>,
+  relativePath: string,
+) {
+  return `${path.replace(/\/+$/, '')}/${relativePath.slice(top.length + 1)}`;
+}
+
 /** Fails at the first entry that must not be touched, so what may not be touched in part is checked as a whole before. */
 export async function changeBelow(top: JailDir, options: BelowOptions, changes: Changes): Promise<void> {
   const turns = new Turns(options.signal, TURN_MS);
