@@ -105,7 +105,7 @@ test('the first frames say who this is and what it serves; after a loss they tak
       namespace: 'n',
       description: 'd',
       pid: process.pid,
-      features: ['cancel', 'caller', 'changes', 'events'],
+      features: ['cancel', 'caller', 'changes', 'events', 'on_behalf'],
     },
   });
 

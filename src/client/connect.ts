@@ -6,18 +6,21 @@
  */
 import { hostname, platform, release } from 'node:os';
 
-import { CallError, silentLog, type Bus, type CallOptions, type ChannelPair, type Log } from '#contract';
+import { CallError, silentLog, type Bus, type CallOptions, type ChannelPair, type Grants, type Log } from '#contract';
 import {
   ChannelRefSchema,
   FEATURE_CALLER,
   FEATURE_CANCEL,
   FEATURE_CHANGES,
   FEATURE_EVENTS,
+  FEATURE_ON_BEHALF,
+  type Caller,
   type ChannelEnds,
   type Dialer,
   type Frame,
   type FrameOf,
   type Link,
+  type OnBehalf,
 } from '#protocol';
 import { z } from 'zod';
 
@@ -97,6 +100,7 @@ export class Connection implements Bus {
     if (this.#isClosed) return Promise.reject(closedError(functionId));
     const { frame, answer } = this.#calls.open(functionId, payload, options);
     if (this.#dialer.isInProcess && options.caller) frame.caller = options.caller;
+    else if (options.caller && options.via === undefined) frame.on_behalf_of = behalfOf(options.caller);
     if (this.#confirmed.has(FEATURE_CALLER) && options.via !== undefined) frame.via = options.via;
     const outcome = this.#link?.send(frame) ?? this.#keepForLater(frame);
     if (outcome !== 'sent')
@@ -186,6 +190,7 @@ export class Connection implements Bus {
       (reply) => {
         const { features } = Introduced.safeParse(reply).data ?? {};
         if (this.#link === link && features) this.#confirmed = new Set(features);
+        if (!features?.includes(FEATURE_ON_BEHALF)) this.#log.debug('the engine does not narrow calls');
       },
       (error: unknown) => this.#log.debug('the engine did not take the introduction', { error: String(error) }),
     );
@@ -202,7 +207,7 @@ export class Connection implements Bus {
       pid: process.pid,
       isolation: isolation ?? process.env.III_ISOLATION ?? null,
       telemetry: { language: 'typescript', framework: 'workcell' },
-      features: [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS],
+      features: [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS, FEATURE_ON_BEHALF],
       ...(namespace === undefined ? {} : { namespace }),
     };
   }
@@ -243,6 +248,11 @@ export class Connection implements Bus {
       );
     }, backoffMs(attempt));
   }
+}
+
+/** What an engine believes of it. */
+function behalfOf({ client, grants }: Caller & { grants?: Grants }): OnBehalf {
+  return { client, only: grants?.only?.slice(), read_only: grants?.isReadOnly };
 }
 
 function closedError(functionId: string): CallError {

@@ -28,7 +28,7 @@ export interface CallOptions {
   onEvent?: (event: CallEvent) => void;
   /** Asks what the call changes in files, and takes it before the answer, also before that of a failed call. */
   onChanges?: (changes: readonly Change[]) => void;
-  /** In whose name the call is made. Only a peer in the engine's process is believed. */
+  /** In whose name the call is made. Of a peer outside the engine's process only the client and narrower grants are believed. */
   caller?: Caller;
   /** The call that this one is made for; the engine looks in whose name that is. */
   via?: string;

@@ -78,6 +78,8 @@ const invokeFunction = z.object({
   caller: CallerSchema.nullish().catch(null),
   /** Additive, with the feature `caller`: the call that this one is made for. */
   via: text.catch(null),
+  /** Additive, with the feature `on_behalf`: from a peer, as `OnBehalfSchema` has it; the engine does not pass it on. */
+  on_behalf_of: json.optional(),
   /** Additive: the caller takes `changes` beside the result; passed on to a worker with the feature `changes`. */
   wants_changes: z.boolean().nullish().catch(null),
   /** Additive: the caller takes `invocationevent` frames; passed on to a worker with the feature `events`. */
@@ -199,6 +201,9 @@ export const FEATURE_CALLER = 'caller';
 export const FEATURE_CHANGES = 'changes';
 /** The worker reports events of its calls, when their caller asks. */
 export const FEATURE_EVENTS = 'events';
+
+/** The engine holds a call to what its peer asks for with `on_behalf_of`. */
+export const FEATURE_ON_BEHALF = 'on_behalf';
 
 export type DecodedFrame = { frame: Frame } | { problem: string };
 

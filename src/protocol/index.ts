@@ -26,6 +26,7 @@ export {
   FEATURE_CANCEL,
   FEATURE_CHANGES,
   FEATURE_EVENTS,
+  FEATURE_ON_BEHALF,
   KeptJsonSchema,
   type Caller,
   type EventFrame,
@@ -36,6 +37,7 @@ export {
 } from './frames.ts';
 export { EVENT_RUNNING, type CallEvent } from './call-event.ts';
 export { ChangeSchema, type Change, type ChangeHunk } from './change.ts';
+export { OnBehalfSchema, type OnBehalf } from './on-behalf.ts';
 export { gatherWrites } from './gather-writes.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
 export { jsonParts, withJson, withText, type HeldJson, type HeldText } from './json-text.ts';

@@ -96,6 +96,39 @@ describe('a peer on the bus', () => {
   });
 });
 
+describe('on_behalf_of', () => {
+  test('names the program of a peer and changes nothing else about it', async () => {
+    using peer = await Peer.dial(cell.url);
+    await peer.call('engine::workers::register', { name: 'mallory', pid: 1 });
+    const on_behalf_of = { client: { ...OPERATOR, name: '\u202eoperator', version: '1' } };
+    const { result } = await peer.call('mirror::frame', {}, { on_behalf_of, caller: OPERATOR });
+    expect(result.caller).toEqual({
+      id: expect.stringMatching(/^local:[0-9a-f-]{36}$/),
+      kind: 'local',
+      label: 'operator (mallory)',
+      client: { name: 'operator', version: '1' },
+    });
+    expect(Object.keys(result)).not.toContain('on_behalf_of');
+  });
+
+  test.each<[unknown]>([
+    ['operator'],
+    [[OPERATOR]],
+    [OPERATOR],
+    [{ grants: {} }],
+    [{ kind: 'operator' }],
+    [{ only: 'teller' }],
+    [{ only: [1] }],
+    [{ only: Array.from({ length: 1001 }, () => 'teller') }],
+    [{ read_only: 'yes' }],
+    [{ client: 'operator' }],
+  ])('%j cannot be read, and the call is refused', async (on_behalf_of) => {
+    using peer = await Peer.dial(cell.url);
+    const { error } = await peer.call('teller::who', {}, { on_behalf_of });
+    expect(error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('on_behalf_of') });
+  });
+});
+
 describe('via', () => {
   test('names a call that the peer works on, or the call is refused: of another, ended, made up', async () => {
     using worker = await Peer.dial(cell.url);
@@ -170,15 +203,19 @@ describe('over MCP', () => {
   );
 });
 
-describe('a caller with grants', () => {
+describe.each(['in this process', 'on a socket'])('a caller with grants, whose door is %s', (where) => {
   const ask = (grants: Grants) => (id: string, payload: object, namespace?: string) =>
     doors!.call(id, payload, { namespace, caller: makePrincipal('local', 'agent', grants) }).then(
       (result) => JSON.stringify(result),
       (error: unknown) => `${(error as CallError).code}: ${(error as CallError).message}`,
     );
+  const open = ({ url, engine }: Pick<RunningWorkcell, 'url' | 'engine'>) =>
+    connect(where === 'on a socket' ? url : engine.dialer(), { name: 'door' });
+  /** Of a socket the engine believes that it wants less, and not whom it speaks for. */
+  const label = where === 'on a socket' ? 'door' : 'agent';
   let doors: Connection | undefined;
   beforeAll(async () => {
-    doors = await connect(cell.engine.dialer(), { name: 'door' });
+    doors = await open(cell);
   });
   afterAll(() => doors?.close());
   const change = { id: 'teller::change', payload: {} };
@@ -206,12 +243,12 @@ describe('a caller with grants', () => {
     expect(outcomes.filter((outcome) => !outcome.includes('forbidden'))).toEqual([]);
     expect(outcomes).toHaveLength(22);
     expect(await only('engine::workers::list', {})).toMatch(
-      /^forbidden: .*agent may call only teller::ask, teller::who/,
+      new RegExp(`^forbidden: .*${label} may call only teller::ask, teller::who`),
     );
 
     const who = { id: 'teller::who', payload: {} };
     for (const allowed of [await readOnly('teller::ask', who), await only('teller::ask', who, 'far')]) {
-      expect(JSON.parse(allowed)).toMatchObject({ principal: { label: 'agent' } });
+      expect(JSON.parse(allowed)).toMatchObject({ principal: { label } });
     }
   });
 
@@ -255,7 +292,7 @@ describe('a caller with grants', () => {
     const worker = await connect(running.engine.dialer(), { name: 'teller' });
     worker.serve({ def: teller, context: {} });
     await worker.call('engine::workers::list');
-    const door = await connect(running.engine.dialer(), { name: 'door' });
+    const door = await open(running);
     const options = { version: '1', maxBodyBytes: 1e6, log: silentLog };
     let mcp: ReturnType<typeof mcpHttp> | undefined = mcpHttp(door, { ...options, profile: { only: ['teller_ask'] } });
     const narrow = await mcpClient(running.url, { name: 'agent', version: '1' });

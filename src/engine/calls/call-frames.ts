@@ -60,10 +60,12 @@ function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeF
   return id === waiting?.invocationId && data !== undefined && !action && !namespace;
 }
 
-/** Without what only the engine says of a call. */
+/** Without what only the engine says of a call, and what is said to it alone. */
 function withoutClaims(frame: InvokeFrame): InvokeFrame {
-  const { caller, via, wants_changes, wants_events, ...rest } = frame;
-  return (caller ?? via ?? wants_changes ?? wants_events) === undefined ? frame : rest;
+  const { caller, via, wants_changes, wants_events, on_behalf_of, ...rest } = frame;
+  // One that does not fit its schema is null here, and still stands in the bytes.
+  const isPlain = caller === undefined && via === undefined && on_behalf_of === undefined;
+  return isPlain && wants_changes === undefined && wants_events === undefined ? frame : rest;
 }
 
 /** Without what is for the engine alone. */

@@ -16,11 +16,14 @@ import { CallEvents } from './call-events.ts';
 import { withTrueCaller } from './call-frames.ts';
 import { Dispatch } from './dispatch.ts';
 import type { Request } from './executor.ts';
+import { principalFor, UNREADABLE } from './on-behalf.ts';
 import { Observed } from './observe.ts';
 import { OpenCalls } from './open-calls.ts';
 import { Settle } from './settle.ts';
 
 const SWEEP_MS = 30_000;
+const UNREADABLE_TEXT =
+  'on_behalf_of cannot be read: send {"client": {"name", "version"}, "only": ["coder"], "read_only": true}, each if needed';
 /** In whose name events are told. */
 const ENGINE: Principal = makePrincipal('operator', 'engine');
 
@@ -134,12 +137,12 @@ export class Calls {
    * In whose name a call is made. A peer in this process says so itself. Any other speaks for itself, or for the caller of a
    * call that it works on right now.
    */
-  #fromOf(session: Session, { caller, via }: InvokeFrame, waiting: Waiting | undefined): From {
+  #fromOf(session: Session, { caller, via, on_behalf_of }: InvokeFrame, waiting: Waiting | undefined): From {
     if (session.isInProcess) {
       return { principal: (caller as Principal | undefined) ?? session.principal, via: via ?? undefined, waiting };
     }
     const outer = via == null ? undefined : this.#open.find(via);
-    if (outer?.executor !== session) return { principal: session.principal, waiting };
+    if (outer?.executor !== session) return { principal: principalFor(session, on_behalf_of), waiting };
     return { principal: outer.principal, via: outer.id, waiting };
   }
 
@@ -147,6 +150,7 @@ export class Calls {
     if (namespace != null && namespace.trim() === '') return fail('INVALID_NAMESPACE', {});
     const limit = this.#limits.maxCallsInFlight;
     if (session.calling.size >= limit) return fail('too_many_calls', { limit });
+    if (from.principal.grants === UNREADABLE) return fail('forbidden', { text: UNREADABLE_TEXT });
     // In its own name it could do what the caller may not.
     if (via == null || from.via === via) return undefined;
     return fail('forbidden', { text: `this connection does not work on call ${via.slice(0, 64)}, or no longer` });

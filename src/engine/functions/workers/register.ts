@@ -8,16 +8,16 @@
 import { z } from 'zod';
 
 import { cleanText } from '#contract';
-import { FEATURE_CALLER, FEATURE_CANCEL, FEATURE_CHANGES, FEATURE_EVENTS } from '#protocol';
+import { FEATURE_CALLER, FEATURE_CANCEL, FEATURE_CHANGES, FEATURE_EVENTS, FEATURE_ON_BEHALF } from '#protocol';
 import { isBuiltIn } from '../../registry.ts';
 import { DEFAULT_NAMESPACE } from '../../namespace.ts';
 import type { Session } from '../../session.ts';
 import { engine } from '../../worker.ts';
 
 const IN_PROCESS = 'in-process';
-const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS];
+const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS, FEATURE_ON_BEHALF];
 /** Those that a worker takes from the answer: another engine may pass on what any peer wrote into a call. */
-const CONFIRMED = [FEATURE_CALLER, FEATURE_EVENTS];
+const CONFIRMED = [FEATURE_CALLER, FEATURE_EVENTS, FEATURE_ON_BEHALF];
 const text = z.string().nullish();
 
 export const registerWorker = engine.defineFunction({
