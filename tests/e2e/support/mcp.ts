@@ -23,8 +23,12 @@ export function httpTransport(address: string): Transport {
   return new StreamableHTTPClientTransport(new URL(`${address}/mcp`));
 }
 
-export async function openClient(transport: Transport, mode: Revision = 'legacy'): Promise<Client & AsyncDisposable> {
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+export async function openClient(
+  transport: Transport,
+  mode: Revision = 'legacy',
+  name = 'test',
+): Promise<Client & AsyncDisposable> {
+  const client = new Client({ name, version: '1' }, { versionNegotiation: { mode } });
   await client.connect(transport);
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }

@@ -1,0 +1,222 @@
+/**
+ * The same through every door, by two clients at once: whose call it is, what it changed, what is protected, and the end of a
+ * job in a sandbox.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { availableWorkers, parseEntries, startWorkcell, type RunningWorkcell } from '#assembly';
+import { connect } from '#client';
+import { silentLog, type CallError } from '#contract';
+import { toToolName, toUrlPath, type Change } from '#protocol';
+import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, mcpClient, sandboxConfig, tempDir, whyNoSandbox } from '#testing';
+import type { TempDir } from '#testing';
+import { runCli } from '../../src/testing/cli.ts';
+import { Peer } from '../security/peer-socket.ts';
+import { openClient, stdioTransport, textOf } from './support/mcp.ts';
+
+vi.setConfig({ testTimeout: 2 * CASE_PATIENCE_MS, hookTimeout: IMAGE_PATIENCE_MS });
+const whyNot = await whyNoSandbox(['python']);
+
+/** Two programs, each with a token of its own. */
+const CLIENTS = { alpha: 'ci', beta: 'lab' };
+type ClientName = keyof typeof CLIENTS;
+const TOKENS = { ci: 'secret of ci', lab: 'secret of the lab' };
+const tokenOf = (client: ClientName) => TOKENS[CLIENTS[client] as keyof typeof TOKENS];
+const bearer = (client: ClientName) => ({ Authorization: `Bearer ${tokenOf(client)}` });
+
+interface Client extends AsyncDisposable {
+  /** The result as JSON, or the text of the failure. */
+  call(id: string, payload: object): Promise<string>;
+}
+
+interface Door {
+  open(client: ClientName, url: string): Promise<Client>;
+  /** How lists name the caller. */
+  caller(client: ClientName): RegExp;
+}
+
+const named = (client: ClientName) => new RegExp(`^${client} \\(${CLIENTS[client]}\\)$`);
+
+const DOORS: Record<string, Door> = {
+  bus: {
+    async open(name, url) {
+      const bus = await connect(url, { name, token: tokenOf(name) });
+      const call = (id: string, payload: object) =>
+        bus.call(id, payload).then(
+          (result) => JSON.stringify(result),
+          (error: unknown) => `${(error as CallError).code}: ${(error as CallError).message}`,
+        );
+      return { call, [Symbol.asyncDispose]: async () => bus.close() };
+    },
+    caller: named,
+  },
+  HTTP: {
+    async open(client, url) {
+      const call = async (id: string, payload: object) => {
+        const headers = { 'Content-Type': 'application/json', 'User-Agent': `${client}/1`, ...bearer(client) };
+        const init = { method: 'POST', headers, body: JSON.stringify(payload) };
+        return (await fetch(`${url.replace('ws', 'http')}/functions/${toUrlPath(id)}`, init)).text();
+      };
+      return { call, async [Symbol.asyncDispose]() {} };
+    },
+    caller: named,
+  },
+  MCP: {
+    async open(name, url) {
+      const client = await mcpClient(url, { name, version: '1' }, bearer(name));
+      return { call: (id, payload) => client.call(toToolName(id), payload), async [Symbol.asyncDispose]() {} };
+    },
+    caller: (client) => new RegExp(`^${client} #\\d+ \\(${CLIENTS[client]}\\)$`),
+  },
+  'MCP on standard input': {
+    async open(name, url) {
+      const transport = stdioTransport({}, '--structured', '--url', url, '--token', tokenOf(name));
+      const client = await openClient(transport, 'legacy', name);
+      const call = async (id: string, payload: object) => {
+        const result = await client.callTool({ name: toToolName(id), arguments: { ...payload } });
+        return result.structuredContent ? JSON.stringify(result.structuredContent) : textOf(result);
+      };
+      return { call, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+    },
+    caller: named,
+  },
+  CLI: {
+    async open(client, url) {
+      const call = async (id: string, payload: object) => {
+        const address = ['--url', url, '--token', tokenOf(client)];
+        const { stdout, stderr } = await runCli(['call', id, '--json', JSON.stringify(payload), ...address]);
+        return stdout || stderr;
+      };
+      return { call, async [Symbol.asyncDispose]() {} };
+    },
+    caller: (client) => new RegExp(`^workcell-cli:\\d+ \\(${CLIENTS[client]}\\)$`),
+  },
+};
+
+let dir: TempDir;
+let cell: RunningWorkcell;
+let page: Peer;
+let sandboxId: string;
+beforeAll(async () => {
+  dir = await tempDir({ '.env': 'PASSWORD=hush\n', 'readme.md': 'PASSWORD is in .env\n' });
+  const workers = [
+    { name: 'coder' },
+    { name: 'filesystem' },
+    { name: 'shell', config: { allowlist: ['sh'] } },
+    ...(whyNot === undefined ? [{ name: 'iii-sandbox', config: sandboxConfig() }] : []),
+  ];
+  const entries = parseEntries(JSON.stringify({ workers }), availableWorkers, { workspace: dir.root });
+  cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, tokens: TOKENS, log: silentLog });
+  page = await Peer.dial(cell.url, { origin: cell.url.replace('ws', 'http'), headers: bearer('alpha') });
+  await page.call('engine::calls::watch');
+  if (whyNot === undefined) {
+    await using bus = await DOORS.bus!.open('alpha', cell.url);
+    sandboxId = (JSON.parse(await bus.call('sandbox::create', { image: 'python' })) as { sandbox_id: string })
+      .sandbox_id;
+  }
+});
+afterAll(async () => {
+  page?.[Symbol.dispose]();
+  await cell?.close();
+  await dir?.[Symbol.asyncDispose]();
+});
+
+/** Calls of a function that ended since, by their callers, with what they changed. */
+async function endedSince(since: number, id: string): Promise<{ caller: string; changes: Change[] }[]> {
+  const { ended } = (await page.call('engine::calls::list', { since })).result as {
+    ended: { id: string; function_id: string; caller: string; principal: { kind: string } }[];
+  };
+  const rows = ended.filter(({ function_id }) => function_id === id);
+  expect(rows.map(({ principal }) => principal.kind)).toEqual(rows.map(() => 'token'));
+  return Promise.all(
+    rows.map(async ({ id: call, caller }) => {
+      const { result } = await page.call('engine::calls::get', { id: call });
+      return { caller, changes: (result as { changes?: Change[] }).changes ?? [] };
+    }),
+  );
+}
+
+async function latest(): Promise<number> {
+  return ((await page.call('engine::calls::list')).result as { latest: number }).latest;
+}
+
+describe.each(Object.entries(DOORS))('%s', (name, door) => {
+  let clients: Record<ClientName, Client>;
+  beforeAll(async () => {
+    const [alpha, beta] = await Promise.all([door.open('alpha', cell.url), door.open('beta', cell.url)]);
+    clients = { alpha, beta };
+  });
+  afterAll(async () => {
+    for (const client of Object.values(clients ?? {})) await client[Symbol.asyncDispose]();
+  });
+  const both = <T>(work: (client: Client, name: ClientName) => Promise<T>) =>
+    Promise.all((['alpha', 'beta'] as const).map((client) => work(clients[client], client)));
+
+  /** Each of the two wrote one file, and is named with it and not with the other's. */
+  async function expectWritten(id: string, pathOf: (client: ClientName) => string, more: object = {}): Promise<void> {
+    const since = await latest();
+    await both((client, who) => client.call(id, { path: pathOf(who), content: `by ${who}\n`, ...more }));
+    const calls = await endedSince(since, id);
+    for (const who of ['alpha', 'beta'] as const) {
+      const own = calls.filter(({ caller }) => door.caller(who).test(caller));
+      expect(own.map(({ changes }) => changes)).toEqual([
+        [
+          {
+            path: pathOf(who),
+            kind: 'created',
+            after: { bytes: `by ${who}\n`.length, version: expect.stringMatching(/^sha256:/) },
+            hunks: [{ before_line: 1, after_line: 1, lines: [`+by ${who}`] }],
+          },
+        ],
+      ]);
+    }
+    expect(calls).toHaveLength(2);
+  }
+
+  test('a change of a file is reported with the caller it was made for', async () => {
+    await expectWritten('filesystem::write', (who) => `${who} ${name}.txt`);
+  });
+
+  test('a protected file is not there', async () => {
+    const path = `${dir.root}/.env`;
+    const asked: [string, object][] = [
+      ['coder::read-file', { path: '.env' }],
+      ['coder::search', { query: 'hush' }],
+      ['filesystem::read', { path: '.env' }],
+      ['shell::fs::read', { path }],
+      ['shell::fs::grep', { path: dir.root, pattern: 'hush', recursive: true }],
+    ];
+    for (const [id, payload] of asked) {
+      const replies = await both((client) => client.call(id, payload));
+      for (const reply of replies) expect(reply).not.toMatch(/=hush/);
+    }
+    const seen = await both((client) => client.call('coder::search', { query: 'PASSWORD' }));
+    for (const reply of seen) expect(reply).toContain('PASSWORD is in .env');
+    const missing = await both((client) => client.call('filesystem::read', { path: '.env' }));
+    for (const reply of missing) expect(reply).toMatch(/does not exist|not found/i);
+  });
+
+  describe.skipIf(whyNot !== undefined)(`in a sandbox${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
+    test('a change of a file is reported with the caller it was made for', async () => {
+      await expectWritten('sandbox::fs::write', (who) => `/tmp/${who} ${name}`, { sandbox_id: sandboxId });
+    });
+
+    test('a job ends by shell::kill', async () => {
+      const target = { kind: 'sandbox', sandbox_id: sandboxId };
+      const outcomes = await both(async (client, who) => {
+        const mark = `/tmp/${who}-${name}`.replaceAll(' ', '-');
+        const args = ['-c', 'echo begun; touch "$0"; sleep 4711', mark];
+        const started = await client.call('shell::exec_bg', { command: 'sh', args, target });
+        const { job_id } = JSON.parse(started) as { job_id: string };
+        const look = () => client.call('sandbox::fs::stat', { path: mark, sandbox_id: sandboxId });
+        await expect.poll(look, { timeout: CASE_PATIENCE_MS }).toContain('"mtime"');
+        const killed = JSON.parse(await client.call('shell::kill', { job_id })) as object;
+        return [killed, JSON.parse(await client.call('shell::status', { job_id })) as object, job_id];
+      });
+      for (const [killed, after, job_id] of outcomes) {
+        expect(killed).toEqual({ job_id, killed: true, status: 'killed' });
+        expect(after).toMatchObject({ job: { status: 'killed', stdout: 'begun\n' } });
+      }
+    });
+  });
+});
