@@ -1,5 +1,5 @@
 /** What jobs cost in memory. How they behave is told by functions/exec-bg.test.ts with real processes. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { Jobs, MAX_KEPT_JOBS, type JobWork } from './jobs.ts';
 
@@ -27,7 +27,7 @@ function ending(bytes: number): () => Promise<JobWork> {
 async function runMany(jobs: Jobs, count: number, bytes: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n++) {
-    ids.push(await jobs.start(['true'], ending(bytes)));
+    ids.push(await jobs.start(['true'], 'host', ending(bytes)));
     await new Promise(setImmediate);
   }
   return ids;
@@ -55,6 +55,23 @@ describe('ended jobs', () => {
     const jobs = new Jobs({ ...limits, maxOutputBytes: 16 * 2 ** 20 });
     const ids = await runMany(jobs, 4, 31 * 2 ** 20);
     expect(jobs.summaries().map(({ id }) => id)).toEqual(ids);
+    jobs.close();
+  });
+});
+
+describe('a job that lives on after it was killed', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test.each([
+    ['host', 'its processes have not ended: '],
+    ['sandbox', 'sandbox::exec cannot be cancelled: '],
+  ] as const)('on a %s, says why', async (place, reason) => {
+    vi.useFakeTimers();
+    const jobs = new Jobs(limits);
+    const work = { done: new Promise<never>(() => {}), outputSoFar: () => output(0), kill: async () => {} };
+    const killing = jobs.kill(await jobs.start(['sleep'], place, async () => work));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await killing).toEqual({ killed: true, status: 'killed', reason: expect.stringContaining(reason) });
     jobs.close();
   });
 });

@@ -15,11 +15,18 @@ export const MAX_KEPT_JOBS = 1000;
 const MIN_KEPT_BYTES = 64 * 2 ** 20;
 /** Cost of a record beside its argv and its output. */
 const RECORD_BYTES = 1024;
-/** Longer than any host or guest of ours takes to kill; only a foreign sandbox worker without cancel takes longer. */
+/** Longer than a host or a guest of ours takes to kill, unless the kernel holds a process. */
 const KILL_WAIT_MS = 6000;
 
 /** The work of a job. */
 export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill' | 'onOutput'>;
+
+/** Where a job runs, and why it may live on after it was killed. */
+const SURVIVALS = {
+  host: 'its processes have not ended: the kernel ends them when what they wait for is over, such as a disk; shell::status tells when',
+  sandbox: 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over',
+};
+export type JobPlace = keyof typeof SURVIVALS;
 
 export interface JobLimits {
   maxConcurrentJobs: number;
@@ -36,6 +43,7 @@ interface JobEnd extends OutputSoFar {
 interface Job {
   readonly id: string;
   readonly argv: readonly string[];
+  readonly place: JobPlace;
   readonly startedAtMs: number;
   status: JobStatus;
   finishedAtMs: number | null;
@@ -75,7 +83,7 @@ export class Jobs {
   }
 
   /** Starts a job if there is room; its slot is taken before anything runs. */
-  async start(argv: readonly string[], begin: () => Promise<JobWork>): Promise<string> {
+  async start(argv: readonly string[], place: JobPlace, begin: () => Promise<JobWork>): Promise<string> {
     const { maxConcurrentJobs } = this.#limits;
     if (this.#startingCount + this.#runningCount() >= maxConcurrentJobs) {
       throw refuse(`max concurrent jobs (${maxConcurrentJobs}) reached, wait for one to end or kill one`);
@@ -83,7 +91,7 @@ export class Jobs {
 
     this.#startingCount += 1;
     try {
-      return this.#watch(argv, await begin());
+      return this.#watch({ argv, place }, await begin());
     } finally {
       this.#startingCount -= 1;
     }
@@ -107,8 +115,7 @@ export class Jobs {
     job.finishedAtMs = Date.now();
     void job.work.kill();
     if (await isSettledWithin(job.settled, KILL_WAIT_MS)) return { killed: true, status: 'killed' };
-    const reason = 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over';
-    return { killed: true, status: 'killed', reason };
+    return { killed: true, status: 'killed', reason: SURVIVALS[job.place] };
   }
 
   /** Forgets all jobs. The owner of the processes kills them. */
@@ -118,10 +125,10 @@ export class Jobs {
     this.#kept.clear();
   }
 
-  #watch(argv: readonly string[], work: JobWork): string {
+  #watch(asked: Pick<Job, 'argv' | 'place'>, work: JobWork): string {
     const job: Job = {
       id: `job-${randomUUID()}`,
-      argv,
+      ...asked,
       startedAtMs: Date.now(),
       status: 'running',
       finishedAtMs: null,

@@ -28,6 +28,8 @@ export const SANDBOX_EXEC_CODES = [
   'S400',
 ] as const satisfies ShellCode[];
 
+const TIMEOUT_CODE = 'S200' satisfies ShellCode;
+
 /** How much longer than the command the answer may take before the sandbox counts as unresponsive. */
 const ANSWER_GRACE_MS = 10_000;
 
@@ -74,12 +76,17 @@ export class SandboxProcess implements Process {
     timeoutMs: number,
   ): Promise<z.output<typeof Reply> | undefined> {
     const payload = { sandbox_id: sandboxId, cmd, args, timeout_ms: timeoutMs };
-    const call = { functionId: 'sandbox::exec', payload, keeps: SANDBOX_EXEC_CODES };
+    const call = {
+      functionId: 'sandbox::exec',
+      payload,
+      keeps: SANDBOX_EXEC_CODES,
+      timeoutCode: TIMEOUT_CODE,
+    } as const;
     const options = { timeoutMs: timeoutMs + ANSWER_GRACE_MS, cancel: this.#killing.signal };
     try {
       return readReply(Reply, await forwardToSandbox(bus, call, options));
     } catch (error) {
-      if (isTimeout(error)) return undefined;
+      if (error instanceof Failure && error.code === TIMEOUT_CODE) return undefined;
       throw error;
     }
   }
@@ -102,8 +109,4 @@ export class SandboxProcess implements Process {
       dropped: { stdout: reply.stdout_truncated, stderr: reply.stderr_truncated },
     };
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Failure && (error.code === 'S200' || error.message.includes('timed out'));
 }

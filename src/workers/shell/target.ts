@@ -31,6 +31,8 @@ export interface Forwarded {
   payload: Record<string, unknown>;
   /** Codes that the caller's function declares and passes on. */
   keeps: readonly ShellCode[];
+  /** The code of a timeout for which none was sent: by this client, or by a worker that says so in words alone. */
+  timeoutCode?: ShellCode;
 }
 
 /** Refuses when the operator switched sandbox targets off. */
@@ -43,7 +45,7 @@ export async function forwardToSandbox(bus: Bus, call: Forwarded, options: CallO
   try {
     return await bus.call(call.functionId, call.payload, options);
   } catch (error) {
-    throw error instanceof CallError ? recovered(error, call.keeps) : error;
+    throw error instanceof CallError ? recovered(error, call) : error;
   }
 }
 
@@ -54,9 +56,14 @@ export function readReply<Reply extends z.ZodType>(schema: Reply, reply: unknown
   throw errors.fail('S216', { problem: 'bad engine response' }, parsed.error);
 }
 
-function recovered(error: CallError, keeps: readonly ShellCode[]): Failure {
-  const named = /^S\d{3}$/.test(error.code) ? error.code : /\bS\d{3}\b/.exec(error.body.message)?.[0];
+function recovered(error: CallError, { keeps, timeoutCode }: Forwarded): Failure {
+  const sent = /^S\d{3}$/.test(error.code) ? error.code : /\bS\d{3}\b/.exec(error.body.message)?.[0];
+  const named = sent ?? (isTimeout(error) ? timeoutCode : undefined);
   const code = keeps.find((kept) => kept === named) ?? 'S216';
   const hint = error.code === 'function_not_found' ? '; is the iii-sandbox worker running?' : '';
   return errors.fail(code, { problem: `forwarded from engine: ${error.message}${hint}` }, error);
+}
+
+function isTimeout({ code, message }: CallError): boolean {
+  return code === 'TIMEOUT' || message.includes('timed out');
 }

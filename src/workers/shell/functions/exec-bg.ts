@@ -28,7 +28,7 @@ export const execBg = shell.defineFunction({
   async handle(request, context, scope) {
     const command = await toCommand(request, context, scope);
     const timeoutMs = command.kind === 'host' ? undefined : timeoutOf(request, context);
-    const jobId = await context.jobs.start(command.argv, async () => {
+    const jobId = await context.jobs.start(command.argv, command.kind, async () => {
       try {
         return await startCommand(command, { timeoutMs }, context, scope.bus);
       } catch (error) {

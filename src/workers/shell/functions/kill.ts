@@ -8,8 +8,8 @@ export const kill = shell.defineFunction({
   id: 'shell::kill',
   summary: 'Kill one background job and everything it started.',
   details:
-    'The answer comes when nothing of the job lives, on the host or in its sandbox. If another worker owns the ' +
-    'sandbox and cannot cancel, it runs to its timeout, and `reason` says so.',
+    'The answer comes when nothing of the job lives, on the host or in its sandbox, or after six seconds: `reason` says why ' +
+    'it lives on. If another worker owns the sandbox and cannot cancel, it runs to its timeout.',
   effect: 'execute',
   isIdempotent: true,
   request: z.object({ job_id: z.string().describe('From shell::exec_bg.') }).meta({ title: 'KillRequest' }),
