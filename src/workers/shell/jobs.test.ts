@@ -68,7 +68,12 @@ describe('a job that lives on after it was killed', () => {
   ] as const)('on a %s, says why', async (place, reason) => {
     vi.useFakeTimers();
     const jobs = new Jobs(limits);
-    const work = { done: new Promise<never>(() => {}), outputSoFar: () => output(0), kill: async () => {} };
+    const work = {
+      done: new Promise<never>(() => {}),
+      outputSoFar: () => output(0),
+      kill: async () => {},
+      onOutput() {},
+    };
     const killing = jobs.kill(await jobs.start(['sleep'], place, async () => work));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await killing).toEqual({ killed: true, status: 'killed', reason: expect.stringContaining(reason) });
