@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
 import { CallError, type CallOptions } from '#contract';
-import { ChangeSchema, toErrorBody, type EventFrame, type InvokeFrame, type ResultFrame } from '#protocol';
+import { ChangeSchema, decoded, toErrorBody, type EventFrame, type InvokeFrame, type ResultFrame } from '#protocol';
 
 interface WaitingCall {
   functionId: string;
@@ -13,6 +13,7 @@ interface WaitingCall {
   release(): void;
   onEvent?: CallOptions['onEvent'];
   onChanges?: CallOptions['onChanges'];
+  takesEncoded?: boolean;
 }
 
 /** What does not fit is left out: it came from another process. */
@@ -58,7 +59,7 @@ export class Calls {
     if (frame.changes !== undefined) call.onChanges?.(Changes.parse(frame.changes));
     if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
     // The wire leaves a null result out.
-    else call.resolve(frame.result ?? null);
+    else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
   }
 
   fail(invocationId: string, code: string, message: string): void {
@@ -71,7 +72,7 @@ export class Calls {
   }
 
   #wait(id: string, functionId: string, options: CallOptions): Promise<unknown> {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel, onEvent, onChanges } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel, onEvent, onChanges, takesEncoded } = options;
     return new Promise((resolve, reject) => {
       const stop = (code: string, message: string) => {
         this.fail(id, code, message);
@@ -86,7 +87,7 @@ export class Calls {
         signal?.removeEventListener('abort', onAbort);
         cancel?.removeEventListener('abort', onCancel);
       };
-      this.#waiting.set(id, { functionId, resolve, reject, release, onEvent, onChanges });
+      this.#waiting.set(id, { functionId, resolve, reject, release, onEvent, onChanges, takesEncoded });
       if (signal?.aborted) queueMicrotask(onAbort);
       else signal?.addEventListener('abort', onAbort);
       if (cancel?.aborted) queueMicrotask(onCancel);

@@ -24,6 +24,8 @@ export interface CallOptions {
   metadata?: unknown;
   traceparent?: string;
   baggage?: string;
+  /** Takes a large result as an `EncodedObject`, for a door that writes its bytes; decoded when left out. */
+  takesEncoded?: boolean;
   /** Asks for the events of the call, and takes each before its answer. */
   onEvent?: (event: CallEvent) => void;
   /** Asks what the call changes in files, and takes it before the answer, also before that of a failed call. */

@@ -5,7 +5,7 @@
  */
 import type { z } from 'zod';
 
-import type { CallEvent } from '#protocol';
+import type { CallEvent, EncodedObject } from '#protocol';
 import type { CallScope } from './call-scope.ts';
 
 /** The worst a call can do. Surfaces turn it into hints and confirmations. */
@@ -63,7 +63,10 @@ export interface FunctionDef<
     request: z.output<Request>,
     context: Context,
     scope: CallScope,
-  ): Promise<z.input<Response>> | z.input<Response>;
+  ): Promise<Result<z.input<Response>>> | Result<z.input<Response>>;
 }
+
+/** A handler's result; one with a large field may have it as JSON. */
+type Result<T> = T | (T extends object ? EncodedObject<T> : never);
 
 export const DEFAULT_DEADLINE_MS = 120_000;

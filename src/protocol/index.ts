@@ -40,7 +40,7 @@ export { ChangeSchema, type Change, type ChangeHunk } from './change.ts';
 export { OnBehalfSchema, type OnBehalf } from './on-behalf.ts';
 export { gatherWrites } from './gather-writes.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
-export { jsonParts, withJson, withText, type HeldJson, type HeldText } from './json-text.ts';
+export { decoded, EncodedObject, type HeldJson } from './encoded-object.ts';
 export {
   encodeFrame,
   memoryLinks,

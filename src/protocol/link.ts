@@ -5,8 +5,8 @@
  * nothing to change may send on the very bytes it received.
  */
 import type { ChannelEnds } from './channel.ts';
+import { EncodedObject } from './encoded-object.ts';
 import type { Frame } from './frames.ts';
-import { jsonParts } from './json-text.ts';
 
 /** The UTF-8 JSON text of a frame as it stood on the wire. */
 export type EncodedFrame = Uint8Array;
@@ -34,8 +34,10 @@ export interface Link {
 /** A frame as JSON; undefined for one that JSON cannot carry: it holds a BigInt, or is nested too deep. */
 export function encodeFrame(frame: Frame): string | Buffer | undefined {
   try {
-    const parts = frame.type === 'invocationresult' ? jsonParts(frame, frame.result) : undefined;
-    return parts ? Buffer.concat(parts) : JSON.stringify(frame);
+    if (frame.type !== 'invocationresult' || !(frame.result instanceof EncodedObject)) return JSON.stringify(frame);
+    const result: EncodedObject = frame.result;
+    const whole = new EncodedObject(frame, 'result', { json: result.parts(), decode: () => result.decode() });
+    return Buffer.concat(whole.parts());
   } catch {
     return undefined;
   }

@@ -18,7 +18,7 @@ import {
   type FunctionDef,
   type WorkerDef,
 } from '#contract';
-import type { Change } from '#protocol';
+import { decoded, type Change } from '#protocol';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { shell } from '#workers/shell';
@@ -52,6 +52,7 @@ export async function run<Response extends z.ZodType>(
     const call = { callId: 'call-1', payload, metadata, wantsChanges: changes !== undefined };
     const surroundings = { bus: noBus, log: silentLog, control: new CallControl() };
     const reply = await answer({ def, context }, fn, call, surroundings);
+    if ('result' in reply) reply.result = decoded(reply.result);
     changes?.push(...(reply.changes ?? []));
     if ('error' in reply) throw new CallError(fn.id, reply.error);
 

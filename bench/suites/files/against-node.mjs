@@ -3,7 +3,6 @@ import { closeSync, lstatSync, openSync, readdirSync, readSync, realpathSync } f
 import { readFile } from 'node:fs/promises';
 
 import { openJail } from '#host';
-import { jsonParts } from '#protocol';
 import { applyLineOps } from '../../../dist/workers/coder/line-edits.js';
 import { formatNumber, time } from '../../units.mjs';
 import { openCoder } from './open-coder.mjs';
@@ -202,7 +201,7 @@ export async function compareResponse(harness, corpus) {
     base: PLAIN,
     cases: {
       [PLAIN]: async () => void Buffer.from(JSON.stringify({ content: await readFile(path, 'utf8') })),
-      [OURS]: async () => void jsonParts(await call('coder::read-file', { path: 'ten.txt' })),
+      [OURS]: async () => (await call('coder::read-file', { path: 'ten.txt' })).parts(),
     },
     rounds: 11,
   });

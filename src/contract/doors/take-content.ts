@@ -27,8 +27,8 @@ export async function takeContent(
   reply: unknown,
   { functionId, maxBytes }: { functionId: string; maxBytes: number },
 ): Promise<TakenContent | undefined> {
-  const parsed = mayNameChannel(reply) ? ReplySchema.safeParse(reply) : undefined;
-  if (!parsed?.success) return undefined;
+  const parsed = ReplySchema.safeParse(reply);
+  if (!parsed.success) return undefined;
 
   const { content, ...rest } = parsed.data;
   const reader = await bus.openReader(content);
@@ -41,12 +41,6 @@ export async function takeContent(
   if (bytes.length >= rest.size) return { rest, bytes };
   const message = `the content broke off after ${bytes.length} of ${rest.size} bytes; call again`;
   throw new CallError(functionId, { code: 'content_incomplete', message });
-}
-
-/** Looks without reading: a large text is a getter that decodes, and goes to the wire as bytes if nobody asks. */
-function mayNameChannel(reply: unknown): boolean {
-  if (typeof reply !== 'object' || reply === null) return false;
-  return typeof Object.getOwnPropertyDescriptor(reply, 'content')?.value === 'object';
 }
 
 async function drain(reader: ChannelReader, functionId: string, maxBytes: number): Promise<Buffer> {

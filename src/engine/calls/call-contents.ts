@@ -5,6 +5,7 @@
  * everything is forgotten when the last one closes. Then it is a cut and masked copy, of the newest calls, in a fixed
  * number of bytes.
  */
+import { decoded } from '#protocol';
 import { clipJson, type Clipped } from './clip-json.ts';
 
 export interface CallContent {
@@ -62,7 +63,7 @@ export class CallContents {
 
   addOutcome(id: string, kind: 'result' | 'error', value: unknown, changes?: unknown): void {
     if (!this.isWatched) return;
-    const outcome = { kind, ...clipJson(value) };
+    const outcome = { kind, ...clipJson(decoded(value)) };
     this.#put(id, { ...this.#kept.get(id), outcome, ...(changes !== undefined && { changes: clipJson(changes) }) });
   }
 

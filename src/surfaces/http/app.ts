@@ -20,7 +20,7 @@ import {
   type Log,
   type Principal,
 } from '#contract';
-import { fromUrlPath, jsonParts, toUrlPath } from '#protocol';
+import { EncodedObject, fromUrlPath, toUrlPath } from '#protocol';
 import { openConsole } from '#surfaces/console';
 import { referencePages, toHtml, type Page, type WorkerErrors } from '#surfaces/reference';
 import { EVENT_STREAM, eventStream } from './event-stream.ts';
@@ -124,6 +124,7 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
         timeoutMs,
         namespace,
         signal,
+        takesEncoded: true,
         metadata: throughDoor('http'),
         traceparent: c.req.header('traceparent'),
         baggage: c.req.header('baggage'),
@@ -158,9 +159,9 @@ function callerOf(c: Context<NodeRequest>): Principal | undefined {
 }
 
 function answerResult(c: Context, result: unknown): Response {
-  const parts = jsonParts(result);
-  if (!parts) return c.json(result);
+  if (!(result instanceof EncodedObject)) return c.json(result);
 
+  const parts = result.parts();
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   // A stream is not copied on its way out, as one large body would be.
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(length) };

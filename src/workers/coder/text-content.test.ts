@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { jsonParts, withText } from '#protocol';
+import { EncodedObject } from '#protocol';
 import { LARGE_BYTES, textContent } from './text-content.ts';
 
 const never = { signal: new AbortController().signal };
@@ -10,9 +10,9 @@ const MIB = 1 << 20;
 /** What the content is to a reader, and what stands on the wire. */
 async function seen(bytes: Buffer): Promise<{ text: string; json: string }> {
   const content = await textContent(bytes, never);
-  const answer = withText({ content: '' }, 'content', content);
-  const parts = jsonParts(answer);
-  return { text: answer.content, json: parts ? Buffer.concat(parts).toString() : JSON.stringify(answer) };
+  if (typeof content === 'string') return { text: content, json: JSON.stringify({ content }) };
+  const answer = new EncodedObject({ content: '' }, 'content', content);
+  return { text: answer.decode().content, json: Buffer.concat(answer.parts()).toString() };
 }
 
 const decoded = (bytes: Buffer) => ({ text: bytes.toString(), json: JSON.stringify({ content: bytes.toString() }) });

@@ -6,7 +6,7 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer';
 
 import { characterStart, escapeJson, takeTurn } from '#host';
-import type { HeldText } from '#protocol';
+import type { HeldJson } from '#protocol';
 
 /** From this size on, direct JSON is faster than a string and its JSON. */
 export const LARGE_BYTES = 1 << 16;
@@ -14,13 +14,18 @@ export const LARGE_BYTES = 1 << 16;
 /** Some milliseconds. */
 const BYTES_AT_ONCE = 1 << 20;
 
-export async function textContent(bytes: Buffer, scope: { readonly signal: AbortSignal }): Promise<string | HeldText> {
+const QUOTE = Buffer.from('"');
+
+export async function textContent(
+  bytes: Buffer,
+  scope: { readonly signal: AbortSignal },
+): Promise<string | HeldJson<string>> {
   // The usual case, ten times faster as Latin-1.
   if (bytes.length < LARGE_BYTES) return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 
   const text = isUtf8(bytes) ? bytes : await repair(bytes, scope);
   const json = await escapeJson(text, scope);
-  return { json, decode: () => decode(text) };
+  return { json: [QUOTE, ...json, QUOTE], decode: () => decode(text) };
 }
 
 async function repair(bytes: Buffer, scope: { readonly signal: AbortSignal }): Promise<Buffer> {

@@ -16,7 +16,7 @@ import {
   wholeCharacters,
   type ByteSource,
 } from '#host';
-import type { HeldText } from '#protocol';
+import type { HeldJson } from '#protocol';
 import { textContent } from './text-content.ts';
 
 export interface WindowSpec {
@@ -30,7 +30,7 @@ export interface WindowSpec {
 }
 
 export interface TextWindow {
-  content: string | HeldText;
+  content: string | HeldJson<string>;
   is_utf8: boolean;
   line_from: number;
   line_to: number;

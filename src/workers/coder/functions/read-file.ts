@@ -9,7 +9,7 @@ import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
 import { bytesAsSource, LineIndex, readImage, versionAside, type JailFile } from '#host';
-import { withText } from '#protocol';
+import { EncodedObject } from '#protocol';
 import { mtimeSecs } from '../entry-info.ts';
 import { errors } from '../errors.ts';
 import { textContent } from '../text-content.ts';
@@ -83,7 +83,8 @@ export const readFile = coder.defineFunction({
     const reading = window ? readWindow(file, path, window, context, scope) : readWhole(file, path, context, scope);
     const { content, is_utf8, ...more } = await reading;
     const mtime = mtimeSecs(file.stat);
-    return withText({ path, content: '', is_utf8, size, mode: mode & 0o777, mtime, ...more }, 'content', content);
+    const result = { path, content: '', is_utf8, size, mode: mode & 0o777, mtime, ...more };
+    return typeof content === 'string' ? { ...result, content } : new EncodedObject(result, 'content', content);
   },
 });
 

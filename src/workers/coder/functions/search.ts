@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import { GlobError, MAX_PATTERN_BYTES, RegexError } from '#host';
-import { withJson } from '#protocol';
+import { EncodedObject } from '#protocol';
 import { errors } from '../errors.ts';
 import { coder } from '../worker.ts';
 
@@ -130,7 +130,7 @@ export const search = coder.defineFunction({
       files_too_large: answer.filesTooLarge,
       skipped: answer.skipped,
     };
-    return answer.contentJson ? withJson(result, 'content_matches', answer.contentJson) : result;
+    return answer.contentJson ? new EncodedObject(result, 'content_matches', answer.contentJson) : result;
   },
 });
 
