@@ -83,7 +83,10 @@ const CODER = {
   'read-file': (path) => ({ path }),
   'update-file': (path) => ({ files: [{ path, ops: [{ op: 'insert', at_line: 1, content: 'x' }] }] }),
   'create-file': (path) => ({ files: [{ path, content: 'x', overwrite: true }] }),
+  'delete-file': (path) => ({ paths: [path], recursive: true }),
 };
+/** Name what is protected, flagged, and tell nothing else of it. */
+const CODER_LISTS = ['coder::list-folder', 'coder::tree'];
 const SHELL = {
   'shell::fs::read': (path) => ({ path }),
   'shell::fs::write': (path) => ({ path, content: 'x', parents: true }),
@@ -115,12 +118,14 @@ const FILESYSTEM = {
 };
 
 /** A link is an ordinary entry, so it may be looked at, moved and removed; what it leads to may not. */
-const OF_LINKS = new Set(['stat', 'file_stat', 'rm', 'mv', 'mv onto']);
+const OF_LINKS = new Set(['stat', 'file_stat', 'rm', 'delete-file', 'mv', 'mv onto']);
 const isLink = (path) => path in LINKS || path === 'abslink' || path === 'dirlink/up';
 
 function* attacksOn(root) {
   for (const path of PATHS) {
-    for (const [name, payload] of Object.entries(CODER)) yield [`coder::${name}`, payload(path)];
+    for (const [name, payload] of Object.entries(CODER)) {
+      if (!isLink(path) || !OF_LINKS.has(name)) yield [`coder::${name}`, payload(path)];
+    }
     for (const whole of absolute(root, path)) {
       for (const [name, payload] of Object.entries({ ...SHELL, ...FILESYSTEM })) {
         if (isLink(path) && OF_LINKS.has(name.split('::').at(-1))) continue;
@@ -213,6 +218,13 @@ for (const attack of attacksOnFolders(rich)) {
   const told = await replyTo(cells[0], attack, rich);
   if (!/211|F212/.test(told)) outcome.leaks.push([attack, told]);
 }
+for (const path of ['.', 'app', 'dirlink', 'secrets', ...PATHS]) {
+  for (const id of CODER_LISTS) {
+    outcome.attacks++;
+    const told = await replyTo(cells[0], [id, { path }], rich);
+    if (told.includes(SECRET) || listedIn(JSON.parse(told)).some(isUnflagged)) outcome.leaks.push([id, path, told]);
+  }
+}
 outcome.changes.push(...differing(before[0], contentsOf(rich)));
 outcome.created.push(...differing(before[1], contentsOf(poor)));
 
@@ -259,6 +271,15 @@ for (const options of [
   await cell.close();
 }
 process.stdout.write(JSON.stringify(outcome));
+
+/** Every entry of a listing or a tree. */
+function listedIn({ entries = [], root, children = [] }) {
+  return [...entries, ...(root ? [root] : []), ...children].flatMap((entry) => [entry, ...listedIn(entry)]);
+}
+
+function isUnflagged({ name, non_accessible }) {
+  return TARGETS.some((path) => path.split('/').at(-1) === name) && non_accessible !== true;
+}
 
 function differing(old, now) {
   const names = new Set([...Object.keys(old), ...Object.keys(now)]);
