@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 
 import { defineConfig } from 'vitest/config';
 
+import type { BackendFacts } from './src/workers/sandbox/backends/definition.ts';
 import SlowFirst from './tests/slow-first.ts';
 
 // The first is ours, named so that no dependency means it; the others are what vite gives code that runs in Node, which setting any replaces.
@@ -33,16 +34,13 @@ const sandboxCases = [
   'tests/spec/sandbox-jobs.test.ts',
   'tests/security/sandbox-{callers,escape,memory}.test.ts',
 ];
-const moreCases: Record<string, string[]> = {
-  gvisor: ['tests/security/sandbox-{limits,memory-user}.test.ts', 'tests/spec/guest-file-system.test.ts'],
-};
-const byThemselves = 'namespaces';
+const moreCases = ['tests/security/sandbox-{limits,memory-user}.test.ts', 'tests/spec/guest-file-system.test.ts'];
 const folder = new URL('src/workers/sandbox/backends/', import.meta.url);
 const backends = readdirSync(folder)
   .map((name) => new URL(`${name}/backend.json`, folder))
   .filter((file) => existsSync(file))
-  .map((file) => (JSON.parse(readFileSync(file, 'utf8')) as { name: string }).name)
-  .filter((name) => name !== byThemselves);
+  .map((file) => JSON.parse(readFileSync(file, 'utf8')) as BackendFacts)
+  .filter(({ isTestDefault }) => !isTestDefault);
 
 /** An emulated machine is slow at everything; a test that hangs is still noticed. */
 const PATIENCE_MS = 300_000;
@@ -66,11 +64,11 @@ export default defineConfig({
       })),
       { extends: true as const, test: { name: 'system', include: alone } },
       { extends: true as const, test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'] } },
-      ...backends.map((name) => ({
+      ...backends.map(({ name, isTestedMore }) => ({
         extends: true as const,
         test: {
           name,
-          include: [...sandboxCases, ...(moreCases[name] ?? [])],
+          include: [...sandboxCases, ...(isTestedMore ? moreCases : [])],
           env: { WORKCELL_TEST_BACKEND: name },
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,

@@ -2,8 +2,7 @@
  * Makes sure that the programs which the sandbox and its tests call are there: `node scripts/sandbox-packages.mjs`,
  * with `--tests` for the tests as well.
  *
- * To run, it brings what gVisor needs: an isolation worth its name that works without virtualisation and is small.
- * `workcell setup` brings more. It installs with apt as root, after saying so, and only names what is missing otherwise;
+ * To run, it brings what the backends need that say `isBroughtAtStart` in their backend.json. `workcell setup` brings more. It installs with apt as root, after saying so, and only names what is missing otherwise;
  * the tests that need it skip with that reason. It never fails: a machine without a compiler can still test everything
  * else. It runs before any package of npm is there, so it imports nothing but Node.
  */
@@ -12,7 +11,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const BACKENDS = new URL('../src/workers/sandbox/backends/', import.meta.url);
-const TO_RUN = 'gvisor';
 /** Any of the programs will do; the package brings the first. */
 const ONLY_TO_TEST = [
   { programs: ['gcc'], package: 'gcc', for: 'the attacks on the sandbox' },
@@ -26,7 +24,9 @@ const SYSTEM_FOLDERS = ['/usr/sbin', '/sbin'];
 const APT_MS = 300_000;
 
 const isForTests = process.argv.includes('--tests');
-const needed = isForTests ? [...needsOf(() => true), ...ONLY_TO_TEST] : needsOf(({ name }) => name === TO_RUN);
+const needed = isForTests
+  ? [...needsOf(() => true), ...ONLY_TO_TEST]
+  : needsOf(({ isBroughtAtStart }) => isBroughtAtStart);
 const missing = needed.filter(({ programs }) => !programs.some(isThere));
 if (process.platform === 'linux' && missing.length > 0) install(missing);
 

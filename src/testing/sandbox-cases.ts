@@ -13,8 +13,9 @@ import { BACKENDS, sandbox } from '#workers/sandbox';
 import { serveWorker, type ServedWorker } from './serve-worker.ts';
 
 /** Of this run; vitest.config.ts has a project per backend. */
-export const TEST_BACKEND = process.env.WORKCELL_TEST_BACKEND ?? 'namespaces';
-const backend = BACKENDS.find(({ name }) => name === TEST_BACKEND)!;
+const { WORKCELL_TEST_BACKEND: asked } = process.env;
+const backend = BACKENDS.find(({ name, isTestDefault }) => (asked === undefined ? isTestDefault : name === asked))!;
+export const TEST_BACKEND = backend.name;
 export const SLOWNESS = backend.slowness;
 /** Isolations that replies may report. */
 export const TEST_ISOLATIONS = backend

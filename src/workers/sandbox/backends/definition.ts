@@ -24,6 +24,12 @@ export interface BackendFacts {
   readonly slowness: number;
   /** In addition to what every backend needs. */
   readonly needs: readonly Need[];
+  /** Whether `npm start` brings what it needs: an isolation worth its name that is small and works on every host. */
+  readonly isBroughtAtStart?: boolean;
+  /** Whether tests run on it that do not ask for another; the cases of sandboxes run on all others too. */
+  readonly isTestDefault?: boolean;
+  /** Whether the tests of limits and of files in guests run on it too. */
+  readonly isTestedMore?: boolean;
 }
 
 export interface Opening {
