@@ -8,7 +8,7 @@ export const cellOptions: Record<string, OptionSpec> = {
     value: 'GLOB',
     multiple: true,
     description:
-      'Files that no file function reaches, in place of `protect` in the file; repeatable, an empty one alone protects nothing. Default $WORKCELL_PROTECT, with a colon between globs.',
+      'Files that no file function reaches; overrides `protect` in the file. Repeatable; a single empty value protects nothing. Default $WORKCELL_PROTECT, globs separated by colons.',
   },
 };
 

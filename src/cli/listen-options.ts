@@ -6,7 +6,12 @@ import { engineToken, text } from './engine-address.ts';
 
 export const listenOptions: Record<string, OptionSpec> = {
   host: { type: 'string', value: 'ADDRESS', description: 'Address to listen on.', default: '127.0.0.1' },
-  port: { type: 'string', value: 'PORT', description: 'Port for everything; 0 takes a free one.', default: '49134' },
+  port: {
+    type: 'string',
+    value: 'PORT',
+    description: 'Port for HTTP, MCP, WebSocket and console; 0 for a free one.',
+    default: '49134',
+  },
   token: {
     type: 'string',
     value: 'TOKEN',
@@ -16,9 +21,14 @@ export const listenOptions: Record<string, OptionSpec> = {
     type: 'string',
     value: 'NAME',
     multiple: true,
-    description: 'Serve requests that name this host as well.',
+    description: 'Also accept requests for this host name.',
   },
-  'allow-origin': { type: 'string', value: 'ORIGIN', multiple: true, description: 'Let pages of this origin call.' },
+  'allow-origin': {
+    type: 'string',
+    value: 'ORIGIN',
+    multiple: true,
+    description: 'Also accept calls from pages of this origin.',
+  },
 };
 
 export function parseListenOptions(options: CommandInput['options']): AdmissionRules & { port: number } {

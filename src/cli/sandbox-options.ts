@@ -24,15 +24,15 @@ export const timeoutOption: Record<string, OptionSpec> = {
 export const shapeOptions: Record<string, OptionSpec> = {
   cpus: { type: 'string', value: 'N', description: 'Processors.' },
   memory: { type: 'string', value: 'MIB', description: 'Memory in MiB.' },
-  disk: { type: 'string', value: 'MIB', description: 'What it may write, in MiB.' },
-  network: { type: 'boolean', description: 'Let it reach what the operator allows.' },
+  disk: { type: 'string', value: 'MIB', description: 'Disk size in MiB.' },
+  network: { type: 'boolean', description: 'Give it network access, as far as the operator allows.' },
   allow: {
     type: 'string',
     value: 'HOST[:PORT]',
-    description: 'Let it reach this, within that, and nothing else; may be repeated.',
+    description: 'Allow only these hosts, within what the operator allows; may be repeated.',
     multiple: true,
   },
-  deny: { type: 'string', value: 'HOST[:PORT]', description: 'But not this; may be repeated.', multiple: true },
+  deny: { type: 'string', value: 'HOST[:PORT]', description: 'Deny this host; may be repeated.', multiple: true },
   ...envOption,
 };
 

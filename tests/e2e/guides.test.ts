@@ -46,6 +46,7 @@ test('commands are run, or say why not, and few do', () => {
     'README.md',
     ...['docs/guides/getting-started.md', 'docs/guides/getting-started.md'],
     ...['docs/guides/mcp-clients.md', 'docs/guides/mcp-clients.md', 'docs/guides/mcp-clients.md'],
+    'docs/guides/operations.md',
   ]);
 });
 

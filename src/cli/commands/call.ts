@@ -22,7 +22,7 @@ export const call: Command = {
   usage: '<function-id> [key=value…]',
   details:
     'A value is JSON if it parses, else text. A failed call prints {code, message, …} on standard error and exits 1.\n' +
-    'The filesystem functions fail in their reply: one that says "success": false is printed as it is, and exits 1 too.\n' +
+    'The filesystem functions fail in their reply: a reply with "success": false is printed as it is, and exits 1 too.\n' +
     'workcell call <function-id> --help shows the fields of that function.',
   options: {
     json: { type: 'string', value: 'OBJECT', description: 'The request as JSON; pairs are merged over it.' },

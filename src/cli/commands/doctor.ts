@@ -25,13 +25,13 @@ const DETAIL_CHARS = 120;
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Check what this host offers: Node, the path jail, jobs, isolation of sandboxes, the engine’s port.',
+  summary: 'Check this host: Node, the path jail, jobs, isolation of sandboxes, the engine’s port.',
   details:
-    'A rung of isolation counts as working when something was started on it and answered. What was found out is\n' +
-    'remembered, a slow no for a day: --fresh tries every rung anew. Emulation, which may take a minute, is left out\n' +
+    'An isolation rung counts as working when a machine was started on it and answered. Verdicts are\n' +
+    'cached, a slow failure for a day: --fresh tries every rung again. Emulation, which may take a minute, is skipped\n' +
     'where something stronger works and --fresh is not given. The exit code is 0 unless nothing can work.',
   options: {
-    fresh: { type: 'boolean', description: 'Try every rung of isolation anew.' },
+    fresh: { type: 'boolean', description: 'Try every isolation rung again.' },
     config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
     json: { type: 'boolean', description: 'Print the findings as JSON, at full length.' },
     ...addressOptions,

@@ -50,12 +50,12 @@ export const mcp: Command = {
     tools: {
       type: 'string',
       value: 'LIST',
-      description: 'Only these: workers, function ids or tool names, with commas.',
+      description: 'Offer only these, separated by commas: workers, function ids or tool names.',
     },
-    'read-only': { type: 'boolean', description: 'Only what changes nothing and runs nothing.' },
+    'read-only': { type: 'boolean', description: 'Offer only functions that change nothing and run nothing.' },
     structured: {
       type: 'boolean',
-      description: 'Results as structured content by an output schema, for programs. Many clients then hide the text.',
+      description: 'Also return structured content by an output schema, for programs. Many clients then hide the text.',
     },
     namespace: { type: 'string', short: 'n', value: 'NAME', description: 'Namespace whose functions are offered.' },
     ...addressOptions,

@@ -33,8 +33,8 @@ export const sandboxDownload: Command = {
   usage: '<sandbox>… <path-in-sandbox> <file|directory|->',
   details:
     'A sandbox is named by its id, the beginning of its id, or its name; with several, each copy goes into a directory of its\n' +
-    'id. A directory keeps modes and symlinks, and goes where nothing is yet or an empty directory; symlinks that point out of\n' +
-    'it are left out and listed. The image needs tar for it.',
+    'id. A directory keeps modes and symlinks; its target must not exist or be an empty directory. Symlinks that point out of\n' +
+    'it are skipped and listed. The image needs tar for it.',
   options: addressOptions,
   examples: ['workcell sandbox download lab /home/app/dist dist'],
   minWords: 3,

@@ -10,10 +10,10 @@ import { printJson } from '../print.ts';
 export const sandboxImport: Command = {
   name: 'sandbox import',
   aliases: ['worker sandbox import'],
-  summary: 'Take the image of an archive for one that sandboxes can ask for.',
+  summary: 'Import an image from an archive under a name or reference.',
   usage: '<archive> <image>',
   details:
-    'The archive is what `docker save` wrote, or an OCI layout as a directory or a tar. The image is a name of\n' +
+    'The archive is the output of `docker save`, or an OCI layout as a directory or a tar. The image is a name of\n' +
     '`workcell sandbox images`, or the reference that custom_images gives a name to.',
   options: imageOptions,
   examples: ['workcell sandbox import tools.tar.gz tools'],

@@ -25,7 +25,7 @@ const Reply = z.object({
 export const sandboxList: Command = {
   name: 'sandbox list',
   aliases: ['worker sandbox list'],
-  summary: 'List the sandboxes that live.',
+  summary: 'List the running sandboxes.',
   options: { json: { type: 'boolean', description: 'Print the reply as JSON.' }, ...addressOptions },
   maxWords: 0,
 

@@ -12,16 +12,20 @@ const DEFAULT_UNUSED = '720h';
 export const sandboxPrune: Command = {
   name: 'sandbox prune',
   aliases: ['worker sandbox prune'],
-  summary: 'Remove images that nothing has used for a while, and downloads of no use.',
+  summary: 'Remove images unused for a while, and unneeded downloads.',
   details: 'An image that a sandbox uses stays, whichever process runs the sandbox.',
   options: {
     'unused-for': {
       type: 'string',
       value: 'TIME',
       default: DEFAULT_UNUSED,
-      description: 'Remove what was not used for this long.',
+      description: 'Remove images unused for this long.',
     },
-    'max-mb': { type: 'string', value: 'MB', description: 'Then remove more, the longest unused first, down to this.' },
+    'max-mb': {
+      type: 'string',
+      value: 'MB',
+      description: 'Then remove the longest unused images until all together are no larger.',
+    },
     all: { type: 'boolean', description: 'Remove every image that is not in use.' },
     ...imageOptions,
   },

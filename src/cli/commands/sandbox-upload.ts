@@ -19,11 +19,11 @@ export const sandboxUpload: Command = {
   summary: 'Copy a file or a directory into sandboxes; - is standard input.',
   usage: '<sandbox>… <file|directory|-> <path-in-sandbox>',
   details:
-    'A sandbox is named by its id, the beginning of its id, or its name. What is in a directory goes into the directory in\n' +
+    'A sandbox is named by its id, the beginning of its id, or its name. The contents of a directory go into the directory in\n' +
     'the sandbox, with modes and symlinks; the image needs tar for it.',
   options: {
     mode: { type: 'string', value: 'OCTAL', description: 'Permissions of the file.', default: '0644' },
-    parents: { type: 'boolean', description: 'Make missing directories.' },
+    parents: { type: 'boolean', description: 'Create missing directories.' },
     ...addressOptions,
   },
   examples: ['workcell sandbox upload lab src /home/app/src'],

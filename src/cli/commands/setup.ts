@@ -23,9 +23,9 @@ export const setup: Command = {
   details:
     'Without a name it sets up the strongest isolation that this host could have. Packages are installed with apt as root;\n' +
     'otherwise the command to run is printed, and the exit code is 1. The images of image_allowlist are fetched or built.\n' +
-    'What is there already is left alone.',
+    'Installed programs are left alone.',
   options: {
-    'dry-run': { type: 'boolean', description: 'Only say what would be done.' },
+    'dry-run': { type: 'boolean', description: 'Only print what would be done.' },
     config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
   },
   examples: ['workcell setup', 'workcell setup gvisor', 'workcell setup qemu --dry-run'],

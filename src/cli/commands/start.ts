@@ -33,9 +33,9 @@ const MOST_PREPARING_MS = 1000;
 
 export const start: Command = {
   name: 'start',
-  summary: 'Start the bus, the workers and the HTTP door, and stay up.',
+  summary: 'Start the bus, the workers and the HTTP server, and stay up.',
   details:
-    'Without a configuration file all workers run over the workspace. The modules of the first app take the place of the\n' +
+    'Without a configuration file all workers run over the workspace. The modules of the first app replace the\n' +
     'workers of the same name; those of the others are called with the app’s name as namespace. SIGINT and SIGTERM stop\n' +
     'everything and exit 0.',
   options: {

@@ -70,7 +70,7 @@ test('a choice stays until a machine does not start; then the next takes its pla
   first.doubt();
   expect((await choice.choose(signal)).backend.rung).toBe('gvisor');
   expect(warn.mock.calls).toEqual([
-    ['an isolation that worked before no longer does', { rung: 'qemu+kvm', reason: 'the device is gone' }],
+    ['an isolation rung that worked no longer works', { rung: 'qemu+kvm', reason: 'the device is gone' }],
   ]);
 });
 

@@ -133,7 +133,7 @@ export class WarmPool implements SandboxBackend {
         await instance.introduce(HAND_OUT_MS);
         return instance;
       } catch (error) {
-        this.#log.warn('a machine that waited did not answer', { backend: this.rung, why: String(error) });
+        this.#log.warn('a pooled machine did not answer', { backend: this.rung, why: String(error) });
         this.#end(instance);
       }
     }
@@ -145,7 +145,7 @@ export class WarmPool implements SandboxBackend {
     shelf.isFilling = true;
     this.#filling = this.#filling
       .then(() => this.#fillNow(shelf))
-      .catch((error: unknown) => this.#log.warn('no machine was made to wait', { why: String(error) }))
+      .catch((error: unknown) => this.#log.warn('could not start a pooled machine', { why: String(error) }))
       .finally(() => (shelf.isFilling = false));
   }
 
@@ -193,7 +193,7 @@ export class WarmPool implements SandboxBackend {
 
   #end(instance: Instance): void {
     const ending = end(instance)
-      .catch((error: unknown) => this.#log.error('a machine that waited was not cleaned up', { why: String(error) }))
+      .catch((error: unknown) => this.#log.error('a pooled machine was not cleaned up', { why: String(error) }))
       .finally(() => this.#endings.delete(ending));
     this.#endings.add(ending);
   }

@@ -86,7 +86,7 @@ test('a yes that did not hold is asked for again, and its end is a warning', asy
     expect(await ladder.ask(rung, { signal })).toMatchObject({ isRemembered: false, probe: rung.answer });
   }
   expect(warn.mock.calls).toEqual([
-    ['an isolation that worked before no longer does', { rung: 'qemu+kvm', reason: 'the device is gone' }],
+    ['an isolation rung that worked no longer works', { rung: 'qemu+kvm', reason: 'the device is gone' }],
   ]);
 });
 
@@ -132,6 +132,6 @@ test('a rung that cannot be swept is a warning, and the others are swept', async
   await new Ladder(rungs, { verdicts: new Verdicts(dir.root), log: { ...silentLog, warn } }).sweep();
   expect([swept.mock.calls.length, warn.mock.calls]).toEqual([
     1,
-    [['what an earlier process left behind stays', { rung: 'gvisor', why: 'Error: EBUSY' }]],
+    [['could not remove leftovers of an earlier process', { rung: 'gvisor', why: 'Error: EBUSY' }]],
   ]);
 });

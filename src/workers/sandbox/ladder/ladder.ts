@@ -64,7 +64,7 @@ export class Ladder {
   async sweep(): Promise<void> {
     for (const backend of this.rungs) {
       await backend.sweep().catch((error: unknown) => {
-        this.#log.warn('what an earlier process left behind stays', { rung: backend.rung, why: String(error) });
+        this.#log.warn('could not remove leftovers of an earlier process', { rung: backend.rung, why: String(error) });
       });
     }
   }
@@ -86,7 +86,7 @@ export class Ladder {
     const kept = { kernel: release(), fingerprint: backend.fingerprint(), askedAtMs, tookMs, isDoubted: false, probe };
     this.#verdicts.keep(rung, kept);
     if (before?.probe.ok && !probe.ok) {
-      this.#log.warn('an isolation that worked before no longer does', { rung, reason: probe.reason });
+      this.#log.warn('an isolation rung that worked no longer works', { rung, reason: probe.reason });
     }
     return { probe, tookMs, askedAtMs, isRemembered: false };
   }
