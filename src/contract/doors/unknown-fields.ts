@@ -1,7 +1,7 @@
 /**
  * Fields of a request that its function does not have, found by the schema that the function publishes.
  *
- * Parsing drops them without a word, so a caller who writes `limit` for `line_to` gets an answer to another question.
+ * Parsing drops them without a word, so a caller that writes `limit` for `line_to` gets an answer to another question.
  * Names that begin with `_` always pass: iii's own engine adds `_caller_worker_id`.
  */
 import { meantField } from './field-habits.ts';
@@ -60,7 +60,7 @@ class Fields {
     });
   }
 
-  /** Alternatives are told apart by a field with one value, such as `op`; else the one with the fewest unknown fields counts. */
+  /** Alternatives are distinguished by a field with one value, such as `op`; else the one with the fewest unknown fields counts. */
   #unknownInBest(alternatives: JsonSchema[], value: unknown, path: string): Unknown[] {
     const fitting = alternatives.map((one) => this.#resolved(one)).filter((one) => hasSameType(one, value));
     const meant = fitting.filter((one) => hasSameTag(one, value));

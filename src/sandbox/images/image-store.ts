@@ -3,7 +3,7 @@
  *
  *   rootfs/sha256-<chain id>/tree        an unpacked image; image.json beside it, whose mtime is its last use
  *   refs/<hash of a reference>.json      what a reference means, and the settings of that image
- *   holds/sha256-<chain id>/<process>    who uses the image now
+ *   holds/sha256-<chain id>/<process>    one file per process that uses the image
  *   blobs/sha256-<digest>                downloads
  *   erofs/sha256-<chain id>.erofs        the image as a disk, where machines of QEMU use it
  *

@@ -1,8 +1,9 @@
 /*
  * The agent as the first process of a virtual machine: from the initramfs to its disks and its channel.
  *
- * Disks and channel are found by the names that the host gave to the devices, so their order means nothing. What fails is
- * said on the console, and the machine ends: nobody waits for a time-out. See docs/design/qemu.md.
+ * Disks and channel are found by the names that the host gave to the devices, so their order does not matter. A failure
+ * is printed on the console and ends the machine, so that the host need not wait for a timeout. See
+ * docs/design/qemu.md.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -113,7 +114,7 @@ static void wait_for_device(int waited_ms, const char *what) {
   usleep(LOOK_EVERY_MS * 1000);
 }
 
-/* The host's end is announced after the port. Until it is, reading finds an end that is none. */
+/* The host's end is announced after the port. Until then a read returns a false end of file. */
 static int open_port(void) {
   char node[64];
   int waited_ms = 0;
@@ -130,8 +131,9 @@ static int open_port(void) {
 /* ---- the root ---- */
 
 /*
- * What the machine writes stays in memory as long as it fits there; the rest is swapped to the disk for that, whose size
- * beyond the first MiB is the machine's own. A file takes some memory that cannot be swapped, so their number is bounded too.
+ * The machine's writes stay in memory as long as they fit; the rest is swapped to the disk for that, whose size beyond
+ * the first MiB is the size of the machine's disk. A file takes some memory that cannot be swapped, so their number is
+ * limited too.
  */
 static void make_scratch(void) {
   char disk[64], path[96], options[96] = "mode=755";
@@ -164,8 +166,8 @@ static void make_root(void) {
 }
 
 /*
- * Goes on as the first of a namespace of processes. The machine's first process stays outside with the threads of the
- * kernel: it waits for the agent, and the machine ends with that.
+ * Continues as pid 1 of a new pid namespace. The machine's own first process stays outside with the kernel threads: it
+ * waits for the agent and then ends the machine.
  */
 static void enter_processes(void) {
   pid_t agent = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_NEWPID, NULL, NULL, NULL, NULL);
@@ -178,7 +180,10 @@ static void enter_processes(void) {
   end_machine();
 }
 
-/* However many processes a command starts, the agent gets its turn to end them. What it starts is ordinary again. */
+/*
+ * Real-time priority: however many processes a command starts, the agent gets its turn to kill them. Its children are
+ * ordinary again.
+ */
 static void come_first(void) {
   struct sched_param first = {.sched_priority = 1};
   /* By its number: musl has no function for it. */
@@ -193,7 +198,7 @@ int boot_machine(void) {
   make_root();
   enter_processes();
   come_first();
-  /* What the kernel does not know of its line it leaves in the environment. */
+  /* The kernel passes unknown words of its command line as environment variables. */
   watch_memory(getenv("memory_mb"), "/scratch");
   int channel = open_port();
   enter_place();

@@ -1,4 +1,4 @@
-/* What the two halves of booting a machine share. `stop` says why on the console and ends the machine. */
+/* Shared by the two halves of booting a machine. `stop` prints the reason on the console and ends the machine. */
 #ifndef WORKCELL_AGENT_BOOT_H
 #define WORKCELL_AGENT_BOOT_H
 
@@ -6,10 +6,10 @@
 
 void write_file(const char *path, const char *text);
 
-/* From a root on /new to a place that commands can run in; what this process may do is kept, what it starts may less. */
+/* Turns a root on /new into the environment of commands; this process keeps its rights, its children have fewer. */
 void enter_place(void);
 
-/* From now on programs hold no more than so many MiB, beside the files on that disk. */
+/* From now on programs hold at most so many MiB, beside the files on that disk. */
 void watch_memory(const char *limit_mib, const char *disk_path);
 
 #endif

@@ -21,14 +21,14 @@ struct command {
   char *cwd, **argv, **env;
 };
 
-/* Comes back only with the reason. gVisor calls too many words a long name, and memory that is used up a bad address. */
+/* Returns only with the reason. gVisor reports too many arguments as ENAMETOOLONG, and exhausted memory as EFAULT. */
 static void try_program(const char *file, const struct command *c) {
   execve(file, c->argv, c->env);
   if (errno == ENAMETOOLONG && strlen(file) <= NAME_MAX) errno = E2BIG;
   if (errno == EFAULT) errno = ENOMEM;
 }
 
-/* The first program on the PATH that can be started. Comes back only with the reason why none was. */
+/* Starts the first program on the PATH that can be started. Returns only with the reason of the failure. */
 static void start_program(const struct command *c) {
   const char *path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   if (strchr(c->argv[0], '/')) {
@@ -64,9 +64,10 @@ static uint8_t become(const struct command *c) {
 }
 
 /*
- * Stays between the agent and a command. What the command leaves behind becomes the keeper's child and not the agent's,
- * so everything that ever came from a command can be found while it runs. When it has ended, its leftovers are set free by
- * the agent, which ends the keeper: until the host is told of the end, it may still want everything gone.
+ * Stays between the agent and a command. Orphans of the command become children of the keeper and not of the agent, so
+ * that every descendant of a command can be found while it runs. After the command has ended, the agent kills the
+ * keeper, which releases the orphans: until the end is reported to the host, the host may still ask for all of them to
+ * be killed.
  */
 static void keep(const struct command *c) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -23,18 +23,18 @@
 #define RENAME_NOREPLACE 1
 #endif
 
-/* In the place of a piece's length: the file cannot be read further, and why follows. */
+/* Instead of a piece's length: the file cannot be read further, and the errno follows. */
 #define FAILED_PIECE UINT32_MAX
 
 enum { COPY_BYTES = 256 * 1024, ROWS_BYTES = 64 * 1024, MAX_NAME = 4096, ROW_BYTES = 31 };
 
 static uint8_t block[COPY_BYTES];
 
-/* What goes away again when the work cannot be done. */
+/* Removed if the work fails. */
 static const char *half_done;
 static void remove_path(const char *path, bool is_recursive, uint8_t about);
 
-/* Ends the work with the reason why it could not be done. */
+/* Ends the work with the reason of the failure. */
 static void refuse(int error, uint8_t about) {
   const char *left = half_done;
   half_done = NULL;
@@ -116,7 +116,10 @@ static void list(struct reader *r) {
   succeed(NULL, 0);
 }
 
-/* Rows of everything below a directory, each before what is in it. One that cannot be read is told as kind 'e', errno as size. */
+/*
+ * Rows of everything below a directory, each directory before its contents. An unreadable entry has kind 'e' and its
+ * errno as size.
+ */
 static void walk_into(int fd, char *path, size_t length, uint32_t depth) {
   DIR *dir = fd < 0 ? NULL : fdopendir(fd);
   if (!dir) {
@@ -154,7 +157,7 @@ static void walk(struct reader *r) {
 
 /* ---- reading ---- */
 
-/* A file to read. A FIFO or a device would never end or never begin. */
+/* Opens a file for reading. A FIFO or a device is refused: a read might never end or never begin. */
 static int open_to_read(const char *path, struct stat *st) {
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0 || fstat(fd, st)) return -1;
@@ -190,7 +193,7 @@ static void read_many(struct reader *r) {
     int fd = open_to_read(take_text(r), &st);
     uint32_t error = fd < 0 ? (uint32_t)errno : (uint64_t)st.st_size > max_bytes ? EFBIG : 0, length = 0;
     write_all(CHILD_OUT, &error, 4);
-    /* One that grew meanwhile is too large as well: the piece that passes the limit tells. */
+    /* A file that grew meanwhile is too large as well: the piece that exceeds the limit shows it. */
     for (uint64_t total = 0; error == 0; total += length) {
       ssize_t got = total > max_bytes ? 0 : read(fd, block, COPY_BYTES);
       error = got < 0 ? (uint32_t)errno : 0;
@@ -221,7 +224,7 @@ static int open_parent(char *path, const char **name) {
   return fd;
 }
 
-/* Makes the directories on the way to a path, as far as they are missing. */
+/* Creates missing parent directories of a path. */
 static void make_parents(char *path) {
   for (char *slash = strchr(path + (*path == '/'), '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = 0;
@@ -257,7 +260,7 @@ static void need_draft(bool is_well) {
   refuse(error, ABOUT_PATH);
 }
 
-/* All of it or nothing: a draft beside the file takes its place when everything is in. */
+/* All of it or nothing: a draft is renamed over the file when it is complete. */
 static void write_file(struct reader *r) {
   uint32_t mode = (uint32_t)take(r, 4), uid = (uint32_t)take(r, 4), gid = (uint32_t)take(r, 4);
   bool has_parents = take(r, 1), is_followed = take(r, 1);
@@ -355,7 +358,7 @@ struct rights {
   int flags; /* in a tree: what has become a link meanwhile is not followed */
 };
 
-/* The owner first: giving a file away takes its special bits. */
+/* The owner first: chown clears the special bits. */
 static void change_one(int dir, const char *name, struct rights *to) {
   if (to->uid != UNSAID || to->gid != UNSAID) need(fchownat(dir, name, to->uid, to->gid, to->flags) == 0, ABOUT_PATH);
   need(fchmodat(dir, name, to->mode, to->flags) == 0, ABOUT_PATH);
@@ -397,7 +400,7 @@ static void change_rights(struct reader *r) {
 }
 
 static void keep_rights(int dir, const char *name, const struct stat *st) {
-  /* Only root can give a file away; a copy that stays with whoever makes it is still a copy. */
+  /* Only root can chown; a copy that belongs to the current user is still a copy. */
   if (fchownat(dir, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) && errno != EPERM && errno != EINVAL) need(false, ABOUT_PATH);
   if (!S_ISLNK(st->st_mode)) need(fchmodat(dir, name, st->st_mode & 07777, AT_SYMLINK_NOFOLLOW) == 0, ABOUT_PATH);
   struct timespec times[2] = {st->st_atim, st->st_mtim};
@@ -422,7 +425,7 @@ static void copy_bytes(int from, int to) {
   }
 }
 
-/* Copies one entry with what is in it; links stay links. */
+/* Copies one entry with its contents; symlinks stay symlinks. */
 static void copy_entry(int from_dir, const char *from, int to_dir, const char *to) {
   struct stat st;
   if (is_unwanted) refuse(ECANCELED, ABOUT_PATH);
@@ -457,7 +460,7 @@ static void copy_entry(int from_dir, const char *from, int to_dir, const char *t
   keep_rights(to_dir, to, &st);
 }
 
-/* Moves by copying, for names on different mounts. The copy is made beside its place, so half of one is never seen there. */
+/* Moves by copying, across mounts. The copy is made under a temporary name, so that half of it is never visible. */
 static void move_by_copy(const char *from, const char *to, bool is_overwriting) {
   char draft[PATH_MAX];
   int length = snprintf(draft, sizeof draft, "%s.workcell-%d", to, (int)getpid());

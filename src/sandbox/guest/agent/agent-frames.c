@@ -1,7 +1,7 @@
 /*
- * Frames on their way to the host.
+ * Queues frames to the host.
  *
- * What goes out waits in one buffer. Nobody takes on work whose frame might not fit, so a frame always does.
+ * Outgoing frames wait in one buffer. Work whose frame might not fit is not started, so a frame always fits.
  */
 #define _GNU_SOURCE
 #include <errno.h>

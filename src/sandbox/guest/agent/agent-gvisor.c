@@ -1,9 +1,9 @@
 /*
- * The agent as the first process of a gVisor sandbox: it makes the memory as small as the sandbox was promised.
+ * The agent as the first process of a gVisor sandbox: it reduces the memory to the size of the sandbox.
  *
- * gVisor's kernel takes the memory of all programs from one file, which the host lets grow in steps of a GiB. What is more
- * than the promise is held here: of every part that the kernel gives out at once a single byte is used, so the host has
- * little to give for it. When the rest is used up, programs that want more get SIGSEGV. See docs/design/gvisor.md.
+ * gVisor's kernel takes the memory of all programs from one file, which the host lets grow in steps of a GiB. The agent
+ * reserves the excess: it uses a single byte of every part that the kernel allocates at once, so that the host pays
+ * little for it. When the rest is used up, programs that want more get SIGSEGV. See docs/design/gvisor.md.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,12 +21,12 @@
 #include "agent.h"
 #include "agent-loop.h"
 
-/* What gVisor's kernel gives out at once; and how many bytes are asked for in one call. */
+/* Allocation unit of gVisor's kernel; and how many bytes are requested in one call. */
 enum { PART_BYTES = 2 << 20, BYTES_A_CALL = 512 };
 
 enum { PAGE_BYTES = 4096, STACK_BYTES = 65536 };
 
-/* A command that is killed gives its memory back a moment later. So often for one piece of work, then it is not that. */
+/* A killed command frees its memory a moment later. After this many retries of one operation the cause is another. */
 enum { MAX_RETRIES = 1000, RETRY_AFTER_NS = 5000000 };
 
 /* In shared memory: written when there is none for a copy of a page that a fork shares. Null: this is not gVisor. */
@@ -60,14 +60,14 @@ void note_progress(void) {
   if (retries) *retries = 0;
 }
 
-/* Then the agent tries again. */
+/* The agent retries then. */
 static void on_fault(int number) {
   if (!make_room()) signal(number, SIG_DFL);
 }
 
 /*
- * gVisor of Debian 12 refuses the flag of statx that GNU's ls and stat set. There the library that lies beside the agent is
- * loaded into programs, which leaves that flag out.
+ * gVisor of Debian 12 refuses a statx flag that GNU's ls and stat set. There a library is preloaded into programs,
+ * which clears that flag.
  */
 static void mend_statx(void) {
   static const char LIBRARY[] = "/etc/ld.so.statx\n";
@@ -87,7 +87,7 @@ void settle_in_gvisor(const char *own_file, const char *held_mib) {
   unlink(own_file);
   use_marks();
   mend_statx();
-  /* The kernel's file at its limit: the host tells gVisor, which tells its first process. */
+  /* When the kernel's file reaches its limit, the host signals gVisor, which signals its first process. */
   sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = on_growth}, NULL);
   /* Shared for the same reason as the count below it; all there, when nothing else is; and not a child's, which only ends. */
   uint8_t *shared = mmap(NULL, PAGE_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,4 @@
-/*
- * Ending a command with all that came from it.
- */
+/* Kills a command with all its descendants. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,9 +11,9 @@
 #include "agent-loop.h"
 
 /*
- * Ending a command takes a few looks; when for so long no look shows fewer than those before, the rest cannot be killed. A
- * guest that lets them become fewer slowly holds up its own sandbox, and no longer than MAX_HUNT_MS: what is left then lives
- * on as if its command had left it behind.
+ * Killing a command takes a few scans; if for this long no scan shows fewer processes than before, the rest cannot be
+ * killed. A guest that lets them become fewer slowly delays only its own sandbox, and no longer than MAX_HUNT_MS: the
+ * rest then lives on as if the command had left it behind.
  */
 enum { MAX_PROCESSES = 8192, PATIENCE_MS = 5000, MAX_HUNT_MS = 30000, MIN_PAUSE_US = 500, LOOKS_WITHOUT_ANY = 3 };
 
@@ -28,7 +26,7 @@ struct process {
 
 static struct process processes[MAX_PROCESSES];
 
-/* Linux lists them so, gVisor does not. */
+/* Linux lists them sorted, gVisor does not. */
 static int by_pid(const void *a, const void *b) { return ((const struct process *)a)->pid - ((const struct process *)b)->pid; }
 
 static int read_processes(void) {
@@ -65,7 +63,7 @@ static bool is_ours(pid_t pid, int count) {
   return low < count && processes[low].pid == pid && processes[low].is_ours;
 }
 
-/* Looks at all processes and marks those that came from the command of this stream. */
+/* Scans all processes and marks the descendants of this stream's command. */
 static int find_ours(const struct stream *s) {
   int count = read_processes();
   for (int i = 0; i < count; i++) processes[i].is_ours = is_of_family(processes[i].pid, s->pid) && processes[i].pid != s->pid;
@@ -85,12 +83,12 @@ static bool is_stopped(const struct process *p) { return p->state == 'T' || p->s
 static bool is_living(const struct process *p) { return p->state != 'X' && (p->state != 'Z' || p->threads > 1); }
 
 /*
- * Everybody in the sandbox is stopped for a moment, the keeper too: then nobody starts another process, what is orphaned
- * still becomes the keeper's, and one look after another shows fewer. Without that, who only ever starts the next and ends
- * is never seen. The others go on when it is done; who was stopped before stays so.
+ * Stops every process in the sandbox for a moment, the keeper too: then none can fork, orphans still become the
+ * keeper's, and each scan shows fewer. Without that, a process that only forks and exits is never seen. The others are
+ * continued afterwards; a process that was stopped before stays stopped.
  *
- * gVisor stops one after the other and passes over who is born meanwhile. So all are stopped again before each look, and
- * one look that shows nobody is not enough.
+ * gVisor stops processes one after the other and misses those born meanwhile. So all are stopped again before each
+ * scan, and one scan without a find is not enough.
  */
 void hunt(struct stream *s) {
   static pid_t sleepers[MAX_PROCESSES];
@@ -110,10 +108,13 @@ void hunt(struct stream *s) {
     for (int i = 0; i < count; i++) {
       const struct process *p = &processes[i];
       if (p->is_ours && is_living(p)) left += kill(p->pid, SIGKILL) == 0;
-      /* A keeper that is not stopped yet may be about to start its command. Where a mark tells its family, it is not needed. */
+      /*
+       * A keeper that is not stopped yet may be about to start its command. Where marks identify its family, it is not
+       * needed.
+       */
       if (p->pid == s->pid && is_living(p) && !is_stopped(p)) is_keeper_loose = !has_marks() || kill(p->pid, SIGKILL) == 0;
     }
-    /* Who is not the first stops the keeper only, and last: till then it buries those that were killed. */
+    /* A process other than pid 1 stops only the keeper, and last: until then the keeper reaps killed processes. */
     if (is_keeper_loose && !is_first && left == 0) kill(s->pid, SIGSTOP);
     left += is_keeper_loose;
     if (left < fewest) {
@@ -121,7 +122,7 @@ void hunt(struct stream *s) {
       give_up_ms = now_ms() + PATIENCE_MS < last_ms ? now_ms() + PATIENCE_MS : last_ms;
     }
     without_any = left > 0 ? 0 : without_any + 1;
-    /* Who was killed needs the processor to end: as much as is spent on looking. */
+    /* A killed process needs the processor to exit: yields as long as the scan took. */
     if (left > 0) usleep(MIN_PAUSE_US + (useconds_t)(now_ms() - began_ms) * 1000);
   }
   /* It may not have started its command yet, and must not now. */

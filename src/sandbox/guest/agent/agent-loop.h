@@ -1,4 +1,4 @@
-/* What the parts of the agent's own process share: its streams, the frames that it sends, and its patience. */
+/* Shared by the parts of the agent's own process: its streams, the frames that it sends, and its timers. */
 #ifndef WORKCELL_AGENT_LOOP_H
 #define WORKCELL_AGENT_LOOP_H
 
@@ -9,7 +9,7 @@
 
 enum { VERSION = 1, HEADER = 9, MAX_FRAME = 256 * 1024, WINDOW = 256 * 1024, MAX_REQUEST = 4 * 1024 * 1024 };
 enum { OUT_CAPACITY = 4 * MAX_FRAME, MAX_ANSWER = 256, MAX_DRAINS = 64, MAX_LISTENERS = 4 };
-/* Requests of the host, and behind them connections: those cannot take the places of these. */
+/* Requests of the host, then connections: connections cannot take the slots of requests. */
 enum { MAX_REQUESTS = 128, MAX_CONNECTIONS = 128, MAX_STREAMS = MAX_REQUESTS + MAX_CONNECTIONS };
 
 struct bytes {
@@ -26,8 +26,8 @@ struct stream {
   int in, out[2], answer_fd;
   struct bytes waiting; /* input that was not taken yet; at most WINDOW */
   bool has_all_input, is_cancelled;
-  bool is_broken;  /* whoever reads or writes it is gone */
-  bool is_over;    /* a connection that was told to be, and waits for the host to say the same */
+  bool is_broken;  /* its reader or writer is gone */
+  bool is_over;    /* a connection that has ended here, and waits for the host to end it too */
   uint32_t taken;  /* input that the host was not given credit for yet */
   uint32_t credit; /* how much the host takes */
   uint32_t keep[2];
@@ -43,7 +43,7 @@ extern struct stream streams[MAX_STREAMS];
 int64_t now_ms(void);
 void die(const char *why);
 
-/* Frames to the host: what a frame needs is free when the loop says so. */
+/* Frames to the host: the loop guarantees room for a frame. */
 extern uint8_t out[OUT_CAPACITY];
 extern size_t out_start, out_end;
 size_t out_room(void);
@@ -69,7 +69,7 @@ int64_t due_in_ms(const struct stream *s, int64_t now);
 
 void hunt(struct stream *s);
 
-/* In a virtual machine: holds programs to the memory that is theirs. -1: nobody watches. */
+/* In a virtual machine: limits the memory of programs. -1: not watched. */
 int64_t memory_due_in_ms(int64_t now);
 void look_at_memory(void);
 

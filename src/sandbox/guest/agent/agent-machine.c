@@ -1,6 +1,4 @@
-/*
- * What a machine is told that was copied from another: the time, its name, and chance of its own.
- */
+/* Personalizes a machine that was cloned from another: sets the time, the hostname, and fresh entropy. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +37,7 @@ void add_entropy(uint32_t id, struct reader *r) {
   close_fd(&fd);
 }
 
-/* Where systems look for it. What an image has by that name is taken away and not followed; one without /etc needs none. */
+/* The usual path. An existing entry of an image is removed and not followed; an image without /etc needs none. */
 static bool write_machine_id(const char *id) {
   static const char PATH[] = "/etc/machine-id";
   unlink(PATH);

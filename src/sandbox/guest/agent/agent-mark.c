@@ -1,9 +1,9 @@
 /*
- * Knowing what came from a command on a kernel where orphans cannot be made the keeper's: gVisor of Debian 12.
+ * Identifies descendants of a command on a kernel without child subreapers: gVisor of Debian 12.
  *
- * A process cannot hide its limits, hands them to its children and cannot raise them. So the largest memory that a family
- * may lock, which nothing in a sandbox needs, is a number that says whose family it is. An orphan that lowers it on purpose
- * is not found any more: it lives on as if its command had ended and left it behind.
+ * A process cannot hide its limits, passes them to its children and cannot raise them. So RLIMIT_MEMLOCK, which nothing
+ * in a sandbox needs, holds a number that identifies the family. An orphan that lowers it on purpose is not found any
+ * more: it lives on as if its command had ended and left it behind.
  */
 #define _GNU_SOURCE
 #include <sys/prctl.h>

@@ -1,8 +1,8 @@
 /*
- * In a virtual machine: ends programs that together hold more memory than the machine was promised.
+ * In a virtual machine: kills programs that together hold more memory than the size of the machine.
  *
- * Files of the machine lie in its memory, with a disk to swap to. Programs would be swapped there too and take what the disk
- * leaves free; so what they hold is looked at, in memory or swapped, and the largest are ended.
+ * Files of the machine are in its memory, with a disk to swap to. Programs would be swapped there too and use the free
+ * part of the disk; so their memory is measured, resident or swapped, and the largest are killed.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -16,7 +16,7 @@
 
 #include "agent-loop.h"
 
-/* Who was killed gives its memory back a moment later. */
+/* A killed process frees its memory a moment later. */
 enum { LOOK_EVERY_MS = 500, LOOK_AFTER_KILL_MS = 1000, SLACK_KIB = 16 * 1024, MAX_PROCESSES = 1024 };
 
 static int64_t limit_kib, next_look_ms;
@@ -79,7 +79,10 @@ static int find_holders(struct holder *holders) {
   return count;
 }
 
-/* Before the kill, so that whoever learns of the end finds the reason. A guest may write there too: it is for people. */
+/*
+ * Written before the kill, so that the reason is there when the end is noticed. A guest may write there too: it is for
+ * people.
+ */
 static void note_kill(void) {
   static int kills;
   char text[32];

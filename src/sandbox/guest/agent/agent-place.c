@@ -1,7 +1,9 @@
 /*
- * The place in a virtual machine that commands run in. It is the one that namespaces give, and place.c makes most of it.
+ * The environment of commands in a virtual machine. It equals the one of the namespaces backend, and place.c makes most
+ * of it.
  *
- * A machine is its own wall. This keeps commands from the kernel of the machine, which stands between them and QEMU.
+ * The machine itself is the boundary. This keeps commands away from the machine's kernel, which stands between them and
+ * QEMU.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -39,7 +41,7 @@ static void enter_root(void) {
   furnish_root();
 }
 
-/* The mount is needed for this moment only; without it nobody changes the group again. */
+/* The mount is needed only now; without it no process can change the group again. */
 static void limit_processes(void) {
   char most[16];
   snprintf(most, sizeof most, "%d", MAX_PROCESSES);
@@ -62,7 +64,7 @@ static void close_kernel(void) {
   write_file("/proc/sys/kernel/modules_disabled", "1");
 }
 
-/* When memory runs out, the agent stays: it is not ended, and not moved to the disk. */
+/* When memory runs out, the agent stays: it is neither killed nor swapped out. */
 static void stay(void) {
   write_file("/proc/self/oom_score_adj", "-1000");
   if (mlockall(MCL_CURRENT | MCL_FUTURE | LOCK_ON_FAULT)) stop("cannot stay in memory");

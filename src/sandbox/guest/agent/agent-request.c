@@ -1,7 +1,7 @@
 /*
- * A request as the parts of the agent read it, and the answer of a child.
+ * Parses a request, and writes the answer of a child.
  *
- * What a request holds less of than it should is remembered, and ends the child that works on it.
+ * A request that is too short is remembered, and ends the child that works on it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 bool is_child;
 
-/* A child has nothing to do without its request; the agent itself looks at `is_broken`. */
+/* A child cannot work without its request; the agent itself checks `is_broken`. */
 static void break_off(struct reader *r) {
   r->is_broken = true;
   if (!is_child) return;
@@ -46,7 +46,7 @@ void write_all(int fd, const void *from, size_t length) {
   for (const uint8_t *at = from; length;) {
     ssize_t written = write(fd, at, length);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) _exit(1); /* nobody wants it any more */
+    if (written <= 0) _exit(1); /* the reader is gone */
     at += written;
     length -= (size_t)written;
   }

@@ -1,7 +1,7 @@
 /*
- * Requests and the children that work on them: bytes are carried between their pipes and the channel.
+ * Requests and the children that work on them: carries bytes between their pipes and the channel.
  *
- * Neither side sends more than it was given credit for, so a child that reads nothing holds up nobody else.
+ * Neither side sends more than it has credit for, so a child that reads nothing blocks no other.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -20,13 +20,13 @@
 #include "agent-loop.h"
 
 enum { FILE_PIPE_BYTES = 1024 * 1024 };
-/* A command that ended may have left its output to another; this is how long that one is listened to. */
+/* A command that ended may have left its output to another process; how long that one is still read. */
 enum { DRAIN_MS = 100 };
 /* How a command ended, beside its exit code. */
 enum { CUT_STDOUT = 1, CUT_STDERR = 2, KILLED = 4 };
 
 struct stream streams[MAX_STREAMS];
-/* Outputs of commands that ended while others still held them: read and dropped, so that a server lives on. */
+/* Outputs of ended commands that other processes still hold: read and dropped, so that a server lives on. */
 static int drains[MAX_DRAINS];
 static int drain_count;
 static uint8_t scratch[65536];
@@ -145,7 +145,7 @@ void start_child(struct stream *s) {
   s->request = (struct bytes){0};
 }
 
-/* How much of it is taken now. Input that nobody reads any more counts as taken. */
+/* How many bytes are consumed now. Input without a reader counts as consumed. */
 static size_t offer(struct stream *s, const uint8_t *from, size_t length) {
   size_t given = 0;
   while (s->in >= 0 && given < length) {
@@ -162,13 +162,13 @@ static size_t offer(struct stream *s, const uint8_t *from, size_t length) {
   return length;
 }
 
-/* The end of input. A program of the guest may go on sending on a connection of which it has read all. */
+/* Ends the input. A program of the guest may go on sending on a connection of which it has read all. */
 static void end_input(struct stream *s) {
   if (s->op == OPEN && s->in >= 0) shutdown(s->in, SHUT_WR);
   close_fd(&s->in);
 }
 
-/* Gives the host credit for what was taken, and whoever reads the end of it. */
+/* Gives the host credit for consumed bytes, and the reader its end of file. */
 void acknowledge(struct stream *s, size_t given) {
   s->taken += (uint32_t)given;
   if (s->has_all_input && s->waiting.length == 0) end_input(s);
@@ -191,7 +191,7 @@ void take_input(struct stream *s, const uint8_t *payload, size_t length) {
   acknowledge(s, given);
 }
 
-/* Carries one piece of output to the host: one, so that a flood leaves the others their turn. */
+/* Carries one piece of output to the host: only one, so that a flood leaves the others their turn. */
 void carry(struct stream *s, int which) {
   bool is_dropped = s->keep[which] == 0;
   size_t room = is_dropped ? sizeof scratch : MAX_FRAME - HEADER;
@@ -231,7 +231,7 @@ static void read_answer(struct stream *s) {
     if (s->out[i] >= 0) ioctl(s->out[i], FIONREAD, &s->owed[i]);
 }
 
-/* Whoever still holds an output keeps a reader, so that writing to it does not kill him. */
+/* A process that still holds an output keeps a reader, so that writing does not kill it by SIGPIPE. */
 static void leave_drain(int *fd) {
   if (*fd < 0 || drain_count == MAX_DRAINS) return;
   drains[drain_count++] = *fd;
@@ -244,7 +244,7 @@ static void finish(struct stream *s) {
   if (is_answered) memcpy(&error, s->answer, 4);
   if (error == ENOMEM) make_room();
   if (s->op == EXEC && (!is_answered || error == 0)) {
-    /* A keeper that was killed cannot tell; its command died of the same or is nobody's any more. */
+    /* A killed keeper cannot report; its command died of the same cause or has been released. */
     uint8_t payload[2] = {is_answered && s->answer_length > 5 ? s->answer[5] : 128 + SIGKILL, s->flags};
     if (s->is_cancelled) payload[1] |= KILLED;
     send_frame(s->id, DONE, payload, 2);

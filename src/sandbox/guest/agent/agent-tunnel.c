@@ -1,9 +1,9 @@
 /*
- * The way out of a guest that has no network: programs connect to a port of its loopback, and every connection becomes a
- * stream to the host, which alone decides where it leads.
+ * The exit of a guest without a network: programs connect to a port of its loopback, and every connection becomes a
+ * stream to the host, which alone decides its destination.
  *
- * The guest says the last word on a stream by DONE or FAIL, the host by END or CANCEL; only then is the place free again.
- * So however fast programs connect, the host is never given more connections than there are places.
+ * The guest ends a stream by DONE or FAIL, the host by END or CANCEL; only then is the slot free again. So however fast
+ * programs connect, the host never gets more connections than there are slots.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -53,7 +53,7 @@ void stop_listening(void) {
   while (listener_count > 0) close(listeners[--listener_count].fd);
 }
 
-/* The frame that tells of a new connection has to fit too. */
+/* The frame that announces a new connection has to fit too. */
 static bool has_place(void) {
   if (out_room() < 2 * MAX_FRAME) return false;
   for (int i = MAX_REQUESTS; i < MAX_STREAMS; i++)
@@ -84,13 +84,13 @@ void accept_connections(void) {
   }
 }
 
-/* Those who connect while every place is taken wait in the queue of the kernel. */
+/* Connections beyond the slots wait in the kernel's queue. */
 void wait_on_listeners(void) {
   if (!has_place()) return;
   for (int i = 0; i < listener_count; i++) wait_on(listeners[i].fd, POLLIN);
 }
 
-/* The program sees a reset and not the end of what it was sent. */
+/* The program gets a reset and not an end of file. */
 static void reset(struct stream *s) {
   struct linger at_once = {1, 0};
   int fd = s->in >= 0 ? s->in : s->out[0];
@@ -103,7 +103,7 @@ void serve_connection(struct stream *s) {
   if (!s->is_over) {
     if (s->waiting.length) feed(s);
     if (s->out[0] >= 0) carry(s, 0);
-    /* The host has said all that it will and hears no more: what it said still arrives. */
+    /* The host has sent everything and reads no more: what it sent is still delivered. */
     bool is_left = s->is_cancelled && s->has_all_input;
     if (is_left) close_fd(&s->out[0]);
     if ((s->is_cancelled && !is_left) || s->is_broken) {

@@ -46,11 +46,11 @@ static void cancel(struct stream *s) {
   if (s->is_cancelled || s->op == 0) return;
   s->is_cancelled = true;
   if (s->pid > 0 && s->op == EXEC) hunt(s);
-  /* One that writes a file takes its draft away first; the end of its input would be the end of the file. */
+  /* A child that writes a file removes its draft first; end of input would mean end of file. */
   else if (s->pid > 0) kill(s->pid, SIGTERM);
 }
 
-/* Whoever says hello is a new host: what the one before left running is ended. */
+/* HELLO comes from a new host: kills what the one before left running. */
 static void greet(void) {
   for (int i = 0; i < MAX_STREAMS; i++) {
     struct stream *s = &streams[i];
@@ -91,7 +91,7 @@ static void begin(struct stream *s, uint32_t id, uint8_t op, const uint8_t *payl
   close_stream(s);
 }
 
-/* A frame for a stream that is over crossed its last one on the way. */
+/* A frame for a stream that has ended crossed its last one on the way. */
 static void take_frame(uint32_t id, uint8_t op, const uint8_t *payload, size_t length) {
   struct stream *s = id ? stream_of(id) : NULL;
   if (op == HELLO) return greet();

@@ -1,4 +1,4 @@
-/* What every part of the agent shares: the words of the protocol, reading a request, answering from a child. */
+/* Shared by all parts of the agent: the constants of the protocol, parsing a request, answering from a child. */
 #ifndef WORKCELL_AGENT_H
 #define WORKCELL_AGENT_H
 
@@ -34,28 +34,31 @@ char *take_text(struct reader *r);
 
 void close_fd(int *fd);
 
-/* For children: all of it, or the child ends because nobody wants it any more. */
+/* For children: writes all of it, or exits because the reader is gone. */
 void write_all(int fd, const void *from, size_t length);
 void answer(uint32_t error, uint8_t about, const void *payload, size_t length);
 
-/* Set in every child: there is nobody else to tell that its request is broken. */
+/* Set in every child, which exits if its request is broken: it cannot report that otherwise. */
 extern bool is_child;
 
 void run_command(struct reader *r);
 void work_on_files(uint8_t op, struct reader *r);
 
-/* For the first process of a virtual machine: makes its root and gives the channel. Ends the machine when it cannot. */
+/* For the first process of a virtual machine: makes its root and returns the channel. Ends the machine if it cannot. */
 int boot_machine(void);
 
-/* Where orphans cannot be made the keeper's: who is of the family of a keeper is seen by a mark instead. */
+/* On a kernel without child subreapers: members of a keeper's family are identified by a mark instead. */
 void use_marks(void);
 void mark_family(pid_t keeper);
 bool has_marks(void);
 bool is_of_family(pid_t pid, pid_t keeper);
 
-/* For the first process of a gVisor sandbox: removes its file and holds memory that is not the sandbox's to use. */
+/* For the first process of a gVisor sandbox: removes its file and reserves memory beyond the sandbox's size. */
 void settle_in_gvisor(const char *own_file, const char *held_mib);
-/* When gVisor has no memory to work with: ends all commands. False when it is not that, or was tried too often in a row. */
+/*
+ * When gVisor is out of memory: kills all commands. False when that is not the cause, or after too many retries in a
+ * row.
+ */
 bool make_room(void);
 /* The loop came round: what memory was short for is done. */
 void note_progress(void);

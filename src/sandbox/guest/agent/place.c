@@ -1,6 +1,6 @@
 /*
- * What is in the place of a sandbox, and what its processes may: the same in a virtual machine, where the agent makes it, as
- * between namespaces, where a launcher does. What each part keeps out is in docs/design/namespaces.md.
+ * The contents of a sandbox's environment, and the rights of its processes: the same in a virtual machine, where the
+ * agent makes it, as with namespaces, where a launcher does. docs/design/namespaces.md lists what each part prevents.
  */
 #define _GNU_SOURCE
 #include "place.h"

@@ -1,16 +1,16 @@
-/* What is in the place of a sandbox, and what its processes may: see place.c. */
+/* The contents of a sandbox's environment, and the rights of its processes: see place.c. */
 #ifndef WORKCELL_PLACE_H
 #define WORKCELL_PLACE_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Whoever makes a place brings these: each does what it says, or says why not and ends. */
+/* Provided by the caller: each succeeds, or prints the reason and exits. */
 __attribute__((format(printf, 1, 2))) _Noreturn void stop(const char *what, ...);
 void attach(const char *source, const char *target, const char *type, unsigned long flags, const char *options);
 void make_directory(const char *path, mode_t mode);
 
-/* Few devices, in a directory that nobody can add to. `make_node` makes one by its name. */
+/* A few devices, in a read-only directory. `make_node` makes one by its name. */
 void make_devices(const char *dev, void (*make_node)(const char *dev, const char *name));
 /* Takes from a mounted proc what changes or shows the kernel; `null` is a device to hide files behind. */
 void close_proc(const char *proc, const char *null);

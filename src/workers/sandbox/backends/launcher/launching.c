@@ -153,8 +153,9 @@ static void end_sandbox(int signal) {
 }
 
 /*
- * The kernel counts what a sandbox takes (watches, timers, queues) for whoever made its user namespace too. As root that is an id
- * of the sandbox: then nothing of it is counted as root's. The rights are kept; the id alone is another for the moment.
+ * The kernel also charges a sandbox's watches, timers and queues to the creator of its user namespace. As root the
+ * creator is an id of the sandbox: then nothing is charged to root. The rights are kept; only the id changes for the
+ * moment.
  */
 static void become_maker(uid_t id) {
   struct {
@@ -169,8 +170,8 @@ static void become_maker(uid_t id) {
 }
 
 /*
- * What all sandboxes of a user may take together: half of what he has, so that the server keeps the other half. The namespace keeps
- * the limits of the moment it is made in.
+ * What all sandboxes of a user may take together: half of the user's limits, so that the server keeps the other half.
+ * The namespace keeps the limits of the moment it is made in.
  */
 static void leave_half(void) {
   static const int RESOURCES[] = {RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE};

@@ -1,10 +1,11 @@
 /*
- * Where no control group holds a sandbox: adds up what its processes and the kernel hold for it, and tells when it is too much.
+ * Without a control group: adds up the memory of a sandbox's processes and of the kernel for it, and reports when it is
+ * too much.
  *
- * Pages of one process, tables, mappings and descriptors are read from /proc of all processes that came from the sandbox's
- * first; pages that processes share are counted once; queues of sockets are asked for over a netlink socket that the sandbox
- * made in its own network. What cannot be seen from here (unmapped files without names, System V memory) the filter of system
- * calls refuses. See docs/design/namespaces.md.
+ * Pages of one process, tables, mappings and descriptors are read from /proc of all descendants of the sandbox's first
+ * process; shared pages are counted once; socket queues are read over a netlink socket that the sandbox opened in its
+ * own network. The seccomp filter refuses what is not visible from here (unmapped files without names, System V
+ * memory). See docs/design/namespaces.md.
  */
 #define _GNU_SOURCE
 #include "memory-watch.h"
@@ -26,7 +27,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Who has more of these is too large to be counted in time, and counts as too large. */
+/* A sandbox with more of these cannot be counted in time, and counts as too large. */
 enum { MAX_PIDS = 16384, MAX_FILES = 65536, MAX_MAPS_BYTES = 64 << 20, MAX_SCANNED = 512 };
 
 /* About what the kernel keeps for one: a descriptor may be the end of a pipe with a page in it. */
@@ -106,7 +107,7 @@ static void add_file(uint64_t inode, uint64_t bytes, bool is_exact) {
   else files[file_count++] = (struct file){inode, bytes, is_exact};
 }
 
-/* What is mapped of a file without a name counts as held: pages stay in it when nobody has them in his tables. */
+/* Mappings of a file without a name count as held: its pages stay even if no process has them in its tables. */
 static uint64_t read_maps(pid_t pid) {
   static char text[65536];
   uint64_t mappings = 0;
@@ -138,7 +139,7 @@ static int by_inode(const void *a, const void *b) {
   return (int)right->is_exact - (int)left->is_exact;
 }
 
-/* Each file once: what it has itself where somebody holds it open, or else the most that one maps of it. */
+/* Each file once: its own size if a process holds it open, or else the largest mapping of it. */
 static uint64_t add_up_files(void) {
   uint64_t sum = 0;
   qsort(files, (size_t)file_count, sizeof *files, by_inode);
@@ -160,7 +161,7 @@ static uint64_t read_descriptors(pid_t pid, bool is_kernel) {
   uint64_t count = 0, scanned = 0;
   snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
   if (stat(path, &st)) return 0;
-  /* Kernels before 6.2 do not tell. */
+  /* Kernels before 6.2 do not report it. */
   count = (uint64_t)st.st_size;
   if (count && !is_kernel) return count;
   DIR *list = opendir(path);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* To be opened in the sandbox: it tells of the sockets of the network that it was made in. */
+/* To be opened in the sandbox: it lists the sockets of the network that it was opened in. */
 int open_socket_list(void);
 
 /*

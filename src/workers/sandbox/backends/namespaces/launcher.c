@@ -65,7 +65,7 @@ static void filter_calls(void) {
 }
 
 /*
- * Watches of files are counted for the user as a whole, who has 128 instances on most systems. A sandbox with ids of its own has
+ * Watches of files are counted for the whole user, with 128 instances on most systems. A sandbox with ids of its own has
  * as many for itself; of an ordinary user's it is a part so small that 32 sandboxes leave half to the server.
  */
 static void limit_watches(const char *host, const char *own) {
