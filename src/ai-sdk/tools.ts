@@ -38,7 +38,21 @@ const CALL_MS = 24 * 3_600_000;
 /** Largest file in one result. */
 const MAX_FILE_BYTES = 16 * 2 ** 20;
 
-/** The tools that exist now, by name: for `generateText({ tools })` and the like. */
+/**
+ * The tools that exist now, by name: for `generateText({ tools })` and the like.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ * import { workcellTools } from 'workcell/ai-sdk';
+ *
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }] });
+ * const tools = await workcellTools(cell, { only: ['coder'], readOnly: true });
+ * console.log(Object.keys(tools).includes('coder_read_file')); // true
+ * console.log(Object.keys(tools).includes('coder_delete_file')); // false
+ * await cell.close();
+ * ```
+ */
 export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}): Promise<ToolSet> {
   const { only, readOnly, namespace } = options;
   const offered = toTools(await readCatalogue(bus), { only, isReadOnly: readOnly, namespace });

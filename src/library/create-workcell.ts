@@ -43,6 +43,20 @@ export interface Workcell extends TypedBus, AsyncDisposable {
   close(): Promise<void>;
 }
 
+/**
+ * Starts an engine and its workers inside this program. Throws `ConfigError` for a wrong option, before anything runs.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ *
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }] });
+ * await cell.call('coder::create-file', { files: [{ path: 'notes.md', content: 'one\n' }] });
+ * const { content } = await cell.call('coder::read-file', { path: 'notes.md' });
+ * console.log(JSON.stringify(content)); // "one\n"
+ * await cell.close();
+ * ```
+ */
 export async function createWorkcell(options: CreateWorkcellOptions): Promise<Workcell> {
   const { log = silentLog } = options;
   const entries = readEntries(options);
