@@ -96,15 +96,15 @@ function allowedFunctions(
   deny: z.output<typeof DenySchema>,
   where: string,
 ): AnyWorker['functions'] {
-  const permissions = [...new Set(def.functions.flatMap(({ policy }) => policy!.permissions))];
+  const permissions = [...new Set(def.functions.flatMap((fn) => fn.permissions))];
   const denied = deny.permissions.map((name) => named(name, permissions, String, `${where}: no permission`));
   const listed = actions?.map((name) =>
     named(name, def.functions, ({ id }) => actionOf(def, id), `${where}: no action`),
   );
-  return (listed ?? def.functions).filter(({ policy }) => {
-    const { permissions: needed, risk } = policy!;
-    return !needed.some((permission) => denied.includes(permission)) && !deny.risk.includes(risk);
-  });
+  return (listed ?? def.functions).filter(
+    ({ permissions: needed, policy }) =>
+      !needed.some((permission) => denied.includes(permission)) && !deny.risk.includes(policy!.risk),
+  );
 }
 
 function actionOf({ name }: AnyWorker, id: string): string {

@@ -69,6 +69,7 @@ const worker = defineWorker({
 });
 const any = {
   effect: 'read',
+  permissions: [],
   request: z.object({}),
   response: z.unknown(),
   errors: [],

@@ -39,7 +39,7 @@ const bus = {} as Bus;
 
 function functionOf(handle: Handle, deadlineMs?: number): FunctionDef<Context> {
   const shape = { id: 'test::fn', summary: '', effect: 'read' as const, request, response: z.unknown() };
-  return { ...shape, errors: [], examples: [], deadlineMs, handle };
+  return { ...shape, permissions: [], errors: [], examples: [], deadlineMs, handle };
 }
 
 function run(handle: Handle, payload?: unknown, options: { deadlineMs?: number; control?: CallControl } = {}) {
@@ -279,6 +279,7 @@ test('a worker without failed calls answers every failure as a result, a malform
     id: 'test::fn',
     summary: '',
     effect: 'read',
+    permissions: [],
     request,
     response: z.unknown(),
     errors: [],

@@ -25,6 +25,7 @@ const functionOf = (handle: (scope: CallScope) => unknown) =>
     id: 'test::fn',
     summary: '',
     effect: 'read',
+    permissions: [],
     request: z.object({}),
     response: z.unknown(),
     errors: [],

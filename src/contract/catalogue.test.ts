@@ -15,6 +15,7 @@ const readFile: FunctionDef<never> = {
   id: 'coder::fs::read-file_text',
   summary: 'Read one file.',
   effect: 'read',
+  permissions: ['fs.read'],
   request: z.object({ path: z.string() }),
   response: z.object({ text: z.string() }),
   errors: ['C211', 'C216'],
@@ -40,6 +41,7 @@ test('a definition is announced with schemas titled after its id', () => {
     response_format: expect.objectContaining({ title: 'FsReadFileTextOutput', required: ['text'] }),
     metadata: {
       effect: 'read',
+      permissions: ['fs.read'],
       destructive: false,
       idempotent: true,
       details: undefined,
@@ -71,7 +73,7 @@ test('what was announced comes back from the catalogue as it was', async () => {
 });
 
 test('what an operator decides by is announced and comes back', async () => {
-  const policy = { permissions: ['fs.read'], risk: 'low', sideEffects: ['noise'], constraints: ['paths'] } as const;
+  const policy = { risk: 'low', sideEffects: ['noise'], constraints: ['paths'] } as const;
   const { id, metadata } = announce({ errors, failedResult: () => ({}) }, { ...readFile, policy });
   const told = {
     permissions: ['fs.read'],

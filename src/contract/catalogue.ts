@@ -97,8 +97,8 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
       details: fn.details,
       errors: summariseErrors(worker.errors).filter(({ code }) => fn.errors.includes(code)),
       examples: [...fn.examples],
+      permissions: [...fn.permissions],
       ...(fn.policy && {
-        permissions: [...fn.policy.permissions],
         risk: fn.policy.risk,
         side_effects: [...fn.policy.sideEffects],
         constraints: [...fn.policy.constraints],

@@ -15,10 +15,8 @@ export type Effect = 'read' | 'write' | 'delete' | 'execute';
 export const RISKS = ['low', 'medium', 'high'] as const;
 export type Risk = (typeof RISKS)[number];
 
-/** What an operator decides about a function by, beside its effect. */
+/** What an operator decides about a function by, beside its effect and its permissions. */
 export interface Policy {
-  /** What a caller needs, such as `fs.read`. */
-  readonly permissions: readonly string[];
   readonly risk: Risk;
   /** What is different afterwards, such as `filesystem_write`. */
   readonly sideEffects: readonly string[];
@@ -43,6 +41,8 @@ export interface FunctionDef<
   isDestructive?: boolean;
   /** Whether a second equal call changes nothing more; a read always is. */
   isIdempotent?: boolean;
+  /** What a caller needs, such as `fs.read`. */
+  permissions: readonly string[];
   policy?: Policy;
   /** Whether it does nothing but report events until its caller leaves. Lists show it only with the internals. */
   isWatch?: boolean;

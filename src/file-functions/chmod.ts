@@ -11,6 +11,7 @@ export const chmod = defineOperation({
     'A link is followed, but with recursive it is refused, and links below are passed over. Nothing is changed when a ' +
     'denylisted path lies below.',
   effect: 'write',
+  permissions: ['fs.write'],
   isIdempotent: true,
   request: z
     .object({

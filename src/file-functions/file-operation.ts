@@ -26,7 +26,15 @@ export interface FileContext {
 
 type Described = Pick<
   FunctionDef<never>,
-  'summary' | 'details' | 'effect' | 'isDestructive' | 'isIdempotent' | 'failsInItems' | 'modelDefaults' | 'deadlineMs'
+  | 'summary'
+  | 'details'
+  | 'effect'
+  | 'permissions'
+  | 'isDestructive'
+  | 'isIdempotent'
+  | 'failsInItems'
+  | 'modelDefaults'
+  | 'deadlineMs'
 >;
 
 export interface FileOperation<

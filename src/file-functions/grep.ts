@@ -36,6 +36,7 @@ export const grep = defineOperation({
     'Regexes have the syntax of the Rust regex crate. Hidden files are searched, links below are not followed, and files ' +
     'with a NUL byte or over 256 MiB are passed over. One match for each line.',
   effect: 'read',
+  permissions: ['fs.read'],
   request: z
     .object({
       path: z.string().describe('A file or a directory, absolute.'),

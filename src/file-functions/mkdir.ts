@@ -7,6 +7,7 @@ import { modeField, parseMode } from './mode.ts';
 export const mkdir = defineOperation({
   summary: 'Make a directory.',
   effect: 'write',
+  permissions: ['fs.write'],
   isDestructive: false,
   isIdempotent: true,
   request: z

@@ -8,6 +8,7 @@ export const mv = defineOperation({
   summary: 'Move or rename a path.',
   details: 'A directory moves inside one device only. `dst` is the new path itself, never a directory to move into.',
   effect: 'write',
+  permissions: ['fs.write'],
   request: z
     .object({
       src: z.string().describe('What to move, absolute.'),

@@ -13,6 +13,7 @@ export const read = defineOperation({
     'Bytes come as binary messages of at most 64 KiB. When reading fails on the way, one text message `{"error": …}` comes, ' +
     'and the stream breaks off: a reader without error events compares the received bytes with `size`.',
   effect: 'read',
+  permissions: ['fs.read'],
   request: z
     .object({ path: z.string().describe('The file, absolute. A link is followed.') })
     .meta({ title: 'ReadRequest' }),

@@ -7,6 +7,7 @@ export const rm = defineOperation({
   summary: 'Remove a file, a link or a directory.',
   details: 'A directory with a denylisted path anywhere below stays whole, and so does the root.',
   effect: 'delete',
+  permissions: ['fs.delete'],
   isIdempotent: true,
   request: z
     .object({

@@ -30,6 +30,7 @@ export const sed = defineOperation({
     'have the syntax of the Rust regex crate; the replacement refers to groups as `$1`, `${1}` or `$name`, and `$$` is a ' +
     'dollar sign. A reference to no group is refused. Files must be UTF-8. A link is followed and stays.',
   effect: 'write',
+  permissions: ['fs.write'],
   failsInItems: 'results',
   request: z
     .object({

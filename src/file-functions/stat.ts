@@ -8,6 +8,7 @@ export const stat = defineOperation({
   summary: 'Return size, mode, mtime and kind of one path.',
   details: 'Symlinks are not followed: a symlink is reported itself.',
   effect: 'read',
+  permissions: ['fs.read'],
   request: z.object({ path: z.string().describe('The path, absolute.') }).meta({ title: 'StatRequest' }),
   response: z.object(entryFields).meta({ title: 'FsEntry' }),
   errors: ['S210', 'S211', 'S215', 'S216'],

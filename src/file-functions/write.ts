@@ -22,6 +22,7 @@ export const write = defineOperation({
     'does one whose writer goes without closing it. ' +
     'Text messages in a channel are not part of the file; `{"error": …}` fails the write.',
   effect: 'write',
+  permissions: ['fs.write'],
   isIdempotent: true,
   request: z
     .object({

@@ -30,6 +30,7 @@ export const teller = worker.withFunctions([
     ...shape,
     id: 'teller::who',
     effect: 'read',
+    permissions: [],
     request: z.looseObject({}),
     response: z.looseObject({}),
     handle: (_, __, { call: { principal, via, metadata, traceparent, baggage } }) => ({
@@ -49,6 +50,7 @@ export const teller = worker.withFunctions([
     ...shape,
     id: 'teller::ask',
     effect: 'read',
+    permissions: [],
     request: Asked,
     handle: ({ id, payload, namespace }, _, { bus }) => bus.call(id, payload ?? {}, { namespace }),
   }),
@@ -56,6 +58,7 @@ export const teller = worker.withFunctions([
     ...shape,
     id: 'teller::change',
     effect: 'write',
+    permissions: [],
     request: z.looseObject({}),
     handle: () => 'changed',
   }),

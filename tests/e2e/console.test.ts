@@ -43,6 +43,7 @@ const greet = greeter.defineFunction({
   id: 'greeter::greet',
   summary: 'Say hello to someone, loud enough.',
   effect: 'write',
+  permissions: [],
   request: z.object({ name: z.string().describe('Whom to greet.'), loud: z.boolean().default(false) }),
   response: z.object({ said: z.string() }),
   errors: ['G1'],

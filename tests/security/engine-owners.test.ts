@@ -133,7 +133,14 @@ test('a reload whose functions are refused fails with their names and changes no
     open: () => ({}),
     close: () => void closed++,
   });
-  const any = { effect: 'read', request: z.object({}), response: z.unknown(), errors: [], examples: [] } as const;
+  const any = {
+    effect: 'read',
+    permissions: [],
+    request: z.object({}),
+    response: z.unknown(),
+    errors: [],
+    examples: [],
+  } as const;
   const fn = (id: string) => ({ ...any, id, summary: '', handle: () => 1 });
   const def = worker.withFunctions([fn('w::fine'), fn('engine::workers::info')]);
   await expect(cell.workers.apply([coder(1), { def, config: {} }])).rejects.toThrow(

@@ -24,6 +24,7 @@ const dig = worker.defineFunction({
   id: 'digger::dig',
   summary: 'Digs.',
   effect: 'read',
+  permissions: [],
   request: z.object({ depth: z.number(), token: z.string().optional() }),
   response: z.object({ found: z.string() }),
   errors: ['D1'],

@@ -25,6 +25,7 @@ const fn = (id: string, handle: () => unknown) =>
     id,
     summary: id,
     effect: 'read',
+    permissions: [],
     request: z.unknown(),
     response: z.unknown(),
     errors: ['D1'],

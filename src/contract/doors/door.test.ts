@@ -27,6 +27,7 @@ const echo: FunctionDef<object> = {
   id: 'test::fn',
   summary: '',
   effect: 'read',
+  permissions: [],
   request: z.object({ name: z.string().default('you'), n: z.int().optional() }),
   response: z.unknown(),
   errors: [],

@@ -10,6 +10,7 @@ export const registerTrigger = engine.defineFunction({
   id: 'engine::register_trigger',
   summary: 'Bind a trigger type to a function for as long as the engine runs.',
   effect: 'write',
+  permissions: ['engine.write'],
   request: z.object({
     trigger_type: z.string().min(1).describe('The type to bind; it may appear later.'),
     function_id: z.string().min(1).describe('The function to call when it fires.'),

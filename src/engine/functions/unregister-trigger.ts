@@ -7,6 +7,7 @@ export const unregisterTrigger = engine.defineFunction({
   id: 'engine::unregister_trigger',
   summary: 'Remove a binding made with engine::register_trigger.',
   effect: 'delete',
+  permissions: ['engine.write'],
   request: z.object({
     id: z.string().describe('Id of the binding.'),
     trigger_type: z.string().optional().describe('Its type; not needed.'),

@@ -28,6 +28,7 @@ const fn = (id: string, codes: ('D1' | 'D2' | 'D9')[], handle: (request: unknown
     id,
     summary: `About ${id}.`,
     effect: 'read',
+    permissions: [],
     request: z.unknown(),
     response: z.unknown(),
     errors: codes,

@@ -30,6 +30,7 @@ const wait = worker.defineFunction({
   id: 'digger::wait',
   summary: 'Wait until the caller gives up.',
   effect: 'read',
+  permissions: [],
   request: z.unknown(),
   response: z.unknown(),
   errors: [],

@@ -85,7 +85,7 @@ function define(name: string, entry: CatalogueEntry, { isStructured = false }: T
     inputSchema: withModelDefaults(toolSchema(entry.request, 'input') ?? { type: 'object' }, entry),
     ...(output && { outputSchema: output }),
     ...(entry.effect && { annotations: hintsOf(entry) }),
-    ...(entry.permissions && { _meta: policyOf(entry) }),
+    ...(entry.risk && { _meta: policyOf(entry) }),
   };
 }
 

@@ -40,9 +40,9 @@ test.each([
 });
 
 test('every action says what it needs, what it risks and what it leaves behind', () => {
-  const told = filesystem.functions.map(({ id, effect, policy }) =>
+  const told = filesystem.functions.map(({ id, effect, permissions, policy }) =>
     [
-      ...[id.replace('filesystem::', ''), effect, policy!.permissions.join('+'), policy!.risk],
+      ...[id.replace('filesystem::', ''), effect, permissions.join('+'), policy!.risk],
       ...[policy!.sideEffects.join('+') || '-', policy!.constraints.join('+')],
     ].join(' '),
   );

@@ -21,6 +21,7 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
   return sandbox.defineFunction({
     ...definition,
     id,
+    permissions: inSandbox(definition.permissions),
     request: request.extend(sandboxIdField).meta({ title: requestTitle }),
     response: response.meta({ title: responseTitle }),
     errors: ['S001', 'S002', 'S004', ...codes],
@@ -33,6 +34,11 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
       return withNearestPath(work, files.files, scope);
     },
   });
+}
+
+/** What may be done to files of a sandbox is not what may be done to those of the host. */
+export function inSandbox(permissions: readonly string[]): string[] {
+  return permissions.map((permission) => `sandbox.${permission}`);
 }
 
 export function filesOf(sandboxId: string, { sandboxes, openReads }: SandboxContext): FileContext {

@@ -34,7 +34,7 @@ const worker = defineWorker({
   open: (): OwnContext => quiet,
 });
 
-const shared = { effect: 'read', errors: [], examples: [] } as const;
+const shared = { effect: 'read', permissions: [], errors: [], examples: [] } as const;
 
 const def = worker.withFunctions([
   worker.defineFunction({

@@ -37,6 +37,7 @@ export async function serveForeign(
     id,
     summary: 'Do something that only the test knows.',
     effect,
+    permissions: [],
     request: z.object({}),
     response: z.looseObject({}),
     errors: [],

@@ -21,6 +21,7 @@ export const callsGet = engine.defineFunction({
     'Kept only while a console watches (engine::calls::watch), in bounded memory: texts and lists are cut, and fields ' +
     'named like secrets and the values of environments are masked.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({ id: z.string().max(512).describe('The id of the call, as engine::calls::list gives it.') }),
   response: z.object({
     id: z.string(),

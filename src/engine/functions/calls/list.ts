@@ -28,6 +28,7 @@ export const callsList = engine.defineFunction({
   summary: 'List the calls that run and those that ended lately, with callers, durations and outcomes.',
   details: `Calls that the engine answers itself are left out. The last ${MAX_RECENT_CALLS} that ended are kept here without payloads; engine::calls::get has those.`,
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({
     since: z.int().min(0).default(0).describe('Leave out calls up to this number; `latest` of the reply before.'),
   }),

@@ -13,6 +13,7 @@ export const callsWatch = engine.defineFunction({
   summary: 'Keep payloads and results of calls while this connection lasts; for the console only.',
   details: 'When nobody watches any more, what was kept is forgotten.',
   effect: 'write',
+  permissions: ['engine.write'],
   request: z.object({ on: z.boolean().default(true).describe('false to stop before the connection ends.') }),
   response: z.object({
     watchers: z.int().describe('Connections that watch now.'),

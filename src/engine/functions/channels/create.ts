@@ -8,6 +8,7 @@ export const createChannel = engine.defineFunction({
   id: 'engine::channels::create',
   summary: 'Create a stream channel and return its two ends.',
   effect: 'write',
+  permissions: ['engine.write'],
   request: z.object({
     buffer_size: z
       .int()

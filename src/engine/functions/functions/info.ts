@@ -27,6 +27,7 @@ export const functionsInfo = engine.defineFunction({
   id: 'engine::functions::info',
   summary: 'Describe one function, or several, with schemas and bound triggers.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({
     function_id: z.string().optional().describe('The one function to describe.'),
     function_ids: z.array(z.string()).max(MAX_BATCH).optional().describe('Or up to 32 of them.'),

@@ -19,6 +19,7 @@ export const functionsList = engine.defineFunction({
   id: 'engine::functions::list',
   summary: 'List the functions that live workers serve.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({
     search: z.string().optional().describe('Keep functions whose id or description holds this text; best first.'),
     prefix: z.string().optional().describe('Keep functions whose id starts with this.'),

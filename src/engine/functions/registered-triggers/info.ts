@@ -11,6 +11,7 @@ export const registeredTriggersInfo = engine.defineFunction({
   id: 'engine::registered-triggers::info',
   summary: 'Describe one binding of a trigger type to a function.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({ id: z.string().describe('Id of the binding.') }),
   response: TriggerRowSchema.extend({
     metadata: z.unknown().optional(),

@@ -24,6 +24,7 @@ export const registeredTriggersList = engine.defineFunction({
   id: 'engine::registered-triggers::list',
   summary: 'List which functions are bound to which trigger types.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({
     search: z.string().optional().describe('Keep bindings whose function or config holds this text; best first.'),
     trigger_type: z.string().optional().describe('Keep bindings of this type.'),

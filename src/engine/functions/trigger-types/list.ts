@@ -8,6 +8,7 @@ export const triggerTypesList = engine.defineFunction({
   id: 'engine::trigger-types::list',
   summary: 'List the trigger types in the shape that older clients read.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({ include_internal: z.boolean().default(false).describe('Show the engine’s own types too.') }),
   response: z.object({
     trigger_types: z.array(

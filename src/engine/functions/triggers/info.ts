@@ -9,6 +9,7 @@ export const triggersInfo = engine.defineFunction({
   id: 'engine::triggers::info',
   summary: 'Describe one trigger type.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({ id: z.string().describe('The trigger type.') }),
   response: z.object({
     id: z.string(),

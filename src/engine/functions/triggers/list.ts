@@ -9,6 +9,7 @@ export const triggersList = engine.defineFunction({
   id: 'engine::triggers::list',
   summary: 'List the trigger types that functions can be bound to.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({
     search: z.string().optional().describe('Keep types whose id or description holds this text; best first.'),
     prefix: z.string().optional().describe('Keep types whose id starts with this.'),

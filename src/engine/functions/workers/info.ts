@@ -11,6 +11,7 @@ export const workersInfo = engine.defineFunction({
   id: 'engine::workers::info',
   summary: 'Describe one connected worker: functions, trigger types and triggers.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({ name: z.string().describe('Name or connection id of the worker.') }),
   response: z.object({
     worker: WorkerRowSchema.extend({ internal: z.boolean() }),

@@ -29,6 +29,7 @@ export const workersList = engine.defineFunction({
   id: 'engine::workers::list',
   summary: 'List the workers that are connected.',
   effect: 'read',
+  permissions: ['engine.read'],
   request: z.object({
     search: z.string().optional().describe('Keep workers whose name or description holds this text; best first.'),
     runtime: z.string().optional().describe('Keep workers of this runtime, such as node or python.'),

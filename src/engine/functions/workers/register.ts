@@ -24,6 +24,7 @@ export const registerWorker = engine.defineFunction({
   id: 'engine::workers::register',
   summary: 'Report the metadata of the calling worker.',
   effect: 'write',
+  permissions: ['engine.write'],
   request: z.object({
     name: text.describe('Name in worker lists.'),
     description: text.describe('One line about the worker.'),

@@ -53,6 +53,7 @@ export const createFile = coder.defineFunction({
     'Files are made one after the other, and one that fails stops no other. Each appears with all its content or not ' +
     'at all.',
   effect: 'write',
+  permissions: ['fs.write'],
   isIdempotent: true,
   failsInItems: 'results',
   request: z.object({ files: z.array(CreateFileSpec).describe('The files; at least one.') }),

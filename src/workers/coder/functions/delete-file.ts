@@ -29,6 +29,7 @@ export const deleteFile = coder.defineFunction({
     'A symlink is removed itself, never its target. A folder with entries needs `recursive`, and is refused as a ' +
     'whole when something below it is protected.',
   effect: 'delete',
+  permissions: ['fs.delete'],
   isIdempotent: true,
   failsInItems: 'results',
   request: z.object({

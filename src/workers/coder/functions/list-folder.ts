@@ -30,6 +30,7 @@ export const listFolder = coder.defineFunction({
   summary: 'List one folder page by page, sorted by name, protected entries flagged.',
   details: 'Symlinks are listed as such and not followed. Both page and page_size come back as they were applied.',
   effect: 'read',
+  permissions: ['fs.list'],
   request: z.object({
     path: z.string().default('.').describe('The folder, relative to base_path; base_path itself when left out.'),
     page: wire.uint32().default(1).describe('Which page, from 1.'),

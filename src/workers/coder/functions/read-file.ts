@@ -45,6 +45,7 @@ export const readFile = coder.defineFunction({
     'and max_output_bytes. A window may be of a file of any size; it says which lines it shows and where to go on. A ' +
     'single line that does not fit is cut between two characters. A protected file answers as if it did not exist.',
   effect: 'read',
+  permissions: ['fs.read'],
   request: Request,
   response: z.object({
     path: z.string().describe('The path as it was asked for.'),

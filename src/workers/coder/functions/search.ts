@@ -44,6 +44,7 @@ export const search = coder.defineFunction({
     'byte or over max_read_bytes match by their path only. Regexes have the syntax of the Rust regex crate, globs ' +
     'that of globset: * also matches across /. Each line counts once, by its first match.',
   effect: 'read',
+  permissions: ['fs.read'],
   request: z.object({
     query: z.string().describe('A literal, or a regex when regex is true.'),
     path: z

@@ -52,6 +52,7 @@ export const tree = coder.defineFunction({
     `Symlinks are shown and not followed. An answer has at most ${MAX_TREE_NODES} entries and ${DEEPEST} levels, ` +
     'whatever was asked for. A folder that cannot be read is marked `io_error` and the rest is still answered.',
   effect: 'read',
+  permissions: ['fs.list'],
   request: z.object({
     path: z.string().default('.').describe('The folder, relative to base_path; base_path itself when left out.'),
     max_depth: wire

@@ -107,6 +107,7 @@ export const updateFile = coder.defineFunction({
     'or not at all. Line operations may not overlap. Line endings, mode and owner stay as they are, and a file that ' +
     'is not UTF-8 is refused.',
   effect: 'write',
+  permissions: ['fs.write'],
   failsInItems: 'results',
   request: z.object({ files: z.array(UpdateFileSpec).describe('The files; at least one.') }),
   response: z.object({ results: z.array(UpdateFileResult).describe('One for each file, in the same order.') }),

@@ -13,12 +13,8 @@ export const cp = defineAction({
     'merged with overwrite: files of the same name are replaced, others stay. Modes are copied, owners are not.',
   effect: 'write',
   isIdempotent: true,
-  policy: {
-    permissions: ['fs.read', 'fs.write'],
-    risk: 'medium',
-    sideEffects: ['filesystem_write'],
-    constraints: ['paths', 'max_file_size'],
-  },
+  permissions: ['fs.read', 'fs.write'],
+  policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     source: z.string().describe('What to copy: absolute, or from the first allowed path. A symlink is followed.'),
     destination: z.string().describe('The path of the copy, name included.'),

@@ -38,12 +38,8 @@ export const edit = defineAction({
   details: 'The file is UTF-8 text and keeps its mode and its line endings. Readers see the old file or the new one.',
   effect: 'write',
   modelDefaults: { expect_unique: true },
-  policy: {
-    permissions: ['fs.read', 'fs.write'],
-    risk: 'medium',
-    sideEffects: ['filesystem_write'],
-    constraints: ['paths', 'max_file_size'],
-  },
+  permissions: ['fs.read', 'fs.write'],
+  policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: Request,
   data: z.object({
     path: z.string().describe('Path of the file, symlinks resolved.'),

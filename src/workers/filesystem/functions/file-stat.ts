@@ -13,7 +13,8 @@ export const fileStat = defineAction({
   id: 'filesystem::file_stat',
   summary: 'Return the type, size, times and permissions of a file or directory.',
   effect: 'read',
-  policy: { permissions: ['fs.read'], risk: 'low', sideEffects: [], constraints: ['paths'] },
+  permissions: ['fs.read'],
+  policy: { risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: z.object({ path: z.string().describe('The path: absolute, or from the first allowed path.') }),
   data: z.object({
     path: z.string().describe('Absolute, with the symlinks of its parents resolved.'),

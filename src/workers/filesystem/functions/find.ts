@@ -15,7 +15,8 @@ export const find = defineAction({
     'A glob without / is about names at any depth; one with / is about paths from the directory. * and ? stay inside a ' +
     'name, ** crosses. Hidden names are found too, symlinks are not followed, and unreadable directories are skipped.',
   effect: 'read',
-  policy: { permissions: ['fs.read'], risk: 'low', sideEffects: [], constraints: ['paths'] },
+  permissions: ['fs.read'],
+  policy: { risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: z.object({
     pattern: z.string().min(1).describe('The glob, such as *.py or src/**/test_*.py.'),
     path: z.string().default('.').describe('The directory to search: absolute, or from the first allowed path.'),

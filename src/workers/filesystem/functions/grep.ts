@@ -30,7 +30,8 @@ export const grep = defineAction({
     'Regexes have the syntax of the Rust regex crate. Files with a NUL byte and files over max_file_size are skipped, ' +
     'symlinks are not followed. Sorted by path, then line; each line counts once.',
   effect: 'read',
-  policy: { permissions: ['fs.read'], risk: 'low', sideEffects: [], constraints: ['paths', 'max_file_size'] },
+  permissions: ['fs.read'],
+  policy: { risk: 'low', sideEffects: [], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     pattern: z.string().min(1).describe('The regex.'),
     path: z.string().default('.').describe('File or directory to search: absolute, or from the first allowed path.'),

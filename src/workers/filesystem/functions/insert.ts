@@ -18,12 +18,8 @@ export const insert = defineAction({
     'keeps its mode and its line endings.',
   effect: 'write',
   isDestructive: false,
-  policy: {
-    permissions: ['fs.read', 'fs.write'],
-    risk: 'medium',
-    sideEffects: ['filesystem_write'],
-    constraints: ['paths', 'max_file_size'],
-  },
+  permissions: ['fs.read', 'fs.write'],
+  policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
     line: wire.uint64().min(1).describe('Line to insert before, from 1; one more than there are appends.'),

@@ -48,7 +48,8 @@ export const ls = defineAction({
     'Sorted by the bytes of the names; with recursive, what is in a directory follows it. Symlinks are listed and not ' +
     'followed, and unreadable directories are listed without their contents.',
   effect: 'read',
-  policy: { permissions: ['fs.list'], risk: 'low', sideEffects: [], constraints: ['paths'] },
+  permissions: ['fs.list'],
+  policy: { risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: Request,
   modelDefaults: { respect_gitignore: true },
   data: z.object({

@@ -12,12 +12,8 @@ export const mkdir = defineAction({
   effect: 'write',
   isDestructive: false,
   isIdempotent: true,
-  policy: {
-    permissions: ['fs.write'],
-    risk: 'low',
-    sideEffects: ['filesystem_write'],
-    constraints: ['paths'],
-  },
+  permissions: ['fs.write'],
+  policy: { risk: 'low', sideEffects: ['filesystem_write'], constraints: ['paths'] },
   request: z.object({
     path: z.string().describe('The directory: absolute, or from the first allowed path. Symlinks are followed.'),
   }),

@@ -10,12 +10,8 @@ export const mv = defineAction({
     'Both paths have to be allowed. What is at the destination stays unless overwrite is set; a directory with entries ' +
     'is never replaced.',
   effect: 'write',
-  policy: {
-    permissions: ['fs.read', 'fs.write'],
-    risk: 'medium',
-    sideEffects: ['filesystem_write'],
-    constraints: ['paths'],
-  },
+  permissions: ['fs.read', 'fs.write'],
+  policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths'] },
   request: z.object({
     source: z.string().describe('What to move: absolute, or from the first allowed path.'),
     destination: z.string().describe('Its path afterwards, name included.'),

@@ -20,12 +20,8 @@ export const read = defineAction({
     'Each line has its number before it, right-aligned to six places or more, and │. Lines keep their ends. Data that ' +
     'is not text is refused. A file over 64 MiB has total_lines only when its end was met.',
   effect: 'read',
-  policy: {
-    permissions: ['fs.read'],
-    risk: 'low',
-    sideEffects: [],
-    constraints: ['paths', 'max_file_size'],
-  },
+  permissions: ['fs.read'],
+  policy: { risk: 'low', sideEffects: [], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
     start_line: wire.uint64().min(1).default(1).describe('First line, from 1.'),

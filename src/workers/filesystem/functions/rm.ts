@@ -12,12 +12,8 @@ export const rm = defineAction({
   details: 'Any directory needs recursive, also an empty one. An allowed path itself is never deleted.',
   effect: 'delete',
   isIdempotent: true,
-  policy: {
-    permissions: ['fs.delete'],
-    risk: 'high',
-    sideEffects: ['filesystem_delete'],
-    constraints: ['paths'],
-  },
+  permissions: ['fs.delete'],
+  policy: { risk: 'high', sideEffects: ['filesystem_delete'], constraints: ['paths'] },
   request: z.object({
     path: z.string().describe('What to delete: absolute, or from the first allowed path.'),
     recursive: z

@@ -20,12 +20,8 @@ export const write = defineAction({
   details: 'A file that is replaced keeps its mode; a new one has 0644. Readers see the old file or the new one.',
   effect: 'write',
   isIdempotent: true,
-  policy: {
-    permissions: ['fs.write'],
-    risk: 'medium',
-    sideEffects: ['filesystem_write'],
-    constraints: ['paths', 'max_file_size'],
-  },
+  permissions: ['fs.write'],
+  policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
     content: z.string().describe('The new content.'),

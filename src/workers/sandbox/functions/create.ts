@@ -15,6 +15,7 @@ export const create = sandbox.defineFunction({
     'The first sandbox of an image may take a while: the image is fetched or built then. Nothing that a sandbox writes ' +
     'outlives it or is seen by another.',
   effect: 'execute',
+  permissions: ['sandbox.run'],
   isDestructive: false,
   modelDefaults: MODEL_DEFAULTS,
   request: z

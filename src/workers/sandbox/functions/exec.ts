@@ -17,6 +17,7 @@ export const exec = sandbox.defineFunction({
     'argv. For pipes and variables run ["sh", "-c", "…"]. The reply comes when the command itself ends; what it started in ' +
     'the background goes on.',
   effect: 'execute',
+  permissions: ['sandbox.run'],
   request: z
     .object({
       sandbox_id: z.string().describe('From sandbox::create.'),

@@ -70,6 +70,7 @@ export const list = sandbox.defineFunction({
   id: 'sandbox::list',
   summary: 'List the running sandboxes with their usage and idle timeout.',
   effect: 'read',
+  permissions: ['sandbox.read'],
   request: z
     .object({
       egress_log: z.boolean().optional().describe('Return the last connection attempts of each sandbox, up to 100.'),

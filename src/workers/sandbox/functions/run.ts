@@ -26,6 +26,7 @@ export const run = sandbox.defineFunction({
   summary: 'Run code in a new sandbox and return its output; the sandbox is stopped afterwards.',
   details: 'The same as create, write, exec and stop in one call. Takes every field of sandbox::create as well.',
   effect: 'execute',
+  permissions: ['sandbox.run'],
   isDestructive: false,
   modelDefaults: MODEL_DEFAULTS,
   request: z

@@ -7,6 +7,7 @@ export const stop = sandbox.defineFunction({
   id: 'sandbox::stop',
   summary: 'Stop a sandbox and delete everything in it.',
   effect: 'delete',
+  permissions: ['sandbox.run'],
   isIdempotent: true,
   request: z
     .object({

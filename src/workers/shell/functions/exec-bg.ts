@@ -18,6 +18,7 @@ export const execBg = shell.defineFunction({
     'A host job is not bound by timeout_ms. Its id is the only key to its words and output. It ends with the worker, ' +
     'and is forgotten job_retention_secs after its end, or earlier when ended jobs hold too much output.',
   effect: 'execute',
+  permissions: ['process.run'],
   request: execRequest('ExecBgRequest'),
   response: z
     .object({ job_id: z.string(), argv: z.array(z.string()).describe('Program and arguments.') })

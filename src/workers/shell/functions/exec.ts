@@ -36,6 +36,7 @@ export const exec = shell.defineFunction({
     'There is no shell in between: nothing is expanded, piped or redirected. Whatever the command left running is ' +
     'killed with it. On the host this is not an isolation boundary; target a sandbox for code you do not trust.',
   effect: 'execute',
+  permissions: ['process.run'],
   request: execRequest('ExecRequest'),
   response: Response,
   errors: ['invocation_failed', 'S211', 'S212', 'S215', ...SANDBOX_EXEC_CODES],

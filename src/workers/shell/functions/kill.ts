@@ -11,6 +11,7 @@ export const kill = shell.defineFunction({
     'The answer comes when nothing of the job lives, on the host or in its sandbox, or after six seconds: `reason` says why ' +
     'it lives on. If another worker owns the sandbox and cannot cancel, it runs to its timeout.',
   effect: 'execute',
+  permissions: ['process.run'],
   isIdempotent: true,
   request: z.object({ job_id: z.string().describe('From shell::exec_bg.') }).meta({ title: 'KillRequest' }),
   response: z

@@ -9,6 +9,7 @@ export const list = shell.defineFunction({
   id: 'shell::list',
   summary: 'List the background jobs that run or have ended lately, in the order they started.',
   effect: 'read',
+  permissions: ['process.read'],
   // Ignores the request.
   request: z.preprocess(() => ({}), z.object({})),
   response: z.object({ jobs: z.array(JobSummary), count: wire.uint() }).meta({ title: 'ListResponse' }),

@@ -8,6 +8,7 @@ export const status = shell.defineFunction({
   id: 'shell::status',
   summary: 'Show one background job: its status, its exit code and its output so far.',
   effect: 'read',
+  permissions: ['process.read'],
   request: z.object({ job_id: z.string().describe('From shell::exec_bg.') }).meta({ title: 'StatusRequest' }),
   response: z.object({ job: JobRecord }).meta({ title: 'StatusResponse' }),
   errors: ['invocation_failed'],

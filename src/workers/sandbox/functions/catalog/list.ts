@@ -21,6 +21,7 @@ export const list = sandbox.defineFunction({
   id: 'sandbox::catalog::list',
   summary: "List the images by name: presets first, then the operator's own.",
   effect: 'read',
+  permissions: ['sandbox.read'],
   request: z.object({}).meta({ title: 'CatalogListRequest' }),
   response: z
     .object({

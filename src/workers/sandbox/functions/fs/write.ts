@@ -12,7 +12,7 @@ import { write as operation } from '#file-functions';
 import { HostError, type FileSystem } from '#host';
 import { StreamChannelRef } from '../../channel-ref.ts';
 import { errors } from '../../errors.ts';
-import { filesOf, sandboxIdField } from '../../file-function.ts';
+import { filesOf, sandboxIdField, inSandbox } from '../../file-function.ts';
 import { isBase64 } from '../../base64.ts';
 import { sandbox } from '../../worker.ts';
 
@@ -26,6 +26,7 @@ export const write = sandbox.defineFunction({
   summary: 'Write a file into a sandbox, from text, base64 or a channel.',
   details: operation.details,
   effect: 'write',
+  permissions: inSandbox(operation.permissions),
   isIdempotent: true,
   request: z
     .object({
