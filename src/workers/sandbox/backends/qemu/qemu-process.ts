@@ -13,7 +13,7 @@ import type { Duplex, Readable } from 'node:stream';
 import type { LimitGroup } from '../../limits/limits.ts';
 import type { Ending } from '../backend.ts';
 import { within } from '../with-deadline.ts';
-import { GATE_FD, INFO_FD, jailArguments, type Place } from './jail.ts';
+import { GATE_FD, INFO_FD, jailArguments, type Place } from './bwrap-arguments.ts';
 import type { QemuPrograms } from './qemu-programs.ts';
 import { Qmp } from './qmp.ts';
 

@@ -9,7 +9,7 @@ import type { LimitGroup, Limiter } from '../../limits/limits.ts';
 import type { Accelerator } from './accelerators.ts';
 import { KERNEL_MEMORY_MB, qemuArguments, TRANSLATED_MB, type MachineKind } from './arguments.ts';
 import type { Ingredients } from './files/ingredients.ts';
-import type { Place } from './jail.ts';
+import type { Place } from './bwrap-arguments.ts';
 import { QemuProcess } from './qemu-process.ts';
 import type { QemuPrograms } from './qemu-programs.ts';
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import type { Place } from '../jail.ts';
+import type { Place } from '../bwrap-arguments.ts';
 
 export class StateSink implements AsyncDisposable {
   readonly #dir: string;
