@@ -2,7 +2,9 @@
 import { buildProgram, sourcePath } from './c-program.ts';
 
 /** The code that sets up a sandbox from inside; host-side launchers compile it in too. */
-export const PLACE_SOURCES = ['place.c', 'place.h'].map((name) => sourcePath(`agent/${name}`, import.meta.url));
+export const MOUNT_SOURCES = ['mounts-and-rights.c', 'mounts-and-rights.h'].map((name) =>
+  sourcePath(`agent/${name}`, import.meta.url),
+);
 
 /** All sources of the agent; tests build it with other flags. */
 export const AGENT_SOURCES = [
@@ -16,15 +18,15 @@ export const AGENT_SOURCES = [
   'agent-machine.c',
   'agent-mark.c',
   'agent-memory.c',
-  'agent-place.c',
+  'agent-mounts.c',
   'agent-request.c',
   'agent-streams.c',
   'agent-tunnel.c',
-  'place.c',
+  'mounts-and-rights.c',
   'agent-boot.h',
   'agent-loop.h',
   'agent.h',
-  'place.h',
+  'mounts-and-rights.h',
 ];
 
 export async function buildAgent(cacheDir: string): Promise<string> {

@@ -1,6 +1,6 @@
 /** The guest of a sandbox: the agent in it (C), its protocol, and the host's end of it. */
 export { AgentClient, type ExecSpec } from './agent-client.ts';
-export { buildAgent, PLACE_SOURCES } from './build-agent.ts';
+export { buildAgent, MOUNT_SOURCES } from './build-agent.ts';
 export { buildProgram, sourcePath } from './c-program.ts';
 export { frameHeader, FrameReader, MAX_FRAME_BYTES, OP, PROTOCOL_VERSION, WINDOW_BYTES } from './frames.ts';
 export { GuestError, GuestLost } from './guest-error.ts';

@@ -2,7 +2,7 @@
 #ifndef WORKCELL_AGENT_BOOT_H
 #define WORKCELL_AGENT_BOOT_H
 
-#include "place.h"
+#include "mounts-and-rights.h"
 
 void write_file(const char *path, const char *text);
 

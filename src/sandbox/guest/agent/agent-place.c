@@ -1,5 +1,5 @@
 /*
- * The environment of commands in a virtual machine. It equals the one of the namespaces backend, and place.c makes most
+ * The environment of commands in a virtual machine. It equals the one of the namespaces backend, and mounts-and-rights.c makes most
  * of it.
  *
  * The machine itself is the boundary. This keeps commands away from the machine's kernel, which stands between them and

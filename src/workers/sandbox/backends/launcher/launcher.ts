@@ -1,7 +1,7 @@
 /** Builds the launchers, and makes their arguments. */
 import { randomInt } from 'node:crypto';
 
-import { buildProgram, PLACE_SOURCES, sourcePath } from '#sandbox/guest';
+import { buildProgram, MOUNT_SOURCES, sourcePath } from '#sandbox/guest';
 import type { LimitGroup } from '../../limits/limits.ts';
 
 /** Above the ids that systems give to people and containers; a range for each of many sandboxes. */
@@ -13,7 +13,7 @@ const IDS = 65_536;
 let nextRange = randomInt(RANGES);
 
 const OWN_SOURCES = ['launching.c', 'launching.h', 'memory-watch.c', 'memory-watch.h'];
-const SHARED_SOURCES = [...OWN_SOURCES.map((name) => sourcePath(name, import.meta.url)), ...PLACE_SOURCES];
+const SHARED_SOURCES = [...OWN_SOURCES.map((name) => sourcePath(name, import.meta.url)), ...MOUNT_SOURCES];
 
 /** `source` is the backend's own part. */
 export function buildLauncher(name: string, source: string, cacheDir: string): Promise<string> {

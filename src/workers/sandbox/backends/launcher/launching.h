@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "../../../../sandbox/guest/agent/place.h"
+#include "../../../../sandbox/guest/agent/mounts-and-rights.h"
 
 enum { CHANNEL = 3, MAX_CGROUPS = 8 };
 

@@ -1,7 +1,7 @@
 /*
  * Makes the place of one sandbox out of namespaces and starts the agent in it, as process 1 and with few rights.
  *
- * What this has in common with other launchers is in launcher/launching.c, and what is in the place in guest/place.c. The
+ * What this has in common with other launchers is in launcher/launching.c, and what is in the place in guest/agent/mounts-and-rights.c. The
  * order of the steps and what each keeps out is in docs/design/namespaces.md.
  */
 #define _GNU_SOURCE

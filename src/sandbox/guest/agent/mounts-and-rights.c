@@ -3,7 +3,7 @@
  * agent makes it, as with namespaces, where a launcher does. docs/design/namespaces.md lists what each part prevents.
  */
 #define _GNU_SOURCE
-#include "place.h"
+#include "mounts-and-rights.h"
 
 #include <errno.h>
 #include <fcntl.h>

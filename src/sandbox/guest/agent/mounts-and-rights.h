@@ -1,4 +1,4 @@
-/* The contents of a sandbox's environment, and the rights of its processes: see place.c. */
+/* The contents of a sandbox's environment, and the rights of its processes: see mounts-and-rights.c. */
 #ifndef WORKCELL_PLACE_H
 #define WORKCELL_PLACE_H
 
