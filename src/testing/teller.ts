@@ -66,6 +66,7 @@ export const teller = worker.withFunctions([
     ...shape,
     id: 'teller::count',
     effect: 'read',
+    permissions: [],
     request: z.looseObject({ to: z.int(), everyMs: z.int().default(0), fails: z.boolean().default(false) }),
     response: z.object({ counted: z.int() }),
     events: z.object({ type: z.literal('count'), message: z.string(), at: z.int() }),

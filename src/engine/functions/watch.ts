@@ -5,6 +5,7 @@ import { engine } from '../worker.ts';
 export const watch = engine.defineFunction({
   ...watchFunction,
   id: 'engine::watch',
+  permissions: ['engine.read'],
   summary: 'Report when `calls`, `workers` or `functions` changed, until the caller leaves.',
   errors: ['deserialization_error'],
 

@@ -5,6 +5,7 @@ import { sandbox } from '../worker.ts';
 export const watch = sandbox.defineFunction({
   ...watchFunction,
   id: 'sandbox::watch',
+  permissions: ['sandbox.read'],
   summary: 'Report the ids of sandboxes that started, changed or ended, until the caller leaves.',
   errors: ['S001'],
 

@@ -5,6 +5,7 @@ import { shell } from '../worker.ts';
 export const watch = shell.defineFunction({
   ...watchFunction,
   id: 'shell::watch',
+  permissions: ['process.read'],
   summary: 'Report the ids of jobs that started, printed something or ended, until the caller leaves.',
   errors: ['S210'],
 
