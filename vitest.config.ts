@@ -12,68 +12,103 @@ const conditions = ['workcell-source', 'node', 'development|production'];
 
 /** What needs a process of its own: it counts what the process holds, such as children and memory, or loads Node's modules changed. */
 const alone = [
+  'src/cli/sandbox/trees.test.ts',
   'src/host/children/**/*.test.ts',
   'src/host/search/{search-engine,scan/scan-pool,indexed/{index-parts,warm}}.test.ts',
   'src/host/{walk/walk,regex/limits}.test.ts',
-  'src/workers/sandbox/functions/stop.test.ts',
-  'tests/security/{jail-write-temp,sandbox-escape,sandbox-frames,sandbox-tunnel,shell-load}.test.ts',
+  'tests/security/{jail-write-temp,sandbox-frames,sandbox-tunnel,shell-load}.test.ts',
 ];
 
-/** The files of a worker share their modules: reading them again for each takes longer than the tests. */
-const together = {
-  unit: ['src/**/*.test.ts', 'console/src/**/*.test.ts'],
-  repo: ['tests/*.test.ts', 'tests/pins/**/*.test.ts'],
-  spec: ['tests/spec/**/*.{test,spec}.ts'],
-  compat: ['tests/compat/**/*.test.ts'],
-  security: ['tests/security/**/*.test.ts'],
-};
+/** Bounds of time and memory hold only where nothing else runs: one file after another, when all others are done. */
+const budgets = '**/*.budget.test.ts';
 
-/** Every case of sandboxes, on each backend that these files do not run on by themselves. */
+/** Every case of sandboxes, in a project for each backend. */
 const sandboxCases = [
   'src/workers/sandbox/functions/**/*.test.ts',
   'tests/spec/sandbox-jobs.test.ts',
   'tests/security/sandbox-{callers,escape,memory}.test.ts',
 ];
+/** Cases that run again on a backend with `isTestedMore`; by themselves these run on the default one. */
 const moreCases = ['tests/security/sandbox-{limits,memory-user}.test.ts', 'tests/spec/guest-file-system.test.ts'];
 const folder = new URL('src/workers/sandbox/backends/', import.meta.url);
 const backends = readdirSync(folder)
   .map((name) => new URL(`${name}/backend.json`, folder))
   .filter((file) => existsSync(file))
-  .map((file) => JSON.parse(readFileSync(file, 'utf8')) as BackendFacts)
-  .filter(({ isTestDefault }) => !isTestDefault);
+  .map((file) => JSON.parse(readFileSync(file, 'utf8')) as BackendFacts);
 
-/** An emulated machine is slow at everything; a test that hangs is still noticed. */
-const PATIENCE_MS = 300_000;
+/** Many more paths through doors that other tests go through once: only `npm run test:full` runs them. */
+const long = [
+  'src/sandbox/images/presets/{build-preset,numpy}.test.ts',
+  'src/workers/sandbox/backends/qemu/{boot,templates/make-template}.test.ts',
+  'tests/e2e/{commands,examples,guides,isolation,package,sandbox-images,shared-workspace,shell,worker-run}.test.ts',
+  'tests/e2e/mcp-{habits,inspector,long,tools}.test.ts',
+];
+
+/** What starts no process and waits for nothing: seconds, for `npm run check`. */
+const pure = [
+  'console/src/**/*.test.ts',
+  'src/{ai-sdk,assembly,cli,client,contract,engine,file-functions,library,protocol,surfaces,version}/**/*.test.ts',
+  'tests/{architecture,docs}.test.ts',
+  'tests/pins/**/*.test.ts',
+];
+
+/** The files of a worker share their modules: reading them again for each takes longer than the tests. */
+const together = {
+  pure,
+  unit: ['src/{host,sandbox,testing,workers}/**/*.test.ts'],
+  repo: ['tests/{contributing,sandboxes-ran}.test.ts'],
+  spec: ['tests/spec/**/*.{test,spec}.ts'],
+  compat: ['tests/compat/**/*.test.ts'],
+  security: ['tests/security/**/*.test.ts'],
+};
+
+/** Long enough for a machine with much else to do; a test that hangs is still noticed. */
+const PATIENCE_MS = 60_000;
+/** An emulated machine is slow at everything. */
+const SLOW_PATIENCE_MS = 300_000;
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
+  // Where Vitest runs the global set-up.
+  environments: { __vitest__: { resolve: { conditions } } },
   test: {
     pool: 'forks',
     // Tests wait more than they compute: one more than there are processors keeps them busy.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: PATIENCE_MS,
+    hookTimeout: PATIENCE_MS,
+    expect: { poll: { timeout: PATIENCE_MS / 2 } },
     passWithNoTests: true,
-    reporters: ['default', './scripts/closing-line.mjs'],
+    reporters: ['default', './scripts/slowest-files.mjs', './scripts/closing-line.mjs'],
     projects: [
       ...Object.entries(together).map(([name, include]) => ({
         extends: true as const,
-        test: { name, include, exclude: alone, isolate: false },
+        test: { name, include, exclude: [...alone, ...long, ...sandboxCases, budgets], isolate: false },
       })),
       { extends: true as const, test: { name: 'system', include: alone } },
-      { extends: true as const, test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'] } },
+      {
+        extends: true as const,
+        test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], exclude: [...long, budgets] },
+      },
+      { extends: true as const, test: { name: 'long', include: long } },
       ...backends.map(({ name, isTestedMore }) => ({
         extends: true as const,
         test: {
           name,
           include: [...sandboxCases, ...(isTestedMore ? moreCases : [])],
+          exclude: [budgets],
           env: { WORKCELL_TEST_BACKEND: name },
-          testTimeout: PATIENCE_MS,
-          hookTimeout: PATIENCE_MS,
+          globalSetup: 'tests/build-images.ts',
+          testTimeout: SLOW_PATIENCE_MS,
+          hookTimeout: SLOW_PATIENCE_MS,
         },
       })),
+      {
+        extends: true as const,
+        test: { name: 'budget', include: [budgets], maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
     ],
   },
 });

@@ -1,8 +1,9 @@
 /**
- * Every check of the repository: the static ones side by side, then the tests.
+ * The checks of the repository in tiers: the static ones side by side, then the tests. `node scripts/check.mjs TIER`,
+ * where TIER is check, test or full.
  *
- * Nothing stops at the first failure, so one run shows all there is to mend. Each command is the npm script
- * of the same name. Arguments go to vitest, and then only the tests run.
+ * Nothing stops at the first failure, so one run shows all there is to mend. Each static step is the npm script
+ * of the same name. Further arguments go to vitest, and then only the tests run.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,15 +16,38 @@ import { closingLine } from './closing-line.mjs';
 const STATIC_STEPS = ['types', 'lint', 'format:check', 'knip', 'docs:check'];
 const AT_ONCE = 2;
 
+/** What runs in each tier: projects of vitest.config.ts, all where there is no list, and how often: see src/testing/rounds.ts. */
+const TIERS = {
+  check: { projects: async () => ['pure'], rounds: 'quick' },
+  test: {
+    projects: async () => [
+      ...['pure', 'unit', 'system', 'repo', 'spec', 'compat', 'security', 'e2e'],
+      await strongestBackend(),
+    ],
+    rounds: 'quick',
+  },
+  full: { projects: async () => [], rounds: 'full' },
+};
+
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-const vitestArgs = process.argv.slice(2);
+const [tierName, ...vitestArgs] = process.argv.slice(2);
+const tier = TIERS[tierName];
+if (!tier) throw new Error(`${tierName} is not a tier: ${Object.keys(TIERS).join(', ')}`);
 
+const projects = vitestArgs.includes('--project') ? [] : tier.projects();
 const failedSteps = vitestArgs.length > 0 ? 0 : await runStaticSteps();
-const counts = await runTests();
+const counts = await runTests(await projects);
 counts.failed += failedSteps;
 console.log(closingLine(counts));
 process.exitCode = counts.failed > 0 ? 1 : 0;
+
+async function strongestBackend() {
+  const { isOk, output } = await run('node scripts/strongest-backend.mjs');
+  if (isOk) return output.trim().split('\n').at(-1);
+  console.log(output);
+  return 'namespaces';
+}
 
 /** The number of steps that failed. */
 async function runStaticSteps() {
@@ -50,14 +74,14 @@ async function runStaticStep(name) {
 }
 
 /** vitest's own counts; one failure more when it fails without saying so there. */
-async function runTests() {
+async function runTests(projects) {
   const folder = mkdtempSync(join(tmpdir(), 'workcell-check-'));
   const countsFile = join(folder, 'counts.json');
   try {
     const { isOk, seconds } = await run('vitest run', {
-      args: vitestArgs,
+      args: [...projects.flatMap((name) => ['--project', name]), ...vitestArgs],
       stdio: 'inherit',
-      env: { WORKCELL_TEST_COUNTS: countsFile },
+      env: { WORKCELL_TEST_COUNTS: countsFile, WORKCELL_TEST_TIER: tier.rounds },
     });
     const counts = existsSync(countsFile)
       ? JSON.parse(readFileSync(countsFile, 'utf8'))

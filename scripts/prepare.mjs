@@ -97,7 +97,8 @@ function runNpm(doing, args) {
 
 /** Ends the run. A test run that never reached its tests still closes with its line. */
 function stop(code) {
-  if (process.env.npm_lifecycle_event === 'pretest') console.log(closingLine({ passed: 0, failed: 1, skipped: 0 }));
+  if (/^pre(check|test)/.test(process.env.npm_lifecycle_event ?? ''))
+    console.log(closingLine({ passed: 0, failed: 1, skipped: 0 }));
   process.exit(code);
 }
 

@@ -138,6 +138,20 @@ test('every worker has its readme, config, errors, definition and door', () => {
   expect(missing.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
+test('bounds of time and memory are asserted where a file runs alone', () => {
+  const bound =
+    /expect\(.*(performance\.now|Date\.now\(\) - |memoryUsage|[rR]ss\b|heapUsed|duration_?ms|longest).*toBeLess/i;
+  const files = ['src', 'tests', 'console/src'].flatMap(filesUnder).filter((file) => file.endsWith('.ts'));
+  const strays = files.filter((file) => !file.endsWith('.budget.test.ts') && bound.test(read(file)));
+  expect(strays).toEqual([]);
+});
+
+test('only rounds() asks which tier of tests runs', () => {
+  const files = ['src', 'tests'].flatMap(filesUnder).filter((file) => /\.m?ts$|\.m?js$/.test(file));
+  const asking = files.filter((file) => /env\.WORKCELL_TEST_TIER/.test(read(file)));
+  expect(asking).toEqual(['src/testing/rounds.ts']);
+});
+
 /** The folder under `src`, or the one below where an area is a family. */
 function areaOf(file: string): string {
   const [, first = '', second = ''] = file.split('/');

@@ -1,6 +1,6 @@
 /** The backend of this run for tests that make machines themselves: see TEST_BACKEND in src/testing. */
 import { silentLog } from '#contract';
-import { qemuCache, SLOWNESS, tempDir, TEST_BACKEND, whyNoGuestRoot, whyNoQemu, type TempDir } from '#testing';
+import { machineCache, SLOWNESS, TEST_BACKEND, whyNoGuestRoot, whyNoQemu, type TempDir } from '#testing';
 import { BACKENDS } from '#workers/sandbox';
 import type { SandboxBackend, Shape } from '../src/workers/sandbox/backends/backend.ts';
 import { startMachine, type TestMachine } from '../src/workers/sandbox/backends/machine.contract.ts';
@@ -12,7 +12,7 @@ export function makeBackend(cacheDir: string): SandboxBackend {
 }
 
 export function backendCache(): Promise<TempDir> {
-  return TEST_BACKEND === 'qemu' ? qemuCache() : tempDir();
+  return machineCache();
 }
 
 export function start(backend: SandboxBackend, shape: Shape): Promise<TestMachine> {

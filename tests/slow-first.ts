@@ -1,15 +1,8 @@
-/** The order of the test files: what others wait for or takes longest begins first, so that no processor waits for it. */
+/** The order of the test files: what takes longest begins first, so that no processor waits for it. None of these needs an image. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Each a minute or more; the others are in the order that Vitest gives them. */
-const SLOW = [
-  // Makes the images that all cases of sandboxes run in; the next few need none.
-  /build-preset/,
-  /backends\/\w+\/\w+-backend/,
-  /sandbox-qemu/,
-  /e2e\/(console|guides)/,
-  /functions\/network/,
-];
+const SLOW = [/backends\/\w+\/\w+-backend/, /sandbox-qemu/, /e2e\/(console|guides)/, /functions\/network/];
 
 export default class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

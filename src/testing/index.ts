@@ -4,6 +4,7 @@ export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts
 export { jailWays } from './jail-ways.ts';
 export { ociImage, type TestImage } from './oci-image.ts';
 export { failureOf, insert, remove, replace, updateCases, updateLines } from './batch-files.ts';
+export { rounds } from './rounds.ts';
 export { run } from './run.ts';
 export {
   CASE_PATIENCE_MS,
@@ -24,5 +25,5 @@ export { tempDir, type TempDir } from './temp-dir.ts';
 export { startRegistry, type BlobFault } from './test-registry.ts';
 export { watchTurns } from './watch-turns.ts';
 export { guestRoot, whyNoGuestRoot } from './guest-root.ts';
-export { qemuCache, whyNoQemu } from './qemu.ts';
+export { machineCache, qemuCache, whyNoQemu } from './qemu.ts';
 export { mcpClient, teller, type Told } from './teller.ts';

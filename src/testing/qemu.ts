@@ -28,9 +28,20 @@ export async function whyNoQemu(): Promise<string | undefined> {
 }
 
 /** A new cache directory for virtual machines; only the kernel in it is shared. */
-export async function qemuCache(): Promise<TempDir> {
+export function qemuCache(): Promise<TempDir> {
+  return cacheWith('kernels');
+}
+
+/** The same for any backend; our programs are shared too, because compiling them takes longer than many tests. */
+export function machineCache(): Promise<TempDir> {
+  return cacheWith('kernels', 'programs');
+}
+
+async function cacheWith(...shared: string[]): Promise<TempDir> {
   const dir = await tempDir();
-  mkdirSync(`${SHARED_DIR}/kernels`, { recursive: true });
-  symlinkSync(`${SHARED_DIR}/kernels`, dir.path('kernels'));
+  for (const name of shared) {
+    mkdirSync(`${SHARED_DIR}/${name}`, { recursive: true });
+    symlinkSync(`${SHARED_DIR}/${name}`, dir.path(name));
+  }
   return dir;
 }

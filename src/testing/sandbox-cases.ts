@@ -1,8 +1,8 @@
 /**
  * The sandbox worker for the cases of its specification: one backend, real images, one cache for all test files.
  *
- * The same files run once per backend, in a project of that name. The first file that needs an image builds it; the
- * others wait. If that fails, the tests are skipped with the reason.
+ * The same files run once per backend, in a project of that name. tests/build-images.ts builds the images; a file that
+ * needs one waits for it. If that fails, the tests are skipped with the reason.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

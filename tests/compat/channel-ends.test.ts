@@ -113,7 +113,7 @@ test.each(versions)('%s: a writer that is held back hears at once that its reade
 
   reader.terminate();
 
-  await within(ended, 'the end of the writer', 3_000);
+  await within(ended, 'the end of the writer');
 });
 
 test.each(versions)(

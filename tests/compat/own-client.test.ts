@@ -114,7 +114,7 @@ test('after an engine restart our worker serves again; waiting calls failed, lat
   expect(await early).toMatchObject({ workers: expect.any(Array) });
   await using sdk = connectSdk('0.22.1', second.url);
   const call = () => sdk.trigger({ function_id: 'own::echo', payload: { n: 7 } });
-  await expect.poll(call, { timeout: 5_000 }).toEqual({ n: 7 });
+  await expect.poll(call).toEqual({ n: 7 });
   expect(told).toEqual(['the engine is back; registered again']);
   for (const connection of [caller, worker]) connection.close();
 });
@@ -148,12 +148,12 @@ test('cut off on its own side only, our worker takes its old place back', async 
   await worker.call('engine::workers::list');
 
   proxy.cutClients();
-  await expect.poll(() => proxy.taken, { timeout: 5_000 }).toBe(2);
+  await expect.poll(() => proxy.taken).toBe(2);
   await worker.call('engine::workers::list');
 
   const { workers } = await sdk.trigger({ function_id: 'engine::workers::list', payload: { search: 'own' } });
   expect(workers.length).toBe(1);
-  const echo = { function_id: 'own::echo', payload: { n: 3 }, timeoutMs: 1_000 };
+  const echo = { function_id: 'own::echo', payload: { n: 3 } };
   expect(await sdk.trigger(echo)).toEqual({ n: 3 });
   worker.close();
 });

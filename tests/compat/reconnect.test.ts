@@ -42,13 +42,13 @@ test('0.22.1: cut off on its own side only, a worker takes its old place back wh
   const [former] = await workersNamed(observer, 'roaming');
 
   proxy.cutClients();
-  await expect.poll(() => proxy.taken, { timeout: 5_000 }).toBe(2);
+  await expect.poll(() => proxy.taken).toBe(2);
 
   await expect
     .poll(async () => (await workersNamed(observer, 'roaming')).map(({ id }) => id))
     .not.toContain(former?.id);
   expect((await workersNamed(observer, 'roaming')).length).toBe(1);
-  const answer = observer.trigger({ function_id: 'roaming::where', payload: {}, timeoutMs: 1_000 });
+  const answer = observer.trigger({ function_id: 'roaming::where', payload: {} });
   expect(await answer).toBe('here');
 });
 
@@ -59,7 +59,7 @@ test('0.22.1: a call that ran on the lost connection is stopped when the worker 
   await using worker = connectSdk('0.22.1', proxy.url);
   worker.registerFunction('roaming::hang', () => new Promise(() => {}));
   await worker.settled();
-  const call = caller.trigger({ function_id: 'roaming::hang', payload: {}, timeoutMs: 5_000 });
+  const call = caller.trigger({ function_id: 'roaming::hang', payload: {}, timeoutMs: 30_000 });
   call.catch(() => {});
   await caller.settled();
 
@@ -77,10 +77,10 @@ test('0.11.6: cut off on its own side only, a worker serves again once the engin
   await worker.settled();
 
   proxy.cutClients();
-  await expect.poll(() => proxy.taken, { timeout: 5_000 }).toBe(2);
+  await expect.poll(() => proxy.taken).toBe(2);
 
-  const call = () => observer.trigger({ function_id: 'roaming::where', payload: {}, timeoutMs: 5_000 });
-  await expect.poll(call, { timeout: 5_000 }).toBe('here');
+  const call = () => observer.trigger({ function_id: 'roaming::where', payload: {}, timeoutMs: 30_000 });
+  await expect.poll(call).toBe('here');
   expect((await workersNamed(observer, 'roaming')).length).toBe(1);
 });
 

@@ -307,7 +307,7 @@ describe('the telemetry door', async () => {
     sink.send({ type: 'invokefunction', invocation_id: '1', function_id: 'engine::workers::list', data: {} });
     sink.socket.send(Buffer.from('OTLP{}'));
     sink.socket.ping('still there');
-    const [echo] = (await once(sink.socket, 'pong', { signal: AbortSignal.timeout(5_000) })) as [Buffer];
+    const [echo] = (await once(sink.socket, 'pong', { signal: AbortSignal.timeout(30_000) })) as [Buffer];
 
     const bus = await connect(engine.url);
     expect([sink.frames, echo.toString()]).toEqual([[], 'still there']);
@@ -321,7 +321,7 @@ describe('the telemetry door', async () => {
     for (const piece of ['one', 'two', 'three']) sink.socket.send(piece, { fin: piece === 'three' });
     // A masked ping without a payload, a byte at a time.
     for (const byte of [0x89, 0x80, 1, 2, 3, 4]) sink.raw.write(Buffer.from([byte]));
-    await once(sink.socket, 'pong', { signal: AbortSignal.timeout(5_000) });
+    await once(sink.socket, 'pong', { signal: AbortSignal.timeout(30_000) });
     sink.socket.close(1000);
     expect(await sink.closed).toBe(1000);
   });
@@ -443,7 +443,7 @@ describe('requests that are none', async () => {
     socket.write('GET / HTTP/1.1\r\n');
     const drip = setInterval(() => socket.write(`X-${Date.now()}: 1\r\n`), 50);
     socket.on('error', () => {});
-    await once(socket.resume(), 'close', { signal: AbortSignal.timeout(5_000) });
+    await once(socket.resume(), 'close', { signal: AbortSignal.timeout(30_000) });
     clearInterval(drip);
   });
 
@@ -458,11 +458,11 @@ test('a refused peer that keeps its side open holds neither a socket nor the shu
   const socket = connectTcp({ port: engine.server.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => {});
   socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
-  await once(socket.resume(), 'end', { signal: AbortSignal.timeout(5_000) });
+  await once(socket.resume(), 'end', { signal: AbortSignal.timeout(30_000) });
 
   let isClosed = false;
   void engine.server.close().then(() => (isClosed = true));
-  await expect.poll(() => isClosed, { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => isClosed).toBe(true);
   socket.destroy();
 });
 

@@ -3,64 +3,24 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, expect, test } from 'vitest';
 
+import { hostilePeer, malformed } from './peer-crowds.ts';
 import { buildEngine, EngineProcess } from './peer-engine-process.ts';
-import { malformedFrames, seeded, type Malformed } from './peer-malformed.ts';
+import { seeded } from './peer-malformed.ts';
 import { Neighbours } from './peer-neighbours.ts';
 import { Peer } from './peer-socket.ts';
 
-const MiB = 1024 * 1024;
 const built = await buildEngine();
-/** For tests that look at one frame; the one that looks at memory has an engine of its own. */
+/** For tests that look at one frame. */
 const shared = await EngineProcess.start(built.folder);
 afterAll(async () => {
   await shared[Symbol.asyncDispose]();
   await built[Symbol.asyncDispose]();
 });
 
-/** Sends frames one after the other, on a new connection whenever the engine closed the last one. */
-async function sendAll(url: string, frames: Malformed[], eachFifty: () => Promise<void>): Promise<void> {
-  let peer: Peer | undefined;
-  for (const [index, { data, isBinary }] of frames.entries()) {
-    if (peer?.socket.readyState !== peer?.socket.OPEN) peer = undefined;
-    peer ??= await hostilePeer(url);
-    peer.socket.send(data, { binary: isBinary });
-    if (index % 50 === 0) await eachFifty();
-  }
-  peer?.socket.terminate();
-}
-
-async function hostilePeer(url: string): Promise<Peer> {
-  const peer = await Peer.dial(url);
-  peer.socket.on('error', () => peer.socket.terminate());
-  return peer;
-}
-
 test('thousands of malformed frames harm nobody but their sender', { timeout: 120_000 }, async () => {
   await using engine = await EngineProcess.start(built.folder);
-  using neighbours = await Neighbours.at(engine.url);
-  const frames = malformedFrames();
-  expect(frames.length).toBeGreaterThan(1_000);
-  const before = await engine.figures();
-
-  await sendAll(engine.url, frames, () => neighbours.expectUnharmed());
-  await neighbours.expectUnharmed();
-  await neighbours.expectListsReadable();
-  const after = await engine.figures();
-
-  expect({ isAlive: engine.isAlive, areConnected: neighbours.areConnected, isPolluted: after.isPolluted }).toEqual({
-    isAlive: true,
-    areConnected: true,
-    isPolluted: false,
-  });
-  console.log(
-    `${frames.length} frames: ${spell(before.rss)} before, ${spell(after.rss)} after, ${spell(after.peakRss)} at most`,
-  );
-  expect(after.rss - before.rss).toBeLessThan(128 * MiB);
+  await malformed(engine);
 });
-
-function spell(bytes: number): string {
-  return `${(bytes / MiB).toFixed(1)} MiB`;
-}
 
 /** Valid frames that carry something an engine must not hand on as it is, or cannot write again. */
 const deep = '['.repeat(100_000) + ']'.repeat(100_000);

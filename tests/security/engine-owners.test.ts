@@ -6,15 +6,14 @@ import { z } from 'zod';
 
 import { connect } from '#client';
 import { defineErrors, defineWorker, parseConfig, silentLog } from '#contract';
-import { tempDir, type TempDir } from '#testing';
+import { rounds, tempDir, type TempDir } from '#testing';
 import { coder as coderWorker } from '#workers/coder';
 import type { WorkerEntry } from '../../src/assembly/config-file.ts';
 import { startWorkcell, type RunningWorkcell } from '../../src/assembly/workcell.ts';
 import { Peer } from './peer-socket.ts';
 
-const { WORKCELL_SOAK } = process.env;
-const CALLS = WORKCELL_SOAK ? 10_000 : 1_000;
-const RELOADS = WORKCELL_SOAK ? 100 : 20;
+const CALLS = rounds(200, 1_000, 10_000);
+const RELOADS = rounds(5, 20, 100);
 const CONTENT = 'what the file really holds\n';
 
 let dir: TempDir;

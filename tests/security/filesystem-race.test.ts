@@ -9,6 +9,7 @@ import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { describe, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
+import { rounds } from '#testing';
 import { filesystem } from '#workers/filesystem';
 import {
   FILE_ITSELF,
@@ -30,7 +31,7 @@ import {
 import { snapshot } from './jail-write-support.ts';
 
 /** Each of the attacks below. */
-const ROUNDS = process.env.WORKCELL_SOAK ? 16_000 : 600;
+const ROUNDS = rounds(150, 600, 16_000);
 
 const dropMoved: Prepare = ({ workspace }) => rmSync(`${workspace}/moved`, { recursive: true, force: true });
 

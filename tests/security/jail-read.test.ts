@@ -8,10 +8,10 @@ import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus, type FunctionDef } from '#contract';
 import { coder } from '#workers/coder';
-import { tempDir } from '#testing';
+import { rounds, tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 
-const ROUNDS = 20_000;
+const ROUNDS = rounds(5_000, 20_000, 20_000);
 
 const [readFile, listFolder] = ['coder::read-file', 'coder::list-folder'].map((id) =>
   coder.functions.find((fn) => fn.id === id)!,

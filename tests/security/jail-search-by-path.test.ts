@@ -5,10 +5,10 @@
 import { describe, expect, test } from 'vitest';
 
 import { openJail, SearchEngine } from '#host';
-import { tempDir } from '#testing';
+import { rounds, tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 
-const ROUNDS = process.env.WORKCELL_SOAK ? 20_000 : 2500;
+const ROUNDS = rounds(600, 2500, 20_000);
 
 const OPTIONS = { protectedGlobs: [], maxFileBytes: 1 << 20, index: 'off', indexMemoryBytes: 0 } as const;
 

@@ -10,10 +10,10 @@ import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
 import { coder } from '#workers/coder';
-import { tempDir } from '#testing';
+import { rounds, tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 
-const ROUNDS = process.env.WORKCELL_SOAK ? 20_000 : 2500;
+const ROUNDS = rounds(600, 2500, 20_000);
 
 const search = coder.functions.find((fn) => fn.id === 'coder::search')!;
 
@@ -78,7 +78,7 @@ async function hammer(base_path: string, payload: object, { isWarm }: { isWarm: 
   const counts = { found: 0, nothing: 0, refused: 0, leaked: 0, other: 0, warm: 0 };
   try {
     if (isWarm) await answer({ def: coder, context }, search, { callId: '1', payload: { query: 'e' } }, surroundings);
-    for (let waited = 0; isWarm && !context.workspace.isWarm && waited < 10_000; waited += 5) await sleep(5);
+    for (let waited = 0; isWarm && !context.workspace.isWarm && waited < 60_000; waited += 5) await sleep(5);
     for (let round = 0; round < ROUNDS; round++) {
       const reply = await answer({ def: coder, context }, search, { callId: '1', payload }, surroundings);
       const text = JSON.stringify(reply);

@@ -8,10 +8,10 @@ import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
 import { coder } from '#workers/coder';
-import { tempDir } from '#testing';
+import { rounds, tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 
-const ROUNDS = 5000;
+const ROUNDS = rounds(1500, 5000, 5000);
 
 const tree = coder.functions.find((fn) => fn.id === 'coder::tree')!;
 

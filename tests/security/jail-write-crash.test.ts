@@ -12,12 +12,12 @@ import { promisify } from 'node:util';
 
 import { expect, test, vi } from 'vitest';
 
-import { serveWorker, tempDir } from '#testing';
+import { rounds, serveWorker, tempDir } from '#testing';
 import { coder } from '#workers/coder';
 import { tempName } from '../../src/host/changes/atomic-write-temp.ts';
 import { leftoversIn } from './jail-write-support.ts';
 
-const KILLS = process.env.WORKCELL_SOAK ? 1000 : 60;
+const KILLS = rounds(15, 60, 1000);
 const START_MS = 30_000;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EDITOR = fileURLToPath(new URL('jail-write-editor.mjs', import.meta.url));
@@ -49,7 +49,7 @@ test('SIGKILL during edits leaves whole files, and nothing else once a server wa
   writeFileSync(join(workspace, 'd0', 'deep', left), '');
 
   await using server = await serveWorker(coder, { base_path: workspace });
-  await vi.waitFor(() => expect(leftoversIn(workspace)).toEqual([]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(leftoversIn(workspace)).toEqual([]), { timeout: 30_000 });
   await server.stop();
   expect(readdirSync(workspace).filter((name) => !/^d[0-2]$/.test(name))).toEqual([]);
 }, 600_000);

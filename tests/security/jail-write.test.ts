@@ -9,7 +9,7 @@ import { lstatSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { coder } from '#workers/coder';
-import { jailWays, tempDir } from '#testing';
+import { jailWays, rounds, tempDir } from '#testing';
 import {
   FILE_ITSELF,
   FOLDER_ABOVE,
@@ -25,7 +25,7 @@ import {
 import { openContext, operations, outcome, snapshot } from './jail-write-support.ts';
 
 /** Each of the attacks below. */
-const ROUNDS = process.env.WORKCELL_SOAK ? 8000 : 800;
+const ROUNDS = rounds(200, 800, 8000);
 
 const fresh = (round: number) => `a/b/c/new-${round}`;
 const freshDeep = (round: number) => `a/b/c/deep-${round}/x/y`;

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import type { EngineLimits } from '#engine';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 30_000;
 
 export interface EngineFigures {
   rss: number;

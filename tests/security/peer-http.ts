@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 30_000;
 
 export interface RawResponse {
   /** 0 when the server closed without a word. */

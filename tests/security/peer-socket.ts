@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 import { WebSocket, type ClientOptions } from 'ws';
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- frames are compared as they come
 export type AnyFrame = Record<string, any>;

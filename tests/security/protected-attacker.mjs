@@ -9,7 +9,8 @@ import { dirname, join } from 'node:path';
 
 import { createWorkcell } from '../../dist/library/index.js';
 
-const [home] = process.argv.slice(2);
+/** Of the attacks on one path, one in so many is made; which one moves from path to path. */
+const [home, every = 1] = process.argv.slice(2);
 const SECRET = 'SECRET';
 
 /** Where something protected is in the first workspace, and nothing in the second. */
@@ -199,6 +200,7 @@ const before = [contentsOf(rich), contentsOf(poor)];
 async function attackBoth(attacks) {
   const poorAttacks = [...attacks(poor)];
   for (const [i, attack] of [...attacks(rich)].entries()) {
+    if (i % every !== 0) continue;
     outcome.attacks++;
     const told = await replyTo(cells[0], attack, rich);
     const expected = await replyTo(cells[1], poorAttacks[i], poor);

@@ -31,7 +31,7 @@ describe.skipIf(why !== undefined)(`the agent${why === undefined ? '' : ` (${why
     await using dir = await tempDir();
     await using logs = await tempDir();
     await using running = startAgent(agent, { cwd: dir.root, env: reportingTo(logs.root) });
-    const client = await AgentClient.open(running.channel, { deadlineMs: 5000 });
+    const client = await AgentClient.open(running.channel, { deadlineMs: 60_000 });
     for (const path of ['', 'a', 'a/', 'a//b', 'a/b/c/', '.', `${'n'.repeat(5000)}`, `${'d/'.repeat(200)}f`]) {
       const rights = () => new RequestBytes().u32(0o755).u32(UNSAID).u32(UNSAID);
       const requests: [op: number, request: RequestBytes][] = [
@@ -66,16 +66,16 @@ describe.skipIf(why !== undefined)(`the agent${why === undefined ? '' : ` (${why
     run(1, 0, 'while [ ! -e go ]; do sleep 0.05; done; head -c 5000000 /dev/zero; : > done');
     // What is kept of these fills the way to the host.
     for (let id = 2; id <= 17; id++) run(id, 1e9, 'cat /dev/zero');
-    await vi.waitFor(() => expect(channel.readableLength).toBeGreaterThan(0), 5000);
+    await vi.waitFor(() => expect(channel.readableLength).toBeGreaterThan(0), 30_000);
     await sleep(300);
     writeFileSync(dir.path('go'), '');
-    await vi.waitFor(() => expect(existsSync(dir.path('done'))).toBe(true), 5000);
+    await vi.waitFor(() => expect(existsSync(dir.path('done'))).toBe(true), 30_000);
   });
 
   test('changing a tree touches no other, though links appear in it', async () => {
     await using dir = await tempDir({ outside: 'x', 'tree/d/': '' });
     await using running = startAgent(agent, { cwd: dir.root });
-    const files = new GuestFiles(await AgentClient.open(running.channel, { deadlineMs: 5000 }));
+    const files = new GuestFiles(await AgentClient.open(running.channel, { deadlineMs: 60_000 }));
     const swapper = new Worker(SWAPPER, { eval: true, workerData: dir.path('tree/d') });
     try {
       for (let round = 0; round < 400; round++) {
@@ -91,7 +91,7 @@ describe.skipIf(why !== undefined)(`the agent${why === undefined ? '' : ` (${why
   test('a command that is cancelled at once never runs on', async () => {
     await using dir = await tempDir();
     await using running = startAgent(agent, { cwd: dir.root });
-    const client = await AgentClient.open(running.channel, { deadlineMs: 5000 });
+    const client = await AgentClient.open(running.channel, { deadlineMs: 60_000 });
     const mark = `${60_000 + (process.pid % 1000)}.${process.pid}`;
     for (let round = 0; round < 80; round++) {
       const request = new RequestBytes().u32(UNSAID).u32(UNSAID).u32(0).u32(0).u8(false).u32(2).u32(0).text('/');

@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
-import { tarArchive, tempDir, type TempDir, type TestEntry } from '#testing';
+import { rounds, tarArchive, tempDir, type TempDir, type TestEntry } from '#testing';
 import {
   applyLayer,
   ARCHIVE_LIMITS,
@@ -22,7 +22,7 @@ import {
 } from '../../src/sandbox/archives/index.ts';
 import { Images } from '../../src/sandbox/images/index.ts';
 
-const RANDOM_ARCHIVES = process.env.WORKCELL_SOAK ? 20_000 : 500;
+const RANDOM_ARCHIVES = rounds(100, 500, 20_000);
 
 interface Attack {
   what: string;

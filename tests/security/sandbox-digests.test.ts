@@ -88,7 +88,7 @@ function pull(dir: TempDir, ref: string) {
     autoInstall: true,
     registry: { retryDelaysMs: [1, 1] },
   });
-  return images.prepare('mine', { signal: AbortSignal.timeout(15_000) });
+  return images.prepare('mine', { signal: AbortSignal.timeout(30_000) });
 }
 
 /** No tree, no reference, and by a digest only what has it. */

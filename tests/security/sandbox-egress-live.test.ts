@@ -10,11 +10,12 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 
 import { silentLog } from '#contract';
+import { rounds } from '#testing';
 import { EgressCeiling, EgressProxy, policyOf } from '../../src/workers/sandbox/egress/index.ts';
 import { openNetwork } from '../../src/workers/sandbox/egress/network.ts';
 import { portOf, SERVED, startEgress } from './sandbox-egress.ts';
 
-const REBINDS = process.env.WORKCELL_SOAK ? 5000 : 400;
+const REBINDS = rounds(100, 400, 5000);
 const SLOW = 300;
 /** Requests of another sandbox meanwhile. */
 const OTHERS = 20;
@@ -78,7 +79,7 @@ test(`${REBINDS} answers of a name server that rebinds: no connection reaches wh
 
 test(`${SLOW} slow programs, in the head and in the body: others are served, and all are let go in the end`, async () => {
   const site = { names: { 'site.test': ['93.184.216.34'] } };
-  await using slow = await startEgress({ ...site, serve: () => {}, times: { headMs: 1500, idleMs: 1500 } });
+  await using slow = await startEgress({ ...site, serve: () => {}, times: { headMs: 4_000, idleMs: 4_000 } });
   await using other = await startEgress(site);
   const sockets = await Promise.all(Array.from({ length: SLOW }, () => slow.open()));
   const ended = Promise.all(
@@ -132,7 +133,7 @@ async function ask(port: number, request: string): Promise<string> {
   socket.on('data', (piece: Buffer) => (answer += piece.toString('latin1')));
   socket.write(request);
   const whole = /\r\n\r\n(served|secret|\{.*\})$/s;
-  const late = AbortSignal.timeout(20_000);
+  const late = AbortSignal.timeout(60_000);
   while (!whole.test(answer) && !late.aborted && !socket.destroyed) await passed(2);
   socket.destroy();
   return answer;

@@ -14,13 +14,13 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { guestRoot, SLOWNESS, tempDir, TEST_BACKEND, type TempDir } from '#testing';
+import { guestRoot, rounds, SLOWNESS, tempDir, TEST_BACKEND, type TempDir } from '#testing';
 import type { SandboxBackend, Shape } from '../../src/workers/sandbox/backends/backend.ts';
 import { GuestLost } from '../../src/sandbox/guest/guest-error.ts';
 import { backendCache, makeBackend, start as startOn, whyNoBackend } from '../sandbox-backend.ts';
 
 const sharesKernel = TEST_BACKEND === 'namespaces';
-const CREATES = (process.env.WORKCELL_SOAK ? 1000 : 100) / (sharesKernel ? 1 : 5);
+const CREATES = rounds(25, 100, 1000) / (sharesKernel ? 1 : 5);
 const whyNot = await whyNoBackend();
 
 const EPERM = '1';
@@ -225,7 +225,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
       '/tmp/x',
       only(file),
       { mode: 0o755, parents: false },
-      { signal: AbortSignal.timeout(5000) },
+      { signal: AbortSignal.timeout(30_000) },
     );
     expect((await machine.sh('/tmp/x')).stdout).toBe('-1');
     // Killed by the filter, or by a kernel that has no such mode at all.

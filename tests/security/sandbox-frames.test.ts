@@ -4,21 +4,22 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
 
 import { describe, expect, test } from 'vitest';
 
 import { HostError } from '#host';
-import { tempDir } from '#testing';
+import { rounds, tempDir } from '#testing';
 import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
 import { frameHeader, OP, ProtocolError, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
 import { GuestError, GuestLost } from '../../src/sandbox/guest/guest-error.ts';
 import { GuestFileSystem } from '../../src/sandbox/guest/guest-file-system.ts';
 import { GuestFiles } from '../../src/sandbox/guest/guest-files.ts';
 import { buildSanitized, faultsIn, reportingTo } from './sandbox-agent-process.ts';
-import { duplexPair, type Duplex } from './sandbox-duplex.ts';
+import { duplexPair, greet } from './sandbox-duplex.ts';
 
-const HOSTILE_GUESTS = process.env.WORKCELL_SOAK ? 200_000 : 10_000;
-const HOSTILE_HOSTS = process.env.WORKCELL_SOAK ? 2_000 : 60;
+const HOSTILE_GUESTS = rounds(2_000, 10_000, 200_000);
+const HOSTILE_HOSTS = rounds(20, 60, 2_000);
 
 const never = new AbortController().signal;
 
@@ -95,7 +96,7 @@ describe('a hostile guest', () => {
     ['no version', undefined, 'version'],
   ])('a greeting with %s is refused', async (_, version, breach) => {
     const { host, guest } = duplexPair();
-    const opening = AgentClient.open(host, { deadlineMs: 5000 });
+    const opening = AgentClient.open(host, { deadlineMs: 60_000 });
     const words = Buffer.alloc(12);
     words.writeUInt32LE(version ?? 1, 0);
     guest.write(version === undefined ? frame(0, OP.data, 'hi') : Buffer.concat([frameHeader(0, OP.hello, 12), words]));
@@ -117,27 +118,6 @@ describe('a hostile guest', () => {
     const outcome = await running;
     expect(outcome).toMatchObject({ exitCode: 0, stdoutTruncated: true, stderrTruncated: true });
     expect([outcome.stdout.length, outcome.stderr.length]).toEqual([1000, 1000]);
-  });
-
-  test('single bytes do not make the host keep a block for each', async () => {
-    const { host, guest } = duplexPair();
-    const client = await greet(host, guest);
-    const running = client.exec(COMMAND);
-    await new Promise((resolve) => setImmediate(resolve));
-    const before = process.memoryUsage();
-    for (let i = 0; i < 20_000; i++) {
-      // Each in a block of its own, as slow reads from a socket are.
-      const block = Buffer.allocUnsafeSlow(16_384);
-      frame(1, OP.data, 'x').copy(block);
-      host.emit('data', block.subarray(0, 10));
-    }
-    global.gc?.();
-    const grownMb = (process.memoryUsage().arrayBuffers - before.arrayBuffers) / 2 ** 20;
-    guest.write(frame(1, OP.done, '\0\0'));
-    const outcome = await running;
-    expect(outcome.stdout.equals(Buffer.alloc(20_000, 'x'))).toBe(true);
-    // 20 000 blocks would be 312 MiB; what is not collected yet may be some of them.
-    expect(grownMb).toBeLessThan(200);
   });
 });
 
@@ -161,7 +141,7 @@ describe('a hostile host', () => {
       channel.resume();
       channel.write(frame(0, OP.hello, '\x01\0\0\0'));
       channel.end(hostBytes(random));
-      const [code, signal] = await once(child, 'exit', { signal: AbortSignal.timeout(20_000) });
+      const [code, signal] = await once(child, 'exit', { signal: AbortSignal.timeout(60_000) });
       expect(faultsIn(logs.root)).toEqual([]);
       const end = `${code ?? signal} ${stderr.split('\n')[0]}`;
       ends[end] = (ends[end] ?? 0) + 1;
@@ -171,14 +151,6 @@ describe('a hostile host', () => {
     expect(Object.keys(ends).filter((end) => !known.test(end))).toEqual([]);
   }, 600_000);
 });
-
-async function greet(host: Duplex, guest: Duplex): Promise<AgentClient> {
-  const opening = AgentClient.open(host, { deadlineMs: 5000 });
-  const words = Buffer.alloc(12);
-  [1, 256 * 1024, WINDOW_BYTES].forEach((word, i) => words.writeUInt32LE(word, i * 4));
-  guest.write(Buffer.concat([frameHeader(0, OP.hello, 12), words]));
-  return opening;
-}
 
 /** Everything that is asked of a guest. */
 const CALLS: ((client: AgentClient) => Promise<unknown>)[] = [

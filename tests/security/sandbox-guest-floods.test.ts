@@ -5,12 +5,11 @@
 import { describe, expect, test } from 'vitest';
 
 import { RegexThreads, type GrepRequest } from '#host';
-import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
 import { frameHeader, FrameReader, OP, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
 import { GuestError } from '../../src/sandbox/guest/guest-error.ts';
 import { GuestFiles } from '../../src/sandbox/guest/guest-files.ts';
 import { grepGuest } from '../../src/sandbox/guest/guest-grep.ts';
-import { duplexPair } from './sandbox-duplex.ts';
+import { duplexPair, greet } from './sandbox-duplex.ts';
 
 const PIECE_BYTES = 64 * 1024;
 const PATIENCE_MS = 60_000;
@@ -154,11 +153,7 @@ async function guestFiles(scripts: Record<number, Script>): Promise<GuestFiles> 
       state.wake();
     }
   });
-  const opening = AgentClient.open(host, { deadlineMs: 5000 });
-  const words = Buffer.alloc(12);
-  [1, 256 * 1024, WINDOW_BYTES].forEach((word, i) => words.writeUInt32LE(word, i * 4));
-  send(0, OP.hello, words);
-  return new GuestFiles(await opening);
+  return new GuestFiles(await greet(host, guest));
 }
 
 function row(kind: string, name: string): Buffer {

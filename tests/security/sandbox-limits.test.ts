@@ -12,12 +12,12 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { guestRoot, tempDir, TEST_BACKEND, type TempDir } from '#testing';
+import { guestRoot, machineCache, rounds, tempDir, TEST_BACKEND, type TempDir } from '#testing';
 import { whyNoBackend } from '../sandbox-backend.ts';
 import { buildSandbox } from './sandbox-build.ts';
 
 const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
-const KILLS = process.env.WORKCELL_SOAK ? 50 : 3;
+const KILLS = rounds(1, 3, 50);
 const PATIENCE_MS = 60_000;
 const NOBODY = '65534';
 
@@ -31,7 +31,7 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
   let cache: TempDir;
 
   beforeAll(async () => {
-    [built, root, cache] = await Promise.all([tempDir(), guestRoot(), tempDir()]);
+    [built, root, cache] = await Promise.all([tempDir(), guestRoot(), machineCache()]);
     await buildSandbox(built.root);
   }, PATIENCE_MS);
 
@@ -161,9 +161,9 @@ function groupsOf(daemons: readonly number[]): string[] {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (!holds()) {
-    if (Date.now() > deadline) throw new Error('it did not come to that within 10 s');
+    if (Date.now() > deadline) throw new Error('it did not come to that within 30 s');
     await passed(10);
   }
 }

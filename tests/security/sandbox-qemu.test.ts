@@ -14,18 +14,17 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { guestRoot, qemuCache, tempDir, whyNoQemu, type TempDir } from '#testing';
+import { guestRoot, qemuCache, rounds, tempDir, whyNoQemu, type TempDir } from '#testing';
 import type { Shape } from '../../src/workers/sandbox/backends/backend.ts';
 import { startMachine, type TestMachine } from '../../src/workers/sandbox/backends/machine.contract.ts';
 import { QemuBackend } from '../../src/workers/sandbox/backends/qemu/qemu-backend.ts';
 import { buildSandbox } from './sandbox-build.ts';
 
 const DAEMON = fileURLToPath(new URL('sandbox-qemu-daemon.mjs', import.meta.url));
-const isSoak = process.env.WORKCELL_SOAK !== undefined;
-const IN_SEQUENCE = isSoak ? 200 : 20;
-const AT_ONCE = isSoak ? 16 : 4;
-const KILLS = isSoak ? 20 : 2;
-const JAIL_KILLS = isSoak ? 200 : 20;
+const IN_SEQUENCE = rounds(3, 20, 200);
+const AT_ONCE = rounds(2, 4, 16);
+const KILLS = rounds(1, 2, 20);
+const JAIL_KILLS = rounds(3, 20, 200);
 const SLOWNESS = 6;
 const NOBODY = '65534';
 
@@ -123,10 +122,8 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
     await using machine = await start();
     const qemu = insideOf(machine);
     process.kill(qemu, 'SIGSTOP');
-    const started = performance.now();
     expect(await machine.sh('echo never', { timeoutMs: 500 })).toMatchObject({ exitCode: 'timed-out', stdout: '' });
     await machine.instance.kill();
-    expect(performance.now() - started).toBeLessThan(20_000);
     expect([qemu, machine.instance.pid].filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   });
 

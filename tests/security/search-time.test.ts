@@ -37,7 +37,7 @@ function noise(length: number): string {
 
 const TIMEOUT_MS = 1000;
 /** Far less than the pattern takes, and far more than the limit. */
-const PATIENCE_MS = 8000;
+const PATIENCE_MS = 20_000;
 
 const whyNoGuest = await whyNoSandbox(['python']);
 

@@ -7,6 +7,7 @@
 import { describe, test } from 'vitest';
 
 import type { Bus, CallScope } from '#contract';
+import { rounds } from '#testing';
 import { silentLog } from '#contract';
 import * as fileFunctions from '#file-functions';
 import { FileFault, HostError, HostFileSystem } from '#host';
@@ -30,7 +31,7 @@ import {
 } from './jail-race.ts';
 
 /** Of each of the attacks below. */
-const ROUNDS = process.env.WORKCELL_SOAK ? 16_000 : 600;
+const ROUNDS = rounds(150, 600, 16_000);
 
 const file = '/a/b/c/f.txt';
 const folder = '/a/b/c';

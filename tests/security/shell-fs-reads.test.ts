@@ -25,7 +25,7 @@ async function setUp() {
 
 test('F69 a file that nobody takes from is given up, and its place is free', async () => {
   using own = await setUp();
-  const reads = new OpenReads({ maxOpen: 1, stalledMs: 50 });
+  const reads = new OpenReads({ maxOpen: 1, stalledMs: 1_000 });
   const file = fileOf(64);
   await reads.send(file, own.bus);
   await expect(reads.send(fileOf(1), own.bus)).rejects.toMatchObject({ reason: 'busy' });

@@ -10,10 +10,10 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { serveWorker, tempDir, type ServedWorker, type TempDir } from '#testing';
+import { rounds, serveWorker, tempDir, type ServedWorker, type TempDir } from '#testing';
 import { shell } from '#workers/shell';
 
-const RACES = process.env.WORKCELL_SOAK === '1' ? 5_000 : 200;
+const RACES = rounds(50, 200, 5_000);
 
 interface Reply {
   exit_code: number | null;

@@ -12,11 +12,19 @@ import { connect, type Connection } from '#client';
 import { CallError, silentLog } from '#contract';
 import { startServer, type RunningServer } from '#engine';
 import { channelPath, type ChannelRef } from '#protocol';
-import { IMAGE_PATIENCE_MS, serveSandboxes, serveWorker, tempDir, whyNoSandbox, type ServedWorker } from '#testing';
+import {
+  IMAGE_PATIENCE_MS,
+  rounds,
+  serveSandboxes,
+  serveWorker,
+  tempDir,
+  whyNoSandbox,
+  type ServedWorker,
+} from '#testing';
 import { shell } from '#workers/shell';
 
 /** In each of the two places: fifty in all. */
-const KILLS = 25;
+const KILLS = rounds(10, 25, 25);
 const AT_ONCE = 5;
 const PIECES = 20;
 const PIECE_BYTES = 1_000;

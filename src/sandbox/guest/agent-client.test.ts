@@ -22,7 +22,7 @@ async function silentGuest() {
   const greeting = Buffer.alloc(12);
   [PROTOCOL_VERSION, MAX_FRAME_BYTES, WINDOW_BYTES].forEach((fact, at) => greeting.writeUInt32LE(fact, 4 * at));
   send(0, OP.hello, greeting);
-  const client = await AgentClient.open(near, { deadlineMs: 5000 });
+  const client = await AgentClient.open(near, { deadlineMs: 60_000 });
   return { client, asked, answer: (stream: number) => send(stream, OP.done, Buffer.alloc(0)) };
 }
 

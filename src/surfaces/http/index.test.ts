@@ -63,7 +63,7 @@ function send(path: string, options: RequestOptions = {}) {
   return { outgoing, incoming };
 }
 
-test('a client that goes away gives its call up', { timeout: 5_000 }, async () => {
+test('a client that goes away gives its call up', async () => {
   const called = nextScope();
   const { outgoing, incoming } = send('/functions/digger/wait');
   incoming.catch(() => {});
@@ -76,7 +76,7 @@ test('a client that goes away gives its call up', { timeout: 5_000 }, async () =
   await aborted;
 });
 
-test('a client that has waited long enough gives its call up', { timeout: 5_000 }, async () => {
+test('a client that has waited long enough gives its call up', async () => {
   const called = nextScope();
   const { outgoing, incoming } = send('/functions/digger/wait?timeout_ms=20');
   outgoing.end();

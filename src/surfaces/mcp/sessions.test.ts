@@ -55,14 +55,14 @@ test('a session whose client left in the middle of a call is not in use', async 
   const { sessions, ends } = sessionsOfOneTool();
   const left = await begin(sessions);
   const response = await calling(sessions, left);
-  await vi.waitFor(() => expect(ends).toHaveLength(1));
+  await vi.waitFor(() => expect(ends).toHaveLength(1), 30_000);
   await response.body!.cancel();
 
   await vi.waitFor(async () => {
     vi.setSystemTime(Date.now() + HOUR_MS);
     await begin(sessions);
     expect(sessions.has(post({}, left))).toBe(false);
-  });
+  }, 30_000);
   await sessions.close();
 });
 
@@ -72,7 +72,7 @@ test('a session in which a call runs is in use, however long that takes', async 
   const busy = await begin(sessions);
   const idle = await begin(sessions);
   const answer = (await calling(sessions, busy)).text();
-  await vi.waitFor(() => expect(ends).toHaveLength(1));
+  await vi.waitFor(() => expect(ends).toHaveLength(1), 30_000);
 
   vi.setSystemTime(Date.now() + HOUR_MS);
   await begin(sessions);

@@ -1,7 +1,7 @@
 /** Waits that end: with what was waited for, or with a sentence saying what did not come. */
 
 /** Long enough for a busy machine, short enough to read the failure. */
-export const PATIENCE_MS = 8_000;
+export const PATIENCE_MS = 30_000;
 
 export interface Deferred<T> {
   promise: Promise<T>;

@@ -1,5 +1,5 @@
 /** Plain requests that may name any host, and ports that are free. */
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { request, type RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 
@@ -42,5 +42,20 @@ export function freePort(): Promise<number> {
       const { port } = server.address() as { port: number };
       server.close(() => resolve(port));
     });
+  });
+}
+
+/** Requests whose answers nobody waits for: see openSocket. */
+export const UPGRADE =
+  'GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
+export const HALF_A_REQUEST =
+  'POST /functions/coder/read-file HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n';
+
+/** A socket whose request the server has taken; what comes after that is not answered. */
+export function openSocket(port: number, bytes: string) {
+  return new Promise<Socket>((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port }).on('error', reject);
+    socket.once('data', () => resolve(socket.pause()));
+    socket.write(bytes);
   });
 }

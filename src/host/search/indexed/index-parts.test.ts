@@ -22,7 +22,7 @@ function openEngine(root: string, indexParts: number): SearchEngine {
 
 async function warmUp(engine: SearchEngine): Promise<void> {
   await engine.search(NEEDLE, scope());
-  for (let waited = 0; !engine.isWarm && waited < 10_000; waited += 5) await sleep(5);
+  for (let waited = 0; !engine.isWarm && waited < 60_000; waited += 5) await sleep(5);
   expect(engine.isWarm).toBe(true);
 }
 

@@ -26,12 +26,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { rounds, tempDir } from '#testing';
 import { openJail } from '../../jail/jail.ts';
 import type { SearchAnswer } from '../query.ts';
 import { SearchEngine, type SearchEngineOptions, type SearchRequest } from '../search-engine.ts';
 
-const [SEQUENCES, EDITS] = process.env.WORKCELL_SOAK ? [50, 50] : [10, 50];
+const [SEQUENCES, EDITS] = [rounds(4, 10, 50), 50];
 const MAX_FILE_BYTES = 300_000;
 
 const PLACES = ['a', 'b.txt', 'd', 'd/a', 'd/b', 'd/e', 'd/e/f', 'd/e/g.txt', 'd-x', 'é/k', 'deep/er/and/deeper'];
@@ -134,7 +134,7 @@ const request: fc.Arbitrary<SearchRequest> = fc.record({
   excludeGlobs: fc.constantFrom([], ['*.txt']),
 });
 
-const rounds = fc.array(fc.record({ edits: fc.array(edit, { minLength: 1, maxLength: 3 }), request }), {
+const sequences = fc.array(fc.record({ edits: fc.array(edit, { minLength: 1, maxLength: 3 }), request }), {
   minLength: EDITS,
   maxLength: EDITS,
 });
@@ -173,7 +173,7 @@ function decoded({ contentJson, ...answer }: SearchAnswer): SearchAnswer {
 async function warmUp(engine: SearchEngine): Promise<void> {
   const request = { path: '.', query: fc.sample(query, 1)[0]!, includeGlobs: [], excludeGlobs: [] };
   await engine.search({ ...request, query: { ...request.query, pattern: 'x', isRegex: false } }, scope());
-  for (let waited = 0; !engine.isWarm && waited < 10_000; waited += 5) await sleep(5);
+  for (let waited = 0; !engine.isWarm && waited < 60_000; waited += 5) await sleep(5);
   expect(engine.isWarm).toBe(true);
 }
 
@@ -185,7 +185,7 @@ test.runIf(process.platform === 'linux').each([
   async (_, indexParts, indexMemoryBytes) => {
     let warmAnswers = 0;
     await fc.assert(
-      fc.asyncProperty(rounds, async (sequence) => {
+      fc.asyncProperty(sequences, async (sequence) => {
         await using dir = await tempDir({
           'd/e/g.txt': 'needle',
           'b.txt': 'hay',

@@ -185,7 +185,7 @@ test.each(['break-off', 'stall'] as const)(
   async (manifest) => {
     await using dir = await tempDir();
     await using registry = await startRegistry(content(image), { manifest });
-    const quick = { answerMs: 200, stallMs: 200, retryDelaysMs: [1] };
+    const quick = { answerMs: 1_000, stallMs: 1_000, retryDelaysMs: [1] };
     await expect(pull(dir, registry.host, { registry: quick })).rejects.toThrow(`${registry.host} broke off: `);
     expect(registry.requests).toHaveLength(2);
   },

@@ -109,15 +109,17 @@ export function commandContract(subject: () => Subject): void {
 
   test('a flood of one command leaves the others their turn', async () => {
     await using machine = await start();
-    const flood = machine.exec(['sh', '-c', 'yes'], { timeoutMs: 1500 * slowness() });
+    const script = 'yes & while [ ! -e /tmp/enough ]; do sleep 0.1; done; kill $!';
+    const flood = machine.exec(['sh', '-c', script], { maxOutputBytes: 65_536 });
     for (let i = 0; i < 10; i++) expect((await machine.sh('echo turn')).stdout).toBe('turn');
-    expect(await flood).toMatchObject({ timedOut: true, stdoutTruncated: true });
+    await machine.sh('touch /tmp/enough');
+    expect(await flood).toMatchObject({ exitCode: 0, stdoutTruncated: true });
   });
 
   test('C20 C33 when time is up all that came from a command is gone, and what it printed is there', async () => {
     await using machine = await start();
     const script = 'sleep 301 & (setsid sleep 302 &) ; setsid sh -c "sleep 303 & sleep 304" & echo partial; sleep 305';
-    expect(await machine.sh(script, { timeoutMs: 500 * slowness() })).toEqual({
+    expect(await machine.sh(script, { timeoutMs: 2_000 + 500 * slowness() })).toEqual({
       stdout: 'partial',
       stderr: '',
       exitCode: 'timed-out',
@@ -164,7 +166,7 @@ export function commandContract(subject: () => Subject): void {
     for (let i = 100; i < 130; i++) {
       // A leftover process holds the output for a moment after the command has ended.
       const { exitCode } = await machine.sh(`sleep 3${i} &`, {
-        timeoutMs: Math.round(2 ** ((i - 100) / 3)) * slowness(),
+        timeoutMs: Math.round(2 ** ((i - 100) / 2.5)) * slowness(),
       });
       if (exitCode !== 'timed-out') left.push(`3${i}`);
     }
@@ -177,8 +179,7 @@ export function commandContract(subject: () => Subject): void {
     await using machine = await start();
     const script = '(while true; do echo tick; echo tock >&2; echo x >> /tmp/ticks; sleep 0.05; done) & echo started';
     const reply = await machine.exec(['sh', '-c', script], { timeoutMs: 10_000 * slowness() });
-    expect(reply).toMatchObject({ exitCode: 0 });
-    expect(reply.durationMs).toBeLessThan(5000);
+    expect(reply).toMatchObject({ exitCode: 0, timedOut: false });
 
     const before = Number((await machine.sh('wc -l < /tmp/ticks')).stdout);
     await expect

@@ -4,10 +4,11 @@ import { setTimeout as passed } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
+import { rounds } from '#testing';
 import type { Subject } from './backend.contract.ts';
 import { collect, scope, startMachine, type TestMachine } from './machine.contract.ts';
 
-const LARGE_MIB = process.env.WORKCELL_SOAK ? 1024 : 64;
+const LARGE_MIB = rounds(8, 64, 1024);
 
 async function* pieces(...list: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const piece of list) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
@@ -96,7 +97,7 @@ export function fileContract(subject: () => Subject): void {
       await bytes.next();
       close();
     }
-    await expect.poll(processes, { timeout: 5000 * slowness() }).toBe(before);
+    await expect.poll(processes).toBe(before);
   });
 
   test('a write that is given up leaves neither file nor draft', async () => {
@@ -110,10 +111,10 @@ export function fileContract(subject: () => Subject): void {
     };
     const writing = machine.files.write('/tmp/never', endless(), { parents: false }, { signal: wanted.signal });
     const names = async () => (await machine.sh('ls -A /tmp')).stdout;
-    await expect.poll(names, { timeout: 1000 * slowness() }).toMatch(/^\.workcell-/);
+    await expect.poll(names).toMatch(/^\.workcell-/);
     wanted.abort(new Error('enough'));
     await expect(writing).rejects.toThrow('enough');
-    await expect.poll(names, { timeout: 1000 * slowness() }).toBe('');
+    await expect.poll(names).toBe('');
   });
 
   test.each([

@@ -48,12 +48,10 @@ export function isolationContract(subject: () => Subject): void {
     const { port } = server.address() as { port: number };
     try {
       await using machine = await start();
-      const started = performance.now();
       const { stdout } = await machine.sh(
-        `nc -w 5 192.0.2.1 80 </dev/null; echo $?; nc -w 5 127.0.0.1 ${port} </dev/null; echo $?`,
+        `nc -w 600 192.0.2.1 80 </dev/null; echo $?; nc -w 600 127.0.0.1 ${port} </dev/null; echo $?`,
       );
       expect(stdout).toBe('1\n1');
-      expect(performance.now() - started).toBeLessThan(4000 * slowness());
     } finally {
       server.close();
     }

@@ -11,7 +11,7 @@ import {
 import type { Instance, SandboxBackend, Shape } from './backend.ts';
 
 /** Long enough for an emulated machine; a hang ends here. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 export interface TestMachine extends AsyncDisposable {
   readonly instance: Instance;

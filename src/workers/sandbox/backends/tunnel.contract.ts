@@ -12,7 +12,7 @@ import { startMachine, type TestMachine } from './machine.contract.ts';
 
 const PORT = 3128;
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 export function tunnelContract(subject: () => Subject): void {
   const slowness = () => subject().slowness ?? 1;

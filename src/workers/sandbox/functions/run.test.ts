@@ -66,7 +66,7 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
   test.each([false, true])('D9 a timeout, keep_sandbox %s', async (keep_sandbox) => {
     const failed = await failure({
       code: 'print(1, flush=True); import time; time.sleep(60)',
-      timeout_ms: 1000 * SLOWNESS,
+      timeout_ms: 4000 + 1000 * SLOWNESS,
       keep_sandbox,
     });
     const { context, sandbox_id } = failed as { context: string; sandbox_id: string };

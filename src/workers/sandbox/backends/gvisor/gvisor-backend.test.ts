@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { guestRoot, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
+import { guestRoot, machineCache, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
 import { backendContract } from '../backend.contract.ts';
 import { startMachine } from '../machine.contract.ts';
 import type { Shape } from '../backend.ts';
@@ -21,7 +21,7 @@ describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${
 
   beforeAll(async () => {
     root = await guestRoot();
-    cache = await tempDir();
+    cache = await machineCache();
     backend = new GvisorBackend({ cacheDir: cache.root });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
@@ -33,7 +33,7 @@ describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${
   });
 
   test('the probe starts a machine and says what holds it', async () => {
-    expect(await backend.probe(AbortSignal.timeout(20_000))).toEqual({
+    expect(await backend.probe(AbortSignal.timeout(60_000))).toEqual({
       ok: true,
       detail: expect.stringMatching(/^runsc \S+, (ids of its own|rootless), limits by (cgroup2|cgroup1|watchdog)$/),
     });
@@ -68,7 +68,7 @@ describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${
     vi.stubEnv('PATH', `${folder.root}:${process.env.PATH}`);
     const other = new GvisorBackend({ cacheDir: cache.root });
     try {
-      expect(await other.probe(AbortSignal.timeout(20_000))).toEqual({
+      expect(await other.probe(AbortSignal.timeout(60_000))).toEqual({
         ok: false,
         reason: expect.stringContaining('Command failed'),
         stderrTail: '',

@@ -3,14 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { guestRoot, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
+import { guestRoot, machineCache, rounds, whyNoGuestRoot, type TempDir } from '#testing';
 import { backendContract } from '../backend.contract.ts';
 import type { Shape } from '../backend.ts';
 import { startMachine } from '../machine.contract.ts';
 import { NamespacesBackend } from './namespaces-backend.ts';
 
 /** How often a launcher reads the files that the other server may be writing. */
-const LAUNCHES = process.env.WORKCELL_SOAK ? 1_000 : 20;
+const LAUNCHES = rounds(5, 20, 1_000);
 
 const whyNot = whyNoGuestRoot();
 
@@ -22,7 +22,7 @@ describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : `
 
   beforeAll(async () => {
     root = await guestRoot();
-    cache = await tempDir();
+    cache = await machineCache();
     backend = new NamespacesBackend({ cacheDir: cache.root });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
@@ -34,7 +34,7 @@ describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : `
   });
 
   test('the probe starts a machine and says what holds it', async () => {
-    expect(await backend.probe(AbortSignal.timeout(20_000))).toEqual({
+    expect(await backend.probe(AbortSignal.timeout(60_000))).toEqual({
       ok: true,
       detail: expect.stringMatching(/^(ids of its own|the id of this user), limits by (cgroup2|cgroup1|watchdog)$/),
     });

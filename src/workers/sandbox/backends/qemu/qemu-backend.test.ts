@@ -1,7 +1,7 @@
 /** The contract on virtual machines whose processor is emulated: the slowest place there is, so everything has twenty times as long. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { guestRoot, qemuCache, whyNoQemu, type TempDir } from '#testing';
+import { guestRoot, machineCache, whyNoQemu, type TempDir } from '#testing';
 import { backendContract } from '../backend.contract.ts';
 import type { Shape } from '../backend.ts';
 import { QemuBackend } from './qemu-backend.ts';
@@ -17,7 +17,7 @@ describe.skipIf(whyNot !== undefined)(`qemu${whyNot === undefined ? '' : ` (${wh
   let shape: Shape;
 
   beforeAll(async () => {
-    [root, cache] = [await guestRoot(), await qemuCache()];
+    [root, cache] = [await guestRoot(), await machineCache()];
     backend = new QemuBackend({ cacheDir: cache.root, accelerator: 'tcg' });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };

@@ -3,8 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
+import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, rounds, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
 import type { ChannelRef } from '#protocol';
+
+const HUGE_MIB = rounds(32, 200, 200);
+const MANY = rounds(20_000, 60_000, 60_000);
 
 const NONE = '00000000-0000-4000-8000-000000000000';
 const why = await whyNoSandbox(['python']);
@@ -283,7 +286,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     'F38 replies of many megabytes arrive',
     async () => {
       await sh(
-        'yes "a long line that matches, again and again and again" | head -n 100000 > /tmp/t/long; mkdir /tmp/t/many; cd /tmp/t/many && seq 60000 | xargs touch',
+        `yes "a long line that matches, again and again and again" | head -n 100000 > /tmp/t/long; mkdir /tmp/t/many; cd /tmp/t/many && seq ${MANY} | xargs touch`,
       );
       const { matches } = await fs<{ matches: unknown[] }>('grep', {
         path: '/tmp/t/long',
@@ -291,15 +294,15 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
         max_matches: 0,
       });
       expect(matches.length).toBe(100_000);
-      expect((await names('/tmp/t/many')).length).toBe(60_000);
+      expect((await names('/tmp/t/many')).length).toBe(MANY);
     },
     CASE_PATIENCE_MS,
   );
 
   test(
-    'F39 200 MiB through a channel whose reader is slow',
+    `F39 ${HUGE_MIB} MiB through a channel whose reader is slow`,
     async () => {
-      const sum = await sh('head -c 209715200 /dev/urandom > /tmp/t/huge; sha256sum < /tmp/t/huge');
+      const sum = await sh(`head -c ${HUGE_MIB}M /dev/urandom > /tmp/t/huge; sha256sum < /tmp/t/huge`);
       const { content } = await fs<{ content: ChannelRef }>('read', { path: '/tmp/t/huge' });
       const hash = createHash('sha256');
       let chunks = 0;

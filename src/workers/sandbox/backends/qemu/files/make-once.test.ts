@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { tempDir } from '#testing';
 import { makeOnce } from './make-once.ts';
 
-const waiter = () => ({ signal: AbortSignal.timeout(10_000) });
+const waiter = () => ({ signal: AbortSignal.timeout(30_000) });
 
 test('many who want it at once get the one that is made', async () => {
   await using dir = await tempDir();

@@ -1,0 +1,12 @@
+/** How often a test repeats what depends on chance. This is the only place that knows which run this is. */
+const TIERS = ['quick', 'full', 'soak'] as const;
+type Tier = (typeof TIERS)[number];
+
+/** Set by scripts/check.mjs and scripts/soak.mjs; a plain `npx vitest` is quick. */
+const tier = (process.env.WORKCELL_TEST_TIER ?? 'quick') as Tier;
+if (!TIERS.includes(tier)) throw new Error(`WORKCELL_TEST_TIER is ${tier}; it may be ${TIERS.join(', ')}`);
+
+/** A count for each tier: `npm test` (a smoke test), `npm run test:full` and `npm run soak` (hours). */
+export function rounds(quick: number, full: number, soak: number): number {
+  return { quick, full, soak }[tier];
+}

@@ -1,0 +1,91 @@
+/**
+ * What crowds of peers cost the engine in memory.
+ *
+ * The engine runs in a process of its own, so the figures are its alone. They are printed; the bounds are what the
+ * limits promise plus what Node itself needs for it.
+ */
+import { afterAll, expect, test, vi } from 'vitest';
+
+import { defaultLimits } from '#engine';
+import { rounds } from '#testing';
+import {
+  deafClient,
+  deafWorker,
+  idle,
+  malformed,
+  MiB,
+  passing,
+  pausingClient,
+  unfinished,
+  type Cost,
+} from './peer-crowds.ts';
+import { buildEngine, EngineProcess } from './peer-engine-process.ts';
+
+const UNFINISHED = rounds(40, 40, 150);
+const PATIENCE = { timeout: 40_000, interval: 50 };
+const built = await buildEngine();
+afterAll(() => built[Symbol.asyncDispose]());
+
+function report(what: string, { before, after }: Cost): void {
+  const spell = (bytes: number) => `${(bytes / MiB).toFixed(1)} MiB`;
+  const peak = spell(after.peakRss - before.rss);
+  console.log(
+    `${what}: ${spell(before.rss)} resident before, ${spell(after.rss)} after, at most ${peak} more; heap ${spell(after.heapUsed - before.heapUsed)} more`,
+  );
+}
+
+test('200 idle connections cost little', async () => {
+  await using engine = await EngineProcess.start(built.folder);
+  const cost = await idle(engine, 200);
+  report('200 idle connections', cost);
+  expect(cost.after.rss - cost.before.rss).toBeLessThan(32 * MiB);
+});
+
+test(`${UNFINISHED} telemetry messages of 4 MiB that never end cost nothing`, async () => {
+  await using engine = await EngineProcess.start(built.folder);
+  // What was written may still be on its way; what is kept never goes.
+  const cost = await unfinished(engine, UNFINISHED, ({ arrayBuffers }) =>
+    vi.waitFor(
+      async () => expect((await engine.figures()).arrayBuffers - arrayBuffers).toBeLessThan(4 * MiB),
+      PATIENCE,
+    ),
+  );
+  report(`${UNFINISHED} unfinished telemetry messages`, cost);
+  expect(cost.after.peakRss - cost.before.rss).toBeLessThan(64 * MiB);
+});
+
+test('a client that never reads is dropped before its results fill the memory', async () => {
+  await using engine = await EngineProcess.start(built.folder);
+  const cost = await deafClient(engine);
+  report('2500 results of 100 KiB to a client that never reads', cost);
+  expect(cost.after.peakRss - cost.before.rss).toBeLessThan(defaultLimits.maxOutboundBytes + 160 * MiB);
+  await vi.waitFor(async () => expect((await engine.figures()).arrayBuffers).toBeLessThan(16 * MiB), PATIENCE);
+});
+
+test('a client that stops reading costs what may wait for it', async () => {
+  await using engine = await EngineProcess.start(built.folder);
+  const cost = await pausingClient(engine);
+  report('calls with 100 KiB results taken from a client that pauses', cost);
+  expect(cost.after.peakRss - cost.before.rss).toBeLessThan(96 * MiB);
+});
+
+test('calls to a worker that never reads cost what may wait for it', async () => {
+  await using engine = await EngineProcess.start(built.folder);
+  const cost = await deafWorker(engine);
+  report('calls of 1 MiB to a worker that never reads', cost);
+  expect(cost.after.peakRss - cost.before.rss).toBeLessThan(defaultLimits.maxOutboundBytes + 160 * MiB);
+});
+
+test('1,000 peers that come, register, call and vanish leave nothing in memory', async () => {
+  await using engine = await EngineProcess.start(built.folder);
+  const cost = await passing(engine, 1_000);
+  report('1,000 peers that came and went', cost);
+  expect(cost.after.heapUsed - cost.before.heapUsed).toBeLessThan(4 * MiB);
+});
+
+test('thousands of malformed frames leave little in memory', async () => {
+  await using engine = await EngineProcess.start(built.folder);
+  const cost = await malformed(engine);
+  report('malformed frames', cost);
+  expect(cost.after.rss - cost.before.rss).toBeLessThan(128 * MiB);
+});
