@@ -143,3 +143,20 @@ test('a lost connection fails every call at once, with the reason', async () => 
   ]);
   expect([givenUp, vi.getTimerCount()]).toEqual([[], 0]);
 });
+
+test('a callback that throws fails its own call, and the call is given up', async () => {
+  const { calls, givenUp } = setup();
+  const broken = new Error('broken callback');
+  const throwing = () => {
+    throw broken;
+  };
+  const hearing = calls.open('f', {}, { onEvent: throwing });
+  const event = { type: 'invocationevent', invocation_id: hearing.frame.invocation_id!, seq: 1 } as const;
+  calls.event({ ...event, event: { type: 'step' } });
+  await expect(hearing.answer).rejects.toBe(broken);
+  expect([givenUp, vi.getTimerCount()]).toEqual([[hearing.frame.invocation_id], 0]);
+
+  const changing = calls.open('f', {}, { onChanges: throwing });
+  settle(calls, changing.frame.invocation_id!, { result: 1, changes: [] });
+  await expect(changing.answer).rejects.toBe(broken);
+});

@@ -9,7 +9,7 @@ import { ChangeSchema, decoded, toErrorBody, type EventFrame, type InvokeFrame, 
 interface WaitingCall {
   functionId: string;
   resolve(result: unknown): void;
-  reject(error: Error): void;
+  reject(error: unknown): void;
   release(): void;
   onEvent?: CallOptions['onEvent'];
   onChanges?: CallOptions['onChanges'];
@@ -49,17 +49,27 @@ export class Calls {
     return this.#waiting.has(invocationId);
   }
 
-  event({ invocation_id, event }: EventFrame): void {
-    this.#waiting.get(invocation_id)?.onEvent?.(event);
+  /** A callback that throws fails its own call: nobody else could handle the error. */
+  event({ invocation_id: id, event }: EventFrame): void {
+    try {
+      this.#waiting.get(id)?.onEvent?.(event);
+    } catch (error) {
+      this.#take(id)?.reject(error);
+      this.#cancel(id);
+    }
   }
 
   settle(frame: ResultFrame): void {
     const call = this.#take(frame.invocation_id);
     if (!call) return;
-    if (frame.changes !== undefined) call.onChanges?.(Changes.parse(frame.changes));
-    if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
-    // The wire leaves a null result out.
-    else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
+    try {
+      if (call.onChanges && frame.changes !== undefined) call.onChanges(Changes.parse(frame.changes));
+      if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
+      // The wire leaves a null result out.
+      else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
+    } catch (error) {
+      call.reject(error);
+    }
   }
 
   fail(invocationId: string, code: string, message: string): void {
