@@ -3,8 +3,16 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { CallError, type CallOptions } from '#contract';
-import { ChangeSchema, decoded, toErrorBody, type EventFrame, type InvokeFrame, type ResultFrame } from '#protocol';
+import { CallError, hasTooManyValues, type CallOptions } from '#contract';
+import {
+  ChangeSchema,
+  decoded,
+  toErrorBody,
+  type Change,
+  type EventFrame,
+  type InvokeFrame,
+  type ResultFrame,
+} from '#protocol';
 
 interface WaitingCall {
   functionId: string;
@@ -16,8 +24,9 @@ interface WaitingCall {
   takesEncoded?: boolean;
 }
 
-/** What does not fit is left out: it came from another process. */
 const Changes = z.array(ChangeSchema).catch([]);
+/** More than a worker of this build reports of one call. */
+const MAX_CHANGE_VALUES = 65_536;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Above this a Node timer fires at once; a longer wait is no wait at all. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
@@ -63,7 +72,7 @@ export class Calls {
     const call = this.#take(frame.invocation_id);
     if (!call) return;
     try {
-      if (call.onChanges && frame.changes !== undefined) call.onChanges(Changes.parse(frame.changes));
+      if (call.onChanges && frame.changes !== undefined) call.onChanges(readChanges(frame.changes));
       if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
       // The wire leaves a null result out.
       else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
@@ -112,4 +121,9 @@ export class Calls {
     call.release();
     return call;
   }
+}
+
+/** What does not fit is left out: it came from another process. */
+function readChanges(told: unknown): Change[] {
+  return hasTooManyValues(told, MAX_CHANGE_VALUES) ? [] : Changes.parse(told);
 }

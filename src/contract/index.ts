@@ -26,6 +26,7 @@ export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { didYouMean, nearestName } from './nearest.ts';
+export { hasTooManyValues } from './payload-size.ts';
 export { makePrincipal, spellCaller, withClient, type Denial, type Grants, type Principal } from './principal.ts';
 export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
 export { Watched, watchFunction } from './watched.ts';

@@ -9,13 +9,13 @@
 export const MAX_PAYLOAD_VALUES = 131_072;
 
 /** Items of lists and fields of objects, at any depth. */
-export function hasTooManyValues(payload: unknown): boolean {
+export function hasTooManyValues(payload: unknown, most = MAX_PAYLOAD_VALUES): boolean {
   let count = 0;
   const pending = [payload];
   while (pending.length > 0) {
     const values = valuesIn(pending.pop());
     count += values.length;
-    if (count > MAX_PAYLOAD_VALUES) return true;
+    if (count > most) return true;
     for (const value of values) if (typeof value === 'object') pending.push(value);
   }
   return false;

@@ -92,3 +92,19 @@ test('a caller that does not read misses events, and gets its answer', async () 
   expect(heard.length).toBeLessThan(total / 2);
   expect(heard).toEqual(heard.toSorted((a, b) => a - b));
 });
+
+test('changes that no schema takes, a million in all, do not keep the answer from the caller', async () => {
+  const wrong = (count: number) => new Array<number>(count).fill(0);
+  const told: unknown[] = [];
+  for (const changes of [
+    [{ path: 'a', kind: 'modified', hunks: wrong(500_000) }],
+    [{ path: 'a', kind: 'modified', hunks: [{ before_line: 1, after_line: 1, lines: wrong(250_000) }] }],
+    wrong(250_000),
+  ]) {
+    const answer = caller.call('worker::work', {}, { onChanges: (seen) => told.push(seen) });
+    const { invocation_id } = await worker.next((frame) => frame.function_id === 'worker::work');
+    worker.send({ type: 'invocationresult', invocation_id, result: 'done', changes });
+    expect(await answer).toBe('done');
+  }
+  expect(told).toEqual([[], [], []]);
+});
