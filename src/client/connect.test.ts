@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
-import { defineErrors, defineWorker } from '#contract';
+import { defineErrors, defineWorker, Watched, watchFunction } from '#contract';
 import { memoryLinks, type Dialer, type Frame, type FrameOf, type InvokeFrame, type Link } from '#protocol';
 import { startEngine } from '#testing';
 import { connect } from './connect.ts';
@@ -302,4 +302,27 @@ test('what JSON cannot carry, returned in the engine’s own process, is the cal
   });
   near.close();
   far.close();
+});
+
+test('a worker that leaves does not wait for those who watch it', async () => {
+  vi.useRealTimers();
+  await using engine = await startEngine();
+  const [near, leaving] = [await connect(engine.engine.dialer()), await connect(engine.engine.dialer())];
+  const watched = new Watched();
+  const watch = worker.defineFunction({
+    ...watchFunction,
+    ...{ id: 'w::watch', summary: '', errors: [] },
+    handle: (_, __, scope) => watched.report(scope),
+  });
+  leaving.serve({ context: {}, def: worker.withFunctions([watch]) });
+  await leaving.call('engine::workers::list');
+
+  const watching = near.stream('w::watch');
+  const heard = watching[Symbol.asyncIterator]();
+  await near.call('engine::workers::list');
+  watched.changed('x');
+  expect((await heard.next()).value).toEqual({ type: 'changed', what: ['x'] });
+  await leaving.finish(60_000);
+  expect(await watching.result).toEqual({});
+  near.close();
 });

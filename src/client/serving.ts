@@ -26,6 +26,8 @@ interface Served {
 export class Serving {
   readonly #functions = new Map<string, Served>();
   readonly #running = new Map<string, CallControl>();
+  /** Those that end only when they are told to. */
+  readonly #watches = new Set<CallControl>();
   readonly #bus: Bus;
   readonly #log: Log;
   #becameIdle = () => {};
@@ -56,6 +58,7 @@ export class Serving {
     const served = this.#functions.get(frame.function_id);
     const control = new CallControl();
     this.#running.set(callId, control);
+    if (served?.fn.isWatch) this.#watches.add(control);
     try {
       const reply = served
         ? await answer(
@@ -77,6 +80,7 @@ export class Serving {
       send({ ...head, error: spell(failures.internal(callId)) });
     } finally {
       this.#running.delete(callId);
+      this.#watches.delete(control);
       if (this.#running.size === 0) this.#becameIdle();
     }
   }
@@ -94,8 +98,9 @@ export class Serving {
     this.#running.get(callId)?.abort(new Error('the caller gave up'));
   }
 
-  /** Resolves when no call runs any more, and at the latest after `graceMs`. */
+  /** Resolves when no call runs any more, and at the latest after `graceMs`. Watches are ended: their callers call again. */
   async idle(graceMs: number): Promise<void> {
+    for (const watch of this.#watches) watch.abort(new Error('the worker is leaving'));
     if (this.#running.size === 0) return;
     await new Promise<void>((resolve) => {
       const late = setTimeout(resolve, graceMs);
