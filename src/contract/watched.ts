@@ -20,29 +20,29 @@ export const watchFunction = {
 } as const;
 
 export class Watched {
-  readonly #listeners = new Set<(what: string) => void>();
+  readonly #watchers = new Set<CallScope['emit']>();
+  /** For all of them together: a change costs the same however many watch. */
+  readonly #gathered = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
 
   changed(what: string): void {
-    for (const listener of this.#listeners) listener(what);
+    if (this.#watchers.size === 0) return;
+    this.#gathered.add(what);
+    this.#timer ??= setTimeout(() => this.#report(), GATHER_MS).unref();
   }
 
   /** Reports changes as events of the call until its caller leaves. */
   async report({ emit, signal }: CallScope): Promise<Record<string, never>> {
-    const gathered = new Set<string>();
-    let timer: NodeJS.Timeout | undefined;
-    const report = () => {
-      timer = undefined;
-      emit?.({ type: 'changed', what: [...gathered] });
-      gathered.clear();
-    };
-    const listener = (what: string) => {
-      gathered.add(what);
-      timer ??= setTimeout(report, GATHER_MS);
-    };
-    this.#listeners.add(listener);
-    await new Promise((resolve) => signal.addEventListener('abort', resolve));
-    this.#listeners.delete(listener);
-    clearTimeout(timer);
+    this.#watchers.add(emit);
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    this.#watchers.delete(emit);
     return {};
+  }
+
+  #report(): void {
+    this.#timer = undefined;
+    const event = { type: 'changed', what: [...this.#gathered] };
+    this.#gathered.clear();
+    for (const emit of this.#watchers) emit?.(event);
   }
 }
