@@ -14,8 +14,12 @@ export interface CallStream<Result = unknown, Event = CallEvent> extends AsyncIt
 export function streamCall(bus: Bus, functionId: string, payload?: unknown, options: CallOptions = {}): CallStream {
   const waiting: CallEvent[] = [];
   const left = new AbortController();
-  let wake = () => {};
+  const loops = new Set<() => void>();
   let isOver = false;
+  const wake = () => {
+    for (const goOn of loops) goOn();
+    loops.clear();
+  };
   const result = bus
     .call(functionId, payload, {
       ...options,
@@ -38,7 +42,7 @@ export function streamCall(bus: Bus, functionId: string, payload?: unknown, opti
       try {
         while (waiting.length > 0 || !isOver) {
           if (waiting.length > 0) yield waiting.shift()!;
-          else await new Promise<void>((resolve) => (wake = resolve));
+          else await new Promise<void>((resolve) => loops.add(resolve));
         }
       } finally {
         left.abort();
