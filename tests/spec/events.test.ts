@@ -1,4 +1,8 @@
 /** What a call reports while it runs, through every door, and to no caller that did not ask. */
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { setTimeout as passed } from 'node:timers/promises';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
@@ -119,6 +123,33 @@ test('who hangs up gives the call up', async () => {
   expect(await runningCounts(near)).toHaveLength(1);
   gone.abort();
   await expect.poll(() => runningCounts(near)).toEqual([]);
+});
+
+test('who hangs up before the first event gives the call up, however early', async () => {
+  const { hostname, port } = new URL(cell.url);
+  const body = JSON.stringify({ to: 1, everyMs: 60_000 });
+  const head = [
+    ...['POST /functions/teller/count HTTP/1.1', `Host: ${hostname}:${port}`, 'Accept: text/event-stream'],
+    ...['Content-Type: application/json', `Content-Length: ${body.length}`, '', body],
+  ];
+  for (const waitMs of [0, 0, 0, 1, 2, 5, 20, 100]) {
+    const socket = createConnection(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write(head.join('\r\n'));
+    await passed(waitMs);
+    socket.destroy();
+  }
+  await passed(200);
+  await expect.poll(() => runningCounts(near)).toEqual([]);
+});
+
+test('a server that closes ends the streams of its callers', async () => {
+  const closing = await startWorkcell({ host: '127.0.0.1', port: 0, log: silentLog, entries: [] });
+  const url = `${closing.url.replace('ws', 'http')}/functions/engine/watch`;
+  const reply = await fetch(url, init({}, 'text/event-stream'));
+  const read = reply.text().catch(String);
+  await closing.close();
+  expect(await read).toMatch(/^event: error\nid: \d+\ndata: .*connection_closed/m);
 });
 
 describe('frames', () => {

@@ -134,7 +134,8 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
       return { result: await withContent(bus, result ?? null, { functionId, maxBytes: MAX_CONTENT_BYTES }) };
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      const catalogue = await readCatalogue(bus, { includeInternal: true });
+      // Without it the failure is told all the same, such as that the server closes.
+      const catalogue = await readCatalogue(bus, { includeInternal: true }).catch(() => []);
       const isMeant = (entry: { id: string; namespace: string }) =>
         entry.id === functionId && entry.namespace === (namespace ?? 'default');
       return { failure: httpFailure(error, catalogue.find(isMeant), options.busErrors) };
