@@ -6,9 +6,9 @@ import { startKeys } from './keys.ts';
 import { effect } from '@preact/signals';
 
 import { busState, connect, refresh } from './session.ts';
-import { follow } from './watching.ts';
+import { followWatch } from './watching.ts';
 
 connect();
-effect(() => (busState.value === 'open' ? follow('engine::watch', refresh) : undefined));
+effect(() => (busState.value === 'open' ? followWatch('engine::watch', refresh) : undefined));
 startKeys();
 render(<App />, document.getElementById('app')!);
