@@ -12,7 +12,11 @@ function setup() {
     return new Promise((resolve) => (end = resolve));
   };
   const stream = streamCall({ call } as Bus, 'f');
-  return { stream, report: (at: number) => options.onEvent!({ type: 'step', at }), end: (value: unknown) => end(value) };
+  return {
+    stream,
+    report: (at: number) => options.onEvent!({ type: 'step', at }),
+    end: (value: unknown) => end(value),
+  };
 }
 
 test('two loops over one call share its events, and both end with it', async () => {
