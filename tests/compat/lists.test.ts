@@ -96,6 +96,7 @@ test.each(versions)('%s: internals are listed when asked for, and the engine’s
     'engine::triggers::info',
     'engine::triggers::list',
     'engine::unregister_trigger',
+    'engine::watch',
     'engine::workers::info',
     'engine::workers::list',
     'engine::workers::register',

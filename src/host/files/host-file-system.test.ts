@@ -103,7 +103,6 @@ describe('files that are closed to us', () => {
       const [root, tree] = [process.argv[2], process.argv[2] + '/tree'];
       const files = new HostFileSystem({ roots: [root], protect: [], deniedPaths: [], isSynced: false });
       const scope = { signal: new AbortController().signal };
-const FOLDERS = rounds(5, 20, 20);
       const chmod = (mode) => files.chmod(tree, { mode, recursive: true }, scope);
       const refused = (work) => work.then(() => 'done', ({ reason }) => reason);
       const told = [files.jail.mode, await chmod(0o750), await chmod(0)];
