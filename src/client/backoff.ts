@@ -1,4 +1,4 @@
-/** How long to wait before dialling again: doubling from a second to half a minute, with jitter so that a crowd spreads. */
+/** Reconnect delay: doubles from a second to half a minute, with jitter to spread many clients. */
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 const JITTER = 0.3;

@@ -2,15 +2,15 @@
 import type { Bus, CallOptions } from '#contract';
 import type { CallEvent } from '#protocol';
 
-/** Events that wait for a loop which does not keep up; the oldest are dropped. */
+/** Events queued for a slow loop; the oldest are dropped. */
 const MAX_WAITING = 1_000;
 
 export interface CallStream<Result = unknown, Event = CallEvent> extends AsyncIterable<Event> {
-  /** Rejects as the call does. Leaving the loop before its end gives the call up. */
+  /** Rejects as the call does. Leaving the loop before its end cancels the call. */
   readonly result: Promise<Result>;
 }
 
-/** Makes the call at once. The loop over it ends when the call does; `result` says how. */
+/** Starts the call at once. The loop ends when the call does; `result` has its outcome. */
 export function streamCall(bus: Bus, functionId: string, payload?: unknown, options: CallOptions = {}): CallStream {
   const waiting: CallEvent[] = [];
   const left = new AbortController();

@@ -1,4 +1,4 @@
-/** Calls this client made and waits for: answered, timed out, given up, or lost with the connection. */
+/** Calls that this client waits for: answered, timed out, cancelled, or lost with the connection. */
 import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
@@ -24,11 +24,12 @@ interface WaitingCall {
   takesEncoded?: boolean;
 }
 
+/** Drops invalid changes: they came from another process. */
 const Changes = z.array(ChangeSchema).catch([]);
 /** More than a worker of this build reports of one call. */
 const MAX_CHANGE_VALUES = 65_536;
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** Above this a Node timer fires at once; a longer wait is no wait at all. */
+/** Above this a Node timer fires at once. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
 export class Calls {
@@ -71,14 +72,10 @@ export class Calls {
   settle(frame: ResultFrame): void {
     const call = this.#take(frame.invocation_id);
     if (!call) return;
-    try {
-      if (call.onChanges && frame.changes !== undefined) call.onChanges(readChanges(frame.changes));
-      if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
-      // The wire leaves a null result out.
-      else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
-    } catch (error) {
-      call.reject(error);
-    }
+    if (frame.changes !== undefined) call.onChanges?.(Changes.parse(frame.changes));
+    if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
+    // The wire omits a null result.
+    else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
   }
 
   fail(invocationId: string, code: string, message: string): void {

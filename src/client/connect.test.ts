@@ -90,7 +90,7 @@ const served = {
   ]),
 };
 
-test('the first frames say who this is and what it serves; after a loss they take the old place back first', async () => {
+test('the first frames register the worker and its functions; after a loss they reattach first', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer(), { name: 'me', namespace: 'n', description: 'd' });
   bus.serve(served);
@@ -146,7 +146,7 @@ test('calls that were waiting fail with the connection; calls made meanwhile go 
   bus.close();
 });
 
-test('it dials again, slower each time, until someone listens', async () => {
+test('it dials again, slower each time, until an engine listens', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   listener.isDown = true;
@@ -224,7 +224,7 @@ test.each([
   [['cancel'], ['cancelinvocation']],
   [[], []],
   [undefined, []],
-])('an engine that announced %j is told of a call that was given up: %j', async (features, told) => {
+])('an engine that announced %j gets the cancel of a call: %j', async (features, told) => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   listener.greet(features);
@@ -238,7 +238,7 @@ test.each([
   bus.close();
 });
 
-test('serves calls, cancels them when told, and answers pings', async () => {
+test('serves calls, cancels them on request, and answers pings', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   bus.serve(served);

@@ -1,8 +1,8 @@
 /**
- * A connection to the bus, from any process: calls out, functions in, kept alive.
+ * A connection to the bus from any process: calls functions, serves functions, reconnects.
  *
- * After a lost link it dials again, takes its old place back and registers everything anew. Calls
- * that were waiting fail at once: whether they ran cannot be known, so the caller decides.
+ * After a lost link it reconnects, replaces its old session and registers everything again. Calls
+ * that were waiting fail at once: whether they ran is unknown, so the caller decides.
  */
 import { hostname, platform, release } from 'node:os';
 
@@ -34,9 +34,9 @@ export interface ConnectOptions extends SocketDialerOptions {
   /** Name in worker lists. Default `<host name>:<pid>`. */
   name?: string;
   description?: string;
-  /** Of the program, in worker lists. */
+  /** Version of the program, in worker lists. */
   version?: string;
-  /** Where this connection's functions are registered. */
+  /** Namespace in which this connection's functions are registered. */
   namespace?: string;
   isolation?: string;
   log?: Log;
@@ -66,9 +66,9 @@ export class Connection implements Bus {
   readonly #serving: Serving;
   #link: Link | undefined;
   #waitingCalls: FrameOf<'invokefunction'>[] = [];
-  #place: { workerId: string; reattachToken?: string } | undefined;
+  #identity: { workerId: string; reattachToken?: string } | undefined;
   #canCancel = false;
-  /** What the engine says of calls by itself. Another engine may relay what any peer wrote there. */
+  /** Features that the engine announced itself. Another engine may relay what any peer wrote. */
   #confirmed: ReadonlySet<unknown> = new Set();
   #redial: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -123,9 +123,9 @@ export class Connection implements Bus {
     for (const frame of this.#serving.add(worker)) this.#link?.send(frame);
   }
 
-  /** What the engine calls this connection in its lists; known once it greeted. */
+  /** The engine's id for this connection; known once it greeted. */
   get workerId(): string | undefined {
-    return this.#place?.workerId;
+    return this.#identity?.workerId;
   }
 
   /** Ends the connection when the calls it serves have ended, and at the latest after `graceMs`. */
@@ -165,7 +165,7 @@ export class Connection implements Bus {
     }
   }
 
-  /** An engine that does not have these features may pass on what any peer wrote there. */
+  /** An engine without these features may pass on what any peer wrote there. */
   #believed(frame: FrameOf<'invokefunction'>): FrameOf<'invokefunction'> {
     const isKnown = this.#confirmed.has(FEATURE_CALLER);
     if (isKnown && this.#confirmed.has(FEATURE_EVENTS)) return frame;
@@ -173,8 +173,8 @@ export class Connection implements Bus {
   }
 
   #introduce(link: Link): void {
-    if (this.#place) {
-      const { workerId, reattachToken } = this.#place;
+    if (this.#identity) {
+      const { workerId, reattachToken } = this.#identity;
       link.send({ type: 'reattach', previous_worker_id: workerId, reattach_token: reattachToken });
     }
     this.#introduceSelf(link);
@@ -182,7 +182,7 @@ export class Connection implements Bus {
     for (const frame of this.#waitingCalls.splice(0)) if (this.#calls.isWaiting(frame.invocation_id!)) link.send(frame);
   }
 
-  /** Nothing waits for the answer; it says which features the engine has. */
+  /** Not awaited; the answer lists the features of the engine. */
   #introduceSelf(link: Link): void {
     const { frame, answer } = this.#calls.open('engine::workers::register', this.#introduction(), {});
     link.send(frame);
@@ -213,7 +213,7 @@ export class Connection implements Bus {
   }
 
   #settleIn(frame: FrameOf<'workerregistered'>): void {
-    this.#place = { workerId: frame.worker_id, reattachToken: frame.reattach_token ?? undefined };
+    this.#identity = { workerId: frame.worker_id, reattachToken: frame.reattach_token ?? undefined };
     this.#canCancel = frame.features?.includes(FEATURE_CANCEL) ?? false;
   }
 
@@ -250,7 +250,7 @@ export class Connection implements Bus {
   }
 }
 
-/** What an engine believes of it. */
+/** The part of a principal that an engine accepts from a remote peer. */
 function behalfOf({ client, grants }: Caller & { grants?: Grants }): OnBehalf {
   return { client, only: grants?.only?.slice(), read_only: grants?.isReadOnly };
 }

@@ -37,7 +37,7 @@ export class Serving {
     this.#log = log;
   }
 
-  /** Takes a worker's functions on and returns the frames that register them. */
+  /** Adds a worker's functions and returns the frames that register them. */
   add(worker: ServableWorker): FrameOf<'registerfunction'>[] {
     for (const fn of worker.def.functions) this.#functions.set(fn.id, { worker, fn });
     return worker.def.functions.map((fn) => ({ type: 'registerfunction', ...announce(worker.def, fn) }));
@@ -95,7 +95,7 @@ export class Serving {
 
   /** The caller no longer waits for this call. */
   cancel(callId: string): void {
-    this.#running.get(callId)?.abort(new Error('the caller gave up'));
+    this.#running.get(callId)?.abort(new Error('the caller cancelled the call'));
   }
 
   /** Resolves when no call runs any more, and at the latest after `graceMs`. Watches are ended: their callers call again. */

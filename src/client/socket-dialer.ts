@@ -1,4 +1,4 @@
-/** Reaches an engine over WebSockets: one for frames, one for each channel end. */
+/** Connects to an engine over WebSockets: one for frames, one for each channel end. */
 import type { Socket } from 'node:net';
 
 import { WebSocket, type ClientOptions } from 'ws';
@@ -74,7 +74,7 @@ class ClientSocketLink implements Link {
       clearInterval(heartbeat);
       events.closed(reason.toString() || `closed with ${code}`);
     });
-    // Frames that came with the handshake wait until someone listens.
+    // Frames that came with the handshake wait for a listener.
     socket.resume();
   }
 
@@ -105,7 +105,7 @@ interface OpenSocket {
   stream: Socket;
 }
 
-/** Resolves with the open socket, paused until someone attaches to it. */
+/** Resolves with the open socket, paused until a listener is attached. */
 function opened(socket: WebSocket, url: string): Promise<OpenSocket> {
   return new Promise((resolve, reject) => {
     let stream: Socket;

@@ -1,5 +1,5 @@
 /**
- * Who may talk to this port, decided before anything else is read.
+ * Decides which requests this port accepts, before anything else is read.
  *
  * A browser page of another site can reach a loopback port: its `Origin` gives it away or, on requests that browsers send
  * without one (images, scripts, links), `Sec-Fetch-Site`; a rebinding attack gives itself away by its `Host`. Anything
@@ -15,7 +15,7 @@ export interface AdmissionRules {
   host: string;
   /** Bearer token that calls must carry, if any. */
   token?: string;
-  /** More of them, by the name under which lists and logs know who shows one. */
+  /** More tokens, by the name that lists and logs show for a caller that sends one. */
   tokens?: Readonly<Record<string, string>>;
   /** Host names that requests may name besides loopback and the bound address. */
   allowedHosts?: string[];
@@ -29,9 +29,9 @@ export interface Refusal {
   message: string;
 }
 
-/** `none` is a user who typed the address or opened a bookmark. */
+/** `none`: the user typed the address or opened a bookmark. */
 const OWN_SITES = new Set(['same-origin', 'none']);
-/** The name of the token that has none. */
+/** Caller name for the unnamed token. */
 const UNNAMED = 'token';
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
 
@@ -82,20 +82,20 @@ export class Admission {
     return { status: 401, code: 'unauthorized', message: 'send the header "Authorization: Bearer <token>"' };
   }
 
-  /** The name of the token that a request shows. */
+  /** The name of the token that a request carries. */
   tokenOf({ headers }: IncomingMessage): string | undefined {
     const { authorization, 'sec-websocket-protocol': offered } = headers;
     const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered) ?? '';
     return this.#tokens.find(([, secret]) => isSameSecret(secret, given))?.[0];
   }
 
-  /** In whose name a request of HTTP calls. */
+  /** The principal of an HTTP request. */
   principalOf(request: IncomingMessage): Principal {
     const token = this.tokenOf(request);
     return token === undefined ? makePrincipal('local', 'http') : makePrincipal('token', token);
   }
 
-  /** Whether a page of this server asks; browsers let no page name another origin than its own. */
+  /** Whether a page of this server sent the request; browsers do not let a page forge its origin. */
   isOwnPage({ headers: { host, origin } }: IncomingMessage): boolean {
     return origin !== undefined && isSameHost(origin, host!);
   }
@@ -119,7 +119,7 @@ function tokenIn(offered: string | undefined): string | undefined {
   return encoded && Buffer.from(encoded, 'base64url').toString();
 }
 
-/** Bound to every interface, any literal address may be ours; a name never is unless allowed. */
+/** Bound to every interface, any literal address may be this server's; a name has to be allowed. */
 function isAddressOf(name: string, bound: string): boolean {
   if (bound === '0.0.0.0' || bound === '::') return /^[\d.]+$/.test(name) || name.includes(':');
   return name === bound;

@@ -60,7 +60,7 @@ test('bytes hold a writer back as messages do', () => {
   expect(channel.push(Buffer.alloc(50))).toBe('wait');
 });
 
-test('a reader is told of items, of items that waited for it, and of the end', () => {
+test('a reader is notified of items, of items that waited for it, and of the end', () => {
   const { channel, writer, reader } = open();
   channel.takeWriter(writer);
   channel.takeReader(reader);
@@ -93,7 +93,7 @@ test('a reader hears of a break after the last item, and not of an end', () => {
   expect(channel.take()).toBe('ended');
 });
 
-test('a reader that leaves tells its writer, and what waited for it is dropped', () => {
+test('a reader that leaves notifies its writer, and what waited for it is dropped', () => {
   const { channel, done, writer, reader } = open();
   channel.takeWriter(writer);
   channel.takeReader(reader);
@@ -106,7 +106,7 @@ test('a reader that leaves tells its writer, and what waited for it is dropped',
   expect(done).toHaveBeenCalledOnce();
 });
 
-test('a writer that comes after its reader left is told at once', () => {
+test('a writer that comes after its reader left is notified at once', () => {
   const { channel, writer, reader } = open();
   channel.takeReader(reader);
   channel.endReading();
@@ -166,7 +166,7 @@ describe('a broker', () => {
     broker.close();
   });
 
-  test('breaks a channel off of which one end never came, for whoever is there', () => {
+  test('breaks off a channel of which one end never connected', () => {
     const broker = new ChannelBroker({ ...defaultLimits, channelTtlMs: 1_000 });
     const refs = [0, 1, 2, 3].map(() => broker.create().reader);
     const [onlyWriter, onlyReader, both] = refs.map((ref) => broker.find(ref)!);
@@ -182,7 +182,7 @@ describe('a broker', () => {
     expect(broker.count).toBe(1);
     expect(writer.readerGone).toHaveBeenCalledOnce();
     expect(reader.readable).toHaveBeenCalledOnce();
-    expect(onlyReader!.take()).toEqual({ broken: 'nobody came to write to this channel' });
+    expect(onlyReader!.take()).toEqual({ broken: 'no writer connected to this channel' });
     expect(broker.find(refs[2]!)).toBe(both);
     broker.close();
     expect([broker.count, vi.getTimerCount()]).toEqual([0, 0]);

@@ -1,8 +1,8 @@
 /**
  * The broker of stream channels: one writer, one reader, a bounded queue between them.
  *
- * The writer is held back, not the engine's memory: an end that is told to wait must stop reading
- * its source until it hears `resume`.
+ * Back-pressure keeps the engine's memory bounded: an end that gets `wait` must stop reading its source until
+ * `resume`.
  */
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 
@@ -17,7 +17,7 @@ const MAX_BUFFER = 1024;
 export interface WriterEvents {
   /** The queue has room again after `wait`. */
   resume(): void;
-  /** Nobody will read the rest. */
+  /** The reader left; the rest will not be read. */
   readerGone(): void;
 }
 
@@ -43,7 +43,7 @@ export class Channel {
   #broken: string | undefined;
   #reader: ReaderEvents | 'free' | 'gone' = 'free';
   #resolveTaken = () => {};
-  /** When its reader took all there was, or will not. */
+  /** Resolves when the reader took everything, or left. */
   readonly taken = new Promise<void>((resolve) => (this.#resolveTaken = resolve));
 
   constructor(options: { capacity: number; maxBytes: number; done: (channel: Channel) => void }) {
@@ -56,7 +56,7 @@ export class Channel {
     return this.#writer === 'free' || this.#reader === 'free';
   }
 
-  /** False when that end was taken before. */
+  /** False when that end is already taken. */
   takeWriter(events: WriterEvents): boolean {
     if (this.#writer !== 'free') return false;
     this.#writer = events;
@@ -81,12 +81,12 @@ export class Channel {
     return this.#isHeldBack ? 'wait' : 'more';
   }
 
-  /** The writer sent all it wanted to. */
+  /** The writer sent everything. */
   endWriting(): void {
     this.#endWriting(undefined);
   }
 
-  /** The writer went before it said that this was all. */
+  /** The writer left before it ended the stream. */
   breakWriting(reason: string): void {
     this.#endWriting(reason);
   }
@@ -126,9 +126,9 @@ export class Channel {
     else if (this.#writer === 'ended') this.#done(this);
   }
 
-  /** Breaks the stream off for whichever side is there. */
+  /** Breaks the stream off for the side that is connected. */
   expire(): void {
-    const reason = this.#writer === 'free' ? 'nobody came to write to this channel' : 'the engine closed this channel';
+    const reason = this.#writer === 'free' ? 'no writer connected to this channel' : 'the engine closed this channel';
     if (typeof this.#reader === 'object') this.breakWriting(reason);
     else this.endReading();
     this.#done(this);
@@ -141,7 +141,7 @@ export class Channel {
 
 export class ChannelBroker {
   readonly #channels = new Map<string, Channel>();
-  /** How many open channels a connection made. */
+  /** Open channels per creating connection. */
   readonly #madeBy = new Map<string, number>();
   readonly #limits: EngineLimits;
   readonly #sweeper: NodeJS.Timeout;
@@ -151,7 +151,7 @@ export class ChannelBroker {
     this.#sweeper = setInterval(() => this.#expireOld(), Math.max(10, limits.channelTtlMs / 5)).unref();
   }
 
-  /** `creator` is the connection that asks for it; what nobody else asked for is the engine's own. */
+  /** `creator` is the connection that asked for it; without one the channel is the engine's own. */
   create(bufferSize = DEFAULT_BUFFER, creator = ''): ChannelPair {
     const { maxChannels, maxChannelsPerSession } = this.#limits;
     const made = this.#madeBy.get(creator) ?? 0;
@@ -170,7 +170,7 @@ export class ChannelBroker {
     return { writer: { ...shared, direction: 'write' }, reader: { ...shared, direction: 'read' } };
   }
 
-  /** The channel, if id and key are right. */
+  /** The channel, if id and key match. */
   find(ref: Pick<ChannelRef, 'channel_id' | 'access_key'>): Channel | undefined {
     const channel = this.#channels.get(ref.channel_id);
     return channel && isSameKey(channel.key, ref.access_key) ? channel : undefined;

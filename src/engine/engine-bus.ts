@@ -1,4 +1,4 @@
-/** The engine's own functions make no calls: what they need is in their context. */
+/** The engine's own functions make no calls: their context has what they need. */
 import type { Bus } from '#contract';
 
 function unavailable(): never {

@@ -1,7 +1,7 @@
 /**
- * The bus without its sockets: sessions, functions, calls, triggers and channels joined.
+ * The bus without its sockets: joins sessions, functions, calls, triggers and channels.
  *
- * It knows no worker by name. A peer is a link, whether that ends in a socket or in this process.
+ * It knows no worker by name. A peer is a link, to a socket or within this process.
  */
 import { announce, answer, silentLog, Watched, type Denial, type Log } from '#contract';
 import {
@@ -31,7 +31,7 @@ export interface EngineOptions {
   log?: Log;
 }
 
-/** What the engine's own functions work on. */
+/** Context of the engine's own functions. */
 export interface EngineContext {
   readonly registry: Registry;
   readonly sessions: ReadonlyMap<string, Session>;
@@ -43,7 +43,7 @@ export interface EngineContext {
 }
 
 export class Engine {
-  /** Where its pages are, once a server puts it on a port. */
+  /** URL of its pages, once a server listens. */
   httpUrl: string | undefined;
   readonly limits: EngineLimits;
   readonly channels: ChannelBroker;
@@ -80,7 +80,7 @@ export class Engine {
     return this.#sessions.size < this.limits.maxSessions;
   }
 
-  /** Takes a new peer and greets it. */
+  /** Accepts a new peer and greets it. */
   connect(link: Link, origin: SessionOrigin = {}): void {
     const session = new Session(link, origin);
     this.#sessions.set(session.workerId, session);
@@ -98,12 +98,12 @@ export class Engine {
     this.#events.workerChanged('worker_connected', session.workerId);
   }
 
-  /** Denies functions to everyone, in one namespace. */
+  /** Denies functions to every caller, in one namespace. */
   deny(namespace: string, denial: Denial): void {
     this.#calls.deny(namespace, denial);
   }
 
-  /** How a peer in this process reaches the engine: same frames, no socket. */
+  /** Connects a peer in this process: same frames, no socket. */
   dialer(): Dialer {
     const engineUrl = () => this.httpUrl;
     return {
@@ -212,7 +212,7 @@ export class Engine {
     session.refuseFunction(functionId, ownerId);
   }
 
-  /** A client that lost its connection takes the place of its former self before it registers again. */
+  /** A reconnected client replaces its former session before it registers again. */
   #reattach(session: Session, formerId: string, token: string | null | undefined): void {
     const former = this.#sessions.get(formerId);
     if (!former || former === session || former.reattachToken !== token) return;

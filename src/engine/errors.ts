@@ -1,4 +1,4 @@
-/** What the engine itself answers. These codes stand in `error.code` as they are, without a handler's wrapping. */
+/** The engine's own errors. These codes are in `error.code` as they are, without a handler's wrapping. */
 import { defineErrors, type Failure } from '#contract';
 import type { ErrorBody } from '#protocol';
 
@@ -47,7 +47,7 @@ export const errors = defineErrors({
     message: (d: { what: string; limit: number }) => `the engine allows ${d.limit} ${d.what}`,
   },
   TIMEOUT: {
-    meaning: 'Nobody answered the call within the engine deadline.',
+    meaning: 'No answer came within the engine deadline.',
     http: 504,
     message: (d: { ms: number }) => `invocation timed out after ${d.ms}ms`,
   },
@@ -83,7 +83,7 @@ export const errors = defineErrors({
     message: (d: { text: string }) => d.text,
   },
   console_only: {
-    meaning: 'What calls carried is told to the console alone, as a page that this server gave out.',
+    meaning: 'Payloads and results of calls are returned only to a console page of this server.',
     http: 403,
     message: (_: object) =>
       'payloads and results of calls are shown in the console only: open this server in a browser',

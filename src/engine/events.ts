@@ -1,4 +1,4 @@
-/** The engine's own trigger types: told when functions or workers come and go. */
+/** The engine's own trigger types: fire when functions or workers come and go. */
 import type { Watched } from '#contract';
 import type { Calls } from './calls/index.ts';
 import { functionRow } from './list-rows.ts';
@@ -13,7 +13,7 @@ export const engineTriggerTypes = [
   { id: WORKERS_AVAILABLE, description: 'Fires when a worker connects, reports its metadata, or disconnects.' },
 ];
 
-/** A start-up registers many functions at once; listeners hear of them together. */
+/** A start-up registers many functions at once; listeners get one event for all of them. */
 const SETTLE_MS = 50;
 
 export type WorkerEvent = 'worker_connected' | 'worker_metadata_updated' | 'worker_disconnected';

@@ -45,7 +45,7 @@ test.each<[string, string, object]>([
   ],
   ['a payload first', `{"data":"${filler}","type":"invokefunction","invocation_id":"i"}`, {}],
   [
-    'an id that is no string',
+    'an id that is not a string',
     `{"type":"invokefunction","invocation_id":7,"function_id":"f"}`,
     { type: 'invokefunction' },
   ],

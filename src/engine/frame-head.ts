@@ -2,7 +2,7 @@
  * Reads the first fields of a frame that is too large to parse.
  *
  * Clients put `type` and the ids before the payload; only top-level strings at the start are read,
- * and the scan ends at the first value that is none.
+ * and the scan ends at the first value of another type.
  */
 import type { FrameHead } from '#protocol';
 

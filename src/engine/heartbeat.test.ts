@@ -52,7 +52,7 @@ test('any byte is a sign of life, in either direction', () => {
   heartbeat.close();
 });
 
-test('time that this process slept through is nobody’s silence', () => {
+test('time in which this process slept does not count as silence', () => {
   const { heartbeat, socket } = watched();
   vi.advanceTimersByTime(20);
   vi.setSystemTime(Date.now() + 3_600_000);

@@ -1,8 +1,9 @@
 /**
  * Finds dead peers: pings every socket, and ends one that has been silent too long. Old clients never ping.
  *
- * Bytes are signs of life, not messages: one message may take longer than the limit, and a pong waits behind it.
- * Silence is counted in beats, not by the clock: a machine that slept must not find all its peers dead.
+ * Any bytes count as a sign of life, not only messages: one message may take longer than the limit, and a pong queues
+ * behind it.
+ * Silence is counted in beats, not by the clock: after a suspend all peers would look dead.
  */
 import type { Socket } from 'node:net';
 
@@ -15,7 +16,7 @@ interface Watched {
   unsentBytes: number;
 }
 
-/** While something is being sent, a pong may wait behind it: this much longer on the slowest line we serve. */
+/** While something is being sent, a pong may queue behind it: this much longer on the slowest supported line. */
 const SLOWEST_BYTES_PER_MS = 64;
 const LONGEST_EXTRA_MS = 300_000;
 

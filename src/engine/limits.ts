@@ -2,7 +2,7 @@
 const MiB = 1024 * 1024;
 
 export interface EngineLimits {
-  /** A message up to this size is taken; a larger one is answered with `payload_too_large`. */
+  /** Largest message accepted; a larger one is answered with `payload_too_large`. */
   maxMessageBytes: number;
   /** A frame above this size closes the socket: reading on would cost memory for nothing. */
   maxFrameBytes: number;
@@ -20,19 +20,19 @@ export interface EngineLimits {
   pauseOutboundBytes: number;
   /** Unsent bytes towards a peer at which it counts as not reading: calls to it fail, a caller is dropped. */
   maxOutboundBytes: number;
-  /** A call nobody answered is given up after this; longer than any client waits. */
+  /** Deadline of a call without an answer; longer than any client waits. */
   callDeadlineMs: number;
-  /** What is kept of payloads and results while a console watches. */
+  /** Bytes of payloads and results kept while a console watches. */
   maxCallContentBytes: number;
   maxChannels: number;
-  /** Open channels that one connection made: the others have theirs while it holds its share. */
+  /** Open channels per connection, so that one connection cannot use them all. */
   maxChannelsPerSession: number;
-  /** A channel of which one end never connected lives this long. */
+  /** Lifetime of a channel of which one end never connected. */
   channelTtlMs: number;
   /** Bytes waiting in one channel, whatever its message count allows. */
   maxChannelBytes: number;
   pingIntervalMs: number;
-  /** A peer silent for this long is gone. */
+  /** A peer silent for this long is disconnected. */
   idleMs: number;
   /** A connection that has not sent its request headers by then is closed. */
   handshakeMs: number;

@@ -41,7 +41,7 @@ export function workerNameOf(fn: RegisteredFunction): string {
   return fn.owner.info?.name ?? workerSegment(fn.id);
 }
 
-/** Whether lists leave it out unless asked for internals. */
+/** Whether lists omit it unless internals are asked for. */
 export function isInternal(id: string, metadata?: unknown): boolean {
   if (id.startsWith('engine::') && !id.startsWith('engine::queue::')) return true;
   return typeof metadata === 'object' && metadata !== null && (metadata as { internal?: unknown }).internal === true;
@@ -89,7 +89,7 @@ export function triggerRow(trigger: Trigger) {
   };
 }
 
-/** On a binding that no provider has, and on no other. */
+/** Only on a binding without a provider. */
 export function pendingMark({ isParked }: Trigger): { pending?: true } {
   return isParked ? { pending: true } : {};
 }

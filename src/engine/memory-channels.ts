@@ -41,7 +41,7 @@ export async function memoryReader(broker: ChannelBroker, ref: ChannelRef): Prom
 
 export async function memoryWriter(broker: ChannelBroker, ref: ChannelRef): Promise<ChannelWriter> {
   const channel = findChannel(broker, ref);
-  // All that is written while others wait waits for the same room.
+  // Every write while others wait waits for the same room.
   let room: Promise<void> | undefined;
   let giveRoom = () => {};
   let isReaderGone = false;

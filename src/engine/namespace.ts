@@ -1,2 +1,2 @@
-/** Where functions are when nobody says otherwise. */
+/** The default namespace of functions. */
 export const DEFAULT_NAMESPACE = 'default';

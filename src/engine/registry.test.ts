@@ -18,7 +18,7 @@ const fn = (id: string, owner: Session, more: Partial<RegisteredFunction> = {}):
   ...more,
 });
 
-test('the first owner keeps an id; a later one is told who has it', () => {
+test('the first owner keeps an id; a later one gets the owner', () => {
   const { registry, sessions } = setup();
   const [a, b] = sessions;
   expect(registry.add(fn('f', a))).toBeUndefined();
@@ -52,7 +52,7 @@ test('one in line that leaves changes nothing for the owner, nor does one that h
   expect(registry.find('f')?.owner).toBe(a);
 });
 
-test('an id of this process is no peer’s: one that has it loses it, one that wants it does not wait for it', () => {
+test('an id of this process is reserved: a peer that has it loses it, a claim is not queued', () => {
   const { registry, sessions } = setup();
   const [early, late] = sessions;
   const [old, fresh] = [new Session(memoryLinks()[0], {}), new Session(memoryLinks()[0], {})];
@@ -69,7 +69,7 @@ test('an id of this process is no peer’s: one that has it loses it, one that w
   expect(registry.find('f')).toBeUndefined();
 });
 
-test('registering again replaces, at the same place in line', () => {
+test('registering again replaces, at the same position in the queue', () => {
   const { registry, sessions } = setup();
   const [a, b] = sessions;
   registry.add(fn('f', a));
@@ -82,7 +82,7 @@ test('registering again replaces, at the same place in line', () => {
   expect(registry.countOwnedBy(b)).toBe(1);
 });
 
-test('a session that moves takes its claims along and leaves its place to the next', () => {
+test('a session that moves takes its claims along and leaves its ids to the next', () => {
   const { registry, sessions } = setup();
   const [a, b, c] = sessions;
   for (const id of ['f', 'g']) registry.add(fn(id, a));
@@ -114,7 +114,7 @@ test('lists show what is served, once, in byte order', () => {
   expect([registry.namespacesOf('a', 'default'), registry.namespacesOf('b', 'default')]).toEqual([['alpha'], []]);
 });
 
-test('whoever listens hears of every change', () => {
+test('listeners get every change', () => {
   const { registry, changed, sessions } = setup();
   const [a] = sessions;
   registry.add(fn('f', a));

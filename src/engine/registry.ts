@@ -1,12 +1,12 @@
 /**
- * Who serves which function id.
+ * Maps function ids to the workers that serve them.
  *
- * The first live owner of an id keeps it. A later claimant is told and kept in line: when the owner
- * leaves, the next one serves, since no client registers a second time by itself.
+ * The first live owner of an id keeps it. A later claimant is notified and queued: when the owner leaves, the next one
+ * serves, since no client registers a second time by itself.
  *
- * Ids of workers in this process belong to it. A peer that claims one is told and not kept, or it would serve as soon as a
- * reload stops the worker; a peer that has one already loses it. Of two claims from this process the later one serves: that
- * is the reload, and the former goes on with the calls it has.
+ * Ids of workers in this process are reserved. A peer that claims one is notified and not queued, or it would serve as
+ * soon as a reload stops the worker; a peer that already has one loses it. Of two claims from this process the later
+ * one serves: that is the reload, and the former finishes its calls.
  */
 import type { BuiltIn } from './calls/built-in.ts';
 import type { Executor } from './calls/executor.ts';
@@ -23,7 +23,7 @@ export interface RegisteredFunction {
   owner: Session | BuiltIn;
 }
 
-/** Whether the engine answers it itself. */
+/** Whether the engine itself serves it. */
 export function isBuiltIn(owner: Executor): owner is BuiltIn {
   return 'builtIn' in owner;
 }
@@ -33,7 +33,7 @@ export class Registry {
   readonly #owned = new Map<Session, Map<string, RegisteredFunction>>();
   readonly #changed: () => void;
 
-  /** `changed` is told whenever the set of served ids may differ. */
+  /** `changed` is called whenever the set of served ids may differ. */
   constructor(changed: () => void) {
     this.#changed = changed;
   }
@@ -42,7 +42,7 @@ export class Registry {
     return this.#namespaces.get(namespace)?.get(id)?.[0];
   }
 
-  /** Takes a claim. Returns the function that already owns the id, if another one does. */
+  /** Adds a claim. Returns the function that already owns the id, if another one does. */
   add(fn: RegisteredFunction): RegisteredFunction | undefined {
     const { id, namespace, owner } = fn;
     const current = this.find(id, namespace);
@@ -80,7 +80,7 @@ export class Registry {
     return functions.filter((fn) => this.add({ ...fn, namespace }) !== undefined);
   }
 
-  /** What a session claims, served or in line. */
+  /** Ids that a session claims, served or queued. */
   ownedBy(owner: Session): RegisteredFunction[] {
     return [...(this.#owned.get(owner)?.values() ?? [])];
   }
@@ -89,7 +89,7 @@ export class Registry {
     return this.#owned.get(owner)?.size ?? 0;
   }
 
-  /** What is served now, by namespace and id in byte order. */
+  /** Served functions, by namespace and id in byte order. */
   list(): RegisteredFunction[] {
     const served = [...this.#namespaces.values()].flatMap((functions) =>
       [...functions.values()].map(([first]) => first!),
@@ -136,7 +136,7 @@ export class Registry {
   }
 }
 
-/** Whether it connected from elsewhere: neither the engine nor a worker in its process. */
+/** Whether it is a remote peer: neither the engine nor a worker in its process. */
 function isPeer(owner: Session | BuiltIn): owner is Session {
   return !isBuiltIn(owner) && !owner.isInProcess;
 }

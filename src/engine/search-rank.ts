@@ -1,4 +1,4 @@
-/** Which rows a search text finds, best first: the id itself, its start, anywhere in it, then the description. */
+/** Ranks rows for a search text, best first: the id itself, its start, anywhere in it, then the description. */
 export function rankBySearch<Row>(
   rows: Row[],
   search: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * One port for everything: WebSocket upgrades go to the engine, plain requests to whoever the
- * assembler gives.
+ * One port for everything: WebSocket upgrades go to the engine, plain requests to the handler from the
+ * assembler.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { Upgrades } from './upgrades.ts';
 
 export interface ServerOptions extends AdmissionRules {
   port: number;
-  /** Answers requests that are no upgrade and were admitted, each in the name of its principal. */
+  /** Answers admitted requests that are not upgrades, each with its principal. */
   onRequest?: OnRequest;
   log?: Log;
 }
@@ -21,7 +21,7 @@ export type OnRequest = (request: IncomingMessage, response: ServerResponse, pri
 
 export interface RunningServer {
   readonly port: number;
-  /** Where clients connect, e.g. `ws://127.0.0.1:49134`. */
+  /** URL for clients, e.g. `ws://127.0.0.1:49134`. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -68,10 +68,10 @@ function admitted(admission: Admission, onRequest: OnRequest | undefined): Reque
   };
 }
 
-/** Liveness needs no secret, and neither does the page that asks for it: its files are in every copy of the package. */
+/** Liveness needs no token, and neither does the console page: its files are in every copy of the package. */
 function isPublic({ method, url = '' }: IncomingMessage): boolean {
   if (url === '/healthz') return true;
-  // The path as the door will read it: `/console/../functions` is not the console.
+  // The path as the HTTP app will read it: `/console/../functions` is not the console.
   const whole = `http://localhost${url}`;
   const path = URL.canParse(whole) ? new URL(whole).pathname : url;
   return method === 'GET' && (path === '/' || path.startsWith('/console/'));
@@ -84,7 +84,7 @@ function answerRefusal(response: ServerResponse, refusal: Refusal): void {
   response.end(JSON.stringify({ error: { code, message } }));
 }
 
-/** Listens on the address asked for and, for loopback, on its IPv6 twin: `localhost` may mean either. */
+/** Listens on the given address and, for loopback, also on IPv6: `localhost` may resolve to either. */
 async function listen(options: ServerOptions, create: () => Server): Promise<Server[]> {
   const main = create();
   await listenOn(main, options.host, options.port);

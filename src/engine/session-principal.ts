@@ -1,8 +1,9 @@
 /**
- * The principal of a connection: what calls are made in the name of when it speaks for itself.
+ * The principal of a connection that calls for itself.
  *
- * How it got in decides the kind. The label is the name that it reports, which the engine has made sure is not the name of a
- * worker in this process. It holds nothing of the session: the list of the latest calls outlives that.
+ * Its kind depends on how the connection was admitted. The label is the reported name, which the engine has ensured is
+ * not the name of a worker in this process. It holds no reference to the session: the list of recent calls outlives
+ * that.
  */
 import type { Principal } from '#contract';
 import type { Session } from './session.ts';

@@ -1,4 +1,4 @@
-/** One connected peer: who it is, what it can do, and the calls it is part of right now. */
+/** One connected peer: its identity, its features, and its current calls. */
 import { randomUUID } from 'node:crypto';
 
 import type { Principal } from '#contract';
@@ -9,7 +9,7 @@ import type { Executor, Request } from './calls/executor.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { principalOf } from './session-principal.ts';
 
-/** What a worker says about itself with `engine::workers::register`. */
+/** A worker's report with `engine::workers::register`. */
 export interface WorkerInfo {
   name: string;
   /** Null when the worker gave none. */
@@ -22,11 +22,11 @@ export interface WorkerInfo {
 }
 
 export interface SessionOrigin {
-  /** Where the peer connects from; absent for a peer in this process. */
+  /** Address of the peer; absent for a peer in this process. */
   remoteAddress?: string;
-  /** Whether a page that this server gave out is at the other end, by its Origin: no HTTP or MCP caller is. */
+  /** Whether a page of this server is at the other end, by its Origin: no HTTP or MCP caller is. */
   isOwnPage?: boolean;
-  /** The name of the token that it showed. */
+  /** The name of the token that it sent. */
   token?: string;
 }
 
@@ -55,7 +55,7 @@ export class Session implements Executor {
     this.token = origin.token;
   }
 
-  /** In whose name it calls when it speaks for itself. */
+  /** The principal of its own calls. */
   get principal(): Principal {
     return (this.#principal ??= principalOf(this));
   }
@@ -80,8 +80,8 @@ export class Session implements Executor {
   }
 
   execute(call: Call, request: Request): SendOutcome {
-    const told = !this.features.has(FEATURE_CALLER) ? 'nothing' : this.isInProcess ? 'principal' : 'caller';
-    const { frame, encoded } = forExecutor(call, request, told);
+    const part = !this.features.has(FEATURE_CALLER) ? 'nothing' : this.isInProcess ? 'principal' : 'caller';
+    const { frame, encoded } = forExecutor(call, request, part);
     return this.link.send(frame, encoded);
   }
 
@@ -89,7 +89,7 @@ export class Session implements Executor {
     this.link.send({ type: 'cancelinvocation', invocation_id: callId });
   }
 
-  /** Says that another one owns the id in this peer's namespace. */
+  /** Reports that another peer owns the id in this peer's namespace. */
   refuseFunction(functionId: string, ownerId: string): void {
     this.link.send({
       type: 'registrationrejected',

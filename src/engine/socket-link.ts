@@ -1,7 +1,7 @@
 /**
  * A link over a WebSocket, from the engine's side.
  *
- * What a peer does not read waits in its socket's buffer. Past the first mark the engine stops
+ * Unread bytes wait in the peer's socket buffer. Past the first mark the engine stops
  * reading from that peer, so it cannot cause more; past the second it counts as not reading.
  */
 import { isUtf8 } from 'node:buffer';
@@ -88,7 +88,7 @@ export class SocketLink implements Link {
     if (isBinary && TELEMETRY_PREFIXES.has(encoded.toString('latin1', 0, 4))) return;
     if (encoded.length > this.#limits.maxMessageBytes) return events.oversized?.(readFrameHead(encoded));
 
-    // Sent on as text, these bytes would make the next peer hang up.
+    // Forwarded as text, these bytes would make the next peer disconnect.
     if (isBinary && !isUtf8(encoded)) return this.#drop('not UTF-8', encoded);
     const text = encoded.toString();
     if (text.trim() === '') return;
@@ -98,6 +98,6 @@ export class SocketLink implements Link {
   }
 
   #drop(problem: string, encoded: Buffer): void {
-    this.#log.warn('dropped a message that is no frame', { problem, bytes: encoded.length });
+    this.#log.warn('dropped a message that is not a frame', { problem, bytes: encoded.length });
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The far end of `/otel`: a WebSocket that drops what it reads, byte by byte.
+ * The server side of `/otel`: a WebSocket that drops what it reads, byte by byte.
  *
- * A WebSocket library collects a message before it hands it on, so peers that never finish theirs would keep memory for
- * nothing. This one keeps a frame's head and the 125 bytes that a ping may carry, and never a message.
+ * A WebSocket library buffers a message before it delivers it, so peers that never finish theirs would hold memory for
+ * nothing. This one buffers a frame's head and the 125 bytes of a ping, never a message.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 const HANDSHAKE_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const OPCODE = { close: 8, ping: 9 } as const;
 const FINAL = 0x80;
-/** The head of a frame says what follows: its first two bytes, then up to 8 of length and 4 of mask. */
+/** A frame head: two bytes, then up to 8 of length and 4 of mask. */
 const SHORTEST_HEAD = 2;
 const MAX_CONTROL_BYTES = 125;
 const NORMAL = 1000;
@@ -22,11 +22,11 @@ const MAX_UNREAD_BYTES = 65_536;
 
 export interface SinkOptions {
   pingIntervalMs: number;
-  /** A peer silent for this long is gone. */
+  /** A peer silent for this long is disconnected. */
   idleMs: number;
 }
 
-/** Whether the request is a WebSocket handshake; the key of one, if it is. */
+/** The key of a WebSocket handshake, if the request is one. */
 export function handshakeKey({ method, headers }: IncomingMessage): string | undefined {
   const key = headers['sec-websocket-key'] ?? '';
   const isHandshake =
@@ -36,7 +36,7 @@ export function handshakeKey({ method, headers }: IncomingMessage): string | und
 
 export class TelemetrySink {
   readonly #stream: Socket;
-  /** The head of the frame that is coming, and the payload of a ping or close. */
+  /** The head of the frame being read, and the payload of a ping or close. */
   #held = Buffer.alloc(0);
   /** Bytes of the current frame that are still to be dropped. */
   #toDrop = 0;
@@ -52,7 +52,7 @@ export class TelemetrySink {
     if (head.length > 0) this.#take(head);
   }
 
-  /** Greets a peer whose handshake had this key. */
+  /** Accepts a peer whose handshake had this key. */
   static accept(stream: Socket, key: string): void {
     const answer = createHash('sha1').update(`${key}${HANDSHAKE_SUFFIX}`).digest('base64');
     stream.write(
@@ -72,7 +72,7 @@ export class TelemetrySink {
     this.#stream.destroy();
   }
 
-  /** Bytes are signs of life, as for the bus. */
+  /** Any bytes count as a sign of life, as on the bus. */
   #beat({ pingIntervalMs, idleMs }: SinkOptions): void {
     const { bytesRead } = this.#stream;
     this.#silentMs = bytesRead === this.#bytesRead ? this.#silentMs + pingIntervalMs : 0;
@@ -114,7 +114,7 @@ export class TelemetrySink {
   }
 }
 
-/** How much of a frame has to be held, as far as its first bytes tell. */
+/** How much of a frame has to be buffered, as far as its first bytes show. */
 function neededBytes(start: Buffer): number {
   if (start.length < SHORTEST_HEAD) return SHORTEST_HEAD;
   return headBytes(start) + (isControl(start) && lengthCode(start) <= MAX_CONTROL_BYTES ? lengthCode(start) : 0);
@@ -126,7 +126,7 @@ function headBytes(start: Buffer): number {
   return SHORTEST_HEAD + (code === 127 ? 8 : code === 126 ? 2 : 0) + mask;
 }
 
-/** The payload's length, or how the head tells it. */
+/** The payload's length, or the code for where the head holds it. */
 function lengthCode(start: Buffer): number {
   return start[1]! & 0x7f;
 }

@@ -57,7 +57,7 @@ test('metadata goes with the binding when there is any, and an absent config goe
   expect(provider.got).toEqual([{ ...handedOver, config: null, metadata: { of: 'mine' } }]);
 });
 
-test('a refused binding is parked and its binder told; a success is told to nobody', async () => {
+test('a refused binding is parked and its binder notified; a success is not reported', async () => {
   const triggers = make();
   const [provider, binder] = [peer(), peer()];
   triggers.addType(provider.session, clock);
@@ -76,7 +76,7 @@ test('a refused binding is parked and its binder told; a success is told to nobo
   expect(provider.got).toEqual([handedOver]);
 });
 
-test('who leaves takes its bindings along, and providers hear of it', async () => {
+test('a disconnect removes the bindings of the peer, and providers are notified', async () => {
   const triggers = make();
   const [provider, binder] = [peer(), peer()];
   triggers.addType(provider.session, clock);
@@ -87,7 +87,7 @@ test('who leaves takes its bindings along, and providers hear of it', async () =
   expect(triggers.bindings.size).toBe(0);
 });
 
-test('only its binder may unbind a binding, anybody a durable one', async () => {
+test('only its binder may unbind a binding, any peer a durable one', async () => {
   const triggers = make();
   const [binder, other] = [peer(), peer()];
   triggers.bind(binder.session, binding);
@@ -149,7 +149,7 @@ test('a provider that says nothing for ten seconds has agreed', async () => {
   expect(triggers.bindings.has('d')).toBe(true);
 });
 
-test('a durable binding outlives everybody, parked while nobody provides its type', async () => {
+test('a durable binding outlives all peers, parked while no worker provides its type', async () => {
   const triggers = make();
   await triggers.bindDurably(durable);
   const provider = peer();

@@ -2,7 +2,7 @@
  * Trigger types (event sources with a provider) and triggers (a type and config bound to a function).
  *
  * A binding whose provider is absent or refused it is parked, and handed over when the type appears
- * (again). Binders hear of failures only: the protocol has no acknowledgement.
+ * (again). Binders get failures only: the protocol has no acknowledgement.
  */
 import type { Log } from '#contract';
 import type { ErrorBody, FrameOf } from '#protocol';
@@ -85,7 +85,7 @@ export class Triggers {
     this.#place({ ...toTrigger(frame), binder });
   }
 
-  /** Binds beyond any connection and waits for the provider's word, or long enough to assume it. */
+  /** Binds beyond any connection and waits for the provider's result, or long enough to assume success. */
   async bindDurably(trigger: Omit<Trigger, 'isParked' | 'binder'>): Promise<void> {
     const limit = this.#limits.maxTriggersPerSession;
     if (count(this.bindings.values(), (other) => other.binder === undefined) >= limit) {
@@ -113,7 +113,7 @@ export class Triggers {
     return true;
   }
 
-  /** A provider's verdict on a binding. Only the owner of the type may report. */
+  /** A provider's result for a binding. Only the owner of the type may report. */
   acknowledge(from: Session, frame: FrameOf<'triggerregistrationresult'>): void {
     const trigger = this.bindings.get(frame.id);
     if (!trigger || this.types.get(trigger.type)?.provider !== from) return;

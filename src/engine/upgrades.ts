@@ -1,8 +1,8 @@
 /**
- * WebSocket upgrades: which path is what, and who may have it.
+ * WebSocket upgrades: dispatches by path and checks admission.
  *
  * A refused upgrade is answered as HTTP, so that clients back off instead of reconnecting at once.
- * Channels carry their own key and do not ask for the token: clients send headers with the main socket only.
+ * Channels carry their own key and need no token: clients send headers with the main socket only.
  */
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -17,7 +17,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { SocketLink } from './socket-link.ts';
 import { handshakeKey, TelemetrySink } from './telemetry-sink.ts';
 
-/** For channels: an end that waits for its other end reads nothing, so it cannot answer our pings either. */
+/** For channels: an end that waits for its other end reads nothing, so it cannot answer pings either. */
 const KEEP_ALIVE_MS = 30_000;
 const CHANNEL_PATH = /^\/ws\/channels\/([\w-]+)$/;
 
@@ -51,7 +51,7 @@ export class Upgrades {
     verdict(stream, head);
   }
 
-  /** Says goodbye to every socket; `end` cuts those that do not answer. */
+  /** Closes every socket; `end` cuts those that do not answer. */
   close(): void {
     this.#heartbeat.close();
     for (const socket of this.#sockets.clients) socket.close(1001, 'the engine is shutting down');

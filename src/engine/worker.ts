@@ -1,4 +1,4 @@
-/** The engine's own functions as a worker: always there, never on a link. */
+/** The engine's own functions as a worker: always present, never on a link. */
 import { z } from 'zod';
 
 import { defineWorker } from '#contract';
@@ -8,7 +8,7 @@ import { ENGINE_NAME } from './list-rows.ts';
 
 export const engine = defineWorker({
   name: ENGINE_NAME,
-  summary: 'The bus itself: who is connected, what they offer, channels.',
+  summary: 'The bus itself: connected workers, their functions, channels.',
   config: z.strictObject({}),
   errors,
   failures: {

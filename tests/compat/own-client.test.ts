@@ -1,4 +1,4 @@
-/** Our own client beside the SDKs: serving, calling, giving up, and coming back. */
+/** Our own client beside the SDKs: serving, calling, cancelling, and reconnecting. */
 import { expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
@@ -53,7 +53,7 @@ test.each(pairs)('an aborted call aborts the signal of the handler (worker %s, c
   scene.giveUp.abort();
 
   await expect(scene.call).rejects.toMatchObject({ code: 'CANCELLED', message: 'the caller gave up waiting' });
-  expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller gave up'));
+  expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller cancelled the call'));
 });
 
 test.each(pairs)('a caller that leaves aborts the signal of the handler (worker %s, caller %s)', async (...route) => {
@@ -62,17 +62,17 @@ test.each(pairs)('a caller that leaves aborts the signal of the handler (worker 
   scene.caller.close();
 
   await expect(scene.call).rejects.toMatchObject({ code: 'connection_closed' });
-  expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller gave up'));
+  expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller cancelled the call'));
 });
 
-test.each(routes)('a worker %s is told when the caller’s time is over', async (route) => {
+test.each(routes)('a worker %s is cancelled at the caller’s timeout', async (route) => {
   await using scene = await waitingCall(route, 'over a socket', 200);
 
   await expect(scene.call).rejects.toMatchObject({
     code: 'TIMEOUT',
     message: 'invocation timed out after 200ms',
   });
-  expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller gave up'));
+  expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller cancelled the call'));
 });
 
 test.each(versions)('a %s caller that leaves aborts the signal of our handler', async (version) => {
@@ -88,7 +88,7 @@ test.each(versions)('a %s caller that leaves aborts the signal of our handler', 
 
   await caller.shutdown();
 
-  expect(await within(stopped.promise, 'the abort')).toEqual(new Error('the caller gave up'));
+  expect(await within(stopped.promise, 'the abort')).toEqual(new Error('the caller cancelled the call'));
   connection.close();
 });
 
@@ -139,7 +139,7 @@ test('a call that waits when the engine vanishes fails with connection_lost, say
   for (const connection of [caller, worker]) connection.close();
 });
 
-test('cut off on its own side only, our worker takes its old place back', async () => {
+test('cut off on its own side only, our worker takes its old session back', async () => {
   await using engine = await startEngine();
   await using proxy = await startProxy(engine.server.port);
   await using sdk = connectSdk('0.22.1', engine.url);

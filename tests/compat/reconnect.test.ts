@@ -1,4 +1,4 @@
-/** Connections lost and found again: after an engine restart, and after a network that failed on one side. */
+/** Reconnects: after an engine restart, and after a network that failed on one side. */
 import { expect, test } from 'vitest';
 
 import { startEngine } from '#testing';
@@ -31,7 +31,7 @@ test.each(versions)(
   },
 );
 
-test('0.22.1: cut off on its own side only, a worker takes its old place back when it returns', async () => {
+test('0.22.1: cut off on its own side only, a worker takes its old session back when it returns', async () => {
   await using engine = await startEngine();
   await using proxy = await startProxy(engine.server.port);
   await using observer = connectSdk('0.22.1', engine.url);

@@ -1,7 +1,7 @@
 /**
- * The first step: whether a call may be made. No policy decides about a call anywhere else.
+ * The first step: whether a call may be made. No other code applies policies to calls.
  *
- * It asks in whose name the call is, not on which connection it comes: a call that a worker makes for its caller is held to
+ * It checks the principal of the call, not its connection: a call that a worker makes for its caller is limited to
  * what the caller may do, so a surface that lists fewer functions need not enforce that itself.
  */
 import { z } from 'zod';
@@ -10,14 +10,14 @@ import { RISKS, type Denial, type Failure, type Principal } from '#contract';
 import { workerSegment } from '#protocol';
 import { fail } from '../errors.ts';
 
-/** The function that is called, as it was registered; without metadata when nobody serves it. */
+/** The called function as registered; without metadata if no worker serves it. */
 export interface CalledFunction {
   readonly id: string;
   readonly namespace: string;
   readonly metadata?: unknown;
 }
 
-/** What a function says of itself; one that does not may do anything. */
+/** The access that a function declares; a function without a declaration may do anything. */
 const AnnouncedSchema = z.object({
   effect: z.string().optional().catch(undefined),
   permissions: z.array(z.string()).default([]).catch([]),
@@ -27,12 +27,12 @@ const AnnouncedSchema = z.object({
 export class Policies {
   readonly #denials: (Denial & { namespace: string })[] = [];
 
-  /** Denies to everyone, in one namespace. */
+  /** Denies to every caller, in one namespace. */
   deny(namespace: string, denial: Denial): void {
     this.#denials.push({ ...denial, namespace });
   }
 
-  /** Undefined when the call may go on. The payload is what the caller sent, unchecked. */
+  /** Undefined when the call may proceed. The payload is unvalidated. */
   authorize({ label, grants }: Principal, fn: CalledFunction, _payload: unknown): Failure | undefined {
     const { only, isReadOnly } = grants;
     if (only && !only.includes(fn.id) && !only.includes(workerSegment(fn.id))) {

@@ -19,7 +19,7 @@ export class BuiltIn implements Executor {
   readonly serving = new Set<Call>();
   readonly builtIn: FunctionDef<EngineContext>;
   readonly #answer: AnswerBuiltIn;
-  /** Calls that may last: those of functions with events. */
+  /** Calls that can be cancelled: those of functions with events. */
   readonly #lasting = new Map<string, CallControl>();
 
   constructor(builtIn: FunctionDef<EngineContext>, answer: AnswerBuiltIn) {
@@ -41,7 +41,7 @@ export class BuiltIn implements Executor {
   }
 
   cancel(callId: string): void {
-    this.#lasting.get(callId)?.abort(new Error('the caller gave up'));
+    this.#lasting.get(callId)?.abort(new Error('the caller cancelled the call'));
   }
 }
 

@@ -8,7 +8,7 @@ const textOf = (contents: CallContents, id: string) => {
   return [payload?.json.toString(), outcome?.kind, outcome?.json.toString()];
 };
 
-test('keeps nothing while nobody watches', () => {
+test('keeps nothing while no console watches', () => {
   const contents = new CallContents(KiB);
   contents.addPayload('a', 1);
   contents.addOutcome('a', 'result', 2);
@@ -36,7 +36,7 @@ test('keeps both sides of a call, and forgets everything with the last watcher',
   expect([contents.watcherCount, contents.find('a'), contents.bytes]).toEqual([0, undefined, 0]);
 });
 
-test('the oldest calls make room, and the sum is always told', () => {
+test('the oldest calls are evicted, and the sum stays right', () => {
   const contents = new CallContents(16 * KiB);
   contents.watch({});
   for (let i = 0; i < 100; i += 1) {
@@ -55,7 +55,7 @@ test('what does not fit at all is not kept', () => {
   expect([contents.find('a'), contents.bytes]).toEqual([undefined, 0]);
 });
 
-test('a refused call takes no place of another with its id', () => {
+test('a refused call does not replace another with its id', () => {
   const contents = new CallContents(64 * KiB);
   contents.watch({});
   contents.addPayload('a', 'mine');

@@ -1,23 +1,22 @@
 /**
- * What the latest calls carried, for whoever looks at one of them: its payload and what came back.
+ * Payloads and results of the latest calls, for the console.
  *
- * Payloads hold what agents and people would not leave lying about, so nothing is kept unless a console is open, and
- * everything is forgotten when the last one closes. Then it is a cut and masked copy, of the newest calls, in a fixed
- * number of bytes.
+ * Payloads may hold secrets, so nothing is recorded unless a console is open, and everything is dropped when the last
+ * console closes. Records are truncated, masked copies of the newest calls, in a fixed number of bytes.
  */
 import { decoded } from '#protocol';
 import { clipJson, type Clipped } from './clip-json.ts';
 
 export interface CallContent {
-  /** Absent when the call came before anyone watched. */
+  /** Absent when the call began before a console watched. */
   payload?: Clipped;
   /** Absent while it runs, and when it ended without an answer. */
   outcome?: { kind: 'result' | 'error' } & Clipped;
-  /** What it changed in files, as its worker reported it. */
+  /** The file changes that its worker reported. */
   changes?: Clipped;
 }
 
-/** What a kept call costs beside its bytes. */
+/** Bytes counted per recorded call beside its content. */
 const ENTRY_BYTES = 512;
 
 export class CallContents {
@@ -67,13 +66,13 @@ export class CallContents {
     this.#put(id, { ...this.#kept.get(id), outcome, ...(changes !== undefined && { changes: clipJson(changes) }) });
   }
 
-  /** A call that reached nobody. Its id is what the caller chose: it replaces nothing. */
+  /** A call that reached no worker. The caller chose its id, so it replaces no other record. */
   addRefused(id: string, payload: unknown, error: unknown): void {
     if (!this.isWatched || this.#kept.has(id)) return;
     this.#put(id, { payload: clipJson(payload), outcome: { kind: 'error', ...clipJson(error) } });
   }
 
-  /** As the newest. The oldest make room. */
+  /** Adds as the newest; evicts the oldest. */
   #put(id: string, content: CallContent): void {
     this.#drop(id);
     this.#kept.set(id, content);

@@ -1,8 +1,8 @@
 /**
- * Events of calls on their way to callers that asked for them.
+ * Delivers events of calls to callers that asked for them.
  *
- * They are reports, not answers: a caller that reads too slowly misses some, sees that by `seq`, and gets its result all the
- * same. A call that reports nothing for a while is reported as running, so that no caller needs a timer of its own.
+ * Events are reports, not answers: a slow reader misses some, detects that by `seq`, and still gets its result.
+ * A call without events for a while is reported as running, so that callers need no timer of their own.
  */
 import { EVENT_RUNNING, type EncodedFrame, type EventFrame } from '#protocol';
 import type { Call } from './call.ts';
@@ -14,7 +14,7 @@ const QUIET_MS = 2_000;
 const MAX_EVENT_BYTES = 256 * 1024;
 
 interface Reported {
-  /** Of the last event that the executor sent. */
+  /** `seq` of the last event that the executor sent. */
   seq: number;
   atTick: number;
 }

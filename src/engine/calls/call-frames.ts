@@ -1,4 +1,4 @@
-/** Calls as executors get them and results as callers do, where they cannot be sent on as they came. */
+/** Rewrites calls for executors and results for callers, where frames cannot be forwarded unchanged. */
 import type { Principal } from '#contract';
 import {
   FEATURE_EVENTS,
@@ -12,13 +12,13 @@ import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Call, Enqueued, Waiting } from './call.ts';
 import type { Request } from './executor.ts';
 
-/** Workers of iii authorise by this field of their payload, where the original engine puts the id of the connection. */
+/** Workers of iii authorise by this payload field, in which the original engine puts the connection id. */
 const CALLER_FIELD = '_caller_worker_id';
 
-/** The function that a worker with queues offers. */
+/** The function of a queue worker. */
 export const ENQUEUE_ID = 'engine::queue::enqueue';
 
-/** The call itself unless its caller filled in who it is: then with the id of its connection. */
+/** The call unchanged, unless its caller sent the field itself: then it holds the id of its connection. */
 export function withTrueCaller(frame: InvokeFrame, callerId: string): InvokeFrame {
   const { data } = frame;
   if (typeof data !== 'object' || data === null || Array.isArray(data) || !Object.hasOwn(data, CALLER_FIELD)) {
@@ -27,29 +27,29 @@ export function withTrueCaller(frame: InvokeFrame, callerId: string): InvokeFram
   return { ...frame, data: { ...data, [CALLER_FIELD]: callerId } };
 }
 
-/** What others may know of a principal. */
+/** The public part of a principal. */
 function toCaller({ id, kind, label, client }: Principal): Caller {
   return { id, kind, label, client };
 }
 
-/** How much of a call's principal its executor is told: all of it in this process, where it comes back with nested calls. */
-type Told = 'nothing' | 'caller' | 'principal';
+/** The part of a principal that the executor gets: all of it in this process, where nested calls carry it back. */
+type PrincipalPart = 'nothing' | 'caller' | 'principal';
 
-/** The call as its executor gets it: the very frame and bytes that came where nothing has to change. */
-export function forExecutor(call: Call, { frame, encoded }: Request, told: Told): Omit<Request, 'session'> {
+/** The call as its executor gets it: the original frame and bytes if nothing has to change. */
+export function forExecutor(call: Call, { frame, encoded }: Request, part: PrincipalPart): Omit<Request, 'session'> {
   const addressed = withoutClaims(isUnchanged(call, frame) ? frame : readdressed(frame, call.id));
   const bytes = addressed === frame ? encoded : undefined;
   const { principal, via } = call;
   const wish = wishOf(call);
-  // Its sender is done with it, and a copy would cost a tenth of a call in this process.
-  if (told === 'principal') return { frame: Object.assign(addressed, { caller: principal, via }, wish) };
-  if (told === 'nothing' && !wish) return { frame: addressed, encoded: bytes };
+  // Mutates the frame: its sender no longer uses it, and a copy would cost a tenth of a call in this process.
+  if (part === 'principal') return { frame: Object.assign(addressed, { caller: principal, via }, wish) };
+  if (part === 'nothing' && !wish) return { frame: addressed, encoded: bytes };
 
-  const fields = { ...(told === 'caller' && { caller: toCaller(principal), via }), ...wish };
+  const fields = { ...(part === 'caller' && { caller: toCaller(principal), via }), ...wish };
   return { frame: { ...addressed, ...fields }, encoded: bytes && extended(bytes, fields) };
 }
 
-/** What the executor is to report beside the result; undefined for most calls. */
+/** What the executor should report beside the result; undefined for most calls. */
 function wishOf({ wantsChanges, waiting, executor }: Call): Partial<InvokeFrame> | undefined {
   const wantsEvents = waiting?.wantsEvents === true && executor.features.has(FEATURE_EVENTS);
   if (!wantsChanges && !wantsEvents) return undefined;
@@ -60,21 +60,21 @@ function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeF
   return id === waiting?.invocationId && data !== undefined && !action && !namespace;
 }
 
-/** Without what only the engine says of a call, and what is said to it alone. */
+/** Removes the fields that only the engine may set, or only it may read. */
 function withoutClaims(frame: InvokeFrame): InvokeFrame {
   const { caller, via, wants_changes, wants_events, on_behalf_of, ...rest } = frame;
-  // One that does not fit its schema is null here, and still stands in the bytes.
+  // A field that does not fit its schema is null here, and is still in the bytes.
   const isPlain = caller === undefined && via === undefined && on_behalf_of === undefined;
   return isPlain && wants_changes === undefined && wants_events === undefined ? frame : rest;
 }
 
-/** Without what is for the engine alone. */
+/** Removes the fields that only the engine reads. */
 function readdressed(frame: InvokeFrame, id: string): InvokeFrame {
   const { action: _, namespace: __, ...rest } = frame;
   return { ...rest, invocation_id: id, data: frame.data ?? null };
 }
 
-/** A call with the action `enqueue`, as the worker with queues gets it. */
+/** A call with the action `enqueue`, as sent to the queue worker. */
 export function enqueueCall(frame: InvokeFrame, queue: string, receiptId: string): InvokeFrame {
   const { invocation_id, function_id, data = null, traceparent = null, baggage = null, namespace } = frame;
   const message = { queue, function_id, data, messageReceiptId: receiptId, traceparent, baggage };
@@ -88,7 +88,7 @@ export function enqueueCall(frame: InvokeFrame, queue: string, receiptId: string
   };
 }
 
-/** What the caller of an enqueued call gets for the answer of the worker with queues. */
+/** The caller's result of an enqueued call, from the answer of the queue worker. */
 export function receiptOf(
   { functionId, receiptId }: Enqueued,
   { invocationId }: Waiting,
@@ -100,7 +100,7 @@ export function receiptOf(
   return { ...frame, error: { code: 'enqueue_error', message: `${code}: ${message}` } };
 }
 
-/** A result as its caller gets it: without a `result` that is null, as the original's, and with the trace of the call. */
+/** The result as sent to the caller: without a null `result`, like the original engine, and with the call's trace. */
 export function answered(
   frame: ResultFrame,
   waiting: Waiting,
@@ -129,7 +129,7 @@ function withTrace(encoded: EncodedFrame, frame: ResultFrame, trace: Trace): Enc
   return isThere ? undefined : extended(encoded, trace);
 }
 
-/** The bytes of a frame with more fields at its end, none of which it has already, not even as null. */
+/** Appends fields to the bytes of a frame; it must not have any of them, not even as null. */
 function extended(encoded: EncodedFrame, fields: object): EncodedFrame {
   const end = encoded.lastIndexOf('}'.charCodeAt(0));
   return Buffer.concat([encoded.subarray(0, end), Buffer.from(`,${JSON.stringify(fields).slice(1)}`)]);

@@ -1,9 +1,9 @@
-/** One call on its way through the engine: what it is, for whom, who works on it and who waits. */
+/** One call in the engine: its function, principal, executor and waiting caller. */
 import type { Principal } from '#contract';
 import type { Session } from '../session.ts';
 import type { Executor } from './executor.ts';
 
-/** A call that was put on a queue: its caller waits for the receipt only. */
+/** A queued call: its caller waits only for the receipt. */
 export interface Enqueued {
   functionId: string;
   receiptId: string;
@@ -14,36 +14,36 @@ export interface Waiting {
   session: Session;
   invocationId: string;
   enqueued?: Enqueued;
-  /** Whether it takes events of the call. */
+  /** Whether it accepts events of the call. */
   wantsEvents?: boolean;
-  /** Whether it takes what the call changed. */
+  /** Whether it accepts the changes of the call. */
   wantsChanges?: boolean;
-  /** Of its call, for the answer. */
+  /** Trace of its call, for the answer. */
   traceparent?: string | null;
   baggage?: string | null;
 }
 
-/** In whose name a call is made, and for which other call. */
+/** The principal of a call, and its parent call. */
 export interface Origin {
   principal: Principal;
   via?: string;
 }
 
-/** With whoever waits for it; absent when nobody does: a void call or an event. */
+/** The waiting caller; absent for a void call or an event. */
 export interface From extends Origin {
   waiting?: Waiting;
 }
 
 export interface Call extends From {
-  /** The id the executor knows the call by. */
+  /** The call id that the executor uses. */
   id: string;
   functionId: string;
-  /** Where the function is. */
+  /** Namespace of the function. */
   namespace: string;
   executor: Executor;
-  /** Whether its caller or a page wants to know what it changes. */
+  /** Whether its caller or a console page wants its changes. */
   wantsChanges: boolean;
   startedAtMs: number;
-  /** The same moment by the clock that durations are taken from. */
+  /** The same moment on the monotonic clock, for durations. */
   startTick: number;
 }

@@ -13,7 +13,7 @@ test('what is short and no secret stays as it is', () => {
   expect(clip(undefined).value).toBe(null);
 });
 
-test('a long text is cut, told how much is missing, and what stands beside it is kept', () => {
+test('a long text is cut with the missing length, and values beside it are kept', () => {
   const { value, isCut } = clip({ content: 'x'.repeat(MAX_TEXT_CHARS + 100), path: 'big.txt' });
   expect(value).toEqual({ content: `${'x'.repeat(MAX_TEXT_CHARS)}… (100 more characters)`, path: 'big.txt' });
   expect(isCut).toBe(true);
@@ -39,7 +39,7 @@ test('a circle and endless nesting end', () => {
   expect([clip(circle).isCut, clip(deep).isCut]).toEqual([true, true]);
 });
 
-test('what JSON lacks is told as text', () => {
+test('values that JSON lacks become text', () => {
   expect(clip({ at: new Date(0), big: 2n ** 64n }).value).toEqual({
     at: '1970-01-01T00:00:00.000Z',
     big: '18446744073709551616',
@@ -62,7 +62,7 @@ test.each([
   ['a whole object', { credentials: { user: 'me' } }, { credentials: '•••' }],
   ['an environment', { env: { HOME: '/root', N: 1 } }, { env: { HOME: '•••', N: '•••' } }],
   ['an environment as a list', { env: ['HOME=/root', 'EMPTY='] }, { env: ['HOME=•••', '•••'] }],
-  ['a list that is no list of variables', { env: ['KEY', 'c2VjcmV0cw=='] }, { env: ['•••', '•••'] }],
+  ['a list that is not a list of variables', { env: ['KEY', 'c2VjcmV0cw=='] }, { env: ['•••', '•••'] }],
   [
     'pairs',
     {

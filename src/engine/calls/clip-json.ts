@@ -1,9 +1,9 @@
 /**
- * A value of any size as a little JSON that can be kept and shown: long texts and lists cut, secrets masked.
+ * Clips any value to a little JSON that can be stored and shown: long texts and lists truncated, secrets masked.
  *
- * It costs what is kept, not what came: of a list of a million items only the first ones are looked at. What stands
- * under the name of a secret or beside it is masked, and so is every value of an environment; a secret inside a command
- * line is not known for one.
+ * The cost depends on what is kept, not on the input: of a list of a million items only the first ones are read.
+ * A value under or beside the name of a secret is masked, and so is every value of an environment; a secret inside a
+ * command line is not recognized.
  */
 
 export interface Clipped {
@@ -12,15 +12,15 @@ export interface Clipped {
   isMasked: boolean;
 }
 
-/** Characters kept of one value, and of one text in it, so that what stands beside a long text is seen too. */
+/** Characters kept of one value, and of one text in it, so that values beside a long text are shown too. */
 export const MAX_KEPT_CHARS = 65_536;
 export const MAX_TEXT_CHARS = 32_768;
-/** Deeper than people read; it also ends circles, which a caller in this process could send. */
+/** Deeper than people read; it also ends cycles, which a caller in this process could send. */
 const MAX_DEPTH = 64;
-/** What a value counts beside its characters. */
+/** Characters counted per value beside its text. */
 const SCALAR_CHARS = 8;
 
-/** The end of a name, where it tells that it is a secret's. */
+/** Characters tested for the name of a secret, which is at the end. */
 const MAX_NAME_CHARS = 64;
 const MAX_NAME_SHOWN = 256;
 
@@ -29,7 +29,7 @@ const SECRET_NAME =
   /(?:token|secret|passw(?:or)?d|passphrase|authorization|credentials?|cookie|(?:access|api|private)key)$/;
 const ENVIRONMENT_NAME = /^env(?:s|vars?|ironment(?:vars?|variables?)?)?$/;
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
-/** What stands before the padding of base64 is no name. */
+/** Base64 text before its padding is not a name. */
 const VARIABLE_ENTRY = /^([A-Za-z_]\w*=)(?!=?$)/;
 
 export function clipJson(value: unknown): Clipped {
@@ -43,7 +43,7 @@ class Clip {
   isMasked = false;
   #left = MAX_KEPT_CHARS;
 
-  /** What code of others spells as it is read, such as a getter, may throw; then nothing of the value is kept. */
+  /** Reading may run foreign code, such as a getter, that throws; then nothing of the value is kept. */
   taken(value: unknown): unknown {
     try {
       return this.take(value, 0);
@@ -103,14 +103,14 @@ class Clip {
     return ENVIRONMENT_NAME.test(plain(name)) ? this.#environment(value) : this.take(value, depth);
   }
 
-  /** The names in it are shown and nothing else, in whichever way it is written. */
+  /** Shows only the names of an environment, whatever its form. */
   #environment(value: unknown): unknown {
     if (Array.isArray(value)) return this.#list(value, (entry) => this.#variable(entry));
     if (!isObject(value)) return this.#hide(value);
     return this.#members(value, (_, inner) => this.#hide(inner));
   }
 
-  /** One of a list: `NAME=value`, `[NAME, value]`, or an object with both. */
+  /** An item of a list: `NAME=value`, `[NAME, value]`, or an object with both. */
   #variable(entry: unknown): unknown {
     this.#left -= SCALAR_CHARS;
     if (Array.isArray(entry)) {
@@ -128,7 +128,7 @@ class Clip {
     return isInItsPlace && typeof part === 'string' && VARIABLE_NAME.test(part) ? this.#text(part) : this.#hide(part);
   }
 
-  /** What is empty or only a yes hides nothing. */
+  /** An empty or boolean value hides nothing. */
   #hide(value: unknown): unknown {
     this.#left -= SCALAR_CHARS;
     if (value == null || value === '' || typeof value === 'boolean') return value;
@@ -146,23 +146,23 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** What tells is at the end, and what stands in the place of a name may be a long text. */
+/** Tests only the end of the name: the value may be a long text instead of a name. */
 function isSecretName(name: string): boolean {
   return SECRET_NAME.test(plain(name.slice(-MAX_NAME_CHARS)));
 }
 
-/** A header, for one: `['Cookie', …]`, or an object that has the name beside its value. */
+/** A pair such as the header `['Cookie', …]`, or an object that has the name beside its value. */
 function isNamedSecret(value: object): boolean {
   const { name, key } = value as { name?: unknown; key?: unknown };
-  const told = Array.isArray(value) ? value.length === 2 && value[0] : (name ?? key);
-  return typeof told === 'string' && isSecretName(told);
+  const named = Array.isArray(value) ? value.length === 2 && value[0] : (name ?? key);
+  return typeof named === 'string' && isSecretName(named);
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** A date, for one, in a frame that never was JSON. */
+/** For example a date, in a frame that never was JSON. */
 function spellsItself(value: object): value is { toJSON(): unknown } {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }

@@ -1,4 +1,4 @@
-/** The third step: finds who works on a call, and hands it over. */
+/** The third step: finds the executor of a call and hands the call over. */
 import { randomUUID } from 'node:crypto';
 
 import { didYouMean, type Failure } from '#contract';
@@ -14,7 +14,7 @@ import type { Executor, Request, Sink } from './executor.ts';
 import type { Observed } from './observe.ts';
 import type { OpenCalls } from './open-calls.ts';
 
-/** Looking for a near name costs time per known one; a caller must not buy much of it with a typo. */
+/** Suggesting a similar name takes time per known name; this bounds what a caller can cost with a typo. */
 const MOST_SUGGESTED_FROM = 500;
 
 interface DispatchParts {
@@ -33,11 +33,11 @@ export class Dispatch {
     this.#parts = parts;
   }
 
-  /** Gives the call to the owner of its function. A failure is why nobody works on it. */
+  /** Hands the call to the owner of its function, or returns why there is none. */
   handOver({ id, namespace, owner }: RegisteredFunction, request: Request, from: From): Failure | undefined {
     const { limits, open, events, observed, sink } = this.#parts;
     const { principal, via, waiting } = from;
-    // Nobody waits for these, so no caller's count holds them back.
+    // No caller waits for these, so no caller's limit counts them.
     const limit = limits.maxCallsInFlight;
     if (!waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
 
@@ -65,7 +65,7 @@ export class Dispatch {
     return undefined;
   }
 
-  /** Hands the call to the worker with queues; whether its function is served is seen when it is taken off the queue. */
+  /** Hands the call to the queue worker; whether its function is served is checked when it is dequeued. */
   enqueue(request: Request, queue: string, from: From): Failure | undefined {
     const { frame } = request;
     const functionId = frame.function_id;

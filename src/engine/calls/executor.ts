@@ -1,13 +1,13 @@
 /**
- * Whoever works on calls: a peer behind a link, or the engine itself.
+ * An executor of calls: a peer behind a link, or the engine itself.
  *
- * It is handed a call and a sink. Everything it has to say about the call goes to the sink, once it knows.
+ * It gets a call and a sink, and reports everything about the call to the sink.
  */
 import type { EncodedFrame, EventFrame, InvokeFrame, ResultFrame, SendOutcome } from '#protocol';
 import type { Session } from '../session.ts';
 import type { Call } from './call.ts';
 
-/** A call as its caller sent it; the bytes where they came from a socket. Not kept while the call runs. */
+/** A call as its caller sent it, with the bytes if it came from a socket. Not kept while the call runs. */
 export interface Request {
   readonly frame: InvokeFrame;
   readonly encoded?: EncodedFrame;
@@ -16,21 +16,21 @@ export interface Request {
 }
 
 export interface Sink {
-  /** What the call reports before its end, to a caller that asked for it. */
+  /** Reports an event of the call to a caller that asked for events. */
   event(call: Call, frame: EventFrame, encoded?: EncodedFrame): void;
-  /** The end of a call. What comes after it is dropped. */
+  /** Ends the call. Later reports are dropped. */
   result(call: Call, frame: ResultFrame, encoded?: EncodedFrame): void;
 }
 
 export interface Executor {
   /** For logs and lists. */
   readonly label: string;
-  /** Optional abilities that it announced. */
+  /** Optional features that it announced. */
   readonly features: ReadonlySet<string>;
   /** The calls it works on. */
   readonly serving: Set<Call>;
-  /** Takes the call, or says that it cannot. */
+  /** Takes the call, or returns why it cannot. */
   execute(call: Call, request: Request, sink: Sink): SendOutcome;
-  /** Nobody waits for this call any more. */
+  /** The caller no longer waits for this call. */
   cancel(callId: string): void;
 }

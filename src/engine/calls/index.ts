@@ -1,7 +1,7 @@
 /**
  * Calls on their way through the engine: authorize, observe, dispatch, settle.
  *
- * Here it is decided in whose name a call is made, before anything else looks at it.
+ * The principal of a call is determined here, before any other step.
  */
 import { makePrincipal, type Denial, type Failure, type Log, type Principal, type Watched } from '#contract';
 import type { EncodedFrame, EventFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
@@ -24,7 +24,7 @@ import { Settle } from './settle.ts';
 const SWEEP_MS = 30_000;
 const UNREADABLE_TEXT =
   'on_behalf_of cannot be read: send {"client": {"name", "version"}, "only": ["coder"], "read_only": true}, each if needed';
-/** In whose name events are told. */
+/** The principal of events. */
 const ENGINE: Principal = makePrincipal('operator', 'engine');
 
 interface CallsParts {
@@ -66,7 +66,7 @@ export class Calls {
     this.#settle.refuse(from.waiting, frame.function_id, failure);
   }
 
-  /** Calls a function on the engine's own behalf; nobody waits for the answer. */
+  /** Calls a function on the engine's own behalf, without waiting for the answer. */
   fire(functionId: string, payload: unknown, metadata: unknown, namespace = DEFAULT_NAMESPACE): void {
     const fn = this.#registry.find(functionId, namespace);
     if (!fn || isBuiltIn(fn.owner) || this.#policies.authorize(ENGINE, fn, payload)) return;
@@ -80,20 +80,20 @@ export class Calls {
     if (call?.executor === executor) this.#settle.result(call, frame, encoded);
   }
 
-  /** Takes an event from a peer. Those of calls that it does not work on are dropped. */
+  /** Takes an event from a peer. Events of calls that the peer does not execute are dropped. */
   report(executor: Session, frame: EventFrame, encoded?: EncodedFrame): void {
     const call = this.#open.find(frame.invocation_id);
     if (call?.executor === executor) this.#settle.event(call, frame, encoded);
   }
 
-  /** The executor is to stop. The caller no longer waits, unless it says that it does. */
+  /** Cancels the executor. The caller no longer waits, unless it says that it does. */
   cancel(caller: Session, invocationId: string, { wait = false }: { wait?: boolean | undefined } = {}): void {
     const call = [...caller.calling].find(({ waiting }) => waiting?.invocationId === invocationId);
     if (call && wait) this.#settle.askToStop(call);
     else if (call) this.#settle.abandon(call, 'CANCELLED');
   }
 
-  /** A frame was too large to take: whoever waits for it is told. */
+  /** A frame was too large to accept: reports that to the waiting caller. */
   refuseOversized(session: Session, { type, invocationId, functionId = '', bytes }: FrameHead): void {
     if (invocationId === undefined) return;
 
@@ -113,7 +113,7 @@ export class Calls {
     for (const call of session.calling) this.#settle.abandon(call, 'CANCELLED');
   }
 
-  /** The calls of workers that wait for their answer, oldest first. */
+  /** Calls of workers that wait for an answer, oldest first. */
   running(most: number): Call[] {
     const running: Call[] = [];
     for (const call of this.#open.values()) {
@@ -123,7 +123,7 @@ export class Calls {
     return running;
   }
 
-  /** Denies to everyone, in one namespace. */
+  /** Denies to every caller, in one namespace. */
   deny(namespace: string, denial: Denial): void {
     this.#policies.deny(namespace, denial);
   }
@@ -134,8 +134,8 @@ export class Calls {
   }
 
   /**
-   * In whose name a call is made. A peer in this process says so itself. Any other speaks for itself, or for the caller of a
-   * call that it works on right now.
+   * The principal of a call. A peer in this process states it. Any other peer calls for itself, or for the caller of a
+   * call that it executes right now.
    */
   #fromOf(session: Session, { caller, via, on_behalf_of }: InvokeFrame, waiting: Waiting | undefined): From {
     if (session.isInProcess) {
@@ -151,7 +151,7 @@ export class Calls {
     const limit = this.#limits.maxCallsInFlight;
     if (session.calling.size >= limit) return fail('too_many_calls', { limit });
     if (from.principal.grants === UNREADABLE) return fail('forbidden', { text: UNREADABLE_TEXT });
-    // In its own name it could do what the caller may not.
+    // As the peer's own call it could do what the caller may not.
     if (via == null || from.via === via) return undefined;
     return fail('forbidden', { text: `this connection does not work on call ${via.slice(0, 64)}, or no longer` });
   }

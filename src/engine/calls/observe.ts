@@ -1,7 +1,7 @@
 /**
- * The second step: what is kept of calls for those who watch. Every call passes here when it begins and when it ends.
+ * The second step: records calls for consoles, when each begins and when it ends.
  *
- * Calls that the engine answers itself are left out: most of them are made by those who watch.
+ * Calls that the engine answers itself are left out: consoles make most of them.
  */
 import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
 import { plainBody } from '../errors.ts';

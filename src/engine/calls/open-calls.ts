@@ -1,8 +1,8 @@
 /**
  * The calls that wait for their answer, in the order they began.
  *
- * The id towards the executor is the caller's own unless that is taken or no UUID; then the engine lends one. A call is
- * in the lists of its executor and of the session that waits too: when a session closes, they list the calls to end.
+ * The executor gets the caller's own call id, unless that is in use or not a UUID; then the engine makes one. A call is
+ * also in the lists of its executor and of the waiting session: when a session closes, they list the calls to end.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -13,7 +13,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export class OpenCalls {
   readonly #calls = new Map<string, Call>();
 
-  /** The id of a call that begins. */
+  /** Chooses the id of a new call. */
   idFor(waiting: Waiting | undefined): string {
     const isUsable = waiting && UUID.test(waiting.invocationId) && !this.#calls.has(waiting.invocationId);
     return isUsable ? waiting.invocationId : randomUUID();
@@ -29,7 +29,7 @@ export class OpenCalls {
     return this.#calls.get(id);
   }
 
-  /** Whether it was still open: a call ends once. */
+  /** Returns whether it was still open: a call ends once. */
   end(call: Call): boolean {
     if (this.#calls.get(call.id) !== call) return false;
     this.#calls.delete(call.id);
@@ -43,7 +43,7 @@ export class OpenCalls {
     return this.#calls.values();
   }
 
-  /** Those that wait still when their turn comes: giving up one may end others. */
+  /** Skips calls that an earlier iteration has already ended. */
   *begunBefore(momentMs: number): Generator<Call> {
     for (const call of this.#calls.values()) {
       if (call.startedAtMs > momentMs) return;

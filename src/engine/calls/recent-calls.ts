@@ -1,7 +1,7 @@
 /**
- * The calls that ended lately, for whoever watches the bus: who asked whom for what, when and how it ended.
+ * The latest ended calls, for consoles: caller, executor, function, time and outcome.
  *
- * Every call passes here, so a row is a handful of references: nothing of a payload is kept or looked at.
+ * Every call passes here, so a row is a handful of references: payloads are neither kept nor read.
  */
 import type { Principal } from '#contract';
 import { readErrorBody, toErrorBody } from '#protocol';
@@ -12,9 +12,9 @@ export const MAX_RECENT_CALLS = 1_000;
 
 /** A longer error text is not searched for the code inside it. */
 const MAX_READ_TEXT = 65_536;
-/** A worker chooses its codes; what is no code is not kept. */
+/** Workers choose their codes; other text is not kept. */
 const MAX_CODE_LENGTH = 64;
-/** No worker has a longer one; a caller may write any. */
+/** No worker has a longer one; a caller may send any. */
 const MAX_NAMESPACE_LENGTH = 512;
 
 export interface EndedCall {
@@ -22,10 +22,10 @@ export interface EndedCall {
   seq: number;
   id: string;
   functionId: string;
-  /** Where the function is. Absent when the caller named a place that nobody can have. */
+  /** Namespace of the function. Absent when the caller named an invalid one. */
   namespace?: string;
   principal: Principal;
-  /** The call that this one was made for. */
+  /** The parent call. */
   via?: string;
   /** Absent when no worker was found for it. */
   worker?: string;
@@ -59,13 +59,13 @@ export class RecentCalls {
     });
   }
 
-  /** A call that reached nobody. */
+  /** A call that reached no worker. */
   addRefused(call: Omit<EndedCall, 'seq' | 'namespace' | 'startedAtMs' | 'durationMs'> & { namespace: string }): void {
     const namespace = call.namespace.length > MAX_NAMESPACE_LENGTH ? undefined : call.namespace;
     this.#put({ seq: this.#count + 1, ...call, namespace, startedAtMs: Date.now(), durationMs: 0 });
   }
 
-  /** Rows after the given number that are still here, oldest first. A number of another life of the engine counts as none. */
+  /** Rows after the given number that are still kept, oldest first. A number of an earlier process counts as none. */
   after(seq: number): EndedCall[] {
     const from = seq > this.#count ? 0 : seq;
     const oldest = Math.max(from, this.#count - MAX_RECENT_CALLS);
@@ -78,7 +78,7 @@ export class RecentCalls {
   }
 }
 
-/** The code a failed result tells, the worker's own where it has one. */
+/** The code of a failed result, the worker's own if it has one. */
 export function codeOf(error: unknown): string {
   const body = toErrorBody(error);
   const code = body.message.length > MAX_READ_TEXT ? body.code : readErrorBody(body).code;

@@ -1,7 +1,7 @@
 /**
- * The last step: ends a call once, by an answer or without one, and tells whoever waits.
+ * The last step: ends a call once, with or without an answer, and reports that to the waiting caller.
  *
- * A result that needs no change is sent on as the bytes it came in.
+ * A result that needs no change is forwarded as the bytes it came in.
  */
 import type { Failure, Log } from '#contract';
 import { FEATURE_CANCEL, toErrorBody, type EncodedFrame, type EventFrame, type ResultFrame } from '#protocol';
@@ -53,7 +53,7 @@ export class Settle implements Sink {
     this.#deliver(waiting, { ...rest, invocation_id: invocationId, function_id: call.functionId, ...outcome });
   }
 
-  /** Nobody waits any more, or has waited for too long; an executor that listens for that is told. */
+  /** The caller no longer waits, or the deadline passed; cancels the executor if it supports that. */
   abandon(call: Call, code: string): void {
     this.#stop(call, code);
     this.askToStop(call);
@@ -64,7 +64,7 @@ export class Settle implements Sink {
     if (executor.features.has(FEATURE_CANCEL)) executor.cancel(id);
   }
 
-  /** Its executor left. */
+  /** The executor disconnected. */
   breakOff(call: Call): void {
     this.#stop(call, 'invocation_stopped');
     this.refuse(call.waiting, call.functionId, fail('invocation_stopped', {}));
@@ -72,7 +72,7 @@ export class Settle implements Sink {
 
   refuse(waiting: Waiting | undefined, functionId: string, failure: Failure): void {
     if (!waiting) {
-      this.#parts.log.debug('a call nobody waits for failed', { function: functionId, why: failure.message });
+      this.#parts.log.debug('a call without a waiting caller failed', { function: functionId, why: failure.message });
       return;
     }
     this.#deliver(waiting, {
@@ -104,7 +104,7 @@ export class Settle implements Sink {
   }
 }
 
-/** For a caller that did not ask: a page that watches did. */
+/** Removes changes for a caller that did not ask for them; a console may have. */
 function withoutChanges(frame: ResultFrame, encoded?: EncodedFrame): { frame: ResultFrame; encoded?: EncodedFrame } {
   if (frame.changes === undefined) return { frame, encoded };
   const { changes: _, ...rest } = frame;

@@ -1,7 +1,7 @@
 /**
- * engine::calls::get: what one call carried, for the console.
+ * engine::calls::get: payload and result of one call, for the console.
  *
- * Anyone on the bus sees that a call was made; only a page of this server sees what was in it.
+ * Every peer can see that a call was made; only a page of this server can see its content.
  */
 import { z } from 'zod';
 
@@ -25,7 +25,7 @@ export const callsGet = engine.defineFunction({
   request: z.object({ id: z.string().max(512).describe('The id of the call, as engine::calls::list gives it.') }),
   response: z.object({
     id: z.string(),
-    payload: flags.extend({ value: z.unknown() }).nullable().describe('null when it came before anyone watched.'),
+    payload: flags.extend({ value: z.unknown() }).nullable().describe('null when it came before a console watched.'),
     outcome: flags
       .extend({ kind: z.enum(['result', 'error']), value: z.unknown() })
       .nullable()
@@ -46,18 +46,18 @@ export const callsGet = engine.defineFunction({
     const { payload, outcome, changes } = content;
     return {
       id,
-      payload: payload ? told(payload) : null,
-      outcome: outcome ? { kind: outcome.kind, ...told(outcome) } : null,
-      changes: changes ? changesIn(told(changes).value) : null,
+      payload: payload ? asReply(payload) : null,
+      outcome: outcome ? { kind: outcome.kind, ...asReply(outcome) } : null,
+      changes: changes ? changesIn(asReply(changes).value) : null,
     };
   },
 });
 
-/** A list that was cut ends with a text that says so; that, and what is not in the shape of a change, is left out. */
+/** A clipped list ends with a text that says so; this drops that text and everything that is not a valid change. */
 function changesIn(value: unknown): Change[] {
   return Array.isArray(value) ? value.flatMap((change) => ChangeSchema.safeParse(change).data ?? []) : [];
 }
 
-function told({ json, isCut, isMasked }: { json: Buffer; isCut: boolean; isMasked: boolean }) {
+function asReply({ json, isCut, isMasked }: { json: Buffer; isCut: boolean; isMasked: boolean }) {
   return { value: JSON.parse(json.toString()) as unknown, cut: isCut, masked: isMasked };
 }

@@ -1,4 +1,4 @@
-/** engine::calls::list: what runs and what ended lately, without payloads. A watcher sends back `latest` as `since`. */
+/** engine::calls::list: running and recent calls, without payloads. A watcher sends back `latest` as `since`. */
 import { z } from 'zod';
 
 import type { Call } from '../../calls/call.ts';
@@ -10,14 +10,14 @@ const MAX_RUNNING_SHOWN = 200;
 const CallRow = z.object({
   id: z.string().describe('The id the worker knows the call by.'),
   function_id: z.string(),
-  namespace: z.string().nullable().describe('Where the function is; null when the caller named no possible place.'),
-  caller: z.string().describe('Name of whoever called: the MCP client, the token, the peer.'),
+  namespace: z.string().nullable().describe('Namespace of the function; null when the caller named an invalid one.'),
+  caller: z.string().describe('Name of the caller: the MCP client, the token or the peer.'),
   principal: z.object({
     id: z.string(),
     kind: z.string().describe('operator, local, token, app, page or worker.'),
-    client: z.object({ name: z.string(), version: z.string() }).nullable().describe('The program, by its own word.'),
+    client: z.object({ name: z.string(), version: z.string() }).nullable().describe('The program, as it names itself.'),
   }),
-  via: z.string().nullable().describe('The call that this one was made for.'),
+  via: z.string().nullable().describe('Id of the parent call.'),
   worker: z.string().nullable().describe('Name of the peer that serves it; null when there is none.'),
   started_at_ms: z.int().describe('Milliseconds since 1970.'),
   duration_ms: z.number().describe('From arrival at the engine to the end, or to now.'),

@@ -1,7 +1,7 @@
 /**
- * engine::calls::watch: the console says that it wants to see into calls, or no longer.
+ * engine::calls::watch: starts or stops recording the content of calls, for the console.
  *
- * It counts for the connection that asks and ends with it, so a page that was closed cannot leave it on.
+ * It applies to the connection that asks and ends with it, so a closed page cannot leave it on.
  */
 import { z } from 'zod';
 
@@ -11,14 +11,14 @@ import { engine } from '../../worker.ts';
 export const callsWatch = engine.defineFunction({
   id: 'engine::calls::watch',
   summary: 'Keep payloads and results of calls while this connection lasts; for the console only.',
-  details: 'When nobody watches any more, what was kept is forgotten.',
+  details: 'When the last connection stops watching, the kept content is dropped.',
   effect: 'write',
   permissions: ['engine.write'],
   request: z.object({ on: z.boolean().default(true).describe('false to stop before the connection ends.') }),
   response: z.object({
     watchers: z.int().describe('Connections that watch now.'),
     kept_bytes: z.int(),
-    max_bytes: z.int().describe('What may be kept; the oldest calls go first.'),
+    max_bytes: z.int().describe('Most bytes kept; the oldest calls are dropped first.'),
   }),
   errors: ['deserialization_error', 'console_only'],
   examples: [],

@@ -1,4 +1,4 @@
-/** engine::functions::list: what can be called, with schemas, so that one call fills a catalogue. */
+/** engine::functions::list: lists functions with schemas, so that one call fills a catalogue. */
 import { z } from 'zod';
 
 import { functionRow, isInternal } from '../../list-rows.ts';

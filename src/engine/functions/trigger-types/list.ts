@@ -1,4 +1,4 @@
-/** engine::trigger-types::list: what clients before 0.12 call for the list of types. */
+/** engine::trigger-types::list: the list of types for clients before 0.12. */
 import { z } from 'zod';
 
 import { isInternal } from '../../list-rows.ts';

@@ -1,4 +1,4 @@
-/** engine::workers::list: who is connected. Peers that never said who they are stay out of it. */
+/** engine::workers::list: the connected workers. Peers that never registered as a worker are left out. */
 import { z } from 'zod';
 
 import type { EngineContext } from '../../engine.ts';

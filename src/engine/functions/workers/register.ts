@@ -1,9 +1,9 @@
 /**
- * engine::workers::register: a peer says who it is.
+ * engine::workers::register: a peer reports its name and features.
  *
  * SDKs call it as a void after everything else, so nothing may depend on it. A namespace given here
- * moves what the peer registered before. What tells workers in this process apart, their names and their isolation, is not
- * for peers to claim.
+ * moves what the peer registered before. A peer cannot claim the name or the isolation of a worker in this
+ * process.
  */
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ import { engine } from '../../worker.ts';
 
 const IN_PROCESS = 'in-process';
 const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS, FEATURE_ON_BEHALF];
-/** Those that a worker takes from the answer: another engine may pass on what any peer wrote into a call. */
+/** Features that a worker takes from the answer: another engine may pass on what any peer wrote into a call. */
 const CONFIRMED = [FEATURE_CALLER, FEATURE_EVENTS, FEATURE_ON_BEHALF];
 const text = z.string().nullish();
 
@@ -73,7 +73,7 @@ export const registerWorker = engine.defineFunction({
   },
 });
 
-/** A peer that bears the name of a worker in this process, whoever came first, goes by its connection id. */
+/** A peer with the name of a worker in this process goes by its connection id, whichever came first. */
 function keepOwnNames(newcomer: Session, sessions: Iterable<Session>): void {
   const named = [...sessions].filter((session) => session.info !== undefined);
   const ownNames = new Set(named.filter((session) => session.isInProcess).map((session) => folded(session.info!.name)));
@@ -88,7 +88,7 @@ function keepOwnNames(newcomer: Session, sessions: Iterable<Session>): void {
   }
 }
 
-/** As a reader sees it: wide letters, capitals and spaces around it make no other name. */
+/** Normalizes a name: wide letters, capitals and surrounding spaces do not make it a different one. */
 function folded(name: string): string {
   return name.normalize('NFKC').trim().toLowerCase();
 }
