@@ -145,7 +145,7 @@ test.each([
 test.each<[string, (reason: Error) => Error]>([
   ['the reason', (reason) => reason],
   ["the platform's error around it", (reason) => new DOMException('aborted', { name: 'AbortError', cause: reason })],
-])('%s of the abort of a call is no bug', async (_, thrownFor) => {
+])('%s of the abort of a call is not a bug', async (_, thrownFor) => {
   const control = new CallControl();
   const reason = new Error('the caller left');
   control.abort(reason);
@@ -161,12 +161,12 @@ test('a bug in a call that was aborted is one still', async () => {
   expect(logged).toHaveLength(1);
 });
 
-test('a payload of millions of wrong values is refused before each is told', async () => {
+test('a payload of millions of wrong values is refused before each is reported', async () => {
   const { reply } = await run(() => 'never', { n: Array.from({ length: 2_000_000 }, () => 0) });
   expect(reply).toEqual(coded({ code: 'BAD', message: 'the payload holds more than 131072 values' }));
 });
 
-test('a handler is told of the abort of its call as its signal would tell it, and of nothing before', async () => {
+test('onAbort fires like the signal of the call, and not before', async () => {
   const control = new CallControl();
   const reason = new Error('gone');
   const seen: unknown[] = [];
@@ -227,7 +227,7 @@ describe('the deadline', () => {
     expect(await Promise.all(running)).toHaveLength(3);
   });
 
-  test('a handler that fails after it was too late disturbs nobody', async () => {
+  test('a handler that fails after it was too late has no effect', async () => {
     const running = run(
       () => new Promise((_, reject) => void setTimeout(() => reject(new Error('late')), 100)),
       {},

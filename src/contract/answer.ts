@@ -1,8 +1,8 @@
 /**
- * One call answered: parse once, run with a deadline, catch everything.
+ * Answers one call: parses once, runs with a deadline, catches everything.
  *
  * This is the only catch-all. A `Failure` is an answer; a known host error is translated to one;
- * what the call's own abort threw is no one's fault; anything else is a bug, logged with its stack. Both are answered
+ * an error from the call's own abort is expected; anything else is a bug, logged with its stack. Both are answered
  * with the call id and nothing from inside.
  */
 import type { CallEvent, Change, ErrorBody } from '#protocol';
@@ -25,13 +25,13 @@ export type Reply = ({ result: unknown } | { error: ErrorBody }) & { changes?: C
 
 /** Most changes reported for one call; later ones are dropped. */
 const MAX_CHANGES = 100;
-/** Of all their lines together; beyond it a change is reported without its lines. */
+/** For all changes together; beyond it a change is reported without its lines. */
 const MAX_CHANGED_CHARS = 24_576;
 
 const ONLY_EVENTS =
   'it only reports events; take them by stream() of the client, or over HTTP with Accept: text/event-stream';
 
-/** A worker with its context open: ready to answer. */
+/** A worker with its context open, ready to answer calls. */
 export interface OpenWorker<Context = unknown> {
   readonly def: Pick<AnyWorker, 'name' | 'failures' | 'translate' | 'spell' | 'failedResult'>;
   readonly context: Context;
@@ -42,7 +42,7 @@ export class CallControl {
   #controller: AbortController | undefined;
   #abortedWith: Error | undefined;
 
-  /** Made on first use: most calls never look at their signal. */
+  /** Created on first use: most calls never read their signal. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -55,7 +55,7 @@ export class CallControl {
     if (this.#abortedWith) throw this.#abortedWith;
   }
 
-  /** Whether something was thrown because of the abort: its reason, or an error of the platform around it. */
+  /** Whether an error was thrown because of the abort: its reason, or a platform error around it. */
   isBehind(thrown: unknown): boolean {
     const reason = this.#abortedWith;
     return reason !== undefined && (thrown === reason || (thrown instanceof Error && thrown.cause === reason));
@@ -71,7 +71,7 @@ interface Surroundings {
   bus: Bus;
   log: Log;
   control: CallControl;
-  /** Takes the events of the call; absent when its caller takes none. */
+  /** Receives the events of the call; absent when its caller asked for none. */
   emit?: ((event: CallEvent) => void) | undefined;
 }
 
@@ -116,12 +116,12 @@ function reported(changes: Change[] | undefined): { changes?: Change[] } {
   return changes && changes.length > 0 ? { changes } : {};
 }
 
-/** Makes what most calls never look at when they do. */
+/** Creates lazily what most calls never use. */
 class Scope implements CallScope {
   readonly call: IncomingCall;
   readonly door: Door | undefined;
   readonly #around: Surroundings;
-  /** What was reported; undefined when nobody wants to know. */
+  /** The reported changes; undefined when neither caller nor console asked for them. */
   readonly changes: Change[] | undefined;
   readonly noteChange: CallScope['noteChange'];
 
@@ -179,7 +179,7 @@ function logOf({ callId, principal }: IncomingCall, log: Log): Log {
 
 const schemas = new WeakMap<FunctionDef<never>, JsonSchema>();
 
-/** What the function publishes of its request, made when a door first asks for it. */
+/** The published schema of the request, made when a door first needs it. */
 function schemaOf(fn: FunctionDef<never>): JsonSchema {
   const schema = schemas.get(fn) ?? requestSchema(fn.request, fn.id);
   schemas.set(fn, schema);
@@ -197,7 +197,7 @@ function withWholeFix(failure: Failure, payload: unknown): Failure {
   return new Failure({ code, message, extra: { ...extra, ...wholeFix(extra.fix, payload) } }, cause);
 }
 
-/** Calls of one function may all take the same time. */
+/** One deadline queue per function: all its calls have the same timeout. */
 const deadlines = new WeakMap<FunctionDef<never>, Deadlines>();
 
 function deadlinesOf(fn: FunctionDef<never>, ms: number): Deadlines {

@@ -1,4 +1,4 @@
-/** The bus as its users see it: call a function, move bytes through a channel. */
+/** The bus as its users see it: call a function, stream bytes through a channel. */
 import {
   readErrorBody,
   type CallEvent,
@@ -12,27 +12,27 @@ import {
 export type { CallEvent };
 
 export interface CallOptions {
-  /** How long to wait for the answer; then the call fails with code TIMEOUT. Default 30 000. */
+  /** Timeout for the answer; then the call fails with code TIMEOUT. Default 30 000. */
   timeoutMs?: number;
-  /** Gives up waiting, and tells the engine so where it listens for that. */
+  /** Stops waiting, and cancels the call if the engine supports that. */
   signal?: AbortSignal;
-  /** Asks the function to stop where the engine listens for that, and goes on waiting for its answer. */
+  /** Asks the function to stop if the engine supports that, and keeps waiting for its answer. */
   cancel?: AbortSignal;
-  /** Which namespace to look the function up in. Default `default`. */
+  /** Namespace of the function. Default `default`. */
   namespace?: string;
-  /** Handed to the handler beside the payload. */
+  /** Passed to the handler beside the payload. */
   metadata?: unknown;
   traceparent?: string;
   baggage?: string;
-  /** Takes a large result as an `EncodedObject`, for a door that writes its bytes; decoded when left out. */
+  /** Accepts a large result as an `EncodedObject`, for a door that writes its bytes; decoded when absent. */
   takesEncoded?: boolean;
-  /** Asks for the events of the call, and takes each before its answer. */
+  /** Asks for the events of the call; called with each before its answer. */
   onEvent?: (event: CallEvent) => void;
-  /** Asks what the call changes in files, and takes it before the answer, also before that of a failed call. */
+  /** Asks for the file changes of the call; called before the answer, also before that of a failed call. */
   onChanges?: (changes: readonly Change[]) => void;
-  /** In whose name the call is made. Of a peer outside the engine's process only the client and narrower grants are believed. */
+  /** The principal of the call. From a peer of another process only the client and narrower grants are used. */
   caller?: Caller;
-  /** The call that this one is made for; the engine looks in whose name that is. */
+  /** The parent call; the engine takes the principal from it. */
   via?: string;
 }
 
@@ -42,13 +42,13 @@ export interface ChannelPair {
 }
 
 export interface Bus extends ChannelEnds {
-  /** Where the engine's pages are, where that is known. */
+  /** URL of the engine's pages, if known. */
   readonly httpUrl?: string;
   call(functionId: string, payload?: unknown, options?: CallOptions): Promise<unknown>;
   createChannel(bufferSize?: number): Promise<ChannelPair>;
 }
 
-/** The same bus; what every call on it carries unless it says otherwise. Channels are still those of the bus itself. */
+/** The same bus with defaults for every call. Channels are still those of the bus itself. */
 export function carrying(bus: Bus, carried: CallOptions): Bus {
   return {
     get httpUrl() {
@@ -61,10 +61,10 @@ export function carrying(bus: Bus, carried: CallOptions): Bus {
   };
 }
 
-/** A call that did not succeed. `code` is the failure's own where the error text carries one. */
+/** A call that did not succeed. `code` is the failure's own if the error text has one. */
 export class CallError extends Error {
   readonly functionId: string;
-  /** The error as it stood on the wire. */
+  /** The error as received from the wire. */
   readonly body: ErrorBody;
   readonly code: string;
   /** Fields of a coded failure beside code and message, such as `fix`. */

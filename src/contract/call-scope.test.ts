@@ -47,7 +47,7 @@ async function run(handle: (scope: CallScope) => unknown, metadata?: unknown) {
   return { reply, made, logged };
 }
 
-test('a handler is told who calls and by which call, and so is the log', async () => {
+test('a handler and its log get the caller and the parent call', async () => {
   const { reply, logged } = await run((scope) => {
     scope.log.info('said', { n: 3 });
     return scope.call;

@@ -10,29 +10,29 @@ export interface IncomingCall {
   readonly metadata?: unknown;
   readonly traceparent?: string | null;
   readonly baggage?: string | null;
-  /** Absent where the engine does not tell. */
+  /** Absent if the engine does not send it. */
   readonly principal?: Caller;
-  /** The call that this one is made for. */
+  /** The parent call. */
   readonly via?: string | null;
-  /** Whether somebody watches what calls change. */
+  /** Whether a caller or console asked for the changes of calls. */
   readonly wantsChanges?: boolean;
-  /** The connection that called, where the engine knows it. */
+  /** The connection that called, if the engine knows it. */
   readonly callerId?: string;
 }
 
 export interface CallScope {
   readonly call: IncomingCall;
-  /** Aborts when the caller gave up, went away, or the function's deadline passed. */
+  /** Aborts when the caller cancelled or disconnected, or the function's deadline passed. */
   readonly signal: AbortSignal;
-  /** As the signal does, but without making one: most calls end before anybody needs it. */
+  /** As the signal does, but without making one: most calls end before they need it. */
   throwIfAborted(): void;
-  /** The bus this worker is on. Calls on it are made in the caller's name, with the trace and the metadata of this call. */
+  /** The bus of this worker. Calls on it use the caller's principal, and the trace and metadata of this call. */
   readonly bus: Bus;
   /** Every line carries the id of the call and its principal. */
   readonly log: Log;
-  /** Takes the report of what the call changed in a file; undefined when nobody wants to know, so that none is made. */
+  /** Reports a file change of the call; undefined when no caller asked, so that none is computed. */
   readonly noteChange?: ((change: Change) => void) | undefined;
-  /** Reports an event of the call; undefined when its caller takes none. */
+  /** Reports an event of the call; undefined when its caller asked for none. */
   readonly emit?: ((event: CallEvent) => void) | undefined;
   /** The door that a person or a model called through; undefined for a program on the bus. */
   readonly door?: Door;

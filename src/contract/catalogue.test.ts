@@ -93,9 +93,9 @@ test.each<[string, object, object]>([
   ['nulls', { description: null, request_format: null, response_format: null, metadata: null }, {}],
   ['metadata that is a text', { metadata: 'internal' }, {}],
   ['metadata that is a list', { metadata: [1] }, {}],
-  ['an effect nobody knows', { metadata: { effect: 'teleport', owner: 'x' } }, {}],
-  ['examples that are no list', { metadata: { examples: 'a', details: 7, effect: 'read' } }, { effect: 'read' }],
-  ['errors that are no summaries', { metadata: { errors: ['C1'], examples: [1] } }, { examples: [1] }],
+  ['an unknown effect', { metadata: { effect: 'teleport', owner: 'x' } }, {}],
+  ['examples that are not a list', { metadata: { examples: 'a', details: 7, effect: 'read' } }, { effect: 'read' }],
+  ['errors that are not summaries', { metadata: { errors: ['C1'], examples: [1] } }, { examples: [1] }],
   [
     'errors that say little',
     { metadata: { errors: [{ code: 'C1' }] } },

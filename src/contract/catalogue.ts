@@ -1,7 +1,7 @@
 /**
- * A function seen from outside: JSON Schema and metadata, never zod.
+ * A function as published: JSON Schema and metadata, never zod.
  *
- * Surfaces know only this, so a function of a worker in another language looks like ours.
+ * Surfaces read only this, so a function of a worker in another language looks the same.
  */
 import { z } from 'zod';
 
@@ -10,7 +10,7 @@ import { RISKS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
 import { requestSchema, responseSchema, type JsonSchema } from './json-schema.ts';
 
-/** What a worker tells the bus about one of its functions. */
+/** Metadata that a worker publishes about one of its functions. */
 export interface Announcement {
   id: string;
   description: string;
@@ -27,7 +27,7 @@ const ErrorSummarySchema = z.object({
 });
 export type ErrorSummary = z.infer<typeof ErrorSummarySchema>;
 
-/** Foreign workers put anything into metadata: what does not fit is taken as absent. */
+/** Foreign workers put anything into metadata: an invalid field counts as absent. */
 const FunctionMetadataSchema = z.object({
   effect: z.enum(['read', 'write', 'delete', 'execute']).optional().catch(undefined),
   details: z.string().optional().catch(undefined),
@@ -39,16 +39,16 @@ const FunctionMetadataSchema = z.object({
   constraints: z.array(z.string()).optional().catch(undefined),
   /** A result with `success: false` is a failure. */
   fails_in_result: z.boolean().optional().catch(undefined),
-  /** The list of the result whose items fail each by itself. */
+  /** The list in the result whose items fail individually. */
   fails_in_items: z.string().optional().catch(undefined),
-  /** Whether it can change or remove what is there. */
+  /** Whether it can change or remove existing data. */
   destructive: z.boolean().optional().catch(undefined),
   idempotent: z.boolean().optional().catch(undefined),
-  /** Left out of lists unless they ask for it: made for a program of this product. */
+  /** Omitted from lists unless they ask for it: made for a program of this product. */
   internal: z.boolean().optional().catch(undefined),
-  /** JSON Schema of what a call reports while it runs. */
+  /** JSON Schema of the events of a call. */
   events: z.record(z.string(), z.unknown()).optional().catch(undefined),
-  /** Defaults that a model gets. */
+  /** Defaults for models. */
   model_defaults: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 export type FunctionMetadata = z.infer<typeof FunctionMetadataSchema>;
@@ -135,7 +135,7 @@ function toEntry(row: z.output<typeof ListRowSchema>): CatalogueEntry {
   };
 }
 
-/** A whole table of failures as others see it. */
+/** A whole table of failures in published form. */
 export function summariseErrors({ table }: AnyWorker['errors']): ErrorSummary[] {
   return Object.entries(table).map(([code, { meaning, http, retryable = false }]) => ({
     code,
@@ -145,12 +145,12 @@ export function summariseErrors({ table }: AnyWorker['errors']): ErrorSummary[] 
   }));
 }
 
-/** Whether a result would be a failure, of a function whose calls fail in their result. */
+/** Whether a result has `success: false`: a failure, if the function reports failures in its result. */
 export function saysFailed(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'success' in value && value.success === false;
 }
 
-/** Whether a function whose calls never fail says in its result that this one did. */
+/** Whether this result is a failure of a function that reports failures in its result. */
 export function isFailedResult(value: unknown, entry: CatalogueEntry): boolean {
   return entry.fails_in_result === true && saysFailed(value);
 }

@@ -1,4 +1,4 @@
-/** What the operator says once for all workers: the keys of a configuration beside `workers`. */
+/** Settings for all workers: the keys of a configuration beside `workers`. */
 import { z } from 'zod';
 
 export const cellConfig = z.strictObject({
@@ -15,5 +15,5 @@ export const cellConfig = z.strictObject({
 
 export type CellConfig = z.output<typeof cellConfig>;
 
-/** What holds where nobody says anything. */
+/** The defaults. */
 export const shippedCell: CellConfig = cellConfig.parse({});

@@ -1,11 +1,11 @@
-/** A text of a peer as lists and logs show it: of bounded length, without what could make them lie. */
+/** A text of a peer as lists and logs show it: of bounded length, without characters that mislead. */
 
 const MAX_TEXT = 280;
 // Control, bidirectional and other invisible characters can make a list lie about what it shows.
 const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
 
 export function cleanText(text: string, most = MAX_TEXT): string {
-  // What is invisible in more than this is not worth looking for what comes after.
+  // Invisible characters beyond this are not worth scanning past.
   const shown = text
     .slice(0, 4 * most)
     .replace(INVISIBLE, '')

@@ -51,7 +51,7 @@ test.each([
   expect(() => parse(block)).toThrow(new ConfigError(message));
 });
 
-test('an unknown key is told before a wrong value: it is often why', () => {
+test('an unknown key is reported before a wrong value: it is often the cause', () => {
   expect(() => parse({ max_read_bytes: 0, base_pth: '/' })).toThrow('unknown key "base_pth"');
 });
 

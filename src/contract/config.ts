@@ -1,11 +1,11 @@
-/** Worker configuration: parsed once from plain data; an unknown key is met with the nearest known one. */
+/** Worker configuration: parsed once from plain data; an unknown key gets a suggestion. */
 import type { z } from 'zod';
 
 import { describeIssues } from './issue-text.ts';
 import { requestSchema, type JsonSchema } from './json-schema.ts';
 import { didYouMean } from './nearest.ts';
 
-/** A configuration the operator has to change; the message names the key. */
+/** A configuration that the operator has to change; the message names the key. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -27,7 +27,7 @@ export interface ConfigKey {
   default: unknown;
 }
 
-/** The keys of a block in the order they are declared, with what the reference says of each. */
+/** The keys of a block in declaration order, with their descriptions. */
 export function configKeys(schema: z.ZodType): ConfigKey[] {
   const properties = propertiesOf(requestSchema(schema, ''));
   return Object.entries(properties).map(([key, property]) => ({
@@ -44,8 +44,8 @@ function describeUnknownKey(
 ): string {
   const [key = ''] = issue.keys;
   const known = Object.keys(propertiesAt(requestSchema(schema, ''), issue.path));
-  const place = [where, ...issue.path.map(String)].join('.');
-  return `${place}: unknown key "${key}"${didYouMean(key, known)}; known keys: ${known.join(', ')}`;
+  const path = [where, ...issue.path.map(String)].join('.');
+  return `${path}: unknown key "${key}"${didYouMean(key, known)}; known keys: ${known.join(', ')}`;
 }
 
 function propertiesAt(schema: JsonSchema, path: readonly PropertyKey[]): Record<string, JsonSchema> {

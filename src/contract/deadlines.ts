@@ -1,8 +1,8 @@
 /**
- * The end of what takes too long, for all that may take equally long.
+ * Deadlines for many operations with the same timeout.
  *
- * Nearly everything is done in time, and a timer that is made and cleared for each would be a good part of a small
- * call. So there is one timer, which runs on when what it was set for is done and then finds what is next.
+ * Nearly all finish in time, and creating and clearing a timer for each would be a good part of a small call. So there
+ * is one timer, which keeps running when its operation is done and then finds the next one.
  */
 export class Deadlines {
   readonly #ms: number;
@@ -14,7 +14,7 @@ export class Deadlines {
     this.#ms = ms;
   }
 
-  /** Calls `expire` when the time is over, unless it is said to be done before. */
+  /** Calls `expire` at the deadline, unless marked as done before. */
   start(expire: () => void): { done: () => void } {
     const running = { dueAt: performance.now() + this.#ms, expire };
     this.#running.add(running);
@@ -24,7 +24,7 @@ export class Deadlines {
 
   #ringIn(ms: number): void {
     this.#isSet = true;
-    // Whoever waits for a call keeps its process by a connection or a timer of its own.
+    // A waiting caller keeps its process alive by a connection or a timer of its own.
     setTimeout(() => this.#ring(), ms).unref();
   }
 

@@ -25,7 +25,7 @@ test('a row without a fix, or with none for these facts, says nothing of one', (
   expect(fail('C213', { path: 'a', limit: 0 }).toFields()).toEqual({ code: 'C213', message: 'a is over 0' });
 });
 
-test('the cause is kept for the log and is no part of the answer', () => {
+test('the cause is kept for the log and is not part of the answer', () => {
   const cause = new Error('/home/secret');
   const failure = fail('C500', {}, cause);
   expect(failure.cause).toBe(cause);

@@ -6,17 +6,17 @@
 import type { FailureFields } from '#protocol';
 
 export interface ErrorRow<Details> {
-  /** What the code stands for, for the reference. */
+  /** Meaning of the code, for the reference. */
   meaning: string;
-  /** Status on the HTTP door. */
+  /** Status over HTTP. */
   http: number;
   /** Whether the same request may succeed later. */
   retryable?: boolean;
-  /** Names the thing, what it was and what it may be. */
+  /** Names the thing, its value and the accepted values. */
   message(details: Details): string;
   /** What to change in the failed request; `answer` makes the whole next request of it. */
   fix?(details: Details): Record<string, unknown> | undefined;
-  /** What the caller gets beside code, message and fix. */
+  /** Fields beside code, message and fix. */
   extra?(details: Details): Record<string, unknown>;
 }
 

@@ -11,14 +11,16 @@ import type { CallScope } from './call-scope.ts';
 /** The worst a call can do. Surfaces turn it into hints and confirmations. */
 export type Effect = 'read' | 'write' | 'delete' | 'execute';
 
-/** How much harm a call can do when it is not what was meant. */
+/** How much harm a mistaken call can do. */
 export const RISKS = ['low', 'medium', 'high'] as const;
 export type Risk = (typeof RISKS)[number];
 
 /** What an operator decides about a function by, beside its effect and its permissions. */
 export interface Policy {
+  /** Capabilities that a caller needs, such as `fs.read`. */
+  readonly permissions: readonly string[];
   readonly risk: Risk;
-  /** What is different afterwards, such as `filesystem_write`. */
+  /** Side effects, such as `filesystem_write`. */
   readonly sideEffects: readonly string[];
   /** Configuration keys that limit it. */
   readonly constraints: readonly string[];
@@ -37,27 +39,27 @@ export interface FunctionDef<
   /** What a reader would not guess from the summary and the fields. */
   details?: string;
   effect: Effect;
-  /** Whether it can change or remove what is there; as the effect says when left out. False for what only adds. */
+  /** Whether it can change or remove existing data; derived from the effect when absent. False if it only adds. */
   isDestructive?: boolean;
   /** Whether a second equal call changes nothing more; a read always is. */
   isIdempotent?: boolean;
   /** What a caller needs, such as `fs.read`. */
   permissions: readonly string[];
   policy?: Policy;
-  /** Whether it does nothing but report events until its caller leaves. Lists show it only with the internals. */
+  /** Whether it only reports events until its caller leaves. Lists show it only with the internals. */
   isWatch?: boolean;
   request: Request;
   response: Response;
-  /** What a call reports while it runs, to a caller that asks. */
+  /** Schema of the events of a call, for callers that ask for them. */
   events?: z.ZodType<CallEvent>;
-  /** The list in the response whose items fail each by itself, with `success: false` and their failure in `error`. */
+  /** The list in the response whose items fail individually, with `success: false` and their failure in `error`. */
   failsInItems?: string;
   /** Defaults of fields for a model, where they differ from those of the contract. */
   modelDefaults?: Readonly<Record<string, unknown>>;
   errors: readonly Code[];
   /** Requests that work on any ordinary workspace; documentation and smoke tests use them. */
   examples: readonly z.input<Request>[];
-  /** The longest a call may take before its signal aborts and the caller is told. */
+  /** Timeout of a call: then its signal aborts and the caller gets an error. */
   deadlineMs?: number;
   handle(
     request: z.output<Request>,
@@ -66,7 +68,7 @@ export interface FunctionDef<
   ): Promise<Result<z.input<Response>>> | Result<z.input<Response>>;
 }
 
-/** A handler's result; one with a large field may have it as JSON. */
+/** A handler's result; a large field may be JSON already. */
 type Result<T> = T | (T extends object ? EncodedObject<T> : never);
 
 export const DEFAULT_DEADLINE_MS = 120_000;

@@ -14,15 +14,15 @@ import type { Door } from './doors/door.ts';
 import type { Log } from './log.ts';
 
 export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, Context> {
-  /** As it stands in the configuration file and in worker lists. */
+  /** Name in the configuration file and in worker lists. */
   name: string;
   summary: string;
-  /** Of the contract that it keeps, where that has one of its own; else that of this package is shown. */
+  /** Version of its contract, if that has one of its own; else the version of this package is shown. */
   version?: string;
   config: Config;
-  /** The block where the operator wrote none, beside the defaults of its keys; `worker add` writes it too. */
+  /** The block if the operator wrote none, beside the defaults of its keys; `worker add` writes it too. */
   shippedBlock?: Record<string, unknown>;
-  /** What the block takes from the workspace directory when it does not say otherwise. */
+  /** Keys that default to something in the workspace directory. */
   workspaceDefaults?(workspace: string): Record<string, unknown>;
   errors: Errors<Table>;
   /** The failures that the call machinery itself needs. */
@@ -31,20 +31,20 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
     internal(callId: string): Failure;
     deadline(deadlineMs: number): Failure;
   };
-  /** A thrown thing that is not a `Failure` but that this worker knows the answer to; with help for who is at a door. */
+  /** Translates an error that is not a `Failure` but known to this worker; with help for a caller at a door. */
   translate?(error: unknown, call?: { context: NoInfer<Context>; door?: Door }): Failure | undefined;
-  /** How a failure is spelled on the wire; as an iii handler failure unless said otherwise. */
+  /** How a failure is written on the wire; as an iii handler failure by default. */
   spell?(failure: Failure, engine?: { httpUrl?: string }): ErrorBody;
-  /** The result that stands for a failure, for a worker whose contract has no failed calls; then nothing is spelled. */
+  /** The result for a failure, for a worker whose contract has no failed calls; `spell` is not used then. */
   failedResult?(failure: Failure): unknown;
-  /** Turns configuration into the live context; a refusal here is a refusal to start. */
+  /** Turns configuration into the live context; if it throws, the worker does not start. */
   open(config: z.output<Config>, log: Log, cell: CellConfig): Promise<Context> | Context;
-  /** Called once by a server that stays up: makes the first calls fast. Calls may come before it resolves. */
+  /** Called once by a long-running server: makes the first calls fast. Calls may come before it resolves. */
   prepare?(context: Context): Promise<void>;
   close?(context: Context): Promise<void> | void;
 }
 
-/** What a worker has whether its author wrote it or not. */
+/** What every worker has, with defaults filled in. */
 type Defaulted = 'translate' | 'spell' | 'prepare' | 'close' | 'workspaceDefaults' | 'shippedBlock';
 
 export interface WorkerDef<
@@ -58,17 +58,17 @@ export interface WorkerDef<
     Omit<WorkerSpec<Config, Table, Context>, Defaulted | 'open'> {
   open(config: z.output<Config>, log: Log, cell?: CellConfig): Promise<Context> | Context;
   readonly functions: readonly Fn[];
-  /** Types a definition against this worker's context and codes. It returns what it is given. */
+  /** Types a definition against this worker's context and codes. Returns it unchanged. */
   defineFunction<Request extends z.ZodType, Response extends z.ZodType, Id extends string>(
     def: FunctionDef<Context, Request, Response, keyof Table & string, Id>,
   ): FunctionDef<Context, Request, Response, keyof Table & string, Id>;
-  /** The list keeps the type of each function, from which callers in TypeScript know requests and responses. */
+  /** Keeps the type of each function, from which TypeScript callers know requests and responses. */
   withFunctions<Given extends FunctionDef<Context>>(
     functions: readonly (Given & FunctionDef<Context>)[],
   ): WorkerDef<Config, Table, Context, Given>;
 }
 
-/** A worker whatever its configuration, codes and context: for lists, and for those who only run it. */
+/** A worker of any configuration, codes and context: for lists, and for code that only runs it. */
 export type AnyWorker = Omit<WorkerDef, 'errors' | 'defineFunction' | 'withFunctions'> & {
   readonly errors: { readonly table: ErrorTable };
 };

@@ -1,4 +1,4 @@
-/** What a function, a worker, a failure and a catalogue entry are. Pure: no I/O. */
+/** Definitions of function, worker, failure and catalogue entry. Pure: no I/O. */
 export { answer, CallControl, type OpenWorker, type Reply } from './answer.ts';
 export { CallError, carrying, type Bus, type CallEvent, type CallOptions, type ChannelPair } from './bus.ts';
 export type { CallScope, IncomingCall } from './call-scope.ts';

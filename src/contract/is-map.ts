@@ -1,4 +1,4 @@
-/** Whether a value is an object of JSON, with names and values. */
+/** Whether a value is a JSON object. */
 export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

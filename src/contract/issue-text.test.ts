@@ -59,7 +59,7 @@ test.each([
   expect(describe(payload)).toBe(text);
 });
 
-test('the first three problems are told, the rest are counted', () => {
+test('the first three problems are reported, the rest are counted', () => {
   const many = z.array(z.string());
   expect(describe([1, 2, 3, 4, 5], many)).toBe(
     '`[0]` must be a string (got a number); `[1]` must be a string (got a number); `[2]` must be a string (got a number); and 2 more',

@@ -1,4 +1,4 @@
-/** How a payload that does not fit its schema is told to the caller: the field, what it was, what it may be. */
+/** Describes a payload that does not fit its schema: the field, its value, and the accepted values. */
 import type { z } from 'zod';
 
 const MOST_ISSUES = 3;
@@ -67,7 +67,7 @@ function kindOf(value: unknown): string {
   return withArticle(typeof value);
 }
 
-/** What was sent, as long as it is short enough to be sent back. */
+/** The value that was sent, if short enough to repeat. */
 function quote(value: unknown): string {
   const isShort = typeof value === 'string' ? value.length <= MOST_QUOTED : typeof value !== 'object';
   return isShort ? JSON.stringify(value) : kindOf(value);

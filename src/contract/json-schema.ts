@@ -2,7 +2,7 @@
  * The only zod → JSON Schema conversion: draft-07, spelled as the iii workers publish theirs.
  *
  * Differences from zod's own output: integer formats without an upper bound, `type: [T, "null"]`
- * for a nullable plain type, and `additionalProperties` only where it says what the values of a map are (unknown
+ * for a nullable plain type, and `additionalProperties` only for the value type of a map (unknown
  * fields are always tolerated).
  */
 import { z } from 'zod';
@@ -11,12 +11,12 @@ export type JsonSchema = Record<string, unknown>;
 
 const INTEGER_FORMATS = new Set(['uint', 'uint32', 'uint64', 'int32', 'int64']);
 
-/** The schema of what a caller sends: fields with a default are optional. */
+/** The schema of a request: fields with a default are optional. */
 export function requestSchema(schema: z.ZodType, title: string): JsonSchema {
   return convert(schema, title, 'input');
 }
 
-/** The schema of what a caller gets back. */
+/** The schema of a response. */
 export function responseSchema(schema: z.ZodType, title: string): JsonSchema {
   return convert(schema, title, 'output');
 }

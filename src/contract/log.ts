@@ -1,4 +1,4 @@
-/** Where a part of the system says what happened; the assembler decides how it looks. */
+/** The log interface; the assembler decides the format. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -8,7 +8,7 @@ export interface Log {
 
 export type LogFields = Record<string, unknown>;
 
-/** The same log; what every line of it carries. */
+/** The same log, with fields on every line. */
 export function logWith(log: Log, carried: LogFields): Log {
   return {
     debug: (message, fields) => log.debug(message, { ...fields, ...carried }),
@@ -18,5 +18,5 @@ export function logWith(log: Log, carried: LogFields): Log {
   };
 }
 
-/** A log that keeps nothing. */
+/** A log that drops everything. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,7 +1,7 @@
 /** A longer name was not typed by hand, and comparing costs the product of both lengths. */
 const LONGEST_COMPARED = 100;
 
-/** The known name closest to a mistyped one, if any is close enough to be meant. */
+/** The known name closest to a mistyped one, if any is close enough. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   let best: { name: string; distance: number } | undefined;
   if (given.length > LONGEST_COMPARED) return undefined;

@@ -1,11 +1,11 @@
 /**
  * Whether a payload holds more values than any request needs.
  *
- * A schema tells every value that does not fit, which takes hundreds of times the memory of the value: a few megabytes
- * of zeros where texts belong would end the process. So they are counted first.
+ * zod reports every invalid value, which takes hundreds of times the memory of the value: a few megabytes
+ * of zeros in a list of texts would end the process. So values are counted first.
  */
 
-/** As many files as one call may name, and all that is said beside them. */
+/** As many files as one call may name, and their options. */
 export const MAX_PAYLOAD_VALUES = 131_072;
 
 /** Items of lists and fields of objects, at any depth. */
@@ -23,6 +23,6 @@ export function hasTooManyValues(payload: unknown, most = MAX_PAYLOAD_VALUES): b
 
 function valuesIn(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  // Bytes in this process come as one.
+  // Bytes in this process count as one value.
   return typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) ? Object.values(value) : [];
 }

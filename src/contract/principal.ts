@@ -1,22 +1,22 @@
 /**
- * Who a call is made for.
+ * The principal of a call: the caller that it is made for.
  *
- * The engine makes it once, where the caller comes in: what a peer says about itself may be a part of the label and the
- * client, never of the id, the kind or the grants.
+ * The engine makes it once, where the caller connects: what a peer reports about itself may be part of the label and
+ * the client, never of the id, the kind or the grants.
  */
 import type { Caller } from '#protocol';
 import { cleanText } from './clean-text.ts';
 import type { Risk } from './define-function.ts';
 
-/** What a principal may call: everything that is not narrowed here. */
+/** Limits what a principal may call; an absent limit allows everything. */
 export interface Grants {
   /** Workers (`coder`) or function ids (`coder::search`). */
   readonly only?: readonly string[];
-  /** Only what changes nothing and runs nothing. */
+  /** Only functions that change nothing and run nothing. */
   readonly isReadOnly?: boolean;
 }
 
-/** What nobody may call in one namespace. */
+/** What no caller may call in one namespace. */
 export interface Denial {
   readonly functions: readonly string[];
   readonly permissions: readonly string[];
@@ -34,17 +34,17 @@ export function makePrincipal(kind: Caller['kind'], name: string, grants = ALL):
   return { id: `${kind}:${name}`, kind, label: name, grants };
 }
 
-/** The same principal with the program that it uses, by that program's own word, and the number of its session. */
-export function withClient(edge: Principal, told: Caller['client'], session?: number): Principal {
+/** The same principal with its client program, as that program names itself, and the number of its session. */
+export function withClient(edge: Principal, named: Caller['client'], session?: number): Principal {
   const id = session === undefined ? edge.id : `${edge.id}#${session}`;
-  const name = cleanText(told?.name ?? '', MAX_NAME);
-  if (!told || name === '') return { ...edge, id };
+  const name = cleanText(named?.name ?? '', MAX_NAME);
+  if (!named || name === '') return { ...edge, id };
   const number = session === undefined ? '' : ` #${session}`;
-  const client = { name, version: cleanText(told.version, MAX_NAME) };
+  const client = { name, version: cleanText(named.version, MAX_NAME) };
   return { ...edge, id, label: `${name}${number} (${edge.label})`, client };
 }
 
-/** As a log shows it: the kind, which nobody can claim, before the label. */
+/** For logs: the kind, which a peer cannot claim, before the label. */
 export function spellCaller({ kind, label }: Caller): string {
   return `${kind} ${label}`;
 }

@@ -1,14 +1,14 @@
-/** What callers watch: which things of a worker changed, so that they list them again instead of asking every second. */
+/** Notifies callers that things of a worker changed, so that they need not poll its lists. */
 import { z } from 'zod';
 
 import type { CallScope } from './call-scope.ts';
 
-/** Changes are gathered for so long: a caller that lists them again needs some time too. */
+/** Changes are gathered this long: a caller that lists them again needs some time too. */
 const GATHER_MS = 100;
-/** As long as the engine lets a call run; the caller calls again then. */
+/** The longest time the engine lets a call run; then the caller calls again. */
 const WATCH_MS = 3_600_000;
 
-/** What the functions with it share. */
+/** Shared by the functions that use it. */
 export const watchFunction = {
   effect: 'read',
   isWatch: true,

@@ -1,5 +1,5 @@
 /**
- * Scalars as the iii bus spells them in its schemas.
+ * Scalars as written in the schemas of the iii bus.
  *
  * The upper bounds are checked but not published: the contract states only `format` and `minimum`.
  */

@@ -1,9 +1,9 @@
-/** What a call reports while it runs: JSON with a `type`. A door that shows text shows `message`. */
+/** An event of a running call: JSON with a `type`. A door that shows text shows `message`. */
 export interface CallEvent {
   readonly type: string;
   readonly message?: string;
   readonly [field: string]: unknown;
 }
 
-/** From the engine, while a call whose caller wants events has sent none for a while. */
+/** Sent by the engine when a call whose caller wants events has sent none for a while. */
 export const EVENT_RUNNING = 'running';

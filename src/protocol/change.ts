@@ -1,14 +1,14 @@
-/** What a call changed in one file, as a worker reports it beside its result. */
+/** A change of one file by a call, as a worker reports it beside its result. */
 import { z } from 'zod';
 
 const ContentSchema = z.object({
   bytes: z.number().int().nonnegative(),
-  /** Stands for exactly this content; left out where it was not read. */
+  /** Identifies exactly this content; absent if it was not read. */
   version: z.string().optional(),
 });
 
 const HunkSchema = z.object({
-  /** The first line of it in the file as it was, and as it is now; lines count from 1. */
+  /** First line of the hunk in the old and in the new file; lines count from 1. */
   before_line: z.number().int().nonnegative(),
   after_line: z.number().int().nonnegative(),
   /** Each with `+`, `-` or a space before it. */
@@ -18,14 +18,14 @@ const HunkSchema = z.object({
 export const ChangeSchema = z.object({
   path: z.string(),
   kind: z.enum(['created', 'modified', 'deleted', 'renamed', 'mode']),
-  /** Where it was before it was renamed. */
+  /** Path before a rename. */
   from: z.string().optional(),
   is_directory: z.boolean().optional(),
   before: ContentSchema.optional(),
   after: ContentSchema.optional(),
-  /** Left out for what is not text, or too large to be compared. */
+  /** Absent for binary files and files too large to compare. */
   hunks: z.array(HunkSchema).optional(),
-  /** Whether lines were left out of the hunks. */
+  /** Whether the hunks are truncated. */
   is_cut: z.boolean().optional(),
 });
 

@@ -28,7 +28,7 @@ test('the path of an end carries its key, encoded', () => {
 });
 
 test.each([{}, { channel_id: 'a', access_key: 'b' }, { channel_id: 'a', access_key: 'b', direction: 'both' }, null])(
-  '%j is no reference',
+  '%j is not a reference',
   (value) => {
     expect(ChannelRefSchema.safeParse(value).success).toBe(false);
   },

@@ -1,8 +1,8 @@
 /**
- * Stream channels: how bulk bytes travel beside the frames.
+ * Stream channels: bulk bytes beside the frames.
  *
- * A reference is the whole capability: who holds id and key may take that end, once. A writer that closes its end with
- * a close frame has ended the stream; one that goes in any other way has broken it, and its reader is told.
+ * A reference is the whole capability: a peer that has id and key may take that end, once. A writer that closes with
+ * a close frame ends the stream; any other disconnect breaks it, and the reader gets an error.
  */
 import { z } from 'zod';
 
@@ -16,17 +16,17 @@ export type ChannelRef = z.infer<typeof ChannelRefSchema>;
 /** Bytes of the stream, or one control message as text. Boundaries are kept. */
 export type ChannelItem = Uint8Array | string;
 
-/** Peers cut bytes into frames of this size at most. */
+/** Peers split bytes into frames of at most this size. */
 export const CHANNEL_CHUNK_BYTES = 65_536;
 
-/** What a broken stream tells its reader, after the last item that came. */
+/** The error of a broken stream, after the last item that came. */
 export class ChannelBroken extends Error {
   override readonly name = 'ChannelBroken';
 }
 
 /**
- * Whether a writer that closed its socket with this code meant the end of its stream. SDKs close with 1000 or, in Rust
- * and browsers, with a frame that has no code (1005), once everything is sent. Whatever else is a break.
+ * Whether this close code of the writer ends its stream. SDKs close with 1000 or, in Rust and browsers, with a
+ * frame without a code (1005), once everything is sent. Any other code breaks it.
  */
 export function isStreamEnd(closeCode: number): boolean {
   return closeCode === 1000 || closeCode === 1005;
@@ -34,18 +34,18 @@ export function isStreamEnd(closeCode: number): boolean {
 
 /** Throws `ChannelBroken` when the writer broke off. */
 export interface ChannelReader extends AsyncIterable<ChannelItem> {
-  /** Gives the end back without reading on; the writer notices. */
+  /** Releases the end without reading on; the writer notices. */
   cancel(): void;
 }
 
 export interface ChannelWriter {
-  /** Resolves once the item is taken, which is where back-pressure is felt. Bytes are cut into chunks. */
+  /** Resolves once the item is accepted, which applies back-pressure. Bytes are split into chunks. */
   write(item: ChannelItem): Promise<void>;
   /** Ends the stream after everything written. */
   end(): Promise<void>;
-  /** Resolves once nothing waits for the reader, who took all or is gone. Only for channels of an engine in this process. */
+  /** Resolves once the reader took everything or left. Only for channels of an engine in this process. */
   untilTaken?(): Promise<void>;
-  /** Breaks the stream off: what was written is not all there was to be. */
+  /** Breaks the stream off: more was to come. */
   abort(): void;
 }
 
@@ -60,7 +60,7 @@ export function channelPath(ref: ChannelRef): string {
   return `/ws/channels/${encodeURIComponent(ref.channel_id)}?${query}`;
 }
 
-/** Cuts bytes into pieces that every peer accepts; a text message is never cut. */
+/** Splits bytes into pieces that every peer accepts; a text message is never split. */
 export function* chunksOf(item: ChannelItem): Generator<ChannelItem> {
   if (typeof item === 'string' || item.length <= CHANNEL_CHUNK_BYTES) {
     yield item;

@@ -48,7 +48,7 @@ test('what stands around the field is in one part before it and one behind', () 
   expect(value.parts()).toEqual([before, ...form.json, after]);
 });
 
-test('it is decoded once, with the field in its place', () => {
+test('it is decoded once, with the field in its position', () => {
   const form = held(text);
   const value = new EncodedObject({ path: 'p', content: '', size: 3 }, 'content', form);
   const plain = { path: 'p', content: text, size: 3 };

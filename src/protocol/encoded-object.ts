@@ -1,7 +1,7 @@
 /**
- * An object with one large field that is at hand as JSON already, so that it goes to the wire as those bytes.
+ * An object with one large field that is already JSON, so that those bytes go to the wire unchanged.
  *
- * Callers in this process get it decoded; only a door that writes bytes itself asks for it as it is.
+ * Callers in this process get it decoded; only a door that writes bytes itself asks for this form.
  */
 
 /** One value in two forms. */
@@ -16,7 +16,7 @@ export class EncodedObject<T extends object = object> {
   readonly #held: HeldJson<unknown>;
   #decoded: T | undefined;
 
-  /** `fields` holds anything under the name of the field, which keeps its place among the others. */
+  /** `fields` holds any value under the name of the field, which fixes its position. */
   constructor(fields: T, field: keyof T & string, held: HeldJson<unknown>) {
     this.#fields = fields;
     this.#field = field;
@@ -31,7 +31,7 @@ export class EncodedObject<T extends object = object> {
     return this.decode();
   }
 
-  /** The bytes that `JSON.stringify` of the decoded object would lead to, in order. */
+  /** The bytes of `JSON.stringify` of the decoded object, in order. */
   parts(): Uint8Array[] {
     const parts: Uint8Array[] = [];
     let text = '{';

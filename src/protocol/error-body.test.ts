@@ -52,9 +52,9 @@ test.each<[string, ErrorBody, object]>([
     { code: 'invocation_failed', message: 'Error: {"code":"S1","message":"m"}' },
     { code: 'S1', message: 'm' },
   ],
-  ['braces that are no failure', { code: 'c', message: 'use {a: 1}' }, { code: 'c', message: 'use {a: 1}' }],
+  ['braces that are not a failure', { code: 'c', message: 'use {a: 1}' }, { code: 'c', message: 'use {a: 1}' }],
   [
-    'JSON that is no failure',
+    'JSON that is not a failure',
     { code: 'c', message: '{"code":1,"message":"m"}' },
     { code: 'c', message: '{"code":1,"message":"m"}' },
   ],

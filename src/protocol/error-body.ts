@@ -1,19 +1,19 @@
 /**
- * The shapes of an error on the wire, and the only place that spells or reads them.
+ * The shapes of an error on the wire, and the only code that writes or reads them.
  *
  * A worker cannot choose `error.code` on the iii bus: every handler failure arrives as `invocation_failed`. A coded
- * failure of ours is compact JSON as the whole message, so that callers can parse it; workers of iii in Rust put the text
- * `handler error: ` before it, which is why reading it means looking for the first brace.
+ * failure of ours is compact JSON as the whole message, so that callers can parse it; workers of iii in Rust put the
+ * text `handler error: ` before it, so a reader searches for the first brace.
  */
 
 export interface ErrorBody {
   code: string;
   message: string;
-  /** Left out when there is none: the published Node client misreads an explicit null. */
+  /** Omitted when absent: the published Node client misreads an explicit null. */
   stacktrace?: string;
 }
 
-/** What a failure says about itself, whoever spelled it. */
+/** The fields of a failure, in whichever form it was written. */
 export interface FailureFields {
   code: string;
   message: string;
@@ -38,7 +38,7 @@ export function readErrorBody(body: ErrorBody): FailureFields {
   return codedFailureIn(body.message) ?? { code: body.code, message: withoutPrefix(body.message) };
 }
 
-/** Makes an error body of whatever a peer put into `error`; never sends `stacktrace: null` on. */
+/** Makes an error body of anything a peer put into `error`; never forwards `stacktrace: null`. */
 export function toErrorBody(error: unknown): ErrorBody {
   if (typeof error !== 'object' || error === null) return { code: 'UNKNOWN', message: String(error) };
 
@@ -49,7 +49,7 @@ export function toErrorBody(error: unknown): ErrorBody {
   return typeof stacktrace === 'string' ? { code, message, stacktrace } : { code, message };
 }
 
-/** A peer may nest an error so deep that it cannot be written again. */
+/** A peer may nest an error so deep that it cannot be serialized again. */
 function textOf(error: object): string {
   try {
     return JSON.stringify(error);

@@ -28,7 +28,7 @@ test('a frame of every type is taken with what it needs and nothing more', () =>
   expect(least.map(decode)).toEqual(least.map((frame) => ({ frame })));
 });
 
-test('abilities of a kind that nobody knows are let pass, however many', () => {
+test('unknown features are accepted, however many', () => {
   const frame = { type: 'workerregistered', worker_id: 'w', features: Array.from({ length: 500_000 }, () => 0) };
   expect(decode(frame)).toEqual({ frame });
 });
@@ -43,7 +43,7 @@ test('null is as good as absent wherever a field is optional', () => {
   expect(decode({ type: 'registerfunction', id: null })).toEqual({ problem: expect.stringContaining('id') });
 });
 
-test('fields nobody knows are dropped, such as the message_type that one client leaks', () => {
+test('unknown fields are dropped, such as the message_type that one client leaks', () => {
   const sent = { type: 'registertrigger', id: 'b', trigger_type: 't', function_id: 'f', config: {} };
   expect(decode({ ...sent, message_type: 'registertrigger', extra: 1 })).toEqual({ frame: sent });
   expect(decode({ ...invoke, action: { type: 'void', delay: 1 } })).toEqual({
@@ -76,7 +76,7 @@ test.each([
   ['{"type":"invocationresult","result":1}', /^invocation_id: /],
   ['{"type":"triggerregistrationresult","id":"b","trigger_type":"t","function_id":"f","error":"no"}', /^error: /],
   [`{"type":"registerfunction","id":"${'x'.repeat(513)}"}`, /^id: /],
-])('%s is no frame', (json, problem) => {
+])('%s is not a frame', (json, problem) => {
   expect(decodeFrame(json)).toEqual({ problem: expect.stringMatching(problem) });
 });
 

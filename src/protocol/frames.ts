@@ -1,5 +1,5 @@
 /**
- * Every message of the iii bus as data: one JSON object a frame, told apart by `type`.
+ * Every message of the iii bus as data: one JSON object per frame, distinguished by `type`.
  *
  * Unknown fields are dropped and `null` counts as absent wherever a field is optional: peers of
  * different ages leak stray keys and disagree on which of the two they send.
@@ -7,7 +7,7 @@
 import { z } from 'zod';
 
 const json = z.unknown();
-/** What an engine keeps it writes again, also for others; nesting beyond this would overflow the stack there. */
+/** An engine serializes stored values again, also for other peers; deeper nesting would overflow the stack there. */
 const MAX_KEPT_NESTING = 256;
 export const KeptJsonSchema = json.refine((value) => !nestsDeeperThan(value, MAX_KEPT_NESTING), {
   error: `nested deeper than ${MAX_KEPT_NESTING}`,
@@ -24,13 +24,13 @@ const ErrorBodySchema = z.object({
 
 const trace = { traceparent: text, baggage: text };
 
-/** Whom a call is made for, as the engine knows it. */
+/** The caller of a call, as the engine knows it. */
 const CallerSchema = z.object({
   id: z.string(),
   kind: z.enum(['operator', 'local', 'token', 'app', 'page', 'worker']),
   /** For people. */
   label: z.string(),
-  /** The program that it uses, by that program's own word. */
+  /** Its client program, as that program names itself. */
   client: z.object({ name: z.string(), version: z.string() }).optional(),
 });
 export type Caller = Readonly<z.infer<typeof CallerSchema>>;
@@ -45,8 +45,8 @@ const workerRegistered = z.object({
   worker_id: id,
   reattach_token: text,
   /**
-   * Additive: optional abilities of this engine, so that a client need not guess. Items are not looked at: what a schema
-   * tells of each wrong one would take hundreds of times its memory.
+   * Additive: optional features of this engine, so that a client need not guess. Items are not validated: zod's report
+   * of each wrong one would take hundreds of times its memory.
    */
   features: z.array(z.unknown()).nullish(),
 });
@@ -72,17 +72,17 @@ const invokeFunction = z.object({
   metadata: json.optional(),
   namespace: text,
   /**
-   * Additive, with the feature `caller`: from an engine, whom the call is made for; from a peer in the engine's process, for
-   * whom it speaks. What any other peer writes here is dropped.
+   * Additive, with the feature `caller`: from an engine, the caller of the call; from a peer in its process, the
+   * principal that it calls for. From any other peer it is dropped.
    */
   caller: CallerSchema.nullish().catch(null),
-  /** Additive, with the feature `caller`: the call that this one is made for. */
+  /** Additive, with the feature `caller`: the parent call. */
   via: text.catch(null),
-  /** Additive, with the feature `on_behalf`: from a peer, as `OnBehalfSchema` has it; the engine does not pass it on. */
+  /** Additive, with the feature `on_behalf`: from a peer, see `OnBehalfSchema`; the engine does not forward it. */
   on_behalf_of: json.optional(),
-  /** Additive: the caller takes `changes` beside the result; passed on to a worker with the feature `changes`. */
+  /** Additive: the caller accepts `changes` beside the result; forwarded to a worker with the feature `changes`. */
   wants_changes: z.boolean().nullish().catch(null),
-  /** Additive: the caller takes `invocationevent` frames; passed on to a worker with the feature `events`. */
+  /** Additive: the caller accepts `invocationevent` frames; forwarded to a worker with the feature `events`. */
   wants_events: z.boolean().nullish().catch(null),
   ...trace,
 });
@@ -93,7 +93,7 @@ const invocationResult = z.object({
   function_id: text,
   result: json.optional(),
   error: json.optional(),
-  /** Additive, with the feature `changes`: what the call changed in files, as `ChangeSchema` has it. */
+  /** Additive, with the feature `changes`: the file changes of the call, see `ChangeSchema`. */
   changes: json.optional(),
   ...trace,
 });
@@ -102,7 +102,7 @@ const invocationResult = z.object({
 const invocationEvent = z.object({
   type: z.literal('invocationevent'),
   invocation_id: id,
-  /** The first event of a call is 1. A caller that reads too slowly misses events, and sees it by the gap. */
+  /** The first event of a call is 1. A caller that reads too slowly misses events, and detects the gap. */
   seq: z.int().min(0),
   event: z.looseObject({ type: z.string(), message: z.string().optional() }),
 });
@@ -153,8 +153,8 @@ const registrationRejected = z.object({
 });
 
 /**
- * Additive: sent only to peers that announced the feature `cancel`. With `wait` the caller still wants the answer; without
- * it the call is over for the caller.
+ * Additive: sent only to peers that announced the feature `cancel`. With `wait` the caller still wants the answer;
+ * without it the call has ended for the caller.
  */
 const cancelInvocation = z.object({
   type: z.literal('cancelinvocation'),
@@ -193,21 +193,21 @@ export type InvokeFrame = FrameOf<'invokefunction'>;
 export type ResultFrame = FrameOf<'invocationresult'>;
 export type EventFrame = FrameOf<'invocationevent'>;
 
-/** Optional abilities an engine or a worker may announce. */
+/** Optional features that an engine or a worker may announce. */
 export const FEATURE_CANCEL = 'cancel';
 /** A worker asks for it, and an engine confirms it, with `engine::workers::register`. */
 export const FEATURE_CALLER = 'caller';
-/** The worker reports what its calls change in files, when the engine asks. */
+/** The worker reports the file changes of its calls, when the engine asks. */
 export const FEATURE_CHANGES = 'changes';
 /** The worker reports events of its calls, when their caller asks. */
 export const FEATURE_EVENTS = 'events';
 
-/** The engine holds a call to what its peer asks for with `on_behalf_of`. */
+/** The engine limits a call to what its peer asks for with `on_behalf_of`. */
 export const FEATURE_ON_BEHALF = 'on_behalf';
 
 export type DecodedFrame = { frame: Frame } | { problem: string };
 
-/** Reads one frame from its JSON text. A problem is for the log: peers get no answer to nonsense. */
+/** Parses one frame. A problem is for the log: peers get no answer to invalid frames. */
 export function decodeFrame(jsonText: string): DecodedFrame {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** One function id, spelled for each surface: `coder::read-file`, `coder_read_file`, `coder/read-file`. */
+/** One function id, converted for each surface: `coder::read-file`, `coder_read_file`, `coder/read-file`. */
 
 const MAX_TOOL_NAME = 64;
 

@@ -1,5 +1,5 @@
 /**
- * Joins what is written to a stream in one turn of the event loop.
+ * Joins the writes to a stream in one turn of the event loop.
  *
  * A chunk from the network often holds many messages; a system call for each answer costs more than everything
  * else about it. The returned function is called before a write.

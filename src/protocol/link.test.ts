@@ -25,7 +25,7 @@ test('frames arrive in order, later, and never while they are sent', async () =>
   expect(seen).toEqual([call(1), call(2), call(3)]);
 });
 
-test('frames that come before anyone listens wait, in order with those that come after', async () => {
+test('frames that come before a listener is attached wait, in order with those that come after', async () => {
   const [a, b] = memoryLinks();
   a.send(call(1));
   await later();
@@ -48,7 +48,7 @@ test('what was sent before a close arrives before it; after it nothing does', as
   expect(b.send(ping)).toBe('closed');
 });
 
-test('both ends hear of a close once, whoever closes how often', async () => {
+test('both ends get one close event, whichever closes how often', async () => {
   const [a, b] = memoryLinks();
   const [atA, atB] = [listen(a), listen(b)];
   a.close('first');
@@ -58,7 +58,7 @@ test('both ends hear of a close once, whoever closes how often', async () => {
   expect([atA, atB]).toEqual([['first'], ['second']]);
 });
 
-test('who listens after the close hears of it, after the frames that came before', async () => {
+test('a listener attached after the close gets it, after the frames that came before', async () => {
   const [a, b] = memoryLinks();
   a.send(ping);
   a.close('gone early');

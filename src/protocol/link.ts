@@ -1,37 +1,37 @@
 /**
  * A link carries frames between one engine and one peer, over a socket or in memory.
  *
- * A frame that came from a socket keeps its encoded bytes beside it, so that an engine which has
- * nothing to change may send on the very bytes it received.
+ * A frame from a socket keeps its encoded bytes, so that an engine that changes nothing can forward
+ * them.
  */
 import type { ChannelEnds } from './channel.ts';
 import { EncodedObject } from './encoded-object.ts';
 import type { Frame } from './frames.ts';
 
-/** The UTF-8 JSON text of a frame as it stood on the wire. */
+/** The UTF-8 JSON text of a frame as received from the wire. */
 export type EncodedFrame = Uint8Array;
 
-/** What became of a frame handed to a link. A link never queues without bound: it refuses. */
+/** The outcome of sending a frame. A link never queues without bound: it refuses. */
 export type SendOutcome = 'sent' | 'too-large' | 'not-json' | 'full' | 'closed';
 
 export interface LinkEvents {
   frame(frame: Frame, encoded?: EncodedFrame): void;
-  /** A frame above the size limit was read and dropped; what could be made out of its head. */
+  /** A frame above the size limit was read and dropped; has the readable part of its head. */
   oversized?(head: FrameHead): void;
-  /** Once, whoever closed. */
+  /** Called once, whichever end closed. */
   closed(reason: string): void;
 }
 
 export interface Link {
-  /** Once, by the owner of this end. Frames that came before wait for it. */
+  /** Called once, by the owner of this end. Frames that came before wait for it. */
   attach(events: LinkEvents): void;
   send(frame: Frame, encoded?: EncodedFrame): SendOutcome;
   close(reason?: string): void;
-  /** Whether so much waits to be read by the peer that what it can do without is not sent. */
+  /** Whether the peer is so far behind that optional frames are not sent. */
   readonly isBehind?: boolean;
 }
 
-/** A frame as JSON; undefined for one that JSON cannot carry: it holds a BigInt, or is nested too deep. */
+/** A frame as JSON; undefined if it cannot be serialized: it holds a BigInt, or is nested too deep. */
 export function encodeFrame(frame: Frame): string | Buffer | undefined {
   try {
     if (frame.type !== 'invocationresult' || !(frame.result instanceof EncodedObject)) return JSON.stringify(frame);
@@ -43,7 +43,7 @@ export function encodeFrame(frame: Frame): string | Buffer | undefined {
   }
 }
 
-/** The first fields of a frame, enough to answer one that is too large to take. */
+/** The first fields of a frame, enough to answer one that is too large to accept. */
 export interface FrameHead {
   type?: string;
   invocationId?: string;
@@ -51,14 +51,14 @@ export interface FrameHead {
   bytes: number;
 }
 
-/** A way to reach an engine: frames through a link, bytes through channel ends. */
+/** Connects to an engine: frames through a link, bytes through channel ends. */
 export interface Dialer extends ChannelEnds {
   dial(): Promise<Link>;
-  /** Whether a lost link is worth dialling again. */
+  /** Whether a lost link should be dialled again. */
   readonly redials: boolean;
-  /** Where the engine's pages are, such as `http://127.0.0.1:49134`; undefined while nothing listens. */
+  /** URL of the engine's pages, such as `http://127.0.0.1:49134`; undefined while nothing listens. */
   readonly httpUrl?: string;
-  /** Whether it leads to an engine in this process: the two believe each other in whose name calls are made. */
+  /** Whether the engine is in this process: then each trusts the principals that the other sends. */
   readonly isInProcess?: boolean;
 }
 

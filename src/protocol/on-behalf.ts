@@ -1,17 +1,17 @@
 /**
- * For whom a peer calls, by its own word, and to what it wants the call held.
+ * The program that a peer calls for, as the peer names it, and the limits that it asks for.
  *
- * It only narrows: the engine keeps the kind and the id that it gave the connection. A field that is not known here might
- * have been meant to narrow too, so it makes the whole unreadable, and the engine refuses the call.
+ * It only narrows: the engine keeps the kind and the id that it gave the connection. An unknown field may also be
+ * meant to narrow, so it makes the whole invalid, and the engine refuses the call.
  */
 import { z } from 'zod';
 
 export const OnBehalfSchema = z.strictObject({
-  /** The program at the other end of the peer, such as a client of MCP. */
+  /** The program at the other end of the peer, such as an MCP client. */
   client: z.object({ name: z.string(), version: z.string() }).optional(),
   /** Workers or function ids; nothing else may be called. */
   only: z.array(z.string().max(512)).max(1000).optional(),
-  /** Only what changes nothing and runs nothing may be called. */
+  /** Only functions that change nothing and run nothing may be called. */
   read_only: z.boolean().optional(),
 });
 

@@ -44,7 +44,7 @@ const through = (metadata: unknown, payload: unknown, fn = echo) =>
   );
 
 test.each(['model', 'http', 'cli'] as const)(
-  '%s refuses a field that is not there and tells the handler',
+  '%s refuses an unknown field and is passed to the handler',
   async (door) => {
     const message = 'unknown field `nmae` (did you mean `name`?); the fields are name, n';
     const { error } = (await through(throughDoor(door), { nmae: 'x' })) as { error: { message: string } };

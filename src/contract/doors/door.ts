@@ -1,5 +1,5 @@
 /**
- * The door that a call came through, as the door writes it into the call's metadata.
+ * The door that a call came through, stored in the call's metadata.
  *
  * A program on the bus gets the contract of the iii workers to the letter. A person or a model at a door gets help on
  * top of it: unknown fields are refused, shell lines are refused, and a model gets its own defaults.
@@ -15,7 +15,7 @@ export function throughDoor(door: Door): { workcell_door: Door } {
   return { workcell_door: door };
 }
 
-/** The metadata of a call that is made for another: a program makes it, whatever door the first came through. */
+/** The metadata of a nested call: a program makes it, whatever door the first came through. */
 export function withoutDoor(metadata: unknown): unknown {
   if (doorOf(metadata) === undefined) return metadata;
   const { workcell_door: _, ...rest } = metadata as Record<string, unknown>;

@@ -1,7 +1,7 @@
 /**
- * The field that was meant by one that does not exist.
+ * Suggests the known field for an unknown one.
  *
- * Models bring field names along from the tools they were trained with, which no edit distance finds: `offset` for
+ * Models use field names of the tools they were trained with, which no edit distance finds: `offset` for
  * `line_from`. Each row lists names for one thing.
  */
 import { nearestName } from '../nearest.ts';
@@ -38,7 +38,7 @@ const HABITS = [
   'recursive recurse r deep',
 ].map((row) => row.split(' '));
 
-/** The known field that the given one stands for, if there is one close enough. */
+/** The known field for the given one, if one is close enough. */
 export function meantField(given: string, known: readonly string[]): string | undefined {
   const name = toSnakeCase(given);
   const spelled = known.find((field) => toSnakeCase(field) === name);

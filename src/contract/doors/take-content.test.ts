@@ -35,7 +35,7 @@ test.each([
   await expect(withContent(busWith(...items).bus, { content: REF, size }, options)).rejects.toMatchObject({ code });
 });
 
-test('a file that is too large is not read, and its sender is told', async () => {
+test('a file that is too large is not read, and its sender is notified', async () => {
   const { bus, isCancelled } = busWith(Buffer.alloc(11));
   await expect(withContent(bus, { content: REF, size: 11 }, options)).rejects.toMatchObject({
     code: 'content_too_large',

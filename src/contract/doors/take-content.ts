@@ -1,5 +1,5 @@
 /**
- * The bytes of a reply that names a channel instead of holding its content, for doors whose callers cannot open channels.
+ * Reads the channel of a reply that streams its content, for doors whose callers cannot open channels.
  *
  * Only a reply of the form `{content: <channel to read>, size, …}` is taken: its length is known, so its stream ends.
  */
@@ -21,7 +21,7 @@ export interface TakenContent {
   bytes: Buffer;
 }
 
-/** Undefined for a reply that holds what it has to say. Fails with `content_too_large` or `content_incomplete`. */
+/** Undefined for a reply without a channel. Fails with `content_too_large` or `content_incomplete`. */
 export async function takeContent(
   bus: Bus,
   reply: unknown,
@@ -47,7 +47,7 @@ async function drain(reader: ChannelReader, functionId: string, maxBytes: number
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const item of reader) {
-    // Text is a control message: what went wrong with the file on the way.
+    // Text is a control message: the error that stopped the file.
     if (typeof item === 'string') throw new CallError(functionId, { code: 'content_incomplete', message: item });
     length += item.length;
     if (length > maxBytes) throw new CallError(functionId, { code: 'content_too_large', message: 'the file grew' });
@@ -56,7 +56,7 @@ async function drain(reader: ChannelReader, functionId: string, maxBytes: number
   return Buffer.concat(pieces);
 }
 
-/** The reply with its content as text, or as base64 where it is not UTF-8. */
+/** The reply with its content as text, or as base64 if it is not UTF-8. */
 export async function withContent(
   bus: Bus,
   reply: unknown,
@@ -71,7 +71,7 @@ export async function withContent(
     : { content: text, encoding: 'utf-8', ...rest };
 }
 
-/** Undefined where the bytes are not UTF-8. */
+/** Undefined if the bytes are not UTF-8. */
 export function asText(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }

@@ -1,4 +1,4 @@
-/** Fields that a function does not have: found at any depth, and told with the one that was meant. */
+/** Unknown fields of a request: found at any depth, and reported with the likely intended one. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -48,7 +48,7 @@ test.each([
   expect(describeUnknownFields(schema, payload)).toBeUndefined();
 });
 
-test('only the first three are told, and a long name is cut', () => {
+test('only the first three are reported, and a long name is cut', () => {
   const told = describeUnknownFields(schema, { a1: 1, a2: 1, a3: 1, a4: 1, ['x'.repeat(1e6)]: 1 })!;
   expect(told.match(/unknown field/g)).toHaveLength(3);
   expect(describeUnknownFields(schema, { ['x'.repeat(1e6)]: 1 })!.length).toBeLessThan(500);

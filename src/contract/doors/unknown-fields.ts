@@ -1,7 +1,7 @@
 /**
- * Fields of a request that its function does not have, found by the schema that the function publishes.
+ * Finds fields of a request that are not in the function's published schema.
  *
- * Parsing drops them without a word, so a caller that writes `limit` for `line_to` gets an answer to another question.
+ * Parsing drops them silently, so a caller that writes `limit` for `line_to` gets an answer to another question.
  * Names that begin with `_` always pass: iii's own engine adds `_caller_worker_id`.
  */
 import { meantField } from './field-habits.ts';
@@ -14,21 +14,21 @@ interface Unknown {
   known: string[];
 }
 
-const MOST_TOLD = 3;
+const MOST_SHOWN = 3;
 
-/** What is wrong and which fields there are, in one sentence; undefined when every field is known. */
+/** The unknown and the known fields in one sentence; undefined when every field is known. */
 export function describeUnknownFields(schema: JsonSchema, payload: unknown): string | undefined {
   const unknown = new Fields(schema).unknownIn(schema, payload, '');
   if (unknown.length === 0) return undefined;
 
-  const told = unknown.slice(0, MOST_TOLD).map(({ path, name, known }) => {
+  const shown = unknown.slice(0, MOST_SHOWN).map(({ path, name, known }) => {
     const meant = meantField(name, known);
     const hint = meant === undefined ? '' : ` (did you mean \`${meant}\`?)`;
     return `unknown field \`${path.slice(0, 200)}\`${hint}`;
   });
   const { known } = unknown[0]!;
   const fields = known.length === 0 ? 'there are no fields' : `the fields are ${known.join(', ')}`;
-  return `${told.join(', ')}; ${fields}`;
+  return `${shown.join(', ')}; ${fields}`;
 }
 
 class Fields {
@@ -60,7 +60,7 @@ class Fields {
     });
   }
 
-  /** Alternatives are distinguished by a field with one value, such as `op`; else the one with the fewest unknown fields counts. */
+  /** Alternatives are identified by a field with one value, such as `op`; else by the fewest unknown fields. */
   #unknownInBest(alternatives: JsonSchema[], value: unknown, path: string): Unknown[] {
     const fitting = alternatives.map((one) => this.#resolved(one)).filter((one) => hasSameType(one, value));
     const meant = fitting.filter((one) => hasSameTag(one, value));

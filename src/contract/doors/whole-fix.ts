@@ -1,12 +1,12 @@
 /**
- * The `fix` of a failure as its caller gets it: the whole next request, which can be sent as it is and also be merged.
+ * The `fix` of a failure as its caller gets it: the whole next request, to be sent as it is or merged.
  *
  * A request that cannot be repeated, because it is long or its channel is used up, gets a `fix_note` that says what to change.
  */
 import { ChannelRefSchema } from '#protocol';
 import { isMap } from '../is-map.ts';
 
-/** A longer request is not sent back for the sake of its few changes. */
+/** A longer request is not sent back for a few changes. */
 const MAX_FIX_CHARS = 16_384;
 
 export function wholeFix(changes: object, request: unknown): { fix: object | undefined; fix_note?: string } {
