@@ -48,7 +48,7 @@ test.each([
   ['gzip; q=0.000, br', null],
   ['br', null],
   [undefined, null],
-])('who accepts %j gets %s', async (accepted, encoding) => {
+])('a client that accepts %j gets %s', async (accepted, encoding) => {
   await using dir = await tempDir({ ...built, 'assets/large.js': 'run();'.repeat(1_000) });
   const answer = openConsole(dir.root)!.asset('assets/large.js', accepted)!;
   const bytes = Buffer.from(await answer.arrayBuffer());

@@ -1,8 +1,8 @@
 /**
- * The built console as answers to requests.
+ * Serves the built console.
  *
- * The build names assets by their content, so they may be kept for ever; the page that names them may not. Files are
- * read and compressed once, at the start: nothing a request says is ever part of a path.
+ * The build names assets by their content, so they may be cached for ever; the page that names them may not. Files are
+ * read and compressed once, at start: no part of a request is ever used as a path.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 export interface BuiltConsole {
-  /** The page, for whoever asked for this URL. */
+  /** The page, for the URL that was requested. */
   page(url: string): Response;
   /**
-   * What the page loads, by the path below `/console/`, compressed for who accepts that; undefined when there is no
+   * An asset by the path below `/console/`, compressed if the client accepts that; undefined when there is no
    * such file.
    */
   asset(name: string, acceptEncoding?: string): Response | undefined;
@@ -26,7 +26,7 @@ interface Asset {
 
 const BUILT = fileURLToPath(new URL('../../console/', import.meta.url));
 const PAGE = 'index.html';
-/** Named, and not with a weight of nothing. */
+/** Listed, and not with weight 0. */
 const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -34,7 +34,7 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Undefined where the console was not built, as when running from the sources. */
+/** Undefined if the console was not built, as when running from the sources. */
 export function openConsole(folder = BUILT): BuiltConsole | undefined {
   const files = readFiles(folder);
   const page = files.get(PAGE)?.bytes;
@@ -69,7 +69,7 @@ function readFiles(folder: string): Map<string, Asset> {
   return files;
 }
 
-/** Not every browser takes `'self'` for the WebSocket of the same host. */
+/** Not every browser accepts `'self'` for the WebSocket of the same host. */
 function policyFor(url: string): string {
   const { host } = new URL(url);
   return [

@@ -88,7 +88,7 @@ describe('a call', () => {
     ['its request', 'digger/echo', '{"a":[1]}', { request: { a: [1] } }],
     ['an empty body as an empty request', 'digger/echo', undefined, { request: {} }],
     ['blanks as an empty request', 'digger/echo', ' \n', { request: {} }],
-    ['a request that is no object', 'digger/echo', '[1]', { request: [1] }],
+    ['a request that is not an object', 'digger/echo', '[1]', { request: [1] }],
     ['percent-encoded names', 'digger/buried%20deep%2F%C3%BCber%25', undefined, 'found'],
     ['a result of nothing as null', 'digger/nothing', undefined, null],
     ['functions of the engine', 'engine/functions/info', '{"function_ids":[]}', { functions: [] }],
@@ -129,7 +129,7 @@ describe('a call', () => {
       failed(400, 'invalid_timeout', 'timeout_ms must be a number above 0'),
     ],
     [
-      'a time that is no number is a 400',
+      'a time that is not a number is a 400',
       'digger/echo?timeout_ms=soon',
       failed(400, 'invalid_timeout', 'timeout_ms must be a number above 0'),
     ],
@@ -210,7 +210,7 @@ describe('other requests', () => {
     expect(await ask(method, path)).toEqual(answer);
   });
 
-  test('health tells the version, also to HEAD', async () => {
+  test('health returns the version, also to HEAD', async () => {
     expect(await ask('GET', '/healthz')).toEqual({ status: 200, body: { status: 'ok', version: '1.2.3' } });
     expect(await ask('HEAD', '/healthz')).toEqual({ status: 200, body: '' });
   });
@@ -268,7 +268,7 @@ describe('other requests', () => {
     expect(await Promise.all(answers)).toEqual([503, 503, 503]);
   });
 
-  test('a bug is told without its inside, and logged with it', async () => {
+  test('a bug is answered without its details, and logged with them', async () => {
     const logged: unknown[] = [];
     const ignore = () => {};
     const log = { debug: ignore, info: ignore, warn: ignore, error: (...words: unknown[]) => logged.push(words) };

@@ -1,7 +1,7 @@
 /**
  * The HTTP door: every function on the bus as a POST, and pages made from the catalogue.
  *
- * It knows the catalogue only, so a worker in another language is reachable the same way.
+ * It reads the catalogue only, so a worker in another language is reachable the same way.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { Hono, type Context } from 'hono';
@@ -31,18 +31,18 @@ import { readJsonBody } from './request-body.ts';
 
 export interface HttpAppOptions {
   version: string;
-  /** Codes that any call may answer with. */
+  /** Codes that any call may fail with. */
   busErrors: ErrorSummary[];
   /** Codes of every worker of this build, for the page about errors. */
   workerErrors?: WorkerErrors[];
   maxBodyBytes: number;
-  /** Answers what comes to `/mcp`. */
+  /** Handles requests to `/mcp`. */
   mcp?: (request: Request, from: { address: string; principal?: Principal }) => Promise<Response>;
   log?: Log;
 }
 
 const DEFAULT_TIMEOUT_MS = 300_000;
-/** The longest file that is answered at once; a longer one is read through a channel of the bus. */
+/** The largest file that is returned at once; read a larger one through a channel of the bus. */
 const MAX_CONTENT_BYTES = 64 * 2 ** 20;
 const HTML_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
@@ -50,9 +50,9 @@ const HTML_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** What the server gives with a request; a program that calls the app has none, and calls in the name of the door. */
+/** From the server, with each request; a program that calls the app directly has none and gets the door's principal. */
 type NodeRequest = { Bindings: Partial<HttpBindings> & { principal?: Principal } };
-/** The program that a request says it comes from: `curl/8.5.0`. */
+/** The program that a request names: `curl/8.5.0`. */
 const USER_AGENT = /^([^\s/]+)(?:\/(\S+))?/;
 
 export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
@@ -164,7 +164,7 @@ function answerResult(c: Context, result: unknown): Response {
 
   const parts = result.parts();
   const length = parts.reduce((sum, part) => sum + part.length, 0);
-  // A stream is not copied on its way out, as one large body would be.
+  // A stream is not copied, unlike one large body.
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(length) };
   return c.body(ReadableStream.from(parts), 200, headers);
 }

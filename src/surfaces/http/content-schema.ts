@@ -1,7 +1,7 @@
-/** The schema of a reply as this door gives it: content that travels through a channel on the bus is in the reply here. */
+/** The schema of a reply over HTTP: content that uses a channel on the bus is in the reply itself. */
 import type { JsonSchema } from '#contract';
 
-/** The same schema where it has no such content. */
+/** Returns the same schema if it has no such content. */
 export function withInlineContent(schema: JsonSchema | undefined): JsonSchema | undefined {
   const properties = schema?.properties as Record<string, JsonSchema> | undefined;
   if (!schema || !properties?.content || !properties.size || !isChannel(properties.content, schema)) return schema;

@@ -1,19 +1,19 @@
 /**
  * A call over HTTP as server-sent events: `progress` for each event of the call, then `result` or `error`.
  *
- * The status is 200 whatever becomes of the call, which is known only at its end.
+ * The status is always 200: the outcome of the call is known only at its end.
  */
 import type { CallEvent } from '#protocol';
 
 export const EVENT_STREAM = 'text/event-stream';
 const HEADERS = { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' };
-/** A reader that is this far behind misses events, never the result. */
+/** A slow reader misses events beyond this, never the result. */
 const MAX_WAITING_BYTES = 1_048_576;
 
-/** What a call comes to: its result, or the body of its failure. */
+/** The outcome of a call: its result, or the body of its failure. */
 export type StreamEnd = { result: unknown } | { error: unknown };
 
-/** Answers with the stream; the signal aborts when the reader is gone. */
+/** Answers with the stream; the signal aborts when the reader disconnects. */
 export function eventStream(
   call: (onEvent: (event: CallEvent) => void, signal: AbortSignal) => Promise<StreamEnd>,
 ): Response {
@@ -40,7 +40,7 @@ export function eventStream(
   return new Response(body, { headers: HEADERS });
 }
 
-/** JSON holds no line break of its own, so one `data` line is all of it. */
+/** JSON has no literal line breaks, so one `data` line holds all of it. */
 function encode(name: string, data: unknown, id: number): Uint8Array {
   return Buffer.from(`event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
 }

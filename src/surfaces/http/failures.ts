@@ -1,4 +1,4 @@
-/** A failed call as an HTTP answer: the status from whoever declared the code, the code in the body. */
+/** A failed call as an HTTP answer: the status that the worker declared for the code, the code in the body. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
 import { CallError, type CatalogueEntry, type ErrorSummary } from '#contract';

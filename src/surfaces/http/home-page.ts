@@ -1,4 +1,4 @@
-/** What a browser sees at `/`: where the doors are. */
+/** The page at `/`: lists the HTTP endpoints. */
 import { toHtml } from '#surfaces/reference';
 
 export function homePage(version: string): string {

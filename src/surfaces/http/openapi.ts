@@ -1,4 +1,4 @@
-/** The catalogue as OpenAPI 3.1: one POST a function. */
+/** The catalogue as OpenAPI 3.1: one POST per function. */
 import type { CatalogueEntry, ErrorSummary, JsonSchema } from '#contract';
 import { toToolName, toUrlPath } from '#protocol';
 import { withInlineContent } from './content-schema.ts';
@@ -41,7 +41,7 @@ export function openApiDocument(catalogue: CatalogueEntry[], version: string): J
 
 const EVENT_STREAM_SCHEMA = { type: 'string', description: '`progress` events, then `result` or `error`.' };
 
-/** Ids that differ only in punctuation are told apart by a number. */
+/** Ids that differ only in punctuation get a number. */
 function freeName(id: string, taken: Set<string>): string {
   const plain = toToolName(id);
   let name = plain;
@@ -90,10 +90,10 @@ function failures(entry: CatalogueEntry): JsonSchema {
   return { ...Object.fromEntries(described), default: { description: 'Any other failure.', content } };
 }
 
-/** Deeper than any schema that was written by hand; a foreign one is cut there. */
+/** Deeper than any hand-written schema; foreign ones are cut here. */
 const DEEPEST = 100;
 
-/** Moves a schema's definitions to the document's components, where its references can find them. */
+/** Moves a schema's definitions to the document's components, so that its references resolve. */
 function hoist(schema: JsonSchema | undefined, prefix: string, schemas: Record<string, unknown>): JsonSchema {
   if (!schema) return {};
   const { definitions, $defs, $schema: _, ...rest } = schema;
@@ -123,7 +123,7 @@ function redirect(value: unknown, prefix: string, depth: number): unknown {
   );
 }
 
-/** A reference within a schema as one within the document; any other as it is. */
+/** Rewrites a reference within a schema to one within the document; others stay. */
 function inDocument(reference: string, prefix: string): string {
   if (!reference.startsWith('#')) return reference;
   const [, name] = /^#\/(?:definitions|\$defs)\/([^/]+)$/.exec(reference) ?? [];

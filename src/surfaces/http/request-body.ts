@@ -1,4 +1,4 @@
-/** A request body as JSON, read no further than the cap. An empty body is an empty request. */
+/** Reads a JSON request body up to the cap. An empty body is an empty request. */
 import { badRequest, type HttpFailure } from './failures.ts';
 
 export async function readJsonBody(

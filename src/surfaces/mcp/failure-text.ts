@@ -1,17 +1,17 @@
-/** A failure as text for a model: the code and why, what helps to understand it, and the next step last. */
+/** A failure as text for a model: code and reason, then details, then the next step. */
 import { isMap, type CallError } from '#contract';
 import { renderText } from './text.ts';
 
-/** Fields for programs: a model has the code, and no use for an address of documentation. */
+/** Fields for programs: a model has the code, and no use for a documentation URL. */
 const FOR_PROGRAMS = new Set(['docs_url', 'type', 'retryable']);
 
-/** A field of a request that is longer than this is not repeated to the one who sent it. */
+/** A longer request field is not repeated to its sender. */
 const MOST_REPEATED_CHARS = 300;
 
-type Told = Pick<CallError, 'code' | 'message' | 'extra'>;
+type FailureParts = Pick<CallError, 'code' | 'message' | 'extra'>;
 
-/** `request` is what the model sent, when it is known. */
-export function failureText({ code, message, extra }: Told, request?: unknown): string {
+/** `request` is what the model sent, if known. */
+export function failureText({ code, message, extra }: FailureParts, request?: unknown): string {
   const { fix, fix_note, retryable, ...rest } = extra;
   const more = Object.fromEntries(Object.entries(rest).filter(([key]) => !FOR_PROGRAMS.has(key)));
   const lines = [
@@ -50,7 +50,7 @@ export interface ItemFailures {
   areAll: boolean;
 }
 
-/** The items of a batch that failed, told first; undefined when none did. */
+/** The failed items of a batch, listed first; undefined when none failed. */
 export function itemFailures(value: unknown, list: string): ItemFailures | undefined {
   const items = isMap(value) && Array.isArray(value[list]) ? (value[list] as unknown[]) : [];
   const failed = items.filter((item) => isMap(item) && item.success === false) as Record<string, unknown>[];
@@ -67,7 +67,7 @@ function nameOf({ path }: Record<string, unknown>): string {
   return typeof path === 'string' ? path : 'item';
 }
 
-/** An item's error is its failure as JSON text, or plain words. */
+/** An item's error is its failure as JSON, or plain text. */
 function errorText(error: unknown): string {
   const fields = typeof error === 'string' ? parsed(error) : error;
   if (!isMap(fields) || typeof fields.code !== 'string') return String(error);

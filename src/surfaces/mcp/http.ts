@@ -13,7 +13,7 @@ export interface McpDoor {
 
 type HttpOptions = McpOptions & { maxBodyBytes: number; log: Log };
 
-/** Results are text, or structured content for a client whose address says `/mcp?structured=true`. */
+/** Results are text, or structured content for a client that uses `/mcp?structured=true`. */
 export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   let begun = 0;
   const numbered = { ...options, nextNumber: () => ++begun };
@@ -42,7 +42,7 @@ function openDoor(bus: Bus, options: HttpOptions & SessionsOptions): McpDoor {
   });
   return {
     async fetch(request, from) {
-      // Telling the revisions apart takes a look into the body; whoever has a session was told apart before.
+      // Detecting the revision takes parsing the body; a request with a session was classified before.
       const isLegacy =
         sessions.has(request) || (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes }));
       return isLegacy ? sessions.fetch(request, from) : stateless.fetch(request, { authInfo: authInfoOf(from) });

@@ -1,7 +1,7 @@
 /**
- * Results too long for one text, kept for a while so that a client can read them on in ranges.
+ * Results too long for one text, stored for a while so that a client can read the rest in ranges.
  *
- * The address is the only key to a result, so it cannot be guessed. Space and time are bounded.
+ * The URI is the only key to a result, so it cannot be guessed. Space and time are bounded.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -20,7 +20,7 @@ export class KeptResults {
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
-  /** The address of the text; undefined when it is larger than all there is room for. */
+  /** The URI of the text; undefined when it is larger than the whole store. */
   keep(text: string): string | undefined {
     const bytes = Buffer.from(text);
     if (bytes.length > MAX_KEPT_BYTES) return undefined;
@@ -32,7 +32,7 @@ export class KeptResults {
     return `workcell://results/${id}`;
   }
 
-  /** A part of it, cut where characters end; undefined when there is no such result any more. */
+  /** A part of it, in whole characters; undefined when the result has expired. */
   read(uri: string): { text: string; from: number; to: number; total: number } | undefined {
     const address = URL.canParse(uri) ? new URL(uri) : undefined;
     const kept = address?.host === 'results' ? this.#kept.get(address.pathname.slice(1)) : undefined;

@@ -36,7 +36,7 @@ test('on a read-only surface it reads one row, and goes by what that says now', 
   expect(await offer.find('a_look')).toEqual({ problem: 'no tool a_look' });
 });
 
-test('a name nobody had is looked for again, and the nearest one told', async () => {
+test('an unknown name is looked up again, and the nearest one suggested', async () => {
   const { bus, functions } = busWith([{ function_id: 'a::look', metadata: {} }]);
   const offer = new Offer(bus);
   expect(await offer.find('a_lok')).toEqual({ problem: 'no tool a_lok (did you mean "a_look"?)' });

@@ -1,8 +1,8 @@
 /**
- * What one MCP surface offers: the catalogue as tools.
+ * The tools of one MCP surface, from the catalogue.
  *
- * Lists read all of it. A call reads none, since a name and its id say whether it is offered; on a read-only surface it
- * reads the function's own row, for what it does may have changed since it was listed.
+ * Lists read all of it. A call reads nothing, since name and id show whether it is offered; on a read-only surface it
+ * reads the function's own row, since its effect may have changed since it was listed.
  */
 import { didYouMean, readCatalogue, type Bus, type CatalogueEntry, type Grants } from '#contract';
 import { isChosen, isOffered, toTools, type NamesTaken, type OfferedTool, type ToolProfile } from './tools.ts';
@@ -18,12 +18,12 @@ export class Offer {
     this.#bus = bus;
     this.#profile = profile;
     this.namespace = profile.namespace ?? 'default';
-    // Who is there before anyone else can connect has its names from now on.
+    // Functions that exist before any other peer can connect get their names now.
     this.#first = this.#read();
     this.#first.catch(() => {});
   }
 
-  /** What is offered, as the engine holds callers to it; a tool's name means the id that has it now. */
+  /** The offered functions, for the engine to limit callers to; a tool name stands for the id that has it now. */
   get grants(): Grants {
     const { only, isReadOnly } = this.#profile;
     return { only: only?.flatMap((word) => [word, this.#names.get(word) ?? word]), isReadOnly };
@@ -34,14 +34,14 @@ export class Offer {
     return this.#read();
   }
 
-  /** The id of the function behind a name, or what to tell whoever asked for it. */
+  /** The function id for a tool name, or the error message for the client. */
   async find(name: string): Promise<{ id: string } | { problem: string }> {
     await this.#first;
     const id = this.#names.get(name);
     return id !== undefined && (await this.#isOffered(name, id)) ? { id } : this.findAnew(name);
   }
 
-  /** The same by what is on the bus now. */
+  /** The same from the current catalogue. */
   async findAnew(name: string): Promise<{ id: string } | { problem: string }> {
     const tools = await this.#read();
     const tool = tools.get(name);

@@ -1,15 +1,15 @@
-/** Where a request of MCP comes from, and how that gets to the server that answers it. */
+/** The origin of an MCP request, and how it reaches the server that answers it. */
 import type { AuthInfo } from '@modelcontextprotocol/server';
 
 import type { Principal } from '#contract';
 
-/** Each address has a share of the sessions; calls are made in the principal's name. */
+/** Each address has a share of the sessions; calls use the principal. */
 export interface McpOrigin {
   readonly address: string;
   readonly principal?: Principal;
 }
 
-/** How a principal goes through the library to the server that it makes for a request. */
+/** Passes a principal through the library to the server that it makes for a request. */
 export function authInfoOf({ principal }: McpOrigin): AuthInfo {
   return { token: '', clientId: principal?.id ?? '', scopes: [], extra: { principal } };
 }

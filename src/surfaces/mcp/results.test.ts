@@ -44,7 +44,7 @@ test('a fix does not repeat the long fields that the model sent, unless they cha
   expect(JSON.stringify(changed)).toContain(content);
 });
 
-test('a failure in a result is told like any other, with what it found', () => {
+test('a failure in a result is shown like any other, with what it found', () => {
   const value = {
     success: false,
     error: 'old_string is not in /a',
@@ -102,7 +102,7 @@ const item = (path: string, error?: unknown) =>
   error === undefined ? { path, success: true } : { path, success: false, error };
 const missing = JSON.stringify({ code: 'C211', message: 'b does not exist', fix: { path: 'c' } });
 
-test('what failed of a batch is told first and in words, and a batch that failed whole is a failure', () => {
+test('failed items of a batch are shown first and as text, and a batch that failed whole is a failure', () => {
   const some = { results: [item('a'), item('b', missing), item('c', 'not UTF-8')] };
   expect(resultOf(some, { itemList: 'results' })).toEqual({
     content: text(
@@ -175,6 +175,6 @@ test.each([
     'not text: 4000016 bytes of image/png, not shown',
   ],
 ])('a file of %s that came through a channel', (_, bytes, shown) => {
-  const rest = { size: bytes.length, body: 'told once only' };
+  const rest = { size: bytes.length, body: 'shown once only' };
   expect(toFileResult({ rest, bytes }, kept)).toEqual({ content: text(`size: ${bytes.length}`, 'content:', shown) });
 });

@@ -1,8 +1,8 @@
 /**
- * What a function answered as the result of a tool: text of bounded length, and an image as an image.
+ * Converts the result of a function to a tool result: text of bounded length, and an image as an image.
  *
- * Clients hand the model either the text or the structured content and drop the other, so only one is sent: structured
- * content where the client asked for it, and never with a failure, which no output schema fits.
+ * Clients pass either the text or the structured content to the model, so only one is sent: structured content if the
+ * client asked for it, and never with a failure, which no output schema fits.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
@@ -11,17 +11,17 @@ import { failedResultText, failureText, itemFailures } from './failure-text.ts';
 import type { KeptResults } from './kept-results.ts';
 import { boundedText, renderText } from './text.ts';
 
-/** Clients on standard input and output stop at messages of 10 MiB, and some far below. */
+/** Clients on stdio stop at messages of 10 MiB, and some far below. */
 const MAX_STRUCTURED_BYTES = 4 * 2 ** 20;
 
 export interface ResultOptions {
   kept: KeptResults;
-  /** Whether `success: false` is how this function fails. */
+  /** Whether this `success: false` is a failure of the function. */
   isFailure: boolean;
-  /** The list whose items fail each by itself, where the function has one. */
+  /** The list whose items fail individually, if the function has one. */
   itemList?: string;
   isStructured: boolean;
-  /** What the model sent, of which a failure repeats nothing long. */
+  /** The request, of which a failure repeats nothing long. */
   request?: unknown;
 }
 
@@ -47,7 +47,7 @@ export function toToolFailure(
   return failed(failureText(error, request), kept);
 }
 
-/** A file that came through a channel: its text, the image it is, or what it is. */
+/** A file from a channel: its text, its image, or its size and type. */
 export function toFileResult({ rest, bytes }: TakenContent, kept: KeptResults): CallToolResult {
   const { body: _, ...head } = rest;
   const mimeType = imageTypeOf(bytes);
@@ -68,7 +68,7 @@ function structured(value: Record<string, unknown>, text: string, kept: KeptResu
   return failed(`${why}; ask for less\n${text}`, kept);
 }
 
-/** What is in `{success: true, data}`; the wrapper says nothing to a model. */
+/** Unwraps `{success: true, data}`; the wrapper is useless to a model. */
 function dataOf(value: unknown): unknown {
   if (!isMap(value) || value.success !== true || !('data' in value)) return value;
   return Object.keys(value).length === 2 ? value.data : value;
@@ -80,7 +80,7 @@ function withoutFailed(value: unknown, list: string): unknown {
   return { ...value, [list]: items.filter(({ success }) => success !== false) };
 }
 
-/** A result says by `image: {mime_type, base64}` that it is to be looked at. */
+/** A result with `image: {mime_type, base64}` is shown as an image. */
 function imageIn({ image, content: _, ...head }: Record<string, unknown>): CallToolResult | undefined {
   if (!isMap(image) || typeof image.base64 !== 'string' || typeof image.mime_type !== 'string') return undefined;
   return imageResult(head, image.base64, image.mime_type);

@@ -1,7 +1,7 @@
 /**
- * One MCP server over the bus: every function of the catalogue is a tool, whoever serves it.
+ * One MCP server over the bus: every function of the catalogue is a tool, whichever worker serves it.
  *
- * It keeps no state of its own, so the same factory answers a process on standard input, a session and a single request.
+ * It is stateless, so the same factory serves stdio, a session and a single request.
  */
 import {
   ProtocolError,
@@ -34,22 +34,22 @@ export interface McpOptions {
   profile?: ToolProfile;
 }
 
-/** The least time between two progress notifications of a call. */
+/** Minimum interval between two progress notifications of a call. */
 const PROGRESS_MS = 200;
-/** Functions end their calls by limits of their own; this only has to be longer. */
+/** Functions have timeouts of their own; this only has to be longer. */
 const CALL_MS = 24 * 3_600_000;
 
-/** The longest file that comes in one result; its text is cut for the model and kept for reading on. */
+/** The largest file in one result; its text is truncated for the model, and the rest stored for later reads. */
 const MAX_FILE_BYTES = 16 * 2 ** 20;
 
 const INSTRUCTIONS =
   'Tools work on one fenced workspace: paths outside it are refused. Prefer the file tools over running cat, grep or sed. ' +
   'A failed call names a code; when it carries a fix, that is the next request: call with it.';
 
-/** A server that calls in the name of a principal, for a session where there is one. */
+/** A server that calls for a principal, within a session if there is one. */
 export type MakeServer = (principal?: Principal, session?: number) => Server;
 
-/** Makes servers that share what is kept for later reading. */
+/** Makes servers that share the stored results. */
 export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServer {
   const kept = new KeptResults();
   const offer = new Offer(bus, profile);
@@ -92,13 +92,13 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServ
     const file = isStructured ? undefined : await takeContent(bus, value, { functionId: id, maxBytes: MAX_FILE_BYTES });
     if (file) return toFileResult(file, kept);
 
-    // Only its entry says what a `success: false` in the value means.
+    // Only its catalogue entry says what a `success: false` in the value means.
     const entry = saysFailed(value) || hasFailedItems(value) ? await offer.entryOf(id) : undefined;
     const isFailure = entry?.fails_in_result === true && saysFailed(value);
     return toToolResult(value, { kept, isFailure, itemList: entry?.fails_in_items, isStructured, request });
   }
 
-  /** A function that has left is no tool any more; one that did not find another still is. */
+  /** Throws if the function was removed or replaced; the failed lookup may also be of a function that it called. */
   async function checkStillThere(name: string, functionId: string): Promise<void> {
     const now = await offer.findAnew(name);
     if ('problem' in now) throw invalid(now.problem);
@@ -127,7 +127,7 @@ function serveKept(server: Server, kept: KeptResults): void {
   });
 }
 
-/** A client that asked for progress gets the events of the call as lines; `progress` is the seconds since its start. */
+/** Sends events of the call as progress lines to a client that asked; `progress` is the seconds since its start. */
 function reportingProgress({ mcpReq }: ServerContext): Pick<CallOptions, 'onEvent'> {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return {};
@@ -146,7 +146,7 @@ function reportingProgress({ mcpReq }: ServerContext): Pick<CallOptions, 'onEven
   };
 }
 
-/** Whether any list in it has an item with `success: false`. */
+/** Whether any list in the value has an item with `success: false`. */
 function hasFailedItems(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.values(value).some((list) => Array.isArray(list) && list.some(saysFailed));

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 
 afterEach(() => vi.useRealTimers());
 
-/** Sessions with one tool, whose calls end when they are told to or given up. */
+/** Sessions with one tool, whose calls end when released or cancelled. */
 function sessionsOfOneTool() {
   const ends: (() => void)[] = [];
   const sessions = new Sessions(

@@ -1,9 +1,9 @@
 /**
- * Sessions of the 2025 revision: a client that shook hands keeps its server, so that a cancellation reaches the call it
- * is about.
+ * Sessions of the 2025 revision: a client keeps its server after the handshake, so that a cancellation reaches its
+ * call.
  *
- * A session nobody uses ends by itself, and there are only so many. One in which a call runs is in use. When there are too
- * many, the client with the most loses one, so that no client's handshakes end the sessions of another.
+ * An unused session expires, and their number is bounded. A session with a running call is in use. At the limit, the
+ * client with the most sessions loses one, so that no client's handshakes end the sessions of another.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -23,18 +23,18 @@ const IDLE_MS = 30 * 60_000;
 interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Where it was begun from. A header would be the client's to choose, and a new client each time. */
+  /** Address it was started from. A client could choose a header, and a new one each time. */
   readonly from: McpOrigin;
   usedAtMs: number;
-  /** Whether anything came after the handshake. */
+  /** Whether a request came after the handshake. */
   wasUsed: boolean;
-  /** Answers that are still being written. */
+  /** Responses still being written. */
   openAnswers: number;
 }
 
 export interface SessionsOptions {
   maxBodyBytes: number;
-  /** The number of a session that begins, among all of the server. */
+  /** The number of a new session, unique in the server. */
   nextNumber(this: void): number;
 }
 
@@ -55,7 +55,7 @@ export class Sessions {
     });
   }
 
-  /** Whether it belongs to a session that lives. */
+  /** Whether it belongs to a live session. */
   has(request: Request): boolean {
     return this.#sessions.has(request.headers.get(SESSION_HEADER) ?? '');
   }
@@ -69,11 +69,11 @@ export class Sessions {
     }
 
     const session = this.#sessions.get(id);
-    // A session calls in the name of who began it; its id opens it to nobody else.
+    // A session uses the principal that started it; other callers cannot use its id.
     if (session?.from.principal?.id !== from.principal?.id || !session) return Response.json(GONE, { status: 404 });
     session.usedAtMs = Date.now();
     session.wasUsed = true;
-    // The stream of a GET is open for as long as its client likes, and no call.
+    // A GET stream stays open for as long as its client likes, and is not a call.
     if (request.method !== 'POST') return session.transport.handleRequest(request);
 
     session.openAnswers++;
@@ -109,14 +109,14 @@ export class Sessions {
     return transport.handleRequest(request);
   }
 
-  /** Ends what nobody uses, and one of the client with the most when there are too many. */
+  /** Ends unused sessions, and one of the client with the most at the limit. */
   async #makeRoom(address: string): Promise<void> {
     const idleSinceMs = Date.now() - IDLE_MS;
     for (const [id, session] of this.#sessions) if (lastUseMs(session) < idleSinceMs) await this.#end(id, session);
     while (this.#sessions.size >= MAX_SESSIONS) await this.#end(...this.#leastWanted(address));
   }
 
-  /** Of the client that would have the most: one that was never used, or else the longest unused. */
+  /** Of the client that would have the most: a never used one, or else the longest unused. */
   #leastWanted(newcomer: string): [string, Session] {
     const counts = new Map([[newcomer, 1]]);
     for (const { from } of this.#sessions.values()) counts.set(from.address, (counts.get(from.address) ?? 0) + 1);
@@ -140,7 +140,7 @@ function lastUseMs({ openAnswers, usedAtMs }: Session): number {
   return openAnswers > 0 ? Date.now() : usedAtMs;
 }
 
-/** The same answer; `then` is called when its last byte was taken, or its reader left. */
+/** The same response; calls `then` after its last byte, or when its reader left. */
 function whenWritten(response: Response, then: () => void): Response {
   if (!response.body) {
     then();

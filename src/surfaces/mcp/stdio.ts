@@ -1,10 +1,10 @@
-/** MCP on standard input and output, until the client closes its end. */
+/** MCP on stdin and stdout, until the client closes its end. */
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
 import type { Bus, Log, Principal } from '#contract';
 import { mcpServers, type McpOptions } from './server.ts';
 
-/** Resolves when the client is gone. */
+/** Resolves when the client disconnects. */
 export function serveMcpOnStdio(
   bus: Bus,
   options: McpOptions & { principal: Principal; maxMessageBytes: number; log: Log },

@@ -1,5 +1,5 @@
 /**
- * A result as text for a model: what is short on one line each, long text as it stands, rows of equal shape as a table.
+ * A result as text for a model: short fields on one line each, long text verbatim, uniform rows as a table.
  *
  * JSON would escape every line break of a file and repeat every field name in every row; here a file reads like a file.
  */
@@ -17,13 +17,13 @@ export function renderText(value: unknown): string {
   ].join('\n');
 }
 
-/** A longer text comes after all that is short, or it would hide it. */
+/** A longer text comes after all short fields, or it would hide them. */
 const MAX_LINE_CHARS = 1000;
 
-/** What a model can take in one reply without losing the rest of the conversation. */
+/** What a model can read in one reply without losing the rest of the conversation. */
 const MAX_TEXT_CHARS = 32 * 1024;
 
-/** The text, or its beginning with a last line that says where it was cut. */
+/** The text, or its beginning with a last line that says where it was truncated. */
 export function boundedText(text: string): { text: string; cutAtByte?: number } {
   if (text.length <= MAX_TEXT_CHARS) return { text };
 
@@ -46,7 +46,7 @@ function list(key: string, items: readonly unknown[]): string {
   return [head, ...rows.map((row) => row.join(' | '))].join('\n');
 }
 
-/** The fields that every row has, in the same order, where none holds more than one line. */
+/** The fields that every row has in the same order, if all are single lines. */
 function columnsOf(items: readonly unknown[]): string[] | undefined {
   const [first] = items;
   if (items.length < 2 || !isMap(first)) return undefined;

@@ -1,7 +1,7 @@
 /**
- * One page of the list of tools: clients stop at messages of 10 MiB, and foreign workers may bring schemas of any length.
+ * One page of the tool list: clients stop at messages of 10 MiB, and foreign workers may bring schemas of any length.
  *
- * The cursor is the name of the last tool of the page before, so a list that changed meanwhile is still read on.
+ * The cursor is the name of the last tool of the page before, so it stays valid when the list changes.
  */
 import type { ListToolsResult } from '@modelcontextprotocol/server';
 
@@ -9,7 +9,7 @@ import type { OfferedTool } from './tools.ts';
 
 const MAX_PAGE_BYTES = 4 * 2 ** 20;
 
-/** `offered` in the order of the ids, from which the order of names may differ. */
+/** `offered` is in the order of ids, which may differ from the order of names. */
 export function toolPage(
   offered: readonly OfferedTool[],
   cursor?: string,

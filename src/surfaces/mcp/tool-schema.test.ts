@@ -55,6 +55,6 @@ test('fields named like keywords and values that look like schemas stay as they 
   expect(toolSchema(schema, 'input')).toEqual(schema);
 });
 
-test('what is no object is no schema of a tool', () => {
+test('a schema that is not an object is not offered', () => {
   expect([toolSchema({ type: 'array' }, 'input'), toolSchema(undefined, 'output')]).toEqual([undefined, undefined]);
 });

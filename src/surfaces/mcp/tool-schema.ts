@@ -1,9 +1,9 @@
 /**
- * A schema of the catalogue as model providers take it: one type a place, and no words of the bus.
+ * Converts a catalogue schema for model providers: one type per schema, and no keywords of the bus.
  *
- * Several providers read only a part of JSON Schema and refuse a whole tool for a list of types. A field that may be left
- * out loses its null, so what is sent by this schema is a part of what the function takes; elsewhere a list of types
- * becomes alternatives that say the same.
+ * Several providers support only a part of JSON Schema and refuse a whole tool for a list of types. An optional field
+ * loses its null, so every request that fits this schema also fits the function's; elsewhere a list of types becomes
+ * equivalent alternatives.
  */
 import type { Tool } from '@modelcontextprotocol/server';
 
@@ -11,14 +11,14 @@ import { isMap, type JsonSchema } from '#contract';
 
 type Side = 'input' | 'output';
 
-/** Tools take and give objects; a function that says otherwise is offered without that schema. */
+/** Tools take and return objects; a function with another schema is offered without it. */
 export function toolSchema(schema: JsonSchema | undefined, side: Side): Tool['inputSchema'] | undefined {
   return schema?.type === 'object' ? (portable(schema, side) as Tool['inputSchema']) : undefined;
 }
 
-/** Keywords that hold values, where a word is no keyword. */
+/** Keywords that hold values, not schemas. */
 const VALUES = new Set(['default', 'enum', 'const', 'examples']);
-/** Keywords that stay beside the alternatives; the others belong into them. */
+/** Keywords that stay beside the alternatives; the others move into them. */
 const OUTSIDE = new Set(['title', 'description', 'default', 'examples', 'definitions', '$schema']);
 const NUMBER_FORMAT = /^u?int(8|16|32|64)?$/;
 const NULL = { type: 'null' };
@@ -28,9 +28,9 @@ function portable(schema: unknown, side: Side): unknown {
   if (!isMap(schema)) return schema;
 
   const fields = Object.entries(schema)
-    // Formats of numbers are words of the bus; a client's validator warns of each one.
+    // Number formats are specific to the bus; a client's validator warns of each one.
     .filter(([key, value]) => key !== 'format' || !NUMBER_FORMAT.test(String(value)))
-    // A model pays for every word and needs neither; `title` is also the name of a field in some properties.
+    // A model pays for every word and needs neither; `title` may also be a field name in `properties`.
     .filter(([key, value]) => key !== '$schema' && !(key === 'title' && typeof value === 'string'))
     .map(([key, value]) => [key, VALUES.has(key) ? value : portable(value, side)]);
   return withOneType(withoutIdleNulls(Object.fromEntries(fields) as JsonSchema, side));
@@ -56,7 +56,7 @@ function withoutNull(field: JsonSchema): JsonSchema {
   const [only] = others;
   const kept = fallback === null || fallback === undefined ? rest : { ...rest, default: fallback };
   if (others.length > 1 || !isMap(only)) return { ...kept, anyOf: others };
-  // A reference hides what stands beside it.
+  // A reference hides the keywords beside it.
   return '$ref' in only ? { ...kept, allOf: [only] } : { ...kept, ...only };
 }
 

@@ -15,12 +15,12 @@ const entry = (id: string, more: Partial<CatalogueEntry> = {}): CatalogueEntry =
 const idsByName = (tools: ReturnType<typeof toTools>) =>
   Object.fromEntries([...tools].map(([name, tool]) => [name, tool.entry.id]));
 
-test('a name is the id with underscores, and two ids that share it are told apart', () => {
+test('a name is the id with underscores, and two ids that share it get different names', () => {
   const tools = toTools([entry('a-b'), entry('a::b'), entry('a::c-d')]);
   expect(idsByName(tools)).toEqual({ a_b: 'a-b', a_b_2: 'a::b', a_c_d: 'a::c-d' });
 });
 
-test('nobody takes the name of a tool that is there already', () => {
+test('no function takes the name of an existing tool', () => {
   const names: NamesTaken = new Map();
   toTools([entry('files::read')], {}, names);
   const later = toTools([entry('files-read'), entry('files::read')], {}, names);

@@ -1,8 +1,8 @@
 /**
  * Functions of the catalogue as MCP tools: names, descriptions, schemas and hints, in the order of the ids.
  *
- * A name is made from the id, and stays with the id that had it first for as long as that is there: nobody takes another's
- * tool by an id that would be spelled the same. Whoever comes later carries a number.
+ * A name is derived from the id, and stays with the first id that had it for as long as that exists: no worker can take
+ * over a tool by an id with the same spelling. Later ones get a number.
  */
 import type { Tool } from '@modelcontextprotocol/server';
 
@@ -12,13 +12,13 @@ import { toolSchema } from './tool-schema.ts';
 
 /** Which functions are offered. */
 export interface ToolProfile {
-  /** Workers (`coder`), ids (`coder::search`) or names (`coder_search`); everything when left out. */
+  /** Workers (`coder`), ids (`coder::search`) or names (`coder_search`); default all. */
   readonly only?: readonly string[];
-  /** Only what changes nothing and runs nothing. */
+  /** Only functions that change nothing and run nothing. */
   readonly isReadOnly?: boolean;
   /** Default `default`. */
   readonly namespace?: string;
-  /** Whether results come as structured content by an output schema; as text when left out. */
+  /** Whether results are structured content with an output schema; default text. */
   readonly isStructured?: boolean;
 }
 
@@ -32,7 +32,7 @@ const MAX_NAME = 64;
 /** Names by the id that has them. */
 export type NamesTaken = Map<string, string>;
 
-/** `names` is kept from call to call, and brought up to date here. */
+/** `names` is kept between calls and updated here. */
 export function toTools(
   catalogue: readonly CatalogueEntry[],
   profile: ToolProfile = {},
@@ -65,14 +65,14 @@ function freeName(wanted: string, taken: NamesTaken): string {
   }
 }
 
-/** Whether the profile has this function, under this name. */
+/** Whether the profile offers this function, under this name. */
 export function isOffered(name: string, { id, effect }: CatalogueEntry, profile: ToolProfile): boolean {
-  // A function that does not say what it does may do anything.
+  // A function without a declared effect may do anything.
   if (profile.isReadOnly === true && effect !== 'read') return false;
   return isChosen(name, id, profile);
 }
 
-/** Whether the profile names it, whatever it does. */
+/** Whether the profile names it, whatever its effect. */
 export function isChosen(name: string, id: string, { only }: ToolProfile): boolean {
   return only === undefined || [name, id, workerSegment(id)].some((spelling) => only.includes(spelling));
 }
@@ -111,7 +111,7 @@ function isEmpty(example: unknown): boolean {
   return typeof example === 'object' && example !== null && Object.keys(example).length === 0;
 }
 
-/** Hints are about the worst a call may do; a function that does not say how bad that is may destroy. */
+/** Hints are about the worst a call may do; a function without a declared effect may destroy. */
 function hintsOf({ effect, destructive, idempotent }: CatalogueEntry): NonNullable<Tool['annotations']> {
   const isReading = effect === 'read';
   return {
@@ -122,7 +122,7 @@ function hintsOf({ effect, destructive, idempotent }: CatalogueEntry): NonNullab
   };
 }
 
-/** What an operator decides by, for clients that ask before a call. */
+/** What an operator decides by, for clients that confirm calls. */
 function policyOf({ permissions, risk, side_effects, constraints }: CatalogueEntry): NonNullable<Tool['_meta']> {
   return { 'workcell/policy': { permissions, risk, side_effects, constraints } };
 }

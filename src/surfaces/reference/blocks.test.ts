@@ -83,7 +83,7 @@ test.each([
   expect(html(text(words))).toBe(`<p>${asHtml}</p>`);
 });
 
-test('a cell cannot leave its place', () => {
+test('text cannot break out of its cell', () => {
   const table: Block = { kind: 'table', head: ['A'], rows: [['a|b\n| c\\|d `e|f`']] };
   expect(markdown(table)).toBe('| A |\n| --- |\n| a\\|b \\| c\\\\\\|d `e\\|f` |\n');
 });

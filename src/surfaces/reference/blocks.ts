@@ -7,13 +7,13 @@ export type Block =
   | { kind: 'table'; head: string[]; rows: string[][] };
 
 export interface Page {
-  /** Last part of its address, without ending. */
+  /** Last segment of its URL, without extension. */
   slug: string;
   title: string;
   blocks: Block[];
 }
 
-/** Text as code, whatever it holds. */
+/** Text as code, whatever it contains. */
 export function code(text: string): string {
   return `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ')}\``;
 }
@@ -52,7 +52,7 @@ function markdownRow(cells: string[]): string {
   return `| ${cells.map((cell) => markdown(cell).replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/** What would be emphasis, a tag, an entity or a link; other punctuation stays as it is easier to read. */
+/** Escapes emphasis, tags, entities and links; other punctuation stays, which is easier to read. */
 const MARKDOWN = /[\\`*]|\b_|_\b|~(?=~)|<(?=[A-Za-z/!?])|&(?=[#\w])|\](?=[([:])/g;
 
 /** One paragraph in which only code is markup. */

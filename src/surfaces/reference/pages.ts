@@ -8,9 +8,9 @@ import { namedShapes, schemaFields } from './schema-fields.ts';
 const ERRORS_SLUG = 'errors';
 
 export interface KnownErrors {
-  /** That any call may answer with. */
+  /** Codes that any call may fail with. */
   busErrors: readonly ErrorSummary[];
-  /** Of every worker of this build: links to its codes work also where it does not run. */
+  /** Codes of every worker of this build: links to them work even if the worker does not run. */
   workerErrors: readonly WorkerErrors[];
 }
 
@@ -46,10 +46,10 @@ function workerPage(worker: string, entries: CatalogueEntry[]): Page {
   };
 }
 
-/** Error messages link to the errors page, so no worker may take its place. */
+/** Error messages link to the errors page, so no worker may use its name. */
 function slugOf(worker: string): string {
   if (worker === ERRORS_SLUG) return `${worker}-worker`;
-  // Half a surrogate pair has no place in an address: each page that links to it would fail.
+  // Half a surrogate pair cannot be in a URL: each page that links to it would fail.
   return worker.replace(/\p{Surrogate}/gu, '\u{fffd}');
 }
 
@@ -110,11 +110,11 @@ function exampleBlocks(example: unknown): Block[] {
   ];
 }
 
-/** A code as one worker means it: two may use the same one for different things. */
+/** A code of one worker: another may use the same one for different things. */
 interface Reading {
   error: ErrorSummary;
   functions: string[];
-  /** Whose code it is, where no function says that it answers with it. */
+  /** The worker of the code, if no function declares it. */
   workers: string[];
 }
 

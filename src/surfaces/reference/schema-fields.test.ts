@@ -22,7 +22,7 @@ test('a field has its name, type, default and meaning', () => {
   ]);
 });
 
-test('types are told in words', () => {
+test('types are described in words', () => {
   const definitions = { Kind: { enum: ['file', 'dir'] }, Entry: { type: 'object' } };
   const properties = {
     nullable: { type: ['integer', 'null'], format: 'uint32' },
@@ -46,7 +46,7 @@ test('types are told in words', () => {
 test.each<[string, unknown]>([
   ['nothing', undefined],
   ['no object', 'x'],
-  ['fields that are no object', { properties: 'abc', required: 5 }],
+  ['fields that are not an object', { properties: 'abc', required: 5 }],
 ])('a schema of %s has no fields', (_, schema) => {
   expect(schemaFields(schema as JsonSchema)).toEqual([]);
 });

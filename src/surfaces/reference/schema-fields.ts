@@ -1,5 +1,5 @@
 /**
- * The fields of a JSON Schema object as rows of a table: what to send, what comes back.
+ * The fields of a JSON Schema object as table rows, for requests and responses.
  *
  * A worker in another language sends any JSON as its schema, so nothing here trusts the shape of it.
  */
@@ -57,7 +57,7 @@ function refName(ref: string, root: JsonSchema, depth: number): string {
   return Array.isArray(target.enum) ? typeName(target, root, depth + 1) : name;
 }
 
-/** The named shapes that have fields; each variant of one that is a choice stands by itself, as `UpdateOp "insert"`. */
+/** The named shapes that have fields; each variant of a choice is listed by itself, as `UpdateOp "insert"`. */
 export function namedShapes(schema: JsonSchema | undefined): { name: string; shape: JsonSchema }[] {
   const definitions = definitionsOf(schema);
   return Object.entries(definitions).flatMap(([name, value]) => {
@@ -70,7 +70,7 @@ export function namedShapes(schema: JsonSchema | undefined): { name: string; sha
   });
 }
 
-/** What tells a variant from the others: the one value that its first such field may have. */
+/** The label of a variant: the constant value of its first such field. */
 function tagOf(variant: JsonSchema): string {
   const fields = Object.values(schemaOf(variant.properties)).map(schemaOf);
   const tags = fields.map((field): unknown =>
@@ -86,7 +86,7 @@ function definitionsOf(schema: JsonSchema | undefined): JsonSchema {
   return { ...schemaOf(root.definitions), ...schemaOf(root.$defs) };
 }
 
-/** A schema as an object; `true` and whatever is none says nothing. */
+/** A schema as an object; `true` and invalid schemas count as empty. */
 function schemaOf(value: unknown): JsonSchema {
   return isMap(value) ? value : {};
 }
