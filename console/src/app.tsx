@@ -1,4 +1,4 @@
-/** The frame around the pages: where one can go, whether the engine is there, and the token when it wants one. */
+/** The frame around the pages: navigation, connection state, and the token prompt. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 

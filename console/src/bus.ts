@@ -1,8 +1,8 @@
 /**
- * The bus as a browser speaks it: calls with a deadline and a cancel, channels to read, and a connection that comes back.
+ * A browser client of the bus: calls with deadline and cancel, channels to read, automatic reconnect.
  *
- * A page cannot send headers with a WebSocket, so a token travels as a second subprotocol. A refused upgrade looks like
- * any other lost connection here: whoever shows the state has to ask over HTTP why.
+ * A page cannot send headers with a WebSocket, so a token is sent as a second subprotocol. A refused upgrade looks like
+ * any other lost connection here: the page that shows the state has to ask over HTTP for the reason.
  */
 import { readErrorBody, toErrorBody, type FailureFields } from '../../src/protocol/error-body.ts';
 import type { CallEvent } from '../../src/protocol/call-event.ts';
@@ -21,7 +21,7 @@ export interface CallOptions {
   namespace?: string;
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** Takes the events of the call. */
+  /** Receives the events of the call. */
   onEvent?: (event: CallEvent) => void;
 }
 
@@ -30,7 +30,7 @@ export interface ContentRef {
   access_key: string;
 }
 
-/** A call that failed, with everything its worker told. */
+/** A call that failed, with all fields of its error. */
 export class CallFailure extends Error {
   readonly fields: FailureFields;
 
@@ -135,7 +135,7 @@ export class BusClient {
     socket.addEventListener('open', () => this.#introduce());
     socket.addEventListener('message', ({ data }: MessageEvent<string>) => this.#receive(JSON.parse(data) as Frame));
     socket.addEventListener('close', () => this.#lose());
-    // The close that follows says all there is to say.
+    // The close event that follows has the reason.
     socket.addEventListener('error', () => {});
   }
 
@@ -191,7 +191,7 @@ function failure(code: string, message: string): CallFailure {
   return new CallFailure({ code, message });
 }
 
-/** The first is for the server to pick: a browser insists on an answer to what it offers. */
+/** The server picks the first: a browser requires an answer to the subprotocols it offers. */
 function protocolsFor(token: string | undefined): string[] {
   if (token === undefined) return [];
   const bytes = String.fromCharCode(...new TextEncoder().encode(token));

@@ -36,7 +36,7 @@ test('what runs is replaced by each answer', () => {
   expect(addReply(running, { ended: [row(1)], running: [], latest: 1 }).running).toEqual([]);
 });
 
-test('a call has the same key while it runs and when it has ended; calls that reached nobody have each their own', () => {
+test('a call has the same key while it runs and when it has ended; calls that reached no worker have each their own', () => {
   const { seq: _, code: __, ...call } = row(1);
   const keys = (calls: { key: string }[]) => calls.map(({ key }) => key);
   const { running } = addReply(emptyLog, { ended: [], running: [call], latest: 0 });

@@ -1,4 +1,4 @@
-/** The calls seen since the page opened: what the engine told, kept within bounds, and figures over them. */
+/** The calls seen since the page opened, bounded, and statistics over them. */
 import { functionKey } from './catalogue.ts';
 import { percentile } from './format.ts';
 
@@ -9,7 +9,7 @@ export interface CallRow {
   caller: string;
   /** Set by the engine; a caller cannot choose it. */
   principal: { id: string; kind: string };
-  /** The call that this one was made for. */
+  /** The parent call. */
   via: string | null;
   worker: string | null;
   started_at_ms: number;
@@ -34,7 +34,7 @@ export interface ShownCall extends CallRow {
   functionKey: string;
   outcome: 'running' | 'ok' | 'failed';
   code?: string;
-  /** What the filter looks at, in lower case. */
+  /** Text for the filter, in lower case. */
   words: string;
 }
 
@@ -47,7 +47,7 @@ export interface CallLog {
 export const MAX_KEPT = 10_000;
 export const emptyLog: CallLog = { latest: 0, ended: [], running: [] };
 
-/** An engine that counts from the beginning again is another one: what the last one did stays in the list. */
+/** When `seq` restarts, it is a new engine: calls of the previous one stay in the list. */
 export function addReply(log: CallLog, reply: CallsReply): CallLog {
   const ended = reply.ended.map(({ seq, code, ...row }): ShownCall => ({
     ...row,
@@ -66,7 +66,7 @@ export function addReply(log: CallLog, reply: CallsReply): CallLog {
   return { latest: reply.latest, ended: [...ended.toReversed(), ...log.ended].slice(0, MAX_KEPT), running };
 }
 
-/** The same while it runs and when it has ended. The id of a call that reached nobody is whatever its caller wrote. */
+/** The same key while it runs and after it ended. The id of a call that reached no worker is any text of its caller. */
 function keyOf({ id, worker, started_at_ms }: CallRow, seq: number): string {
   return worker === null ? `refused-${started_at_ms}-${seq}` : id;
 }
@@ -80,7 +80,7 @@ function wordsOf(row: CallRow, outcome: string): string {
   return `${functionKeyOf(row)} ${principal.kind} ${caller} ${worker} ${outcome} ${id} ${via}`.toLowerCase();
 }
 
-/** Calls that hold every word, in their ids, names or outcome. Calls of pages are the console's own. */
+/** Calls that contain every word, in their ids, names or outcome. Calls of pages are the console's own. */
 export function filterCalls(calls: ShownCall[], words: string, isOwnShown: boolean): ShownCall[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return calls.filter((call) => {
@@ -106,7 +106,7 @@ export function figuresOf(calls: ShownCall[]): Figures {
   };
 }
 
-/** How many calls ended well and badly in each of the last seconds, oldest first. */
+/** Succeeded and failed calls in each of the last seconds, oldest first. */
 export function perSecond(calls: ShownCall[], nowMs: number, seconds: number): { ok: number; failed: number }[] {
   const bins = Array.from({ length: seconds }, () => ({ ok: 0, failed: 0 }));
   for (const call of calls) {
@@ -117,7 +117,7 @@ export function perSecond(calls: ShownCall[], nowMs: number, seconds: number): {
   return bins;
 }
 
-/** Where a call lies in the time that a list covers, in parts of one. */
+/** Start and width of a call as fractions of the time that a list covers. */
 export function barOf(call: CallRow, span: { fromMs: number; toMs: number }): { left: number; width: number } {
   const whole = Math.max(1, span.toMs - span.fromMs);
   const left = Math.min(1, Math.max(0, (call.started_at_ms - span.fromMs) / whole));

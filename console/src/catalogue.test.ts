@@ -20,7 +20,7 @@ test('a row of a foreign worker, whatever its metadata holds', () => {
   });
 });
 
-test('of the errors that a worker tells those with a code are shown, and a schema is an object', () => {
+test('errors of a worker are shown if they have a code, and a schema is an object', () => {
   const errors = [null, 'C1', { code: 7 }, { code: 'C2', meaning: { a: 1 } }, { code: 'C3', meaning: 'No.' }];
   const entry = row('py::run', 'py', {
     metadata: { errors },

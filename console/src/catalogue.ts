@@ -29,7 +29,7 @@ export interface Entry {
   isInternal: boolean;
 }
 
-/** What an entry is found by. */
+/** The unique key of an entry. */
 export function functionKey({ function_id, namespace }: Pick<FunctionRow, 'function_id' | 'namespace'>): string {
   return namespace === 'default' ? function_id : `${namespace}/${function_id}`;
 }
@@ -52,12 +52,12 @@ export function toEntry(row: FunctionRow): Entry {
   };
 }
 
-function toErrorRow(told: unknown): Entry['errors'] {
-  if (!isObject(told) || typeof told.code !== 'string') return [];
-  return [{ code: told.code, ...(typeof told.meaning === 'string' && { meaning: told.meaning }) }];
+function toErrorRow(row: unknown): Entry['errors'] {
+  if (!isObject(row) || typeof row.code !== 'string') return [];
+  return [{ code: row.code, ...(typeof row.meaning === 'string' && { meaning: row.meaning }) }];
 }
 
-/** Entries that hold every word of the search, by worker, the engine last. */
+/** Entries that contain every word of the search, by worker, the engine last. */
 export function groupEntries(entries: Entry[], search: string): { worker: string; entries: Entry[] }[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = entries.filter((entry) => {

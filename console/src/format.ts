@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Formats numbers and times. */
 
 export function duration(ms: number): string {
   if (ms === 0) return '—';
@@ -22,14 +22,14 @@ export function bytes(count: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[at]}`;
 }
 
-/** Made once: making it costs more than all else in a row of a list. */
+/** Made once: creating it costs more than the rest of a list row. */
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 
 export function clock(ms: number): string {
   return CLOCK.format(ms);
 }
 
-/** With milliseconds, for what happens many times a second. */
+/** With milliseconds, for frequent events. */
 export function preciseClock(ms: number): string {
   return `${clock(ms)}.${String(Math.floor(ms) % 1_000).padStart(3, '0')}`;
 }

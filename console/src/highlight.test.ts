@@ -11,7 +11,7 @@ const paintedHit = (text: string, column: number, regex: string) =>
 
 test.each([
   ['every occurrence', painted('a.b a.b', 'a.b'), '[a.b] [a.b]'],
-  ['a literal is no regex', painted('axb a.b', 'a.b'), 'axb [a.b]'],
+  ['a literal is not a regex', painted('axb a.b', 'a.b'), 'axb [a.b]'],
   ['case counts', painted('Todo TODO', 'TODO'), 'Todo [TODO]'],
   ['unless it does not', painted('Todo TODO', 'todo', { ignoreCase: true }), '[Todo] [TODO]'],
   ['a regex is not looked for', painted('fn one()', 'fn', { isRegex: true }), 'fn one()'],

@@ -1,8 +1,8 @@
 /**
- * Where a search matches in a line, for showing it. The engine decides what a match is; this only paints.
+ * Highlights the matches of a search in a line. The engine decides what matches; this only shows it.
  *
- * No regex of a user is run here: one that backtracks would stand the page still. Of its matches the reply tells where the
- * first begins, so the word there is painted.
+ * It never runs a user's regex: backtracking would freeze the page. The reply has the offset of the first match, so the
+ * word there is highlighted.
  */
 
 export interface Segment {
@@ -16,7 +16,7 @@ export interface Query {
   ignoreCase: boolean;
 }
 
-/** A line that was found: its text, and where the first match begins, from 1, in bytes of UTF-8. */
+/** A found line: its text, and the start of the first match, from 1, in UTF-8 bytes. */
 export interface Hit {
   text: string;
   column: number;
@@ -24,7 +24,7 @@ export interface Hit {
 
 const FIRST_WORD = /^(?:[\p{L}\p{N}_]+|.)/u;
 
-/** The line in pieces. Where a regex matches in it is not known. */
+/** The line in pieces. For a regex the end of a match is unknown. */
 export function highlight(line: string, { text, isRegex, ignoreCase }: Query): Segment[] {
   if (text === '' || isRegex) return [{ text: line, isHit: false }];
 
@@ -40,7 +40,7 @@ export function highlight(line: string, { text, isRegex, ignoreCase }: Query): S
   return segments;
 }
 
-/** A line that was found, without its indentation. */
+/** A found line without its indentation. */
 export function highlightHit({ text, column }: Hit, query: Query): Segment[] {
   const line = text.trimStart();
   if (!query.isRegex) return highlight(line, query);

@@ -1,7 +1,7 @@
 /**
  * The keyboard: `/` to the search, `j` and `k` along the list, Enter opens, Esc closes, 1 to 6 the pages.
  *
- * One listener for the document. The page in view says what its list is; letters typed into a field stay there.
+ * One listener for the document. The page in view registers its list; letters typed into a field stay there.
  */
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
@@ -12,18 +12,18 @@ export interface ListKeys {
   keys: string[];
   open(key: string): void;
   close(): void;
-  /** Scrolls to a row that may not be in the page yet. */
+  /** Scrolls to a row that may not be rendered yet. */
   reveal?(key: string): void;
 }
 
-/** The row that j and k have reached. */
+/** The row selected with j and k. */
 export const cursor = signal<string | undefined>(undefined);
 
 let list: ListKeys | undefined;
 
-/** Makes a list the one that the keys move along, while its page is in view. */
+/** Makes a list the target of the keys, while its page is in view. */
 export function useListKeys(given: ListKeys): void {
-  // Before anybody sees the rows, and so before anybody can press a key for them.
+  // Before the rows are painted, and so before a user can press a key for them.
   useLayoutEffect(() => {
     list = given;
   });
@@ -60,7 +60,7 @@ function escape(): void {
   else list?.close();
 }
 
-/** Enter in a search opens the first row, so that search and open is one movement. A line to run is no search. */
+/** Enter in a search opens the first row. A command line is not a search. */
 function enterFromSearch(event: KeyboardEvent): void {
   const isSearch = event.target instanceof HTMLElement && event.target.matches('[data-search][type=search]');
   if (!isSearch || event.key !== 'Enter' || !list) return;

@@ -1,10 +1,10 @@
-/** Calls over time as bars that do not overlap: each in the first lane where there is room. */
+/** Lays out calls over time as bars that do not overlap: each in the first lane with room. */
 import type { ShownCall } from './call-log.ts';
 
 export interface Bar {
   call: ShownCall;
   lane: number;
-  /** In parts of the time shown. */
+  /** As a fraction of the time shown. */
   left: number;
   width: number;
 }
@@ -12,7 +12,7 @@ export interface Bar {
 export interface Lanes {
   bars: Bar[];
   laneCount: number;
-  /** Calls in this time for which there was no room. */
+  /** Calls in this time that did not fit. */
   leftOut: number;
 }
 
@@ -20,7 +20,7 @@ export interface LaneOptions {
   fromMs: number;
   toMs: number;
   maxLanes: number;
-  /** A bar is never thinner than this part of the time shown: a call of a microsecond is seen too. */
+  /** Minimum width of a bar as a fraction of the time shown: a call of a microsecond is visible too. */
   leastWidth: number;
 }
 

@@ -1,4 +1,4 @@
-/** Reading values that anyone may have sent: what is not as expected is simply not there. */
+/** Reads untrusted values: an unexpected value counts as absent. */
 
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;

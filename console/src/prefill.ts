@@ -1,4 +1,4 @@
-/** A request on its way from a call that was made to the form where it can be made again. */
+/** Carries a request from a past call to the form where it can be repeated. */
 import { goTo } from './route.ts';
 
 let handed: { functionKey: string; payload: unknown } | undefined;
@@ -8,7 +8,7 @@ export function openWith(functionKey: string, payload: unknown): void {
   goTo({ page: 'functions', open: functionKey });
 }
 
-/** Once: who comes back later finds the form as it usually is. */
+/** Once: later visits find the form as usual. */
 export function takePrefill(functionKey: string): { payload: unknown } | undefined {
   const taken = handed?.functionKey === functionKey ? handed : undefined;
   handed = undefined;

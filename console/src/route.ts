@@ -1,4 +1,4 @@
-/** Where the page is: `#/<page>/<what is open there>`. */
+/** The location: `#/<page>/<open item>`. */
 import { signal } from '@preact/signals';
 
 export const PAGES = ['functions', 'calls', 'workers', 'jobs', 'sandboxes', 'workspace'] as const;
@@ -21,7 +21,7 @@ function readHash(hash: string): Route {
   return open === '' ? { page: known } : { page: known, open: decoded(open) };
 }
 
-/** A link that was typed or cut is taken as it stands. */
+/** An invalid link is used as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -34,7 +34,7 @@ export function hashOf({ page, open }: Route): string {
   return open === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(addressable(open))}`;
 }
 
-/** What `open` is once it was in an address. Half a surrogate pair has no encoding, and a peer may write it anywhere. */
+/** `open` after a round trip through a URL. Half a surrogate pair has no encoding, and a peer may send one. */
 export function addressable(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\u{fffd}');
 }

@@ -1,4 +1,4 @@
-/** Which rows of a long list are worth making: those in view and some around them. All rows have the same height. */
+/** Which rows of a long list to render: those in view and some around them. All rows have the same height. */
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -7,7 +7,7 @@ export interface RowWindow {
   until: number;
 }
 
-/** Rows made above and below, so that a turn of the wheel finds them there. */
+/** Rows rendered above and below, so that scrolling finds them there. */
 const AROUND = 20;
 
 export function rowWindow(view: { top: number; height: number }, rowPx: number, count: number): RowWindow {

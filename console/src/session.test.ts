@@ -58,7 +58,7 @@ test('a page without the token asks for it, and no more when it is connected', a
 });
 
 test.each(['before', 'after'])(
-  'what became of the last token, told %s the next one connects, is no matter',
+  'the outcome of the previous token, known %s the next one connects, is ignored',
   async (when) => {
     const { sockets, questions, wantsToken, giveToken } = await startSession();
     giveToken('wrong');

@@ -1,4 +1,4 @@
-/** The one connection of this page: its state, the token it carries, who is on the bus, and whether it sees into calls. */
+/** The one connection of this page: its state, token, workers, and whether it records calls. */
 import { effect, signal } from '@preact/signals';
 
 import { BusClient, type BusState, type CallOptions } from './bus.ts';
@@ -22,23 +22,23 @@ export interface WorkerRow {
 }
 
 export const busState = signal<BusState>('connecting');
-/** Whether the engine wants a token that this page does not have. */
+/** Whether the engine requires a token that this page does not have. */
 export const wantsToken = signal(false);
 export const workers = signal<WorkerRow[]>([]);
 export const catalogue = signal<Entry[] | undefined>(undefined);
-/** Whether the engine keeps what calls carry while this page is open. */
+/** Whether this page asks the engine to record the content of calls. */
 export const keepsContents = signal(localStorage.getItem('workcell.contents') !== 'off');
 
 const TOKEN_KEY = 'workcell.token';
 
 effect(() => {
   localStorage.setItem('workcell.contents', keepsContents.value ? 'on' : 'off');
-  // It counts for one connection only, so each new one has to ask again.
+  // It applies to one connection only, so each new one has to ask again.
   if (busState.value === 'open') void call('engine::calls::watch', { on: keepsContents.value }).catch(() => {});
 });
 
 let bus: BusClient | undefined;
-/** Counts the connections that were asked for: what is still heard of an earlier one is no matter. */
+/** Counts connection attempts: late events of an earlier one are ignored. */
 let latest = 0;
 let knownFunctions = '';
 
@@ -64,7 +64,7 @@ export function giveToken(token: string): void {
   connect();
 }
 
-/** The answer is taken as the type that the function publishes: the engine checks it, not this page. */
+/** The answer has the type that the function publishes: the engine checks it, not this page. */
 export async function call<T>(functionId: string, payload: unknown = {}, options?: CallOptions): Promise<T> {
   return (await bus!.call(functionId, payload, options)) as T;
 }
@@ -73,13 +73,13 @@ export function readChannel(ref: { channel_id: string; access_key: string }, max
   return bus!.readChannel(ref, maxBytes);
 }
 
-/** Reads the workers, and the catalogue when it is another than before. */
+/** Loads the workers, and the catalogue if it changed. */
 export async function refresh(): Promise<void> {
   const listed = await call<{ workers: WorkerRow[] }>('engine::workers::list').catch(() => undefined);
   if (!listed) return;
   workers.value = listed.workers;
 
-  // Schemas are the bulk of the catalogue, so they are asked for only when there are other functions than before.
+  // Schemas are the bulk of the catalogue, so they are loaded only when the functions changed.
   const functions = JSON.stringify(listed.workers.map(({ id, functions: ids }) => [id, ids]));
   if (functions === knownFunctions) return;
   const asked = call<{ functions: FunctionRow[] }>('engine::functions::list', { include_internal: true });

@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, until someone chooses. */
+/** Light or dark: the system's setting, until the user chooses. */
 import { effect, signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -53,8 +53,8 @@ test('an empty form sends what must be given and nothing else', () => {
 });
 
 test.each<[string, string, string]>([
-  ['line', 'many', 'many is no number'],
-  ['line', '1.5', '1.5 is no whole number'],
+  ['line', 'many', 'many is not a number'],
+  ['line', '1.5', '1.5 is not a whole number'],
   ['env', '{', expect.stringMatching(/^no JSON: /)],
 ])('%s cannot be %j', (name, text, problem) => {
   expect(payloadOf(field, withMember(emptyDraft(field), name, { kind: 'leaf', text })).problems).toEqual([
@@ -62,7 +62,7 @@ test.each<[string, string, string]>([
   ]);
 });
 
-test('what is missing is told with its place', () => {
+test('missing fields are reported with their path', () => {
   const list: Field = { kind: 'list', item: { kind: 'number', isInteger: true } };
   const items: Draft = { kind: 'list', items: [draftOf(list.item, 1), emptyDraft(list.item)] };
   expect(payloadOf(list, items).problems).toEqual([{ path: '[1]', text: 'needs a value' }]);
@@ -78,7 +78,7 @@ test('an optional object counts once something in it was typed', () => {
     kind: 'object',
     members: { depth: { kind: 'leaf', text: 'deep' } },
   });
-  expect(payloadOf(field, touched).problems).toEqual([{ path: 'options.depth', text: 'deep is no number' }]);
+  expect(payloadOf(field, touched).problems).toEqual([{ path: 'options.depth', text: 'deep is not a number' }]);
 });
 
 function withMember(draft: Draft, name: string, member: Draft): Draft {

@@ -1,7 +1,7 @@
 /**
- * What someone typed into a form, and the payload it stands for.
+ * The text typed into a form, and the payload made from it.
  *
- * A draft keeps the text as it was typed, also where it is no number yet. An empty field that need not be given is left
+ * A draft keeps the text as typed, even if it is not a number yet. An empty optional field is left
  * out of the payload.
  */
 import type { Field } from './fields.ts';
@@ -41,7 +41,7 @@ export function emptyDraft(field: Field, isRequired = false): Draft {
   }
 }
 
-/** The draft that a payload came from, as far as the form can show it. */
+/** The draft for a payload, as far as the form can show it. */
 export function draftOf(field: Field, value: unknown, isRequired = false): Draft {
   if (value === undefined || value === null) return emptyDraft(field, isRequired);
   switch (field.kind) {
@@ -71,7 +71,7 @@ export function draftOf(field: Field, value: unknown, isRequired = false): Draft
   }
 }
 
-/** The payload of a form, and why it is none yet. */
+/** The payload of a form, or why it is incomplete. */
 export function payloadOf(field: Field, draft: Draft): { value: unknown; problems: Problem[] } {
   const problems: Problem[] = [];
   const value = read(field, draft, { isRequired: true, path: '', problems });
@@ -105,7 +105,7 @@ function readObject(
   draft: Extract<Draft, { kind: 'object' }>,
   reading: Reading,
 ): unknown {
-  // What is wrong inside something that turns out to be left out is not wrong.
+  // Problems inside an object that turns out to be omitted do not count.
   const problems: Problem[] = [];
   const entries: [string, unknown][] = [];
   let isTouched = false;
@@ -127,8 +127,8 @@ function readLeaf(field: Field, text: string, reading: Reading): unknown {
   switch (field.kind) {
     case 'number': {
       const number = Number(text);
-      if (Number.isNaN(number)) return missing(reading, `${text} is no number`);
-      return field.isInteger && !Number.isInteger(number) ? missing(reading, `${text} is no whole number`) : number;
+      if (Number.isNaN(number)) return missing(reading, `${text} is not a number`);
+      return field.isInteger && !Number.isInteger(number) ? missing(reading, `${text} is not a whole number`) : number;
     }
     case 'boolean':
       return text === 'true';
@@ -180,7 +180,7 @@ function isMemberThere(
   return own === undefined ? !isRequired : fits(field, own);
 }
 
-/** A schema may name a field like something that every object has, such as `constructor`. */
+/** A schema may have a field with the name of an inherited property, such as `constructor`. */
 function ownValue(value: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }

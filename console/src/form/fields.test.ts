@@ -80,7 +80,7 @@ test.each<[string, JsonSchema]>([
   expect(fieldsOf({ ...schema, $defs: { A: schema } })).toEqual({ kind: 'json' });
 });
 
-test('a schema that holds itself in many places makes no more fields than people fill in', () => {
+test('a schema that refers to itself often makes no more fields than people fill in', () => {
   const properties = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`x${at}`, { $ref: '#/$defs/A' }]));
   const schema = { type: 'object', properties };
   expect(JSON.stringify(fieldsOf({ ...schema, $defs: { A: schema } })).length).toBeLessThan(1_000_000);

@@ -1,7 +1,7 @@
 /**
- * A JSON Schema as the fields of a form.
+ * Converts a JSON Schema to form fields.
  *
- * Any worker may publish any schema. What has no form of its own, or nests too deep, becomes a field for raw JSON, so
+ * Any worker may publish any schema. An unsupported or deeply nested part becomes a field for raw JSON, so
  * that everything can be called.
  */
 export type JsonSchema = Record<string, unknown>;
@@ -21,15 +21,15 @@ export interface Member {
   field: Field;
   isRequired: boolean;
   description?: string;
-  /** What applies when it is left out. */
+  /** Default when omitted. */
   fallback?: string;
 }
 
 const MAX_DEPTH = 6;
-/** A schema that holds itself in several places would have more with each level. */
+/** A recursive schema would grow with each level. */
 const MAX_FIELDS = 1_000;
 const MAX_VARIANTS = 8;
-/** Fields whose text usually has lines. */
+/** Fields whose text is usually multi-line. */
 const LONG_NAMES = /content|code|script|body|stdin|_string$|^text$|replacement/;
 
 export function fieldsOf(schema: JsonSchema | undefined): Field {
@@ -79,7 +79,7 @@ function toList(schema: JsonSchema, place: Place): Field {
 
 function toObject(schema: JsonSchema, place: Place): Field {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
-  // A map: its names are the caller's.
+  // A map: the caller chooses its keys.
   if (properties.length === 0 && isSchema(schema.additionalProperties)) return { kind: 'json' };
 
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -109,12 +109,12 @@ function toVariant(union: JsonSchema[], place: Place): Field {
   return { kind: 'variant', options: fields.map((field, at) => ({ label: labelOf(field, schemas[at]), field })) };
 }
 
-/** A value that can be chosen, as its reader sees it. An object from a peer may have no text of its own. */
+/** A choice as shown. An object from a peer may have no text of its own. */
 export function choiceText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The word that tells a tagged object from its siblings, else what kind of thing it is. */
+/** The tag of a tagged object, else its type. */
 function labelOf(field: Field, schema: JsonSchema | undefined): string {
   if (field.kind === 'object') {
     const tag = field.members.find((member) => member.field.kind === 'choice' && member.field.values.length === 1);
@@ -124,7 +124,7 @@ function labelOf(field: Field, schema: JsonSchema | undefined): string {
   return field.kind;
 }
 
-/** Follows references and joins what stands beside them: the outer words win. `true` is a schema too, for anything. */
+/** Resolves references and merges the keywords beside them: the outer ones win. `true` is a schema too. */
 function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let found = isSchema(schema) ? schema : {};
   for (let hops = 0; hops < MAX_DEPTH; hops += 1) {

@@ -30,7 +30,7 @@ export function Control(props: ControlProps) {
 function Members(props: ControlProps & { field: Only<Field, 'object'>; draft: Only<Draft, 'object'> }) {
   const { field, draft, onChange } = props;
   const [isWhole, setWhole] = useState(false);
-  // A field that is being emptied must not fold away under the hands of whoever types.
+  // A field that is being emptied must not fold while the user types.
   const [used] = useState(() => new Set<string>());
   const members = field.members
     .filter((member) => !isConstant(member))
@@ -67,7 +67,7 @@ function Members(props: ControlProps & { field: Only<Field, 'object'>; draft: On
   );
 }
 
-/** There is nothing to choose: the draft holds the one value already. */
+/** Nothing to choose: the draft holds the only value already. */
 function isConstant({ field, isRequired }: Member): boolean {
   return isRequired && field.kind === 'choice' && field.values.length === 1;
 }
@@ -76,7 +76,7 @@ function isTouched({ field, isRequired }: Member, draft: Draft): boolean {
   return JSON.stringify(draft) !== JSON.stringify(emptyDraft(field, isRequired));
 }
 
-/** What needs the width of the form for its own parts. */
+/** Fields that need the full width of the form. */
 function isWide(field: Field): boolean {
   if (field.kind === 'list') return ['object', 'variant', 'list'].includes(field.item.kind);
   return field.kind === 'object' || field.kind === 'variant';

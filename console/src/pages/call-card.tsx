@@ -1,4 +1,4 @@
-/** One call: who, when, what came of it; and on demand what it carried, as a diff where it changed files. */
+/** One call: caller, time and outcome; on demand its payload and result, as a diff if it changed files. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -16,15 +16,15 @@ import { openWith } from '../prefill.ts';
 import { hashOf } from '../route.ts';
 import { busState, call, keepsContents } from '../session.ts';
 
-interface Told {
+interface Recorded {
   value: unknown;
   cut: boolean;
   masked: boolean;
 }
 
 interface Contents {
-  payload: Told | null;
-  outcome: (Told & { kind: 'result' | 'error' }) | null;
+  payload: Recorded | null;
+  outcome: (Recorded & { kind: 'result' | 'error' }) | null;
   changes: Change[] | null;
 }
 
@@ -44,7 +44,7 @@ export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => 
           [shown.outcome === 'running' ? 'running for' : 'took', duration(shown.duration_ms)],
           ['called by', `${shown.caller} (${shown.principal.kind})`],
           ['made for call', shown.via ?? 'none'],
-          ['served by', shown.worker ?? 'nobody'],
+          ['served by', shown.worker ?? 'no worker'],
         ]}
       />
       <ContentsView key={shown.key} shown={shown} />
@@ -92,14 +92,14 @@ function ContentsView({ shown }: { shown: ShownCall }) {
         />
       )}
       {payload ? (
-        <Part name="Payload" told={payload} isFolded={changes !== null}>
+        <Part name="Payload" part={payload} isFolded={changes !== null}>
           <JsonView value={payload.value} />
         </Part>
       ) : (
         <p class="quiet">Its payload came before this console was open.</p>
       )}
       {outcome && !failure && (
-        <Part name="Result" told={outcome} isFolded={changes !== null}>
+        <Part name="Result" part={outcome} isFolded={changes !== null}>
           <JsonView value={outcome.value} />
         </Part>
       )}
@@ -112,13 +112,13 @@ function ContentsView({ shown }: { shown: ShownCall }) {
 
 interface PartProps {
   name: string;
-  told: Told;
+  part: Recorded;
   isFolded: boolean;
   children: ComponentChildren;
 }
 
-function Part({ name, told, isFolded, children }: PartProps) {
-  const marks = [told.cut && 'shortened', told.masked && 'secrets masked'].filter(Boolean).join(', ');
+function Part({ name, part, isFolded, children }: PartProps) {
+  const marks = [part.cut && 'shortened', part.masked && 'secrets masked'].filter(Boolean).join(', ');
   return (
     <details class="outcome" open={!isFolded} aria-label={name}>
       <summary>
@@ -128,7 +128,7 @@ function Part({ name, told, isFolded, children }: PartProps) {
           class="plain"
           onClick={(event) => {
             event.preventDefault();
-            void navigator.clipboard.writeText(JSON.stringify(told.value, null, 2));
+            void navigator.clipboard.writeText(JSON.stringify(part.value, null, 2));
           }}
         >
           copy
@@ -144,7 +144,7 @@ function NotKept({ functionKey }: { functionKey: string }) {
     <div class="note">
       <p>
         {keepsContents.value
-          ? 'Nothing is kept of this call: it was made before this console was open, or newer ones took its place.'
+          ? 'Nothing is kept of this call: it was made before this console was open, or newer calls replaced it.'
           : 'Payloads are not kept while the box above is off.'}
       </p>
       {!keepsContents.value && (
@@ -159,7 +159,7 @@ function NotKept({ functionKey }: { functionKey: string }) {
   );
 }
 
-/** Asked for when the call is opened, and again when it has ended. */
+/** Loaded when the call is opened, and again when it has ended. */
 function useContents({ id, outcome }: ShownCall): Contents | 'not kept' | undefined {
   const [contents, setContents] = useState<Contents | 'not kept' | undefined>(undefined);
   useEffect(() => {
@@ -175,7 +175,7 @@ function useContents({ id, outcome }: ShownCall): Contents | 'not kept' | undefi
   return contents;
 }
 
-/** Some workers answer a failure as a result. */
+/** Some workers return a failure as a result. */
 function failureIn({ kind, value }: NonNullable<Contents['outcome']>): CallFailure | undefined {
   if (kind === 'error') return new CallFailure(readErrorBody(toErrorBody(value)));
   const [code, message] = [textOf(fieldOf(value, 'metadata'), 'code'), textOf(value, 'error')];

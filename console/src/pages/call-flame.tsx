@@ -1,4 +1,4 @@
-/** The last while as bars in lanes: what ran beside what, for how long, and what came of it. */
+/** Recent calls as bars in lanes: concurrency, duration and outcome. */
 import { useState } from 'preact/hooks';
 
 import type { ShownCall } from '../call-log.ts';
@@ -15,12 +15,12 @@ const LANE_PX = 18;
 const LEAST_WIDTH = 1 / 300;
 const TICKS = 5;
 const AXIS_PX = 15;
-/** A bar of this part of the whole has room for a name. */
+/** A bar of at least this fraction has room for a name. */
 const NAMED_WIDTH = 0.06;
 
 interface CallFlameProps {
   calls: ShownCall[];
-  /** The right end of what is shown. */
+  /** The right end of the time shown. */
   nowMs: number;
   openKey: string | undefined;
   onOpen: (key: string) => void;
@@ -67,7 +67,7 @@ export function CallFlame({ calls, nowMs, openKey, onOpen }: CallFlameProps) {
   );
 }
 
-/** Until someone chooses: the shortest that holds everything, a minute at most. */
+/** The default range: the shortest that holds everything, a minute at most. */
 function fittingSpan(calls: ShownCall[], nowMs: number): number {
   const oldestMs = nowMs - Math.min(nowMs, ...calls.slice(-1).map((call) => call.started_at_ms));
   return oldestMs < SPANS[0].ms ? SPANS[0].ms : SPANS[1].ms;

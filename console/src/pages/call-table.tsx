@@ -1,4 +1,4 @@
-/** The list of calls, newest first. Only the rows in view are made, so ten thousand of them cost as much as fifty. */
+/** The list of calls, newest first. Only rows in view are rendered, so ten thousand cost as much as fifty. */
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 import { barOf, spanOf, type ShownCall } from '../call-log.ts';
@@ -56,7 +56,7 @@ export function CallTable({ calls, openKey, onOpen, onClose }: CallTableProps) {
           <Space rows={from} />
           {shown.map((one, at) => (
             <CallRow
-              // A row that leaves the view becomes one that enters it.
+              // A row that leaves the view is reused for one that enters it.
               key={(from + at) % shown.length}
               call={one}
               span={span}
@@ -107,12 +107,12 @@ function CallRow({ call, span, isOpen, onOpen }: CallRowProps) {
   );
 }
 
-/** The height of rows that are not made. */
+/** The height of rows that are not rendered. */
 function Space({ rows }: { rows: number }) {
   return rows > 0 ? <tr class="space" aria-hidden="true" style={{ height: `${rows * ROW_PX}px` }} /> : null;
 }
 
-/** New calls come in at the top: whoever reads further down keeps the rows in view. */
+/** New calls come in at the top: a reader further down keeps the rows in view. */
 function useStayingInPlace(box: { current: HTMLDivElement | null }, calls: ShownCall[]): void {
   const first = useRef(calls[0]?.key);
   useLayoutEffect(() => {

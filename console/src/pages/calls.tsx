@@ -1,4 +1,4 @@
-/** Calls as they happen: who asked for what, how long it took, and where it lies in time beside the others. */
+/** Calls as they happen: caller, function, duration, and timeline. */
 import { signal } from '@preact/signals';
 import { useMemo, useState } from 'preact/hooks';
 
@@ -23,7 +23,7 @@ import { CallTable } from './call-table.tsx';
 
 const STRIP_SECONDS = 60;
 
-/** Outside the page, so that going elsewhere and coming back loses nothing. */
+/** Outside the page, so that switching pages loses nothing. */
 const log = signal<CallLog>(emptyLog);
 
 export function CallsPage() {

@@ -76,11 +76,11 @@ interface TreeRow {
   entry: DirEntry;
   path: string;
   depth: number;
-  /** Entries of its folder that are not listed, on the last one. */
+  /** Unlisted entries of its folder, on the last entry. */
   more: number;
 }
 
-/** Folders first, each followed by what is below it when it is open. */
+/** Folders first, each followed by its content when open. */
 function rowsBelow(
   folder: string,
   depth: number,

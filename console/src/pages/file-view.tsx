@@ -89,7 +89,7 @@ function Lines({ file, line, query }: { file: Shown; line?: number; query?: Quer
   );
 }
 
-/** The part of the file that is shown. `load` starts anew at a line, or goes on after what is there. */
+/** The part of the file that is shown. `load` starts at a line, or continues after the loaded part. */
 function useFile(path: string, line: number | undefined) {
   const [file, setFile] = useState<Shown | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);

@@ -1,4 +1,4 @@
-/** One function: what it does, its form, and what came back. */
+/** One function: its description, its form, and the result. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Entry } from '../catalogue.ts';
@@ -12,7 +12,7 @@ import { Badge, Prose } from '../parts/layout.tsx';
 import { takePrefill } from '../prefill.ts';
 import { call } from '../session.ts';
 
-/** As long as the HTTP door waits; a sandbox may have to make its image first. */
+/** As long as the HTTP door waits; a sandbox may have to build its image first. */
 const CALL_TIMEOUT_MS = 300_000;
 
 type Outcome =
@@ -23,8 +23,8 @@ type Outcome =
 export function FunctionCard({ entry }: { entry: Entry }) {
   const request = useRequest(entry);
   const { outcome, run } = useRun(entry);
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [outcome]);
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [outcome]);
   const retry = (payload: unknown) => {
     request.fill(payload);
     void run(payload);
@@ -46,13 +46,13 @@ export function FunctionCard({ entry }: { entry: Entry }) {
         </p>
       )}
       <RunForm entry={entry} request={request} outcome={outcome} onRun={run} />
-      <div ref={place}>{outcome && <OutcomeView outcome={outcome} onRetry={retry} />}</div>
+      <div ref={element}>{outcome && <OutcomeView outcome={outcome} onRetry={retry} />}</div>
       {entry.errors.length > 0 && <ErrorTable errors={entry.errors} />}
     </div>
   );
 }
 
-/** What is in the form: fields, or their JSON while that is shown instead. */
+/** The content of the form: fields, or their JSON while that is shown instead. */
 function useRequest({ key, request, examples }: Entry) {
   const field = useRef(fieldsOf(request)).current;
   const [draft, setDraft] = useState<Draft>(() =>
@@ -80,7 +80,7 @@ function useRequest({ key, request, examples }: Entry) {
   };
 }
 
-/** The last call made from here, and a way to make the next. */
+/** The last call made from here, and how to make the next. */
 function useRun({ id, namespace }: Entry) {
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
   const run = async (request: unknown) => {
@@ -205,7 +205,7 @@ function ErrorTable({ errors }: { errors: Entry['errors'] }) {
   );
 }
 
-/** The first example is a good beginning; a function without one starts empty. */
+/** Starts with the first example; a function without one starts empty. */
 function firstDraft(field: Field, example: unknown): Draft {
   if (field.kind === 'json') return { kind: 'leaf', text: JSON.stringify(example ?? {}, null, 2) };
   return draftOf(field, example, true);

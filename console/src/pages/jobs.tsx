@@ -1,4 +1,4 @@
-/** Background jobs of the shell worker: what runs, what it prints, and how to end it. */
+/** Background jobs of the shell worker: state, output, and how to kill them. */
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -26,12 +26,12 @@ interface JobRecord extends JobSummary {
   stderr: string;
 }
 
-/** The list of jobs leaves out their commands, and one answer has all the output of a job: so many are asked a round. */
+/** The list of jobs omits their commands, and one answer has all the output of a job: this many are fetched a round. */
 const COMMANDS_A_ROUND = 4;
-/** This near to the end of its output, a reader follows it. */
+/** Within this distance of the end of the output, the view follows it. */
 const FOLLOWED_PX = 40;
 
-/** By job id, of jobs that are listed and as far as they are known. */
+/** By job id, for listed jobs, as far as loaded. */
 const commands = signal<ReadonlyMap<string, string>>(new Map());
 
 export function JobsPage() {

@@ -1,4 +1,4 @@
-/** Commands in a sandbox, one after another, with what they wrote. */
+/** Commands in a sandbox, one after another, with their output. */
 import { useState } from 'preact/hooks';
 
 import { CallFailure } from '../bus.ts';

@@ -1,4 +1,4 @@
-/** Sandboxes: those that live, what they take, and a way to make one. */
+/** Live sandboxes, their usage, and a form to create one. */
 import { useState } from 'preact/hooks';
 
 import type { CallEvent } from '../../../src/protocol/call-event.ts';
@@ -167,8 +167,8 @@ function SandboxCard({ sandbox, onStopped }: { sandbox: Sandbox; onStopped: () =
           ['processors', sandbox.cpus ?? '—'],
           ['memory', <Meter used={usage?.memory_bytes} limit={(sandbox.memory_mb ?? 0) * 1_048_576} />],
           ['disk', <Meter used={usage?.disk_bytes} limit={(sandbox.disk_mb ?? 0) * 1_048_576} />],
-          ['processor time', usage ? duration(usage.cpu_ms) : 'not told'],
-          ['processes', usage?.pids ?? 'not told'],
+          ['processor time', usage ? duration(usage.cpu_ms) : 'not reported'],
+          ['processes', usage?.pids ?? 'not reported'],
           ['network', sandbox.network ? 'yes' : 'none'],
         ]}
       />

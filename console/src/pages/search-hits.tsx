@@ -1,4 +1,4 @@
-/** What a search found: paths first, then lines by file, with the hits painted. */
+/** Search results: paths first, then lines by file, with the matches highlighted. */
 import { highlight, highlightHit, type Hit, type Query, type Segment } from '../highlight.ts';
 import { useListKeys } from '../keys.ts';
 import { Row } from '../parts/layout.tsx';

@@ -1,4 +1,4 @@
-/** Who is on the bus. */
+/** The workers on the bus. */
 import { useState } from 'preact/hooks';
 
 import { clock, duration } from '../format.ts';
@@ -48,11 +48,11 @@ function WorkerCard({ worker }: { worker: WorkerRow }) {
       <p>{worker.description}</p>
       <Facts
         rows={[
-          ['version', worker.version || 'none told'],
+          ['version', worker.version || 'not reported'],
           ['runtime', worker.runtime],
           ['system', worker.os],
           ['process', worker.pid ?? 'unknown'],
-          ['isolation', worker.isolation ?? 'none told'],
+          ['isolation', worker.isolation ?? 'not reported'],
           ['namespace', worker.namespace],
           [
             'connected',

@@ -11,7 +11,7 @@ import { FileView } from './file-view.tsx';
 import { SearchHits, type SearchReply } from './search-hits.tsx';
 
 const MAX_MATCHES = 200;
-/** Between two keys of someone who types on. */
+/** Debounce while the user types. */
 const TYPING_MS = 120;
 
 export function WorkspacePage() {
@@ -24,7 +24,7 @@ export function WorkspacePage() {
   const lastSearch = useRef(new AbortController());
   const search = (asked: Query) => {
     setQuery(asked);
-    // What is typed on makes the search before it worthless, here and in the worker.
+    // Further typing makes the previous search useless, here and in the worker.
     lastSearch.current.abort();
     if (asked.text.length < 2) return setFound(undefined);
 
@@ -86,7 +86,7 @@ function Toggles({ query, onChange }: { query: Query; onChange: (query: Query) =
   );
 }
 
-/** What is open: a path, and a line after a colon when a hit was opened. */
+/** The open file: a path, and a line after a colon when a hit was opened. */
 function readTarget(target: string | undefined): { path?: string; line?: number } {
   if (target === undefined) return {};
   const [, path, line] = /^(.*):(\d+)$/s.exec(target) ?? [];

@@ -1,4 +1,4 @@
-/** Files that a call changed, as its worker reported them: what came, what went, and what stands around. */
+/** Files that a call changed, as its worker reported them: added, removed and context lines. */
 import { useState } from 'preact/hooks';
 
 import type { Change, ChangeHunk } from '../../../src/protocol/change.ts';
@@ -6,7 +6,7 @@ import { bytes } from '../format.ts';
 import { hashOf } from '../route.ts';
 import { Badge } from './layout.tsx';
 
-/** Of one hunk, until more are asked for. */
+/** Lines shown of one hunk until expanded. */
 const SHOWN_LINES = 200;
 const KINDS: Record<Change['kind'], string> = {
   created: 'ok',
@@ -26,7 +26,7 @@ export function DiffView({ changes }: { changes: Change[] }) {
   );
 }
 
-/** A path that is not absolute is one of the workspace. */
+/** A relative path is one of the workspace. */
 function FileDiff({ change }: { change: Change }) {
   const { path, kind, hunks = [] } = change;
   const count = (sign: string) => hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length;
@@ -47,7 +47,7 @@ function FileDiff({ change }: { change: Change }) {
   );
 }
 
-/** What the lines do not show. */
+/** Details that the lines do not show. */
 function noteOf({ from, is_directory, is_cut, hunks, after }: Change): string {
   if (from !== undefined) return `from ${from}`;
   if (is_directory) return 'a directory';

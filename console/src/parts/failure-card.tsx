@@ -1,10 +1,10 @@
-/** A failed call: its code, what it says, where to read on, and the way out that its `fix` offers. */
+/** A failed call: code, message, link to the reference, and the retry that its `fix` offers. */
 import { CallFailure } from '../bus.ts';
 import { JsonView } from './json-view.tsx';
 
 export interface FailureCardProps {
   error: unknown;
-  /** Makes the call again with these fields merged into its request. */
+  /** Repeats the call with these fields merged into its request. */
   onFix?: (fix: Record<string, unknown>) => void;
   fixLabel?: string;
 }

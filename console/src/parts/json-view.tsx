@@ -1,7 +1,7 @@
-/** A JSON value as a tree that folds. Text with lines is shown as the lines it is. */
+/** A JSON value as a folding tree. Multi-line text is shown as lines. */
 import { useState } from 'preact/hooks';
 
-/** Further down, and behind this many entries, a value starts folded. */
+/** Deeper, or with more entries than this, a value starts folded. */
 const OPEN_DEPTH = 3;
 const OPEN_ENTRIES = 50;
 const SHOWN_AT_ONCE = 200;

@@ -1,4 +1,4 @@
-/** What the pages are laid out with: a list beside what is open in it, search, empty states and small marks. */
+/** Layout parts of the pages: a list beside its open item, search, empty states and small marks. */
 import type { ComponentChildren } from 'preact';
 
 import { cursor } from '../keys.ts';
