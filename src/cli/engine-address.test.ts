@@ -19,7 +19,7 @@ test('the engine is the one given, else the one of the environment, else the usu
   expect(found()).toEqual(['ws://given:1', 'ws://127.0.0.1:49134']);
 });
 
-test.each(['nonsense', '', 'localhost:49134', 'file:///etc/passwd'])('"%s" is no address', (url) => {
+test.each(['nonsense', '', 'localhost:49134', 'file:///etc/passwd'])('"%s" is not an address', (url) => {
   const message = `"${url}" is not an engine address; expected for example ws://127.0.0.1:49134`;
   expect(() => engineUrl({ url })).toThrow(expect.objectContaining({ name: 'UsageError', message }));
 });
@@ -42,7 +42,7 @@ test('a connection lasts as long as its use', async () => {
   await expect(bus.call('engine::workers::list')).rejects.toMatchObject({ code: 'connection_closed' });
 });
 
-test('an engine that cannot be reached is told with what to do', async () => {
+test('an engine that cannot be reached is reported with what to do', async () => {
   await using running = await startEngine({ token: 'secret' });
   const use = () => Promise.resolve();
   await expect(withEngine({ url: 'ws://127.0.0.1:1' }, use)).rejects.toMatchObject({

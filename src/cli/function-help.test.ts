@@ -22,7 +22,7 @@ const dig: CatalogueEntry = {
   examples: [{ place: "Tom's garden" }, {}],
 };
 
-test('a function is told with its fields, shapes, failures and an example to paste', () => {
+test('help shows a function with its fields, shapes, failures and an example to paste', () => {
   expect(functionHelp(dig)).toBe(`digger::dig: Dig a hole.
 
 It stays open.
@@ -44,7 +44,7 @@ Example:
 `);
 });
 
-test('a foreign function that says nothing is told as that, and none talks to the terminal', () => {
+test('help says when a foreign function has no description, and escapes its text', () => {
   const bare = { ...dig, summary: '', details: undefined, request: undefined, errors: [], examples: [] };
   expect(functionHelp(bare)).toBe('digger::dig: \n');
   const loud = { ...bare, summary: '\u001b[2J', request: { properties: { 'a\u0007': { description: '\u009b' } } } };

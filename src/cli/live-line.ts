@@ -9,7 +9,7 @@ export function clearLine(): void {
   showLine('');
 }
 
-/** Options of a call whose events are shown; none where nobody would see them, so that none are sent. */
+/** Options of a call whose events are shown; none without a terminal, so that none are sent. */
 export function showingEvents(): Pick<CallOptions, 'onEvent'> {
   if (!process.stderr.isTTY) return {};
   return { onEvent: (event) => showLine(eventText(event) ?? '') };

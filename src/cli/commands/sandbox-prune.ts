@@ -41,13 +41,13 @@ export const sandboxPrune: Command = {
         maxBytes: maxMb === undefined ? undefined : maxMb * 1e6,
       });
       if (options.json === true) printJson(report);
-      else printText(told(report));
+      else printText(asText(report));
       return EXIT.ok;
     });
   },
 };
 
-function told({ removed, inUse, freedBytes }: PruneReport): string {
+function asText({ removed, inUse, freedBytes }: PruneReport): string {
   const lines = removed.map(({ digest, refs }) => `removed ${refs.join(', ') || digest}\n`);
   const kept = inUse.length === 0 ? '' : `; ${inUse.length} stay because they are in use`;
   return `${lines.join('')}${megabytes(freedBytes)} MB freed${kept}\n`;

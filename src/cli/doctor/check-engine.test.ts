@@ -8,7 +8,7 @@ import { checkEngine } from './check-engine.ts';
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** Something on a port that is no engine. */
+/** A listener on a port that is not an engine. */
 async function listen(): Promise<number> {
   server = createServer((socket) => {
     socket.on('error', () => {});
@@ -26,7 +26,7 @@ test('an engine that answers is well', async () => {
   });
 });
 
-test('a port that nobody listens at is free', async () => {
+test('a port without a listener is free', async () => {
   const port = await listen();
   server!.close();
   const url = `ws://127.0.0.1:${port}`;
@@ -38,7 +38,7 @@ test('a port that nobody listens at is free', async () => {
   });
 });
 
-test('somebody else at the port is named', async () => {
+test('another listener at the port is named', async () => {
   const url = `ws://127.0.0.1:${await listen()}`;
   expect(await checkEngine(url, undefined)).toMatchObject({
     status: 'warn',
@@ -47,7 +47,7 @@ test('somebody else at the port is named', async () => {
   });
 });
 
-test('a host that is not found is no free port', async () => {
+test('a host that is not found is not a free port', async () => {
   expect(await checkEngine('ws://no-such-host.invalid:49134', undefined)).toEqual({
     check: 'engine',
     status: 'warn',

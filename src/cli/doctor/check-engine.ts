@@ -26,13 +26,13 @@ export async function checkEngine(url: string, token: string | undefined): Promi
   if (listening === 'silent') return finding('warn', `no answer from ${url}`, 'check the address');
 
   const owner = LOOPBACK.test(host) ? portOwner(port) : undefined;
-  const who = owner === undefined ? '' : `: ${owner}`;
+  const by = owner === undefined ? '' : `: ${owner}`;
   const problem = await whyNoEngine(url, token);
-  if (problem === undefined) return finding('ok', `an engine answers at ${url}${who}`);
+  if (problem === undefined) return finding('ok', `an engine answers at ${url}${by}`);
   if (problem.includes('HTTP 401')) {
-    return finding('warn', `an engine at ${url} wants a token${who}`, 'give --token or set WORKCELL_TOKEN');
+    return finding('warn', `an engine at ${url} wants a token${by}`, 'give --token or set WORKCELL_TOKEN');
   }
-  return finding('warn', `something else listens at ${url}${who}`, 'workcell start --port picks another port');
+  return finding('warn', `something else listens at ${url}${by}`, 'workcell start --port picks another port');
 }
 
 function listens(host: string, port: number): Promise<'yes' | 'no' | 'silent'> {

@@ -23,11 +23,11 @@ export function checkNode(): Finding {
 
 export function checkPlatform(): Finding {
   const isWindows = process.platform === 'win32';
-  const who = process.geteuid?.() === 0 ? 'root' : 'an ordinary user';
+  const user = process.geteuid?.() === 0 ? 'root' : 'an ordinary user';
   return {
     check: 'platform',
     status: isWindows ? 'warn' : 'ok',
-    detail: `${process.platform} ${release()} ${arch()}, as ${who}`,
+    detail: `${process.platform} ${release()} ${arch()}, as ${user}`,
     fix: isWindows ? 'run in WSL2, where everything that Linux offers works' : '',
   };
 }

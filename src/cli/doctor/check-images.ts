@@ -24,12 +24,12 @@ export async function checkImages(
   return {
     check,
     status: lacking.length > 0 ? 'warn' : 'ok',
-    detail: found.map(({ name, outlook }) => `${name} ${tell(outlook)}`).join('; '),
+    detail: found.map(({ name, outlook }) => `${name} ${asText(outlook)}`).join('; '),
     fix: lacking.length > 0 ? fixOf(lacking[0]!) : '',
   };
 }
 
-function tell(outlook: Outlook): string {
+function asText(outlook: Outlook): string {
   switch (outlook.kind) {
     case 'here':
       return 'is here';

@@ -38,7 +38,7 @@ export async function checkIsolation(
       }
       onTry(backend.rung);
       const answer = await ladder.ask(backend, { signal, isFresh });
-      rungs.push(tellRung(backend, answer));
+      rungs.push(describeRung(backend, answer));
       if (answer.probe.ok) stronger ??= backend.rung;
     }
     const names = ladder.rungs.map(({ name }) => name).filter((name) => [name, 'auto'].includes(config.backend));
@@ -71,9 +71,9 @@ function notTried(rung: string, stronger: string): Finding {
   return { check: rung, status: 'off', detail, fix: 'workcell doctor --fresh tries it' };
 }
 
-function tellRung({ name, rung, isolation }: SandboxBackend, { probe, ...told }: Answer): Finding {
-  const when = told.isRemembered ? ` on ${new Date(told.askedAtMs).toISOString().slice(0, 10)}` : '';
-  const secs = `${(told.tookMs / 1000).toFixed(1)} s${when}`;
+function describeRung({ name, rung, isolation }: SandboxBackend, { probe, ...answer }: Answer): Finding {
+  const when = answer.isRemembered ? ` on ${new Date(answer.askedAtMs).toISOString().slice(0, 10)}` : '';
+  const secs = `${(answer.tookMs / 1000).toFixed(1)} s${when}`;
   const backend = BACKENDS.find((known) => known.name === name);
   const { problem, fix = '' } = backend?.advice?.(rung, probe) ?? {};
   if (!probe.ok) {

@@ -13,7 +13,7 @@ process.title = 'own\\x1b[31m';
 const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
-test.skipIf(!isLinux)('who listens is named, without what his name would do to a terminal', async () => {
+test.skipIf(!isLinux)('the listener is named, without escape sequences in its name', async () => {
   const child = spawn(process.execPath, ['-e', LISTENER], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [port] = (await once(child.stdout, 'data')) as [Buffer];
@@ -24,6 +24,6 @@ test.skipIf(!isLinux)('who listens is named, without what his name would do to a
   }
 });
 
-test('a port that nobody listens at has no owner', () => {
+test('a port without a listener has no owner', () => {
   expect(portOwner(1)).toBeUndefined();
 });

@@ -61,13 +61,13 @@ async function inGuest(bus: Bus, sandbox_id: string, script: string, words: stri
 async function* tarOf(directory: string): AsyncGenerator<Uint8Array> {
   const env = { ...process.env, COPYFILE_DISABLE: '1' };
   const tar = spawn('tar', ['-C', directory, '-cf', '-', '.'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const told = text(tar.stderr);
+  const problem = text(tar.stderr);
   const ended = once(tar, 'close');
   ended.catch(() => {});
   try {
     yield* tar.stdout as AsyncIterable<Buffer>;
     const [code] = (await ended) as [number | null];
-    if (code !== 0) throw new Error(`${directory} cannot be read: ${(await told).trim()}`);
+    if (code !== 0) throw new Error(`${directory} cannot be read: ${(await problem).trim()}`);
   } finally {
     tar.kill();
   }

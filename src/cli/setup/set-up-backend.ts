@@ -57,8 +57,8 @@ async function bringExtra(
   if (!extra) return;
   if (isDryRun) return say(`${name}: would put ${extra.what} into ${cacheDir} unless it is there`);
   try {
-    const told = await extra.bring(cacheDir, { signal, onProgress: showProgress }).finally(clearLine);
-    say(`${name}: ${told}`);
+    const outcome = await extra.bring(cacheDir, { signal, onProgress: showProgress }).finally(clearLine);
+    say(`${name}: ${outcome}`);
   } catch (error) {
     throw new SetupError(`no ${extra.what}: ${(error as Error).message}`, { cause: error });
   }

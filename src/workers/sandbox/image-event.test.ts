@@ -16,7 +16,7 @@ test('a caller that takes events sees how its image is made', async () => {
   const caller = await cell.connect('caller');
   const heard: CallEvent[] = [];
   const onEvent = (event: CallEvent) => heard.push(event);
-  // What the image holds does not run: the call fails after the image was made.
+  // The image cannot run: the call fails after the image was made.
   await caller.call('sandbox::create', { image: 'tools' }, { onEvent }).catch(() => {});
   caller.close();
 

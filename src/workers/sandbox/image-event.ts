@@ -1,4 +1,4 @@
-/** What a call reports while the image of its sandbox is fetched or built. */
+/** The events of a call while the image of its sandbox is fetched or built. */
 import { z } from 'zod';
 
 import { percentOf, PHASES, progressText, STEP_COUNT, stepOf, type ImageProgress } from '#sandbox/images';
