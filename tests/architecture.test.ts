@@ -1,5 +1,5 @@
 /**
- * Who may import whom, and where things have to be.
+ * Checks imports between areas, and where files have to be.
  *
  * The table is the architecture: when a check is red because the structure is meant to change, change the
  * table, and say why in the commit.
@@ -19,7 +19,7 @@ interface Area {
 const ANY = ['*'];
 const TEST_PACKAGES = ['vitest', 'fast-check'];
 
-/** Ordered: the first row whose name fits is the area's own. */
+/** Ordered: the first matching row is the area's own. */
 const TABLE: Record<string, Area> = {
   protocol: { areas: [], packages: ['zod'] },
   contract: { areas: ['protocol'], packages: ['zod'] },
@@ -172,7 +172,7 @@ function isTest(file: string): boolean {
   return /\.(test|contract)\.ts$/.test(file) || file.startsWith('src/testing/');
 }
 
-/** What a file imports, for values or types, statically or not. Comments are passed over. */
+/** The imports of a file, of values or types, static or not. Comments are skipped. */
 function importsOf(file: string): string[] {
   const code = read(file).replaceAll(/^\s*(\*|\/\/|\/\*).*$/gm, '');
   const declared = /^(?:import|export)\s[^'"`;()=]*?\bfrom\s*['"]([^'"]+)['"]/gm;

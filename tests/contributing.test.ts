@@ -55,7 +55,7 @@ test('the function of CONTRIBUTING.md is on the bus, on HTTP, in OpenAPI and in 
   engine.close();
 });
 
-/** The block as a file beside stand-ins for its neighbours, which lead to the real ones. */
+/** Writes the block as a file beside stand-ins for its neighbours, which re-export the real ones. */
 async function writtenFunction(): Promise<FunctionDef<unknown>> {
   rmSync(PLACE, { recursive: true, force: true });
   mkdirSync(`${PLACE}functions`, { recursive: true });

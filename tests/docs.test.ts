@@ -1,4 +1,4 @@
-/** The repository says what is true of itself: links lead somewhere, promises name tests that exist. */
+/** Checks the pages: links resolve, and promises name tests that exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -41,7 +41,7 @@ test.each(pairs)('a void call to a %s handler returns undefined to a %s caller a
   const seen = deferred<unknown>();
   worker.registerFunction('quiet::note', async (input: unknown) => {
     seen.resolve(input);
-    throw new Error('nobody hears this');
+    throw new Error('not delivered');
   });
   await worker.settled();
 
@@ -55,7 +55,7 @@ test.each(pairs)('a void call to a %s handler returns undefined to a %s caller a
   expect(await within(seen.promise, 'the void call')).toEqual({ n: 1 });
 });
 
-test.each(versions)('%s: a void call to a missing function is no failure', async (version) => {
+test.each(versions)('%s: a void call to a missing function is not a failure', async (version) => {
   await using engine = await startEngine();
   await using caller = connectSdk(version, engine.url);
 
@@ -65,7 +65,7 @@ test.each(versions)('%s: a void call to a missing function is no failure', async
   await caller.settled();
 });
 
-test('a void call is answered to nobody, whether the function exists or not', async () => {
+test('a void call gets no answer, whether the function exists or not', async () => {
   await using engine = await startEngine();
   await using worker = await RawPeer.connect(engine.url);
   await using caller = await RawPeer.connect(engine.url);
@@ -160,7 +160,7 @@ test('a call is put on a queue with its namespace and its trace', async () => {
   });
 });
 
-test('results that nobody waits for are ignored: unknown, repeated and from a peer that was not asked', async () => {
+test('results without a waiting caller are ignored: unknown, repeated and from a peer that was not asked', async () => {
   await using engine = await startEngine();
   await using worker = await RawPeer.connect(engine.url);
   await using stranger = await RawPeer.connect(engine.url);

@@ -1,4 +1,4 @@
-/** Who may take an end of a channel, once, and what the other end hears when it is gone. */
+/** Ends of a channel: each can be taken once, and the other end is notified when it disconnects. */
 import { finished } from 'node:stream/promises';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -117,7 +117,7 @@ test.each(versions)('%s: a writer that is held back hears at once that its reade
 });
 
 test.each(versions)(
-  '%s: a reader whose writer broke off is told by a message, and its socket has no close frame',
+  '%s: a reader whose writer broke off gets a message, and its socket has no close frame',
   async (version) => {
     await using engine = await startEngine();
     await using client = connectSdk(version, engine.url);
@@ -151,7 +151,7 @@ test.each(['our client', 'in process'] as const)('%s: reading a stream that brok
   await expect(within(peer.readAll(channel.reader), 'the failure')).rejects.toThrow(/broke off/);
 });
 
-test.each(channelPeers)('%s, writing after the reader came and went, is told', async (kind) => {
+test.each(channelPeers)('%s, writing after the reader came and went, gets an error', async (kind) => {
   await using engine = await startEngine();
   await using peer = await channelPeer(kind, engine);
   const channel = engine.engine.channels.create();

@@ -1,4 +1,4 @@
-/** Back-pressure: the writer is held back at the cap, whoever reads, whenever they read. */
+/** Back-pressure: the writer waits at the cap, whichever peer reads, whenever it reads. */
 import { createHash, randomBytes } from 'node:crypto';
 import { finished } from 'node:stream/promises';
 

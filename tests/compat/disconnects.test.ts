@@ -67,7 +67,7 @@ test.each(versions)('a killed %s caller leaves the worker to finish and the engi
     started.resolve();
     await mayFinish.promise;
     finished.resolve('finished');
-    return 'for nobody';
+    return 'not delivered';
   });
   await worker.settled();
   await using child = new Child(`

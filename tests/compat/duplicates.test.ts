@@ -51,7 +51,7 @@ test.each(versions)('%s: the first owner unregistering hands the id to the next 
   expect(await first.trigger({ function_id: 'shared::id', payload: {} })).toBe('second');
 });
 
-test('the newcomer is told who owns the id', async () => {
+test('the newcomer gets the owner of the id', async () => {
   await using engine = await startEngine();
   await using owner = await RawPeer.connect(engine.url);
   await using newcomer = await RawPeer.connect(engine.url);
@@ -70,7 +70,7 @@ test('the newcomer is told who owns the id', async () => {
   });
 });
 
-test('a worker that moves to a namespace where its id is taken is told', async () => {
+test('a worker that moves to a namespace where its id is taken gets a rejection', async () => {
   await using engine = await startEngine();
   await using owner = await RawPeer.connect(engine.url);
   await using newcomer = await RawPeer.connect(engine.url);
@@ -100,7 +100,7 @@ test.each(versions)('%s: a function of the engine cannot be replaced', async (ve
   });
 });
 
-test('who tries to replace a function of the engine is told', async () => {
+test('a peer that tries to replace a function of the engine is rejected', async () => {
   await using engine = await startEngine();
   await using peer = await RawPeer.connect(engine.url);
 

@@ -8,32 +8,35 @@ import { RawPeer } from './support/raw-peer.ts';
 // oxlint-disable-next-line typescript/no-explicit-any -- events are compared as they come
 type Event = any;
 
-test.each(versions)('%s: engine::workers-available tells who came, said its name, and left', async (version) => {
-  await using engine = await startEngine();
-  await using listener = connectSdk(version, engine.url);
-  const events: Event[] = [];
-  listener.registerFunction('watch::workers', async (event: Event) => void events.push(event));
-  listener.registerTrigger({ type: 'engine::workers-available', function_id: 'watch::workers', config: {} });
-  await listener.settled();
-  await listener.settled();
-  events.length = 0;
+test.each(versions)(
+  '%s: engine::workers-available reports workers that connect, register and leave',
+  async (version) => {
+    await using engine = await startEngine();
+    await using listener = connectSdk(version, engine.url);
+    const events: Event[] = [];
+    listener.registerFunction('watch::workers', async (event: Event) => void events.push(event));
+    listener.registerTrigger({ type: 'engine::workers-available', function_id: 'watch::workers', config: {} });
+    await listener.settled();
+    await listener.settled();
+    events.length = 0;
 
-  await using peer = await RawPeer.connect(engine.url);
-  const { worker_id } = await peer.next('workerregistered');
-  await peer.call('engine::workers::register', { name: 'visitor', pid: 1 });
-  peer.socket.close();
+    await using peer = await RawPeer.connect(engine.url);
+    const { worker_id } = await peer.next('workerregistered');
+    await peer.call('engine::workers::register', { name: 'visitor', pid: 1 });
+    peer.socket.close();
 
-  await expect
-    .poll(() => events)
-    .toEqual([
-      { event: 'worker_connected', worker_id },
-      { event: 'worker_metadata_updated', worker_id },
-      { event: 'worker_disconnected', worker_id },
-    ]);
-});
+    await expect
+      .poll(() => events)
+      .toEqual([
+        { event: 'worker_connected', worker_id },
+        { event: 'worker_metadata_updated', worker_id },
+        { event: 'worker_disconnected', worker_id },
+      ]);
+  },
+);
 
 test.each(versions)(
-  '%s: engine::functions-available tells the new set of functions, internal ones too',
+  '%s: engine::functions-available reports the new set of functions, internal ones too',
   async (version) => {
     await using engine = await startEngine();
     await using listener = connectSdk(version, engine.url);

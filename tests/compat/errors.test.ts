@@ -1,4 +1,4 @@
-/** Failures as each SDK reads them: code, text and class, whoever failed. */
+/** Failures as each SDK reads them: code, text and class, whichever peer failed. */
 import { InvocationError } from 'iii-sdk';
 import { IIIInvocationError } from 'iii-sdk-0-11';
 import { expect, test } from 'vitest';

@@ -86,7 +86,7 @@ test.each([
   ['a blank frame', ''],
   ['white space', ' \n\t '],
   ['something that is not JSON', '{"type":'],
-  ['JSON that is no object', '[1,2]'],
+  ['JSON that is not an object', '[1,2]'],
   ['an unknown type', '{"type":"frobnicate","id":1}'],
   ['a frame without its id', '{"type":"registerfunction"}'],
   ['a frame with a field of the wrong type', '{"type":"invokefunction","function_id":7,"data":{}}'],

@@ -1,4 +1,4 @@
-/** The engine's details: one function, one worker, one trigger type, one binding, and the words when there is none. */
+/** The engine's details: one function, worker, trigger type or binding, and the error when there is none. */
 import { expect, test } from 'vitest';
 
 import { startEngine } from '#testing';

@@ -1,4 +1,4 @@
-/** A large file goes to the wire as bytes and never is a string on the way: whoever asks gets the same text. */
+/** A large file goes to the wire as bytes and never becomes a string: every kind of caller gets the same text. */
 import { readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

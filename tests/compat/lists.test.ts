@@ -1,4 +1,4 @@
-/** The engine's lists: rows with the fields of old and new clients, filters, and what stays hidden. */
+/** The engine's lists: rows with the fields of old and new clients, filters, and hidden rows. */
 import { arch, hostname, platform, release } from 'node:os';
 
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What the engine carries without looking: trace context, metadata, unusual ids. And where it does look: namespaces. */
+/** Fields that the engine forwards unread: trace context, metadata, unusual ids. And the one it reads: namespaces. */
 import { expect, test } from 'vitest';
 
 import { startEngine } from '#testing';
@@ -96,7 +96,7 @@ test('a null result is left out', async () => {
   expect(await waiting).toEqual({ type: 'invocationresult', invocation_id, function_id: 'null::fn' });
 });
 
-test('a call whose id is no UUID, or one in use, is answered under that id', async () => {
+test('a call whose id is not a UUID, or one in use, is answered under that id', async () => {
   await using engine = await startEngine();
   await using worker = await RawPeer.connect(engine.url);
   await using one = await RawPeer.connect(engine.url);

@@ -60,7 +60,7 @@ describe.each(versions)('%s', (version) => {
       { command: 'cat', cwd: '/etc' },
       '{"code":"S215","message":"/etc leaves the root"}',
     ],
-  ])('is told %s', async (_, function_id, payload, text) => {
+  ])('gets %s', async (_, function_id, payload, text) => {
     await using own = await setUp(version);
     await expect(own.client.trigger({ function_id, payload })).rejects.toMatchObject({
       code: 'invocation_failed',

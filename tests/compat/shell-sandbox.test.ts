@@ -16,7 +16,7 @@ type Handler = (payload: Record<string, unknown>) => Promise<unknown>;
 
 interface Setup extends AsyncDisposable {
   call(functionId: string, payload: unknown): Promise<Record<string, unknown>>;
-  /** What sandbox::exec was called with. */
+  /** The requests to sandbox::exec. */
   seen: unknown[];
 }
 
@@ -81,7 +81,7 @@ describe('exec', () => {
     ]);
   });
 
-  test('tells what the sandbox was refused to reach', async () => {
+  test('reports the hosts that the sandbox was denied', async () => {
     const egress_refused = [{ host: 'example.org:443', reason: 'egress.allow does not list example.org:443' }];
     await using own = await setUp(async () => ({ ...reply, egress_refused }));
     expect(await own.call('shell::exec', request)).toMatchObject({ exit_code: 0, egress_refused });
@@ -100,7 +100,7 @@ describe('exec', () => {
     ['as a coded failure', '{"code":"S200","message":"exec took too long"}'],
     ['in the words of the original', 'handler error: {"code":"S200","message":"exec timed out after 4000 ms"}'],
     ['in words alone', 'exec timed out'],
-  ])('X37 a timeout told %s is an answer', async (_, text) => {
+  ])('X37 a timeout reported %s is an answer', async (_, text) => {
     await using own = await setUp(failing(text));
     expect(await own.call('shell::exec', request)).toEqual(timedOut);
   });
@@ -159,7 +159,7 @@ describe('exec', () => {
     },
   );
 
-  test('without a sandbox worker the caller is told what is missing', async () => {
+  test('without a sandbox worker the error names what is missing', async () => {
     await using own = await setUp();
     await expect(own.call('shell::exec', request)).rejects.toMatchObject({
       code: 'S216',

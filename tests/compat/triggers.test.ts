@@ -71,7 +71,7 @@ test.each(pairs)('a provider that leaves and returns gets its bindings again (%s
 });
 
 test.each(versions)(
-  '%s: a trigger of a type that nobody offers is a warning, and pending in the lists',
+  '%s: a trigger of a type that no worker offers is a warning, and pending in the lists',
   async (version) => {
     const warnings: unknown[] = [];
     const log = { ...silentLog, warn: (text: string, more?: object) => warnings.push({ text, ...more }) };

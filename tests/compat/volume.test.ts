@@ -93,22 +93,19 @@ test.each(versions)('%s: a result over the limit fails alone; the worker stays c
   expect(await connections()).toEqual(before);
 });
 
-test.each(versions)(
-  '%s: a frame that is not worth reading costs its sender the connection, nobody else',
-  async (version) => {
-    await using engine = await startEngine({ limits: small });
-    await using worker = connectSdk(version, engine.url);
-    await using sender = connectSdk(version, engine.url);
-    worker.registerFunction('any::size', async ({ text }: { text: string }) => text.length);
-    await worker.settled();
-    const call = (bytes: number, timeoutMs: number) =>
-      sender.trigger({ function_id: 'any::size', payload: { text: 'x'.repeat(bytes) }, timeoutMs });
+test.each(versions)('%s: a frame far over the limit closes the connection of its sender only', async (version) => {
+  await using engine = await startEngine({ limits: small });
+  await using worker = connectSdk(version, engine.url);
+  await using sender = connectSdk(version, engine.url);
+  worker.registerFunction('any::size', async ({ text }: { text: string }) => text.length);
+  await worker.settled();
+  const call = (bytes: number, timeoutMs: number) =>
+    sender.trigger({ function_id: 'any::size', payload: { text: 'x'.repeat(bytes) }, timeoutMs });
 
-    await expect(call(5 * MiB, 500)).rejects.toMatchObject({ code: 'TIMEOUT' });
+  await expect(call(5 * MiB, 500)).rejects.toMatchObject({ code: 'TIMEOUT' });
 
-    expect(await call(1, 30_000)).toBe(1);
-  },
-);
+  expect(await call(1, 5_000)).toBe(1);
+});
 
 function idsOf({ workers }: { workers: { id: string }[] }): string[] {
   return workers.map(({ id }) => id).toSorted();

@@ -9,7 +9,7 @@ import { tempDir } from '../../src/testing/temp-dir.ts';
 
 type Step = { tool: string; input: unknown } | { text: string };
 
-/** A model that says what the test tells it to, one step after the other. */
+/** A scripted model: returns the given steps, one after the other. */
 function scriptedModel(...steps: Step[]) {
   return new MockLanguageModelV3({
     doGenerate: steps.map((step, at) => ({
@@ -27,7 +27,7 @@ function scriptedModel(...steps: Step[]) {
   });
 }
 
-/** What the model was told of each tool call, in order. */
+/** The results that the model got for its tool calls, in order. */
 function toldTo(model: MockLanguageModelV3): unknown[] {
   const prompt = model.doGenerateCalls.at(-1)!.prompt;
   return prompt.flatMap((message) =>

@@ -72,7 +72,7 @@ test('two apps run on one engine, each with its own actions and paths', async ()
   expect(await cell.stop()).toBe(0);
 });
 
-test('an app file where agents may write is told of', async () => {
+test('an app file where agents may write is logged', async () => {
   await using dir = await tempDir({
     'desk/app.yaml': EDITOR,
     'etc/wide.yaml': `modules: [{module: filesystem, constraints: {paths: ["{{workspace}}/../etc"]}}]`,
@@ -95,11 +95,11 @@ test('an app file where agents may write is told of', async () => {
 test.each([
   ['a file that is missing', undefined, 'cannot read $: ENOENT'],
   [
-    'a key nobody knows',
+    'an unknown key',
     'module: []',
     '$: unknown key "module" (did you mean "modules"?); known keys: name, modules, deny',
   ],
-  ['an action nobody knows', 'modules: [{module: filesystem, actions: [delete]}]', '$: filesystem: no action "delete"'],
+  ['an unknown action', 'modules: [{module: filesystem, actions: [delete]}]', '$: filesystem: no action "delete"'],
   [
     'a directory that is missing',
     'modules: [{module: filesystem, constraints: {paths: [/no/such]}}]',

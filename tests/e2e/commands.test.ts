@@ -1,4 +1,4 @@
-/** The commands that talk to a running engine, and those that only look around. */
+/** The commands that call a running engine, and those that only read. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 
@@ -51,7 +51,7 @@ describe.concurrent('call', () => {
       ['coder::readfile'],
       { code: 'function_not_found', message: 'Function coder::readfile not found (did you mean "coder::read-file"?)' },
     ],
-  ])('tells %s as JSON on standard error and exits 1', async (_, args, failure) => {
+  ])('prints %s as JSON on standard error and exits 1', async (_, args, failure) => {
     const { code, stdout, stderr } = await run('call', ...args);
     expect({ code, stdout, failure: json(stderr) }).toEqual({ code: 1, stdout: '', failure });
   });
@@ -83,7 +83,7 @@ describe.concurrent('call', () => {
 
   test.each([
     [
-      'a word that is no pair',
+      'a word that is not a pair',
       ['coder::read-file', 'a.txt'],
       '"a.txt" is not a key=value pair; use --json for a whole request',
     ],
@@ -219,7 +219,7 @@ describe.concurrent('help', () => {
     [['strat'], 'no command "strat" (did you mean "start"?); see workcell --help'],
     [['worker'], 'there is: workcell worker run, workcell worker add'],
     [['worker', 'ad'], 'no "worker ad"; there is: workcell worker run, workcell worker add'],
-  ])('%j is told what there is', async (words, message) => {
+  ])('%j gets what there is', async (words, message) => {
     expect(await run(...words)).toEqual({ code: 2, stdout: '', stderr: `Error: ${message}\n` });
   });
 });

@@ -26,7 +26,7 @@ async function contentOf(cell: CliProcess, path: string): Promise<unknown> {
   return (body as { content?: string }).content;
 }
 
-/** Makes a change of the file and waits until it was taken notice of. */
+/** Changes the file and waits until the server noticed. */
 async function after(cell: CliProcess, notice: string, change: () => unknown): Promise<void> {
   const from = cell.stderr.length;
   await change();

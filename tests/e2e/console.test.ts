@@ -1,4 +1,4 @@
-/** The console in a real browser: each page once, with what a person does there. */
+/** The console in a real browser: each page once, used as a person would. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -54,7 +54,7 @@ const greet = greeter.defineFunction({
   },
 });
 
-/** How many pages keep payloads, asked as one more page that does not want any. */
+/** How many pages record payloads, asked by another page that does not. */
 async function countWatchers(origin: string): Promise<number> {
   const socket = new WebSocket(origin.replace(/^http/, 'ws'), { origin });
   const answered = new Promise<number>((resolve, reject) => {
@@ -256,7 +256,7 @@ describe.skipIf(why !== undefined)(`the console${why === undefined ? '' : ` (${w
     expect(await page.getByLabel('old_string').inputValue()).toBe(edit.old_string);
   });
 
-  test('calls: secrets are masked, and nothing is kept when nobody wants it', async () => {
+  test('calls: secrets are masked, and nothing is kept when no page records', async () => {
     await visit('calls');
     await expect.poll(watchers).toBe(1);
     await peer.call('greeter::greet', { name: 'Ada', loud: true, token: 'hush' });

@@ -1,6 +1,6 @@
 /**
- * The same through every door, by two clients at once: whose call it is, what it changed, what is protected, and the end of a
- * job in a sandbox.
+ * The same through every door, by two clients at once: the caller of a call, its changes, protected files, and the end of
+ * a job in a sandbox.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
@@ -31,7 +31,7 @@ interface Client extends AsyncDisposable {
 
 interface Door {
   open(client: ClientName, url: string): Promise<Client>;
-  /** How lists name the caller. */
+  /** Name of the caller in lists. */
   caller(client: ClientName): RegExp;
 }
 

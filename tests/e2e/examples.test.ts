@@ -1,4 +1,4 @@
-/** The examples do what they say: each is run as its page tells, beside a real engine. */
+/** Runs each example as its page says, against a real engine. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

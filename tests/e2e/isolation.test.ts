@@ -1,7 +1,7 @@
 /**
- * What a person sees of the isolation of sandboxes: the doctor, the setup, the failure that tells what to do.
+ * The isolation of sandboxes as users see it: the doctor, the setup, the failure that says what to do.
  *
- * A host that lacks every program is made by a PATH that leads nowhere, and apt by a script that only claims to install.
+ * A PATH to an empty directory stands for a host without any program, and a script that installs nothing for apt.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -28,7 +28,7 @@ interface Finding {
 const isRoot = process.geteuid?.() === 0;
 const isLinux = process.platform === 'linux';
 
-/** Says what it would download, and reports progress as apt does; runsc is there afterwards, and is none. */
+/** A fake apt: prints the download size and progress; installs a runsc that does not work. */
 const FAKE_APT = `#!/bin/sh
 case "$*" in
   *--print-uris*) echo "'http://mirror/runsc.deb' runsc.deb 5684616 SHA256:0" ;;
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => dir?.[Symbol.asyncDispose]());
 
-/** On a host that lacks everything but what the folder has. */
+/** On a host that has only the programs in the folder. */
 const onBareHost = (folder: string, ...args: string[]) =>
   runCli([...args, '-c', dir.path('bare.yaml')], { env: { PATH: dir.path(folder) } });
 
@@ -64,7 +64,7 @@ const findingsOf = (stdout: string) => JSON.parse(stdout) as Finding[];
 
 describe('doctor', () => {
   test.skipIf(!isLinux)(
-    'tells of a host that lacks everything what to do, and does not call that a failure',
+    'says what to do on a host that lacks everything, and does not call that a failure',
     async () => {
       const { code, stdout, stderr } = await onBareHost('nowhere', 'doctor', '--json');
       expect([code, stderr]).toEqual([0, '']);
@@ -105,7 +105,7 @@ describe('doctor', () => {
     }
   });
 
-  test('tells what is remembered with its date, and looks anew when told to', async () => {
+  test('prints cached verdicts with their date, and probes again when asked', async () => {
     const probe = { ok: true, isolation: 'namespaces', detail: 'as it was' };
     const verdict = { kernel: release(), fingerprint: '', askedAtMs: 0, tookMs: 400, isDoubted: false, probe };
     dir.add({ 'cache/verdicts.json': JSON.stringify({ namespaces: verdict }) });
@@ -123,7 +123,7 @@ describe('doctor', () => {
     expect(await rung()).toMatchObject({ status: 'off' });
   });
 
-  test('tells who answers at the engine’s port', async () => {
+  test('names the process that answers at the engine’s port', async () => {
     await using cell = await startCli(['start', '--port', '0']);
     await using closed = await startCli(['start', '--port', '0', '--token', 'secret']);
     const other = createServer((socket) => socket.on('error', () => {}).end('no\r\n')).listen(0, '127.0.0.1');

@@ -1,4 +1,4 @@
-/** The library as a program of someone else sees it: what was built, by its published names, compiled and run. */
+/** The library in a program of a user: the build, by its published names, compiled and run. */
 import { execFile } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
 /**
- * What models call out of habit: lines for a shell, and field names of other tools.
+ * Habits of models: shell lines, and field names of other tools.
  *
  * Each call either does what was meant, or its refusal names the call that does, which is made here.
  */

@@ -1,4 +1,4 @@
-/** The MCP Inspector's own command line beside ours: it lists, calls, and finds nothing to warn of. */
+/** The MCP Inspector's own command line against ours: it lists, calls, and warns of nothing. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { availableWorkers } from '#assembly';

@@ -1,4 +1,4 @@
-/** Calls that take long: the client hears that they go on, and can end them, down to the process that runs. */
+/** Long calls: the client gets progress, and can cancel them, down to the process that runs. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -10,7 +10,7 @@ import { httpTransport, openClient, revisions, stdioTransport } from './support/
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Until the machine, busy as it may be, has done what it was told. */
+/** Generous, for a busy machine. */
 const SOON = { timeout: 20_000, interval: 50 };
 
 let dir: TempDir;
@@ -37,10 +37,10 @@ const transports = {
 
 describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
   test.each(Object.entries(revisions))(
-    'a command tells that it goes on, and ends when the call is cancelled (%s)',
+    'a command reports that it is running, and ends when the call is cancelled (%s)',
     async (_, mode) => {
       await using client = await openClient(transports[transport](), mode);
-      // A number nobody else sleeps for, so that the process can be told by it.
+      // A unique number of seconds, so that the process can be found by it.
       const seconds = String(20_000 + Math.floor(Math.random() * 10_000));
       const heard: { progress: number }[] = [];
       const giveUp = new AbortController();
@@ -90,7 +90,7 @@ function sleepers(seconds: string): string[] {
     try {
       return /(^|\/)sleep\0/.test(commandLine(pid)) && commandLine(pid).endsWith(`\0${seconds}\0`);
     } catch {
-      // It ended while it was looked at.
+      // It exited while it was read.
       return false;
     }
   });

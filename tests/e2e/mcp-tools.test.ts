@@ -1,4 +1,4 @@
-/** The list of tools, taken as a client and a model see it, and a call of every one of them. */
+/** The tool list as a client and a model get it, and a call of every tool. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { availableWorkers } from '#assembly';
@@ -13,12 +13,12 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 const ours = availableWorkers.flatMap(({ functions }) => functions);
 
 const fileIds = (name: string) => [`shell::fs::${name}`, `sandbox::fs::${name}`];
-/** What takes nothing away, whatever it is called with. */
+/** Tools that remove nothing, whatever the request. */
 const ONLY_ADD = new Set([
   ...['sandbox::create', 'sandbox::run', 'filesystem::mkdir', 'filesystem::insert'],
   ...fileIds('mkdir'),
 ]);
-/** What changes nothing more when it is called again. */
+/** Tools that are idempotent. */
 const REPEATABLE = new Set([
   ...['coder::create-file', 'coder::delete-file', 'shell::kill', 'sandbox::stop'],
   ...['filesystem::write', 'filesystem::mkdir', 'filesystem::cp', 'filesystem::rm'],
@@ -76,7 +76,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
     await client.listTools();
     const outcomes: string[] = [];
     for (const { id, examples, errors } of ours) {
-      // Nothing is pulled or started for a test that only asks whether an answer comes.
+      // A test that only needs an answer pulls and starts nothing.
       const payload = id.startsWith('sandbox::') ? {} : ((examples[0] ?? {}) as Record<string, unknown>);
       const result = await client.callTool({ name: toToolName(id), arguments: payload });
       expect({ id, hasText: /\S/.test(textOf(result)) }).toEqual({ id, hasText: true });
@@ -89,7 +89,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
   });
 });
 
-/** The code of a failure: what its text begins with, or the first item of a batch. */
+/** The code of a failure: the start of its text, or of the first item of a batch. */
 function codeOf(result: { isError?: boolean; content: { type: string }[] }) {
   return result.isError ? /^(?:FAILED: .*\n- [^:]*: )?(\w+): /.exec(textOf(result))?.[1] : undefined;
 }
@@ -101,7 +101,7 @@ test('the list costs a model no output schemas, no titles and nothing about sche
   expect(Buffer.byteLength(list)).toBeLessThan(64_000);
 });
 
-test('a model is told its own defaults, and a structured client gets output schemas', async () => {
+test('a model gets its own defaults, and a structured client gets output schemas', async () => {
   await using client = await openClient(transports.stdio('--structured', '--tools', 'coder'));
   const { tools } = await client.listTools();
   const find = tools.find(({ name }) => name === 'coder_search')!;
@@ -145,7 +145,7 @@ test('with --read-only there is nothing that changes or runs anything', async ()
   expect(textOf(read)).toContain('content:\nkept\n');
 });
 
-test('a function that left is no tool any more, and is one again when it is back', async () => {
+test('a removed function is no longer a tool, and is one again when it is back', async () => {
   await using client = await openClient(transports.http());
   const serve = () => serveForeign(cell.url, { id: 'other::hello', handle: () => ({ hello: true }) });
   const call = (name: string) => client.callTool({ name, arguments: {} });

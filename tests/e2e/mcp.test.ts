@@ -50,7 +50,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
       expect(textOf(read)).toMatch(/^path: a\.txt\n.*\ncontent:\nhello\nworld\n$/s);
     });
 
-    test('tells a failure with its code, message and fix, and an unknown tool with the nearest', async () => {
+    test('returns a failure with its code, message and fix, and an unknown tool with the nearest', async () => {
       await using client = await open();
       const failed = await client.callTool({ name: 'coder_read_file', arguments: { path: 'none' } });
       expect(failed.isError).toBe(true);
@@ -139,11 +139,11 @@ test('a file that the bus sends through a channel is in the answer, and an image
   ]) {
     expect(result.content.at(-1)).toEqual({ type: 'image', data: DOT.toString('base64'), mimeType: 'image/png' });
   }
-  // Each read gave its channel back, so that more can follow than may be open at once.
+  // Each read released its channel, so that more can follow than may be open at once.
   for (let i = 0; i < 40; i++) expect((await read('a.txt')).isError).toBeFalsy();
 });
 
-test('a session that ended is told so', async () => {
+test('a request to an ended session gets an error', async () => {
   const answer = await post({ method: 'tools/list' }, { 'Mcp-Session-Id': 'none' });
   expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('initialize again')]);
 });
@@ -163,7 +163,7 @@ test.each([
   expect(status).toBe(403);
 });
 
-test('with a token only whoever has it gets in', async () => {
+test('with a token only clients that have it are admitted', async () => {
   await using closed = await startCli(['start', '--port', '0', '--workspace', dir.root, '--token', 'secret']);
   const ask = async (headers: Record<string, string>) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
@@ -177,7 +177,7 @@ test('with a token only whoever has it gets in', async () => {
   ]).toEqual([401, 401, 200]);
 });
 
-test('a workspace that is not there is told as such', async () => {
+test('a missing workspace is reported as such', async () => {
   expect(await runCli(['mcp', '--workspace', 'none'])).toMatchObject({
     code: 2,
     stdout: '',

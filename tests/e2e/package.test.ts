@@ -1,4 +1,4 @@
-/** What npm would publish: packed, installed into an empty folder, and used from there. */
+/** The npm package: packed, installed into an empty folder, and used from there. */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -16,7 +16,7 @@ interface Ended {
   stderr: string;
 }
 
-/** npm with the settings of whoever runs the tests: it needs to know their registry. */
+/** npm with the user's own settings: it needs their registry. */
 function npm(command: 'npm' | 'npx' | 'node', args: string[], cwd: string): Promise<Ended> {
   const env = { ...process.env, NODE_OPTIONS: '', npm_config_update_notifier: 'false' };
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** The commands that look after the images: real processes, one cache, without an engine and beside one. */
+/** The commands that manage images: real processes, one cache, with and without an engine. */
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { ociImage, startRegistry, tarArchive } from '#testing';
 import { runCli, startCli } from '../../src/testing/cli.ts';
 import { tempDir } from '../../src/testing/temp-dir.ts';
 
-/** Whatever else runs on this machine. */
+/** Generous, for a busy machine. */
 const NO_ENGINE = { III_URL: 'ws://127.0.0.1:1' };
 
 const image = ociImage([[{ name: 'bin/hello', content: 'hello' }]]);

@@ -1,4 +1,4 @@
-/** Sandboxes as a person uses them: the command line, a running engine, and the worst end of it. */
+/** Sandboxes as a person uses them: the command line, a running engine, and its SIGKILL. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -135,7 +135,7 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
     });
     for (const id of [lab, ...twins]) expect(readFileSync(dir.path(`notes/${id}/note`), 'utf8')).toBe('note');
 
-    // One that is gone does not keep the others from their turn.
+    // A sandbox that is gone does not stop the others.
     await workcell('sandbox', 'stop', twins[0]!);
     expect(await workcell('sandbox', 'stop', twins[0]!, 'lab', 'twin')).toMatchObject({
       code: 1,
@@ -237,7 +237,7 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
     await workcell('sandbox', 'exec', ids[0]!, '--', 'sh', '-c', 'nohup sleep 444 >/dev/null 2>&1 &');
     const running = () => ids.filter((id) => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(id));
     const sleeping = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes('sleep 444');
-    // What a kernel of its own runs is not seen from here.
+    // Processes under a guest kernel are not visible from here.
     expect([running(), sleeping()]).toEqual([ids, TEST_BACKEND === 'namespaces']);
 
     await cell.stop('SIGKILL');

@@ -1,4 +1,4 @@
-/** One workspace for all workers of a server: one set of search processes, one list of protected files, said in many ways. */
+/** One workspace for all workers of a server: shared search processes, and one list of protected files from many sources. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
@@ -49,7 +49,7 @@ async function textIn(reply: Promise<unknown>): Promise<string> {
 }
 
 describe.concurrent('workcell start', () => {
-  // From memory no process is asked, so none need be there; that every worker has its own would show with either.
+  // A search from memory needs no process; separate processes per worker would show either way.
   const indexes = ['off', 'auto'].filter(() => process.platform === 'linux');
   test.each(indexes)('three workers that searched leave the processes of one, index %s', async (index) => {
     await using dir = await tempDir({

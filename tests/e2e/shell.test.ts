@@ -47,18 +47,18 @@ describe.concurrent('exec', () => {
       { code: 0, stdout: 'x=y\n\n' },
     ],
     [
-      'tells a timeout by 124',
+      'exits with 124 on a timeout',
       ['--timeout-ms', '100', '--', 'sleep', '20'],
       { code: 124, stderr: 'workcell: timed out\n' },
     ],
-    ['tells the end by a signal by 1', ['--', 'sh', '-c', 'kill -9 $$'], { code: 1 }],
+    ['exits with 1 after a signal', ['--', 'sh', '-c', 'kill -9 $$'], { code: 1 }],
     [
-      'tells that output was cut',
+      'reports truncated output',
       ['--', 'sh', '-c', 'printf %0200d 0'],
       { code: 0, stdout: '0'.repeat(100), stderr: 'workcell: standard output cut at the worker’s max_output_bytes\n' },
     ],
     [
-      'tells a refusal as JSON and exits 1',
+      'prints a refusal as JSON and exits 1',
       ['--', 'touch', 'x'],
       {
         code: 1,
@@ -137,7 +137,7 @@ describe('jobs', () => {
     expect(JSON.parse(shown.stdout)).toMatchObject({ job: { id: job_id, status: 'killed', stdout: 'printed\n' } });
   });
 
-  test('that are not known are told as JSON', async () => {
+  test('that are unknown are reported as JSON', async () => {
     const { code, stderr } = await run('jobs', 'status', 'job-x');
     expect({ code, failure: JSON.parse(stderr) }).toEqual({
       code: 1,

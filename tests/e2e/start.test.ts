@@ -1,4 +1,4 @@
-/** workcell start as a process: one line says ready, signals end it, mistakes start nothing. */
+/** workcell start as a process: it prints one ready line, signals end it, mistakes start nothing. */
 import { Agent } from 'node:http';
 
 import { describe, expect, test, vi } from 'vitest';
@@ -27,7 +27,7 @@ describe.concurrent('start', () => {
     expect(cell.stderr).toMatch(/^\{"time":"[^"]+","level":"info","message":"stopping","signal":"SIGTERM"\}\n$/);
   });
 
-  test('works over the current directory and logs nothing when told to', async () => {
+  test('works over the current directory and logs nothing when asked to', async () => {
     await using dir = await tempDir({ 'b.txt': '' });
     await using cell = await startCli(['start', '--port', '0', '--log-level', 'silent'], { cwd: dir.root });
     const listed = await web(`${cell.http}/functions/coder/list-folder`, { method: 'POST' });
@@ -40,7 +40,7 @@ describe.concurrent('start', () => {
     await using cell = await startCli(['start', '--port', '0', '-c', 'cell.yaml'], { cwd: dir.root });
     cell.child.stdout!.destroy();
     cell.child.stderr!.destroy();
-    // What is refused is worth a line in the log, which nobody takes any more.
+    // A refusal is logged, and the log is no longer read.
     const link = await socketDialer(cell.url).dial();
     const refused = new Promise((resolve) => {
       link.attach({ frame: (frame) => frame.type === 'registrationrejected' && resolve(frame), closed() {} });
@@ -54,7 +54,7 @@ describe.concurrent('start', () => {
 });
 
 describe.concurrent.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  test('ends it at once with 0, whoever is connected', async () => {
+  test('ends it at once with 0, whatever is connected', async () => {
     await using cell = await startCli(['start', '--port', '0']);
     const bus = await connect(cell.url);
     const agent = new Agent({ keepAlive: true });
@@ -107,3 +107,12 @@ describe.concurrent('a mistake starts nothing and exits 2:', () => {
     expect(await isListening(first.port)).toBe(true);
   });
 });
+
+/** A socket whose request the server has accepted; later requests are not answered. */
+function open(port: number, bytes: string) {
+  return new Promise<ReturnType<typeof connectTcp>>((resolve, reject) => {
+    const socket = connectTcp({ host: '127.0.0.1', port }).on('error', reject);
+    socket.once('data', () => resolve(socket.pause()));
+    socket.write(bytes);
+  });
+}

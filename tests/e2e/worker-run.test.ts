@@ -10,7 +10,7 @@ import { freePort } from './support/web.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const FUNCTIONS = { include_internal: false };
-/** Until the engine noticed what happened to a peer. */
+/** Until the engine noticed the change of a peer. */
 const SOON = { timeout: 10_000, interval: 20 };
 
 async function functionIds(url: string): Promise<string[]> {
@@ -78,7 +78,7 @@ test('a worker outlives its engine and serves the next one', async () => {
   const read = await runCli(['call', 'coder::read-file', 'path=b.txt', '--url', url]);
   expect(JSON.parse(read.stdout)).toMatchObject({ content: 'xyz' });
 
-  // An engine that is gone keeps nobody from leaving.
+  // A worker can stop although its engine is gone.
   await second.stop('SIGKILL');
   expect(await worker.stop('SIGINT')).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** What a client sees of all workers of this build: the catalogue of a real engine. */
+/** The catalogue of all workers of this build, from a real engine. */
 import { connect } from '#client';
 import { readCatalogue, type CatalogueEntry } from '#contract';
 import { Engine } from '#engine';

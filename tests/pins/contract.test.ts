@@ -234,7 +234,7 @@ test('the configuration keys of every worker and their defaults', () => {
   });
 });
 
-test('whom the shipped rules narrow', () => {
+test('the functions that the shipped rules narrow', () => {
   expect(SHIPPED_RULES.map(({ program, decision }) => `${decision} ${program}`)).toEqual([
     'deny sort',
     'deny uniq',

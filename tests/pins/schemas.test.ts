@@ -2,7 +2,7 @@
  * The published schemas against those of the original workers, kept in `fixtures/` without their prose.
  *
  * Every field of the original is there and the same; lists of required fields are equal; whatever we add is
- * optional. Where the original takes any value, ours only has to say what it takes.
+ * optional. Where the original takes any value, ours only has to declare its type.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -74,7 +74,7 @@ function missing(schema: JsonSchema | undefined): string[] {
   return schema?.type === 'object' ? [] : [`the request says nothing of what it takes: ${shown(schema)}`];
 }
 
-/** Where ours is not what the original is. */
+/** Where our schema differs from the original. */
 function differences(original: unknown, ours: unknown, at: string): string[] {
   if (!isMap(original) || !isMap(ours)) {
     const isSame = isDeepStrictEqual(original, ours);
@@ -110,7 +110,7 @@ function keywordDifferences(keyword: string, left: JsonSchema, right: JsonSchema
   }
 }
 
-/** A reference with words beside it is spelled `allOf: [reference]` in draft-07. */
+/** A reference with keywords beside it is written `allOf: [reference]` in draft-07. */
 function withoutProse({ description: _, allOf, ...rest }: JsonSchema): JsonSchema {
   if (Array.isArray(allOf) && allOf.length === 1) return { ...(allOf[0] as JsonSchema), ...rest };
   return allOf === undefined ? rest : { allOf, ...rest };

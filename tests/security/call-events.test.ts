@@ -1,4 +1,4 @@
-/** Peers that report events of calls which are not theirs, and one that reports more than its caller reads. */
+/** Peers that report events of calls of other peers, and a peer that reports more than its caller reads. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { Peer, type AnyFrame } from './peer-socket.ts';
 
 let engine: TestEngine;
 let caller: Connection;
-/** Answers when it is told to. */
+/** Answers when the test releases it. */
 let worker: Peer;
 beforeAll(async () => {
   engine = await startEngine();
@@ -87,7 +87,7 @@ test('a caller that does not read misses events, and gets its answer', async () 
   const { result } = await slow.next((frame) => frame.type === 'invocationresult', 30_000);
   const heard = slow.frames.filter((frame) => frame.type === 'invocationevent').map(({ seq }) => seq as number);
   expect(result).toBe('done');
-  // The system's buffers take some; what the engine itself holds is bounded.
+  // The system buffers some; the engine's own buffer is bounded.
   expect(heard.length).toBeGreaterThan(0);
   expect(heard.length).toBeLessThan(total / 2);
   expect(heard).toEqual(heard.toSorted((a, b) => a - b));

@@ -1,6 +1,6 @@
 /**
- * Callers who say they are somebody else, through every door; and callers who were granted less than everything and look
- * for a way around it.
+ * Callers that claim to be another caller, through every door; and callers with limited grants that try to get
+ * around them.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -17,7 +17,7 @@ const OPERATOR = { id: 'operator:root', kind: 'operator', label: 'operator', cli
 
 let cell: RunningWorkcell;
 let far: Connection;
-/** A worker that asked for callers and answers with the frame as it came. */
+/** A worker with the feature `caller` that returns the frame as received. */
 let mirror: Peer;
 beforeAll(async () => {
   const entries = [{ def: teller, config: {} }];
@@ -36,7 +36,7 @@ afterAll(async () => {
   await cell.close();
 });
 
-/** What a frame may carry besides what it needs, to pass for the operator. */
+/** Extra frame fields that claim to be the operator. */
 const CLAIMS: [string, AnyFrame][] = [
   ['caller', { caller: OPERATOR }],
   ['caller with grants', { caller: { ...OPERATOR, grants: {} } }],
@@ -211,7 +211,7 @@ describe.each(['in this process', 'on a socket'])('a caller with grants, whose d
     );
   const open = ({ url, engine }: Pick<RunningWorkcell, 'url' | 'engine'>) =>
     connect(where === 'on a socket' ? url : engine.dialer(), { name: 'door' });
-  /** Of a socket the engine believes that it wants less, and not whom it speaks for. */
+  /** The engine accepts narrower grants from a socket, but not another principal. */
   const label = where === 'on a socket' ? 'door' : 'agent';
   let doors: Connection | undefined;
   beforeAll(async () => {
@@ -313,7 +313,7 @@ describe.each(['in this process', 'on a socket'])('a caller with grants, whose d
   });
 });
 
-test('what an app does not offer cannot be served by others in its place', async () => {
+test('what an app does not offer cannot be served by other peers instead', async () => {
   const denial = { functions: ['filesystem::rm'], permissions: ['fs.delete'], risks: ['high' as const] };
   const app = await startWorkcell({
     host: '127.0.0.1',

@@ -1,4 +1,4 @@
-/** Texts that would run as a script where a page takes them for markup, and peers that put them wherever a peer may write. */
+/** Texts that would run as a script if a page took them for markup, and peers that send them in every field. */
 import { Peer, type AnyFrame } from './peer-socket.ts';
 
 /** Each pushes to `ran`, which the test puts on the window. */
@@ -16,7 +16,7 @@ const PAYLOADS = [
 ];
 export const COUNT = PAYLOADS.length;
 
-/** What a payload at a place is known by once it is shown. */
+/** The mark by which a payload in a field is recognized once it is shown. */
 export const markOf = (place: string, at: number) => `⟨${place} ${at}⟩`;
 export const hostile = (place: string, at: number) => PAYLOADS[at]! + markOf(place, at);
 export const hostiles = (place: string) => PAYLOADS.map((_, at) => hostile(place, at));
@@ -28,7 +28,7 @@ export interface HostilePeer extends Disposable {
   ids: [string, string];
 }
 
-/** One worker with one payload in everything that it says of itself, of its functions and in its answers. */
+/** One worker with one payload in all its metadata, its functions and its answers. */
 export async function dialHostile(url: string, at: number): Promise<HostilePeer> {
   const peer = await Peer.dial(url);
   const text = (place: string) => hostile(place, at);

@@ -1,4 +1,4 @@
-/** Scripts for a page of the console: what it made of hostile text, and what its policy stops. */
+/** Scripts for a page of the console: how it rendered hostile text, and what its policy stops. */
 
 export interface Look {
   marks: string[];
@@ -8,7 +8,7 @@ export interface Look {
   polluted: string[];
 }
 
-/** Runs in the page: the marks that are shown anywhere, and what was made of the texts besides text. */
+/** Runs in the page: the marks that are visible, and anything but text that was made of them. */
 export const LOOK = String.raw`(() => {
   const all = [...document.querySelectorAll('*')];
   const values = all.flatMap((one) => [one.value, ...[...one.attributes].map(({ value }) => value)]);
@@ -28,7 +28,7 @@ export const LOOK = String.raw`(() => {
   };
 })()`;
 
-/** Runs in the page: a script and a handler of an attribute, as if escaping had failed. */
+/** Runs in the page: a script and an event handler attribute, as if escaping had failed. */
 export const BREAK_IN = String.raw`(async () => {
   window.ran = [];
   const stopped = [];

@@ -1,7 +1,7 @@
 /**
  * Hostile names, outputs, schemas and links in the console and the reference, in a real browser: shown as text, never run.
  *
- * The content policy is off for these pages, so that escaping is held by itself; the last test holds the policy.
+ * The content policy is off for these pages, to test escaping alone; the last test checks the policy.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -61,14 +61,14 @@ describe.skipIf(why !== undefined)(`hostile text in the console${why === undefin
     peers = await Promise.all(Array.from({ length: COUNT }, (_, at) => dialHostile(cell.url, at)));
     sandboxes = await dialHostileSandboxes(cell.url);
     browser = await launchChromium();
-    // As high as the list of calls, which makes only the rows in view.
+    // As high as the list of calls, which renders only the rows in view.
     const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1360, height: 2000 } });
     await context.addInitScript('window.ran = []');
     page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     page.on('dialog', (dialog) => (complaints.push(`dialog ${dialog.message()}`), void dialog.dismiss()));
     page.on('console', (message) => {
-      // The reference has none, and a browser asks all the same.
+      // The reference has no icon, and a browser requests it all the same.
       const isIcon = message.location().url.endsWith('/favicon.ico');
       if (message.type() === 'error' && !isIcon) complaints.push(message.text());
     });
@@ -89,7 +89,7 @@ describe.skipIf(why !== undefined)(`hostile text in the console${why === undefin
   const open = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(`#/${hash}`)}`);
   const everyPayload = Array.from({ length: COUNT }, (_, at) => at);
 
-  /** Waits until the page shows these places, and holds that it shows them as text. */
+  /** Waits until the page shows these fields, and asserts that it shows them as text. */
   async function sees(view: string, places: string[], payloads = everyPayload): Promise<void> {
     const wanted = places.flatMap((place) => payloads.map((at) => markOf(place, at)));
     let harm: Omit<Look, 'marks'> = HARMLESS;
@@ -262,7 +262,7 @@ describe.skipIf(why !== undefined)(`hostile text in the console${why === undefin
     await page.getByRole('heading', { name: 'odd half' }).waitFor();
   });
 
-  test('nothing was asked of another host, and 961 pairs of payload and place were seen', () => {
+  test('nothing was asked of another host, and 961 pairs of payload and field were seen', () => {
     expect([...new Set(requested.map((url) => new URL(url).origin))]).toEqual([cell.http]);
     expect(seen.size).toBe(961);
   });
@@ -281,7 +281,7 @@ describe.skipIf(why !== undefined)(`hostile text in the console${why === undefin
   });
 });
 
-/** What the card of a call shows beside its name. */
+/** The details on the card of a call. */
 function placesOfCall(functionId: string): string[] {
   if (functionId === 'coder::create-file') return ['made file', 'made line'];
   if (functionId === 'shell::fs::sed') return ['sed'];

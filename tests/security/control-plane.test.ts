@@ -1,4 +1,4 @@
-/** Who may talk to the port at all: by origin, by host, by token, and with requests that are none. */
+/** Admission to the port: by origin, by host, by token, and with invalid requests. */
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 
@@ -14,7 +14,7 @@ import { Peer } from './peer-socket.ts';
 
 const onRequest: ServerOptions['onRequest'] = (_, response) => void response.end('reached');
 
-/** The same headers on each way in, with the status each answers. */
+/** The same headers on each kind of request, with the expected status of each. */
 async function everyDoor(url: string, headers: Headers): Promise<Record<string, number>> {
   const answers = await Promise.all([
     upgrade(`${url}/`, headers),
@@ -29,7 +29,7 @@ async function everyDoor(url: string, headers: Headers): Promise<Record<string, 
 }
 
 const REFUSED = { bus: 403, otel: 403, channel: 403, call: 403, page: 403, health: 403 };
-/** The channel does not exist, which only the admitted learn. */
+/** The channel does not exist, which only an admitted client learns. */
 const ADMITTED = { bus: 101, otel: 101, channel: 404, call: 200, page: 200, health: 200 };
 
 describe('pages of other sites', async () => {
@@ -224,7 +224,7 @@ describe('with a token', async () => {
     ['it with another scheme', 'Basic correct horse'],
     ['it twice', 'Bearer correct horse, Bearer correct horse'],
   ])('%s is not enough', async (_, authorization) => {
-    // The page is the console, which asks for the token: it holds nothing that the package does not.
+    // The page is the console, which asks for the token: it contains nothing that the package does not.
     const refused = { bus: 401, otel: 401, channel: 404, call: 401, page: 200, health: 200 };
     expect(await everyDoor(engine.url, { Authorization: authorization })).toEqual(refused);
   });
@@ -277,7 +277,7 @@ describe('with a token', async () => {
     expect((await upgrade(`${engine.url}/?token=correct%20horse&access_token=correct%20horse`)).status).toBe(401);
   });
 
-  test('a client with the token works, and one without is told why it does not', async () => {
+  test('a client with the token works, and one without gets the reason', async () => {
     const bus = await connect(engine.url, { token: 'correct horse' });
     expect(await bus.call('engine::workers::list')).toMatchObject({ workers: [{ pid: process.pid }] });
     bus.close();
@@ -466,7 +466,7 @@ test('a refused peer that keeps its side open holds neither a socket nor the shu
   socket.destroy();
 });
 
-test('closing says goodbye to everybody and waits for no one for long', async () => {
+test('closing sends every peer a close and does not wait long', async () => {
   const engine = await startEngine();
   using polite = await Peer.dial(engine.url);
   using deaf = await Peer.dial(engine.url);

@@ -1,6 +1,6 @@
 /**
- * A file with an access list, attributes or further names, changed in every way that the workers have. Who could not
- * read it before, cannot afterwards; as root, and as an ordinary user to whom the file does not belong.
+ * A file with an access list, attributes or hard links, changed in every way that the workers have. A user that could not
+ * read it before cannot afterwards; as root, and as an ordinary user that does not own the file.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -32,7 +32,7 @@ const LIST = 'system.posix_acl_access';
 const DEFAULT_LIST = 'system.posix_acl_default';
 const NOTE = 'user.workcell.note';
 
-/** Some user and some group that nobody on this machine is. */
+/** A user and a group that do not exist on this machine. */
 const OTHER_USER = 4321;
 const DENIED_GROUP = 2345;
 const READER = 1234;
@@ -52,7 +52,7 @@ function accessList(...entries: Entry[]): Buffer {
   return bytes;
 }
 
-/** One named user may read and write, so the mask is rw; the owning group may nothing. */
+/** One named user may read and write, so the mask is rw; the owning group has no access. */
 const GROUP_DENIED = accessList(['user', 6], ['namedUser', 6, READER], ['group', 0], ['mask', 6], ['others', 0]);
 
 interface Config {
@@ -102,7 +102,7 @@ const configFor = (root: string): Config => ({
   shell: { fs: { host_root: root } },
 });
 
-/** Whether someone of the group gets the content. */
+/** Whether a member of the group can read the content. */
 function canRead(path: string, { uid, gid }: { uid: number; gid: number }): boolean {
   return spawnSync('cat', [path], { uid, gid }).status === 0;
 }
@@ -114,7 +114,7 @@ async function openDir(): Promise<TempDir> {
   return dir;
 }
 
-/** What the text of every failure in a reply says. */
+/** The text of every failure in a reply. */
 const toldBy = (reply: unknown) => JSON.stringify(reply);
 
 describe.skipIf(!attributes)('a file with an access list and attributes', () => {
@@ -134,7 +134,7 @@ describe.skipIf(!attributes)('a file with an access list and attributes', () => 
     expect(canRead(dir.path('ws/a.txt'), { uid: READER, gid: READER })).toBe(true);
   });
 
-  test('another file that stands in its place for a moment gives it nothing', async () => {
+  test('another file under its name for a moment gives it no access', async () => {
     const open = accessList(['user', 6], ['namedUser', 4, READER], ['group', 0], ['mask', 4], ['others', 0]);
     await using dir = await tempDir({ 'a.txt': { content: 'old\n', mode: 0o640 }, 'b.txt': 'open' });
     attributes!.set(Buffer.from(dir.path('b.txt')), LIST, open);
@@ -146,36 +146,39 @@ describe.skipIf(!attributes)('a file with an access list and attributes', () => 
     using pending = await PendingFile.at(entry);
     await pending.append(Buffer.from('new\n'));
     swap('kept.txt', 'b.txt');
-    // It goes away to sync the file; what it took over, it has by then.
+    // It awaits the sync of the file; by then it has copied the attributes.
     const committing = pending.commit({ isSynced: true });
     swap('b.txt', 'kept.txt');
     await expect(committing).rejects.toThrow(HostError);
     expect(readFileSync(dir.path('a.txt'), 'utf8')).toBe('old\n');
   });
 
-  test.runIf(isRoot).each(changes)('%s by a user who is not the owner opens it to nobody', async (_, change) => {
-    // Whoever is in the group must not become one of the others who may read.
-    const othersRead = accessList(['user', 6], ['namedUser', 6, READER], ['group', 0], ['mask', 6], ['others', 4]);
-    for (const list of [GROUP_DENIED, othersRead]) {
-      await using dir = await openDir();
-      const path = Buffer.from(dir.path('ws/a.txt'));
-      chownSync(path, OTHER_USER, DENIED_GROUP);
-      attributes!.set(path, LIST, list);
-      process.setgroups!([]);
-      process.setegid!(READER);
-      process.seteuid!(READER);
-      try {
-        await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws'));
-      } finally {
-        process.seteuid!(0);
-        process.setegid!(0);
+  test.runIf(isRoot).each(changes)(
+    '%s by a user that is not the owner opens it to no other user',
+    async (_, change) => {
+      // A member of the group must not gain the access of others.
+      const othersRead = accessList(['user', 6], ['namedUser', 6, READER], ['group', 0], ['mask', 6], ['others', 4]);
+      for (const list of [GROUP_DENIED, othersRead]) {
+        await using dir = await openDir();
+        const path = Buffer.from(dir.path('ws/a.txt'));
+        chownSync(path, OTHER_USER, DENIED_GROUP);
+        attributes!.set(path, LIST, list);
+        process.setgroups!([]);
+        process.setegid!(READER);
+        process.seteuid!(READER);
+        try {
+          await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws'));
+        } finally {
+          process.seteuid!(0);
+          process.setegid!(0);
+        }
+        expect(readFileSync(path, 'utf8')).toMatch(/^new/);
+        expect(statSync(path).uid).toBe(READER);
+        expect(canRead(dir.path('ws/a.txt'), { uid: 9999, gid: DENIED_GROUP })).toBe(false);
+        expect(canRead(dir.path('ws/a.txt'), { uid: 9999, gid: READER })).toBe(false);
       }
-      expect(readFileSync(path, 'utf8')).toMatch(/^new/);
-      expect(statSync(path).uid).toBe(READER);
-      expect(canRead(dir.path('ws/a.txt'), { uid: 9999, gid: DENIED_GROUP })).toBe(false);
-      expect(canRead(dir.path('ws/a.txt'), { uid: 9999, gid: READER })).toBe(false);
-    }
-  });
+    },
+  );
 
   test.runIf(isRoot)('a copy and its folder are as closed as what was copied', async () => {
     await using dir = await openDir();

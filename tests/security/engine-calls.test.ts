@@ -1,4 +1,4 @@
-/** Calls between peers that do not trust each other: whose answer counts, and what ends a call nobody answers. */
+/** Calls between peers that do not trust each other: which answer counts, and what ends an unanswered call. */
 import { randomUUID } from 'node:crypto';
 
 import { expect, test, vi } from 'vitest';
@@ -38,7 +38,7 @@ test('a call to a worker that never answers ends when its caller cancels it', as
   expect(await activeCalls(caller)).toBe(0);
 });
 
-test('a call that is cancelled by a caller who waits goes on until its answer', async () => {
+test('a call that is cancelled by a caller that waits goes on until its answer', async () => {
   await using engine = await startEngine();
   using mute = await muteWorker(engine.url, ['cancel']);
   using caller = await Peer.dial(engine.url);
@@ -87,7 +87,7 @@ test('a worker that never said it understands cancel is not sent one', async () 
   expect(mute.frames).toEqual([]);
 });
 
-test('a call that nobody answers ends at the deadline of the engine', async () => {
+test('an unanswered call ends at the deadline of the engine', async () => {
   await using engine = await startEngine({ limits: { callDeadlineMs: 100 } });
   using mute = await muteWorker(engine.url, ['cancel']);
   using caller = await Peer.dial(engine.url);
@@ -214,7 +214,7 @@ async function idOf(peer: Peer, name: string): Promise<string> {
   return workers.find((row: AnyFrame) => row.name === name).id;
 }
 
-test('a peer cannot take the place of another without its token', async () => {
+test('a peer cannot take the session of another without its token', async () => {
   await using engine = await startEngine();
   using victim = await muteWorker(engine.url);
   using thief = await Peer.dial(engine.url);

@@ -1,4 +1,4 @@
-/** Every cap of the engine, reached with small limits: what is beyond it is refused, what is below it works on. */
+/** Every cap of the engine, reached with small limits: refused beyond it, working below it. */
 import { randomUUID } from 'node:crypto';
 
 import { expect, test } from 'vitest';
@@ -111,7 +111,7 @@ test('channels of one connection: with all of 1,000 asked for, the others still 
   await expect.poll(async () => (await greedy.call('engine::channels::create')).error).toBeUndefined();
 });
 
-test('a channel that nobody takes makes room when its time is over', async () => {
+test('a channel without ends is removed at its timeout', async () => {
   await using engine = await startEngine({ limits: { maxChannels: 1, channelTtlMs: 50 } });
   using peer = await Peer.dial(engine.url);
 

@@ -1,4 +1,4 @@
-/** Channels whose ends are slow, gone or not who they should be. */
+/** Channels whose ends are slow, gone or not the right peer. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 
@@ -41,7 +41,7 @@ async function readAll(reader: ChannelReader, afterFirst: Promise<unknown> = Pro
   return hash.digest('hex');
 }
 
-/** Resolves when the engine has looked for silent peers often enough to have ended one: it ended this one. */
+/** Resolves after the engine has checked for silent peers often enough to end one: it ended this one. */
 async function silenceNoticed(url: string): Promise<void> {
   const silent = new WebSocket(url, { autoPong: false });
   await once(silent, 'close', { signal: AbortSignal.timeout(30_000) });
@@ -90,7 +90,7 @@ test('a writer that is held back hears at once that its reader left', async () =
   bus.close();
 });
 
-test('a writer that comes after its reader left is told so', async () => {
+test('a writer that comes after its reader left gets an error', async () => {
   await using engine = await startEngine();
   const bus = await connect(engine.url);
   const pair = await bus.createChannel(1);
@@ -99,14 +99,14 @@ test('a writer that comes after its reader left is told so', async () => {
 
   const writer = await bus.openWriter(pair.writer);
   const writing = (async () => {
-    for (;;) await writer.write('nobody reads this');
+    for (;;) await writer.write('never read');
   })();
   await expect(withDeadline(writing)).rejects.toThrow(/closed|not open/i);
   await expect.poll(() => engine.engine.channels.count).toBe(0);
   bus.close();
 });
 
-test('each end is had once; who comes second finds it closed', async () => {
+test('each end can be taken once; a second peer finds it closed', async () => {
   await using engine = await startEngine();
   const bus = await connect(engine.url);
   const pair = await bus.createChannel();
@@ -142,7 +142,7 @@ test('a second taker that misbehaves ends its own connection only', async () => 
   bus.close();
 });
 
-test('an end is had with its own id and key only, and no refusal tells which was wrong', async () => {
+test('an end needs its own id and key, and no refusal reveals which was wrong', async () => {
   await using engine = await startEngine();
   const bus = await connect(engine.url);
   const [one, two] = [(await bus.createChannel()).reader, (await bus.createChannel()).reader];

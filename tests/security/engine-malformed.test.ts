@@ -1,4 +1,4 @@
-/** What a peer may send: anything. The engine lives, and whoever sits beside that peer notices nothing. */
+/** Peers that send anything. The engine survives, and other peers notice nothing. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, expect, test } from 'vitest';
@@ -10,19 +10,41 @@ import { Neighbours } from './peer-neighbours.ts';
 import { Peer } from './peer-socket.ts';
 
 const built = await buildEngine();
-/** For tests that look at one frame. */
+/** For tests of one frame; the memory test has an engine of its own. */
 const shared = await EngineProcess.start(built.folder);
 afterAll(async () => {
   await shared[Symbol.asyncDispose]();
   await built[Symbol.asyncDispose]();
 });
 
-test('thousands of malformed frames harm nobody but their sender', { timeout: 120_000 }, async () => {
+/** Sends frames one after the other, on a new connection whenever the engine closed the last one. */
+async function sendAll(url: string, frames: Malformed[], eachFifty: () => Promise<void>): Promise<void> {
+  let peer: Peer | undefined;
+  for (const [index, { data, isBinary }] of frames.entries()) {
+    if (peer?.socket.readyState !== peer?.socket.OPEN) peer = undefined;
+    peer ??= await hostilePeer(url);
+    peer.socket.send(data, { binary: isBinary });
+    if (index % 50 === 0) await eachFifty();
+  }
+  peer?.socket.terminate();
+}
+
+async function hostilePeer(url: string): Promise<Peer> {
+  const peer = await Peer.dial(url);
+  peer.socket.on('error', () => peer.socket.terminate());
+  return peer;
+}
+
+test('thousands of malformed frames harm only their sender', { timeout: 120_000 }, async () => {
   await using engine = await EngineProcess.start(built.folder);
   await malformed(engine);
 });
 
-/** Valid frames that carry something an engine must not hand on as it is, or cannot write again. */
+function spell(bytes: number): string {
+  return `${(bytes / MiB).toFixed(1)} MiB`;
+}
+
+/** Valid frames with content that an engine must not forward as it is, or cannot serialize again. */
 const deep = '['.repeat(100_000) + ']'.repeat(100_000);
 const call = (fields: string) => `{"type":"invokefunction","function_id":"healthy::echo",${fields}}`;
 
@@ -83,7 +105,7 @@ test('a durable trigger nested too deep is refused by name', async () => {
   await neighbours.expectListsReadable();
 });
 
-test('a binary call that is no UTF-8 is not passed on as text, which would make the worker hang up', async () => {
+test('a binary call that is not UTF-8 is not passed on as text, which would make the worker hang up', async () => {
   using neighbours = await Neighbours.at(shared.url);
   using hostile = await hostilePeer(shared.url);
 

@@ -1,4 +1,4 @@
-/** Peers that want the ids of workers that run in this process: waiting in line for them, or there before them. */
+/** Peers that claim the ids of workers in this process: queued for them, or registered before them. */
 import { setImmediate } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await dir[Symbol.asyncDispose]();
 });
 
-/** The coder, with a setting that tells one configuration from the next. */
+/** The coder, with a setting that distinguishes one configuration from the next. */
 const coder = (reload = 0, namespace?: string): WorkerEntry => ({
   def: coderWorker,
   namespace,
@@ -86,7 +86,7 @@ describe('a peer', () => {
     expect([await read(cell.url), evil.seen]).toEqual([404, []]);
   });
 
-  test('that has the id before the worker starts loses it, and is told', async () => {
+  test('that has the id before the worker starts loses it, and is notified', async () => {
     using evil = await forger();
     expect([await read(cell.url), evil.wasRefused()]).toEqual(['forged', false]);
     await cell.workers.apply([coder()]);

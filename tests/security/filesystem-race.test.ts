@@ -1,6 +1,6 @@
 /**
- * Another process swaps a name inside the allowed path with a link that leads out, as fast as it can, while every action
- * of filesystem works through that name. Nothing from outside may be answered, and nothing outside may be touched.
+ * Another process swaps a name inside the allowed path with a symlink to the outside, as fast as it can, while every action
+ * of filesystem works through that name. Nothing from outside may be returned, and nothing outside may be touched.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
@@ -134,7 +134,7 @@ describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link
   );
 });
 
-/** Calls an action as the bus would. A copy of what is outside would be a leak too, so what was made is looked at. */
+/** Calls an action as the bus would. A copy of an outside file would be a leak too, so its output is read. */
 async function openCaller(workspace: string, action: string) {
   const config = parseConfig(filesystem.config, { paths: [workspace], fsync: false }, 'filesystem');
   const context = await filesystem.open(config, silentLog);

@@ -1,6 +1,6 @@
 /**
- * Every action of filesystem on every way that leads out of the allowed paths, both ends of mv and cp: refused, nothing
- * of what is out there told, and nothing out there touched. In both jails.
+ * Every action of filesystem on every path that resolves outside the allowed paths, both ends of mv and cp: refused,
+ * nothing outside is reported, and nothing outside is touched. In both jails.
  */
 import { describe, expect, test } from 'vitest';
 
@@ -11,7 +11,7 @@ import { filesystem } from '#workers/filesystem';
 import { openFilesystem } from '../../src/workers/filesystem/worker.ts';
 import { snapshot } from './jail-write-support.ts';
 
-/** Ways out, from the first allowed path; `$` is the folder around everything. */
+/** Paths to the outside, from the first allowed path; `$` is the folder around everything. */
 const TRAPS = [
   '../outside/f.txt',
   '../outside/new.txt',
@@ -25,12 +25,12 @@ const TRAPS = [
   'chain/f.txt', // a link to a link
   'folder/out/f.txt',
   'inner/out/f.txt',
-  'out/../ws-evil/f.txt', // .. is taken of where the link leads
+  'out/../ws-evil/f.txt', // .. applies to the target of the link
   'second/f.txt', // a link from one allowed path through another to outside
   '$/second/leak/f.txt',
 ];
 
-/** The last name is a link: what follows it is refused, what acts on the link itself is not. */
+/** The last name is a symlink: operations that follow it are refused, operations on the symlink itself are not. */
 const LINKS = ['file-out', 'out', 'chain'];
 
 const FOLLOWING: Record<string, (path: string) => object> = {
@@ -116,7 +116,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(outside()).toEqual(before);
   });
 
-  test('a walk tells of links, and of nothing behind them', async () => {
+  test('a walk lists links, and nothing behind them', async () => {
     await using dir = await layout();
     for (const [action, payload] of [
       ['ls', { recursive: true, include_hidden: true }],

@@ -1,5 +1,5 @@
 /**
- * A workspace without room and one that is mounted read-only: every change is refused with what the system said, the old
+ * A full workspace and a read-only one: every change is refused with the system's error, the old
  * file stays whole, and nothing half-written is left.
  */
 import { spawnSync } from 'node:child_process';
@@ -27,7 +27,7 @@ afterEach(async () => {
   await dir[Symbol.asyncDispose]();
 });
 
-/** Every way to make or change a file. */
+/** Every way to create or change a file. */
 const changes = (root: string, content: string) =>
   [
     [coder, 'coder::create-file', { files: [{ path: 'new.txt', content }] }],
@@ -45,7 +45,7 @@ const changes = (root: string, content: string) =>
     [shell, 'shell::fs::sed', { files: [`${root}/a.txt`], pattern: 'old', replacement: content }],
   ] as const;
 
-/** What every change answered, as text. */
+/** The answers to all changes, as text. */
 async function outcomes(root: string, content: string): Promise<string[]> {
   const config: Record<string, Record<string, unknown>> = {
     coder: { base_path: root },
@@ -94,7 +94,7 @@ function mount(args: string[]): void {
   if (status !== 0) throw new Error(stderr);
 }
 
-/** A container may be root and not be allowed to. */
+/** Root in a container may not be allowed to. */
 function mayMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 }

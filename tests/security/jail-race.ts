@@ -1,8 +1,8 @@
 /**
- * The swap race that each way to files has to bear: another process swaps a name inside with a link that leads out, as
+ * The swap race for every kind of file access: another process swaps a name inside with a symlink to the outside, as
  * fast as it can, while an operation is tried through that name again and again.
  *
- * It goes on beyond the rounds asked for until both sides of the swap were met; otherwise nothing was raced.
+ * It continues beyond the given rounds until both sides of the swap were met; otherwise nothing was raced.
  */
 import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 
@@ -12,7 +12,7 @@ import { tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 import { leftoversIn, snapshot } from './jail-write-support.ts';
 
-/** A name in the workspace, and the link that leads from beside it to its like outside. */
+/** A name in the workspace, and the symlink beside it to its counterpart outside. */
 export type Swap = readonly [string, string];
 
 export const FOLDER_ABOVE: Swap = ['a/b', 'a/evil'];
@@ -21,15 +21,15 @@ export const FILE_ITSELF: Swap = ['a/b/c/f.txt', 'a/b/c/evil'];
 /** Needs `makeTree` or `makeTreeOnce`. */
 export const IN_THE_TREE: Swap = ['a/b/c/tree/sub', 'a/b/c/tree/evil'];
 
-/** Has what any attack looks for, and a size that nothing inside has. */
+/** Has what any attack searches for, and a size that nothing inside has. */
 export const OUTSIDE_TEXT = 'SECRET, inside and edited, and longer than any file inside the workspace';
 
 export interface RacePlace extends AsyncDisposable {
   workspace: string;
   outside: string;
-  /** Leads to `a/b/c` of the workspace, whatever its name is just now. */
+  /** Points to `a/b/c` of the workspace, whatever its current name. */
   inside: string;
-  /** Where the attacker is compiled to. */
+  /** Path of the compiled attacker. */
   program: string;
 }
 
@@ -62,14 +62,14 @@ export async function racePlace(): Promise<RacePlace> {
   };
 }
 
-/** Puts back what an operation takes away: once with round -1 before the race, then before each round. */
+/** Restores what an operation removes: once with round -1 before the race, then before each round. */
 export type Prepare = (place: RacePlace, round: number) => void;
 
 export const nothing: Prepare = () => {};
 export const makeFile: Prepare = ({ inside }) => writeFileSync(`${inside}/f.txt`, 'inside');
 export const makePlain: Prepare = ({ workspace }) => writeFileSync(`${workspace}/plain`, 'inside');
 
-/** Built under another name, because the attacker may have a link where we would write. */
+/** Built under another name, because the attacker may have a symlink at the target. */
 export const makeTree: Prepare = ({ inside, outside }, round) => {
   const name = `${inside}/build-${round}`;
   mkdirSync(`${name}/sub/deep`, { recursive: true });
@@ -83,7 +83,7 @@ export const makeTreeOnce: Prepare = (place, round) => {
   if (round < 0) makeTree(place, round);
 };
 
-/** What replaces the file may have replaced the link instead, and mending it is raced too; the attack needs both. */
+/** Replacing the file may have replaced the symlink instead, and the repair races too; the attack needs both. */
 export const makeLink: Prepare = ({ inside, outside }) => {
   const links = ['f.txt', 'evil'].filter((name) => lstatSync(`${inside}/${name}`).isSymbolicLink());
   if (links.length === 1) return;
@@ -100,7 +100,7 @@ interface Race {
   swap: Swap;
   prepare: Prepare;
   rounds: number;
-  /** What is listed or copied as a whole succeeds with either side of the swap. */
+  /** Listing or copying a directory succeeds with either side of the swap. */
   mayNotRefuse?: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Names that look like the root's or like a protected one, asked for through every function and every link.
+ * Names similar to the root's or to a protected one, requested through every function and every symlink.
  *
- * A fence that compares texts takes `ws-evil`, `WS` or another spelling of `é` for the root; one that looks at the
- * name given, and not at what it leads to, lets a protected file out under a harmless name.
+ * A check that compares texts takes `ws-evil`, `WS` or another spelling of `é` for the root; a check of the
+ * given name instead of its target returns a protected file under a harmless name.
  */
 import { existsSync, linkSync } from 'node:fs';
 
@@ -102,7 +102,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
         const before = snapshot(dir.path('ws/secrets'));
         const context = openContext(dir.path('ws'), way);
         const names = ['deep/.env', './keys//a.pem', 'secrets/plain.txt', 'folder/plain.txt', 'deep/../deep/.env'];
-        // A link that is removed goes itself.
+        // Removing a symlink removes the symlink itself.
         const links = name === 'delete-file' ? [] : ['notes', 'chain'];
         const replies = await Promise.all([...names, ...links].map((path) => ask(context, name, path)));
         await coder.close(context);

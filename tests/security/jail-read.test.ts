@@ -1,6 +1,6 @@
 /**
- * C109: another process swaps a name inside with a link that leads out, as fast as it can, while
- * files are read and folders listed through that name. Nothing from outside may ever be answered.
+ * C109: another process swaps a name inside with a symlink to the outside, as fast as it can, while
+ * files are read and folders listed through that name. Nothing from outside may ever be returned.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
@@ -46,7 +46,7 @@ describe.skipIf(process.platform !== 'linux')('C109 a name that is swapped for a
   );
 });
 
-/** Calls ROUNDS times, and on while one side of the swap was not met yet. */
+/** Calls ROUNDS times, and on until both sides of the swap were met. */
 async function hammer(base_path: string, fn: FunctionDef<never>, payload: object) {
   const context = await coder.open(parseConfig(coder.config, { base_path }, 'coder'), silentLog);
   const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };

@@ -1,6 +1,6 @@
 /**
- * C109 for searches where the system calls are not to be had: directories are reached through /proc, and search
- * processes go into them. `jail-search.test.ts` does the same with whatever this system has.
+ * C109 for searches without the optional system calls: directories are opened through /proc, and search
+ * processes enter them. `jail-search.test.ts` does the same with what this system has.
  */
 import { describe, expect, test } from 'vitest';
 

@@ -1,6 +1,6 @@
 /**
- * C109 for searches: another process swaps a directory or a file with a link that leads out, as fast as it can,
- * while the tree is searched, by the main process and by search processes. Nothing from outside may be answered.
+ * C109 for searches: another process swaps a directory or a file with a symlink to the outside, as fast as it can,
+ * while the tree is searched, by the main process and by search processes. Nothing from outside may be returned.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== 'linux')(
   },
 );
 
-/** How the searches went while the name was swapped. A tree of many files is one that is kept in memory. */
+/** The results of the searches while the name was swapped. A tree of many files is indexed in memory. */
 async function race([name, link]: readonly [string, string], payload: object, { isWarm = false } = {}) {
   await using dir = await tempDir({
     ...Object.fromEntries(Array.from({ length: isWarm ? 400 : 0 }, (_, i) => [`ws/many/${i}`, 'nothing'])),

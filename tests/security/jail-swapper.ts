@@ -1,4 +1,4 @@
-/** A second process that exchanges two names for ever: the attack that every jailed operation has to bear. */
+/** A second process that exchanges two names for ever: the attack on every jailed operation. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 

@@ -1,5 +1,5 @@
 /**
- * C109 for coder::tree: another process swaps a folder with a link that leads out, as fast as it can, while
+ * C109 for coder::tree: another process swaps a folder with a symlink to the outside, as fast as it can, while
  * the tree above it is shown. The tree may show the folder, the link or a mark; nothing from outside.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
@@ -45,8 +45,8 @@ describe.skipIf(process.platform !== 'linux')('C109 a tree over a folder that is
 });
 
 /**
- * Shows the tree ROUNDS times, and on while an outcome was not met yet: the folder open to its end, shut
- * because a link stands there, or marked because it became a link between the look at it and its opening.
+ * Shows the tree ROUNDS times, and on until every outcome was met: the folder open to its end, shut
+ * because it is a symlink, or marked because it became a symlink between its stat and its opening.
  */
 async function hammer(base_path: string) {
   const context = await coder.open(parseConfig(coder.config, { base_path }, 'coder'), silentLog);

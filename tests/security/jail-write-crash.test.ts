@@ -1,6 +1,6 @@
 /**
- * A process that edits files is killed again and again. Every file is the old or the new one, and the next server takes
- * away what is left, wherever it is, also if nobody writes.
+ * A process that edits files is killed again and again. Every file is the old or the new one, and the next server
+ * removes the leftovers, wherever they are, even if no call writes.
  */
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

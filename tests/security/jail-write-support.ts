@@ -1,4 +1,4 @@
-/** A coder over a directory, its calls and the jail's changes as operations that are done or refused, and what stands where. */
+/** A coder over a directory, its calls and the jail's changes as operations that are done or refused, and a snapshot. */
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 import { answer, CallControl, parseConfig, silentLog, type Bus } from '#contract';
@@ -14,7 +14,7 @@ export function openContext(base_path: string, way?: JailChoice): Context {
   return openCoder(parseConfig(coder.config, { base_path, fsync: false }, 'coder'), silentLog, undefined, way);
 }
 
-/** A failure that was answered, as opposed to a bug. */
+/** An answered failure, as opposed to a bug. */
 class Refusal extends Error {}
 
 export async function outcome(operation: Promise<unknown>): Promise<'done' | 'refused' | 'bugs'> {
@@ -56,7 +56,7 @@ async function call(context: Context, name: string, payload: object): Promise<vo
   if (!results[0]!.success) throw new Refusal(results[0]!.error);
 }
 
-/** Every name below with its identity, times, mode and content, so that nothing can be done and undone unseen. */
+/** Every name below with its identity, times, mode and content, so that no change goes unnoticed. */
 export function snapshot(folder: string): string[] {
   return [folder, ...below(folder)].map((path) => {
     const { ino, mode, nlink, mtimeMs, ctimeMs } = lstatSync(path);
@@ -68,7 +68,7 @@ export function leftoversIn(folder: string): string[] {
   return below(folder).filter((path) => path.includes('/.workcell-'));
 }
 
-/** Links are not followed. */
+/** Does not follow symlinks. */
 function below(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .flatMap((entry) => {

@@ -1,4 +1,4 @@
-/** A name for a temporary file that an attacker guessed, here because the dice are loaded. */
+/** An attacker that guessed the name of a temporary file; here the random numbers are fixed. */
 import { existsSync, linkSync, readdirSync, readFileSync } from 'node:fs';
 
 import { expect, test, vi } from 'vitest';

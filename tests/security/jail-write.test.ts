@@ -1,5 +1,5 @@
 /**
- * C109 for changes: another process swaps a name inside with a link that leads out, as fast as it can, while
+ * C109 for changes: another process swaps a name inside with a symlink to the outside, as fast as it can, while
  * files are made, edited, moved and removed through that name. Nothing outside may ever be touched.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
@@ -78,7 +78,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     'dangling/f.txt',
     'dangling-out/new/f.txt',
   ];
-  /** The last name is a link: what follows it is refused, what acts on the link itself is not. */
+  /** The last name is a symlink: operations that follow it are refused, operations on the symlink itself are not. */
   const LINKS = ['file-out', 'out', 'dangling-out', 'loop', 'chain'];
   const FOLLOWING = new Set<keyof typeof operations>(['create', 'update', 'chmod']);
 

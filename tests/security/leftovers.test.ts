@@ -1,6 +1,6 @@
 /**
  * Servers that were killed leave half-written files, files that hold images, and cgroups, also below a parent that is not
- * the next one's. The next start takes them away and leaves those of the living.
+ * the next one's. The next start removes them and keeps those of running servers.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,12 +24,12 @@ import { openLimiter } from '../../src/workers/sandbox/limits/limits.ts';
 const KILLS = rounds(2, 6, 100);
 const DAEMON = fileURLToPath(new URL('leftovers-daemon.mjs', import.meta.url));
 
-/** The one that limits sandboxes here. */
+/** The parent group that limits sandboxes here. */
 const hierarchy = ownCgroup(openLimiter().kind === 'cgroup1' ? 'pids' : 'unified');
 const isWritable = hierarchy !== undefined && mayWrite(hierarchy);
 
 let dir: TempDir;
-/** Two that stand side by side, and one below the other. */
+/** Two sibling groups, and one below the other. */
 let parents: string[] = [];
 let living: ChildProcess;
 

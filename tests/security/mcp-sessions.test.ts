@@ -1,4 +1,4 @@
-/** Clients of MCP that shake hands again and again, beside others that come back to a session they left alone. */
+/** MCP clients that repeat the handshake again and again, beside others that return to an idle session. */
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 

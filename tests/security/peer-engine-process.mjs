@@ -1,7 +1,7 @@
 /**
  * One engine alone in a process, so that its memory and its death can be observed from outside.
  *
- * Arguments: the folder of the built sources, and the limits as JSON. It tells its URL over IPC, and then its
+ * Arguments: the folder of the built sources, and the limits as JSON. It reports its URL over IPC, and then its
  * figures whenever it is asked.
  */
 import { readFileSync } from 'node:fs';

@@ -18,7 +18,7 @@ export interface EngineFigures {
   arrayBuffers: number;
   /** The most the process ever had, as the kernel counts it. */
   peakRss: number;
-  /** What keeps its event loop alive, by kind. */
+  /** Resources that keep its event loop alive, by kind. */
   resources: string[];
   isPolluted: boolean;
 }

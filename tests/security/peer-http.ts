@@ -1,11 +1,11 @@
-/** Requests as an attacker writes them: byte by byte, without a client that would correct them. */
+/** Requests of an attacker: raw bytes, without a client that would correct them. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 const DEADLINE_MS = 30_000;
 
 export interface RawResponse {
-  /** 0 when the server closed without a word. */
+  /** 0 when the server closed without a response. */
   status: number;
   headers: Record<string, string>;
   body: string;
@@ -35,7 +35,7 @@ export async function request(
   return exchange(hostname, Number(port), `${[`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${rest}`);
 }
 
-/** Asks for an upgrade; a 101 is an answer like any other, and the socket is closed after it. */
+/** Requests an upgrade; a 101 is an answer like any other, and the socket is closed after it. */
 export function upgrade(url: string, headers: Headers = {}, rest = ''): Promise<RawResponse> {
   const { pathname, search } = new URL(url);
   return request(url, pathname + search, { ...upgradeHeaders, ...headers }, 'GET', rest);

@@ -1,8 +1,8 @@
 /**
  * Frames that no honest peer sends, the same ones on every run.
  *
- * Every field of every frame is given every wrong value; beside that come texts that are no JSON, JSON that is
- * no frame, and bytes that are no text.
+ * Every field of every frame gets every wrong value; beside that come texts that are not JSON, JSON that is
+ * not a frame, and bytes that are not text.
  */
 export interface Malformed {
   kind: string;
@@ -182,8 +182,8 @@ function* garbage(random: () => number): Generator<Malformed> {
   for (const frame of VALID) {
     const json = Buffer.from(JSON.stringify({ ...frame, data: '~', result: '~', description: '~' }));
     for (let at = json.indexOf('~'); at >= 0; at = json.indexOf('~', at + 1)) json[at] = 0xff;
-    yield { kind: `${String(frame.type)} that is no UTF-8`, data: json, isBinary: true };
-    yield { kind: `${String(frame.type)} that is no UTF-8, as text`, data: json, isBinary: false };
+    yield { kind: `${String(frame.type)} that is not UTF-8`, data: json, isBinary: true };
+    yield { kind: `${String(frame.type)} that is not UTF-8, as text`, data: json, isBinary: false };
   }
   for (const prefix of ['OTLP', 'MTRC', 'LOGS', 'OTL']) {
     yield { kind: 'telemetry', data: Buffer.from(`${prefix}{"type":"ping"}`), isBinary: true };

@@ -28,7 +28,7 @@ export class Neighbours implements Disposable {
     expect(reply).toEqual({ type: 'invocationresult', invocation_id: id, result: { id } });
   }
 
-  /** Lists are made of what everybody registered, so one peer's registration could spoil them for all. */
+  /** Lists contain the registrations of all peers, so one peer's registration could spoil them for all. */
   async expectListsReadable(): Promise<void> {
     for (const list of ['functions', 'workers', 'triggers', 'registered-triggers', 'trigger-types']) {
       const reply = await this.#client.call(`engine::${list}::list`, { include_internal: true });
@@ -36,7 +36,7 @@ export class Neighbours implements Disposable {
     }
   }
 
-  /** Peers that said who they are. */
+  /** Peers that registered as workers. */
   async workerNames(): Promise<string[]> {
     const { result } = await this.#client.call('engine::workers::list');
     return result.workers.map((row: { name: string }) => row.name);

@@ -1,4 +1,4 @@
-/** A peer without manners: a bare WebSocket that sends what it is given and keeps the frames it gets. */
+/** A raw peer: a bare WebSocket that sends what it is given and keeps the frames it gets. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
@@ -39,12 +39,12 @@ export class Peer implements Disposable {
     this.closed = new Promise((resolve) => socket.on('close', resolve));
   }
 
-  /** Frames that nobody took yet. */
+  /** Frames not taken yet. */
   get frames(): readonly AnyFrame[] {
     return this.#frames;
   }
 
-  /** What is below the WebSocket: bytes written here are framed by whoever writes them. */
+  /** The socket below the WebSocket: the test frames the bytes that it writes here. */
   get raw(): NodeJS.WritableStream {
     return (this.socket as unknown as { _socket: NodeJS.WritableStream })._socket;
   }
@@ -79,13 +79,13 @@ export class Peer implements Disposable {
     return this.next((frame) => frame.type === 'invocationresult' && frame.invocation_id === id);
   }
 
-  /** Registers functions and waits until the engine has taken them. */
+  /** Registers functions and waits until the engine has handled them. */
   async register(...ids: string[]): Promise<void> {
     for (const id of ids) this.send({ type: 'registerfunction', id });
     await this.settled();
   }
 
-  /** Resolves once the engine has dealt with everything sent before. */
+  /** Resolves once the engine has handled everything sent before. */
   async settled(): Promise<void> {
     this.send({ type: 'ping' });
     await this.next((frame) => frame.type === 'pong');

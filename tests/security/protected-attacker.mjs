@@ -1,8 +1,8 @@
 /**
- * Tries to get at protected files through every file function of every worker, and prints what came of it as JSON.
+ * Tries to get at protected files through every file function of every worker, and prints the outcomes as JSON.
  *
- * The same calls go to two workspaces that differ only in the protected files: one has them, in the other nothing is there.
- * Whoever can tell the two apart by an answer learned something. Runs on the build, so that it can run as another user.
+ * The same calls go to two workspaces that differ only in the protected files: the second does not have them.
+ * An answer that differs between them is a leak. Runs on the build, so that it can run as another user.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ import { createWorkcell } from '../../dist/library/index.js';
 const [home, every = 1] = process.argv.slice(2);
 const SECRET = 'SECRET';
 
-/** Where something protected is in the first workspace, and nothing in the second. */
+/** Protected paths of the first workspace, which are missing in the second. */
 const SECRETS = {
   '.env': SECRET,
   '.env.local': SECRET,
@@ -23,7 +23,7 @@ const SECRETS = {
   'secrets/deep/x.txt': SECRET,
   'folder.key/inner': SECRET,
 };
-/** A symlink with a protected name is protected, though it leads to an ordinary file. */
+/** A symlink with a protected name is protected, though it points to an ordinary file. */
 const NAMED = 'app/.env.production';
 const ORDINARY = {
   'app/main.txt': 'plain',
@@ -79,14 +79,14 @@ const spellings = (path) => [
 const PATHS = [...TARGETS.flatMap(spellings), ...THROUGH];
 const absolute = (root, path) => [`${root}/${path}`, `/proc/self/root${root}/${path}`];
 
-/** What is asked of a path, by worker; `path` is as the worker takes it. */
+/** The calls on a path, by worker; `path` is in the worker's own form. */
 const CODER = {
   'read-file': (path) => ({ path }),
   'update-file': (path) => ({ files: [{ path, ops: [{ op: 'insert', at_line: 1, content: 'x' }] }] }),
   'create-file': (path) => ({ files: [{ path, content: 'x', overwrite: true }] }),
   'delete-file': (path) => ({ paths: [path], recursive: true }),
 };
-/** Name what is protected, flagged, and tell nothing else of it. */
+/** Functions that list protected entries, flagged, and reveal nothing else of them. */
 const CODER_LISTS = ['coder::list-folder', 'coder::tree'];
 const SHELL = {
   'shell::fs::read': (path) => ({ path }),
@@ -118,7 +118,7 @@ const FILESYSTEM = {
   'filesystem::cp onto': (path, root) => ({ source: `${root}/env`, destination: path, overwrite: true }),
 };
 
-/** A link is an ordinary entry, so it may be looked at, moved and removed; what it leads to may not. */
+/** A symlink is an ordinary entry, so it may be statted, moved and removed; its target may not. */
 const OF_LINKS = new Set(['stat', 'file_stat', 'rm', 'delete-file', 'mv', 'mv onto']);
 const isLink = (path) => path in LINKS || path === 'abslink' || path === 'dirlink/up';
 
@@ -149,7 +149,7 @@ function* attacksOn(root) {
   }
 }
 
-/** What would take a folder with something protected in it elsewhere, or away: refused, and nothing is done of it. */
+/** Calls that would move or remove a folder with a protected file in it: refused without any change. */
 function* attacksOnFolders(root) {
   for (const folder of ['app', 'secrets', 'secrets/deep', 'folder.key']) {
     const path = join(root, folder);
@@ -162,7 +162,7 @@ function* attacksOnFolders(root) {
   }
 }
 
-/** The reply as text, whose times and own paths are the same in both workspaces. */
+/** The reply as text, with times and workspace paths made equal. */
 async function replyTo(cell, [id, payload], root) {
   const reply = await cell.call(id, payload).catch((error) => ({ code: error.code, error: error.message }));
   const text = JSON.stringify(reply, (key, value) =>
@@ -206,7 +206,7 @@ async function attackBoth(attacks) {
     const expected = await replyTo(cells[1], poorAttacks[i], poor);
     if (told.replaceAll('S.CRET', '').replaceAll('"query":"SECRET"', '').includes(SECRET))
       outcome.leaks.push([attack, told]);
-    // coder lists what it protects, so that a link to it need not look like one to nothing.
+    // coder lists what it protects, so that a symlink to it need not look dangling.
     const isTold =
       attack[0].startsWith('coder::') && THROUGH.some((path) => JSON.stringify(attack[1]).includes(`"${path}"`));
     if (told !== expected && !isTold) outcome.differences.push([attack, told, expected]);
@@ -230,7 +230,7 @@ for (const path of ['.', 'app', 'dirlink', 'secrets', ...PATHS]) {
 outcome.changes.push(...differing(before[0], contentsOf(rich)));
 outcome.created.push(...differing(before[1], contentsOf(poor)));
 
-// A copy of a folder goes without what is protected in it.
+// A copy of a folder omits protected files.
 await cells[0].call('filesystem::cp', { source: join(rich, 'app'), destination: join(rich, 'copy') });
 outcome.copied = Object.keys(contentsOf(join(rich, 'copy')));
 rmSync(join(rich, 'copy'), { recursive: true });

@@ -1,7 +1,7 @@
 /**
  * Protected files through every file function of every worker: read, change, list, search, copy, move and guess.
  *
- * The attacks run in a process of their own, as whoever runs the tests and, where that is root, as an ordinary user too.
+ * The attacks run in a process of their own, as the user of the tests and, if that is root, as an ordinary user too.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
@@ -31,7 +31,7 @@ interface Outcome {
 }
 
 describe.each([
-  ['whoever runs this', undefined],
+  ['the current user', undefined],
   ['an ordinary user', NOBODY],
 ])('as %s', (_, uid) => {
   test.skipIf(uid !== undefined && !isRoot)('no file function reaches a protected file', async () => {
@@ -47,7 +47,7 @@ describe.each([
       maxBuffer: 2 ** 28,
     });
     const outcome = JSON.parse((await run).stdout) as Outcome;
-    console.log(`${outcome.attacks} attacks, ${outcome.leaks.length} leaks, ${outcome.differences.length} told apart`);
+    console.log(`${outcome.attacks} attacks, ${outcome.leaks.length} leaks, ${outcome.differences.length} differences`);
     expect(outcome).toEqual({
       attacks: expect.any(Number) as number,
       leaks: [],

@@ -53,7 +53,7 @@ describe.skipIf(why !== undefined)(`the agent${why === undefined ? '' : ` (${why
     expect(faultsIn(logs.root)).toEqual([]);
   }, 60_000);
 
-  test('what nobody keeps is read on while the host does not read, so its command ends', async () => {
+  test('output that is not kept is drained while the host does not read, so its command ends', async () => {
     await using dir = await tempDir();
     await using running = startAgent(agent, { cwd: dir.root });
     const { channel } = running;
@@ -64,7 +64,7 @@ describe.skipIf(why !== undefined)(`the agent${why === undefined ? '' : ` (${why
     };
     channel.write(Buffer.concat([frameHeader(0, OP.hello, 4), Buffer.from([1, 0, 0, 0])]));
     run(1, 0, 'while [ ! -e go ]; do sleep 0.05; done; head -c 5000000 /dev/zero; : > done');
-    // What is kept of these fills the way to the host.
+    // The unread output fills the connection to the host.
     for (let id = 2; id <= 17; id++) run(id, 1e9, 'cat /dev/zero');
     await vi.waitFor(() => expect(channel.readableLength).toBeGreaterThan(0), 30_000);
     await sleep(300);

@@ -2,7 +2,7 @@
  * Archives made to break out of the directory they are unpacked into, or to fill the disk.
  *
  * Each is imported as an image would be. Afterwards everything outside is as it was, byte for byte, and what is left in the
- * cache is no more than what the archive may have put there.
+ * cache is only what the archive was allowed to put there.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,7 +27,7 @@ const RANDOM_ARCHIVES = rounds(100, 500, 20_000);
 interface Attack {
   what: string;
   layers: TestEntry[][];
-  /** How it is refused; absent when it is unpacked and harmless. */
+  /** The error that refuses it; absent when it is unpacked and harmless. */
   refused?: RegExp;
 }
 
@@ -108,7 +108,7 @@ const ATTACKS: Attack[] = [
     layers: [[{ ...file('a'), pax: { uid: '99999999999' } }]],
     refused: /is not a valid owner/,
   },
-  { what: 'a type nobody knows', layers: [[{ ...file('a'), flag: 'S' }]], refused: /tar type "S"/ },
+  { what: 'an unknown type', layers: [[{ ...file('a'), flag: 'S' }]], refused: /tar type "S"/ },
   {
     what: 'a path 200 names deep',
     layers: [[{ ...file('x'), pax: { path: `${'d/'.repeat(200)}f` } }]],
@@ -163,7 +163,7 @@ function outside(dir: TempDir): string {
   return execFileSync('find', find, { cwd: dir.root }).toString() + readFileSync(dir.path('outside/secret'), 'utf8');
 }
 
-/** Anything in the cache that is no file, directory or link, or is not ours alone. */
+/** Anything in the cache that is not a file, directory or symlink, or is not ours alone. */
 function oddities(dir: TempDir): string {
   const kinds = ['(', '-not', '-type', 'f', '-not', '-type', 'd', '-not', '-type', 'l', ')'];
   return execFileSync('find', ['cache', ...kinds, '-o', '-perm', '/6000'], { cwd: dir.root }).toString();
@@ -183,7 +183,7 @@ test.each(ATTACKS)('$what', async ({ layers, refused }) => {
   const isTouched = outside(dir) !== before || oddities(dir) !== '';
   if (isTouched) touched++;
   expect(isTouched).toBe(false);
-  // What was refused leaves nothing to be found later.
+  // A refused archive leaves nothing behind.
   if (refused) expect(execFileSync('find', ['cache', '-name', 'tree'], { cwd: dir.root }).toString()).toBe('');
 });
 
@@ -195,7 +195,7 @@ test('nothing outside was touched', () => {
 const MIB = 2 ** 20;
 const LIMITS: ArchiveLimits = { totalBytes: 8 * MIB, fileBytes: 4 * MIB, entries: 1000, depth: 16 };
 
-/** What the cache holds on the disk, in bytes. */
+/** Size of the cache on disk, in bytes. */
 function cacheBytes(dir: TempDir): number {
   return Number(execFileSync('du', ['-s', '-B1', 'cache'], { cwd: dir.root }).toString().split('\t')[0]);
 }
@@ -248,7 +248,7 @@ function randomLayers(random: (below: number) => number): TestEntry[][] {
   return Array.from({ length: 1 + random(3) }, () => Array.from({ length: 1 + random(6) }, entry));
 }
 
-/** The same archives for the same seed, so that a failure can be had again. */
+/** The same archives for the same seed, so that a failure can be reproduced. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -1,4 +1,4 @@
-/** A caller that goes away while its sandbox starts: nobody would know the id, so nothing of it may stay. */
+/** A caller that disconnects while its sandbox starts: no caller would know the id, so nothing of it may stay. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
@@ -32,7 +32,7 @@ describe.skipIf(whyNot !== undefined)(`a caller that goes away${whyNot === undef
         const instance = await real.create(shape, { id, signal: new AbortController().signal });
         pids.push(instance.pid!);
         if (when === 'before the machine') control.abort();
-        // After whoever waits for the greeting took it.
+        // After the receiver took the greeting.
         else instance.channel.once('data', () => queueMicrotask(() => control.abort()));
         return instance;
       },

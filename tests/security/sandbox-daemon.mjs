@@ -8,7 +8,7 @@ const [folder, name, cacheDir, rootDir, count, ...scripts] = process.argv.slice(
 const [Backend] = Object.values(await import(`${folder}/workers/sandbox/backends/${name}/${name}-backend.js`));
 const { AgentClient } = await import(`${folder}/sandbox/guest/agent-client.js`);
 
-/** As long as a command is waited for that may end. */
+/** Time limit of a command that may end. */
 const WAIT_MS = Number(process.env.WAIT_MS ?? 1500);
 
 const { signal } = new AbortController();
@@ -40,7 +40,7 @@ for (let i = 0; i < Number(count); i++) {
     }),
     async () => ({ kind: 'lost', ...(await machine.exited) }),
   );
-  // A command that goes on is not waited for.
+  // A command that does not end is not awaited.
   outcomes.push(
     await Promise.race([running, new Promise((resolve) => setTimeout(resolve, WAIT_MS, { kind: 'running' }))]),
   );

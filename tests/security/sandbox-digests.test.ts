@@ -1,6 +1,6 @@
 /**
- * Registries that send something else than was asked for by its digest: as the manifest, the config or a layer; at once, after
- * a download that broke off, or from the place that they point to. Nothing of it becomes an image or stays in the cache.
+ * Registries that send other content than the digest asked for: as the manifest, the config or a layer; at once, after
+ * an interrupted download, or from the URL that they redirect to. Nothing of it becomes an image or stays in the cache.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -30,7 +30,7 @@ const otherLayer = blobOf(evil, evil.layerDigests[0]!);
 const flipped = (bytes: Buffer) => Buffer.from(bytes.map((byte, i) => (i === bytes.length >> 1 ? byte ^ 1 : byte)));
 const withEnv = Buffer.from(config.toString().replace('{', '{ '));
 
-/** The first blob that is asked for is the config, the second the layer; both again where it was not taken. */
+/** The first requested blob is the config, the second the layer; both again after a refusal. */
 const LIES: [what: string, faults: (answer: number) => BlobFault | undefined][] = [
   ['another config of the same length', (n) => (n === 0 ? sends(flipped(config)) : undefined)],
   ['a config with a blank more', (n) => (n === 0 ? sends(withEnv) : undefined)],
@@ -52,7 +52,7 @@ test.each(LIES)('a registry that sends %s', async (_, blob) => {
   await using registry = await startRegistry({ manifests: { v1: good.manifest }, blobs: good.blobs }, { blob });
   await expect(pull(dir, `${registry.host}/team/mine:v1`)).rejects.toThrow();
   expectNothing(dir);
-  // What was left of the lie does not spoil the truth.
+  // The rest of a wrong download does not spoil the right one.
   await using honest = await startRegistry({ manifests: { v1: good.manifest }, blobs: good.blobs });
   await expect(pull(dir, `${honest.host}/team/mine:v1`)).resolves.toMatchObject({ name: 'mine' });
 });
@@ -91,7 +91,7 @@ function pull(dir: TempDir, ref: string) {
   return images.prepare('mine', { signal: AbortSignal.timeout(30_000) });
 }
 
-/** No tree, no reference, and by a digest only what has it. */
+/** No tree, no reference, and under each digest only matching content. */
 function expectNothing(dir: TempDir): void {
   for (const folder of ['rootfs', 'refs']) {
     expect(existsSync(dir.path(folder)) ? readdirSync(dir.path(folder)) : []).toEqual([]);

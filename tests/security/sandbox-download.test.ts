@@ -1,6 +1,6 @@
 /**
- * A directory that comes out of a hostile guest: whatever archive it sends, nothing is written outside the new directory, nothing in
- * it leads outside, and a refused one leaves nothing behind.
+ * A directory from a hostile guest: whatever archive it sends, nothing is written outside the new directory, nothing
+ * in it points outside, and a refused one leaves nothing behind.
  */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const REFUSED: [string, TestEntry[]][] = [
   ['a path deeper than any', [{ name: 'x', content: '', pax: { path: 'd/'.repeat(200) + 'x' } }]],
 ];
 
-/** What leads outside is left out; the rest comes. */
+/** Entries that point outside are skipped; the rest is unpacked. */
 const LEFT_OUT: [string, TestEntry[]][] = [
   ['an absolute symlink', [symlink('evil', '/etc/passwd')]],
   ['a symlink that goes up', [symlink('evil', '../outside/secret')]],
@@ -69,7 +69,7 @@ const LEFT_OUT: [string, TestEntry[]][] = [
 
 const OUTSIDE = { 'outside/': '', 'outside/secret': 'secret' };
 
-/** Every way out that is in the directory: names that lead anywhere but into it. */
+/** Every escape in the directory: names that resolve outside it. */
 function waysOut(root: string, at = root): string[] {
   return readdirSync(at, { withFileTypes: true }).flatMap((entry) => {
     const path = join(at, entry.name);
@@ -116,7 +116,7 @@ describe('nothing gets out', () => {
   });
 });
 
-test('what is in place is not replaced, and no file is setuid or of another owner', async () => {
+test('existing files are not replaced, and no file is setuid or of another owner', async () => {
   await using lab = await tempDir(OUTSIDE);
   await expect(unpackTree(bytesOf([file('x')]), lab.path('outside'))).rejects.toThrow('ENOTEMPTY');
   expect(readdirSync(lab.path('outside'))).toEqual(['secret']);

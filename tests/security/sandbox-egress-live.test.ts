@@ -1,5 +1,5 @@
 /**
- * The egress proxy with real sockets: a name server of this machine that changes its mind with every answer, and programs that
+ * The egress proxy with real sockets: a local name server that changes its answer every time, and programs that
  * send as slowly as they can. All of it is on loopback addresses.
  */
 import { createSocket } from 'node:dgram';
@@ -24,7 +24,7 @@ const AAAA = 28;
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** What each answer holds: the address that is allowed, the one that is not, both, the latter in two other spellings. */
+/** The addresses of each answer: the allowed one, the denied one, both, the denied one in two other spellings. */
 const ALLOWED = Buffer.from([127, 0, 0, 2]);
 const SECRET = Buffer.from([127, 0, 0, 1]);
 const MAPPED = Buffer.from([...Array<number>(10).fill(0), 255, 255, 127, 0, 0, 1]);
@@ -139,7 +139,7 @@ async function ask(port: number, request: string): Promise<string> {
   return answer;
 }
 
-/** Answers each question anew, for no time at all. */
+/** Answers each query anew, with a TTL of 0. */
 async function startNameServer(addresses: (kind: number) => Buffer[]): Promise<AsyncDisposable & { address: string }> {
   const socket = createSocket('udp4', (query, from) => {
     const end = query.indexOf(0, 12);

@@ -1,8 +1,8 @@
 /**
- * The network of a sandbox against a guest that wants to reach what it may not: every way in is refused or bounded, nothing
- * forbidden is looked up or dialled, and the process lives.
+ * The network of a sandbox against a guest that wants to reach what it may not: every attempt is refused or bounded,
+ * nothing forbidden is resolved or dialled, and the process survives.
  *
- * Nothing here leaves this machine: names are made up, and every address leads to a server of the test.
+ * Nothing here leaves this machine: names are made up, and every address is redirected to a server of the test.
  */
 import { describe, expect, test } from 'vitest';
 
@@ -39,7 +39,7 @@ const NOT_PUBLIC = [
   ...['2002:7f00:1::', '2002:5db8:d70e::', '64:ff9b:1::1', '100::1', '5f00::1'],
 ];
 
-/** Other ways to write an IPv4 address in an IPv6 one: found as what they carry. */
+/** Other spellings of an IPv4 address in an IPv6 one: judged by the embedded address. */
 const CARRYING = [
   '::ffff:127.0.0.1',
   '::ffff:a9fe:a9fe',
@@ -54,7 +54,7 @@ describe('a raw address', () => {
     ...CARRYING.map((address) => `[${address}]`),
     ...['127.1', '127.0.1', '0x7f.1', '0x7f000001', '2130706433', '0177.0.0.1', '017700000001', '0', '127.0.0.1.'],
     ...['2852039166', '0xA9FEA9FE', '0251.0376.0251.0376', '[::ffff:0:127.0.0.1]', '[::127.0.0.1]'],
-    // Public ones too: an address that no rule names is nobody's business.
+    // Public ones too: an address that no rule names is refused.
     ...[PUBLIC, '[2606:2800:21f:cb07:6820:80da:af6b:8b2c]'],
   ];
 
@@ -335,7 +335,7 @@ describe('requests inside requests', () => {
     'http:///x',
     'http:site.test',
     '//site.test/',
-  ])('GET %s is no request to a proxy', async (url) => {
+  ])('GET %s is not a proxy request', async (url) => {
     await using lab = await startEgress(site);
     expect(statusOf(await lab.ask(`GET ${url} HTTP/1.1\r\nhost: site.test\r\n\r\n`))).toBe('400');
     expect([lab.lookedUp, lab.dialled]).toEqual([[], []]);
@@ -445,7 +445,7 @@ describe('too much and too slow', () => {
   }, 60_000);
 });
 
-describe('what a refusal tells', () => {
+describe('what a refusal reports', () => {
   const firstLine = (answer: string) => answer.split('\r\n')[0];
 
   test('its reason, in the status line, by both ways to ask', async () => {
@@ -487,7 +487,7 @@ describe('what a refusal tells', () => {
     expect(asked).toBe(12);
   });
 
-  test('a warning for each place, and at most ten places to one command', async () => {
+  test('a warning for each destination, and at most ten per command', async () => {
     const warned: unknown[] = [];
     const log = { ...silentLog, warn: (text: string, fields?: object) => warned.push({ text, ...fields }) };
     await using lab = await startEgress({ ceiling: { allow: ['site.test'] }, log });
@@ -507,7 +507,7 @@ describe('what a refusal tells', () => {
   });
 });
 
-/** The same numbers every time, so that a failure can be seen again. */
+/** The same numbers every time, so that a failure can be reproduced. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * An egress proxy with nothing behind it but this machine: names mean what a test says, and whatever address is dialled,
- * one server of the test answers. What was looked up and dialled is written down.
+ * An egress proxy that reaches only this machine: the test resolves names, and whatever address is dialled,
+ * one server of the test answers. Lookups and dials are recorded.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -15,9 +15,9 @@ export interface EgressLab extends AsyncDisposable {
   readonly proxy: EgressProxy;
   readonly lookedUp: string[];
   readonly dialled: string[];
-  /** What the server got, one text for each connection. */
+  /** The bytes that the server got, one text per connection. */
   readonly received: string[];
-  /** What the proxy answers to these bytes, until it ends the connection or says nothing for a while. */
+  /** The proxy's answer to these bytes, until it ends the connection or is silent for a while. */
   ask(bytes: string | Buffer, options?: { end?: boolean; quietMs?: number }): Promise<string>;
   /** A connection to the proxy. */
   open(): Promise<Socket>;
@@ -26,9 +26,9 @@ export interface EgressLab extends AsyncDisposable {
 export interface LabOptions {
   ceiling?: object;
   wanted?: object;
-  /** What a name means, each time it is asked. */
+  /** Resolves a name, on every lookup. */
   names?: Record<string, string[] | (() => string[])>;
-  /** What the server does with a connection; answers every request with `served` unless told otherwise. */
+  /** Handles a connection to the server; by default it answers every request with `served`. */
   serve?: (socket: Socket) => void;
   times?: Partial<EgressTimes>;
   log?: Log;

@@ -1,9 +1,9 @@
 /**
- * Ways out of a sandbox, each tried from inside by a program that wants out. None may lead anywhere, and nothing of a
+ * Escapes from a sandbox, each tried from inside by a hostile program. All must fail, and nothing of a
  * sandbox may be left when it is gone.
  *
- * Namespaces share the kernel of the host, so there every attack has the one answer that is meant. A guest with a kernel
- * of its own may do to that what it likes; what counts is that nothing behind it is reached.
+ * Namespaces share the kernel of the host, so there every attack has exactly one right answer. A guest with a kernel
+ * of its own may break that kernel; what counts is that nothing behind it is reached.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -32,7 +32,7 @@ const ESRCH = '3';
 const EAFNOSUPPORT = '97';
 const ECONNREFUSED = '111';
 
-/** What each attack has to be answered with. Where there are two, it depends on the kernel and on who runs it. */
+/** The expected answer to each attack. If there are two, it depends on the kernel and on the user. */
 const ANSWERS: Record<string, string[]> = {
   'unshare-user': [EPERM],
   'clone-user': [EPERM],
@@ -94,10 +94,10 @@ const ANSWERS: Record<string, string[]> = {
   'agent-binary': [EACCES],
 };
 
-/** gVisor gives its first process a HOME, and tells its addresses; of what is there it tells nothing. */
+/** gVisor gives its first process a HOME and shows its addresses, but not their content. */
 const ABOUT_THE_AGENT = ['/proc/1/environ', ...(TEST_BACKEND === 'gvisor' ? [] : ['/proc/1/maps'])];
 
-/** What would reach past a kernel of the guest's own, or the agent. */
+/** Attacks that would reach past a guest kernel, or the agent. */
 const BEYOND_THE_GUEST = [
   'mknod-disk',
   'mknod-mem',
@@ -131,7 +131,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     cache = await backendCache();
     const source = fileURLToPath(new URL('sandbox-attacks.c', import.meta.url));
     execFileSync('gcc', ['-static', '-pthread', '-O1', '-w', '-o', root.path('bin/attacks'), source]);
-    // A set-uid program of root's in the image; unpacking one takes such bits away.
+    // A set-uid program of root in the image; unpacking would drop the bit.
     root.add({ 'euid.c': '#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf("%d\\n", geteuid()); }' });
     execFileSync('gcc', ['-static', '-o', root.path('bin/euid'), root.path('euid.c')]);
     chmodSync(root.path('bin/euid'), 0o4755);
@@ -163,7 +163,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
   });
 
   test.skipIf(!sharesKernel)(
-    'what all machines share is neither told nor used up: the line that started the kernel, terminals',
+    'what all machines share is neither revealed nor used up: the line that started the kernel, terminals',
     async () => {
       await using machine = await start();
       await machine.sh('for i in $(seq 70); do sleep 20 <> /dev/ptmx & done; sleep 1');
@@ -246,8 +246,8 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     expect((await other.sh('echo alive')).stdout).toBe('alive');
   });
 
-  test('an image cannot lead mounts out by links in the place of directories', async () => {
-    // Not below /tmp, which is another place while a sandbox is made.
+  test('an image cannot redirect mounts by symlinks instead of directories', async () => {
+    // Not below /tmp, which is a different mount while a sandbox is made.
     const outside = mkdtempSync('/var/tmp/workcell-');
     chmodSync(outside, 0o755);
     try {
@@ -289,7 +289,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     expect(traces(cache.root)).toEqual(before);
   }, 300_000);
 
-  /** Ended before the agent greets, right after, with a command running, or from inside. */
+  /** Killed before the agent greets, right after, with a command running, or from inside. */
   async function createAndEnd(i: number): Promise<void> {
     if (i % 4 === 0) {
       const instance = await backend.create(shape, { id: `early-${i}`, signal: new AbortController().signal });

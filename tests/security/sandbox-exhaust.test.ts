@@ -16,7 +16,7 @@ const NEEDED = ['48', '20000', '30'];
 const GUESTS = 2;
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-const whyNot = process.geteuid?.() === 0 ? whyNoGuestRoot() : 'only root can become somebody else';
+const whyNot = process.geteuid?.() === 0 ? whyNoGuestRoot() : 'only root can become another user';
 
 describe.skipIf(whyNot !== undefined)(`what a user has${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   let sandboxes: UserSandboxes;

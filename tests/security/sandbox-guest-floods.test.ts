@@ -1,6 +1,6 @@
 /**
- * A guest that answers searches with more than anyone wants: names without end, files larger than they were, lines that
- * all match. The host stops asking, says why, and keeps no more than it said.
+ * A guest that answers searches with too much: names without end, files larger than they were, lines that
+ * all match. The host stops asking, reports why, and keeps no more than its limit.
  */
 import { describe, expect, test } from 'vitest';
 
@@ -28,7 +28,7 @@ const GREP: GrepRequest = {
 
 describe('the names of a tree', () => {
   test(
-    'paths of more than 64 MiB are refused, and how to ask for less is told',
+    'paths of more than 64 MiB are refused, and the error says how to ask for less',
     async () => {
       let sent = 0;
       const names = function* () {

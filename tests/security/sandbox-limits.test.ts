@@ -1,7 +1,7 @@
 /**
- * Sandboxes of a daemon that is killed, and of a daemon that is no one special.
+ * Sandboxes of a daemon that is killed, and of a daemon of an ordinary user.
  *
- * The daemon runs in a process of its own. When it dies without a word its sandboxes die with it, and the next daemon
+ * The daemon runs in a process of its own. When it is killed its sandboxes die with it, and the next daemon
  * removes the rest. As an ordinary user it makes the same sandboxes, held by the limits of each process.
  */
 import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
@@ -51,7 +51,7 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
       daemons.push(daemon.pid!);
       const { pids, outcomes } = await messageOf(daemon);
       expect(outcomes).toEqual([{ kind: 'running' }, { kind: 'running' }, { kind: 'running' }]);
-      // What a kernel of its own runs is not seen from here, but that kernel is.
+      // Processes under a guest kernel are not visible from here, but that kernel is.
       if (sharesKernel) await until(() => processesWith(`sleep\0${mark}`).length === 6);
       expect(processesWith(`daemon-${daemon.pid}-`).length).toBeGreaterThanOrEqual(3);
 
@@ -117,7 +117,7 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
   );
 });
 
-/** What the probe says to an ordinary user; virtual machines have a test of their own. */
+/** The probe's verdict for an ordinary user; virtual machines have a test of their own. */
 const AS_USER: Record<string, object> = {
   namespaces: { detail: 'the id of this user, limits by watchdog' },
   gvisor: { detail: expect.stringMatching(/^runsc \S+, rootless, limits by watchdog$/) },
@@ -151,7 +151,7 @@ function commandOf(pid: string): string {
   }
 }
 
-/** Groups whose maker no longer lives. */
+/** Control groups whose creator is dead. */
 /** Other suites kill daemons of their own at the same time. */
 function groupsOf(daemons: readonly number[]): string[] {
   const found = execFileSync('find', ['/sys/fs/cgroup', '-type', 'd', '-name', 'workcell-sandbox.*'], {

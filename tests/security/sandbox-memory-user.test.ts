@@ -1,8 +1,8 @@
 /**
- * The same hogs of memory in sandboxes of an ordinary user to whom no control group belongs: a watchdog ends the sandbox.
+ * The same memory hogs in sandboxes of an ordinary user without a control group: a watchdog ends the sandbox.
  *
- * The daemon runs in a process of its own, as nobody. Each hog gets a sandbox; what it may do there without being ended is to
- * be refused.
+ * The daemon runs in a process of its own, as the user nobody. Each hog gets a sandbox; a hog that is not killed must be
+ * refused the memory.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
@@ -14,7 +14,7 @@ import { NOBODY, outcomesOf, UserSandboxes } from './sandbox-user.ts';
 const MEMORY_MB = 128;
 const WANTED_MB = 1280;
 
-/** Where a kernel that is a program stands between, it takes a part of its own. */
+/** gVisor's kernel needs a share of its own. */
 const KEPT_MB = TEST_BACKEND === 'gvisor' ? MEMORY_MB + 256 : MEMORY_MB + 64;
 
 const WAYS: Record<string, string[]> = {
@@ -24,7 +24,7 @@ const WAYS: Record<string, string[]> = {
 };
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
-const whyNot = process.geteuid?.() === 0 ? await whyNoBackend() : 'only root can become somebody else';
+const whyNot = process.geteuid?.() === 0 ? await whyNoBackend() : 'only root can become another user';
 
 describe.skipIf(whyNot !== undefined)(`memory without groups${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   let sandboxes: UserSandboxes;

@@ -1,6 +1,6 @@
 /**
- * How soon the sandbox of an ordinary user without control groups is ended once its programs hold more than memory_mb: within
- * a second. Seen from the host, by the name that the program in the sandbox gives itself with each 64 MiB that it has.
+ * The sandbox of an ordinary user without control groups is killed within a second after its programs hold more than
+ * memory_mb. Observed from the host, by the name that the program in the sandbox sets with each 64 MiB that it has.
  */
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const BUDGET_MS = 1000;
 const LOOK_EVERY_MS = 2;
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-const whyNot = process.geteuid?.() === 0 ? whyNoGuestRoot() : 'only root can become somebody else';
+const whyNot = process.geteuid?.() === 0 ? whyNoGuestRoot() : 'only root can become another user';
 
 describe.skipIf(whyNot !== undefined)(`memory without groups${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   let sandboxes: UserSandboxes;

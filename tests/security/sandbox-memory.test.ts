@@ -1,8 +1,8 @@
 /**
- * Programs that take more memory than their sandbox has, in every way that is counted elsewhere than as their own: files
- * without names, pages that nobody maps, queues of sockets and pipes, tables of the kernel, many small processes.
+ * Programs that take more memory than their sandbox has, in every way that is not counted as their own: files
+ * without names, unmapped pages, queues of sockets and pipes, tables of the kernel, many small processes.
  *
- * memory_mb is what programs may take. The disk lies in memory too, and a full one takes nothing of theirs.
+ * memory_mb limits programs. The disk is in memory too, and a full one does not count.
  */
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, totalmem } from 'node:os';
@@ -20,10 +20,10 @@ const HOG = fileURLToPath(new URL('sandbox-hog.c', import.meta.url));
 const MEMORY_MB = 256;
 const WANTED_MB = 1200;
 
-/** What may be held for the moment until it is noticed is no matter; what is kept is. */
+/** A short overshoot until it is noticed is fine; memory that is kept is not. */
 const KEPT_MB = MEMORY_MB + 64;
 
-/** Where programs have a kernel of their own, what that holds is theirs too, and ends with its memory. */
+/** Memory of a guest kernel counts as the programs', and ends with the sandbox. */
 const WAYS: Record<string, string[]> = {
   namespaces: ['anon', 'shared', 'memfd', 'hidden', 'shm', 'sockets', 'pipes', 'many', 'tables'],
   gvisor: ['anon', 'sockets', 'pipes'],
@@ -58,7 +58,7 @@ describe.skipIf(whyNot !== undefined)(`memory of a sandbox${whyNot === undefined
       await using machine = await start(backend, shape);
       const { isKept, heldMb } = await take(machine, way, WANTED_MB);
       expect(isKept ? heldMb : 0).toBeLessThanOrEqual(KEPT_MB);
-      // What gVisor's kernel holds for programs is not theirs alone: the sandbox ends with it.
+      // Memory of gVisor's kernel is not the programs' alone: the sandbox ends with it.
       if (TEST_BACKEND !== 'gvisor') expect((await machine.sh('echo alive')).stdout).toBe('alive');
     },
   );
@@ -71,7 +71,7 @@ describe.skipIf(whyNot !== undefined)(`memory of a sandbox${whyNot === undefined
   });
 });
 
-test('a sandbox that wants more than half of the host is refused, and told what is free', async () => {
+test('a sandbox that wants more than half of the host is refused, and the error says what is free', async () => {
   await using cell = await serveSandboxes();
   const hostMb = Math.floor(totalmem() / 2 ** 20);
   const wanted = { image: 'python', memory_mb: hostMb - 4000, disk_mb: hostMb - 4000 };
@@ -85,7 +85,7 @@ test('a sandbox that wants more than half of the host is refused, and told what 
   });
 });
 
-/** Whether it had it to the end, and how much it said that it had. */
+/** Whether it kept the memory to the end, and how much it reported. */
 async function take(machine: TestMachine, way: string, mib: number): Promise<{ isKept: boolean; heldMb: number }> {
   const running = machine.exec(['/bin/hog', way, String(mib)], { timeoutMs: 60_000 * SLOWNESS });
   const outcome = await running.catch((error: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * A daemon of virtual machines for tests that kill it: some that somebody uses, one that waits in the pool, and one that
+ * A daemon of virtual machines for tests that kill it: some in use, one in the pool, and one that
  * boots to become a template.
  *
  * Arguments: the folder of the built sources, the cache, the root of the image, and how many machines. It sends the ids of
@@ -26,12 +26,12 @@ for (let i = 0; i < Number(count); i++) {
   const command = { argv: ['/bin/sleep', '1000'], env: [], cwd: '/', maxOutputBytes: 0, timeoutMs: 600_000, signal };
   agent.exec(command).catch(() => {});
 }
-// One that will not be ready when this process is killed.
+// A machine that will not be ready when this process is killed.
 pool.prepare({ ...shape, memoryMb: 65 }, signal).catch(() => {});
 while (started().length < (Number(count) + 2) * 2) await passed(20);
 process.send?.(started());
 
-/** All that came from this process, jails and what runs in them. */
+/** All descendants of this process, jails and their content. */
 function started() {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,8 +1,8 @@
 /**
- * Virtual machines against those who want out, and against those who kill what runs them.
+ * Virtual machines against hostile guests, and against a kill of the processes that run them.
  *
- * A guest that took over its QEMU would have what the jail gives to QEMU: this looks at such a process from outside. What
- * machines share is their template, so it looks at that too.
+ * A guest that took over its QEMU would have what the jail gives to QEMU: this checks such a process from outside.
+ * Machines share their template, so it is checked too.
  */
 import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -118,7 +118,7 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
     }
   });
 
-  test('a machine that hangs keeps nobody: calls end at their deadline, and it dies when it is killed', async () => {
+  test('a hung machine blocks no caller: calls end at their deadline, and it dies when it is killed', async () => {
     await using machine = await start();
     const qemu = insideOf(machine);
     process.kill(qemu, 'SIGSTOP');
@@ -170,13 +170,13 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
       const daemon = fork(DAEMON, [built.root, cache.root, root.root, '2'], { execArgv: [] });
       const pids = await startedBy(daemon);
       expect(pids.length).toBeGreaterThanOrEqual(8);
-      // A guest that runs notices that nobody listens any more, and ends by itself. These cannot.
+      // A running guest notices that its host is gone, and exits. These cannot.
       for (const pid of pids.filter(isInsideJail)) process.kill(pid, 'SIGSTOP');
       daemon.kill('SIGKILL');
       await once(daemon, 'exit');
       await expect.poll(() => pids.filter(isRunning), { timeout: 20_000 }).toEqual([]);
     }
-    // The next daemon's template is not held up by the one that was half made, and what that left is removed.
+    // A half-made template does not block the next daemon's, and is removed.
     await backend.prepare({ ...shape, memoryMb: 65 }, AbortSignal.timeout(120_000));
     await backend.sweep();
     const entries = readdirSync(cache.path('templates'));
@@ -198,7 +198,7 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
     await expect.poll(() => pids.filter(isRunning), { timeout: 20_000 }).toEqual([]);
   });
 
-  /** Processes in and around jails of this suite: nobody else's have files of this cache. */
+  /** Processes in and around jails of this suite: no others have files of this cache. */
   function jails(): string[] {
     const isOurs = (pid: string) => ['cmdline', 'mountinfo'].some((file) => textOf(pid, file).includes(cache.root));
     return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isOurs(pid));
@@ -263,7 +263,7 @@ function textOf(pid: string, file: string): string {
   }
 }
 
-/** One that ended and was not taken up yet is none. */
+/** A zombie does not count. */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));

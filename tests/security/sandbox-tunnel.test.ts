@@ -1,4 +1,4 @@
-/** A guest that lies about the connections of its programs: it gets no more of them than there may be, or the end. */
+/** A guest that lies about the connections of its programs: it gets no more than the limit, or is ended. */
 import type { Duplex } from 'node:stream';
 
 import { describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ interface Lab {
   readonly client: AgentClient;
   readonly connections: Duplex[];
   say(...frames: Buffer[]): void;
-  /** The operations that the guest was told on a stream. */
+  /** The operations that the guest received on a stream. */
   told(stream: number): number[];
 }
 
@@ -52,7 +52,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 describe('the connection ends when the guest', () => {
   const window = frame(FIRST + 1, OP.data, Buffer.alloc(WINDOW_BYTES - 100));
   test.each([
-    ['connects to a port that nobody asked for', [open(1, Buffer.from([1, 1]))], 'payload'],
+    ['connects to a port that was not requested', [open(1, Buffer.from([1, 1]))], 'payload'],
     ['connects to no port', [open(1, Buffer.alloc(0))], 'payload'],
     ['connects to a port of three bytes', [open(1, Buffer.from([...PORT_BYTES, 0]))], 'payload'],
     ['takes a number of the host', [frame(77, OP.open, PORT_BYTES)], 'unknown-stream'],
@@ -74,7 +74,7 @@ describe('the connection ends when the guest', () => {
     expect(connections.every(({ destroyed }) => destroyed)).toBe(true);
   });
 
-  test('ends the output of a command that is no connection', async () => {
+  test('ends the output of a command that is not a connection', async () => {
     const { client, say } = await startLab();
     await client.request(OP.exec, Buffer.alloc(0));
     say(frame(2, OP.end));
@@ -111,7 +111,7 @@ test('a connection that the guest ended is let go of only when both sides said s
   client.close();
 });
 
-test('single bytes on 128 connections that nobody reads are a window each and no more', async () => {
+test('single bytes on 128 connections without a reader buffer a window each and no more', async () => {
   const { client, connections, say } = await startLab();
   say(...Array.from({ length: 128 }, (_, i) => open(i)));
   for (let round = 0; round < 200; round++) {
@@ -123,7 +123,7 @@ test('single bytes on 128 connections that nobody reads are a window each and no
   client.close();
 });
 
-test('a connection that the guest broke is let go of, which the guest is told', async () => {
+test('a connection that the guest broke is closed, and the guest is notified', async () => {
   const { client, connections, say, told } = await startLab();
   say(open(1), fail(1));
   await turn();

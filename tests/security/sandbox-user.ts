@@ -1,7 +1,7 @@
 /**
- * Sandboxes of another user: a daemon of theirs in a process of its own, with a C program of the test in the image.
+ * Sandboxes of another user: that user's daemon in a process of its own, with a C program of the test in the image.
  *
- * Only root can become somebody else, so whoever uses it says why it is skipped.
+ * Only root can become another user, so each test that uses it gives the reason for its skip.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,10 +14,10 @@ import { buildSandbox } from './sandbox-build.ts';
 
 const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
 
-/** An ordinary user to whom no control group belongs. */
+/** An ordinary user without a control group. */
 export const NOBODY = '65534';
 
-/** What became of a command. */
+/** The outcome of a command. */
 export interface Outcome {
   kind: string;
   exitCode?: number;
@@ -28,14 +28,14 @@ export interface Outcome {
 export interface Asked {
   backend: string;
   user: string;
-  /** One for each sandbox. */
+  /** One per sandbox. */
   scripts: readonly string[];
-  /** How long each may take before the next begins. */
+  /** Time limit of each before the next begins. */
   waitMs: number;
 }
 
 export class UserSandboxes implements AsyncDisposable {
-  /** Where the program of the test is on the host. */
+  /** Path of the test's program on the host. */
   readonly program: string;
   readonly #built: TempDir;
   readonly #root: TempDir;
@@ -86,7 +86,7 @@ export function asUser(id: string): string[] {
   return [`--reuid=${id}`, `--regid=${id}`, '--clear-groups'];
 }
 
-/** What the daemon reports when it has asked for all of it. */
+/** The daemon's report after all requests. */
 export async function outcomesOf(daemon: ChildProcess): Promise<Outcome[]> {
   const signal = AbortSignal.timeout(200_000);
   const ended = once(daemon, 'exit', { signal }).then(([code]) => Promise.reject(new Error(`it ended with ${code}`)));

@@ -1,6 +1,6 @@
 /**
- * A short regex that takes minutes, sent to everything that runs regexes of callers: each ends by its own limit, tells
- * how far it got and changes nothing. Nobody else gives up: the caller waits for as long as it takes.
+ * A short regex that takes minutes, sent to everything that runs regexes of callers: each ends by its own limit, reports
+ * how far it got and changes nothing. Nothing else ends it: the caller waits for as long as it takes.
  */
 import { readFileSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { shell } from '#workers/shell';
 
-/** Short, and after every byte in hundreds of states that it never was in before. */
+/** Short, and reaches hundreds of new states after every byte. */
 const SLOW = 'quick|A[AB]{900}C';
 const LINE = noise(4_000_000);
 
@@ -60,7 +60,7 @@ afterAll(async () => {
 
 const IN_TIME = `not done after ${TIMEOUT_MS} ms`;
 
-/** What became of a call: its result or its failure as text. */
+/** The outcome of a call: its result or its failure as text. */
 async function outcome(worker: keyof typeof workers, id: string, payload: object): Promise<string> {
   const calling = workers[worker].call(id, payload, { timeoutMs: PATIENCE_MS });
   return calling.then(JSON.stringify, (error: unknown) => {
@@ -119,7 +119,7 @@ test('coder::update-file changes nothing', async () => {
   expect(readFileSync(dir.path('a/slow.txt'), 'utf8')).toBe(`${LINE}\n`);
 });
 
-test('shell::fs::sed tells of every file whether it was done', async () => {
+test('shell::fs::sed reports for every file whether it was done', async () => {
   const files = ['a/quick.txt', 'a/slow.txt', 'a/zlast.txt'].map((name) => dir.path(name));
   const reply = await outcome('shell', 'shell::fs::sed', { files, pattern: SLOW, replacement: 'b' });
   const { results } = JSON.parse(reply) as { results: { success: boolean; error?: string }[] };
@@ -158,7 +158,7 @@ describe.skipIf(whyNoGuest !== undefined)(`in a sandbox${whyNoGuest === undefine
     expect(failure).toMatchObject({ code: 'S216', message });
   });
 
-  test('sandbox::fs::sed tells of every file whether it was done', async () => {
+  test('sandbox::fs::sed reports for every file whether it was done', async () => {
     const files = ['quick', 'slow', 'zlast'].map((name) => `/tmp/a/${name}`);
     const reply = await sandboxed('sed', { files, pattern: SLOW, replacement: 'b' });
     const { results } = JSON.parse(reply) as { results: { success: boolean; error?: string }[] };

@@ -1,4 +1,4 @@
-/** What a command sees of the worker's environment, and what a call can put there. */
+/** The part of the worker's environment that a command sees, and the variables that a call can set. */
 import { existsSync } from 'node:fs';
 
 import { afterEach, describe, expect, test, vi } from 'vitest';

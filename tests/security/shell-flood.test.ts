@@ -1,4 +1,7 @@
-/** Jobs that say more than anyone keeps: the first bytes are kept, and the job runs to its own end. */
+/**
+ * Jobs that print more than is kept: the first bytes are kept, the job runs to its own end, and the memory of the
+ * server does not grow with what it reads.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { rounds } from '#testing';
@@ -38,7 +41,7 @@ describe.skipIf(process.platform !== 'linux')('a flood of output', () => {
     );
   }, 120_000);
 
-  test('that never ends is ended by its timeout, with all who took part', async () => {
+  test('that never ends is ended by its timeout, with all its processes', async () => {
     const digits = treeDigits();
     await server.start(3, { ...specOf(`: ${digits}; yes ${digits} & yes ${digits} >&2`), timeoutMs: 1000 });
     expect(await server.done(3)).toEqual({ exitCode: null, signal: 'SIGKILL', timedOut: true, ...both });

@@ -1,6 +1,6 @@
 /**
- * F03 under attack: another process swaps a name inside with a link that leads out, as fast as it can, while all ten
- * file operations work through that name. Nothing from outside may be told, and nothing there may be touched.
+ * F03 under attack: another process swaps a name inside with a symlink to the outside, as fast as it can, while all ten
+ * file operations work through that name. Nothing from outside may be returned, and nothing there may be touched.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */
@@ -126,7 +126,7 @@ const attacks: [string, Swap, Attack, Prepare][] = [
   ],
 ];
 
-/** What is found when the folder is swapped is found under its other name. */
+/** Hits while the folder is swapped are found under its other name. */
 const NEVER_REFUSED = new Set(['grep, a folder below']);
 
 describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link out', () => {
@@ -146,7 +146,7 @@ describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link
   );
 });
 
-/** Throws what is neither an answer nor a refusal: a bug. */
+/** Throws if the outcome is neither an answer nor a refusal: a bug. */
 async function outcome(name: keyof typeof operations, payload: object, files: HostFileSystem): Promise<RaceOutcome> {
   const sent: Buffer[] = [];
   const bus = collecting(sent);

@@ -1,4 +1,4 @@
-/** F69: files that callers open and never read cost a place each, which they give back. */
+/** F69: files that callers open and never read take a slot each, which is released. */
 import { expect, test } from 'vitest';
 
 import { connect } from '#client';
@@ -7,7 +7,7 @@ import { Engine } from '#engine';
 import { OpenReads } from '#file-functions';
 import { HostError, type OpenFile } from '#host';
 
-/** A file of so many megabytes that tells when it is closed. */
+/** A file of so many megabytes that reports when it is closed. */
 function fileOf(megabytes: number, failure?: HostError): OpenFile & { isClosed: boolean } {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (let i = 0; i < megabytes; i++) yield Buffer.alloc(2 ** 20, i);
@@ -23,7 +23,7 @@ async function setUp() {
   return { engine, bus, [Symbol.dispose]: () => engine.close() };
 }
 
-test('F69 a file that nobody takes from is given up, and its place is free', async () => {
+test('F69 a file without a reader is closed, and its slot is released', async () => {
   using own = await setUp();
   const reads = new OpenReads({ maxOpen: 1, stalledMs: 1_000 });
   const file = fileOf(64);
@@ -33,7 +33,7 @@ test('F69 a file that nobody takes from is given up, and its place is free', asy
   await reads.send(fileOf(1), own.bus);
 });
 
-test.each([0, 1])('one of %d MiB, which is sent at once, has its place until somebody takes it', async (megabytes) => {
+test.each([0, 1])('one of %d MiB, which is sent at once, keeps its slot until it is read', async (megabytes) => {
   using own = await setUp();
   const reads = new OpenReads();
   const refs = await Promise.all(Array.from({ length: 32 }, () => reads.send(fileOf(megabytes), own.bus)));
@@ -59,7 +59,7 @@ test('one that is refused is closed', async () => {
   expect(file.isClosed).toBe(true);
 });
 
-test('without a channel the file is closed and its place is free', async () => {
+test('without a channel the file is closed and its slot is released', async () => {
   const reads = new OpenReads();
   const file = fileOf(1);
   const none = () => Promise.reject(new Error('no channels left'));
@@ -71,7 +71,7 @@ test('without a channel the file is closed and its place is free', async () => {
   expect([file.isClosed, reads.count]).toEqual([true, 0]);
 });
 
-test('what fails on the way is told as text before the stream breaks off', async () => {
+test('a read error is sent as text before the stream breaks off', async () => {
   using own = await setUp();
   const reads = new OpenReads();
   const file = fileOf(1, new HostError('io', '/f'));

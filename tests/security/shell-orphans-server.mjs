@@ -1,8 +1,8 @@
 /**
  * A server that owns children, alone in a process that can be killed.
  *
- * Arguments: the folder of the built sources, and what is to hold jobs together. It does what it is told over IPC,
- * one reply a message, under the message's number.
+ * Arguments: the folder of the built sources, and the rung that holds jobs together. It takes commands over IPC,
+ * one reply per message, under the message's number.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -23,7 +23,7 @@ const commands = {
   },
   kill: ({ job }) => jobs.get(job).kill(),
   close: () => children.close(),
-  /** What it has, and the most it had since it was last asked, as the kernel counts. */
+  /** Its current memory, and the peak since the last request, as the kernel counts. */
   memory() {
     globalThis.gc();
     const [rss, peak] = ['VmRSS', 'VmHWM'].map((key) => memoryBytes(key));

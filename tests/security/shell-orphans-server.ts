@@ -43,7 +43,7 @@ export class ChildrenServer {
     });
   }
 
-  /** Rejects when jobs cannot be held that way here. */
+  /** Rejects when this rung does not work here. */
   static async start(folder: string, containment: Containment | 'best', { uid }: { uid?: number } = {}) {
     const process = fork(PROGRAM, [folder, containment], {
       execArgv: ['--expose-gc'],
@@ -70,7 +70,7 @@ export class ChildrenServer {
     return this.#ask('kill', { job });
   }
 
-  /** In bytes: what it has, and the most it had since the last time. */
+  /** In bytes: its current memory, and the peak since the last call. */
   async memory(): Promise<{ rss: number; peak: number }> {
     return (await this.#ask('memory', {})) as { rss: number; peak: number };
   }

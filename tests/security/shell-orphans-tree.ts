@@ -6,7 +6,7 @@
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How much of a job's ties a process may cut. Those of the session rung that cut all of them are not found again. */
+/** How many ties to its job a process cuts. On the session rung, processes that cut all of them are not found again. */
 export type Wildness = 'any' | 'keeps-its-groups' | 'keeps-its-environment';
 
 export class Random {
@@ -41,7 +41,7 @@ export function treeScript(random: Random, digits: string, { wildness, last }: {
   return `${branches(random, digits, { wildness, depth: 3 })}\n${last}`;
 }
 
-/** The living processes of a tree, by what they show of themselves. */
+/** The living processes of a tree, by their arguments or environment. */
 export function survivorsOf(digits: string): { pid: number; what: string }[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -69,7 +69,7 @@ function branches(random: Random, digits: string, { wildness, depth }: { wildnes
     () => `setsid ${shell(`exec 0<&- 1>&- 2>&-\n${inner()}`)} &`,
     () => `(trap "" HUP INT QUIT TERM USR1 USR2 ALRM CHLD\n${inner()}\nwait; ${sleep}) &`,
     () => `perl -e 'setpgrp(0, 0); exec @ARGV' ${shell(inner())} &`,
-    // Those that fork as fast as they can.
+    // Processes that fork as fast as they can.
     () => `(while :; do sleep 0.00${digits} & wait; done) &`,
     () => `setsid ${shell(`while :; do (sleep 0.02${digits} &); sleep 0.01; done`)} &`,
     ...(wildness === 'keeps-its-environment' ? [] : [() => `env -i PATH="$PATH" setsid ${shell(inner())} &`]),
@@ -88,7 +88,7 @@ function readOf(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
-    // It has ended, or is not ours to read.
+    // It has exited, or is not readable by this user.
     return '';
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The orphan hunt: random trees of processes, each the job of a server, ended by a timeout, a kill, their own exit,
- * or with the server, however that goes down. None of their processes may live on, whatever it did to get away; and
- * jobs that were not meant must still run.
+ * or with the server, however that goes down. None of their processes may survive, whatever it did to escape; and
+ * other jobs must still run.
  *
  * WORKCELL_SEED repeats a hunt; the trees are then the same, the timing is not.
  */
@@ -17,8 +17,9 @@ import { rounds } from '#testing';
 import { buildChildren, ChildrenServer } from './shell-orphans-server.ts';
 import { Random, survivorsOf, treeDigits, treeScript, type Wildness } from './shell-orphans-tree.ts';
 
-/** Of what is used on this system, and of each other way that works here. */
-const TREES = { best: rounds(10, 50, 500), other: rounds(5, 20, 500) };
+const IS_SOAK = Boolean(process.env.WORKCELL_SOAK);
+/** Rounds on the default rung, and on each other rung that works here. */
+const TREES = { best: IS_SOAK ? 500 : 50, other: IS_SOAK ? 500 : 20 };
 const TREES_AT_ONCE = 5;
 const SEED = Number(process.env.WORKCELL_SEED ?? randomInt(2 ** 31));
 const NOBODY = 65534;
@@ -27,8 +28,8 @@ const ORDINARY_USER: [string, Hunt][] = [
   ['session of an ordinary user', { containment: 'session', trees: TREES.other, uid: NOBODY }],
 ];
 /** Servers that are killed with their guardians, one after another. */
-const UNGUARDED_KILLS = rounds(1, 4, 100);
-/** How long the guardian of a dead server may take on a busy machine. */
+const UNGUARDED_KILLS = IS_SOAK ? 100 : 4;
+/** Time limit of the guardian of a dead server on a busy machine. */
 const AFTERMATH_MS = 10_000;
 
 const ENDS = ['exit', 'timeout', 'kill', 'server'] as const;
@@ -114,7 +115,7 @@ async function guardedJob(server: ChildrenServer, kind: 'cgroup2' | 'cgroup1', r
 
 interface Held {
   wildness: Wildness;
-  /** How long what is left at an exit may live on after the reply. */
+  /** How long leftovers of an exit may live after the reply. */
   afterExitMs: number;
 }
 
@@ -162,7 +163,7 @@ async function huntOnce(
         await sleep(10);
         left = survivorsOf(digits);
       }
-      // One that is in the middle of an exec shows nothing of itself.
+      // A process in the middle of an exec shows no command line.
       if (left.length === 0) await sleep(20);
       left = [...left, ...survivorsOf(digits)];
       tally.survivors! += left.length;
@@ -187,7 +188,7 @@ async function startTree(
   });
 }
 
-/** Only a failed hunt has something to do here; those that fork as fast as they can need several strokes. */
+/** Only a failed hunt leaves something to kill; fork bombs need several attempts. */
 function cleanUp(digits: string): void {
   for (let stroke = 0; stroke < 100; stroke++) {
     const left = survivorsOf(digits);

@@ -1,5 +1,5 @@
 /**
- * The ways around command policies that were found in other tools, each with what stops it here.
+ * The bypasses of command policies that were found in other tools, each with what stops it here.
  *
  * Three things can: no shell reads the words, the allowlist judges the words that run, and a rule judges arguments.
  * Where none of them does, the test shows that the command runs, and only a sandbox would have stopped it.
@@ -32,7 +32,7 @@ async function shipped(more: Record<string, unknown> = {}): Promise<ServedWorker
   return serveWorker(shell, { fs: { host_root: dir.root }, ...more });
 }
 
-/** What became of a command that would make a file called `ran`. */
+/** The outcome of a command that would make a file called `ran`. */
 async function attempt(worker: ServedWorker, payload: Record<string, unknown>): Promise<string> {
   const reply = await worker.call<Reply>('shell::exec', payload).catch((error: unknown) => (error as Error).message);
   expect(existsSync(dir.path('ran'))).toBe(false);
@@ -329,7 +329,7 @@ describe('the shipped rules stop what programs of the shipped allowlist can do b
     ...['hostname --boot', 'hostname -- evil', 'hostname -v evil', 'hostname -y evil', 'hostname -f evil'],
   ];
 
-  /** What stands in for the programs: one that is not refused neither sets the clock of this machine nor renames it. */
+  /** Stand-ins for the programs: a command that is not refused neither sets the clock of this machine nor renames it. */
   let standIns: TempDir;
   let worker: ServedWorker;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** A host whose inotify instances are used up by others: the server runs, and says what it does without. */
+/** A host whose inotify instances are used up: the server runs, and reports what it lacks. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

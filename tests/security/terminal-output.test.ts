@@ -1,4 +1,4 @@
-/** What peers and commands write, shown by the command line on a terminal: nothing that the terminal would obey. */
+/** Text of peers and commands, shown by the command line on a terminal: no escape sequences reach it. */
 import { spawn, spawnSync } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';

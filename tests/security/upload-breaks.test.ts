@@ -1,4 +1,4 @@
-/** A channel that breaks is not a channel that ended: an upload is kept whole, or not at all and the old file stays. */
+/** A broken channel is not an ended one: an upload is stored whole, or the old file stays. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -23,15 +23,15 @@ import {
 } from '#testing';
 import { shell } from '#workers/shell';
 
-/** In each of the two places: fifty in all. */
-const KILLS = rounds(10, 25, 25);
+/** In each of the two functions: fifty in all. */
+const KILLS = 25;
 const AT_ONCE = 5;
 const PIECES = 20;
 const PIECE_BYTES = 1_000;
 const SENDER = fileURLToPath(new URL('upload-sender.mjs', import.meta.url));
 const WHOLE = Buffer.concat(Array.from({ length: PIECES }, (_, at) => Buffer.alloc(PIECE_BYTES, `${at},`)));
 
-/** Where uploads go, and what is there afterwards. */
+/** The targets of uploads, and their content afterwards. */
 interface Place {
   served: ServedWorker;
   functionId: string;
@@ -98,7 +98,7 @@ describe.each(places)('%s', (_name, open, reason) => {
       await server?.close();
     });
 
-    /** Puts an old file there and begins an upload over it. */
+    /** Writes an old file and begins an upload over it. */
     async function beginUpload(name: string): Promise<{ writer: ChannelRef; ending: Promise<string> }> {
       await peer.call(place.functionId, { ...place.request(name), content: 'old' });
       const { reader, writer } = await peer.createChannel();

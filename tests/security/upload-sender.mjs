@@ -1,7 +1,7 @@
 /**
  * A process that uploads: the writer of the published SDK, given the end of a channel, sends its pieces and ends.
  *
- * It says on standard output how many pieces it has handed over, so that a test can kill it at any of them.
+ * It prints how many pieces it has handed over, so that a test can kill it at any of them.
  */
 import { ChannelWriter } from 'iii-sdk/channel';
 

@@ -1,4 +1,4 @@
-/** What calls carried: kept while a page of this server watches, told to nobody else. */
+/** Payloads and results of calls: recorded while a page of this server watches, returned to no other caller. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -107,7 +107,7 @@ test('nothing is kept before a page watches, and what came since is there with i
   );
 });
 
-test('failures are kept too: of the worker, and of the engine for a call that reached nobody', async () => {
+test('failures are kept too: of the worker, and of the engine for a call that reached no worker', async () => {
   const page = await openPage();
   await page.call('engine::calls::watch');
   await agent.call('digger::dig', { depth: 10 }).catch(() => {});

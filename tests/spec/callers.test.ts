@@ -1,4 +1,4 @@
-/** Whose call it is: through every door, with two clients at once, and in the calls that a worker makes for its caller. */
+/** The caller of a call: through every door, with two clients at once, and in the calls that a worker makes for it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
@@ -12,7 +12,7 @@ const bearer = (token: TokenName) => ({ Authorization: `Bearer ${TOKENS[token]}`
 
 let open: RunningWorkcell;
 let closed: RunningWorkcell;
-/** The same worker in a process of its own, as far as the engine can tell. */
+/** The same worker as a remote peer, as the engine sees it. */
 let far: Connection;
 beforeAll(async () => {
   const entries = [{ def: teller, config: {} }];
@@ -114,7 +114,7 @@ describe('with tokens', () => {
     expect(new Set(kinds)).toEqual(new Set(['token']));
   });
 
-  test('a session of MCP is open to nobody but who began it', async () => {
+  test('an MCP session is open only to the caller that began it', async () => {
     const mine = await mcpClient(closed.url, { name: 'mine', version: '1' }, bearer('ci'));
     const other = await mcpClient(closed.url, { name: 'other', version: '1' }, bearer('lab'));
     expect(await other.call('teller_who', {}, { headers: { 'mcp-session-id': mine.session } })).toMatch(/^404 /);
@@ -129,7 +129,7 @@ describe.each([
   const query = namespace === undefined ? '' : `?namespace=${namespace}`;
   const ask = (more: object) => ({ id: 'teller::ask', namespace, payload: { id: 'teller::who', namespace, ...more } });
 
-  test('calls others in the name of its caller, who is told with the call that each is made for', async () => {
+  test('makes calls as its caller, each with the principal and its parent call', async () => {
     const told = await post(open.url, `ask${query}`, ask({}), { 'User-Agent': 'curl/8.5.0' });
     expect(told.principal).toMatchObject({ id: 'local:http', kind: 'local', label: 'curl (http)' });
 

@@ -1,4 +1,4 @@
-/** What calls report of the files they change, held against the files themselves. */
+/** The reported file changes of calls, compared with the files themselves. */
 import { chmodSync, readFileSync } from 'node:fs';
 
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ async function changesBy(id: string, payload: object, dir: TempDir): Promise<Cha
   return changes;
 }
 
-/** The text with the hunks put in: what the file should hold now. */
+/** The text with the hunks applied: the expected content of the file. */
 function patched(text: string, { hunks = [] }: Change): string {
   const old = text === '' ? [] : text.replace(/\n$/, '').split('\n');
   const now: string[] = [];
@@ -112,7 +112,7 @@ test.each<[string, object, Partial<Change>[]]>([
   expect(await changesBy(id, absolute, dir)).toMatchObject(expected);
 });
 
-/** With its paths from the root of the system, as `shell::fs` asks for them. */
+/** With absolute paths, as `shell::fs` takes them. */
 function below(payload: object, dir: TempDir): object {
   const whole = (value: unknown) =>
     Array.isArray(value) ? value.map((one: string) => dir.path(one)) : dir.path(value as string);

@@ -1,8 +1,4 @@
-/** What a call reports while it runs, through every door, and to no caller that did not ask. */
-import { once } from 'node:events';
-import { createConnection } from 'node:net';
-import { setTimeout as passed } from 'node:timers/promises';
-
+/** The events of a running call, through every door, and only to callers that asked. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
@@ -16,7 +12,7 @@ import { Peer, type AnyFrame } from '../security/peer-socket.ts';
 const COUNTED = [1, 2, 3].map((at) => ({ type: 'count', message: `at ${at}`, at }));
 
 let cell: RunningWorkcell;
-/** The same worker in a process of its own, as far as the engine can tell. */
+/** The same worker as a remote peer, as the engine sees it. */
 let far: Connection;
 let near: Connection;
 beforeAll(async () => {
@@ -53,7 +49,7 @@ describe.each(['default', 'far'])('a worker in namespace %s', (namespace) => {
     client.close();
   });
 
-  test('over HTTP as server-sent events, and as one answer to who does not ask', async () => {
+  test('over HTTP as server-sent events, and as one answer to a client that does not ask', async () => {
     expect(await post({ to: 3 }, namespace, 'text/event-stream')).toEqual([
       ...COUNTED.map((event) => ['progress', event]),
       ['result', { counted: 3 }],
@@ -105,7 +101,7 @@ test('a call that reports nothing is reported as running', async () => {
   expect(heard.at(-1)).toEqual(COUNTED[0]);
 });
 
-test('who leaves the loop gives the call up', async () => {
+test('leaving the loop cancels the call', async () => {
   for await (const event of near.stream('teller::count', { to: 1_000, everyMs: 5 })) {
     expect(event).toEqual(COUNTED[0]);
     break;
@@ -113,7 +109,7 @@ test('who leaves the loop gives the call up', async () => {
   await expect.poll(() => runningCounts(near)).toEqual([]);
 });
 
-test('who hangs up gives the call up', async () => {
+test('a disconnect cancels the call', async () => {
   const gone = new AbortController();
   const reply = await fetch(urlOf('default'), {
     ...init({ to: 1_000, everyMs: 5 }, 'text/event-stream'),

@@ -30,7 +30,7 @@ describe.skipIf(whyNot !== undefined)(`a guest${whyNot === undefined ? '' : ` ($
 
   test('a tree that is removed in part is reported by what is gone', async () => {
     await using machine = await startMachine();
-    // Itself it is mounted, so that it stays.
+    // The directory itself is a mount, so it stays.
     await machine.sh('mkdir /dev/shm/d; touch /dev/shm/d/f');
     const told: Change[] = [];
     const scope = { signal: AbortSignal.timeout(60_000), noteChange: (change: Change) => void told.push(change) };

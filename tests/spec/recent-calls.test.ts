@@ -64,7 +64,7 @@ interface Listed {
 }
 const list = (since = 0) => bus.call('engine::calls::list', { since }) as Promise<Listed>;
 
-test('tells who called what, how long it took and how it ended, without what the engine answers itself', async () => {
+test('lists caller, function, duration and outcome, without what the engine answers itself', async () => {
   const before = Date.now();
   await bus.call('digger::dig', { secret: 'payload' });
   await bus.call('digger::fall').catch(() => {});
@@ -94,7 +94,7 @@ test('tells who called what, how long it took and how it ended, without what the
   expect((await list(2)).ended.map(({ function_id }) => function_id)).toEqual(['digger::none']);
 });
 
-test('of two workers with the same functions it tells which was called, by their namespaces', async () => {
+test('of two workers with the same functions the list names the called one, by their namespaces', async () => {
   const lab = await connect(running.url, { name: 'digger', namespace: 'lab' });
   lab.serve({ def: digger, context: {} });
   const inLab = { namespace: 'lab' };

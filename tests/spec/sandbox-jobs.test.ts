@@ -1,4 +1,4 @@
-/** Jobs of shell in a sandbox, with both workers on one engine: what shell::kill promises holds for what runs in the guest. */
+/** Jobs of shell in a sandbox, with both workers on one engine: shell::kill ends the processes in the guest. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { parseConfig, silentLog } from '#contract';
@@ -42,7 +42,7 @@ describe.skipIf(whyNot !== undefined)(`jobs in a sandbox${whyNot === undefined ?
     const payload = { command: 'sh', args: ['-c', script], target: { kind: 'sandbox', sandbox_id } };
     return (await cell.call<{ job_id: string }>('shell::exec_bg', payload)).job_id;
   };
-  /** How many processes of the guest have the word in their command line. */
+  /** Number of guest processes that have the word in their command line. */
   const living = async (word: string) => {
     const pattern = `[${word[0]}]${word.slice(1)}`;
     const script = `for f in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$f; echo; done 2>/dev/null | grep -c '^sleep ${pattern}'`;

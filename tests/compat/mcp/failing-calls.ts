@@ -1,10 +1,10 @@
-/** Calls that fail, one for each way to fail that a client may meet, and what its model has to read. */
+/** Calls that fail, one for each kind of failure, and the text that the model has to get. */
 export interface FailingCall {
   tool: string;
   args: Record<string, unknown>;
-  /** What the text begins with. */
+  /** Start of the text. */
   begins: string;
-  /** What helps on: the next step, the nearest name, what is there. */
+  /** The help in it: the next step, the nearest name, what exists. */
   says: string;
 }
 
@@ -87,7 +87,7 @@ export function failingCalls(workspace: string): FailingCall[] {
   ];
 }
 
-/** What a model reads of a result, as one text. */
+/** The part of a result that a model reads, as one text. */
 export interface Seen {
   isError: boolean;
   text: string;

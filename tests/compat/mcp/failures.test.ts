@@ -1,8 +1,8 @@
 /**
- * Every failure reaches the model: through the published clients that people run, of this year and of earlier ones.
+ * Every failure reaches the model through the published clients, of this year and of earlier ones.
  *
- * Clients on the v1 SDK hold a result against the tool's output schema, failures too, and throw their own error in its
- * place; so each client lists the tools first, as an agent's host does.
+ * Clients on the v1 SDK validate a result against the tool's output schema, failures too, and throw their own error
+ * instead; so each client lists the tools first, as an agent's host does.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 

@@ -12,12 +12,12 @@ const run = promisify(execFile);
 const cache = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const home = join(cache, `.python-mcp-${VERSION}`);
 
-/** Why it cannot be had here; undefined when it can. */
+/** Why it is not available; undefined when it is. */
 export async function installPythonClient(): Promise<string | undefined> {
   if (existsSync(home)) return undefined;
   const draft = mkdtempSync(join(cache, '.python-mcp-new-'));
   try {
-    // Installed into a plain directory, which may be moved into place; an environment may not.
+    // Installed into a plain directory, which can be renamed; an environment cannot.
     await run('python3', ['-m', 'pip', 'install', '--quiet', '--target', draft, `mcp==${VERSION}`], {
       timeout: 240_000,
     });
@@ -29,7 +29,7 @@ export async function installPythonClient(): Promise<string | undefined> {
   }
 }
 
-/** What a model reads of each call. */
+/** The text that a model reads of each call. */
 export async function callFromPython(url: string, calls: readonly FailingCall[]): Promise<Seen[]> {
   const script = fileURLToPath(new URL('client.py', import.meta.url));
   const calling = run('python3', [script, url], { env: { ...process.env, PYTHONPATH: home }, timeout: 60_000 });

@@ -1,4 +1,4 @@
-/** Whoever can hold the end of a channel, behind one shape: both SDKs, our client, and a peer in the engine's process. */
+/** All kinds of channel peers behind one interface: both SDKs, our client, and a peer in the engine's process. */
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
@@ -97,7 +97,7 @@ export function watchChannel({ engine }: TestEngine, ref: ChannelRef): ChannelCo
 }
 
 /**
- * Resolves once the engine takes no more from the writer.
+ * Resolves once the engine reads no more from the writer.
  *
  * Each answered call is a turn through the event loop and the sockets that would have brought more.
  */

@@ -28,7 +28,7 @@ export class Child implements AsyncDisposable {
     this.exited = new Promise((done) => this.#process.on('close', (code, signal) => done({ code, signal })));
   }
 
-  /** Resolves once the text stands in what the program printed. */
+  /** Resolves once the program has printed the text. */
   async printed(text: string): Promise<void> {
     const reading = async () => {
       while (!this.stdout.includes(text)) await this.#printed.promise;

@@ -60,5 +60,5 @@ function hushSdks(): void {
   }
 }
 
-/** What a program imports to get that version. */
+/** The module to import for that version. */
 export const packageOf = { '0.22.1': 'iii-sdk', '0.11.6': 'iii-sdk-0-11' } as const;

@@ -1,10 +1,10 @@
-/** A worker of ours, small enough to know by heart: it echoes, fails with a code, or waits to be told to stop. */
+/** A small worker of ours: it echoes, fails with a code, or waits to be cancelled. */
 import { z } from 'zod';
 
 import { defineErrors, defineWorker } from '#contract';
 
 export interface OwnContext {
-  /** Told that a call waits, and why it stopped waiting. */
+  /** Called when a call waits, and with the reason when it stops waiting. */
   started(): void;
   stopped(reason: unknown): void;
 }

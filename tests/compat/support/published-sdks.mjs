@@ -1,6 +1,6 @@
 /**
- * What `compat:python` and `compat:rust` share: Workcell as it is built, with every worker on a directory of its own, the
- * samples of the seeds, and a way to run a program with a deadline.
+ * Shared by `compat:python` and `compat:rust`: the built Workcell with every worker on a directory of its own, the
+ * samples of the seeds, and a runner for programs with a deadline.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ export async function serveForPrograms() {
   };
 }
 
-/** Runs to the end, or until `until` stands in the output; either way it is over by the deadline. */
+/** Runs to the end, or until the output contains `until`; killed at the deadline. */
 export function run(command, args, { cwd, env = {}, until, deadlineMs }) {
   return new Promise((done, fail) => {
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -45,7 +45,7 @@ export function run(command, args, { cwd, env = {}, until, deadlineMs }) {
   });
 }
 
-/** One line for each check; the exit code says whether all were right. */
+/** Prints one line per check; exits with 1 if any failed. */
 export function report(script, checks) {
   for (const { name, isOk, detail } of checks)
     console.log(`${script}  ${isOk ? 'ok  ' : 'FAIL'}  ${name}${detail ? `: ${detail}` : ''}`);

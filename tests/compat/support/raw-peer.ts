@@ -1,4 +1,4 @@
-/** A peer that speaks frames and nothing else: what stands on the wire is what the test sees. */
+/** A peer that sends and receives raw frames. */
 import { WebSocket, type ClientOptions } from 'ws';
 
 import { PATIENCE_MS, within } from './waiting.ts';
@@ -10,7 +10,7 @@ type Wanted = (frame: RawFrame) => boolean;
 
 export class RawPeer implements AsyncDisposable {
   readonly socket: WebSocket;
-  /** Frames nobody asked for yet, oldest first. */
+  /** Frames not taken yet, oldest first. */
   readonly inbox: RawFrame[] = [];
   readonly #waiting: { isWanted: Wanted; take(frame: RawFrame): void }[] = [];
 

@@ -1,4 +1,4 @@
-/** A network between client and engine: as slow as it is told to be, and able to fail on one side only. */
+/** A network between client and engine with a configurable delay, which can fail on one side only. */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 

@@ -1,4 +1,4 @@
-/** A provider of a trigger type that keeps what it is told, in order. */
+/** A provider of a trigger type that records its registrations, in order. */
 import type { SdkClient } from './clients.ts';
 import { deferred } from './waiting.ts';
 
@@ -9,7 +9,7 @@ export interface Binding {
   metadata?: unknown;
 }
 
-/** Offers a trigger type and gives out what is bound to it and what is taken back, in order. */
+/** Offers a trigger type and yields its bindings and removals, in order. */
 export function offer(provider: SdkClient, id: string) {
   const added = queue<Binding>();
   const removed = queue<Binding>();

@@ -1,4 +1,4 @@
-/** Waits that end: with what was waited for, or with a sentence saying what did not come. */
+/** Waits with a deadline: returns the result, or fails with what did not come. */
 
 /** Long enough for a busy machine, short enough to read the failure. */
 export const PATIENCE_MS = 30_000;

@@ -9,7 +9,7 @@ import { chromium, type Browser } from 'playwright-core';
 const PACKAGES = ['chromium', 'fonts-inter', 'fonts-jetbrains-mono'];
 const APT_MS = 300_000;
 
-/** Why there is no browser here; undefined once there is. */
+/** Why no browser is available; undefined once one is. */
 export function whyNoChromium(): string | undefined {
   if (programPath('chromium') !== undefined) return undefined;
   const command = `apt-get install -y --no-install-recommends ${PACKAGES.join(' ')}`;

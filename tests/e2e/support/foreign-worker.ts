@@ -1,4 +1,4 @@
-/** A worker with one function that is none of ours, on a connection of its own. */
+/** A third-party worker with one function, on a connection of its own. */
 import { z } from 'zod';
 
 import { connect } from '#client';
@@ -46,7 +46,7 @@ export async function serveForeign(
   });
   const connection = await connect(url, { name: 'other', log: silentLog });
   connection.serve({ def: worker.withFunctions([served]), context: {} });
-  // An answer means that the registration before it was taken.
+  // An answer means that the registration before it was handled.
   await connection.call('engine::workers::list');
   return { tool: toToolName(id), [Symbol.asyncDispose]: async () => connection.close() };
 }

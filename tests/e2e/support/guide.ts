@@ -2,7 +2,7 @@
  * A guide as a test: its `console` blocks are typed into one shell, in order, and must print what the page shows.
  *
  * - `$ command` is run; `> ` goes on with the line before; the rest is what it prints.
- * - A command whose output ends with a line that says ready stays up until the page ends or another takes its place.
+ * - A command whose output ends with a ready line keeps running until the page ends or another replaces it.
  * - `<!-- file: name -->` before a block makes it a file in /tmp/demo, or in ~ with `~/name`.
  * - ```` ```console git ```` is run only where there is git; `console sandbox` only where there are sandboxes of namespaces,
  *   `console machine` only where the shipped configuration gives any.
@@ -19,20 +19,20 @@ import { fileURLToPath } from 'node:url';
 import { tempDir } from '../../../src/testing/temp-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** What programs of the guides import. */
+/** Modules that programs of the guides import. */
 const PACKAGES = ['iii-sdk', 'zod', 'ai', '@modelcontextprotocol'];
 const PATIENCE_MS = 120_000;
 
 type Step = { file: string; content: string } | { command: string; shown: string; lines: [number, number] };
 
 export interface GuideOptions {
-  /** Where the images of sandboxes are; there are none without. */
+  /** Directory of sandbox images; without it there are none. */
   sandboxCache?: string;
-  /** Whether there are sandboxes with the shipped configuration. */
+  /** Whether sandboxes work with the shipped configuration. */
   hasMachines?: boolean;
 }
 
-/** The page with what its commands printed here; equal to the page when all is as it says. */
+/** The page with the output of its commands here; equal to the page when nothing differs. */
 export async function playGuide(page: string, options: GuideOptions): Promise<string> {
   const { sandboxCache } = options;
   await using dir = await tempDir({ 'bin/': '', 'home/': '', 'demo/': '', 'cache/workcell/': '', 'node_modules/': '' });
@@ -145,7 +145,7 @@ function commandsOf(lines: readonly string[], from: number, end: number): Step[]
   });
 }
 
-/** What differs from run to run, made the same. */
+/** Replaces what differs from run to run. */
 function masked(text: string): string {
   return text
     .replaceAll(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, 'UUID')
@@ -156,7 +156,7 @@ function masked(text: string): string {
     .trimEnd();
 }
 
-/** One shell for the page, and what it leaves running. */
+/** One shell for the page, and its background processes. */
 class Terminal implements AsyncDisposable {
   readonly #cwd: string;
   readonly #env: Record<string, string>;
@@ -169,7 +169,7 @@ class Terminal implements AsyncDisposable {
     this.#shell = this.#spawn('exec bash --noprofile --norc 2>&1');
   }
 
-  /** What a command prints until it ends. */
+  /** The output of a command until it exits. */
   async run(command: string): Promise<string> {
     const sentinel = `--- ${crypto.randomUUID()} ---`;
     const printed = until(this.#shell, (text) => text.includes(sentinel), command);
@@ -177,7 +177,7 @@ class Terminal implements AsyncDisposable {
     return (await printed).split(sentinel)[0]!.trimEnd();
   }
 
-  /** What it prints until it is ready; it goes on in place of one of the same name. */
+  /** The output until it is ready; it replaces a running command of the same name. */
   async keep(command: string): Promise<string> {
     const name = command.split(' ').slice(0, 2).join(' ');
     await this.#end(this.#kept.get(name));

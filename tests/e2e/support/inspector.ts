@@ -18,13 +18,13 @@ const INSTALL_MS = 300_000;
 const RUN_MS = 60_000;
 
 export interface Inspection {
-  /** What it printed as the result. */
+  /** The result that it printed. */
   result: Record<string, unknown>;
-  /** What it said of it. */
+  /** Its error output. */
   remarks: string;
 }
 
-/** Why there is no inspector here; undefined when there is one. */
+/** Why no inspector is available; undefined when one is. */
 export function whyNoInspector(): string | undefined {
   if (process.platform !== 'linux') return `no ${NODE.name} for the MCP Inspector`;
   if (existsSync(PLACE)) return undefined;
@@ -43,7 +43,7 @@ export function whyNoInspector(): string | undefined {
   }
 }
 
-/** One run of it: `target` is a command with its arguments, or an address. */
+/** One run of it: `target` is a command with its arguments, or a URL. */
 export function inspect(target: readonly string[], ...options: string[]): Inspection {
   const node = join(PLACE, 'node_modules', NODE.name, 'bin/node');
   const program = join(PLACE, 'node_modules', INSPECTOR.name, 'clients/launcher/build/index.js');

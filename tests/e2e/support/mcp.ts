@@ -33,7 +33,7 @@ export async function openClient(
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }
 
-/** What a model reads of a result. */
+/** The text that a model reads of a result. */
 export function textOf(result: { content: { type: string }[] }): string {
   return result.content.map((part) => (part.type === 'text' ? (part as { text?: string }).text : part.type)).join('\n');
 }

@@ -1,8 +1,8 @@
 /**
- * A program of someone else: the published iii client, as npm installs it, in a process of its own.
+ * A third-party program: the published iii client, as npm installs it, in a process of its own.
  *
- * It offers `guest::greet` and `guest::nothing`, makes the calls it is given as JSON, prints what came of each on a line, says so,
- * and stays until it is told to go.
+ * It serves `guest::greet` and `guest::nothing`, makes the calls given as JSON, prints the results and a ready line,
+ * and runs until it is stopped.
  */
 import { registerWorker } from 'iii-sdk';
 
