@@ -6,10 +6,7 @@ import { busState, call } from './session.ts';
 
 type Watch = 'engine::watch' | 'shell::watch' | 'sandbox::watch';
 
-const WATCH_MS = 3_600_000;
-const AGAIN_MS = 2_000;
-
-/** Loads at once and after each change, never twice concurrently. `load` handles its own failures. */
+/** Loads at once and after each change, never twice at the same time. `load` handles its own failures. */
 export function useWatch(watch: Watch, load: () => Promise<unknown>, again: unknown[] = []): void {
   const latest = useRef(load);
   latest.current = load;
@@ -18,36 +15,9 @@ export function useWatch(watch: Watch, load: () => Promise<unknown>, again: unkn
   }, [watch, busState.value, ...again]);
 }
 
-/** The same outside a page. Returns a function that stops it. */
-export function follow(watch: Watch, load: () => Promise<unknown>): () => void {
-  const over = new AbortController();
-  const { signal } = over;
-  let state: 'idle' | 'loading' | 'stale' = 'idle';
-  const changed = async () => {
-    const isFree = state === 'idle';
-    state = 'stale';
-    if (!isFree) return;
-    while (state === 'stale' && !document.hidden && !signal.aborted) {
-      state = 'loading';
-      await load();
-    }
-    if (state === 'loading') state = 'idle';
-  };
-  const shown = () => {
-    if (document.hidden || state !== 'stale') return;
-    state = 'idle';
-    void changed();
-  };
-  const subscribe = (): void => {
-    const options = { onEvent: () => void changed(), signal, timeoutMs: WATCH_MS };
-    void call(watch, {}, options).catch(() => {
-      if (!signal.aborted) setTimeout(() => signal.aborted || (subscribe(), void changed()), AGAIN_MS);
-    });
-  };
-  document.addEventListener('visibilitychange', shown, { signal });
-  subscribe();
-  void changed();
-  return () => over.abort();
+/** The same outside of a page. Returns what ends it. */
+export function followWatch(watch: Watch, load: () => Promise<unknown>): () => void {
+  return follow({ watch: (options) => call(watch, {}, options), load, page: document });
 }
 
 /** Renders the component again every second, for durations of running calls. */

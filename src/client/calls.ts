@@ -24,7 +24,6 @@ interface WaitingCall {
   takesEncoded?: boolean;
 }
 
-/** Drops invalid changes: they came from another process. */
 const Changes = z.array(ChangeSchema).catch([]);
 /** More than a worker of this build reports of one call. */
 const MAX_CHANGE_VALUES = 65_536;
@@ -72,10 +71,14 @@ export class Calls {
   settle(frame: ResultFrame): void {
     const call = this.#take(frame.invocation_id);
     if (!call) return;
-    if (frame.changes !== undefined) call.onChanges?.(Changes.parse(frame.changes));
-    if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
-    // The wire omits a null result.
-    else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
+    try {
+      if (call.onChanges && frame.changes !== undefined) call.onChanges(readChanges(frame.changes));
+      if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
+      // The wire leaves a null result out.
+      else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
+    } catch (error) {
+      call.reject(error);
+    }
   }
 
   fail(invocationId: string, code: string, message: string): void {

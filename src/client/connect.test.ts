@@ -311,6 +311,7 @@ test('a worker that leaves does not wait for those who watch it', async () => {
   const watched = new Watched();
   const watch = worker.defineFunction({
     ...watchFunction,
+    permissions: [],
     ...{ id: 'w::watch', summary: '', errors: [] },
     handle: (_, __, scope) => watched.report(scope),
   });

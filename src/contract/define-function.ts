@@ -17,8 +17,6 @@ export type Risk = (typeof RISKS)[number];
 
 /** What an operator decides about a function by, beside its effect and its permissions. */
 export interface Policy {
-  /** Capabilities that a caller needs, such as `fs.read`. */
-  readonly permissions: readonly string[];
   readonly risk: Risk;
   /** Side effects, such as `filesystem_write`. */
   readonly sideEffects: readonly string[];

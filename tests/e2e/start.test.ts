@@ -107,12 +107,3 @@ describe.concurrent('a mistake starts nothing and exits 2:', () => {
     expect(await isListening(first.port)).toBe(true);
   });
 });
-
-/** A socket whose request the server has accepted; later requests are not answered. */
-function open(port: number, bytes: string) {
-  return new Promise<ReturnType<typeof connectTcp>>((resolve, reject) => {
-    const socket = connectTcp({ host: '127.0.0.1', port }).on('error', reject);
-    socket.once('data', () => resolve(socket.pause()));
-    socket.write(bytes);
-  });
-}

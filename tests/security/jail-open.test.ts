@@ -61,8 +61,8 @@ describe.skipIf(process.platform !== 'linux').each(CASES)('C109 %s', (title, way
     expect(counts.leaked).toBe(0);
     expect(Math.min(counts.inside, counts.refused)).toBeGreaterThan(0);
     expect(writer.exitCode).toBeNull();
-    // A real reader finds the writer still there.
-    expect(execFileSync('cat', [dir.path('pipe')], { timeout: 5000 }).toString()).toBe('x\n');
+    // Whoever really reads finds the writer still there.
+    expect(execFileSync('cat', [dir.path('pipe')], { timeout: 30_000 }).toString()).toBe('x\n');
   }, 60_000);
 });
 

@@ -1,7 +1,4 @@
-/**
- * Jobs that print more than is kept: the first bytes are kept, the job runs to its own end, and the memory of the
- * server does not grow with what it reads.
- */
+/** Jobs that say more than anyone keeps: the first bytes are kept, and the job runs to its own end. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { rounds } from '#testing';

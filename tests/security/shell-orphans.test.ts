@@ -17,9 +17,8 @@ import { rounds } from '#testing';
 import { buildChildren, ChildrenServer } from './shell-orphans-server.ts';
 import { Random, survivorsOf, treeDigits, treeScript, type Wildness } from './shell-orphans-tree.ts';
 
-const IS_SOAK = Boolean(process.env.WORKCELL_SOAK);
-/** Rounds on the default rung, and on each other rung that works here. */
-const TREES = { best: IS_SOAK ? 500 : 50, other: IS_SOAK ? 500 : 20 };
+/** Of what is used on this system, and of each other way that works here. */
+const TREES = { best: rounds(10, 50, 500), other: rounds(5, 20, 500) };
 const TREES_AT_ONCE = 5;
 const SEED = Number(process.env.WORKCELL_SEED ?? randomInt(2 ** 31));
 const NOBODY = 65534;
@@ -28,8 +27,8 @@ const ORDINARY_USER: [string, Hunt][] = [
   ['session of an ordinary user', { containment: 'session', trees: TREES.other, uid: NOBODY }],
 ];
 /** Servers that are killed with their guardians, one after another. */
-const UNGUARDED_KILLS = IS_SOAK ? 100 : 4;
-/** Time limit of the guardian of a dead server on a busy machine. */
+const UNGUARDED_KILLS = rounds(1, 4, 100);
+/** How long the guardian of a dead server may take on a busy machine. */
 const AFTERMATH_MS = 10_000;
 
 const ENDS = ['exit', 'timeout', 'kill', 'server'] as const;

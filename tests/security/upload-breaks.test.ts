@@ -23,8 +23,8 @@ import {
 } from '#testing';
 import { shell } from '#workers/shell';
 
-/** In each of the two functions: fifty in all. */
-const KILLS = 25;
+/** In each of the two places: fifty in all. */
+const KILLS = rounds(10, 25, 25);
 const AT_ONCE = 5;
 const PIECES = 20;
 const PIECE_BYTES = 1_000;

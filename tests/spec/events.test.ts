@@ -1,4 +1,8 @@
-/** The events of a running call, through every door, and only to callers that asked. */
+/** What a call reports while it runs, through every door, and to no caller that did not ask. */
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { setTimeout as passed } from 'node:timers/promises';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';

@@ -1,7 +1,7 @@
 /**
  * Finds fields of a request that are not in the function's published schema.
  *
- * Parsing drops them silently, so a caller that writes `limit` for `line_to` gets an answer to another question.
+ * Parsing drops them without a word, so a caller that writes `limit` for `line_to` gets an answer to another question.
  * Names that begin with `_` always pass: iii's own engine adds `_caller_worker_id`.
  */
 import { meantField } from './field-habits.ts';
@@ -60,7 +60,7 @@ class Fields {
     });
   }
 
-  /** Alternatives are identified by a field with one value, such as `op`; else by the fewest unknown fields. */
+  /** Alternatives are distinguished by a field with one value, such as `op`; else the one with the fewest unknown fields counts. */
   #unknownInBest(alternatives: JsonSchema[], value: unknown, path: string): Unknown[] {
     const fitting = alternatives.map((one) => this.#resolved(one)).filter((one) => hasSameType(one, value));
     const meant = fitting.filter((one) => hasSameTag(one, value));
