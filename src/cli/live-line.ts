@@ -1,12 +1,15 @@
 /** One line on standard error that is overwritten while work goes on; nothing where that is not a terminal. */
 import { eventText, type CallOptions } from '#contract';
 
+let isShown = false;
+
 export function showLine(text: string): void {
+  isShown = text !== '';
   if (process.stderr.isTTY) process.stderr.write(`\r${text.slice(0, process.stderr.columns - 1)}\x1b[K`);
 }
 
 export function clearLine(): void {
-  showLine('');
+  if (isShown) showLine('');
 }
 
 /** Options of a call whose events are shown; none without a terminal, so that none are sent. */

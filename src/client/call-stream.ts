@@ -5,6 +5,9 @@ import type { CallEvent } from '#protocol';
 /** Events queued for a slow loop; the oldest are dropped. */
 const MAX_WAITING = 1_000;
 
+/** As long as the engine lets a call run: a stream is for calls that take long. */
+const STREAM_MS = 3_600_000;
+
 export interface CallStream<Result = unknown, Event = CallEvent> extends AsyncIterable<Event> {
   /** Rejects as the call does. Leaving the loop before its end cancels the call. */
   readonly result: Promise<Result>;
@@ -22,6 +25,7 @@ export function streamCall(bus: Bus, functionId: string, payload?: unknown, opti
   };
   const result = bus
     .call(functionId, payload, {
+      timeoutMs: STREAM_MS,
       ...options,
       signal: AbortSignal.any([left.signal, ...(options.signal ? [options.signal] : [])]),
       onEvent(event) {

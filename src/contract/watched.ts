@@ -28,7 +28,7 @@ export class Watched {
   changed(what: string): void {
     if (this.#watchers.size === 0) return;
     this.#gathered.add(what);
-    this.#timer ??= setTimeout(() => this.#report(), GATHER_MS).unref();
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#report(), GATHER_MS).unref();
   }
 
   /** Reports changes as events of the call until its caller leaves. */

@@ -36,6 +36,7 @@ const PENDING = [
   ...['configKeys', 'defineErrors', 'defineWorker', 'didYouMean', 'imageTypeOf', 'isFailedResult', 'isMap'],
   ...['makePrincipal', 'nearestName', 'parseConfig', 'readCatalogue', 'saysFailed', 'spellCaller', 'summariseErrors'],
   ...['takeContent', 'throughDoor', 'wholeFix', 'withClient', 'withContent'],
+  ...['Watched', 'eventText', 'hasTooManyValues'],
 ];
 
 test('every export that is called has an example, or is known not to', async () => {

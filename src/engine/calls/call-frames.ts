@@ -62,10 +62,11 @@ function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeF
 
 /** Removes the fields that only the engine may set, or only it may read. */
 function withoutClaims(frame: InvokeFrame): InvokeFrame {
-  const { caller, via, wants_changes, wants_events, on_behalf_of, ...rest } = frame;
   // A field that does not fit its schema is null here, and is still in the bytes.
-  const isPlain = caller === undefined && via === undefined && on_behalf_of === undefined;
-  return isPlain && wants_changes === undefined && wants_events === undefined ? frame : rest;
+  const isPlain = frame.caller === undefined && frame.via === undefined && frame.on_behalf_of === undefined;
+  if (isPlain && frame.wants_changes === undefined && frame.wants_events === undefined) return frame;
+  const { caller: _, via: __, wants_changes: ___, wants_events: ____, on_behalf_of: _____, ...rest } = frame;
+  return rest;
 }
 
 /** Removes the fields that only the engine reads. */
