@@ -1,6 +1,7 @@
 /** Where the tests are and how they find the sources: `#contract` is `src/contract` here, not `dist`. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { defineConfig } from 'vitest/config';
 
@@ -48,14 +49,14 @@ const long = [
 const pure = [
   'console/src/**/*.test.ts',
   'src/{ai-sdk,assembly,cli,client,contract,engine,file-functions,library,protocol,surfaces,version}/**/*.test.ts',
-  'tests/{architecture,docs}.test.ts',
+  'tests/!(contributing|sandboxes-ran).test.ts',
   'tests/pins/**/*.test.ts',
 ];
 
 /** The files of a worker share their modules: reading them again for each takes longer than the tests. */
 const together = {
   pure,
-  unit: ['src/{host,sandbox,testing,workers}/**/*.test.ts'],
+  unit: ['src/{host,job-functions,sandbox,testing,workers}/**/*.test.ts'],
   repo: ['tests/{contributing,sandboxes-ran}.test.ts'],
   spec: ['tests/spec/**/*.{test,spec}.ts'],
   compat: ['tests/compat/**/*.test.ts'],
@@ -74,6 +75,10 @@ export default defineConfig({
   environments: { __vitest__: { resolve: { conditions } } },
   test: {
     pool: 'forks',
+    // The projects share what is transformed, and so does the next run.
+    experimental: { fsModuleCache: true },
+    // Keeps the journals of tests apart from those of the person who runs them.
+    env: { XDG_STATE_HOME: join(tmpdir(), 'workcell-test-state') },
     // Tests wait more than they compute: one more than there are processors keeps them busy.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
@@ -90,7 +95,7 @@ export default defineConfig({
       { extends: true as const, test: { name: 'system', include: alone } },
       {
         extends: true as const,
-        test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], exclude: [...long, budgets] },
+        test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], exclude: [...long, budgets], isolate: false },
       },
       { extends: true as const, test: { name: 'long', include: long } },
       ...backends.map(({ name, isTestedMore }) => ({
@@ -99,6 +104,7 @@ export default defineConfig({
           name,
           include: [...sandboxCases, ...(isTestedMore ? moreCases : [])],
           exclude: [budgets],
+          isolate: false,
           env: { WORKCELL_TEST_BACKEND: name },
           globalSetup: 'tests/build-images.ts',
           testTimeout: SLOW_PATIENCE_MS,

@@ -15,11 +15,13 @@ export class Harness {
   /** Few rounds: the numbers say that the suite works and no more. */
   isQuick;
   bars = [];
+  #suite;
   #print;
   #sections = [];
 
-  constructor({ isQuick, print }) {
+  constructor({ suite, isQuick, print }) {
     this.isQuick = isQuick;
+    this.#suite = suite;
     this.#print = print;
   }
 
@@ -48,9 +50,12 @@ export class Harness {
     return comparison;
   }
 
-  /** One goal and whether it was reached. Missing it is a result, not a failure of the benchmark. */
+  /**
+   * One goal and whether it was reached. Missing it is a result, not a failure of the benchmark. A suite numbers its own; the
+   * report puts the area first, so that no promise or case has the same id.
+   */
   bar({ id, goal, measured, met }) {
-    this.bars.push({ id, goal, measured, met });
+    this.bars.push({ id: `bench-${this.#suite}.${id}`, goal, measured, met });
   }
 
   /** Reports the bars; after the last comparison. */

@@ -38,7 +38,7 @@ async function main() {
   let missed = 0;
   for (const name of names) {
     const suite = await import(`./suites/${name}.mjs`);
-    const harness = new Harness({ isQuick: options.quick, print: console.log });
+    const harness = new Harness({ suite: suite.name, isQuick: options.quick, print: console.log });
     console.log(`\n## ${suite.name}: ${suite.description}`);
     await suite.run(harness);
     harness.closeBars();

@@ -1,9 +1,10 @@
 /**
- * The checks of the repository in tiers: the static ones side by side, then the tests. `node scripts/check.mjs TIER`,
- * where TIER is check, test or full.
+ * The checks of the repository in tiers: the static ones beside the tests, which leave processors idle while they wait.
+ * `node scripts/check.mjs TIER`, where TIER is check, test or full.
  *
  * Nothing stops at the first failure, so one run shows all there is to mend. Each static step is the npm script
- * of the same name. Further arguments go to vitest, and then only the tests run.
+ * of the same name; their results follow those of the tests, which print as they run. Further arguments go to vitest,
+ * and then only the tests run.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,20 +14,21 @@ import { fileURLToPath } from 'node:url';
 
 import { closingLine } from './closing-line.mjs';
 
-const STATIC_STEPS = ['types', 'lint', 'format:check', 'knip', 'docs:check'];
-const AT_ONCE = 2;
+/** `lint` reports errors of types too: checking them once more with `tsc` is for the full run. */
+const STATIC_STEPS = ['lint', 'format:check', 'knip', 'docs:check'];
 
-/** What runs in each tier: projects of vitest.config.ts, all where there is no list, and how often: see src/testing/rounds.ts. */
+/** What runs in each tier: static steps, projects of vitest.config.ts, all where there is no list, and how often: see src/testing/rounds.ts. */
 const TIERS = {
-  check: { projects: async () => ['pure'], rounds: 'quick' },
+  check: { steps: STATIC_STEPS, projects: async () => ['pure'], rounds: 'quick' },
   test: {
+    steps: STATIC_STEPS,
     projects: async () => [
       ...['pure', 'unit', 'system', 'repo', 'spec', 'compat', 'security', 'e2e'],
       await strongestBackend(),
     ],
     rounds: 'quick',
   },
-  full: { projects: async () => [], rounds: 'full' },
+  full: { steps: ['types', ...STATIC_STEPS], projects: async () => [], rounds: 'full' },
 };
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -35,10 +37,14 @@ const [tierName, ...vitestArgs] = process.argv.slice(2);
 const tier = TIERS[tierName];
 if (!tier) throw new Error(`${tierName} is not a tier: ${Object.keys(TIERS).join(', ')}`);
 
-const projects = vitestArgs.includes('--project') ? [] : tier.projects();
-const failedSteps = vitestArgs.length > 0 ? 0 : await runStaticSteps();
-const counts = await runTests(await projects);
-counts.failed += failedSteps;
+const staticSteps = vitestArgs.length > 0 ? [] : runStaticSteps();
+const counts = await runTests(vitestArgs.includes('--project') ? [] : await tier.projects());
+for (const { name, isOk, seconds, output } of await staticSteps) {
+  report(isOk ? 'ok' : 'FAIL', name, seconds);
+  if (isOk) continue;
+  counts.failed += 1;
+  console.log(`${output.trimEnd()}\n`);
+}
 console.log(closingLine(counts));
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
@@ -49,28 +55,11 @@ async function strongestBackend() {
   return 'namespaces';
 }
 
-/** The number of steps that failed. */
+/** One after another: each uses several processors when they are idle. */
 async function runStaticSteps() {
-  const waiting = [...STATIC_STEPS];
-  let failures = 0;
-  const lane = async () => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      if (!(await runStaticStep(name))) failures += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  return failures;
-}
-
-async function runStaticStep(name) {
-  if (name === 'docs:check' && !existsSync('scripts/docs.mjs')) {
-    report('skip', name, 'scripts/docs.mjs does not exist');
-    return true;
-  }
-  const { isOk, seconds, output } = await run(scripts[name]);
-  report(isOk ? 'ok' : 'FAIL', name, seconds);
-  if (!isOk) console.log(`${output.trimEnd()}\n`);
-  return isOk;
+  const results = [];
+  for (const name of tier.steps) results.push({ name, ...(await run(scripts[name])) });
+  return results;
 }
 
 /** vitest's own counts; one failure more when it fails without saying so there. */

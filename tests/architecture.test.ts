@@ -25,17 +25,18 @@ const TABLE: Record<string, Area> = {
   contract: { areas: ['protocol'], packages: ['zod'] },
   host: { areas: ['protocol', 'contract'], packages: ['rregex', 'koffi'] },
   'file-functions': { areas: ['protocol', 'contract', 'host'], packages: ['zod'] },
+  'job-functions': { areas: ['protocol', 'contract', 'host'], packages: ['zod'] },
   client: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   'sandbox/archives': { areas: ['host'], packages: ['fzstd'] },
   'sandbox/images': { areas: ['contract', 'host', 'sandbox/archives'], packages: ['zod'] },
   'sandbox/guest': { areas: ['contract', 'host'], packages: [] },
   'workers/sandbox': {
-    areas: ['protocol', 'contract', 'host', 'file-functions', 'sandbox/*'],
+    areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'sandbox/*'],
     packages: ['zod'],
   },
   'workers/filesystem': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'iconv-lite'] },
-  'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod'] },
+  'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions'], packages: ['zod'] },
   'surfaces/http': {
     areas: ['protocol', 'contract', 'client', 'surfaces/console', 'surfaces/reference'],
     packages: ['hono', '@hono/node-server', 'zod'],
@@ -72,7 +73,7 @@ test('every source file belongs to an area of the table', () => {
   expect(sources.filter((file) => rowOf(file) === undefined)).toEqual([]);
 });
 
-test('an area imports only the areas in its row', () => {
+test('repo.P3 an area imports only the areas in its row', () => {
   const strays = imports.filter(({ file, target }) => {
     if (!target.startsWith('#') || target === '#testing') return false;
     return !fits(rowOf(file)?.areas ?? [], target.slice(1));
@@ -121,7 +122,7 @@ test('only tests import #testing', () => {
   expect(strays).toEqual([]);
 });
 
-test('a function file holds one id, and the id is its path', () => {
+test('repo.P3 a function file holds one id, and the id is its path', () => {
   const strays = sources.flatMap((file) => {
     const path = /^src\/(?:engine|workers\/[^/]+)\/functions\/(.+)\.ts$/.exec(file)?.[1];
     if (path === undefined || path === 'index' || isTest(file)) return [];

@@ -30,7 +30,7 @@ import { BACKENDS, sandbox, type BackendDef, type SandboxConfig } from '#workers
 
 const PLACE = fileURLToPath(new URL('../.artifacts/contributing/', import.meta.url));
 
-test('the function of CONTRIBUTING.md is on the bus, on HTTP, in OpenAPI and in the reference', async () => {
+test('repo.P4 the function of CONTRIBUTING.md is on the bus, on HTTP, in OpenAPI and in the reference', async () => {
   await using dir = await tempDir({ 'three.txt': 'a\nb\nc\n' });
   const countLines = await writtenFunction();
   const worker: AnyWorker = { ...coder, functions: [...coder.functions, countLines] };

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 
 import { whyNoGuestRoot, whyNoQemu } from '#testing';
 
-test('sandboxes were tested: namespaces or an emulated machine is there', { timeout: 600_000 }, async () => {
-  const reasons = [whyNoGuestRoot(), await whyNoQemu()];
-  expect(reasons).toContain(undefined);
-});
+test(
+  'sandbox.P11 sandboxes were tested: namespaces or an emulated machine is there',
+  { timeout: 600_000 },
+  async () => {
+    const reasons = [whyNoGuestRoot(), await whyNoQemu()];
+    expect(reasons).toContain(undefined);
+  },
+);

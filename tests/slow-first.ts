@@ -1,8 +1,14 @@
-/** The order of the test files: what takes longest begins first, so that no processor waits for it. None of these needs an image. */
+/** The order of the test files: what takes longest begins first, so that no processor waits for it at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Each a minute or more; the others are in the order that Vitest gives them. */
-const SLOW = [/backends\/\w+\/\w+-backend/, /sandbox-qemu/, /e2e\/(console|guides)/, /functions\/network/];
+/** Each about half a minute or more, those that need an image last; the others are in the order that Vitest gives them. */
+const SLOW = [
+  /backends\/\w+\/\w+-backend/,
+  /sandbox-qemu/,
+  /host\/(children\/children|search\/indexed\/warm)\./,
+  /e2e\/(console|guides)/,
+  /functions\/network/,
+];
 
 export default class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

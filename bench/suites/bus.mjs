@@ -98,7 +98,7 @@ function casesOf(clients, workload) {
 function setBars(harness, latency, throughput) {
   const share = throughput.ratio('throughput', OURS, BROKER);
   harness.bar({
-    id: 'bus-throughput',
+    id: 'B2',
     goal: `engine calls/s ≥ 60 % of the ${BROKER}'s`,
     measured: `${formatNumber(share * 100)} %`,
     met: share >= 0.6,
@@ -106,7 +106,7 @@ function setBars(harness, latency, throughput) {
 
   const inProcessMs = latency.median('p50', IN_PROCESS);
   harness.bar({
-    id: 'bus-in-process',
+    id: 'B3',
     goal: 'p50 in process < 20 µs',
     measured: formatMs(inProcessMs),
     met: inProcessMs < 0.02,

@@ -9,6 +9,7 @@ import { spawn } from 'node:child_process';
 import { Children } from '#host';
 import { Program } from '../processes.mjs';
 import { formatNumber, rate, time } from '../units.mjs';
+import { measureLive } from './exec/live.mjs';
 
 export const name = 'exec';
 export const description = 'Children beside a bare child_process.spawn, in one process and in the same rounds.';
@@ -29,6 +30,7 @@ export async function run(harness) {
     await compareStartsAfterPause(harness, rungs);
     await compareStartsWithCache(harness);
     await compareFloods(harness, rungs);
+    await measureLive(harness, Object.values(rungs)[0]);
   } finally {
     for (const children of Object.values(rungs)) await children.close();
   }

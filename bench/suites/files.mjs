@@ -12,6 +12,8 @@ import {
 } from './files/against-node.mjs';
 import { comparePeers } from './files/against-peers.mjs';
 import { Corpus } from './files/corpus.mjs';
+import { measureJournal } from './files/journal.mjs';
+import { measurePatches } from './files/patch.mjs';
 import { measureTurns } from './files/turns.mjs';
 
 export const name = 'files';
@@ -26,6 +28,8 @@ export async function run(harness) {
     await compareJail(harness, corpus);
     await compareLineEdits(harness);
     await compareResponse(harness, corpus);
+    await measureJournal(harness, corpus);
+    await measurePatches(harness, corpus);
     await comparePeers(harness, corpus);
     await measureTurns(harness, corpus);
   } finally {

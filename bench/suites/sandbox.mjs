@@ -5,7 +5,7 @@
  * that are not installed are fetched when this runs as root, and left out otherwise.
  */
 import { formatMs, formatNumber, time } from '../units.mjs';
-import { AgentClient, GuestFiles, imagesHere, NamespacesBackend } from './sandbox/built.mjs';
+import { AgentClient, GuestFiles, imagesHere, namespacesBackend } from './sandbox/built.mjs';
 import { BenchRoot } from './sandbox/root.mjs';
 import { bwrap, bare, makeRuncBundle, runc } from './sandbox/peers.mjs';
 import { measureRungs } from './sandbox/rungs.mjs';
@@ -196,7 +196,7 @@ class Machines {
 
   constructor(root) {
     this.#root = root;
-    this.#backend = new NamespacesBackend({ cacheDir: root.cacheDir });
+    this.#backend = namespacesBackend({ cacheDir: root.cacheDir });
   }
 
   async start(

@@ -1,8 +1,9 @@
 /** The frame around the pages: navigation, connection state, and the token prompt. */
-import type { ComponentChildren } from 'preact';
+import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { CallsPage } from './pages/calls.tsx';
+import { ChangesPage } from './pages/changes.tsx';
 import { FunctionsPage } from './pages/functions.tsx';
 import { JobsPage } from './pages/jobs.tsx';
 import { SandboxesPage } from './pages/sandboxes.tsx';
@@ -12,28 +13,23 @@ import { hashOf, PAGES, route, type Page } from './route.ts';
 import { busState, catalogue, giveToken, wantsToken, workers } from './session.ts';
 import { nextTheme, theme } from './theme.ts';
 
-const SHOWN: Record<Page, () => ComponentChildren> = {
-  functions: () => <FunctionsPage />,
-  calls: () => <CallsPage />,
-  workers: () => <WorkersPage />,
-  jobs: () => <JobsPage />,
-  sandboxes: () => <SandboxesPage />,
-  workspace: () => <WorkspacePage />,
+const SHOWN: Record<Page, ComponentType> = {
+  functions: FunctionsPage,
+  calls: CallsPage,
+  workers: WorkersPage,
+  jobs: JobsPage,
+  sandboxes: SandboxesPage,
+  workspace: WorkspacePage,
+  changes: ChangesPage,
 };
-const TITLES: Record<Page, string> = {
-  functions: 'Functions',
-  calls: 'Calls',
-  workers: 'Workers',
-  jobs: 'Jobs',
-  sandboxes: 'Sandboxes',
-  workspace: 'Workspace',
-};
+const titleOf = (page: Page) => page.charAt(0).toUpperCase() + page.slice(1);
 const STATES = { connecting: 'connecting', open: 'connected', lost: 'engine unreachable' };
 
 export function App() {
   const { page } = route.value;
+  const Shown = SHOWN[page];
   useEffect(() => {
-    document.title = `${TITLES[page]} · Workcell`;
+    document.title = `${titleOf(page)} · Workcell`;
   }, [page]);
   return (
     <>
@@ -48,7 +44,7 @@ export function App() {
             href={hashOf({ page: name })}
             aria-current={name === page ? 'page' : undefined}
           >
-            {TITLES[name]} <kbd>{at + 1}</kbd>
+            {titleOf(name)} <kbd>{at + 1}</kbd>
           </a>
         ))}
         <div class="rail-foot">
@@ -71,7 +67,7 @@ export function App() {
           </p>
         </div>
       </nav>
-      <main>{wantsToken.value ? <TokenForm /> : SHOWN[page]()}</main>
+      <main>{wantsToken.value ? <TokenForm /> : <Shown />}</main>
     </>
   );
 }

@@ -71,7 +71,7 @@ function keyOf({ id, worker, started_at_ms }: CallRow, seq: number): string {
   return worker === null ? `refused-${started_at_ms}-${seq}` : id;
 }
 
-function functionKeyOf({ function_id, namespace }: CallRow): string {
+export function functionKeyOf({ function_id, namespace }: CallRow): string {
   return functionKey({ function_id, namespace: namespace ?? 'default' });
 }
 

@@ -1,5 +1,6 @@
 /** A function as the pages show it, from the row that the engine lists. */
 import type { JsonSchema } from './form/fields.ts';
+import { isObject } from './loose-json.ts';
 
 export interface FunctionRow {
   function_id: string;
@@ -73,10 +74,6 @@ export function groupEntries(entries: Entry[], search: string): { worker: string
 
 function rank(entries: Entry[]): number {
   return entries.every((entry) => entry.isInternal) ? 1 : 0;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isEffect(value: unknown): value is Effect {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { bytes, clock, duration, percentile, preciseClock } from './format.ts';
+import { bytes, clock, duration, moment, percentile, preciseClock } from './format.ts';
 
 test.each([
   [0, '—'],
@@ -31,4 +31,10 @@ test('the time of day has two digits each and goes to 23', () => {
 
 test('the part of a list below which so many of it lie', () => {
   expect([percentile([], 0.5), percentile([1, 2, 3, 4], 0.5), percentile([1, 2, 3, 4], 1)]).toEqual([0, 3, 4]);
+});
+
+test('a moment has its day unless that is today', () => {
+  const noon = new Date(2026, 0, 2, 12).getTime();
+  expect(moment(noon, noon + 3_600_000)).toBe('12:00:00');
+  expect(moment(noon - 86_400_000, noon)).toMatch(/\b1\b.*, 12:00:00$/);
 });

@@ -1,12 +1,12 @@
 /** The location: `#/<page>/<open item>`. */
 import { signal } from '@preact/signals';
 
-export const PAGES = ['functions', 'calls', 'workers', 'jobs', 'sandboxes', 'workspace'] as const;
+export const PAGES = ['functions', 'calls', 'workers', 'jobs', 'sandboxes', 'workspace', 'changes'] as const;
 export type Page = (typeof PAGES)[number];
 
 export interface Route {
   page: Page;
-  /** The function, worker, job, sandbox or file that is open. */
+  /** The function, worker, job, sandbox, file or record that is open. */
   open?: string;
 }
 

@@ -69,6 +69,12 @@ export async function call<T>(functionId: string, payload: unknown = {}, options
   return (await bus!.call(functionId, payload, options)) as T;
 }
 
+/** Keys of the functions that write or delete. */
+export function changingFunctions(): Set<string> {
+  const changing = (catalogue.value ?? []).filter(({ effect }) => effect === 'write' || effect === 'delete');
+  return new Set(changing.map(({ key }) => key));
+}
+
 export function readChannel(ref: { channel_id: string; access_key: string }, maxBytes: number): Promise<Uint8Array> {
   return bus!.readChannel(ref, maxBytes);
 }

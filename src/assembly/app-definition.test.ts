@@ -50,13 +50,13 @@ test('the first app is in the default namespace, the others in that of their nam
   expect(apps.map(({ name }) => name)).toEqual(['editor', 'reviewer']);
   const entries = withApps(defaultEntries(available, '/w'), apps);
   expect(entries.map(({ def, namespace }) => [def.name, def.functions.length, namespace])).toEqual([
-    ['coder', 7, undefined],
+    ['coder', 11, undefined],
     ['filesystem', 9, undefined],
     ['filesystem', 1, 'reviewer'],
   ]);
 });
 
-test('what is left out is not open: the workspace, and the shipped size', async () => {
+test('filesystem.P7 what is left out is not open: the workspace, and the shipped size', async () => {
   await using dir = await tempDir({ 'a.yaml': 'modules: [{module: filesystem}]' });
   const [{ actions, config }] = seen(read(dir, 'a.yaml')[0]!) as [{ actions: string; config: unknown }];
   expect(actions.split(' ')).toHaveLength(12);

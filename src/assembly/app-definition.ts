@@ -6,11 +6,18 @@
  */
 import { basename, extname } from 'node:path';
 
-import { parse } from 'yaml';
 import { z } from 'zod';
 
 import { cellConfig, ConfigError, didYouMean, parseConfig, RISKS, type AnyWorker } from '#contract';
-import { entryOf, expandVariables, readConfigFile, type Surroundings, type WorkerEntry } from './config-file.ts';
+import {
+  entryOf,
+  expandVariables,
+  firstTwice,
+  parseYaml,
+  readConfigFile,
+  type Surroundings,
+  type WorkerEntry,
+} from './config-file.ts';
 
 export interface App {
   name: string;
@@ -48,8 +55,7 @@ export interface AppSurroundings extends Surroundings {
 /** Apps in the given order: the first is called without a namespace, every other by its name. */
 export function readApps(files: readonly string[], surroundings: AppSurroundings): App[] {
   const apps = files.map((file) => parseApp(readConfigFile(file), file, surroundings));
-  const names = apps.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  const twice = firstTwice(apps.map(({ name }) => name));
   if (twice !== undefined) throw new ConfigError(`two apps are called "${twice}": give one of them another \`name\``);
 
   return apps.map((app, at) => {
@@ -67,7 +73,7 @@ export function withApps(entries: readonly WorkerEntry[], apps: readonly App[]):
 
 function parseApp(text: string, file: string, { available, ...surroundings }: AppSurroundings): App {
   const app = parseConfig(AppSchema, parseYaml(expandVariables(text, surroundings.env ?? process.env), file), file);
-  const own = app.protect && { cell: { protect: app.protect } };
+  const own = app.protect && { cell: { ...surroundings.cell, protect: app.protect } };
   const modules = available.filter(({ functions }) => functions.every(({ policy }) => policy !== undefined));
   const entries = app.modules.map(({ module, actions, constraints }) => {
     const def = named(module, modules, ({ name }) => name, `${file}: no module`);
@@ -83,8 +89,7 @@ function parseApp(text: string, file: string, { available, ...surroundings }: Ap
       },
     };
   });
-  const names = entries.map(({ def }) => def.name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  const twice = firstTwice(entries.map(({ def }) => def.name));
   if (twice !== undefined) throw new ConfigError(`${file}: module ${twice} is listed twice`);
   return { name: app.name ?? basename(file, extname(file)), file, entries };
 }
@@ -117,12 +122,4 @@ function named<T>(name: string, all: readonly T[], nameOf: (item: T) => string, 
   if (found !== undefined) return found;
   const known = all.map(nameOf);
   throw new ConfigError(`${refusal} "${name}"${didYouMean(name, known)}; there is: ${known.join(', ')}`);
-}
-
-function parseYaml(text: string, file: string): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    throw new ConfigError(`${file}: ${(error as Error).message}`, { cause: error });
-  }
 }

@@ -17,6 +17,7 @@ import {
   didYouMean,
   isMap,
   parseConfig,
+  shippedCell,
   type AnyWorker,
   type CellConfig,
   type Denial,
@@ -40,7 +41,7 @@ export interface Surroundings {
   workspace?: string;
   env?: NodeJS.ProcessEnv;
   /** Overrides the file. */
-  cell?: CellConfig;
+  cell?: Partial<CellConfig>;
 }
 
 const FileSchema = cellConfig.extend({
@@ -60,7 +61,11 @@ export function findConfigFile(named: string | undefined, env: NodeJS.ProcessEnv
 }
 
 /** All workers over one workspace: the set that runs without a file. */
-export function defaultEntries(available: readonly AnyWorker[], workspace: string, cell?: CellConfig): WorkerEntry[] {
+export function defaultEntries(
+  available: readonly AnyWorker[],
+  workspace: string,
+  cell?: Partial<CellConfig>,
+): WorkerEntry[] {
   return available.map((def) => entryOf(def, def.shippedBlock, { workspace, cell }));
 }
 
@@ -75,17 +80,17 @@ export function readConfigFile(path: string): string {
 /** The workers a file lists. The workspace fills in what their blocks leave out. */
 export function parseEntries(text: string, available: readonly AnyWorker[], options: Surroundings = {}): WorkerEntry[] {
   const { workers, ...cell } = parseFile(text, options.env);
-  return toEntries(workers ?? [], available, { cell, ...options });
+  return toEntries(workers ?? [], available, { ...options, cell: { ...cell, ...options.cell } });
 }
 
 /** The file's settings for all workers. */
 export function parseCell(text: string): CellConfig {
-  const { protect } = parseFile(text);
-  return { protect };
+  const { workers: _, ...cell } = parseFile(text);
+  return cell;
 }
 
 function parseFile(text: string, env: NodeJS.ProcessEnv = process.env) {
-  return parseConfig(FileSchema, parseYaml(expandVariables(text, env)), 'config');
+  return parseConfig(FileSchema, parseYaml(expandVariables(text, env), 'config') ?? { workers: [] }, 'config');
 }
 
 /** The workers of a list, with their blocks parsed; refuses a worker that is listed twice. */
@@ -98,10 +103,13 @@ export function toEntries(
     const def = findWorker(name, available);
     return entryOf(def, config ?? def.shippedBlock, options);
   });
-  const names = entries.map(({ def }) => def.name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  const twice = firstTwice(entries.map(({ def }) => def.name));
   if (twice !== undefined) throw new ConfigError(`workers: ${twice} is listed twice`);
   return entries;
+}
+
+export function firstTwice(names: readonly string[]): string | undefined {
+  return names.find((name, at) => names.indexOf(name) !== at);
 }
 
 export function findWorker(name: string, available: readonly AnyWorker[]): AnyWorker {
@@ -133,7 +141,7 @@ export function entryOf(
   const config = resolvePaths(def, parsed, { workspace: workspace ?? process.cwd(), env }, where);
   // A worker that is not over the workspace must not restart when its settings change.
   const takesPart = Object.keys(def.workspaceDefaults('/')).length > 0;
-  return { def, config, ...(takesPart && cell && { cell }) };
+  return { def, config, ...(takesPart && cell && { cell: { ...shippedCell, ...cell } }) };
 }
 
 /** The block with defaults at any depth; a block that is not a map is left for its schema to refuse. */
@@ -146,10 +154,11 @@ function withDefaults(block: unknown, defaults: unknown): unknown {
   return { ...block, ...Object.fromEntries(missing) };
 }
 
-function parseYaml(text: string): unknown {
+/** `where` names the text in messages. */
+export function parseYaml(text: string, where: string): unknown {
   try {
-    return parse(text) ?? { workers: [] };
+    return parse(text);
   } catch (error) {
-    throw new ConfigError(`config: ${(error as Error).message}`, { cause: error });
+    throw new ConfigError(`${where}: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -47,6 +47,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** An option with a value; `value` is its placeholder in the help. */
+export function valueOption(
+  value: string,
+  description: string,
+  more: Pick<OptionSpec, 'short' | 'default' | 'multiple'> = {},
+): OptionSpec {
+  return { type: 'string', value, description, ...more };
+}
+
 const helpOption: OptionSpec = { type: 'boolean', short: 'h', description: 'Show this help.' };
 
 export function parseCommandLine(command: Command, argv: string[]): CommandInput {

@@ -1,13 +1,13 @@
 /** Options of every command that talks to a running engine, and the connection they name. */
 import { connect, type Connection } from '#client';
 import { CallError, silentLog } from '#contract';
-import { UsageError, type CommandInput, type OptionSpec } from './command.ts';
+import { UsageError, valueOption, type CommandInput, type OptionSpec } from './command.ts';
 
 const DEFAULT_URL = 'ws://127.0.0.1:49134';
 
 export const addressOptions: Record<string, OptionSpec> = {
-  url: { type: 'string', value: 'URL', description: `The engine, default $III_URL or ${DEFAULT_URL}.` },
-  token: { type: 'string', value: 'TOKEN', description: 'Bearer token, default $WORKCELL_TOKEN.' },
+  url: valueOption('URL', `The engine, default $III_URL or ${DEFAULT_URL}.`),
+  token: valueOption('TOKEN', 'Bearer token, default $WORKCELL_TOKEN.'),
 };
 
 /** The engine did not answer; the message says what to do. */

@@ -1,34 +1,15 @@
 /** Address, port and tokens of `start`; beyond loopback it requires a token. */
 import { ConfigError } from '#contract';
 import { isLoopback, type AdmissionRules } from '#engine';
-import type { CommandInput, OptionSpec } from './command.ts';
+import { valueOption, type CommandInput, type OptionSpec } from './command.ts';
 import { engineToken, text } from './engine-address.ts';
 
 export const listenOptions: Record<string, OptionSpec> = {
-  host: { type: 'string', value: 'ADDRESS', description: 'Address to listen on.', default: '127.0.0.1' },
-  port: {
-    type: 'string',
-    value: 'PORT',
-    description: 'Port for HTTP, MCP, WebSocket and console; 0 for a free one.',
-    default: '49134',
-  },
-  token: {
-    type: 'string',
-    value: 'TOKEN',
-    description: 'Bearer token that callers must send, default $WORKCELL_TOKEN.',
-  },
-  'allow-host': {
-    type: 'string',
-    value: 'NAME',
-    multiple: true,
-    description: 'Also accept requests for this host name.',
-  },
-  'allow-origin': {
-    type: 'string',
-    value: 'ORIGIN',
-    multiple: true,
-    description: 'Also accept calls from pages of this origin.',
-  },
+  host: valueOption('ADDRESS', 'Address to listen on.', { default: '127.0.0.1' }),
+  port: valueOption('PORT', 'Port for HTTP, MCP, WebSocket and console; 0 for a free one.', { default: '49134' }),
+  token: valueOption('TOKEN', 'Bearer token that callers must send, default $WORKCELL_TOKEN.'),
+  'allow-host': valueOption('NAME', 'Also accept requests for this host name.', { multiple: true }),
+  'allow-origin': valueOption('ORIGIN', 'Also accept calls from pages of this origin.', { multiple: true }),
 };
 
 export function parseListenOptions(options: CommandInput['options']): AdmissionRules & { port: number } {

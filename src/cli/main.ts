@@ -78,8 +78,7 @@ async function overview(names: readonly string[] = commandNames): Promise<string
 }
 
 function explain(error: unknown): number {
-  if (error instanceof UsageError) return complain(error.message, EXIT.usage);
-  if (error instanceof ConfigError) return complain(error.message, EXIT.usage);
+  if (error instanceof UsageError || error instanceof ConfigError) return complain(error.message, EXIT.usage);
   if (error instanceof UnreachableError) return complain(error.message, EXIT.unreachable);
   if (error instanceof CallError) {
     const { code, message, extra } = error;

@@ -4,10 +4,17 @@
  * Replies, command output and messages contain text chosen by agents, guests and files, and a terminal obeys control
  * characters in it. Those are escaped as JSON would, so JSON stays the same; a pipe gets the bytes unchanged.
  */
+import type { CommandInput } from './command.ts';
 import type { LogSink } from './terminal-log.ts';
 
 export function printJson(value: unknown, stream: LogSink = process.stdout): void {
   printText(`${JSON.stringify(value, null, 2)}\n`, stream);
+}
+
+/** The reply as JSON if `--json` was given, else its text. */
+export function printReply({ json }: CommandInput['options'], reply: unknown, text: () => string): void {
+  if (json === true) printJson(reply);
+  else printText(text());
 }
 
 export function printText(text: string, stream: LogSink = process.stdout): void {

@@ -3,15 +3,12 @@ import { z } from 'zod';
 
 import { CallError, type Bus } from '#contract';
 import { UsageError, type CommandInput } from './command.ts';
-import { cutLine } from './cut-output.ts';
+import { printOutput, TIMED_OUT } from './command-output.ts';
 import { withEngine } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { printText } from './print.ts';
 
-/** Exit code of `timeout` from coreutils. */
-const TIMED_OUT = 124;
-/** The worker enforces its own time limits; this one only has to be longer. */
-export const WAIT_MS = 2_147_483_647;
+const CUT = 'after the first MiB; write it to a file in the sandbox and download that';
 
 const Output = z.object({
   stdout: z.string(),
@@ -38,7 +35,7 @@ export async function tellingFailures(
 
 /** Returns the matching exit code. */
 export function tellFailure({ code, message, extra }: CallError): number {
-  if (code === 'S200') printOutput(Output.catch({ stdout: '', stderr: '' }).parse(extra));
+  if (code === 'S200') printOutput(Output.catch({ stdout: '', stderr: '' }).parse(extra), CUT);
   printText(`error: [${code}] ${message}\n`, process.stderr);
   if (typeof extra.fix_note === 'string') printText(`${extra.fix_note}\n`, process.stderr);
   return code === 'S200' ? TIMED_OUT : EXIT.failed;
@@ -47,17 +44,8 @@ export function tellFailure({ code, message, extra }: CallError): number {
 /** Prints the output of a command and returns its exit code. */
 export function showExec(reply: unknown): number {
   const { exit_code, ...output } = ExecReply.parse(reply);
-  printOutput(output);
+  printOutput(output, CUT);
   return exit_code ?? EXIT.failed;
-}
-
-function printOutput(output: z.output<typeof Output>): void {
-  printText(output.stdout);
-  printText(output.stderr, process.stderr);
-  for (const { host, reason } of output.egress_refused ?? []) {
-    printText(`workcell: ${host} was refused: ${reason}\n`, process.stderr);
-  }
-  process.stderr.write(cutLine(output, 'after the first MiB; write it to a file in the sandbox and download that'));
 }
 
 /** The command after the first words, with or without `--` before it. */

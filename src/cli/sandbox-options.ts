@@ -1,38 +1,25 @@
 /** Options that several sandbox commands take, and the request fields they become. */
-import type { CommandInput, OptionSpec } from './command.ts';
+import { valueOption, type CommandInput, type OptionSpec } from './command.ts';
 import { text } from './engine-address.ts';
 import { readNumber, readPairs } from './sandbox-command.ts';
 
 export const envOption: Record<string, OptionSpec> = {
-  env: {
-    type: 'string',
-    short: 'e',
-    value: 'NAME=VALUE',
-    description: 'Set a variable; may be repeated.',
-    multiple: true,
-  },
+  env: valueOption('NAME=VALUE', 'Set a variable; may be repeated.', { short: 'e', multiple: true }),
 };
 
 export const timeoutOption: Record<string, OptionSpec> = {
-  timeout: {
-    type: 'string',
-    value: 'TIME',
-    description: 'Kill it after this long, such as 30s or 5m; exits 124 then.',
-  },
+  timeout: valueOption('TIME', 'Kill it after this long, such as 30s or 5m; exits 124 then.'),
 };
 
 export const shapeOptions: Record<string, OptionSpec> = {
-  cpus: { type: 'string', value: 'N', description: 'Processors.' },
-  memory: { type: 'string', value: 'MIB', description: 'Memory in MiB.' },
-  disk: { type: 'string', value: 'MIB', description: 'Disk size in MiB.' },
+  cpus: valueOption('N', 'Processors.'),
+  memory: valueOption('MIB', 'Memory in MiB.'),
+  disk: valueOption('MIB', 'Disk size in MiB.'),
   network: { type: 'boolean', description: 'Give it network access, as far as the operator allows.' },
-  allow: {
-    type: 'string',
-    value: 'HOST[:PORT]',
-    description: 'Allow only these hosts, within what the operator allows; may be repeated.',
+  allow: valueOption('HOST[:PORT]', 'Allow only these hosts, within what the operator allows; may be repeated.', {
     multiple: true,
-  },
-  deny: { type: 'string', value: 'HOST[:PORT]', description: 'Deny this host; may be repeated.', multiple: true },
+  }),
+  deny: valueOption('HOST[:PORT]', 'Deny this host; may be repeated.', { multiple: true }),
   ...envOption,
 };
 

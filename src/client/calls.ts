@@ -25,7 +25,7 @@ interface WaitingCall {
 }
 
 const Changes = z.array(ChangeSchema).catch([]);
-/** More than a worker of this build reports of one call. */
+/** Limit for one report of changes; above what a worker of this build sends. */
 const MAX_CHANGE_VALUES = 65_536;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Above this a Node timer fires at once. */
@@ -58,7 +58,7 @@ export class Calls {
     return this.#waiting.has(invocationId);
   }
 
-  /** A callback that throws fails its own call: nobody else could handle the error. */
+  /** An error thrown by the callback rejects its call: no other code could handle it. */
   event({ invocation_id: id, event }: EventFrame): void {
     try {
       this.#waiting.get(id)?.onEvent?.(event);
@@ -123,7 +123,7 @@ export class Calls {
   }
 }
 
-/** What does not fit is left out: it came from another process. */
+/** Drops the whole report if it is invalid or too large: it comes from another process. */
 function readChanges(told: unknown): Change[] {
   return hasTooManyValues(told, MAX_CHANGE_VALUES) ? [] : Changes.parse(told);
 }

@@ -39,16 +39,14 @@ export class Serving {
 
   /** Adds a worker's functions and returns the frames that register them. */
   add(worker: ServableWorker): FrameOf<'registerfunction'>[] {
-    for (const fn of worker.def.functions) this.#functions.set(fn.id, { worker, fn });
-    return worker.def.functions.map((fn) => ({ type: 'registerfunction', ...announce(worker.def, fn) }));
+    const added = worker.def.functions.map((fn) => ({ worker, fn }));
+    for (const served of added) this.#functions.set(served.fn.id, served);
+    return added.map(registration);
   }
 
   /** Everything served, to be registered again on a new connection. */
   registrations(): FrameOf<'registerfunction'>[] {
-    return [...this.#functions.values()].map(({ worker, fn }) => ({
-      type: 'registerfunction',
-      ...announce(worker.def, fn),
-    }));
+    return [...this.#functions.values()].map(registration);
   }
 
   async take(frame: InvokeFrame, send: (frame: Frame) => SendOutcome | undefined): Promise<void> {
@@ -114,4 +112,8 @@ export class Serving {
   cancelAll(reason: string): void {
     for (const control of this.#running.values()) control.abort(new Error(reason));
   }
+}
+
+function registration({ worker, fn }: Served): FrameOf<'registerfunction'> {
+  return { type: 'registerfunction', ...announce(worker.def, fn) };
 }

@@ -11,11 +11,7 @@ import {
   gatherWrites,
   type ChannelRef,
   type Dialer,
-  type EncodedFrame,
-  type Frame,
   type Link,
-  type LinkEvents,
-  type SendOutcome,
 } from '#protocol';
 import { socketReader, socketWriter } from './channel-ends.ts';
 
@@ -42,61 +38,49 @@ export function socketDialer(url: string, options: SocketDialerOptions = {}): Di
   return {
     redials: true,
     httpUrl: base.replace(/^ws/, 'http'),
-    dial: async () => new ClientSocketLink(await open('')),
+    dial: async () => socketLink(await open('')),
     openReader: async (ref) => socketReader(await openEnd(ref)),
     openWriter: async (ref) => socketWriter(await openEnd(ref)),
   };
 }
 
-class ClientSocketLink implements Link {
-  readonly #socket: WebSocket;
-  readonly #gather: () => void;
-  #lastSeenMs = Date.now();
-
-  constructor({ socket, stream }: OpenSocket) {
-    this.#socket = socket;
-    this.#gather = gatherWrites(stream);
-  }
-
-  attach(events: LinkEvents): void {
-    const socket = this.#socket;
-    const seen = () => (this.#lastSeenMs = Date.now());
-    const heartbeat = setInterval(() => this.#beat(), PING_MS).unref();
-    socket.on('pong', seen);
-    socket.on('ping', seen);
-    socket.on('message', (data) => {
-      seen();
-      const decoded = decodeFrame((data as Buffer).toString());
-      if ('frame' in decoded) events.frame(decoded.frame);
-    });
-    socket.on('error', () => socket.terminate());
-    socket.on('close', (code, reason) => {
-      clearInterval(heartbeat);
-      events.closed(reason.toString() || `closed with ${code}`);
-    });
-    // Frames that came with the handshake wait for a listener.
-    socket.resume();
-  }
-
-  send(frame: Frame, encoded?: EncodedFrame): SendOutcome {
-    const socket = this.#socket;
-    if (socket.readyState !== socket.OPEN) return 'closed';
-    if (socket.bufferedAmount > MAX_OUTBOUND_BYTES) return 'full';
-    const text = encoded ?? encodeFrame(frame);
-    if (!text) return 'not-json';
-    this.#gather();
-    socket.send(text, { binary: false });
-    return 'sent';
-  }
-
-  close(reason = ''): void {
-    this.#socket.close(1000, reason);
-  }
-
-  #beat(): void {
-    if (Date.now() - this.#lastSeenMs > IDLE_MS) this.#socket.terminate();
-    else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
-  }
+function socketLink({ socket, stream }: OpenSocket): Link {
+  const gather = gatherWrites(stream);
+  let lastSeenMs = Date.now();
+  const seen = () => (lastSeenMs = Date.now());
+  const beat = () => {
+    if (Date.now() - lastSeenMs > IDLE_MS) socket.terminate();
+    else if (socket.readyState === socket.OPEN) socket.ping();
+  };
+  return {
+    attach(events) {
+      const heartbeat = setInterval(beat, PING_MS).unref();
+      socket.on('pong', seen);
+      socket.on('ping', seen);
+      socket.on('message', (data) => {
+        seen();
+        const decoded = decodeFrame((data as Buffer).toString());
+        if ('frame' in decoded) events.frame(decoded.frame);
+      });
+      socket.on('error', () => socket.terminate());
+      socket.on('close', (code, reason) => {
+        clearInterval(heartbeat);
+        events.closed(reason.toString() || `closed with ${code}`);
+      });
+      // Frames that came with the handshake wait for a listener.
+      socket.resume();
+    },
+    send(frame, encoded) {
+      if (socket.readyState !== socket.OPEN) return 'closed';
+      if (socket.bufferedAmount > MAX_OUTBOUND_BYTES) return 'full';
+      const text = encoded ?? encodeFrame(frame);
+      if (!text) return 'not-json';
+      gather();
+      socket.send(text, { binary: false });
+      return 'sent';
+    },
+    close: (reason = '') => socket.close(1000, reason),
+  };
 }
 
 /** A WebSocket and the stream below it. */

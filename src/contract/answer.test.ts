@@ -161,7 +161,7 @@ test('a bug in a call that was aborted is one still', async () => {
   expect(logged).toHaveLength(1);
 });
 
-test('a payload of millions of wrong values is refused before each is reported', async () => {
+test('bus.P15 a payload of millions of wrong values is refused before each is reported', async () => {
   const { reply } = await run(() => 'never', { n: Array.from({ length: 2_000_000 }, () => 0) });
   expect(reply).toEqual(coded({ code: 'BAD', message: 'the payload holds more than 131072 values' }));
 });
@@ -269,7 +269,7 @@ describe('the signal of a call', () => {
   });
 });
 
-test('a worker without failed calls answers every failure as a result, a malformed request and a bug too', async () => {
+test('filesystem.P1 a worker without failed calls answers every failure as a result, a malformed request and a bug too', async () => {
   const failedResult = ({ code, message }: Failure) => ({ success: false, error: message, code });
   const handle = (parsed: { n?: number }) => {
     if (parsed.n === 1) throw fail('DISK', {});

@@ -37,7 +37,19 @@ export interface OpenWorker<Context = unknown> {
   readonly context: Context;
 }
 
-/** Lets the owner of the call abort it while it runs. */
+/**
+ * Lets the owner of the call abort it while it runs.
+ *
+ * @example
+ * ```js
+ * import { CallControl } from 'workcell/contract';
+ *
+ * const control = new CallControl();
+ * const { signal } = control; // what a handler gets as scope.signal
+ * control.abort(new Error('the caller left'));
+ * console.log(signal.aborted, signal.reason.message); // true the caller left
+ * ```
+ */
 export class CallControl {
   #controller: AbortController | undefined;
   #abortedWith: Error | undefined;
@@ -75,6 +87,49 @@ interface Surroundings {
   emit?: ((event: CallEvent) => void) | undefined;
 }
 
+/**
+ * Answers one call as a served worker does: for a test of a handler without an engine, or for another transport.
+ *
+ * @example
+ * ```js
+ * import { answer, CallControl, defineErrors, defineWorker, silentLog } from 'workcell/contract';
+ * import { z } from 'zod';
+ *
+ * const errors = defineErrors({
+ *   failed: { meaning: 'The call failed.', http: 500, message: ({ why }) => why },
+ * });
+ * const worker = defineWorker({
+ *   name: 'notes',
+ *   summary: 'Stores notes.',
+ *   config: z.strictObject({}),
+ *   errors,
+ *   failures: {
+ *     badInput: (problem) => errors.fail('failed', { why: problem }),
+ *     internal: (callId) => errors.fail('failed', { why: `a bug; the log has call ${callId}` }),
+ *     deadline: (ms) => errors.fail('failed', { why: `not done after ${ms} ms` }),
+ *   },
+ *   open: () => [],
+ * });
+ * const add = worker.defineFunction({
+ *   id: 'notes::add',
+ *   summary: 'Adds a note.',
+ *   effect: 'write',
+ *   permissions: [],
+ *   request: z.object({ text: z.string() }),
+ *   response: z.object({ count: z.int() }),
+ *   errors: ['failed'],
+ *   examples: [{ text: 'off by one' }],
+ *   handle: ({ text }, notes) => ({ count: notes.push(text) }),
+ * });
+ *
+ * const open = { def: worker, context: [] };
+ * const around = { log: silentLog, control: new CallControl() }; // and `bus`, for handlers that make calls
+ * const { result } = await answer(open, add, { callId: '1', payload: { text: 'unused' } }, around);
+ * console.log(result.count); // 1
+ * const { error } = await answer(open, add, { callId: '2', payload: { text: 7 } }, around);
+ * console.log(JSON.parse(error.message).message); // `text` must be a string (got a number)
+ * ```
+ */
 export async function answer<Context>(
   worker: OpenWorker<Context>,
   fn: FunctionDef<Context>,
@@ -84,7 +139,7 @@ export async function answer<Context>(
   const { def, context } = worker;
   const { bus, control } = surroundings;
   const door = doorOf(call.metadata);
-  const scope = new Scope(call, surroundings, door);
+  const scope = new Scope(call, fn.id, { around: surroundings, door });
 
   try {
     if (hasTooManyValues(call.payload)) {
@@ -119,14 +174,20 @@ function reported(changes: Change[] | undefined): { changes?: Change[] } {
 /** Creates lazily what most calls never use. */
 class Scope implements CallScope {
   readonly call: IncomingCall;
+  readonly functionId: string;
   readonly door: Door | undefined;
   readonly #around: Surroundings;
   /** The reported changes; undefined when neither caller nor console asked for them. */
   readonly changes: Change[] | undefined;
   readonly noteChange: CallScope['noteChange'];
 
-  constructor(call: IncomingCall, around: Surroundings, door: Door | undefined) {
+  constructor(
+    call: IncomingCall,
+    functionId: string,
+    { around, door }: { around: Surroundings; door: Door | undefined },
+  ) {
     this.call = call;
+    this.functionId = functionId;
     this.door = door;
     this.#around = around;
     const changes: Change[] | undefined = call.wantsChanges ? [] : undefined;

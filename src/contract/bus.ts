@@ -48,7 +48,25 @@ export interface Bus extends ChannelEnds {
   createChannel(bufferSize?: number): Promise<ChannelPair>;
 }
 
-/** The same bus with defaults for every call. Channels are still those of the bus itself. */
+/**
+ * The same bus with defaults for every call. Channels are still those of the bus itself.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ * import { carrying } from 'workcell/contract';
+ *
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }] });
+ * const controller = new AbortController();
+ * const bus = carrying(cell, { timeoutMs: 5_000, signal: controller.signal });
+ * console.log((await bus.call('coder::tree')).root.kind); // dir
+ *
+ * controller.abort();
+ * const error = await bus.call('coder::tree').catch((thrown) => thrown);
+ * console.log(error.code); // CANCELLED
+ * await cell.close();
+ * ```
+ */
 export function carrying(bus: Bus, carried: CallOptions): Bus {
   return {
     get httpUrl() {
@@ -61,7 +79,22 @@ export function carrying(bus: Bus, carried: CallOptions): Bus {
   };
 }
 
-/** A call that did not succeed. `code` is the failure's own if the error text has one. */
+/**
+ * A call that did not succeed. `code` is the failure's own if the error text has one.
+ *
+ * @example
+ * ```js
+ * import { CallError, createWorkcell } from 'workcell';
+ *
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }] });
+ * try {
+ *   await cell.call('coder::read-file', { path: 'missing.md' });
+ * } catch (error) {
+ *   console.log(error instanceof CallError, error.functionId, error.code); // true coder::read-file C211
+ * }
+ * await cell.close();
+ * ```
+ */
 export class CallError extends Error {
   readonly functionId: string;
   /** The error as received from the wire. */

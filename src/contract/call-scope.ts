@@ -22,6 +22,8 @@ export interface IncomingCall {
 
 export interface CallScope {
   readonly call: IncomingCall;
+  /** The function that was called. */
+  readonly functionId: string;
   /** Aborts when the caller cancelled or disconnected, or the function's deadline passed. */
   readonly signal: AbortSignal;
   /** As the signal does, but without making one: most calls end before they need it. */

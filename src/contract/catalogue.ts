@@ -78,7 +78,46 @@ export interface CatalogueEntry extends FunctionMetadata {
   response?: JsonSchema;
 }
 
-/** The definition as its worker announces it. */
+/**
+ * The definition as its worker announces it: the schemas and metadata that callers see.
+ *
+ * @example
+ * ```js
+ * import { announce, defineErrors, defineWorker } from 'workcell/contract';
+ * import { z } from 'zod';
+ *
+ * const errors = defineErrors({
+ *   failed: { meaning: 'The call failed.', http: 500, message: ({ why }) => why },
+ * });
+ * const worker = defineWorker({
+ *   name: 'notes',
+ *   summary: 'Stores notes.',
+ *   config: z.strictObject({}),
+ *   errors,
+ *   failures: {
+ *     badInput: (problem) => errors.fail('failed', { why: problem }),
+ *     internal: (callId) => errors.fail('failed', { why: `a bug; the log has call ${callId}` }),
+ *     deadline: (ms) => errors.fail('failed', { why: `not done after ${ms} ms` }),
+ *   },
+ *   open: () => [],
+ * });
+ * const list = worker.defineFunction({
+ *   id: 'notes::list',
+ *   summary: 'Lists the notes.',
+ *   effect: 'read',
+ *   permissions: [],
+ *   request: z.object({ limit: z.int().default(10).describe('Most notes returned.') }),
+ *   response: z.object({ notes: z.array(z.string()) }),
+ *   errors: ['failed'],
+ *   examples: [{}],
+ *   handle: ({ limit }, notes) => ({ notes: notes.slice(0, limit) }),
+ * });
+ *
+ * const { request_format, metadata } = announce(worker, list);
+ * console.log(request_format.properties.limit.description); // Most notes returned.
+ * console.log(metadata.effect, metadata.idempotent); // read true
+ * ```
+ */
 export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn: FunctionDef<never>): Announcement {
   const name = fn.id
     .split(/::|[-_]/)
@@ -112,7 +151,20 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
   };
 }
 
-/** Every function on the bus, sorted by id, or those whose id starts with `prefix`. */
+/**
+ * Every function on the bus, sorted by id, or those whose id starts with `prefix`.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ * import { readCatalogue } from 'workcell/client';
+ *
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }] });
+ * const [entry] = await readCatalogue(cell, { prefix: 'coder::read-file' });
+ * console.log(entry.worker, entry.effect, entry.request.required.join()); // coder read path
+ * await cell.close();
+ * ```
+ */
 export async function readCatalogue(
   bus: Bus,
   { includeInternal = false, prefix }: { includeInternal?: boolean; prefix?: string } = {},
@@ -150,7 +202,21 @@ export function saysFailed(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'success' in value && value.success === false;
 }
 
-/** Whether this result is a failure of a function that reports failures in its result. */
+/**
+ * Whether this result is a failure of a function that reports failures in its result.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ * import { isFailedResult, readCatalogue } from 'workcell/contract';
+ *
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'filesystem' }] });
+ * const [entry] = await readCatalogue(cell, { prefix: 'filesystem::read' });
+ * const result = await cell.call(entry.id, { path: 'missing.md' });
+ * console.log(isFailedResult(result, entry)); // true
+ * await cell.close();
+ * ```
+ */
 export function isFailedResult(value: unknown, entry: CatalogueEntry): boolean {
   return entry.fails_in_result === true && saysFailed(value);
 }

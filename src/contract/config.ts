@@ -5,12 +5,42 @@ import { describeIssues } from './issue-text.ts';
 import { requestSchema, type JsonSchema } from './json-schema.ts';
 import { didYouMean } from './nearest.ts';
 
-/** A configuration that the operator has to change; the message names the key. */
+/**
+ * A configuration that the operator has to change; the message names the key.
+ *
+ * @example
+ * ```js
+ * import { ConfigError, createWorkcell } from 'workcell';
+ *
+ * try {
+ *   await createWorkcell({ workspace: '.', workers: [{ name: 'coder', config: { max_red_bytes: 10 } }] });
+ * } catch (error) {
+ *   console.log(error instanceof ConfigError); // true
+ *   console.log(error.message.split(';')[0]); // workers.coder: unknown key "max_red_bytes" (did you mean "max_read_bytes"?)
+ * }
+ * ```
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Parses one block. `where` names it in messages, e.g. `workers.coder`. */
+/**
+ * Parses one block. `where` names it in messages, e.g. `workers.coder`.
+ *
+ * @example
+ * ```js
+ * import { parseConfig } from 'workcell/contract';
+ * import { z } from 'zod';
+ *
+ * const config = z.strictObject({ limit: z.int().default(100) });
+ * console.log(parseConfig(config, undefined, 'workers.notes').limit); // 100
+ * try {
+ *   parseConfig(config, { limt: 5 }, 'workers.notes');
+ * } catch (error) {
+ *   console.log(error.message); // workers.notes: unknown key "limt" (did you mean "limit"?); known keys: limit
+ * }
+ * ```
+ */
 export function parseConfig<Config extends z.ZodType>(schema: Config, block: unknown, where: string): z.output<Config> {
   const data = block ?? {};
   const parsed = schema.safeParse(data);

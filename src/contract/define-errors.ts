@@ -30,7 +30,21 @@ export interface Errors<T extends ErrorTable> {
   fail<Code extends keyof T & string>(this: void, code: Code, details: DetailsOf<T, Code>, cause?: unknown): Failure;
 }
 
-/** An answer the caller can act on. It crosses the wire; anything else that is thrown is a bug. */
+/**
+ * An answer the caller can act on. It crosses the wire; anything else that is thrown is a bug.
+ *
+ * @example
+ * ```js
+ * import { defineErrors, Failure } from 'workcell/contract';
+ *
+ * const errors = defineErrors({
+ *   not_found: { meaning: 'No such note.', http: 404, message: ({ id }) => `there is no note ${id}` },
+ * });
+ * const failure = errors.fail('not_found', { id: 7 });
+ * console.log(failure instanceof Failure); // true
+ * console.log(JSON.stringify(failure.toFields())); // {"code":"not_found","message":"there is no note 7"}
+ * ```
+ */
 export class Failure extends Error {
   readonly code: string;
   /** Additive fields of the error beside code and message. */
@@ -48,6 +62,26 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * The failures of a worker, each a row; `fail` makes one of the facts that a handler states.
+ *
+ * @example
+ * ```js
+ * import { defineErrors } from 'workcell/contract';
+ *
+ * const errors = defineErrors({
+ *   too_long: {
+ *     meaning: 'The note is too long.',
+ *     http: 413,
+ *     message: ({ text, limit }) => `text has ${text.length} characters; send at most ${limit}`,
+ *     fix: ({ text, limit }) => ({ text: text.slice(0, limit) }),
+ *   },
+ * });
+ * const failure = errors.fail('too_long', { text: 'off by one', limit: 3 });
+ * console.log(failure.message); // text has 10 characters; send at most 3
+ * console.log(JSON.stringify(failure.extra)); // {"fix":{"text":"off"}}
+ * ```
+ */
 export function defineErrors<const T extends ErrorTable>(table: T): Errors<T> {
   return {
     table,

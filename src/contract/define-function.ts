@@ -8,14 +8,14 @@ import type { z } from 'zod';
 import type { CallEvent, EncodedObject } from '#protocol';
 import type { CallScope } from './call-scope.ts';
 
-/** The worst a call can do. Surfaces turn it into hints and confirmations. */
+/** The worst effect of a call. Surfaces derive hints and confirmations from it. */
 export type Effect = 'read' | 'write' | 'delete' | 'execute';
 
 /** How much harm a mistaken call can do. */
 export const RISKS = ['low', 'medium', 'high'] as const;
 export type Risk = (typeof RISKS)[number];
 
-/** What an operator decides about a function by, beside its effect and its permissions. */
+/** Facts for the operator's policy, beside effect and permissions. */
 export interface Policy {
   readonly risk: Risk;
   /** Side effects, such as `filesystem_write`. */
@@ -34,30 +34,30 @@ export interface FunctionDef<
   id: Id;
   /** One line, for lists, help and models. */
   summary: string;
-  /** What a reader would not guess from the summary and the fields. */
+  /** What the summary and the fields do not say. */
   details?: string;
   effect: Effect;
-  /** Whether it can change or remove existing data; derived from the effect when absent. False if it only adds. */
+  /** Whether it can change or remove existing data, not only add; derived from the effect when absent. */
   isDestructive?: boolean;
   /** Whether a second equal call changes nothing more; a read always is. */
   isIdempotent?: boolean;
-  /** What a caller needs, such as `fs.read`. */
+  /** Permissions that a caller needs, such as `fs.read`. */
   permissions: readonly string[];
   policy?: Policy;
-  /** Whether it only reports events until its caller leaves. Lists show it only with the internals. */
+  /** Whether it only reports events until its caller disconnects. Listed only with the internal functions. */
   isWatch?: boolean;
   request: Request;
   response: Response;
   /** Schema of the events of a call, for callers that ask for them. */
   events?: z.ZodType<CallEvent>;
-  /** The list in the response whose items fail individually, with `success: false` and their failure in `error`. */
+  /** The list in the response whose items fail individually: `success: false`, and the failure in `error`. */
   failsInItems?: string;
   /** Defaults of fields for a model, where they differ from those of the contract. */
   modelDefaults?: Readonly<Record<string, unknown>>;
   errors: readonly Code[];
   /** Requests that work on any ordinary workspace; documentation and smoke tests use them. */
   examples: readonly z.input<Request>[];
-  /** Timeout of a call: then its signal aborts and the caller gets an error. */
+  /** Timeout of a call; default 120,000. Then its signal aborts and the caller gets an error. */
   deadlineMs?: number;
   handle(
     request: z.output<Request>,
@@ -66,7 +66,7 @@ export interface FunctionDef<
   ): Promise<Result<z.input<Response>>> | Result<z.input<Response>>;
 }
 
-/** A handler's result; a large field may be JSON already. */
+/** A handler's result; a large field may be encoded as JSON already. */
 type Result<T> = T | (T extends object ? EncodedObject<T> : never);
 
 export const DEFAULT_DEADLINE_MS = 120_000;

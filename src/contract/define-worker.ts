@@ -73,6 +73,62 @@ export type AnyWorker = Omit<WorkerDef, 'errors' | 'defineFunction' | 'withFunct
   readonly errors: { readonly table: ErrorTable };
 };
 
+/**
+ * Defines a worker, to be served by `serve` of a connection.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ * import { connect } from 'workcell/client';
+ * import { defineErrors, defineWorker, parseConfig, silentLog } from 'workcell/contract';
+ * import { z } from 'zod';
+ *
+ * const errors = defineErrors({
+ *   full: { meaning: 'No more notes fit.', http: 507, message: ({ limit }) => `there are ${limit} notes already` },
+ *   bad_input: { meaning: 'The request is invalid.', http: 400, message: ({ problem }) => problem },
+ *   internal: { meaning: 'A bug.', http: 500, message: ({ callId }) => `the log has call ${callId}` },
+ *   late: { meaning: 'The deadline passed.', http: 504, message: ({ ms }) => `not done after ${ms} ms` },
+ * });
+ * const worker = defineWorker({
+ *   name: 'notes',
+ *   summary: 'Stores notes.',
+ *   config: z.strictObject({ limit: z.int().default(100) }),
+ *   errors,
+ *   failures: {
+ *     badInput: (problem) => errors.fail('bad_input', { problem }),
+ *     internal: (callId) => errors.fail('internal', { callId }),
+ *     deadline: (ms) => errors.fail('late', { ms }),
+ *   },
+ *   open: ({ limit }) => ({ limit, notes: [] }),
+ * });
+ * const add = worker.defineFunction({
+ *   id: 'notes::add',
+ *   summary: 'Adds a note.',
+ *   effect: 'write',
+ *   permissions: [],
+ *   request: z.object({ text: z.string().describe('What the author should know.') }),
+ *   response: z.object({ count: z.int() }),
+ *   errors: ['full'],
+ *   examples: [{ text: 'off by one' }],
+ *   handle({ text }, { limit, notes }) {
+ *     if (notes.length === limit) throw errors.fail('full', { limit });
+ *     return { count: notes.push(text) };
+ *   },
+ * });
+ * const def = worker.withFunctions([add]);
+ *
+ * // Stands for `workcell start`; its URL is then ws://127.0.0.1:49134.
+ * const cell = await createWorkcell({ workspace: '.', port: 0, workers: [{ name: 'coder' }] });
+ *
+ * const bus = await connect(cell.url, { name: def.name });
+ * bus.serve({ def, context: await def.open(parseConfig(def.config, { limit: 1 }, 'notes'), silentLog) });
+ * console.log((await bus.call('notes::add', { text: 'unused' })).count); // 1
+ * const error = await bus.call('notes::add', { text: 'unused' }).catch((thrown) => thrown);
+ * console.log(error.code, error.message); // full there are 1 notes already
+ * bus.close();
+ * await cell.close();
+ * ```
+ */
 export function defineWorker<Config extends z.ZodType, Table extends ErrorTable, Context>(
   spec: WorkerSpec<Config, Table, Context>,
 ): WorkerDef<Config, Table, Context> {

@@ -13,9 +13,9 @@ export {
   type ErrorSummary,
   type FunctionMetadata,
 } from './catalogue.ts';
-export { cellConfig, shippedCell, type CellConfig } from './cell-config.ts';
+export { cellConfig, shippedCell, type CellConfig, type JournalConfig } from './cell-config.ts';
 export { cleanText } from './clean-text.ts';
-export { ConfigError, configKeys, parseConfig, type ConfigKey } from './config.ts';
+export { ConfigError, configKeys, parseConfig } from './config.ts';
 export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } from './define-errors.ts';
 export { RISKS, type Effect, type FunctionDef, type Policy, type Risk } from './define-function.ts';
 export { defineWorker, type AnyWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
@@ -27,7 +27,7 @@ export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { didYouMean, nearestName } from './nearest.ts';
 export { hasTooManyValues } from './payload-size.ts';
-export { makePrincipal, spellCaller, withClient, type Denial, type Grants, type Principal } from './principal.ts';
+export { makePrincipal, withClient, type Denial, type Grants, type Principal } from './principal.ts';
 export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
 export { Watched, watchFunction } from './watched.ts';
 export { wholeFix } from './doors/whole-fix.ts';

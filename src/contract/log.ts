@@ -18,5 +18,17 @@ export function logWith(log: Log, carried: LogFields): Log {
   };
 }
 
-/** A log that drops everything. */
+/**
+ * A log that drops everything.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ * import { silentLog } from 'workcell/contract';
+ *
+ * const log = { ...silentLog, error: (message, fields) => console.error(message, fields) };
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }], log });
+ * await cell.close();
+ * ```
+ */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -13,7 +13,7 @@ test.each([
   ['one more, in two lists', { a: { b: list(MAX_PAYLOAD_VALUES / 2) }, c: [list(MAX_PAYLOAD_VALUES / 2)] }, true],
   ['fields', Object.fromEntries(list(MAX_PAYLOAD_VALUES + 1).map((_, i) => [i, 0])), true],
   ['bytes', { content: new Uint8Array(1_000_000) }, false],
-])('%s', (_, payload, expected) => {
+])('bus.P15 %s', (_, payload, expected) => {
   expect(hasTooManyValues(payload)).toBe(expected);
 });
 

@@ -30,6 +30,23 @@ export interface Principal extends Caller {
 const MAX_NAME = 64;
 const ALL: Grants = {};
 
+/**
+ * A principal of this process, such as that of a surface; `grants` limit what it may call.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ * import { makePrincipal } from 'workcell/contract';
+ *
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }] });
+ * const caller = makePrincipal('local', 'reviewer', { isReadOnly: true });
+ * console.log((await cell.call('coder::tree', {}, { caller })).root.kind); // dir
+ * const files = [{ path: 'a.md', content: '' }];
+ * const error = await cell.call('coder::create-file', { files }, { caller }).catch((thrown) => thrown);
+ * console.log(error.code); // forbidden
+ * await cell.close();
+ * ```
+ */
 export function makePrincipal(kind: Caller['kind'], name: string, grants = ALL): Principal {
   return { id: `${kind}:${name}`, kind, label: name, grants };
 }

@@ -53,25 +53,14 @@ export class Admission {
   checkSource(request: IncomingMessage): Refusal | undefined {
     const { host, origin, 'sec-fetch-site': site } = request.headers;
     if (!this.#isOwnHost(host)) {
-      return {
-        status: 403,
-        code: 'foreign_host',
-        message: `host ${host ?? '(none)'} is not served here: start with --allow-host to serve it`,
-      };
+      return foreign('host', `host ${host ?? '(none)'} is not served here: start with --allow-host to serve it`);
     }
     if (origin !== undefined && !this.#isOwnOrigin(origin, host!)) {
-      return {
-        status: 403,
-        code: 'foreign_origin',
-        message: `pages of ${origin} may not call this server: start with --allow-origin to let them`,
-      };
+      return foreign('origin', `pages of ${origin} may not call this server: start with --allow-origin to let them`);
     }
     if (origin === undefined && site !== undefined && !OWN_SITES.has(String(site))) {
-      return {
-        status: 403,
-        code: 'foreign_origin',
-        message: `another site sent this request (Sec-Fetch-Site: ${site}): to open this server, type its address into the browser`,
-      };
+      const advice = 'to open this server, type its address into the browser';
+      return foreign('origin', `another site sent this request (Sec-Fetch-Site: ${site}): ${advice}`);
     }
     return undefined;
   }
@@ -113,6 +102,10 @@ export class Admission {
   }
 }
 
+function foreign(what: 'host' | 'origin', message: string): Refusal {
+  return { status: 403, code: `foreign_${what}`, message };
+}
+
 /** A page cannot send headers with its WebSocket: the console offers the token as a subprotocol, in base64url. */
 function tokenIn(offered: string | undefined): string | undefined {
   const encoded = /(?:^|,)\s*bearer\.([\w-]+)\s*(?:,|$)/.exec(offered ?? '')?.[1];
@@ -141,7 +134,8 @@ function hostName(header: string): string | undefined {
   }
 }
 
-function isSameSecret(expected: string, given: string): boolean {
+/** Takes the same time wherever they differ. */
+export function isSameSecret(expected: string, given: string): boolean {
   const a = Buffer.from(expected);
   const b = Buffer.from(given);
   return a.length === b.length && timingSafeEqual(a, b);

@@ -27,7 +27,7 @@ export function attachWriterSocket(channel: Channel, socket: WebSocket): void {
   });
   socket.on('close', (code) => {
     if (isStreamEnd(code)) channel.endWriting();
-    else channel.breakWriting(`the writer of this channel broke off (its connection ended with code ${code})`);
+    else channel.endWriting(`the writer of this channel broke off (its connection ended with code ${code})`);
   });
 }
 

@@ -85,7 +85,7 @@ test('a reader hears of a break after the last item, and not of an end', () => {
   channel.takeWriter(writer);
   channel.takeReader(reader);
   channel.push('1');
-  channel.breakWriting('the cable is cut');
+  channel.endWriting('the cable is cut');
   channel.endWriting();
   expect(reader.readable).toHaveBeenCalledTimes(2);
   expect(takeAll(channel)).toEqual([{ item: '1' }, { broken: 'the cable is cut' }]);

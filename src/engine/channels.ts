@@ -4,10 +4,11 @@
  * Back-pressure keeps the engine's memory bounded: an end that gets `wait` must stop reading its source until
  * `resume`.
  */
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 import type { ChannelPair } from '#contract';
 import type { ChannelItem, ChannelRef } from '#protocol';
+import { isSameSecret } from './admission.ts';
 import { fail } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
 
@@ -81,17 +82,8 @@ export class Channel {
     return this.#isHeldBack ? 'wait' : 'more';
   }
 
-  /** The writer sent everything. */
-  endWriting(): void {
-    this.#endWriting(undefined);
-  }
-
-  /** The writer left before it ended the stream. */
-  breakWriting(reason: string): void {
-    this.#endWriting(reason);
-  }
-
-  #endWriting(broken: string | undefined): void {
+  /** The writer sent everything, or `broken`: why it left before that. */
+  endWriting(broken?: string): void {
     if (this.#writer === 'ended') return;
     this.#writer = 'ended';
     this.#broken = broken;
@@ -129,7 +121,7 @@ export class Channel {
   /** Breaks the stream off for the side that is connected. */
   expire(): void {
     const reason = this.#writer === 'free' ? 'no writer connected to this channel' : 'the engine closed this channel';
-    if (typeof this.#reader === 'object') this.breakWriting(reason);
+    if (typeof this.#reader === 'object') this.endWriting(reason);
     else this.endReading();
     this.#done(this);
   }
@@ -173,7 +165,7 @@ export class ChannelBroker {
   /** The channel, if id and key match. */
   find(ref: Pick<ChannelRef, 'channel_id' | 'access_key'>): Channel | undefined {
     const channel = this.#channels.get(ref.channel_id);
-    return channel && isSameKey(channel.key, ref.access_key) ? channel : undefined;
+    return channel && isSameSecret(channel.key, ref.access_key) ? channel : undefined;
   }
 
   get count(): number {
@@ -198,10 +190,4 @@ export class ChannelBroker {
       if (channel.hasFreeEnd && channel.createdAtMs < bornBefore) channel.expire();
     }
   }
-}
-
-function isSameKey(expected: string, given: string): boolean {
-  const a = Buffer.from(expected);
-  const b = Buffer.from(given);
-  return a.length === b.length && timingSafeEqual(a, b);
 }

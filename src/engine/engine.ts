@@ -21,7 +21,7 @@ import { engineBus } from './engine-bus.ts';
 import { engineWorker } from './functions/index.ts';
 import { defaultLimits, type EngineLimits } from './limits.ts';
 import { memoryReader, memoryWriter } from './memory-channels.ts';
-import { isBuiltIn, Registry } from './registry.ts';
+import { isBuiltIn, Registry, type RegisteredFunction } from './registry.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { Session, type SessionOrigin } from './session.ts';
 import { Triggers } from './triggers.ts';
@@ -182,7 +182,7 @@ export class Engine {
     }
   }
 
-  #registerFunction(session: Session, frame: Extract<Frame, { type: 'registerfunction' }>): void {
+  #registerFunction(session: Session, frame: FrameOf<'registerfunction'>): void {
     const limit = this.limits.maxFunctionsPerSession;
     const isBuiltInId = isEngineOwned(this.#registry, frame.id);
     if (isBuiltInId || this.#registry.countOwnedBy(session) >= limit) {
@@ -192,15 +192,7 @@ export class Engine {
       return;
     }
     if (!session.isWorker) session.becomeWorker();
-    const owner = this.#registry.add({
-      id: frame.id,
-      namespace: session.namespace,
-      description: frame.description,
-      requestFormat: frame.request_format,
-      responseFormat: frame.response_format,
-      metadata: frame.metadata,
-      owner: session,
-    })?.owner;
+    const owner = this.#registry.add(toFunction(frame, session.namespace, session))?.owner;
     if (owner && !isBuiltIn(owner)) this.#rejectFunction(session, frame.id, owner.workerId);
   }
 
@@ -232,24 +224,23 @@ export class Engine {
 
   #registerBuiltIns(): void {
     for (const fn of engineWorker.functions) {
-      const { id, description, request_format, response_format, metadata } = announce(engineWorker, fn);
-      this.#registry.add({
-        id,
-        namespace: DEFAULT_NAMESPACE,
-        description,
-        requestFormat: request_format,
-        responseFormat: response_format,
-        metadata,
-        owner: new BuiltIn(fn, (def, call, around) =>
-          answer({ def: engineWorker, context: this.#context }, def, call, {
-            bus: engineBus,
-            log: this.#log,
-            ...around,
-          }),
-        ),
-      });
+      const owner = new BuiltIn(fn, (def, call, around) =>
+        answer({ def: engineWorker, context: this.#context }, def, call, { bus: engineBus, log: this.#log, ...around }),
+      );
+      this.#registry.add(toFunction(announce(engineWorker, fn), DEFAULT_NAMESPACE, owner));
     }
   }
+}
+
+type Announced = Omit<FrameOf<'registerfunction'>, 'type'>;
+
+function toFunction(
+  { id, description, request_format, response_format, metadata }: Announced,
+  namespace: string,
+  owner: RegisteredFunction['owner'],
+): RegisteredFunction {
+  const formats = { requestFormat: request_format, responseFormat: response_format };
+  return { id, namespace, description, ...formats, metadata, owner };
 }
 
 function isEngineOwned(registry: Registry, id: string): boolean {

@@ -18,19 +18,20 @@ const SETTLE_MS = 50;
 
 export type WorkerEvent = 'worker_connected' | 'worker_metadata_updated' | 'worker_disconnected';
 
+interface EventsParts {
+  triggers: Triggers;
+  registry: Registry;
+  watched: Watched;
+  fire: Calls['fire'];
+}
+
 export class Events {
-  readonly #triggers: Triggers;
-  readonly #registry: Registry;
-  readonly #fire: Calls['fire'];
-  readonly #watched: Watched;
+  readonly #parts: EventsParts;
   #settling: NodeJS.Timeout | undefined;
   #lastIds = '';
 
-  constructor(parts: { triggers: Triggers; registry: Registry; watched: Watched; fire: Calls['fire'] }) {
-    this.#triggers = parts.triggers;
-    this.#registry = parts.registry;
-    this.#fire = parts.fire;
-    this.#watched = parts.watched;
+  constructor(parts: EventsParts) {
+    this.#parts = parts;
   }
 
   functionsChanged(): void {
@@ -38,10 +39,8 @@ export class Events {
   }
 
   workerChanged(event: WorkerEvent, workerId: string): void {
-    this.#watched.changed('workers');
-    for (const { functionId, metadata, namespace } of this.#triggers.listenersOf(WORKERS_AVAILABLE)) {
-      this.#fire(functionId, { event, worker_id: workerId }, metadata, namespace);
-    }
+    this.#parts.watched.changed('workers');
+    this.#fire(WORKERS_AVAILABLE, { event, worker_id: workerId });
   }
 
   close(): void {
@@ -50,14 +49,18 @@ export class Events {
 
   #tellFunctions(): void {
     this.#settling = undefined;
-    const functions = this.#registry.list();
+    const functions = this.#parts.registry.list();
     const ids = JSON.stringify(functions.map((fn) => [fn.namespace, fn.id]));
     if (ids === this.#lastIds) return;
 
     this.#lastIds = ids;
-    const payload = { event: 'functions_changed', functions: functions.map(functionRow) };
-    for (const { functionId, metadata, namespace } of this.#triggers.listenersOf(FUNCTIONS_AVAILABLE)) {
-      this.#fire(functionId, payload, metadata, namespace);
+    this.#fire(FUNCTIONS_AVAILABLE, { event: 'functions_changed', functions: functions.map(functionRow) });
+  }
+
+  #fire(type: string, payload: object): void {
+    const { triggers, fire } = this.#parts;
+    for (const { functionId, metadata, namespace } of triggers.bindingsOf(type)) {
+      fire(functionId, payload, metadata, namespace);
     }
   }
 }

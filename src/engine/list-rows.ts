@@ -13,17 +13,7 @@ export const ENGINE_NAME = 'engine';
 
 const MAX_SUMMARY = 80;
 
-export interface FunctionRow {
-  function_id: string;
-  namespace: string;
-  worker_name: string;
-  description: string | null;
-  request_format?: unknown;
-  response_format?: unknown;
-  metadata?: unknown;
-}
-
-export function functionRow(fn: RegisteredFunction): FunctionRow {
+export function functionRow(fn: RegisteredFunction) {
   return {
     function_id: fn.id,
     namespace: fn.namespace,

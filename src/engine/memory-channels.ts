@@ -72,7 +72,7 @@ export async function memoryWriter(broker: ChannelBroker, ref: ChannelRef): Prom
     },
     end: () => Promise.resolve(channel.endWriting()),
     untilTaken: () => channel.taken,
-    abort: () => channel.breakWriting('the writer of this channel broke off'),
+    abort: () => channel.endWriting('the writer of this channel broke off'),
   };
 }
 

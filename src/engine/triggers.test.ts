@@ -107,7 +107,7 @@ test('a type of the engine is bound at once and cannot be taken over', async () 
   triggers.addType(thief.session, { ...clock, id: 'engine::tick' });
   triggers.removeType(thief.session, 'engine::tick');
   await delivered();
-  expect([thief.got, triggers.listenersOf('engine::tick').map(({ id, isParked }) => [id, isParked])]).toEqual([
+  expect([thief.got, triggers.bindingsOf('engine::tick').map(({ id, isParked }) => [id, isParked])]).toEqual([
     [],
     [['b', false]],
   ]);

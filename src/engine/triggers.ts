@@ -63,26 +63,27 @@ export class Triggers {
       callFormat: frame.call_request_format,
       provider,
     });
-    for (const trigger of this.#bindingsOf(frame.id)) this.#handOver(trigger);
+    for (const trigger of this.bindingsOf(frame.id)) this.#handOver(trigger);
   }
 
   removeType(provider: Session, id: string): void {
     if (this.types.get(id)?.provider !== provider) return;
     this.types.delete(id);
-    for (const trigger of this.#bindingsOf(id)) trigger.isParked = true;
+    for (const trigger of this.bindingsOf(id)) trigger.isParked = true;
   }
 
   /** Binds for as long as the connection lives. */
   bind(binder: Session, frame: FrameOf<'registertrigger'>): void {
+    const trigger = { ...toTrigger(frame), binder };
     const limit = this.#limits.maxTriggersPerSession;
     const existing = this.bindings.get(frame.id);
     const isForeign = existing !== undefined && existing.binder !== binder;
-    const isOverLimit = !existing && count(this.bindings.values(), (trigger) => trigger.binder === binder) >= limit;
+    const isOverLimit = !existing && count(this.bindings.values(), (other) => other.binder === binder) >= limit;
     if (isForeign || isOverLimit) {
       const text = isForeign ? `trigger id ${frame.id} is in use` : `the engine allows ${limit} triggers a connection`;
-      return this.#tellBinder(binder, frame, plainBody(fail('trigger_registration_failed', { text })));
+      return this.#tellBinder(trigger, plainBody(fail('trigger_registration_failed', { text })));
     }
-    this.#place({ ...toTrigger(frame), binder });
+    this.#place(trigger);
   }
 
   /** Binds beyond any connection and waits for the provider's result, or long enough to assume success. */
@@ -122,23 +123,13 @@ export class Triggers {
     this.#acks.get(frame.id)?.(error);
     if (!error) return;
     trigger.isParked = true;
-    if (trigger.binder)
-      this.#tellBinder(
-        trigger.binder,
-        { id: trigger.id, trigger_type: trigger.type, function_id: trigger.functionId },
-        error,
-      );
+    this.#tellBinder(trigger, error);
   }
 
   /** Removes what the session bound and parks what depended on its types. */
   dropSession(session: Session): void {
     for (const trigger of this.bindings.values()) if (trigger.binder === session) this.#remove(trigger);
     for (const type of this.types.values()) if (type.provider === session) this.removeType(session, type.id);
-  }
-
-  /** The live bindings of one of the engine's own types. */
-  listenersOf(typeId: string): Trigger[] {
-    return this.#bindingsOf(typeId);
   }
 
   #place(trigger: Trigger): void {
@@ -187,12 +178,12 @@ export class Triggers {
     });
   }
 
-  #tellBinder(binder: Session, of: { id: string; trigger_type: string; function_id: string }, error: ErrorBody): void {
-    const { id, trigger_type, function_id } = of;
-    binder.link.send({ type: 'triggerregistrationresult', id, trigger_type, function_id, error });
+  #tellBinder({ id, type, functionId, binder }: Trigger, error: ErrorBody): void {
+    const about = { id, trigger_type: type, function_id: functionId };
+    binder?.link.send({ type: 'triggerregistrationresult', ...about, error });
   }
 
-  #bindingsOf(typeId: string): Trigger[] {
+  bindingsOf(typeId: string): Trigger[] {
     return [...this.bindings.values()].filter((trigger) => trigger.type === typeId);
   }
 }

@@ -25,6 +25,7 @@ export const codeOfHostReason = {
   denied: 'S215',
   'not-a-parent': 'S216',
   attributes: 'S216',
+  unsaved: 'S216',
   io: 'S216',
 } as const satisfies Record<HostReason, FileCode>;
 

@@ -48,12 +48,16 @@ export const write = defineOperation({
   examples: [{ path: '/tmp/notes.md', content: '# Notes\n' }],
   deadlineMs: DEADLINE_MS,
 
-  async handle({ path, mode, parents, content }, { files, maxWriteBytes, idleMs }, { bus, signal, noteChange }) {
+  async handle(
+    { path, mode, parents, content },
+    { files, maxWriteBytes, idleMs },
+    { bus, signal, noteChange, call, functionId },
+  ) {
     const bytes = incomingBytes(content, { bus, signal, maxBytes: maxWriteBytes, idleMs });
     const options = { mode: mode === undefined ? undefined : parseMode(mode), parents };
     let note: string | undefined;
     const tell = (text: string) => (note = text);
-    const bytes_written = await files.write(path, bytes, options, { signal, tell, noteChange });
+    const bytes_written = await files.write(path, bytes, options, { signal, tell, noteChange, call, functionId });
     return { bytes_written, path, ...(note !== undefined && { note }) };
   },
 });

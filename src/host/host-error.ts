@@ -22,6 +22,7 @@ const WORDS = {
   'not-empty': 'is a directory with entries',
   'invalid-name': 'is not a name that the file system accepts',
   attributes: 'has an access list or attributes that cannot be kept',
+  unsaved: 'cannot be changed together with others, because state_dir cannot be written',
   io: 'failed in the file system',
 } as const;
 

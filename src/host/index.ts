@@ -1,4 +1,5 @@
 /** Everything that touches the operating system, one capability per folder. */
+export { NoTerminalError } from './terminal/terminal.ts';
 export { toText, type ByteString } from './text/byte-string.ts';
 export { characterStart, wholeCharacters } from './text/characters.ts';
 export { Children, SpawnError, type ChildSpec, type Containment } from './children/index.ts';
@@ -8,6 +9,7 @@ export {
   Execution,
   KeptOutput,
   OutputQueue,
+  OutputRing,
   type ExecutionResult,
   type OutputPiece,
   type OutputSoFar,
@@ -15,6 +17,7 @@ export {
   type Process,
   type ProcessEnd,
   type ProcessInput,
+  type RingPiece,
 } from './process/index.ts';
 export { kindOf, type EntryKind } from './walk/entry-kind.ts';
 export { escapeJson } from './text/escape-json.ts';
@@ -53,6 +56,7 @@ export { HostError, type HostReason } from './host-error.ts';
 export { readImage } from './text/image-file.ts';
 export { pathHint } from './jail/nearest-path.ts';
 export { HostFileSystem, type HostFileSystemOptions } from './files/host-file-system.ts';
+export { isListening } from './system/listening-port.ts';
 export { isHijackVariable } from './system/hijack-env.ts';
 export {
   openAbsoluteJail,
@@ -62,7 +66,14 @@ export {
   type JailMode,
   type JailOpening,
 } from './jail/jail.ts';
-export { JailChanges } from './changes/jail-changes.ts';
+export { JailChanges, type ChangeScope } from './changes/jail-changes.ts';
+export { bytesOf as keptBytes } from './journal/evict.ts';
+export type { Journal } from './journal/journal.ts';
+export { showChange, type ShownChange } from './journal/record-contents.ts';
+export { isLost, type JournalRecord } from './journal/records.ts';
+export { findUndo, makeUndo, NoRecord, type UndoRequest } from './journal/undo.ts';
+export type { UndoConflict, UndoLoss, UndoPlan } from './journal/undo-plan.ts';
+export { NOTHING_THERE, SetConflict, type SetChange, type SetEntry, type SetOutcome } from './journal/set-entry.ts';
 export type { JailDir } from './jail/jail-dir.ts';
 export type { JailEntry } from './jail/jail-entry.ts';
 export type { JailFile } from './jail/jail-file.ts';

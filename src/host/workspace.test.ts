@@ -5,7 +5,7 @@ import { Workspace } from './workspace.ts';
 
 const needs = { protect: ['**/.env'], maxFileBytes: 1000 };
 
-test('what is shared ends with the last that holds it, and starts anew', async () => {
+test('http.P10 what is shared ends with the last that holds it, and starts anew', async () => {
   await using dir = await tempDir({ f: '' });
   const [one, two, other] = [
     new Workspace(dir.root, needs),

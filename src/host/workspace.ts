@@ -1,12 +1,15 @@
 /**
  * A directory that workers of this process share, with the protection of its files, one search engine (index and
- * processes), regex threads, and the line index of files.
+ * processes), regex threads, the line index of files, and the journal.
  *
  * Each worker holds it; it closes with the last of them. Workers with different `protect` lists share nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 
+import { DeniedPaths } from './jail/denied-paths.ts';
 import { openJail, type JailMode } from './jail/jail.ts';
+import type { Journal } from './journal/journal.ts';
+import { shareJournal, stateDirOf, type JournalNeeds, type SharedJournal } from './journal/shared-journal.ts';
 import { LineIndexes } from './text/line-index.ts';
 import type { ProtectedGlobs } from './jail/protected-globs.ts';
 import { protect, type Protection } from './jail/protection.ts';
@@ -14,7 +17,7 @@ import { RegexThreads } from './regex/index.ts';
 import { SearchEngine, type KeptContents, type SearchLimits, type SearchRequest } from './search/index.ts';
 
 /** Options of a worker. */
-export interface WorkspaceNeeds extends Omit<SearchLimits, 'protectedGlobs'> {
+export interface WorkspaceNeeds extends Omit<SearchLimits, 'protectedGlobs'>, JournalNeeds {
   /** Globs of files that no worker reaches. */
   readonly protect: readonly string[];
   readonly mode?: JailMode;
@@ -32,6 +35,10 @@ interface Shared {
   readonly search: SearchEngine;
   readonly regexes: RegexThreads;
   readonly lineIndexes: LineIndexes;
+  /** Undefined where none can be kept. */
+  readonly journal: SharedJournal | undefined;
+  /** The paths of the server's own files. */
+  readonly own: DeniedPaths;
   /** Options of each worker, in order of arrival. */
   readonly holders: Set<WorkspaceNeeds>;
   kept: KeptContents;
@@ -48,6 +55,8 @@ function share(root: string, needs: WorkspaceNeeds): Shared {
     search: new SearchEngine(jail, { root, protectedGlobs: [], ...kept }),
     regexes: new RegexThreads(),
     lineIndexes: new LineIndexes(),
+    journal: shareJournal(root, needs),
+    own: new DeniedPaths([stateDirOf(needs)]),
     holders: new Set(),
     kept,
   };
@@ -95,15 +104,29 @@ export class Workspace {
     return this.#shared.lineIndexes;
   }
 
+  /** Undefined where none can be kept. */
+  get journal(): Journal | undefined {
+    return this.#shared.journal?.journal;
+  }
+
+  /** Settles when recovery has undone or finished what a killed process left. */
+  get recovered(): Promise<void> {
+    return this.#shared.journal?.recovered ?? Promise.resolve();
+  }
+
   /** Whether a canonical path from its root is hidden from all workers. */
   protects(relativePath: string): boolean {
-    return this.#shared.protection.covers(`${this.root === '/' ? '' : this.root}/${relativePath}`);
+    const { protection, own } = this.#shared;
+    const path = `${this.root === '/' ? '' : this.root}/${relativePath}`;
+    return protection.covers(path) || own.covers(path.slice(1));
   }
 
   /** The same for absolute paths without their first `/`; undefined where nothing is hidden. */
   get isHidden(): ((path: string) => boolean) | undefined {
-    const { protection } = this.#shared;
-    return protection.isEmpty ? undefined : (path) => protection.covers(`/${path}`);
+    const { protection, own } = this.#shared;
+    const hasOwn = own.globsFrom(this.root).length > 0;
+    if (protection.isEmpty && !hasOwn) return undefined;
+    return (path) => protection.covers(`/${path}`) || (hasOwn && own.covers(path));
   }
 
   /** Makes the first search as fast as the next. */
@@ -119,18 +142,23 @@ export class Workspace {
   search(request: SearchRequest, scope: { readonly signal: AbortSignal }): ReturnType<SearchEngine['search']> {
     const { own, maxFileBytes, timeoutMs } = this.#needs;
     const all = this.#shared.protection.globsFrom(this.root);
-    if (this.#globs?.all !== all) this.#globs = { all, withOwn: own ? [...all, own] : all };
+    if (this.#globs?.all !== all) {
+      const ofServer = this.#shared.own.globsFrom(this.root);
+      const lists = [...all, ...(own ? [own] : []), ...(ofServer.length > 0 ? [{ globs: ofServer }] : [])];
+      this.#globs = { all, withOwn: lists };
+    }
     const limits = { protectedGlobs: this.#globs.withOwn, maxFileBytes, timeoutMs };
     return this.#shared.search.search(request, scope, limits);
   }
 
   async close(): Promise<void> {
-    const { holders, search, regexes, giveUp } = this.#shared;
+    const { holders, search, regexes, giveUp, journal } = this.#shared;
     if (!holders.delete(this.#needs)) return;
     if (holders.size > 0) return this.#keep();
 
     open.delete(this.#key);
     giveUp();
+    journal?.giveUp();
     search.close();
     await regexes.close();
   }

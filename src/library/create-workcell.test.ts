@@ -6,7 +6,7 @@ import { tempDir } from '#testing';
 import { connect } from './client.ts';
 import { createWorkcell } from './create-workcell.ts';
 
-test('runs every worker over the workspace, without a port', async () => {
+test('library.P1 runs every worker over the workspace, without a port', async () => {
   await using dir = await tempDir({ 'a.txt': 'one\ntwo\n' });
   await using cell = await createWorkcell({ workspace: dir.root });
   expect(cell.url).toBeUndefined();
@@ -30,7 +30,7 @@ test('runs only the workers asked for, with their configuration', async () => {
   await expect(cell.call('shell::list')).rejects.toMatchObject({ code: 'function_not_found' });
 });
 
-test('with a port, others reach what the program reaches, and nobody does after close', async () => {
+test('library.P1 with a port, others reach what the program reaches, and nobody does after close', async () => {
   await using dir = await tempDir({ 'a.txt': 'one\n' });
   const cell = await createWorkcell({ workspace: dir.root, port: 0, token: 'secret' });
   const url = cell.url!;
@@ -45,7 +45,7 @@ test('with a port, others reach what the program reaches, and nobody does after 
   await expect(cell.call('coder::tree')).rejects.toMatchObject({ code: 'connection_closed' });
 });
 
-test('what runs when it closes is stopped', async () => {
+test('library.P1 what runs when it closes is stopped', async () => {
   await using dir = await tempDir();
   const cell = await createWorkcell({
     workspace: dir.root,

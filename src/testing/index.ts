@@ -4,6 +4,7 @@ export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts
 export { jailWays } from './jail-ways.ts';
 export { ociImage, type TestImage } from './oci-image.ts';
 export { failureOf, insert, remove, replace, updateCases, updateLines } from './batch-files.ts';
+export { filesBelow, patchCases } from './patch-cases.ts';
 export { rounds } from './rounds.ts';
 export { run } from './run.ts';
 export {
@@ -21,7 +22,7 @@ export { serveWorker, type ServedWorker } from './serve-worker.ts';
 export { shellCases } from './shell-cases.ts';
 export { startEngine, type TestEngine } from './start-engine.ts';
 export { tarArchive, type TestEntry } from './tar-archive.ts';
-export { tempDir, type TempDir } from './temp-dir.ts';
+export { tempDir, type TempDir, type TempEntries } from './temp-dir.ts';
 export { startRegistry, type BlobFault } from './test-registry.ts';
 export { watchTurns } from './watch-turns.ts';
 export { guestRoot, whyNoGuestRoot } from './guest-root.ts';

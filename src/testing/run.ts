@@ -11,11 +11,14 @@ import {
   CallControl,
   CallError,
   parseConfig,
+  shippedCell,
   silentLog,
   throughDoor,
   type Bus,
+  type CellConfig,
   type Door,
   type FunctionDef,
+  type IncomingCall,
   type WorkerDef,
 } from '#contract';
 import { decoded, type Change } from '#protocol';
@@ -32,6 +35,10 @@ export interface RunOptions {
   door?: Door;
   /** Receives the file changes of the call, as if it were watched. */
   changes?: Change[];
+  /** What the operator says for all workers, where that is not what is shipped. */
+  cell?: Partial<CellConfig>;
+  /** Who calls, and with which metadata. */
+  call?: Pick<IncomingCall, 'principal' | 'metadata'>;
 }
 
 /** The result, or a rejection with `code` and `message` as the caller would see them. */
@@ -45,11 +52,12 @@ export async function run<Response extends z.ZodType>(
   if (!def) throw new Error(`no worker lists ${fn.id}`);
 
   const open = options.open ?? def.open;
-  const context = await open(parseConfig(def.config, config, def.name), silentLog);
+  const cell = { ...shippedCell, ...options.cell };
+  const context = await open(parseConfig(def.config, config, def.name), silentLog, cell);
   try {
     const { door, changes } = options;
     const metadata = door && throughDoor(door);
-    const call = { callId: 'call-1', payload, metadata, wantsChanges: changes !== undefined };
+    const call = { callId: 'call-1', payload, metadata, wantsChanges: changes !== undefined, ...options.call };
     const surroundings = { bus: noBus, log: silentLog, control: new CallControl() };
     const reply = await answer({ def, context }, fn, call, surroundings);
     if ('result' in reply) reply.result = decoded(reply.result);

@@ -29,7 +29,8 @@ export interface RegistryFaults {
 }
 
 export type BlobFault =
-  | { kind: 'break-off'; afterBytes: number }
+  /** `when` resolves when the client has what it should have; `from` is the offset of the answer. */
+  | { kind: 'break-off'; afterBytes: number; when?: (from: number) => Promise<unknown> }
   | { kind: 'stall'; afterBytes: number }
   | { kind: 'status'; status: number }
   | { kind: 'ignore-range' }
@@ -91,7 +92,13 @@ function answerBlob(request: IncomingMessage, response: ServerResponse, blob: Bu
   const part = blob.subarray(from);
   const range = { 'content-range': `bytes ${from}-${blob.length - 1}/${blob.length}` };
   response.writeHead(from > 0 ? 206 : 200, { 'content-length': part.length, ...(from > 0 ? range : {}) });
-  if (fault?.kind === 'break-off') return response.write(part.subarray(0, fault.afterBytes), () => response.destroy());
+  if (fault?.kind === 'break-off') {
+    const breakOff = async () => {
+      await fault.when?.(from);
+      response.destroy();
+    };
+    return response.write(part.subarray(0, fault.afterBytes), () => void breakOff());
+  }
   if (fault?.kind === 'stall') return response.write(part.subarray(0, fault.afterBytes));
   return response.end(part);
 }

@@ -5,7 +5,7 @@ import { startEngine } from '#testing';
 import { connectSdk, pairs, versions } from './support/clients.ts';
 import { deferred, within } from './support/waiting.ts';
 
-test.each(pairs)('a function of a %s worker answers a %s client', async (workerVersion, callerVersion) => {
+test.each(pairs)('bus.P1 a function of a %s worker answers a %s client', async (workerVersion, callerVersion) => {
   await using engine = await startEngine();
   await using worker = connectSdk(workerVersion, engine.url);
   await using caller = connectSdk(callerVersion, engine.url);

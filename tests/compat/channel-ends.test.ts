@@ -140,7 +140,7 @@ test.each(versions)(
   },
 );
 
-test.each(['our client', 'in process'] as const)('%s: reading a stream that broke off fails', async (kind) => {
+test.each(['our client', 'in process'] as const)('bus.P21 %s: reading a stream that broke off fails', async (kind) => {
   await using engine = await startEngine();
   await using peer = await channelPeer(kind, engine);
   const channel = engine.engine.channels.create();

@@ -11,18 +11,21 @@ import { within } from './support/waiting.ts';
 /** Long enough to take both ends on a busy machine. */
 const short = { channelTtlMs: 5_000 };
 
-test.concurrent.each(channelPeers)('%s, waiting for a writer that never comes, does not wait on', async (kind) => {
-  await using engine = await startEngine({ limits: short });
-  await using peer = await channelPeer(kind, engine);
-  const channel = engine.engine.channels.create();
-  const reading = within(peer.readAll(channel.reader), 'the end of the stream');
+test.concurrent.each(channelPeers)(
+  'bus.P8 %s, waiting for a writer that never comes, does not wait on',
+  async (kind) => {
+    await using engine = await startEngine({ limits: short });
+    await using peer = await channelPeer(kind, engine);
+    const channel = engine.engine.channels.create();
+    const reading = within(peer.readAll(channel.reader), 'the end of the stream');
 
-  // The published SDKs do not distinguish an end from a break.
-  if (kind === 'our client' || kind === 'in process')
-    await expect(reading).rejects.toThrow(/no writer connected|broke off/);
-  else expect(await reading).toEqual(Buffer.alloc(0));
-  expect(engine.engine.channels.count).toBe(0);
-});
+    // The published SDKs do not distinguish an end from a break.
+    if (kind === 'our client' || kind === 'in process')
+      await expect(reading).rejects.toThrow(/no writer connected|broke off/);
+    else expect(await reading).toEqual(Buffer.alloc(0));
+    expect(engine.engine.channels.count).toBe(0);
+  },
+);
 
 test.concurrent.each(versions)(
   '%s: a stream ended before its first write opens no socket; its reader ends with the channel',
@@ -37,19 +40,22 @@ test.concurrent.each(versions)(
   },
 );
 
-test.concurrent.each(versions)('%s: a writer waiting for a reader that never comes is cut off', async (version) => {
-  await using engine = await startEngine({ limits: short });
-  await using client = connectSdk(version, engine.url);
-  const { writer } = await client.createChannel();
+test.concurrent.each(versions)(
+  'bus.P8 %s: a writer waiting for a reader that never comes is cut off',
+  async (version) => {
+    await using engine = await startEngine({ limits: short });
+    await using client = connectSdk(version, engine.url);
+    const { writer } = await client.createChannel();
 
-  writer.stream.write(Buffer.alloc(32 * 1024 * 1024));
+    writer.stream.write(Buffer.alloc(32 * 1024 * 1024));
 
-  await within(
-    finished(writer.stream).catch(() => {}),
-    'the end of the writer',
-  );
-  expect(engine.engine.channels.count).toBe(0);
-});
+    await within(
+      finished(writer.stream).catch(() => {}),
+      'the end of the writer',
+    );
+    expect(engine.engine.channels.count).toBe(0);
+  },
+);
 
 test.concurrent.each(versions)('%s: a channel with both ends taken lives on past the limit', async (version) => {
   await using engine = await startEngine({ limits: short });

@@ -14,7 +14,7 @@ const FRAME = 65_536;
 const CAP = 64;
 
 test.each(versions)(
-  '%s: without a reader a 40 MiB write stalls at 64 frames, and completes once one attaches',
+  'bus.P7 %s: without a reader a 40 MiB write stalls at 64 frames, and completes once one attaches',
   async (version) => {
     await using engine = await startEngine();
     await using client = connectSdk(version, engine.url);

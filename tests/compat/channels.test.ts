@@ -13,7 +13,7 @@ const MiB = 1024 * 1024;
 const tenMiB = randomBytes(10 * MiB);
 
 test.each(channelPeers.flatMap((writer) => channelPeers.map((reader) => [writer, reader] as const)))(
-  '10 MiB written by %s arrive hash-equal at %s',
+  'bus.P7 10 MiB written by %s arrive hash-equal at %s',
   async (writerKind, readerKind) => {
     await using engine = await startEngine();
     await using writer = await channelPeer(writerKind, engine);

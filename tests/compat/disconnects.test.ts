@@ -8,27 +8,30 @@ import { deferred, within } from './support/waiting.ts';
 
 const HOUR_MS = 3_600_000;
 
-test.each(pairs)('a killed %s worker stops the call of a %s caller at once', async (workerVersion, callerVersion) => {
-  // Without a heartbeat nothing but the end of the connection can stop the call.
-  await using engine = await startEngine({ limits: { pingIntervalMs: HOUR_MS, idleMs: HOUR_MS } });
-  await using child = hangingWorker(workerVersion, engine.url);
-  await using caller = connectSdk(callerVersion, engine.url);
-  await child.printed('ready');
-  const call = caller.trigger({ function_id: 'child::hang', payload: {} });
-  call.catch(() => {});
-  await child.printed('called');
+test.each(pairs)(
+  'bus.P4 a killed %s worker stops the call of a %s caller at once',
+  async (workerVersion, callerVersion) => {
+    // Without a heartbeat nothing but the end of the connection can stop the call.
+    await using engine = await startEngine({ limits: { pingIntervalMs: HOUR_MS, idleMs: HOUR_MS } });
+    await using child = hangingWorker(workerVersion, engine.url);
+    await using caller = connectSdk(callerVersion, engine.url);
+    await child.printed('ready');
+    const call = caller.trigger({ function_id: 'child::hang', payload: {} });
+    call.catch(() => {});
+    await child.printed('called');
 
-  await child.kill('SIGKILL');
+    await child.kill('SIGKILL');
 
-  await expect(call).rejects.toMatchObject({
-    code: 'invocation_stopped',
-    message: 'invocation_stopped: Invocation stopped',
-    function_id: 'child::hang',
-  });
-  await expect(caller.trigger({ function_id: 'child::hang', payload: {} })).rejects.toMatchObject({
-    code: 'function_not_found',
-  });
-});
+    await expect(call).rejects.toMatchObject({
+      code: 'invocation_stopped',
+      message: 'invocation_stopped: Invocation stopped',
+      function_id: 'child::hang',
+    });
+    await expect(caller.trigger({ function_id: 'child::hang', payload: {} })).rejects.toMatchObject({
+      code: 'function_not_found',
+    });
+  },
+);
 
 test('a killed worker stops all its calls, and no call of another worker', async () => {
   await using engine = await startEngine();

@@ -5,7 +5,7 @@ import { startEngine } from '#testing';
 import { connectSdk, pairs, versions } from './support/clients.ts';
 import { RawPeer } from './support/raw-peer.ts';
 
-test.each(pairs)('the first owner (%s) keeps the id; the second (%s) serves when it leaves', async (...pair) => {
+test.each(pairs)('bus.P6 the first owner (%s) keeps the id; the second (%s) serves when it leaves', async (...pair) => {
   await using engine = await startEngine();
   await using caller = connectSdk('0.22.1', engine.url);
   const call = () => caller.trigger({ function_id: 'shared::id', payload: {} });
@@ -89,7 +89,7 @@ test('a worker that moves to a namespace where its id is taken gets a rejection'
   });
 });
 
-test.each(versions)('%s: a function of the engine cannot be replaced', async (version) => {
+test.each(versions)('bus.P6 %s: a function of the engine cannot be replaced', async (version) => {
   await using engine = await startEngine();
   await using client = connectSdk(version, engine.url);
   client.registerFunction('engine::channels::create', async () => 'hijacked');

@@ -96,7 +96,7 @@ describe.each(versions)('iii-sdk %s', (version) => {
   });
 });
 
-test('each app sees its own actions and constraints, separated by namespace', async () => {
+test('filesystem.P7 each app sees its own actions and constraints, separated by namespace', async () => {
   await using dir = await tempDir(FILES);
   await using cell = await startApps(dir);
   const bus = await connect(cell.url);

@@ -47,23 +47,29 @@ test.each(routes)('a coded failure is read back with its code and its fix (%s)',
 
 const pairs = routes.flatMap((worker) => routes.map((caller) => [worker, caller] as const));
 
-test.each(pairs)('an aborted call aborts the signal of the handler (worker %s, caller %s)', async (...route) => {
-  await using scene = await waitingCall(...route);
+test.each(pairs)(
+  'bus.P10 an aborted call aborts the signal of the handler (worker %s, caller %s)',
+  async (...route) => {
+    await using scene = await waitingCall(...route);
 
-  scene.giveUp.abort();
+    scene.giveUp.abort();
 
-  await expect(scene.call).rejects.toMatchObject({ code: 'CANCELLED', message: 'the caller gave up waiting' });
-  expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller cancelled the call'));
-});
+    await expect(scene.call).rejects.toMatchObject({ code: 'CANCELLED', message: 'the caller gave up waiting' });
+    expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller cancelled the call'));
+  },
+);
 
-test.each(pairs)('a caller that leaves aborts the signal of the handler (worker %s, caller %s)', async (...route) => {
-  await using scene = await waitingCall(...route);
+test.each(pairs)(
+  'bus.P10 a caller that leaves aborts the signal of the handler (worker %s, caller %s)',
+  async (...route) => {
+    await using scene = await waitingCall(...route);
 
-  scene.caller.close();
+    scene.caller.close();
 
-  await expect(scene.call).rejects.toMatchObject({ code: 'connection_closed' });
-  expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller cancelled the call'));
-});
+    await expect(scene.call).rejects.toMatchObject({ code: 'connection_closed' });
+    expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller cancelled the call'));
+  },
+);
 
 test.each(routes)('a worker %s is cancelled at the caller’s timeout', async (route) => {
   await using scene = await waitingCall(route, 'over a socket', 200);

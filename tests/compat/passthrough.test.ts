@@ -9,7 +9,7 @@ import { deferred, within } from './support/waiting.ts';
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const baggage = 'userId=alice,serverNode=DF%2028,isProduction=false;note="a b"';
 
-test('trace context and metadata arrive unchanged at the worker, and its trace context at the caller', async () => {
+test('bus.P11 trace context and metadata arrive unchanged at the worker, and its trace context at the caller', async () => {
   await using engine = await startEngine();
   await using worker = await RawPeer.connect(engine.url);
   await using caller = await RawPeer.connect(engine.url);

@@ -8,7 +8,7 @@ import { startProxy } from './support/tcp-proxy.ts';
 import { within } from './support/waiting.ts';
 
 test.each(versions)(
-  '%s: after an engine restart everything is registered again and queued calls arrive',
+  'bus.P5 %s: after an engine restart everything is registered again and queued calls arrive',
   async (version) => {
     const first = await startEngine();
     const { port } = first.server;
@@ -31,7 +31,7 @@ test.each(versions)(
   },
 );
 
-test('0.22.1: cut off on its own side only, a worker takes its old session back when it returns', async () => {
+test('bus.P5 0.22.1: cut off on its own side only, a worker takes its old session back when it returns', async () => {
   await using engine = await startEngine();
   await using proxy = await startProxy(engine.server.port);
   await using observer = connectSdk('0.22.1', engine.url);

@@ -70,8 +70,8 @@ describe.each(versions)('%s', (version) => {
 
   test('starts a job, looks at it and lists it', async () => {
     await using own = await setUp(version);
-    const call = async (function_id: string, payload: unknown) =>
-      (await own.client.trigger({ function_id, payload })) as Record<string, unknown>;
+    const call = (function_id: string, payload: unknown) =>
+      own.client.trigger<unknown, Record<string, unknown>>({ function_id, payload });
     const { job_id } = await call('shell::exec_bg', { command: 'echo', args: ['x'] });
     await expect
       .poll(async () => call('shell::status', { job_id }), { timeout: 10_000 })

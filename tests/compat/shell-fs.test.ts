@@ -63,7 +63,7 @@ async function setUp(
 const entry = { name: 'f', is_dir: false, size: 1, mode: '0644', mtime: 1, is_symlink: false };
 
 describe('in a sandbox', () => {
-  test.each(versions)('F71 grep reaches a %s worker with all its fields', async (version) => {
+  test.each(versions)('shell.P15 shell.F71 grep reaches a %s worker with all its fields', async (version) => {
     const found = { matches: [{ path: '/f', line: 3, content: 'x' }], truncated: false };
     await using own = await setUp({ 'sandbox::fs::grep': async () => found }, { version });
     const fields = {
@@ -106,7 +106,7 @@ describe('in a sandbox', () => {
     },
   );
 
-  test('the channels of read and write are passed on as they are', async () => {
+  test('shell.P15 the channels of read and write are passed on as they are', async () => {
     const bytes = randomBytes(200_000);
     const given: { ref?: ChannelRef; got?: Buffer } = {};
     await using own = await setUp({
@@ -141,7 +141,7 @@ describe('in a sandbox', () => {
     ['that is unknown', 'handler error: S999: what', 'S216'],
     ['that a file operation does not promise', '{"code":"S300","message":"boot"}', 'S216'],
     ['that there is none of', 'out of luck', 'S216'],
-  ])('F72 a code %s is recovered', async (_, text, code) => {
+  ])('shell.F72 a code %s is recovered', async (_, text, code) => {
     const fail = async () => {
       throw new Error(text);
     };
@@ -176,7 +176,7 @@ describe('in a sandbox', () => {
 });
 
 describe('on the host', () => {
-  test.each(channelPeers)('F66 5 MiB written and read by %s are the same', async (kind) => {
+  test.each(channelPeers)('shell.F66 5 MiB written and read by %s are the same', async (kind) => {
     await using own = await setUp();
     await using peer = await channelPeer(kind, own.engine);
     const bytes = randomBytes(5 * 2 ** 20);

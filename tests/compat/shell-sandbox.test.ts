@@ -65,7 +65,7 @@ const timedOut = {
 const request = { command: 'echo', args: ['hi'], timeout_ms: 4000, target };
 
 describe('exec', () => {
-  test.each(versions)('X36 is forwarded to a %s worker and its answer mapped', async (version) => {
+  test.each(versions)('shell.P15 shell.X36 is forwarded to a %s worker and its answer mapped', async (version) => {
     await using own = await setUp(async () => reply, version);
     expect(await own.call('shell::exec', request)).toEqual({
       exit_code: 0,
@@ -100,7 +100,7 @@ describe('exec', () => {
     ['as a coded failure', '{"code":"S200","message":"exec took too long"}'],
     ['in the words of the original', 'handler error: {"code":"S200","message":"exec timed out after 4000 ms"}'],
     ['in words alone', 'exec timed out'],
-  ])('X37 a timeout reported %s is an answer', async (_, text) => {
+  ])('shell.X37 a timeout reported %s is an answer', async (_, text) => {
     await using own = await setUp(failing(text));
     expect(await own.call('shell::exec', request)).toEqual(timedOut);
   });
@@ -120,7 +120,7 @@ describe('exec', () => {
     expect(await own.call('shell::exec', request)).toEqual({ ...timedOut, stdout: 'hi\n', duration_ms: 12 });
   });
 
-  test('X39 the policy is asked first, and the sandbox is not', async () => {
+  test('shell.X39 the policy is asked first, and the sandbox is not', async () => {
     await using own = await setUp(async () => reply);
     await expect(own.call('shell::exec', { ...request, command: 'nmap' })).rejects.toMatchObject({
       code: 'invocation_failed',
@@ -203,6 +203,7 @@ describe('exec_bg', () => {
       finished_at_ms: expect.any(Number),
       stdout_truncated: false,
       stderr_truncated: false,
+      next: expect.any(Number),
       ...end,
     });
     expect(own.seen).toMatchObject([{ sandbox_id: SANDBOX, cmd: 'echo', args: ['hi'], timeout_ms: 4000 }]);
@@ -228,7 +229,7 @@ describe('exec_bg', () => {
 
     go.resolve();
     await expect.poll(async () => (await status(own, id)).stdout, PATIENCE).toBe('hi\n');
-    expect(await status(own, id)).toEqual({ ...killed, stdout: 'hi\n' });
+    expect(await status(own, id)).toEqual({ ...killed, stdout: 'hi\n', next: 3 });
   });
 
   test('counts towards the same cap as jobs of the host', async () => {

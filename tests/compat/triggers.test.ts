@@ -8,7 +8,7 @@ import { RawPeer } from './support/raw-peer.ts';
 import { offer, type Binding } from './support/trigger-provider.ts';
 import { deferred, within } from './support/waiting.ts';
 
-test.each(pairs)('a type of a %s provider is bound and heard by a %s consumer', async (...pair) => {
+test.each(pairs)('bus.P9 a type of a %s provider is bound and heard by a %s consumer', async (...pair) => {
   await using engine = await startEngine();
   await using provider = connectSdk(pair[0], engine.url);
   await using consumer = connectSdk(pair[1], engine.url);
@@ -42,7 +42,7 @@ test.each(pairs)('a type of a %s provider is bound and heard by a %s consumer', 
   });
 });
 
-test.each(pairs)('a binding made before its type waits for it (%s provider, %s consumer)', async (...pair) => {
+test.each(pairs)('bus.P9 a binding made before its type waits for it (%s provider, %s consumer)', async (...pair) => {
   await using engine = await startEngine();
   await using consumer = connectSdk(pair[1], engine.url);
   consumer.registerTrigger({ type: 'later', function_id: 'consumer::any', config: { n: 1 } });
@@ -57,7 +57,7 @@ test.each(pairs)('a binding made before its type waits for it (%s provider, %s c
   });
 });
 
-test.each(pairs)('a provider that leaves and returns gets its bindings again (%s, then %s)', async (...pair) => {
+test.each(pairs)('bus.P9 a provider that leaves and returns gets its bindings again (%s, then %s)', async (...pair) => {
   await using engine = await startEngine();
   await using consumer = connectSdk('0.22.1', engine.url);
   consumer.registerTrigger({ type: 'clock', function_id: 'consumer::tick', config: {} });

@@ -35,7 +35,7 @@ function toldTo(model: MockLanguageModelV3): unknown[] {
   );
 }
 
-test('a model edits a file with them and reads what it did', async () => {
+test('library.P3 a model edits a file with them and reads what it did', async () => {
   await using dir = await tempDir({ 'notes.md': '# notes\n- one\n' });
   await using cell = await createWorkcell({ workspace: dir.root });
   const model = scriptedModel(
@@ -61,7 +61,7 @@ test('a model edits a file with them and reads what it did', async () => {
   });
 });
 
-test('a failure reaches the model with its code and what to do', async () => {
+test('library.P3 a failure reaches the model with its code and what to do', async () => {
   await using dir = await tempDir();
   await using cell = await createWorkcell({ workspace: dir.root });
   const model = scriptedModel(
@@ -110,8 +110,12 @@ test('aborting the generation stops the command', async () => {
 });
 
 test.each([
-  ['only a worker', { only: ['coder'] }, ['coder_create_file', 'coder_delete_file', 'coder_list_folder']],
-  ['only what reads', { only: ['coder'], readOnly: true }, ['coder_list_folder', 'coder_read_file', 'coder_search']],
+  ['only a worker', { only: ['coder'] }, ['coder_apply_patch', 'coder_checkpoint', 'coder_checkpoints']],
+  [
+    'only what reads',
+    { only: ['coder'], readOnly: true },
+    ['coder_checkpoints', 'coder_list_folder', 'coder_read_file'],
+  ],
 ])('offers %s', async (_, options, firstNames) => {
   await using dir = await tempDir();
   await using cell = await createWorkcell({ workspace: dir.root });

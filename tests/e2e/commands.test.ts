@@ -165,8 +165,12 @@ describe.concurrent('help', () => {
     'call',
     'functions',
     'exec',
+    'log',
+    'undo',
     'jobs list',
     'jobs status',
+    'jobs logs',
+    'jobs attach',
     'jobs kill',
     'worker run',
     'worker add',
@@ -196,8 +200,12 @@ describe.concurrent('help', () => {
       'call',
       'functions',
       'exec',
+      'log',
+      'undo',
       'jobs list',
       'jobs status',
+      'jobs logs',
+      'jobs attach',
       'jobs kill',
       ...['run', 'create', 'exec', 'list', 'stop', 'upload', 'download'].map((verb) => `sandbox ${verb}`),
       ...['images', 'pull', 'import', 'prune'].map((verb) => `sandbox ${verb}`),
@@ -253,7 +261,7 @@ describe.concurrent('config print', () => {
     expect(bad).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'Error: config: unknown key "x"; known keys: protect, workers\n',
+      stderr: 'Error: config: unknown key "x"; known keys: protect, state_dir, journal, workers\n',
     });
     expect(none).toEqual({ code: 2, stdout: '', stderr: `Error: cannot read ${files.path('c.yaml')}: ENOENT\n` });
   });

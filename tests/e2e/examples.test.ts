@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 test.for(Object.entries(RUN).flatMap(([name, commands]) => commands.map((words) => [name, ...words])))(
-  '%s: %s %s ends well',
+  'library.P5 %s: %s %s ends well',
   async ([name, program, file], { skip }) => {
     skip(!hasProgram(program!), `${program} is not installed`);
     const env = { PATH: `${dir.path('bin')}:${process.env.PATH}`, III_URL: cell.url };
@@ -59,7 +59,7 @@ test('the guide shows the worker of the example', () => {
   expect(readFileSync(`${ROOT}docs/guides/write-a-worker.md`, 'utf8')).toContain(`\`\`\`js\n${worker}\`\`\`\n`);
 });
 
-test('the skill names tools that exist', () => {
+test('library.P5 the skill names tools that exist', () => {
   const skill = readFileSync(`${ROOT}skills/workcell/SKILL.md`, 'utf8');
   const named = [...skill.matchAll(/`((?:coder|shell|filesystem|sandbox)_[a-z_]*[a-z])`/g)].map(([, name]) => name!);
   const tools = availableWorkers.flatMap(({ functions }) => functions.map(({ id }) => toToolName(id)));

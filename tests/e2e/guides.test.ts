@@ -29,7 +29,7 @@ const pages = ['README.md', ...guides];
 
 describe(why === undefined ? 'with sandboxes' : `without sandboxes: ${why}`, () => {
   describe(whyNoMachine === undefined ? 'and strong ones' : `and no strong ones: ${whyNoMachine}`, () => {
-    test.for(pages)('what %s shows is what is printed', async (path, { skip }) => {
+    test.for(pages)('library.P4 mcp.P10 what %s shows is what is printed', async (path, { skip }) => {
       skip(!hasProgram('curl'), 'curl is not installed');
       const page = readPage(path);
       const played = await playGuide(page, options);
@@ -39,7 +39,7 @@ describe(why === undefined ? 'with sandboxes' : `without sandboxes: ${why}`, () 
   });
 });
 
-test('commands are run, or say why not, and few do', () => {
+test('mcp.P10 commands are run, or say why not, and few do', () => {
   const notRun = pages.flatMap((path) => blocksNotRun(readPage(path)).map((block) => ({ path, ...block })));
   expect(notRun.filter(({ why: reason }) => reason === undefined)).toEqual([]);
   expect(notRun.map(({ path }) => path)).toEqual([

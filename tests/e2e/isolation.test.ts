@@ -230,22 +230,25 @@ test.skipIf(!isLinux)(
 
 const why = await whyNoSandbox(['python'], { backend: 'auto' });
 
-test.skipIf(why !== undefined)(`auto takes a rung with a kernel of its own${why ? ` (${why})` : ''}`, async () => {
-  await using cell = await startCli(['start', '--port', '0', '-c', dir.path('here.yaml')]);
-  const bus = await connect(cell.url, { name: 'test', log: silentLog });
-  try {
-    const made = (await bus.call('sandbox::create', { image: 'python' }, { timeoutMs: 60_000 })) as Record<
-      string,
-      string
-    >;
-    expect(['hardware-vm', 'userspace-kernel', 'emulated-vm']).toContain(made.isolation);
-    expect(await bus.call('sandbox::list', {})).toMatchObject({
-      sandboxes: [{ sandbox_id: made.sandbox_id, isolation: made.isolation, backend: made.backend }],
-    });
-    const exec = { sandbox_id: made.sandbox_id, cmd: 'python3', args: ['-c', 'print(6 * 7)'] };
-    expect(await bus.call('sandbox::exec', exec, { timeoutMs: 60_000 })).toMatchObject({ stdout: '42\n' });
-    expect(cell.stderr).toContain('sandboxes are isolated');
-  } finally {
-    bus.close();
-  }
-});
+test.skipIf(why !== undefined)(
+  `sandbox.P14 auto takes a rung with a kernel of its own${why ? ` (${why})` : ''}`,
+  async () => {
+    await using cell = await startCli(['start', '--port', '0', '-c', dir.path('here.yaml')]);
+    const bus = await connect(cell.url, { name: 'test', log: silentLog });
+    try {
+      const made = (await bus.call('sandbox::create', { image: 'python' }, { timeoutMs: 60_000 })) as Record<
+        string,
+        string
+      >;
+      expect(['hardware-vm', 'userspace-kernel', 'emulated-vm']).toContain(made.isolation);
+      expect(await bus.call('sandbox::list', {})).toMatchObject({
+        sandboxes: [{ sandbox_id: made.sandbox_id, isolation: made.isolation, backend: made.backend }],
+      });
+      const exec = { sandbox_id: made.sandbox_id, cmd: 'python3', args: ['-c', 'print(6 * 7)'] };
+      expect(await bus.call('sandbox::exec', exec, { timeoutMs: 60_000 })).toMatchObject({ stdout: '42\n' });
+      expect(cell.stderr).toContain('sandboxes are isolated');
+    } finally {
+      bus.close();
+    }
+  },
+);

@@ -66,7 +66,7 @@ test.each([
     TYPED.replace("['size']", "['content']"),
     "'number' is not assignable to type 'string'",
   ],
-])('a typed program %s', async (_, program, problem) => {
+])('library.P2 a typed program %s', async (_, program, problem) => {
   await using dir = await project({ 'main.ts': program });
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023'];
   const lib = ['--lib', 'es2023,esnext.disposable,dom', '--types', 'node'];
@@ -81,7 +81,7 @@ test.each([
   );
 });
 
-test('a program runs one inside itself and ends by itself once it is closed', async () => {
+test('library.P1 a program runs one inside itself and ends by itself once it is closed', async () => {
   await using dir = await project({
     'main.js': `
       import { createWorkcell } from 'workcell';

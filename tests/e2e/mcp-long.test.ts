@@ -37,7 +37,7 @@ const transports = {
 
 describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
   test.each(Object.entries(revisions))(
-    'a command reports that it is running, and ends when the call is cancelled (%s)',
+    'mcp.P1 a command reports that it is running, and ends when the call is cancelled (%s)',
     async (_, mode) => {
       await using client = await openClient(transports[transport](), mode);
       // A unique number of seconds, so that the process can be found by it.

@@ -34,10 +34,13 @@ const transports = {
 
 describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
   describe.each(Object.entries(revisions).slice(-rounds(1, 9, 9)))('revision %s', (_, mode) => {
-    const open = () => openClient(transports[transport](), mode);
+    let client: Awaited<ReturnType<typeof openClient>>;
+    beforeAll(async () => {
+      client = await openClient(transports[transport](), mode);
+    });
+    afterAll(() => client?.[Symbol.asyncDispose]());
 
-    test('lists every function in one order and calls one', async () => {
-      await using client = await open();
+    test('mcp.P1 lists every function in one order and calls one', async () => {
       const { tools } = await client.listTools();
       const names = tools.map(({ name }) => name);
       expect(names).toEqual(names.toSorted());
@@ -50,8 +53,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
       expect(textOf(read)).toMatch(/^path: a\.txt\n.*\ncontent:\nhello\nworld\n$/s);
     });
 
-    test('returns a failure with its code, message and fix, and an unknown tool with the nearest', async () => {
-      await using client = await open();
+    test('mcp.P1 returns a failure with its code, message and fix, and an unknown tool with the nearest', async () => {
       const failed = await client.callTool({ name: 'coder_read_file', arguments: { path: 'none' } });
       expect(failed.isError).toBe(true);
       expect(textOf(failed)).toBe('C211: none does not exist or is protected');
@@ -64,8 +66,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
       await expect(client.callTool({ name: 'coder_read_fil', arguments: {} })).rejects.toThrow('coder_read_file');
     });
 
-    test('gives a long result once, and its text in ranges', async () => {
-      await using client = await open();
+    test('mcp.P1 gives a long result once, and its text in ranges', async () => {
       const read = await client.callTool({ name: 'coder_read_file', arguments: { path: 'long.txt' } });
       expect(textOf(read).length).toBeLessThan(40_000);
 
@@ -89,7 +90,6 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
     });
 
     test('survives 100 calls at once and a file of ten megabytes', async () => {
-      await using client = await open();
       const calls = Array.from({ length: 100 }, () =>
         client.callTool({ name: 'coder_read_file', arguments: { path: 'a.txt' } }),
       );
@@ -127,7 +127,7 @@ test('a client that stops at ten megabytes a message gets one', async () => {
   expect((await client.listTools()).tools.length).toBeGreaterThan(40);
 });
 
-test('a file that the bus sends through a channel is in the answer, and an image is one', async () => {
+test('mcp.P8 a file that the bus sends through a channel is in the answer, and an image is one', async () => {
   await using client = await openClient(httpTransport(cell.http));
   const read = (path: string) => client.callTool({ name: 'shell_fs_read', arguments: { path: dir.path(path) } });
   const text = textOf(await read('a.txt'));
@@ -151,7 +151,7 @@ test('a request to an ended session gets an error', async () => {
 test.each([
   ['Host', 'evil.example'],
   ['Origin', 'http://evil.example'],
-])('refuses a foreign %s', async (header, value) => {
+])('mcp.P2 refuses a foreign %s', async (header, value) => {
   const status = await new Promise<number | undefined>((resolve, reject) => {
     request(`${cell.http}/mcp`, { method: 'POST', headers: { [header]: value } }, (answer) => {
       answer.resume();

@@ -26,7 +26,7 @@ function npm(command: 'npm' | 'npx' | 'node', args: string[], cwd: string): Prom
   });
 }
 
-test('the packed package installs and runs', { timeout: 90_000 }, async ({ skip }) => {
+test('repo.P1 repo.P2 the packed package installs and runs', { timeout: 90_000 }, async ({ skip }) => {
   await using dir = await tempDir({ 'app/package.json': '{"private":true}', 'work/a.txt': 'abc' });
   const app = dir.path('app');
   const packed = await npm('npm', ['pack', '--json', '--pack-destination', dir.root], ROOT);

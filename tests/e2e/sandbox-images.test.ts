@@ -12,7 +12,7 @@ const NO_ENGINE = { III_URL: 'ws://127.0.0.1:1' };
 
 const image = ociImage([[{ name: 'bin/hello', content: 'hello' }]]);
 
-test('B20 two processes that pull one image at once both get it, and one tree is made', async () => {
+test('sandbox.P3 sandbox.B20 two processes that pull one image at once both get it, and one tree is made', async () => {
   await using dir = await tempDir();
   await using registry = await startRegistry({ manifests: { v1: image.manifest }, blobs: image.blobs });
   const pull = () =>

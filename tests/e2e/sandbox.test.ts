@@ -196,7 +196,7 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
     await workcell('sandbox', 'stop', id);
   });
 
-  test('shell reaches into a sandbox: commands, jobs and files', async () => {
+  test('shell.P15 shell reaches into a sandbox: commands, jobs and files', async () => {
     const id = await create();
     const bus = await connect(cell.url, { name: 'test', log: silentLog });
     const target = { kind: 'sandbox', sandbox_id: id };
@@ -232,25 +232,28 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
     await workcell('sandbox', 'stop', id);
   });
 
-  test.runIf(isFull)('E12 a server that is killed leaves no process, and the next one nothing else', async () => {
-    const ids = [await create(), await create(), await create()];
-    await workcell('sandbox', 'exec', ids[0]!, '--', 'sh', '-c', 'nohup sleep 444 >/dev/null 2>&1 &');
-    const running = () => ids.filter((id) => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(id));
-    const sleeping = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes('sleep 444');
-    // Processes under a guest kernel are not visible from here.
-    expect([running(), sleeping()]).toEqual([ids, TEST_BACKEND === 'namespaces']);
+  test.runIf(isFull)(
+    'sandbox.P9 sandbox.E12 a server that is killed leaves no process, and the next one nothing else',
+    async () => {
+      const ids = [await create(), await create(), await create()];
+      await workcell('sandbox', 'exec', ids[0]!, '--', 'sh', '-c', 'nohup sleep 444 >/dev/null 2>&1 &');
+      const running = () => ids.filter((id) => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(id));
+      const sleeping = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes('sleep 444');
+      // Processes under a guest kernel are not visible from here.
+      expect([running(), sleeping()]).toEqual([ids, TEST_BACKEND === 'namespaces']);
 
-    await cell.stop('SIGKILL');
-    await expect.poll(() => [running(), sleeping()], { timeout: 10_000 }).toEqual([[], false]);
-    cell = await start();
-    expect((await workcell('sandbox', 'list', '--json')).stdout).toContain('"sandboxes": []');
-    const left = execFileSync(
-      'sh',
-      ['-c', 'find /sys/fs/cgroup -type d 2>/dev/null; cat /proc/mounts; ls /tmp /dev/shm /run'],
-      {
-        encoding: 'utf8',
-      },
-    );
-    expect(ids.filter((id) => left.includes(id))).toEqual([]);
-  });
+      await cell.stop('SIGKILL');
+      await expect.poll(() => [running(), sleeping()], { timeout: 10_000 }).toEqual([[], false]);
+      cell = await start();
+      expect((await workcell('sandbox', 'list', '--json')).stdout).toContain('"sandboxes": []');
+      const left = execFileSync(
+        'sh',
+        ['-c', 'find /sys/fs/cgroup -type d 2>/dev/null; cat /proc/mounts; ls /tmp /dev/shm /run'],
+        {
+          encoding: 'utf8',
+        },
+      );
+      expect(ids.filter((id) => left.includes(id))).toEqual([]);
+    },
+  );
 });

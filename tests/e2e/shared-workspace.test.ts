@@ -51,7 +51,7 @@ async function textIn(reply: Promise<unknown>): Promise<string> {
 describe.concurrent('workcell start', () => {
   // A search from memory needs no process; separate processes per worker would show either way.
   const indexes = ['off', 'auto'].filter(() => process.platform === 'linux');
-  test.each(indexes)('three workers that searched leave the processes of one, index %s', async (index) => {
+  test.each(indexes)('http.P10 three workers that searched leave the processes of one, index %s', async (index) => {
     await using dir = await tempDir({
       ...Object.fromEntries(Array.from({ length: FILES }, (_, i) => [`ws/d${i % 20}/f${i}`, `needle ${i}\n`])),
       'cell.yaml': WORKERS.replace('name: coder', `name: coder, config: { index: ${index} }`),
@@ -71,7 +71,7 @@ describe.concurrent('workcell start', () => {
     bus.close();
   });
 
-  test('says what is protected, and takes another list from file, command line, environment and app', async () => {
+  test('http.P9 says what is protected, and takes another list from file, command line, environment and app', async () => {
     await using dir = await tempDir({
       'ws/.env': 'the text\n',
       'ws/mine': 'the text\n',
@@ -119,7 +119,7 @@ describe.concurrent('workcell start', () => {
   });
 });
 
-test('a changed list takes effect without a restart', async () => {
+test('http.P9 a changed list takes effect without a restart', async () => {
   await using dir = await tempDir({ 'ws/.env': 'the text\n', 'cell.yaml': WORKERS });
   const root = dir.path('ws');
   await using cell = await startCli(['start', '--port', '0', '-c', dir.path('cell.yaml'), '--workspace', root]);
@@ -136,7 +136,7 @@ test('a changed list takes effect without a restart', async () => {
   bus.close();
 });
 
-test('a program says it as an option', async () => {
+test('http.P9 a program says it as an option', async () => {
   await using dir = await tempDir({ '.env': 'the text\n', mine: 'the text\n' });
   const workers = [{ name: 'coder' as const }, { name: 'shell' as const }, { name: 'filesystem' as const }];
   for (const [protect, expected] of [

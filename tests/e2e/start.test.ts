@@ -11,7 +11,7 @@ import { freePort, HALF_A_REQUEST, isListening, openSocket, UPGRADE, web } from 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 describe.concurrent('start', () => {
-  test('prints one line with the word ready and the address, once everything can be called', async () => {
+  test('http.P3 prints one line with the word ready and the address, once everything can be called', async () => {
     await using dir = await tempDir({ 'a.txt': 'hello\n' });
     await using cell = await startCli(['start', '--port', '0', '--workspace', dir.root]);
     const bus = await connect(cell.url);
@@ -54,7 +54,7 @@ describe.concurrent('start', () => {
 });
 
 describe.concurrent.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  test('ends it at once with 0, whatever is connected', async () => {
+  test('http.P4 ends it at once with 0, whatever is connected', async () => {
     await using cell = await startCli(['start', '--port', '0']);
     const bus = await connect(cell.url);
     const agent = new Agent({ keepAlive: true });

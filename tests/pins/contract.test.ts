@@ -25,7 +25,7 @@ const perWorker = <T>(tell: (def: AnyWorker) => T) =>
 const statusByCode = (def: Pick<AnyWorker, 'errors'>) =>
   Object.fromEntries(summariseErrors(def.errors).map(({ code, http }) => [code, http]));
 
-test('the package', () => {
+test('repo.P5 the package', () => {
   const { name, type, bin, exports, engines } = manifest;
   expect({ name, type, bin, exports, engines }).toEqual({
     name: 'workcell',
@@ -35,23 +35,27 @@ test('the package', () => {
       '.': { types: './dist/library/index.d.ts', default: './dist/library/index.js' },
       './client': { types: './dist/library/client.d.ts', default: './dist/library/client.js' },
       './ai-sdk': { types: './dist/ai-sdk/index.d.ts', default: './dist/ai-sdk/index.js' },
-      './contract': { types: './dist/contract/index.d.ts', default: './dist/contract/index.js' },
+      './contract': { types: './dist/library/contract.d.ts', default: './dist/library/contract.js' },
       './package.json': './package.json',
     },
     engines: { node: '>=20.19' },
   });
 });
 
-test('the function ids of every worker', () => {
+test('repo.P5 the function ids of every worker', () => {
   expect(perWorker((def) => def.functions.map(({ id }) => id))).toEqual({
     coder: [
       'coder::read-file',
       'coder::search',
       'coder::update-file',
+      'coder::apply-patch',
       'coder::create-file',
       'coder::delete-file',
       'coder::list-folder',
       'coder::tree',
+      'coder::undo',
+      'coder::checkpoint',
+      'coder::checkpoints',
     ],
     filesystem: [
       'filesystem::read',
@@ -74,7 +78,9 @@ test('the function ids of every worker', () => {
       ),
     ],
     shell: [
-      ...['exec', 'exec_bg', 'status', 'kill', 'list', 'watch'].map((name) => `shell::${name}`),
+      ...['exec', 'exec_bg', 'status', 'output', 'input', 'attach', 'kill', 'list', 'watch'].map(
+        (name) => `shell::${name}`,
+      ),
       ...['ls', 'stat', 'read', 'write', 'mkdir', 'rm', 'chmod', 'mv', 'grep', 'sed'].map(
         (name) => `shell::fs::${name}`,
       ),
@@ -104,9 +110,21 @@ test('the function ids of the engine', () => {
   ]);
 });
 
-test('the error codes of every worker and their HTTP status', () => {
+test('repo.P5 the error codes of every worker and their HTTP status', () => {
   expect(perWorker(statusByCode)).toEqual({
-    coder: { C210: 400, C211: 404, C213: 413, C215: 403, C216: 500, C217: 409, C221: 409 },
+    coder: {
+      C210: 400,
+      C211: 404,
+      C213: 413,
+      C215: 403,
+      C216: 500,
+      C217: 409,
+      C221: 409,
+      C222: 409,
+      C223: 409,
+      C224: 404,
+      C227: 410,
+    },
     filesystem: {
       ...{ F210: 200, F211: 200, F212: 200, F213: 200, F215: 200, F216: 200, F217: 200 },
       ...{ F218: 200, F219: 200, F220: 200, F221: 200, F222: 200 },
@@ -120,7 +138,8 @@ test('the error codes of every worker and their HTTP status', () => {
       invocation_failed: 400,
       ...{ S001: 400, S002: 404, S003: 429, S004: 410, S100: 404, S101: 409, S102: 502, S200: 504 },
       ...{ S210: 400, S211: 404, S212: 400, S213: 409, S214: 409, S215: 403, S216: 500, S217: 400 },
-      ...{ S218: 413, S219: 501, S300: 503, S400: 429 },
+      ...{ S218: 413, S219: 501, S220: 404, S221: 409, S222: 501, S223: 400, S224: 429, S225: 400 },
+      ...{ S300: 503, S400: 429 },
     },
   });
 });
@@ -147,7 +166,7 @@ test('the error codes of the engine and their HTTP status', () => {
   });
 });
 
-test('the configuration keys of every worker and their defaults', () => {
+test('repo.P5 the configuration keys of every worker and their defaults', () => {
   const defaults = (def: AnyWorker) =>
     Object.fromEntries(configKeys(def.config).map(({ key, default: value }) => [key, value]));
   expect(perWorker(defaults)).toEqual({
@@ -255,7 +274,7 @@ test('what every key takes from the workspace', () => {
   });
 });
 
-test('the commands, their other names and their options', async () => {
+test('repo.P5 the commands, their other names and their options', async () => {
   const shape = (await allCommands()).map(({ name, aliases = [], options }) => [
     [name, ...aliases].join(' | '),
     Object.keys(options).join(' '),
@@ -265,8 +284,12 @@ test('the commands, their other names and their options', async () => {
     mcp: 'workspace config app protect tools read-only structured namespace url token',
     'call | trigger': 'json timeout-ms events namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',
+    log: 'limit names json url token',
+    undo: 'steps seq to merge dry-run json url token',
     'jobs list': 'json url token',
     'jobs status': 'json url token',
+    'jobs logs': 'follow url token',
+    'jobs attach': 'url token',
     'jobs kill': 'json url token',
     functions: 'all json url token',
     'sandbox run | worker sandbox run': 'cpus memory disk network allow deny env timeout url token',

@@ -20,7 +20,7 @@ describe.each(['coder', 'shell', 'sandbox'])('%s', (worker) => {
   const path = new URL(`fixtures/${worker}-schemas.json`, import.meta.url);
   const pinned = JSON.parse(readFileSync(path, 'utf8')) as Pinned;
 
-  test.for(Object.entries(pinned))('%s has the schemas of the original', ([id, original], { skip }) => {
+  test.for(Object.entries(pinned))('repo.P5 %s has the schemas of the original', ([id, original], { skip }) => {
     const entry = published.get(id) ?? skip('not built yet');
     const isAnyValue = original.request.title === 'AnyValue';
     expect({

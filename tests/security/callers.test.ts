@@ -54,7 +54,7 @@ const CLAIMS: [string, AnyFrame][] = [
 describe('a peer on the bus', () => {
   test.each(
     CLAIMS.flatMap(([name, claim]) => ['teller', 'far', 'mirror'].map((worker) => [name, worker, claim] as const)),
-  )('%s, towards %s: is taken for itself', async (_, worker, claim) => {
+  )('bus.P17 %s, towards %s: is taken for itself', async (_, worker, claim) => {
     using peer = await Peer.dial(cell.url);
     await peer.call('engine::workers::register', { name: 'mallory', pid: 1 });
     const [id, namespace] =
@@ -80,7 +80,7 @@ describe('a peer on the bus', () => {
     }
   });
 
-  test('a worker that did not ask sees nothing of callers, claimed or true', async () => {
+  test('bus.P17 a worker that did not ask sees nothing of callers, claimed or true', async () => {
     using plain = await Peer.dial(cell.url);
     const id = `plain::${randomUUID()}`;
     await plain.register(id);
@@ -220,7 +220,7 @@ describe.each(['in this process', 'on a socket'])('a caller with grants, whose d
   afterAll(() => doors?.close());
   const change = { id: 'teller::change', payload: {} };
 
-  test('gets to nothing else: by itself, through workers here and elsewhere, one in another, nor the engine', async () => {
+  test('bus.P18 gets to nothing else: by itself, through workers here and elsewhere, one in another, nor the engine', async () => {
     const [readOnly, only] = [ask({ isReadOnly: true }), ask({ only: ['teller::ask', 'teller::who'] })];
     const tried: [string, object, string?][] = [
       ['teller::change', {}],
@@ -313,7 +313,7 @@ describe.each(['in this process', 'on a socket'])('a caller with grants, whose d
   });
 });
 
-test('what an app does not offer cannot be served by other peers instead', async () => {
+test('bus.P18 what an app does not offer cannot be served by other peers instead', async () => {
   const denial = { functions: ['filesystem::rm'], permissions: ['fs.delete'], risks: ['high' as const] };
   const app = await startWorkcell({
     host: '127.0.0.1',

@@ -34,7 +34,7 @@ const PATIENCE_MS = 20_000;
 
 const why = whyNoChromium();
 
-describe.skipIf(why !== undefined)(`hostile text in the console${why === undefined ? '' : ` (${why})`}`, () => {
+describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why === undefined ? '' : ` (${why})`}`, () => {
   let dir: TempDir;
   let cell: CliProcess;
   let peers: HostilePeer[];
@@ -215,9 +215,19 @@ describe.skipIf(why !== undefined)(`hostile text in the console${why === undefin
     );
   });
 
+  test('changes: labels, files and lines', async () => {
+    for (const label of hostiles('label')) await sandboxes.call('coder::checkpoint', { label });
+    await open('changes');
+    await sees('changes', ['label']);
+    await page.getByRole('button', { name: /^coder::create-file/ }).click();
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    await page.getByRole('region', { name: 'Confirmation' }).waitFor();
+    await sees('change', ['made file', 'made line']);
+  });
+
   test('links: what stands in the hash, encoded or not, and in the query', async () => {
     for (const at of everyPayload) {
-      for (const name of ['functions', 'jobs', 'workspace']) {
+      for (const name of ['functions', 'jobs', 'workspace', 'changes']) {
         await open(`${name}/${encodeURIComponent(hostile(`${name} link`, at))}`);
         await sees('link', [`${name} link`], [at]);
       }
@@ -262,9 +272,9 @@ describe.skipIf(why !== undefined)(`hostile text in the console${why === undefin
     await page.getByRole('heading', { name: 'odd half' }).waitFor();
   });
 
-  test('nothing was asked of another host, and 961 pairs of payload and field were seen', () => {
+  test('nothing was asked of another host, and 1,001 pairs of payload and field were seen', () => {
     expect([...new Set(requested.map((url) => new URL(url).origin))]).toEqual([cell.http]);
-    expect(seen.size).toBe(961);
+    expect(seen.size).toBe(1_001);
   });
 
   test('the content policy would have stopped a script that got in', async () => {

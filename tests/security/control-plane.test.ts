@@ -53,7 +53,7 @@ describe('pages of other sites', async () => {
     'http://trusted.example',
     `http://127.0.0.1:${port}, https://evil.example`,
     'not an origin',
-  ])('Origin %j is refused at every door', async (origin) => {
+  ])('bus.P13 Origin %j is refused at every door', async (origin) => {
     expect(await everyDoor(engine.url, { Origin: origin })).toEqual(REFUSED);
   });
 
@@ -153,7 +153,7 @@ describe('names that were bent to point here', async () => {
     'cell.internal.evil.example',
     'not a host',
     ':',
-  ])('Host %j is refused at every door', async (host) => {
+  ])('bus.P13 Host %j is refused at every door', async (host) => {
     expect(await everyDoor(engine.url, { Host: host })).toEqual(REFUSED);
   });
 
@@ -233,7 +233,7 @@ describe('with a token', async () => {
     expect(await everyDoor(engine.url, { Authorization: authorization })).toEqual(ADMITTED);
   });
 
-  test('the refusal is a challenge, at the upgrade and in a request', async () => {
+  test('bus.P13 the refusal is a challenge, at the upgrade and in a request', async () => {
     expect(await upgrade(engine.url)).toEqual({
       status: 401,
       headers: {

@@ -119,7 +119,7 @@ test('a channel without ends is removed at its timeout', async () => {
   await expect.poll(async () => (await peer.call('engine::channels::create')).error).toBeUndefined();
 });
 
-test('calls of one connection that wait for their answer', async () => {
+test('bus.P12 calls of one connection that wait for their answer', async () => {
   await using engine = await startEngine({ limits: { maxCallsInFlight: 2 } });
   using worker = await Peer.dial(engine.url);
   await worker.register('w::fn');
@@ -190,7 +190,7 @@ test('the size of a request and of a result', async () => {
   expect((await caller.call('w::double', 'x')).result).toBe('xx');
 });
 
-test('the size of a frame: beyond it the connection ends', async () => {
+test('bus.P12 the size of a frame: beyond it the connection ends', async () => {
   await using engine = await startEngine({ limits: { maxFrameBytes: 10_000, maxMessageBytes: 5_000 } });
   using greedy = await Peer.dial(engine.url);
   using other = await Peer.dial(engine.url);

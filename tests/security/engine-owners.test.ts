@@ -59,7 +59,7 @@ async function read(url: string, namespace?: string): Promise<unknown> {
   return ((await response.json()) as { content?: string }).content ?? response.status;
 }
 
-describe('a peer', () => {
+describe('bus.P6 a peer', () => {
   test(`in line for an id sees none of ${CALLS} calls during ${RELOADS} reloads, and each is answered`, async () => {
     await cell.workers.apply([coder()]);
     using evil = await forger();

@@ -4,7 +4,7 @@
  * The engine runs in a process of its own, so the figures are its alone. They are printed; the bounds are what the
  * limits promise plus what Node itself needs for it.
  */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { defaultLimits } from '#engine';
 import { rounds } from '#testing';
@@ -19,12 +19,10 @@ import {
   unfinished,
   type Cost,
 } from './peer-crowds.ts';
-import { buildEngine, EngineProcess } from './peer-engine-process.ts';
+import { EngineProcess } from './peer-engine-process.ts';
 
 const UNFINISHED = rounds(40, 40, 150);
 const PATIENCE = { timeout: 40_000, interval: 50 };
-const built = await buildEngine();
-afterAll(() => built[Symbol.asyncDispose]());
 
 function report(what: string, { before, after }: Cost): void {
   const spell = (bytes: number) => `${(bytes / MiB).toFixed(1)} MiB`;
@@ -34,15 +32,15 @@ function report(what: string, { before, after }: Cost): void {
   );
 }
 
-test('200 idle connections cost little', async () => {
-  await using engine = await EngineProcess.start(built.folder);
+test('bus.P12 200 idle connections cost little', async () => {
+  await using engine = await EngineProcess.start();
   const cost = await idle(engine, 200);
   report('200 idle connections', cost);
   expect(cost.after.rss - cost.before.rss).toBeLessThan(32 * MiB);
 });
 
 test(`${UNFINISHED} telemetry messages of 4 MiB that never end cost nothing`, async () => {
-  await using engine = await EngineProcess.start(built.folder);
+  await using engine = await EngineProcess.start();
   // What was written may still be on its way; what is kept never goes.
   const cost = await unfinished(engine, UNFINISHED, ({ arrayBuffers }) =>
     vi.waitFor(
@@ -54,8 +52,8 @@ test(`${UNFINISHED} telemetry messages of 4 MiB that never end cost nothing`, as
   expect(cost.after.peakRss - cost.before.rss).toBeLessThan(64 * MiB);
 });
 
-test('a client that never reads is dropped before its results fill the memory', async () => {
-  await using engine = await EngineProcess.start(built.folder);
+test('bus.P12 a client that never reads is dropped before its results fill the memory', async () => {
+  await using engine = await EngineProcess.start();
   const cost = await deafClient(engine);
   report('2500 results of 100 KiB to a client that never reads', cost);
   expect(cost.after.peakRss - cost.before.rss).toBeLessThan(defaultLimits.maxOutboundBytes + 160 * MiB);
@@ -63,28 +61,28 @@ test('a client that never reads is dropped before its results fill the memory', 
 });
 
 test('a client that stops reading costs what may wait for it', async () => {
-  await using engine = await EngineProcess.start(built.folder);
+  await using engine = await EngineProcess.start();
   const cost = await pausingClient(engine);
   report('calls with 100 KiB results taken from a client that pauses', cost);
   expect(cost.after.peakRss - cost.before.rss).toBeLessThan(96 * MiB);
 });
 
 test('calls to a worker that never reads cost what may wait for it', async () => {
-  await using engine = await EngineProcess.start(built.folder);
+  await using engine = await EngineProcess.start();
   const cost = await deafWorker(engine);
   report('calls of 1 MiB to a worker that never reads', cost);
   expect(cost.after.peakRss - cost.before.rss).toBeLessThan(defaultLimits.maxOutboundBytes + 160 * MiB);
 });
 
 test('1,000 peers that come, register, call and vanish leave nothing in memory', async () => {
-  await using engine = await EngineProcess.start(built.folder);
+  await using engine = await EngineProcess.start();
   const cost = await passing(engine, 1_000);
   report('1,000 peers that came and went', cost);
   expect(cost.after.heapUsed - cost.before.heapUsed).toBeLessThan(4 * MiB);
 });
 
 test('thousands of malformed frames leave little in memory', async () => {
-  await using engine = await EngineProcess.start(built.folder);
+  await using engine = await EngineProcess.start();
   const cost = await malformed(engine);
   report('malformed frames', cost);
   expect(cost.after.rss - cost.before.rss).toBeLessThan(128 * MiB);

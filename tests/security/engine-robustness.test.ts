@@ -1,16 +1,13 @@
 /** What crowds of peers do to the engine and to each other. engine-robustness.budget.test.ts has what they cost. */
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { rounds } from '#testing';
 import { deafClient, deafWorker, idle, passing, pausingClient, unfinished } from './peer-crowds.ts';
-import { buildEngine, EngineProcess } from './peer-engine-process.ts';
+import { EngineProcess } from './peer-engine-process.ts';
 import { Peer } from './peer-socket.ts';
 
 const UNFINISHED = rounds(10, 40, 150);
 const PASSING = rounds(200, 1_000, 1_000);
-
-const built = await buildEngine();
-afterAll(() => built[Symbol.asyncDispose]());
 
 test.each([
   ['200 idle connections still answer', (engine: EngineProcess) => idle(engine, 200)],
@@ -19,13 +16,13 @@ test.each([
   ['a client that stops reading is not read from, and loses nothing when it goes on', pausingClient],
   ['calls to a worker that never reads fail instead of piling up', deafWorker],
   [`${PASSING} peers that come, register, call and vanish leave nothing behind`, (engine) => passing(engine, PASSING)],
-])('%s', async (_, attack) => {
-  await using engine = await EngineProcess.start(built.folder);
+])('bus.P12 %s', async (_, attack) => {
+  await using engine = await EngineProcess.start();
   await attack(engine);
 });
 
 test('events and void calls to a worker that never answers are counted and capped', async () => {
-  await using engine = await EngineProcess.start(built.folder, { maxCallsInFlight: 100 });
+  await using engine = await EngineProcess.start({ maxCallsInFlight: 100 });
   using mute = await Peer.dial(engine.url);
   await mute.call('engine::workers::register', { name: 'mute', pid: 1 });
   await mute.register('mute::fn');

@@ -62,7 +62,7 @@ const toggle: Payload = (round) =>
     ? { path: FILE, old_string: 'inside', new_string: 'edited' }
     : { path: FILE, old_string: 'edited', new_string: 'inside' };
 
-describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link out', () => {
+describe.skipIf(process.platform !== 'linux')('filesystem.P3 a name that is swapped for a link out', () => {
   test.each<[string, string, Swap, Payload, Prepare]>([
     ['read', 'a folder above', FOLDER_ABOVE, () => ({ path: FILE }), nothing],
     ['read', 'the file', FILE_ITSELF, () => ({ path: FILE }), nothing],

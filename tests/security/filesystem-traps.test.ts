@@ -82,7 +82,7 @@ async function call(dir: TempDir, mode: JailMode, action: string, payload: objec
 
 describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   test.each(Object.entries({ ...FOLLOWING, ...ON_THE_LINK }))(
-    '%s is refused on every way out',
+    'filesystem.P2 %s is refused on every way out',
     async (action, payload) => {
       await using dir = await layout();
       const before = snapshot(dir.root);

@@ -26,7 +26,7 @@ const CASES = jailWays('descriptor').flatMap(([title, way]) =>
   Object.entries(OPENERS).map(([purpose, open]) => [`${title}, to ${purpose}`, way, open] as const),
 );
 
-describe.skipIf(process.platform !== 'linux').each(CASES)('C109 %s', (title, way, open) => {
+describe.skipIf(process.platform !== 'linux').each(CASES)('coder.P1 coder.C109 %s', (title, way, open) => {
   test.each([
     ['the folder above', 'ws/a/b', 'ws/a/evil', 'outside/a/b'],
     ['the file itself', 'ws/a/b/c/f.txt', 'ws/a/b/c/evil', 'outside/a/b/c/f.txt'],

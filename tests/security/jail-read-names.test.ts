@@ -58,7 +58,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       return dir;
     };
 
-    test.each(Object.keys(requests))('%s refuses every way to it', async (name) => {
+    test.each(Object.keys(requests))('coder.P18 %s refuses every way to it', async (name) => {
       await using dir = await setUp();
       const before = snapshot(dir.path(sibling));
       const context = openContext(dir.path(root), way);
@@ -71,7 +71,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     });
   });
 
-  test('another spelling of a name inside is another name', async () => {
+  test('coder.P18 another spelling of a name inside is another name', async () => {
     await using dir = await tempDir({ 'ws/caf\u00e9.txt': 'composed', 'ws/Notes.txt': 'capital' });
     const areTwins = existsSync(dir.path('ws/cafe\u0301.txt')) || existsSync(dir.path('ws/notes.txt'));
     const context = openContext(dir.path('ws'), way);
@@ -96,7 +96,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       });
 
     test.each(['read-file', 'read-file, a window', 'create-file', 'update-file', 'delete-file'])(
-      '%s sees it under none of its names',
+      'coder.P18 %s sees it under none of its names',
       async (name) => {
         await using dir = await setUp();
         const before = snapshot(dir.path('ws/secrets'));

@@ -17,7 +17,7 @@ const [readFile, listFolder] = ['coder::read-file', 'coder::list-folder'].map((i
   coder.functions.find((fn) => fn.id === id)!,
 );
 
-describe.skipIf(process.platform !== 'linux')('C109 a name that is swapped for a link out', () => {
+describe.skipIf(process.platform !== 'linux')('coder.P1 coder.C109 a name that is swapped for a link out', () => {
   test.each([
     ['the folder above', 'a/b', 'a/evil', readFile, { path: 'a/b/c/f.txt' }],
     ['the file itself', 'a/b/c/f.txt', 'a/b/c/evil', readFile, { path: 'a/b/c/f.txt' }],

@@ -13,7 +13,7 @@ const ROUNDS = rounds(600, 2500, 20_000);
 const OPTIONS = { protectedGlobs: [], maxFileBytes: 1 << 20, index: 'off', indexMemoryBytes: 0 } as const;
 
 describe.skipIf(process.platform !== 'linux')(
-  'C109 without system calls, a name that is swapped for a link out',
+  'coder.C109 without system calls, a name that is swapped for a link out',
   () => {
     test.each([
       ['a folder, by the main process', 'a/b', 'a/evil', 'e', false],

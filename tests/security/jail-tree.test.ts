@@ -15,34 +15,37 @@ const ROUNDS = rounds(1500, 5000, 5000);
 
 const tree = coder.functions.find((fn) => fn.id === 'coder::tree')!;
 
-describe.skipIf(process.platform !== 'linux')('C109 a tree over a folder that is swapped for a link out', () => {
-  test.each([
-    ['the folder itself', 'a/b', 'a/evil', ''],
-    ['a folder below it', 'a/b/c', 'a/b/evil', 'c'],
-    ['a folder on the way to it', 'a', 'evil', ''],
-  ])(
-    '%s (%s with %s)',
-    async (_, name, link, target) => {
-      await using dir = await tempDir({
-        'ws/a/b/c/inside': '',
-        'outside/c/SECRET': '',
-        'outside/b/c/SECRET': '',
-        'outside/SECRET': '',
-      });
-      dir.add({ [`ws/${link}`]: { symlink: dir.path(`outside/${target}`) } });
+describe.skipIf(process.platform !== 'linux')(
+  'coder.P13 coder.C109 a tree over a folder that is swapped for a link out',
+  () => {
+    test.each([
+      ['the folder itself', 'a/b', 'a/evil', ''],
+      ['a folder below it', 'a/b/c', 'a/b/evil', 'c'],
+      ['a folder on the way to it', 'a', 'evil', ''],
+    ])(
+      '%s (%s with %s)',
+      async (_, name, link, target) => {
+        await using dir = await tempDir({
+          'ws/a/b/c/inside': '',
+          'outside/c/SECRET': '',
+          'outside/b/c/SECRET': '',
+          'outside/SECRET': '',
+        });
+        dir.add({ [`ws/${link}`]: { symlink: dir.path(`outside/${target}`) } });
 
-      await whileSwapping(dir.path('exchange'), [dir.path(`ws/${name}`), dir.path(`ws/${link}`)], async () => {
-        const counts = await hammer(dir.path('ws'));
-        console.log(`coder::tree with ${name} swapped:`, counts);
-        expect(counts).toMatchObject({ leaked: 0, failed: 0 });
-        expect(counts.open).toBeGreaterThan(0);
-        expect(counts.shut).toBeGreaterThan(0);
-        expect(counts.marked).toBeGreaterThan(0);
-      });
-    },
-    120_000,
-  );
-});
+        await whileSwapping(dir.path('exchange'), [dir.path(`ws/${name}`), dir.path(`ws/${link}`)], async () => {
+          const counts = await hammer(dir.path('ws'));
+          console.log(`coder::tree with ${name} swapped:`, counts);
+          expect(counts).toMatchObject({ leaked: 0, failed: 0 });
+          expect(counts.open).toBeGreaterThan(0);
+          expect(counts.shut).toBeGreaterThan(0);
+          expect(counts.marked).toBeGreaterThan(0);
+        });
+      },
+      120_000,
+    );
+  },
+);
 
 /**
  * Shows the tree ROUNDS times, and on until every outcome was met: the folder open to its end, shut

@@ -2,13 +2,12 @@
  * A process that edits files is killed again and again. Every file is the old or the new one, and the next server
  * removes the leftovers, wherever they are, even if no call writes.
  */
-import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import { expect, test, vi } from 'vitest';
 
@@ -19,18 +18,16 @@ import { leftoversIn } from './jail-write-support.ts';
 
 const KILLS = rounds(15, 60, 1000);
 const START_MS = 30_000;
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EDITOR = fileURLToPath(new URL('jail-write-editor.mjs', import.meta.url));
 
-test('SIGKILL during edits leaves whole files, and nothing else once a server was started there again', async () => {
-  await using dir = await tempDir({ 'built/': '', 'ws/': '' });
-  await buildHost(dir.path('built'));
+test('coder.P7 SIGKILL during edits leaves whole files, and nothing else once a server was started there again', async () => {
+  await using dir = await tempDir({ 'ws/': '' });
   const workspace = dir.path('ws');
 
   const found = { broken: 0, leftovers: 0 };
   let lastPid: number | undefined;
   for (let kill = 0; kill < KILLS; kill++) {
-    const editor = startEditor(dir.path('built'), workspace);
+    const editor = startEditor(workspace);
     await once(editor, 'message', { signal: AbortSignal.timeout(START_MS) });
     await sleep(Math.random() * 40);
     lastPid = editor.pid;
@@ -54,8 +51,8 @@ test('SIGKILL during edits leaves whole files, and nothing else once a server wa
   expect(readdirSync(workspace).filter((name) => !/^d[0-2]$/.test(name))).toEqual([]);
 }, 600_000);
 
-function startEditor(built: string, workspace: string): ChildProcess {
-  return fork(EDITOR, [built, workspace], { execArgv: [] });
+function startEditor(workspace: string): ChildProcess {
+  return fork(EDITOR, [workspace], { execArgv: [] });
 }
 
 function brokenIn(workspace: string): string[] {
@@ -68,15 +65,4 @@ function brokenIn(workspace: string): string[] {
       const [letters = '', length] = readFileSync(path, 'latin1').split('\n');
       return letters !== letters[0]?.repeat(Number(length));
     });
-}
-
-/** The jail's sources as plain JavaScript: Node 20 does not run TypeScript. */
-async function buildHost(folder: string): Promise<void> {
-  const compilerOptions = { outDir: folder, rootDir: join(ROOT, 'src'), incremental: false, noCheck: true };
-  const files = ['jail/jail.ts', 'changes/jail-changes.ts'].map((name) => join(ROOT, 'src/host', name));
-  const config = { extends: join(ROOT, 'tsconfig.build.json'), compilerOptions, files, include: [] };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
 }

@@ -1,13 +1,13 @@
 /**
  * Edits files for ever, until it is killed. Says `ready` when it begins.
  *
- * Arguments: the folder of the built sources and the workspace. Each file is given
+ * Argument: the workspace. Each file is given
  * another length and letter every time, closed by its length, so that half a file is seen as such.
  */
-const [folder, workspace] = process.argv.slice(2);
-const { openJail } = await import(`${folder}/host/jail/jail.js`);
-const { JailChanges } = await import(`${folder}/host/changes/jail-changes.js`);
+import { JailChanges } from '../../dist/host/changes/jail-changes.js';
+import { openJail } from '../../dist/host/jail/jail.js';
 
+const [workspace] = process.argv.slice(2);
 const changes = new JailChanges(openJail(workspace), { isSynced: true });
 const { signal } = new AbortController();
 process.send?.('ready');

@@ -44,12 +44,32 @@ export const operations = {
     ),
   renameTo: ({ changes }: Context, path: string) => changes.rename('plain', path, { overwrite: true, signal }),
   renameFrom: ({ changes }: Context, path: string) => changes.rename(path, 'moved', { overwrite: true, signal }),
+  patchAdd: (context: Context, path: string) => patch(context, `*** Add File: ${path}`, `+${Math.random()}`),
+  patchUpdate: (context: Context, path: string) =>
+    patch(context, `*** Update File: ${path}`, '@@', `+${Math.random()}`, '*** End of File'),
+  patchDelete: (context: Context, path: string) => patch(context, `*** Delete File: ${path}`),
+  patchMoveTo: (context: Context, path: string) => patch(context, '*** Update File: plain', `*** Move to: ${path}`),
+  patchMoveFrom: (context: Context, path: string) => patch(context, `*** Update File: ${path}`, '*** Move to: moved'),
 };
 
-async function call(context: Context, name: string, payload: object): Promise<void> {
+async function patch(context: Context, ...lines: string[]): Promise<void> {
+  const reply = await answered(context, 'apply-patch', {
+    patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
+  });
+  if (!('error' in reply)) return;
+  throw reply.error.message.includes('internal error')
+    ? new Error(reply.error.message)
+    : new Refusal(reply.error.message);
+}
+
+function answered(context: Context, name: string, payload: object) {
   const fn = coder.functions.find(({ id }) => id === `coder::${name}`)!;
   const surroundings = { bus: {} as Bus, log: silentLog, control: new CallControl() };
-  const reply = await answer({ def: coder, context }, fn, { callId: '1', payload }, surroundings);
+  return answer({ def: coder, context }, fn, { callId: '1', payload }, surroundings);
+}
+
+async function call(context: Context, name: string, payload: object): Promise<void> {
+  const reply = await answered(context, name, payload);
   if ('error' in reply) throw new Error(reply.error.message);
 
   const { results } = reply.result as { results: { success: boolean; error?: string }[] };

@@ -24,7 +24,7 @@ test.each([
   ['a dangling link', (dir: Planting, name: string) => dir.add({ [name]: { symlink: '../new.txt' } })],
   ['a hard link', (dir: Planting, name: string) => linkSync(dir.path('outside.txt'), dir.path(name))],
   ['a directory', (dir: Planting, name: string) => dir.add({ [`${name}/`]: '' })],
-])('%s planted there stops the write and is not followed', async (_, plant) => {
+])('coder.P7 %s planted there stops the write and is not followed', async (_, plant) => {
   await using dir = await tempDir({ 'ws/a.txt': 'old', 'outside.txt': 'SECRET' });
   plant(dir, await tempNameIn('ws'));
   const before = readdirSync(dir.path('ws'));

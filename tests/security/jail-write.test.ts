@@ -33,7 +33,7 @@ const file = () => 'a/b/c/f.txt';
 const tree = () => 'a/b/c/tree';
 
 describe.skipIf(process.platform !== 'linux').each(jailWays('descriptor'))(
-  'C109 %s: a name that is swapped for a link out',
+  'coder.P6 coder.C109 %s: a name that is swapped for a link out',
   (title, way) => {
     test.each([
       ['create', 'a folder above', FOLDER_ABOVE, fresh, nothing],
@@ -49,6 +49,7 @@ describe.skipIf(process.platform !== 'linux').each(jailWays('descriptor'))(
       ['chmod', 'the file', FILE_ITSELF, file, nothing],
       ['renameFrom', 'a folder above', FOLDER_ABOVE, file, makeFile],
       ['renameTo', 'a folder above', FOLDER_ABOVE, fresh, makePlain],
+      ['patchUpdate', 'the file', FILE_ITSELF, file, makeLink],
     ] as const)(
       '%s with %s swapped',
       async (operation, what, swap, path, prepare) => {
@@ -80,7 +81,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
   ];
   /** The last name is a symlink: operations that follow it are refused, operations on the symlink itself are not. */
   const LINKS = ['file-out', 'out', 'dangling-out', 'loop', 'chain'];
-  const FOLLOWING = new Set<keyof typeof operations>(['create', 'update', 'chmod']);
+  const FOLLOWING = new Set<keyof typeof operations>(['create', 'update', 'chmod', 'patchAdd', 'patchUpdate']);
 
   const traps = () =>
     tempDir({
@@ -112,16 +113,19 @@ describe.each(jailWays())('%s jail', (_, way) => {
     },
   );
 
-  test.each(['delete', 'deleteTree', 'renameFrom'] as const)('%s acts on a link itself', async (name) => {
-    await using dir = await traps();
-    const context = openContext(dir.path('ws'), way);
-    const outside = () => [...snapshot(dir.path('outside')), ...snapshot(dir.path('ws-evil'))];
-    const before = outside();
-    for (const path of LINKS) {
-      expect([path, await outcome(operations[name](context, path))]).toEqual([path, 'done']);
-      expect(lstatSync(dir.path(`ws/${path}`), { throwIfNoEntry: false })).toBeUndefined();
-    }
-    expect(outside()).toEqual(before);
-    await coder.close(context);
-  });
+  test.each(['delete', 'deleteTree', 'renameFrom', 'patchDelete'] as const)(
+    '%s acts on a link itself',
+    async (name) => {
+      await using dir = await traps();
+      const context = openContext(dir.path('ws'), way);
+      const outside = () => [...snapshot(dir.path('outside')), ...snapshot(dir.path('ws-evil'))];
+      const before = outside();
+      for (const path of LINKS) {
+        expect([path, await outcome(operations[name](context, path))]).toEqual([path, 'done']);
+        expect(lstatSync(dir.path(`ws/${path}`), { throwIfNoEntry: false })).toBeUndefined();
+      }
+      expect(outside()).toEqual(before);
+      await coder.close(context);
+    },
+  );
 });

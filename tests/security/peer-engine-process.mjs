@@ -1,14 +1,14 @@
 /**
  * One engine alone in a process, so that its memory and its death can be observed from outside.
  *
- * Arguments: the folder of the built sources, and the limits as JSON. It reports its URL over IPC, and then its
+ * Argument: the limits as JSON. It reports its URL over IPC, and then its
  * figures whenever it is asked.
  */
 import { readFileSync } from 'node:fs';
 
-const [folder, limits] = process.argv.slice(2);
-const { Engine, startServer } = await import(`${folder}/engine/index.js`);
+import { Engine, startServer } from '../../dist/engine/index.js';
 
+const [limits] = process.argv.slice(2);
 const engine = new Engine({ limits: JSON.parse(limits) });
 const server = await startServer(engine, { host: '127.0.0.1', port: 0 });
 process.send({ url: server.url });

@@ -21,7 +21,7 @@ vi.setConfig({ testTimeout: 240_000 });
 const ATTACKER = fileURLToPath(new URL('protected-attacker.mjs', import.meta.url));
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
-const ROUNDS = rounds(400, 1500, 1500);
+const ROUNDS = rounds(200, 1500, 1500);
 const ONE_IN = rounds(4, 1, 1);
 
 interface Outcome {
@@ -34,7 +34,7 @@ describe.each([
   ['the current user', undefined],
   ['an ordinary user', NOBODY],
 ])('as %s', (_, uid) => {
-  test.skipIf(uid !== undefined && !isRoot)('no file function reaches a protected file', async () => {
+  test.skipIf(uid !== undefined && !isRoot)('http.P8 no file function reaches a protected file', async () => {
     await using dir = await tempDir();
     if (uid !== undefined) {
       chmodSync(dir.root, 0o755);

@@ -176,8 +176,7 @@ test.each(ATTACKS)('$what', async ({ layers, refused }) => {
   const before = outside(dir);
   const tars = layers.map((layer) => tarArchive(layer.map((entry) => placed(entry, dir))));
   const attempt = importing(dir, archiveOf(tars));
-  if (refused)
-    await expect(attempt).rejects.toMatchObject({ reason: 'failed', message: expect.stringMatching(refused) });
+  if (refused) await expect(attempt).rejects.toMatchObject({ message: expect.stringMatching(refused) });
   else expect(existsSync((await attempt).rootDir)).toBe(true);
 
   const isTouched = outside(dir) !== before || oddities(dir) !== '';
@@ -187,7 +186,7 @@ test.each(ATTACKS)('$what', async ({ layers, refused }) => {
   if (refused) expect(execFileSync('find', ['cache', '-name', 'tree'], { cwd: dir.root }).toString()).toBe('');
 });
 
-test('nothing outside was touched', () => {
+test('sandbox.P2 nothing outside was touched', () => {
   console.log(`${ATTACKS.length} hostile archives, ${touched} touched anything outside`);
   expect(touched).toBe(0);
 });
@@ -226,7 +225,7 @@ test.each([
     tarArchive(Array.from({ length: 1001 }, (_, at) => ({ name: `n${at}` }))),
     /more than 1000 entries/,
   ],
-])('a gzip bomb of %s stops at the limit', async (_, tar, message) => {
+])('sandbox.P2 a gzip bomb of %s stops at the limit', async (_, tar, message) => {
   await using dir = await tempDir();
   const archive = archiveOf([tar], gzipSync);
   expect(archive.length).toBeLessThan(MIB);

@@ -1,12 +1,13 @@
 /**
  * A daemon of sandboxes for tests that end it. Sweeps, starts machines that run something, says so, and goes on.
  *
- * Arguments: the folder of the built sources, the backend, the cache, the root of the image, how many machines, and the
+ * Arguments: the backend, the cache, the root of the image, how many machines, and the
  * commands in them, one after another where there are several. It sends `{ pids, outcomes }` when the commands of all have been asked for; without a count it only sweeps.
  */
-const [folder, name, cacheDir, rootDir, count, ...scripts] = process.argv.slice(2);
-const [Backend] = Object.values(await import(`${folder}/workers/sandbox/backends/${name}/${name}-backend.js`));
-const { AgentClient } = await import(`${folder}/sandbox/guest/agent-client.js`);
+import { AgentClient } from '../../dist/sandbox/guest/agent-client.js';
+
+const [name, cacheDir, rootDir, count, ...scripts] = process.argv.slice(2);
+const [Backend] = Object.values(await import(`../../dist/workers/sandbox/backends/${name}/${name}-backend.js`));
 
 /** Time limit of a command that may end. */
 const WAIT_MS = Number(process.env.WAIT_MS ?? 1500);

@@ -203,7 +203,7 @@ describe('what no rule allows', () => {
     await refusedBothWays(lab, '[fd00::1]:443');
   });
 
-  test('3 000 calls with random lists: none reaches what the operator does not allow', () => {
+  test('sandbox.P16 3 000 calls with random lists: none reaches what the operator does not allow', () => {
     const random = numbers(3);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
     const hosts = ['a.test', '*.a.test', 'b.a.test', '*', '10.0.0.5', '10.0.0.0/8', '93.184.0.0/16', 'host.internal'];

@@ -145,7 +145,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     await cache[Symbol.asyncDispose]();
   });
 
-  test('every attack is refused: all with the reason that is meant, or at least what leads out of the guest', async () => {
+  test('sandbox.P5 every attack is refused: all with the reason that is meant, or at least what leads out of the guest', async () => {
     const server: Server = createServer();
     await new Promise<void>((resolve) => server.listen(`\0workcell-host-secret-${process.pid}`, resolve));
     try {
@@ -171,7 +171,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     },
   );
 
-  test('a secret of the host is nowhere to be found', async () => {
+  test('sandbox.P5 a secret of the host is nowhere to be found', async () => {
     const secret = randomBytes(12).toString('hex');
     await using dir = await tempDir({ secret });
     process.env.WORKCELL_TEST_SECRET = secret;
@@ -191,7 +191,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     }
   }, 60_000);
 
-  test('no process of the host is seen, and no descriptor comes along', async () => {
+  test('sandbox.P5 no process of the host is seen, and no descriptor comes along', async () => {
     await using machine = await start();
     expect(Number((await machine.sh('ls -d /proc/[0-9]* | wc -l')).stdout)).toBeLessThan(8);
     const { stdout } = await machine.sh('for f in /proc/self/fd/*; do readlink $f; done');

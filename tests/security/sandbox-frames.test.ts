@@ -13,7 +13,7 @@ import { rounds, tempDir } from '#testing';
 import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
 import { frameHeader, OP, ProtocolError, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
 import { GuestError, GuestLost } from '../../src/sandbox/guest/guest-error.ts';
-import { GuestFileSystem } from '../../src/sandbox/guest/guest-file-system.ts';
+import { guestFileSystem } from '../../src/sandbox/guest/guest-file-system.ts';
 import { GuestFiles } from '../../src/sandbox/guest/guest-files.ts';
 import { buildSanitized, faultsIn, reportingTo } from './sandbox-agent-process.ts';
 import { duplexPair, greet } from './sandbox-duplex.ts';
@@ -30,7 +30,7 @@ const CONNECTION = 0x8000_0001;
 const COMMAND = { argv: ['x'], env: [], cwd: '/', maxOutputBytes: 1_000_000, timeoutMs: 60_000, signal: never };
 
 describe('a hostile guest', () => {
-  test(`${HOSTILE_GUESTS} random conversations each end with a coded reason or an answer`, async () => {
+  test(`sandbox.P7 ${HOSTILE_GUESTS} random conversations each end with a coded reason or an answer`, async () => {
     const random = randomNumbers(7);
     const ends = new Map<string, number>();
     for (let round = 0; round < HOSTILE_GUESTS; round++) {
@@ -163,7 +163,7 @@ const CALLS: ((client: AgentClient) => Promise<unknown>)[] = [
   (client) => new GuestFiles(client).write('/f', zeros(300_000), { parents: true }, { signal: never }),
   (client) => new GuestFiles(client).mkdir('/d', { mode: 0o755, parents: true, signal: never }),
   (client) => new GuestFiles(client).chmod('/d', { mode: 0o755, recursive: true, signal: never }),
-  (client) => new GuestFileSystem(client).ls('/', { signal: never }),
+  (client) => guestFileSystem(client).ls('/', { signal: never }),
   (client) => client.listen(PORT, (connection) => connection.pipe(connection)),
 ];
 

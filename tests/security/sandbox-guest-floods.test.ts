@@ -28,7 +28,7 @@ const GREP: GrepRequest = {
 
 describe('the names of a tree', () => {
   test(
-    'paths of more than 64 MiB are refused, and the error says how to ask for less',
+    'sandbox.P12 paths of more than 64 MiB are refused, and the error says how to ask for less',
     async () => {
       let sent = 0;
       const names = function* () {
@@ -62,7 +62,7 @@ describe('the names of a tree', () => {
 
 describe('the bytes of files', () => {
   test(
-    'each is searched before the next is taken, whatever its size was said to be',
+    'sandbox.P12 each is searched before the next is taken, whatever its size was said to be',
     async () => {
       let sent = 0;
       const contents = function* () {

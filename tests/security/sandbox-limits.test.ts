@@ -14,7 +14,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { guestRoot, machineCache, rounds, tempDir, TEST_BACKEND, type TempDir } from '#testing';
 import { whyNoBackend } from '../sandbox-backend.ts';
-import { buildSandbox } from './sandbox-build.ts';
 
 const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
 const KILLS = rounds(1, 3, 50);
@@ -26,25 +25,23 @@ const sharesKernel = TEST_BACKEND === 'namespaces';
 const isRoot = process.geteuid?.() === 0;
 
 describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
-  let built: TempDir;
   let root: TempDir;
   let cache: TempDir;
 
   beforeAll(async () => {
-    [built, root, cache] = await Promise.all([tempDir(), guestRoot(), machineCache()]);
-    await buildSandbox(built.root);
+    [root, cache] = await Promise.all([guestRoot(), machineCache()]);
   }, PATIENCE_MS);
 
   afterAll(async () => {
-    for (const dir of [built, root, cache]) await dir[Symbol.asyncDispose]();
+    for (const dir of [root, cache]) await dir[Symbol.asyncDispose]();
   });
 
-  test(`E12 ${KILLS} daemons are killed: their sandboxes die at once, and the next one removes their traces`, async () => {
+  test(`sandbox.E12 ${KILLS} daemons are killed: their sandboxes die at once, and the next one removes their traces`, async () => {
     const daemons: number[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
       const mark = `31${process.pid % 1000}${kill}`;
       const script = `(setsid sleep ${mark} &); sleep ${mark}`;
-      const daemon = fork(DAEMON, [built.root, TEST_BACKEND, cache.root, root.root, '3', script], {
+      const daemon = fork(DAEMON, [TEST_BACKEND, cache.root, root.root, '3', script], {
         execArgv: [],
         env: { ...process.env, WAIT_MS: '300' },
       });
@@ -63,7 +60,7 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
       const left = () => [...processesWith(`sleep\0${mark}`), ...processesWith(`daemon-${daemon.pid}-`)];
       await until(() => left().length === 0 && pids.every((pid) => !existsSync(`/proc/${pid}`)));
     }
-    const next = fork(DAEMON, [built.root, TEST_BACKEND, cache.root, root.root], { execArgv: [] });
+    const next = fork(DAEMON, [TEST_BACKEND, cache.root, root.root], { execArgv: [] });
     await once(next, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
     expect(groupsOf(daemons)).toEqual([]);
     expect(readFileSync('/proc/mounts', 'utf8')).not.toContain(cache.root);
@@ -74,7 +71,7 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
     async () => {
       await using own = await guestRoot();
       await using home = await tempDir();
-      for (const dir of [own, home, built]) chmodSync(dir.root, 0o755);
+      for (const dir of [own, home]) chmodSync(dir.root, 0o755);
       execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, own.root, home.root]);
       const script =
         'id -u; echo mine > /home/f; cat /home/f; hostname | cut -c1-7; grep CapEff /proc/self/status; ulimit -u; dd if=/dev/zero of=/dev/null bs=400M count=1 2>/dev/null || echo no memory; dd if=/dev/zero of=/home/g bs=1M count=100 2>/dev/null || echo no disk';
@@ -86,7 +83,6 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
           '--clear-groups',
           process.execPath,
           DAEMON,
-          built.root,
           TEST_BACKEND,
           home.root,
           own.root,

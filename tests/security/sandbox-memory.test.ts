@@ -53,7 +53,7 @@ describe.skipIf(whyNot !== undefined)(`memory of a sandbox${whyNot === undefined
   });
 
   test.each(WAYS[TEST_BACKEND] ?? [])(
-    `${WANTED_MB} MiB by %s in a sandbox of ${MEMORY_MB} are not had`,
+    `sandbox.P6 ${WANTED_MB} MiB by %s in a sandbox of ${MEMORY_MB} are not had`,
     async (way) => {
       await using machine = await start(backend, shape);
       const { isKept, heldMb } = await take(machine, way, WANTED_MB);

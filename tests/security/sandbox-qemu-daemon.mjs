@@ -2,16 +2,17 @@
  * A daemon of virtual machines for tests that kill it: some in use, one in the pool, and one that
  * boots to become a template.
  *
- * Arguments: the folder of the built sources, the cache, the root of the image, and how many machines. It sends the ids of
- * all processes that it started once all of them run.
+ * Arguments: the cache, the root of the image, and how many machines. It sends the ids of all processes that it started
+ * once all of them run.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as passed } from 'node:timers/promises';
 
-const [folder, cacheDir, rootDir, count] = process.argv.slice(2);
-const { QemuBackend } = await import(`${folder}/workers/sandbox/backends/qemu/qemu-backend.js`);
-const { WarmPool } = await import(`${folder}/workers/sandbox/backends/warm-pool.js`);
-const { AgentClient } = await import(`${folder}/sandbox/guest/agent-client.js`);
+import { AgentClient } from '../../dist/sandbox/guest/agent-client.js';
+import { QemuBackend } from '../../dist/workers/sandbox/backends/qemu/qemu-backend.js';
+import { WarmPool } from '../../dist/workers/sandbox/backends/warm-pool.js';
+
+const [cacheDir, rootDir, count] = process.argv.slice(2);
 
 const { signal } = new AbortController();
 const pool = new WarmPool(new QemuBackend({ cacheDir, accelerator: 'tcg' }), { minIdle: 1, isMemoryLow: () => false });

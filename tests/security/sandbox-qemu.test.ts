@@ -14,11 +14,10 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { guestRoot, qemuCache, rounds, tempDir, whyNoQemu, type TempDir } from '#testing';
+import { guestRoot, machineCache, qemuCache, rounds, whyNoQemu, type TempDir } from '#testing';
 import type { Shape } from '../../src/workers/sandbox/backends/backend.ts';
 import { startMachine, type TestMachine } from '../../src/workers/sandbox/backends/machine.contract.ts';
 import { QemuBackend } from '../../src/workers/sandbox/backends/qemu/qemu-backend.ts';
-import { buildSandbox } from './sandbox-build.ts';
 
 const DAEMON = fileURLToPath(new URL('sandbox-qemu-daemon.mjs', import.meta.url));
 const IN_SEQUENCE = rounds(3, 20, 200);
@@ -34,21 +33,19 @@ const whyNot = await whyNoQemu();
 describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   let root: TempDir;
   let cache: TempDir;
-  let built: TempDir;
   let backend: QemuBackend;
   let shape: Shape;
   const start = () => startMachine(backend, shape, SLOWNESS);
 
   beforeAll(async () => {
-    [root, cache, built] = [await guestRoot(), await qemuCache(), await tempDir()];
-    await buildSandbox(built.root);
+    [root, cache] = [await guestRoot(), await machineCache()];
     backend = new QemuBackend({ cacheDir: cache.root, accelerator: 'tcg' });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 64, diskMb: 16 };
   });
 
   afterAll(async () => {
-    for (const dir of [root, cache, built]) await dir[Symbol.asyncDispose]();
+    for (const dir of [root, cache]) await dir[Symbol.asyncDispose]();
   });
 
   test('QEMU has no rights, no network, no other process and no file but those of its machine', async () => {
@@ -97,7 +94,7 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
     expect(hashes()).toEqual(before);
   });
 
-  test('copies of one template have random numbers and a machine-id of their own, and the right time', async () => {
+  test('sandbox.P13 copies of one template have random numbers and a machine-id of their own, and the right time', async () => {
     const machines = await Promise.all([start(), start(), start()]);
     try {
       const facts = 'head -c 32 /dev/urandom | od -An -tx1 | tr -d " \\n"; echo; cat /etc/machine-id; date +%s';
@@ -165,9 +162,9 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
     expect(jails()).toEqual([]);
   }, 3_600_000);
 
-  test(`E12 ${KILLS} daemons are killed: no QEMU outlives them, in use, in the pool or booting`, async () => {
+  test(`sandbox.P13 sandbox.E12 ${KILLS} daemons are killed: no QEMU outlives them, in use, in the pool or booting`, async () => {
     for (let kill = 0; kill < KILLS; kill++) {
-      const daemon = fork(DAEMON, [built.root, cache.root, root.root, '2'], { execArgv: [] });
+      const daemon = fork(DAEMON, [cache.root, root.root, '2'], { execArgv: [] });
       const pids = await startedBy(daemon);
       expect(pids.length).toBeGreaterThanOrEqual(8);
       // A running guest notices that its host is gone, and exits. These cannot.
@@ -186,9 +183,9 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
   test.skipIf(process.geteuid?.() !== 0)('an ordinary user has them too, and they die with his daemon', async () => {
     await using own = await guestRoot();
     await using home = await qemuCache();
-    for (const dir of [own, home, built]) chmodSync(dir.root, 0o755);
+    for (const dir of [own, home]) chmodSync(dir.root, 0o755);
     execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, own.root, home.root]);
-    const command = [process.execPath, DAEMON, built.root, home.root, own.root, '1'];
+    const command = [process.execPath, DAEMON, home.root, own.root, '1'];
     const daemon = spawn('setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', ...command], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -10,7 +10,6 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { guestRoot, tempDir, type TempDir } from '#testing';
-import { buildSandbox } from './sandbox-build.ts';
 
 const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
 
@@ -37,12 +36,10 @@ export interface Asked {
 export class UserSandboxes implements AsyncDisposable {
   /** Path of the test's program on the host. */
   readonly program: string;
-  readonly #built: TempDir;
   readonly #root: TempDir;
   readonly #home: TempDir;
 
-  private constructor([built, root, home]: readonly [TempDir, TempDir, TempDir], program: string) {
-    this.#built = built;
+  private constructor([root, home]: readonly [TempDir, TempDir], program: string) {
     this.#root = root;
     this.#home = home;
     this.program = program;
@@ -50,9 +47,8 @@ export class UserSandboxes implements AsyncDisposable {
 
   /** `source` is a C file beside the tests; in the image it is a program of the same name. */
   static async prepare(source: string): Promise<UserSandboxes> {
-    const dirs = await Promise.all([tempDir(), guestRoot(), tempDir()]);
-    const [built, root] = dirs;
-    await buildSandbox(built.root);
+    const dirs = await Promise.all([guestRoot(), tempDir()]);
+    const [root] = dirs;
     const program = root.path(`bin/${basename(source, '.c')}`);
     execFileSync('gcc', ['-static', '-O1', '-w', '-o', program, fileURLToPath(new URL(source, import.meta.url))]);
     for (const dir of dirs) chmodSync(dir.root, 0o755);
@@ -61,15 +57,7 @@ export class UserSandboxes implements AsyncDisposable {
 
   start({ backend, user, scripts, waitMs }: Asked): ChildProcess {
     execFileSync('chown', ['-R', `${user}:${user}`, this.#root.root, this.#home.root]);
-    const args = [
-      DAEMON,
-      this.#built.root,
-      backend,
-      this.#home.root,
-      this.#root.root,
-      String(scripts.length),
-      ...scripts,
-    ];
+    const args = [DAEMON, backend, this.#home.root, this.#root.root, String(scripts.length), ...scripts];
     return spawn('setpriv', [...asUser(user), process.execPath, ...args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, WAIT_MS: String(waitMs) },
@@ -77,7 +65,7 @@ export class UserSandboxes implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const dir of [this.#built, this.#root, this.#home]) await dir[Symbol.asyncDispose]();
+    for (const dir of [this.#root, this.#home]) await dir[Symbol.asyncDispose]();
   }
 }
 

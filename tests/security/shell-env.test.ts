@@ -36,7 +36,7 @@ describe('a command sees', () => {
     expect(stdout).toBe('LANG=C.UTF-8\n');
   });
 
-  test('everything when it is inherited, but no hijackers and no token', async () => {
+  test('shell.P4 everything when it is inherited, but no hijackers and no token', async () => {
     await using dir = await tempDir();
     for (const name of HIJACKERS) vi.stubEnv(name, 'x');
     vi.stubEnv('WORKCELL_TOKEN', 'token');
@@ -78,7 +78,7 @@ describe('a command sees', () => {
 });
 
 describe('a call may not set', () => {
-  test.each([...HIJACKERS, 'WORKCELL_TOKEN'])('%s, even if it is listed', async (name) => {
+  test.each([...HIJACKERS, 'WORKCELL_TOKEN'])('shell.P4 %s, even if it is listed', async (name) => {
     await using dir = await tempDir();
     await using worker = await serveWorker(shell, { allowed_env: ['PATH', name], fs: { host_root: dir.root } });
     for (const functionId of ['shell::exec', 'shell::exec_bg']) {

@@ -2,28 +2,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { rounds } from '#testing';
-import { buildChildren, ChildrenServer } from './shell-orphans-server.ts';
+import { ChildrenServer } from './shell-orphans-server.ts';
 import { survivorsOf, treeDigits } from './shell-orphans-tree.ts';
 
 const MB = 1024 * 1024;
 const CAP_BYTES = MB;
 const FLOOD_MB = rounds(100, 300, 4000);
 
-let built: Awaited<ReturnType<typeof buildChildren>>;
 let server: ChildrenServer;
 beforeAll(async () => {
-  built = await buildChildren();
-  server = await ChildrenServer.start(built.folder, 'best');
+  server = await ChildrenServer.start('best');
 }, 120_000);
 afterAll(async () => {
   await server.close();
-  await built[Symbol.asyncDispose]();
 });
 
 describe.skipIf(process.platform !== 'linux')('a flood of output', () => {
   const both = { stdoutTruncated: true, stderrTruncated: true, stdoutBytes: CAP_BYTES, stderrBytes: CAP_BYTES };
 
-  test('on both streams at once is cut at the cap', async () => {
+  test('shell.P6 on both streams at once is cut at the cap', async () => {
     const flood = `head -c ${FLOOD_MB}M /dev/zero`;
     const spec = specOf(`${flood} & ${flood} >&2 & wait; exit 3`);
     await server.start(2, spec);

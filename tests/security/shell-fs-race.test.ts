@@ -1,5 +1,5 @@
 /**
- * F03 under attack: another process swaps a name inside with a symlink to the outside, as fast as it can, while all ten
+ * Another process swaps a name inside with a symlink to the outside, as fast as it can, while all ten
  * file operations work through that name. Nothing from outside may be returned, and nothing there may be touched.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
@@ -129,7 +129,7 @@ const attacks: [string, Swap, Attack, Prepare][] = [
 /** Hits while the folder is swapped are found under its other name. */
 const NEVER_REFUSED = new Set(['grep, a folder below']);
 
-describe.skipIf(process.platform !== 'linux')('a name that is swapped for a link out', () => {
+describe.skipIf(process.platform !== 'linux')('shell.P10 shell.F03 a name that is swapped for a link out', () => {
   test.each(attacks)(
     '%s',
     async (what, swap, attack, prepare) => {
@@ -154,7 +154,14 @@ async function outcome(name: keyof typeof operations, payload: object, files: Ho
   const openReads = new OpenReads();
   const context = { files, maxReadBytes: Infinity, maxWriteBytes: Infinity, idleMs: 1000, openReads };
   const { signal } = new AbortController();
-  const scope: CallScope = { call: { callId: '1', payload }, signal, throwIfAborted: () => {}, bus, log: silentLog };
+  const scope: CallScope = {
+    call: { callId: '1', payload },
+    functionId: 'shell::fs::sed',
+    signal,
+    throwIfAborted: () => {},
+    bus,
+    log: silentLog,
+  };
   try {
     const reply = await operation.handle(operation.request.parse(payload), context, scope);
     while (openReads.count > 0) await new Promise(setImmediate);

@@ -1,4 +1,4 @@
-/** F69: files that callers open and never read take a slot each, which is released. */
+/** Files that callers open and never read take a slot each, which is released. */
 import { expect, test } from 'vitest';
 
 import { connect } from '#client';
@@ -23,7 +23,7 @@ async function setUp() {
   return { engine, bus, [Symbol.dispose]: () => engine.close() };
 }
 
-test('F69 a file without a reader is closed, and its slot is released', async () => {
+test('shell.P13 shell.F69 a file without a reader is closed, and its slot is released', async () => {
   using own = await setUp();
   const reads = new OpenReads({ maxOpen: 1, stalledMs: 1_000 });
   const file = fileOf(64);

@@ -10,7 +10,7 @@ const LOAD_MS = rounds(2_000, 2_000, 60_000);
 const MAX_GROWTH_BYTES = 96 * 2 ** 20;
 
 test.runIf(process.platform === 'linux')(
-  `${AT_ONCE} commands at once and ${JOBS} jobs leak no memory`,
+  `shell.P8 ${AT_ONCE} commands at once and ${JOBS} jobs leak no memory`,
   { timeout: LOAD_MS + 120_000 },
   async () => {
     const { growthBytes } = await loadShell({ atOnce: AT_ONCE, loadMs: LOAD_MS });

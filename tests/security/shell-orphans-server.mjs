@@ -1,20 +1,22 @@
 /**
  * A server that owns children, alone in a process that can be killed.
  *
- * Arguments: the folder of the built sources, and the rung that holds jobs together. It takes commands over IPC,
+ * Argument: the rung that holds jobs together. It takes commands over IPC,
  * one reply per message, under the message's number.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const [folder, containment] = process.argv.slice(2);
-const { Children } = await import(`${folder}/host/children/index.js`);
+import { Children } from '../../dist/host/children/index.js';
+import { OutputRing } from '../../dist/host/process/index.js';
 
+const [containment] = process.argv.slice(2);
 const children = await Children.open(containment === 'best' ? {} : { containment });
 const jobs = new Map();
 
 const commands = {
-  async start({ job, spec }) {
-    jobs.set(job, await children.start(spec));
+  async start({ job, spec: { ringBytes, ...spec } }) {
+    const ring = ringBytes === undefined ? undefined : new OutputRing(ringBytes);
+    jobs.set(job, await children.start({ ...spec, ring }));
   },
   async done({ job }) {
     const { exitCode, signal, timedOut, stdout, stderr, stdoutTruncated, stderrTruncated } = await jobs.get(job).done;

@@ -1,32 +1,13 @@
-/** The test's end of `shell-orphans-server.mjs`, and the sources built for it: Node 20 does not run TypeScript. */
-import { execFile, fork, type ChildProcess } from 'node:child_process';
+/** The test's end of `shell-orphans-server.mjs`, which runs what is built in `dist`. */
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import type { ChildSpec, Containment } from '#host';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('shell-orphans-server.mjs', import.meta.url));
 const PATIENCE_MS = 30_000;
-
-export async function buildChildren(): Promise<{ folder: string } & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), 'workcell-children-'));
-  const compilerOptions = { outDir: folder, rootDir: join(ROOT, 'src'), incremental: false, noCheck: true };
-  const files = ['host/children/index.ts', 'contract/index.ts'].map((file) => join(ROOT, 'src', file));
-  const tsconfig = { extends: join(ROOT, 'tsconfig.build.json'), compilerOptions, files, include: [] };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', imports: { '#*': './*/index.js' } }));
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
-  // Some servers run as another user.
-  await chmod(folder, 0o755);
-  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
-}
 
 export class ChildrenServer {
   readonly containment: Containment;
@@ -44,8 +25,8 @@ export class ChildrenServer {
   }
 
   /** Rejects when this rung does not work here. */
-  static async start(folder: string, containment: Containment | 'best', { uid }: { uid?: number } = {}) {
-    const process = fork(PROGRAM, [folder, containment], {
+  static async start(containment: Containment | 'best', { uid }: { uid?: number } = {}) {
+    const process = fork(PROGRAM, [containment], {
       execArgv: ['--expose-gc'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       ...(uid === undefined ? {} : { uid, gid: uid }),
@@ -58,7 +39,7 @@ export class ChildrenServer {
     return new ChildrenServer(process, ready.containment);
   }
 
-  start(job: number, spec: Omit<ChildSpec, 'stdin'>): Promise<unknown> {
+  start(job: number, spec: Omit<ChildSpec, 'stdin' | 'ring' | 'onPiece'> & { ringBytes?: number }): Promise<unknown> {
     return this.#ask('start', { job, spec });
   }
 

@@ -1,7 +1,7 @@
 /**
  * The orphan hunt: random trees of processes, each the job of a server, ended by a timeout, a kill, their own exit,
  * or with the server, however that goes down. None of their processes may survive, whatever it did to escape; and
- * other jobs must still run.
+ * other jobs must still run. Every other tree has a terminal.
  *
  * WORKCELL_SEED repeats a hunt; the trees are then the same, the timing is not.
  */
@@ -10,11 +10,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { ownCgroup, type Containment } from '#host';
 import { rounds } from '#testing';
-import { buildChildren, ChildrenServer } from './shell-orphans-server.ts';
+import { ChildrenServer } from './shell-orphans-server.ts';
 import { Random, survivorsOf, treeDigits, treeScript, type Wildness } from './shell-orphans-tree.ts';
 
 /** Of what is used on this system, and of each other way that works here. */
@@ -55,13 +55,9 @@ const HUNTS: [string, Hunt][] = [
   ...(process.getuid?.() === 0 ? ORDINARY_USER : []),
 ];
 
-let built: Awaited<ReturnType<typeof buildChildren>>;
-beforeAll(async () => void (built = await buildChildren()), 120_000);
-afterAll(() => built[Symbol.asyncDispose]());
-
-describe.skipIf(process.platform !== 'linux')(`the orphan hunt with seed ${SEED}`, () => {
+describe.skipIf(process.platform !== 'linux')(`shell.P5 live.D8 the orphan hunt with seed ${SEED}`, () => {
   test.for(HUNTS)('of %s', { timeout: 3_600_000 }, async ([name, hunt], { skip }) => {
-    const first = await ChildrenServer.start(built.folder, hunt.containment, hunt).catch((error: unknown) => error);
+    const first = await ChildrenServer.start(hunt.containment, hunt).catch((error: unknown) => error);
     if (!(first instanceof ChildrenServer)) return skip(`it does not work here: ${String(first)}`);
     await first.close();
 
@@ -77,19 +73,19 @@ describe.skipIf(process.platform !== 'linux')(`the orphan hunt with seed ${SEED}
 
 describe.skipIf(process.platform !== 'linux')('jobs whose server and guardian were both killed', () => {
   test.for(['cgroup2', 'cgroup1'] as const)(
-    'end when a server starts (%s)',
+    'shell.P5 end when a server starts (%s)',
     { timeout: 600_000 },
     async (kind, { skip }) => {
-      const living = await ChildrenServer.start(built.folder, kind).catch((error: unknown) => error);
+      const living = await ChildrenServer.start(kind).catch((error: unknown) => error);
       if (!(living instanceof ChildrenServer)) return skip(`it does not work here: ${String(living)}`);
       const random = new Random(SEED);
       const spared = await guardedJob(living, kind, random);
 
       for (let kill = 0; kill < UNGUARDED_KILLS; kill++) {
-        const server = await ChildrenServer.start(built.folder, kind);
+        const server = await ChildrenServer.start(kind);
         const { digits, top } = await guardedJob(server, kind, random);
         await server.dieUnguarded();
-        const next = await ChildrenServer.start(built.folder, kind);
+        const next = await ChildrenServer.start(kind);
         const left = survivorsOf(digits);
         cleanUp(digits);
         expect([left, existsSync(top)]).toEqual([[], false]);
@@ -128,7 +124,7 @@ async function huntOnce(
   hunt: Hunt,
   { held, random, tally }: { held: Held; random: Random; tally: Record<string, number> },
 ): Promise<void> {
-  const server = await ChildrenServer.start(built.folder, hunt.containment, hunt);
+  const server = await ChildrenServer.start(hunt.containment, hunt);
   const plans = Array.from({ length: TREES_AT_ONCE }, (_, job) => ({
     tree: { job, digits: treeDigits(), end: random.pick(ENDS) },
     random: new Random(random.below(2 ** 31)),
@@ -183,6 +179,7 @@ async function startTree(
     argv: ['sh', '-c', script],
     env: { PATH: process.env.PATH!, TREE: digits },
     maxOutputBytes: 1000,
+    ...(random.below(2) === 0 ? { terminal: { columns: 80, rows: 24 } } : {}),
     ...(end === 'timeout' ? { timeoutMs: random.below(300) } : {}),
   });
 }

@@ -39,7 +39,7 @@ async function attempt(worker: ServedWorker, payload: Record<string, unknown>): 
   return typeof reply === 'string' ? reply : reply.stdout;
 }
 
-describe('no shell reads the words, so what a shell would do is printed', () => {
+describe('shell.P1 no shell reads the words, so what a shell would do is printed', () => {
   test.each([
     ['command substitution', 'echo $(touch ran)', '$(touch ran)\n'],
     ['backticks', 'echo `touch ran`', '`touch ran`\n'],
@@ -96,7 +96,7 @@ describe('the allowlist judges the words that run', () => {
     expect(await attempt(worker, { command })).toBe(`command '${name}' not in allowlist`);
   });
 
-  test('a program of its own by the name of a listed one', async () => {
+  test('shell.P2 a program of its own by the name of a listed one', async () => {
     dir.add({ 'bin/ls': { content: '#!/bin/sh\ntouch ran\n', mode: 0o755 }, bin2: { symlink: 'bin' } });
     await using worker = await shipped();
     for (const command of ['bin/ls', './bin/ls', dir.path('bin/ls'), dir.path('bin2/ls'), 'bin/../bin/ls']) {
@@ -120,7 +120,7 @@ describe('the allowlist judges the words that run', () => {
     );
   });
 
-  test('a program that comes and goes on PATH between the judgement and the start', async () => {
+  test('shell.P2 a program that comes and goes on PATH between the judgement and the start', async () => {
     await using own = await tempDir({
       'bin/': '',
       evil: { content: '#!/bin/sh\necho evil\n', mode: 0o755 },
@@ -147,7 +147,7 @@ describe('the allowlist judges the words that run', () => {
     }
   });
 
-  test('the words that are judged are the words that run', async () => {
+  test('shell.P1 the words that are judged are the words that run', async () => {
     await using worker = await shipped({ allowlist: ['printf'] });
     const lines = [
       `printf '%s\\n' a"b c"d 'e f' g\\ h`,
@@ -217,6 +217,9 @@ describe('a request cannot change the policy it is judged by', () => {
     expect(writing.filter((id) => !id.startsWith('shell::fs::'))).toEqual([
       'shell::exec',
       'shell::exec_bg',
+      // These reach only programs that were admitted before.
+      'shell::input',
+      'shell::attach',
       'shell::kill',
     ]);
   });

@@ -116,7 +116,7 @@ describe.each(places)('%s', (_name, open, reason) => {
       ['closes with 1011', (socket) => socket.close(1011, 'keepalive ping timeout')],
       ['breaks the protocol', (socket) => rawSocketOf(socket).write(Buffer.from([0xff, 0xff, 0xff]))],
     ];
-    test.each(ways)('an upload whose sender %s is refused, and the old file stays', async (way, end) => {
+    test.each(ways)('bus.P21 an upload whose sender %s is refused, and the old file stays', async (way, end) => {
       const name = way.replaceAll(' ', '-');
       const { writer, ending } = await beginUpload(name);
       const socket = await openEnd(server.url, writer);

@@ -86,7 +86,7 @@ async function lastId(): Promise<string> {
   return ended.at(-1)!.id;
 }
 
-test('nothing is kept before a page watches, and what came since is there with its answer', async () => {
+test('mcp.P12 nothing is kept before a page watches, and what came since is there with its answer', async () => {
   const page = await openPage();
   await agent.call('digger::dig', { depth: 1 });
   const early = await lastId();
@@ -124,7 +124,7 @@ test('failures are kept too: of the worker, and of the engine for a call that re
   ]);
 });
 
-test('changes are asked for while a page watches, reported with failures too, and not sent to a caller that did not ask', async () => {
+test('bus.P19 changes are asked for while a page watches, reported with failures too, and not sent to a caller that did not ask', async () => {
   const page = await openPage();
   const frames: string[] = [];
   const socket = new WebSocket(running.url);
@@ -151,7 +151,7 @@ test('changes are asked for while a page watches, reported with failures too, an
   }
 });
 
-test('a caller that asks gets the changes of its call, also when it fails, and no page needs to watch', async () => {
+test('bus.P19 a caller that asks gets the changes of its call, also when it fails, and no page needs to watch', async () => {
   const heard: unknown[] = [];
   const onChanges = (changes: readonly unknown[]) => heard.push(changes);
   await agent.call('digger::dig', { depth: 3 }, { onChanges });
@@ -181,7 +181,7 @@ test('changes that are not in the shape of changes are left out', async () => {
   }
 });
 
-test('with the last page that watches, everything is forgotten', async () => {
+test('mcp.P12 with the last page that watches, everything is forgotten', async () => {
   const [one, two] = [await openPage(), await openPage()];
   await one.call('engine::calls::watch');
   await two.call('engine::calls::watch');
@@ -196,7 +196,7 @@ test('with the last page that watches, everything is forgotten', async () => {
 });
 
 test.each(['engine::calls::watch', 'engine::calls::get'])(
-  '%s answers no peer without the origin of this server, whatever it calls itself',
+  'mcp.P12 %s answers no peer without the origin of this server, whatever it calls itself',
   async (id) => {
     const page = await openPage();
     await page.call('engine::calls::watch');

@@ -60,7 +60,7 @@ async function callersOf(url: string, id: string, token?: string): Promise<unkno
   return ended.filter(({ function_id }) => function_id === id).map(({ caller, principal }) => [principal.kind, caller]);
 }
 
-test('two clients at once at every door, each by its name, and none as the door', async () => {
+test('bus.P16 two clients at once at every door, each by its name, and none as the door', async () => {
   const { url } = open;
   const before = (await callersOf(url, 'teller::who')).length;
   const told = await Promise.all([
@@ -93,7 +93,7 @@ test('two clients at once at every door, each by its name, and none as the door'
 });
 
 describe('with tokens', () => {
-  test('lists and handlers name the token, whatever the client calls itself', async () => {
+  test('bus.P16 lists and handlers name the token, whatever the client calls itself', async () => {
     const { url } = closed;
     const told = await Promise.all(
       (['ci', 'lab'] as const).flatMap((name) => [
@@ -129,7 +129,7 @@ describe.each([
   const query = namespace === undefined ? '' : `?namespace=${namespace}`;
   const ask = (more: object) => ({ id: 'teller::ask', namespace, payload: { id: 'teller::who', namespace, ...more } });
 
-  test('makes calls as its caller, each with the principal and its parent call', async () => {
+  test('bus.P16 makes calls as its caller, each with the principal and its parent call', async () => {
     const told = await post(open.url, `ask${query}`, ask({}), { 'User-Agent': 'curl/8.5.0' });
     expect(told.principal).toMatchObject({ id: 'local:http', kind: 'local', label: 'curl (http)' });
 

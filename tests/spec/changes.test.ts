@@ -45,7 +45,7 @@ function patched(text: string, { hunks = [] }: Change): string {
   return [...now, ...old.slice(at)].map((line) => `${line}\n`).join('');
 }
 
-test('an edit of lines: before and after, with the lines around', async () => {
+test('bus.P19 an edit of lines: before and after, with the lines around', async () => {
   await using dir = await tempDir({ f: TEN });
   const ops = [{ op: 'update_lines', from_line: 8, to_line: 9, content: 'eight\nnine\n' }];
   const [change, ...others] = await changesBy('coder::update-file', { files: [{ path: 'f', ops }] }, dir);

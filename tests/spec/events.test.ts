@@ -35,7 +35,7 @@ afterAll(async () => {
   await cell.close();
 });
 
-describe.each(['default', 'far'])('a worker in namespace %s', (namespace) => {
+describe.each(['default', 'far'])('bus.P20 a worker in namespace %s', (namespace) => {
   test('on the bus: each event in order, then the answer', async () => {
     const heard: CallEvent[] = [];
     const options = { namespace, onEvent: (event: CallEvent) => heard.push(event) };
@@ -153,7 +153,7 @@ test('a server that closes ends the streams of its callers', async () => {
 });
 
 describe('frames', () => {
-  test('a caller that did not ask gets the answer and nothing else', async () => {
+  test('bus.P20 a caller that did not ask gets the answer and nothing else', async () => {
     using peer = await Peer.dial(cell.url);
     const { result } = await peer.call('teller::count', { to: 3 });
     expect(result).toEqual({ counted: 3 });
@@ -170,7 +170,7 @@ describe('frames', () => {
     ]);
   });
 
-  test('a worker that did not announce the feature is not asked', async () => {
+  test('bus.P20 a worker that did not announce the feature is not asked', async () => {
     using old = await Peer.dial(cell.url);
     await old.call('engine::workers::register', { name: 'old', pid: 1 });
     await old.register('old::frame');

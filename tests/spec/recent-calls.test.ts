@@ -64,7 +64,7 @@ interface Listed {
 }
 const list = (since = 0) => bus.call('engine::calls::list', { since }) as Promise<Listed>;
 
-test('lists caller, function, duration and outcome, without what the engine answers itself', async () => {
+test('mcp.P5 lists caller, function, duration and outcome, without what the engine answers itself', async () => {
   const before = Date.now();
   await bus.call('digger::dig', { secret: 'payload' });
   await bus.call('digger::fall').catch(() => {});
@@ -112,7 +112,7 @@ test('of two workers with the same functions the list names the called one, by t
   lab.close();
 });
 
-test('a call that runs is listed as such until it ends', async () => {
+test('mcp.P5 a call that runs is listed as such until it ends', async () => {
   const staying = bus.call('digger::stay');
   await expect.poll(async () => (await list()).running.map(({ function_id }) => function_id)).toEqual(['digger::stay']);
   expect((await list()).ended).toEqual([]);

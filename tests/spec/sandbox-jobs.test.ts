@@ -51,7 +51,7 @@ describe.skipIf(whyNot !== undefined)(`jobs in a sandbox${whyNot === undefined ?
     );
   };
 
-  test('kill ends what runs in the guest with all that came from it, and keeps what was printed', async () => {
+  test('shell.P18 kill ends what runs in the guest with all that came from it, and keeps what was printed', async () => {
     const job_id = await start('echo begun; (setsid sleep 4711 &); sleep 4711 & sleep 4711; echo never');
     await expect.poll(() => living('4711'), { timeout: CASE_PATIENCE_MS }).toBe(3);
     expect((await cell.call('shell::list')).jobs).toMatchObject([{ id: job_id, status: 'running' }]);
@@ -65,7 +65,7 @@ describe.skipIf(whyNot !== undefined)(`jobs in a sandbox${whyNot === undefined ?
     expect(await cell.call('shell::kill', { job_id })).toMatchObject({ killed: false, reason: 'not running' });
   });
 
-  test('one job that is killed leaves the others of its sandbox alone', async () => {
+  test('shell.P18 one job that is killed leaves the others of its sandbox alone', async () => {
     const [gone, kept] = [await start('sleep 4712'), await start('sleep 4713')];
     await expect.poll(() => living('471'), { timeout: CASE_PATIENCE_MS }).toBe(2);
     await cell.call('shell::kill', { job_id: gone });

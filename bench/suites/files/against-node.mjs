@@ -201,7 +201,7 @@ export async function compareResponse(harness, corpus) {
     base: PLAIN,
     cases: {
       [PLAIN]: async () => void Buffer.from(JSON.stringify({ content: await readFile(path, 'utf8') })),
-      [OURS]: async () => (await call('coder::read-file', { path: 'ten.txt' })).parts(),
+      [OURS]: async () => void (await call('coder::read-file', { path: 'ten.txt' })).parts(),
     },
     rounds: 11,
   });

@@ -1,4 +1,7 @@
 /** coder in this process, called as the bus would call it. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { answer, CallControl, parseConfig, shippedCell, silentLog } from '#contract';
 import { coder } from '#workers/coder';
 
@@ -8,9 +11,12 @@ export function has(id) {
 
 let opened = 0;
 
+/** Not that of whoever runs the benchmark. */
+const STATE = join(tmpdir(), 'workcell-bench-state');
+
 /** A function that calls a function. Nothing that an earlier one has cached is known to it: with a list of its own it shares nothing. */
-export async function openCoder(base_path, config = {}) {
-  const cell = { protect: [...shippedCell.protect, `opened-${++opened}`] };
+export async function openCoder(base_path, config = {}, more = {}) {
+  const cell = { ...shippedCell, state_dir: STATE, protect: [...shippedCell.protect, `opened-${++opened}`], ...more };
   const context = await coder.open(parseConfig(coder.config, { base_path, ...config }, 'coder'), silentLog, cell);
   const functions = new Map(coder.functions.map((fn) => [fn.id, fn]));
   return async (id, payload) => {

@@ -2,8 +2,8 @@
 const area = '../../../dist/workers/sandbox';
 const parts = '../../../dist/sandbox';
 
-export const { NamespacesBackend } = await import(`${area}/backends/namespaces/namespaces-backend.js`);
-export const { GvisorBackend } = await import(`${area}/backends/gvisor/gvisor-backend.js`);
+export const { namespacesBackend } = await import(`${area}/backends/namespaces/namespaces-backend.js`);
+export const { gvisorBackend } = await import(`${area}/backends/gvisor/gvisor-backend.js`);
 export const { QemuBackend } = await import(`${area}/backends/qemu/qemu-backend.js`);
 export const { WarmPool } = await import(`${area}/backends/warm-pool.js`);
 export const { AgentClient } = await import(`${parts}/guest/agent-client.js`);

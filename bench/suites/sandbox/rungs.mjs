@@ -8,7 +8,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 
 import { formatMs } from '../../units.mjs';
 import { measureEgress } from './egress.mjs';
-import { AgentClient, GvisorBackend, imagesHere, NamespacesBackend, QemuBackend, WarmPool } from './built.mjs';
+import { AgentClient, gvisorBackend, imagesHere, namespacesBackend, QemuBackend, WarmPool } from './built.mjs';
 
 const { signal } = new AbortController();
 const SIZE = { cpus: 1, memoryMb: 512, diskMb: 1024 };
@@ -40,8 +40,8 @@ export async function measureRungs(harness, root) {
 
 async function workingRungs(cacheDir) {
   const candidates = [
-    new NamespacesBackend({ cacheDir }),
-    new GvisorBackend({ cacheDir }),
+    namespacesBackend({ cacheDir }),
+    gvisorBackend({ cacheDir }),
     new QemuBackend({ cacheDir, accelerator: 'kvm' }),
     new QemuBackend({ cacheDir, accelerator: 'tcg' }),
   ];

@@ -4,6 +4,7 @@
  * A draft keeps the text as typed, even if it is not a number yet. An empty optional field is left
  * out of the payload.
  */
+import { isObject } from '../loose-json.ts';
 import type { Field } from './fields.ts';
 
 export type Draft =
@@ -183,10 +184,6 @@ function isMemberThere(
 /** A schema may have a field with the name of an inherited property, such as `constructor`. */
 function ownValue(value: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function leaf(text: string): Draft {

@@ -4,6 +4,8 @@
  * Any worker may publish any schema. An unsupported or deeply nested part becomes a field for raw JSON, so
  * that everything can be called.
  */
+import { isObject } from '../loose-json.ts';
+
 export type JsonSchema = Record<string, unknown>;
 
 export type Field =
@@ -73,14 +75,14 @@ function toField(given: JsonSchema, place: Place): Field {
 }
 
 function toList(schema: JsonSchema, place: Place): Field {
-  if (!isSchema(schema.items)) return { kind: 'json' };
+  if (!isObject(schema.items)) return { kind: 'json' };
   return { kind: 'list', item: toField(schema.items, { ...place, depth: place.depth + 1 }) };
 }
 
 function toObject(schema: JsonSchema, place: Place): Field {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   // A map: the caller chooses its keys.
-  if (properties.length === 0 && isSchema(schema.additionalProperties)) return { kind: 'json' };
+  if (properties.length === 0 && isObject(schema.additionalProperties)) return { kind: 'json' };
 
   const required = Array.isArray(schema.required) ? schema.required : [];
   const members = properties.map(([name, property]): Member => {
@@ -126,7 +128,7 @@ function labelOf(field: Field, schema: JsonSchema | undefined): string {
 
 /** Resolves references and merges the keywords beside them: the outer ones win. `true` is a schema too. */
 function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
-  let found = isSchema(schema) ? schema : {};
+  let found = isObject(schema) ? schema : {};
   for (let hops = 0; hops < MAX_DEPTH; hops += 1) {
     const { $ref: ref, allOf, ...rest } = found;
     const parts = Array.isArray(allOf) ? (allOf as JsonSchema[]) : [];
@@ -141,17 +143,13 @@ function lookUp(ref: string, root: JsonSchema): JsonSchema {
   if (!ref.startsWith('#/')) return {};
   let found: unknown = root;
   for (const name of ref.slice(2).split('/')) {
-    found = isSchema(found) ? found[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
+    found = isObject(found) ? found[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
   }
-  return isSchema(found) ? found : {};
+  return isObject(found) ? found : {};
 }
 
 function typeOf({ type, properties }: JsonSchema): unknown {
   if (!Array.isArray(type)) return type ?? (properties ? 'object' : undefined);
   const types = type.filter((name) => name !== 'null');
   return types.length === 1 ? types[0] : undefined;
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

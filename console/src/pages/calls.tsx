@@ -15,7 +15,7 @@ import {
 import { duration } from '../format.ts';
 import { Command, Empty, SearchBox } from '../parts/layout.tsx';
 import { goTo, route } from '../route.ts';
-import { call, catalogue, keepsContents } from '../session.ts';
+import { call, changingFunctions, keepsContents } from '../session.ts';
 import { useSeconds, useWatch } from '../watching.ts';
 import { CallCard } from './call-card.tsx';
 import { CallFlame } from './call-flame.tsx';
@@ -74,11 +74,6 @@ export function CallsPage() {
       </div>
     </div>
   );
-}
-
-function changingFunctions(): Set<string> {
-  const changing = (catalogue.value ?? []).filter(({ effect }) => effect === 'write' || effect === 'delete');
-  return new Set(changing.map(({ key }) => key));
 }
 
 function Box({ label, isOn, onFlip }: { label: string; isOn: boolean; onFlip: (isOn: boolean) => void }) {

@@ -1,6 +1,7 @@
 /** The workers on the bus. */
 import { useState } from 'preact/hooks';
 
+import { functionKey } from '../catalogue.ts';
 import { clock, duration } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { Badge, Command, Empty, Facts, Row, SearchBox } from '../parts/layout.tsx';
@@ -67,7 +68,10 @@ function WorkerCard({ worker }: { worker: WorkerRow }) {
       <ul class="links">
         {worker.functions.map((id) => (
           <li key={id}>
-            <a class="mono" href={hashOf({ page: 'functions', open: keyOf(id, worker) })}>
+            <a
+              class="mono"
+              href={hashOf({ page: 'functions', open: functionKey({ function_id: id, namespace: worker.namespace }) })}
+            >
               {id}
             </a>
           </li>
@@ -76,10 +80,6 @@ function WorkerCard({ worker }: { worker: WorkerRow }) {
       {worker.functions.length === 0 && <p class="quiet">It serves none: it is here to call others.</p>}
     </div>
   );
-}
-
-function keyOf(id: string, { namespace }: WorkerRow): string {
-  return namespace === 'default' ? id : `${namespace}/${id}`;
 }
 
 function Teach() {

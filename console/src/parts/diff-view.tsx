@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 
 import type { Change, ChangeHunk } from '../../../src/protocol/change.ts';
+import { lineCounts } from '../changes/records.ts';
 import { bytes } from '../format.ts';
 import { hashOf } from '../route.ts';
 import { Badge } from './layout.tsx';
@@ -29,7 +30,6 @@ export function DiffView({ changes }: { changes: Change[] }) {
 /** A relative path is one of the workspace. */
 function FileDiff({ change }: { change: Change }) {
   const { path, kind, hunks = [] } = change;
-  const count = (sign: string) => hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length;
   return (
     <article class="diff" aria-label={`Change of ${path}`}>
       <header>
@@ -37,7 +37,7 @@ function FileDiff({ change }: { change: Change }) {
           {path.startsWith('/') ? path : <a href={hashOf({ page: 'workspace', open: path })}>{path}</a>}
         </span>
         <span class="quiet cut">{noteOf(change)}</span>
-        {count('+') > 0 && <span class="diff-added">+{count('+')}</span>}
+        <LineCounts change={change} />
         <Badge kind={KINDS[kind]}>{kind}</Badge>
       </header>
       {hunks.map((hunk, at) => (
@@ -47,12 +47,28 @@ function FileDiff({ change }: { change: Change }) {
   );
 }
 
+export function LineCounts({ change }: { change: Change }) {
+  const { added, removed } = lineCounts(change);
+  return (
+    <>
+      {added > 0 && <span class="diff-count">+{added}</span>}
+      {removed > 0 && (
+        <span class="diff-count" data-sign="-">
+          −{removed}
+        </span>
+      )}
+    </>
+  );
+}
+
 /** Details that the lines do not show. */
-function noteOf({ from, is_directory, is_cut, hunks, after }: Change): string {
+function noteOf({ kind, from, is_directory, is_cut, hunks, before, after }: Change): string {
   if (from !== undefined) return `from ${from}`;
   if (is_directory) return 'a directory';
   if (is_cut) return 'not all lines are shown';
-  return hunks === undefined && after ? bytes(after.bytes) : '';
+  if (hunks !== undefined || kind === 'mode') return '';
+  if (after) return bytes(after.bytes);
+  return before ? '' : 'no lines to show';
 }
 
 function HunkLines({ hunk: { after_line, lines } }: { hunk: ChangeHunk }) {

@@ -1,5 +1,6 @@
 /** A failed call: code, message, link to the reference, and the retry that its `fix` offers. */
 import { CallFailure } from '../bus.ts';
+import { isObject } from '../loose-json.ts';
 import { JsonView } from './json-view.tsx';
 
 export interface FailureCardProps {
@@ -13,7 +14,6 @@ export function FailureCard({ error, onFix, fixLabel = 'Apply the fix and run ag
   if (!(error instanceof CallFailure)) return <div class="failure">{String(error)}</div>;
 
   const { code, message, fix, docs_url: _, ...more } = error.fields;
-  const isFix = typeof fix === 'object' && fix !== null && !Array.isArray(fix);
   return (
     <div class="failure" role="alert">
       <p>
@@ -23,11 +23,11 @@ export function FailureCard({ error, onFix, fixLabel = 'Apply the fix and run ag
         {message}
       </p>
       {Object.keys(more).length > 0 && <JsonView value={more} />}
-      {isFix && (
+      {isObject(fix) && (
         <p class="fix">
           <code>{JSON.stringify(fix)}</code>
           {onFix && (
-            <button type="button" class="primary" onClick={() => onFix(fix as Record<string, unknown>)}>
+            <button type="button" class="primary" onClick={() => onFix(fix)}>
               {fixLabel}
             </button>
           )}

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Connection } from '#client';
 import { CallError, isFailedResult, readCatalogue, saysFailed, throughDoor, withContent } from '#contract';
 import { toPayload } from '../call-arguments.ts';
-import { commandHelp, UsageError, type Command } from '../command.ts';
+import { commandHelp, UsageError, valueOption, type Command } from '../command.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { functionHelp } from '../function-help.ts';
@@ -25,18 +25,13 @@ export const call: Command = {
     'The filesystem functions fail in their reply: a reply with "success": false is printed as it is, and exits 1 too.\n' +
     'workcell call <function-id> --help shows the fields of that function.',
   options: {
-    json: { type: 'string', value: 'OBJECT', description: 'The request as JSON; pairs are merged over it.' },
-    'timeout-ms': {
-      type: 'string',
-      value: 'MS',
-      description: 'How long to wait for the reply.',
-      default: DEFAULT_TIMEOUT_MS,
-    },
+    json: valueOption('OBJECT', 'The request as JSON; pairs are merged over it.'),
+    'timeout-ms': valueOption('MS', 'How long to wait for the reply.', { default: DEFAULT_TIMEOUT_MS }),
     events: {
       type: 'boolean',
       description: 'Print what the call reports while it runs, as JSON lines on standard error.',
     },
-    namespace: { type: 'string', short: 'n', value: 'NAME', description: 'Namespace of the function.' },
+    namespace: valueOption('NAME', 'Namespace of the function.', { short: 'n' }),
     ...addressOptions,
   },
   examples: [

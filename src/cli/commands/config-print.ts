@@ -6,17 +6,17 @@ import { stringify } from 'yaml';
 import { availableWorkers, defaultEntries, findConfigFile, parseCell, parseEntries, readConfigFile } from '#assembly';
 import { shippedCell } from '#contract';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
-import type { Command } from '../command.ts';
+import { valueOption, type Command } from '../command.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { printJson, printText } from '../print.ts';
+import { printReply } from '../print.ts';
 
 export const configPrint: Command = {
   name: 'config print',
   summary: 'Print the configuration that start would use, defaults included.',
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
-    workspace: { type: 'string', value: 'DIR', description: 'Workspace, as for start.' },
+    config: valueOption('FILE', 'Configuration file, as for start.', { short: 'c' }),
+    workspace: valueOption('DIR', 'Workspace, as for start.'),
     ...cellOptions,
     json: { type: 'boolean', description: 'Print JSON instead of YAML.' },
   },
@@ -31,10 +31,9 @@ export const configPrint: Command = {
       given === undefined
         ? defaultEntries(availableWorkers, resolve(workspace ?? process.cwd()))
         : parseEntries(given, availableWorkers, { workspace: workspace && resolve(workspace) });
-    const cell = parseCellOptions(options) ?? (given === undefined ? shippedCell : parseCell(given));
+    const cell = { ...(given === undefined ? shippedCell : parseCell(given)), ...parseCellOptions(options) };
     const shown = { ...cell, workers: entries.map(({ def, config }) => ({ name: def.name, config })) };
-    if (options.json === true) printJson(shown);
-    else printText(stringify(shown));
+    printReply(options, shown, () => stringify(shown));
     return Promise.resolve(EXIT.ok);
   },
 };

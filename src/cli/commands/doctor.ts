@@ -1,11 +1,10 @@
 /** workcell doctor: checks this host, each line with its fix. */
 import { existsSync } from 'node:fs';
 
-import { availableWorkers, findConfigFile, parseEntries, readConfigFile } from '#assembly';
 import { keptAttributes } from '#host';
 import { coder } from '#workers/coder';
 import { defaultCacheDir } from '#workers/sandbox';
-import type { Command } from '../command.ts';
+import { valueOption, type Command } from '../command.ts';
 import { checkEngine } from '../doctor/check-engine.ts';
 import { checkEdits, checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
 import { checkImages } from '../doctor/check-images.ts';
@@ -14,10 +13,10 @@ import { checkCache, checkLimits, checkPackages, checkUserNamespaces } from '../
 import type { Finding } from '../doctor/finding.ts';
 import { addressOptions, engineToken, engineUrl, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { sandboxConfig } from '../image-cache.ts';
+import { blockOf, sandboxConfig } from '../image-cache.ts';
 import { interruptible } from '../interruptible.ts';
 import { clearLine, showLine } from '../live-line.ts';
-import { printJson, printText } from '../print.ts';
+import { printReply } from '../print.ts';
 import { table } from '../render.ts';
 
 /** Wide enough for a reason, narrow enough for a line; JSON has all of it. */
@@ -32,7 +31,7 @@ export const doctor: Command = {
     'where something stronger works and --fresh is not given. The exit code is 0 unless nothing can work.',
   options: {
     fresh: { type: 'boolean', description: 'Try every isolation rung again.' },
-    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
+    config: valueOption('FILE', 'Configuration file, as for start.', { short: 'c' }),
     json: { type: 'boolean', description: 'Print the findings as JSON, at full length.' },
     ...addressOptions,
   },
@@ -62,18 +61,14 @@ export const doctor: Command = {
         checkCache(config.sandbox.cache_dir ?? defaultCacheDir()),
       ];
       clearLine();
-      if (options.json === true) printJson(findings);
-      else printText(asTable(findings));
+      printReply(options, findings, () => asTable(findings));
       return findings.some(({ status }) => status === 'fail') ? EXIT.failed : EXIT.ok;
     });
   },
 };
 
 function readConfig(named: string | undefined) {
-  const file = findConfigFile(named);
-  const entries = file === undefined ? [] : parseEntries(readConfigFile(file), availableWorkers);
-  const block = entries.find(({ def }) => def.name === coder.name)?.config ?? {};
-  return { coder: coder.config.parse(block), sandbox: sandboxConfig(named) };
+  return { coder: coder.config.parse(blockOf(coder, named) ?? {}), sandbox: sandboxConfig(named) };
 }
 
 function asTable(findings: readonly Finding[]): string {

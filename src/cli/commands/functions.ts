@@ -3,7 +3,7 @@ import { readCatalogue } from '#contract';
 import type { Command } from '../command.ts';
 import { addressOptions, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { printJson } from '../print.ts';
+import { printReply } from '../print.ts';
 import { table } from '../render.ts';
 
 export const functions: Command = {
@@ -21,12 +21,9 @@ export const functions: Command = {
   async run({ words: [prefix = ''], options }) {
     const catalogue = await withEngine(options, (bus) => readCatalogue(bus, { includeInternal: options.all === true }));
     const shown = catalogue.filter(({ id }) => id.startsWith(prefix));
-    if (options.json === true) printJson(shown);
-    else if (shown.length === 0) process.stdout.write('No functions. Is a worker connected?\n');
-    else {
-      const rows = shown.map(({ id, effect = '', worker, summary }) => [id, effect, worker, summary]);
-      process.stdout.write(table(['FUNCTION', 'EFFECT', 'WORKER', 'SUMMARY'], rows));
-    }
+    const rows = shown.map(({ id, effect = '', worker, summary }) => [id, effect, worker, summary]);
+    const list = () => table(['FUNCTION', 'EFFECT', 'WORKER', 'SUMMARY'], rows);
+    printReply(options, shown, () => (shown.length === 0 ? 'No functions. Is a worker connected?\n' : list()));
     return EXIT.ok;
   },
 };

@@ -23,7 +23,7 @@ import { serveMcpOnStdio, type ToolProfile } from '#surfaces/mcp';
 import { makePrincipal, type Log } from '#contract';
 import { version } from '#version';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
-import { UsageError, type Command, type CommandInput } from '../command.ts';
+import { UsageError, valueOption, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
@@ -39,27 +39,19 @@ export const mcp: Command = {
     'An MCP client starts this itself: give it the command "workcell" with the arguments "mcp --workspace DIR".\n' +
     'A running engine offers the same at http://127.0.0.1:49134/mcp.',
   options: {
-    workspace: {
-      type: 'string',
-      value: 'DIR',
-      description: 'Directory the workers are fenced into, default the current one.',
-    },
-    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for workcell start.' },
-    app: { type: 'string', value: 'FILE', description: 'Only the modules of this app, under its constraints.' },
+    workspace: valueOption('DIR', 'Directory the workers are fenced into, default the current one.'),
+    config: valueOption('FILE', 'Configuration file, as for workcell start.', { short: 'c' }),
+    app: valueOption('FILE', 'Only the modules of this app, under its constraints.'),
     ...cellOptions,
-    tools: {
-      type: 'string',
-      value: 'LIST',
-      description: 'Offer only these, separated by commas: workers, function ids or tool names.',
-    },
+    tools: valueOption('LIST', 'Offer only these, separated by commas: workers, function ids or tool names.'),
     'read-only': { type: 'boolean', description: 'Offer only functions that change nothing and run nothing.' },
     structured: {
       type: 'boolean',
       description: 'Also return structured content by an output schema, for programs. Many clients then hide the text.',
     },
-    namespace: { type: 'string', short: 'n', value: 'NAME', description: 'Namespace whose functions are offered.' },
+    namespace: valueOption('NAME', 'Namespace whose functions are offered.', { short: 'n' }),
     ...addressOptions,
-    url: { type: 'string', value: 'URL', description: 'Use this running engine instead of one of its own.' },
+    url: valueOption('URL', 'Use this running engine instead of one of its own.'),
   },
   examples: [
     'workcell mcp --workspace ~/project',

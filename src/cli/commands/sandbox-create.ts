@@ -1,12 +1,13 @@
 /** workcell sandbox create: creates a sandbox that stays; standard output gets only its id. */
 import { z } from 'zod';
 
-import type { Command } from '../command.ts';
+import { valueOption, type Command } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { clearLine, showingEvents } from '../live-line.ts';
-import { printJson, printText } from '../print.ts';
-import { readNumber, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
+import { printReply } from '../print.ts';
+import { WAIT_MS } from '../command-output.ts';
+import { readNumber, tellingFailures } from '../sandbox-command.ts';
 import { shapeOf, shapeOptions } from '../sandbox-options.ts';
 
 const Created = z.object({ sandbox_id: z.string(), isolation: z.string().optional() });
@@ -18,8 +19,8 @@ export const sandboxCreate: Command = {
   usage: '<image>',
   options: {
     ...shapeOptions,
-    name: { type: 'string', value: 'LABEL', description: 'A label for the list.' },
-    'idle-timeout': { type: 'string', value: 'SECS', description: 'Stop it after this long without a call.' },
+    name: valueOption('LABEL', 'A label for the list.'),
+    'idle-timeout': valueOption('SECS', 'Stop it after this long without a call.'),
     json: { type: 'boolean', description: 'Print the reply as JSON.' },
     ...addressOptions,
   },
@@ -39,8 +40,7 @@ export const sandboxCreate: Command = {
       const calling = bus.call('sandbox::create', request, { timeoutMs: WAIT_MS, ...showingEvents() });
       const reply = await calling.finally(clearLine);
       const { sandbox_id, isolation } = Created.parse(reply);
-      if (options.json === true) printJson(reply);
-      else printText(`${sandbox_id}\n`);
+      printReply(options, reply, () => `${sandbox_id}\n`);
       if (process.stderr.isTTY) {
         const secs = ((performance.now() - startMs) / 1000).toFixed(1);
         process.stderr.write(`ready in ${secs} s (${isolation ?? 'isolation unknown'})\n`);

@@ -19,7 +19,6 @@ import { UsageError, type Command } from '../command.ts';
 import { addressOptions } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printText } from '../print.ts';
-import { tellingFailures } from '../sandbox-command.ts';
 import { fileBytes, type PlaceInSandbox } from '../sandbox/file-bytes.ts';
 import { onEach } from '../sandbox/on-each.ts';
 import { downloadTree } from '../sandbox/trees.ts';
@@ -43,12 +42,10 @@ export const sandboxDownload: Command = {
     const sandboxes = words.slice(0, -2);
     const [path, local] = words.slice(-2) as [string, string];
     if (local === '-' && sandboxes.length > 1) throw new UsageError('standard output takes one sandbox, not several');
-    return tellingFailures(options, (bus) =>
-      onEach(bus, sandboxes, async (sandbox_id, { length }) => {
-        const from = { sandbox_id, path };
-        return download(bus, from, length > 1 ? await placeOf(local, from) : local);
-      }),
-    );
+    return onEach(options, sandboxes, async (bus, sandbox_id, { length }) => {
+      const from = { sandbox_id, path };
+      return download(bus, from, length > 1 ? await placeOf(local, from) : local);
+    });
   },
 };
 

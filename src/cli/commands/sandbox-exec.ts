@@ -6,9 +6,10 @@
 import { buffer } from 'node:stream/consumers';
 
 import { throughDoor } from '#contract';
-import type { Command, CommandInput } from '../command.ts';
+import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
-import { commandOf, readDuration, readPairs, showExec, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
+import { WAIT_MS } from '../command-output.ts';
+import { commandOf, readDuration, readPairs, showExec } from '../sandbox-command.ts';
 import { envOption, timeoutOption } from '../sandbox-options.ts';
 import { onEach } from '../sandbox/on-each.ts';
 
@@ -23,7 +24,7 @@ export const sandboxExec: Command = {
   options: {
     ...timeoutOption,
     ...envOption,
-    workdir: { type: 'string', value: 'DIR', description: 'Working directory.' },
+    workdir: valueOption('DIR', 'Working directory.'),
     stdin: { type: 'boolean', description: 'Pass standard input on, read to its end first.' },
     ...addressOptions,
   },
@@ -40,18 +41,11 @@ export const sandboxExec: Command = {
       workdir: text(options.workdir),
       stdin: options.stdin === true ? (await buffer(process.stdin)).toString('base64') : undefined,
     };
-    return tellingFailures(options, (bus) =>
-      onEach(bus, sandboxes, async (sandbox_id, { length }) => {
-        if (length > 1) process.stdout.write(`==> ${sandbox_id} <==\n`);
-        return showExec(
-          await bus.call(
-            'sandbox::exec',
-            { sandbox_id, ...request },
-            { timeoutMs: WAIT_MS, metadata: throughDoor('cli') },
-          ),
-        );
-      }),
-    );
+    const asked = { timeoutMs: WAIT_MS, metadata: throughDoor('cli') };
+    return onEach(options, sandboxes, async (bus, sandbox_id, { length }) => {
+      if (length > 1) process.stdout.write(`==> ${sandbox_id} <==\n`);
+      return showExec(await bus.call('sandbox::exec', { sandbox_id, ...request }, asked));
+    });
   },
 };
 

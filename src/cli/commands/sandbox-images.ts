@@ -3,7 +3,7 @@ import type { ImageRow } from '#workers/sandbox';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { imageOptions, megabytes, withImages } from '../image-cache.ts';
-import { printJson } from '../print.ts';
+import { printReply } from '../print.ts';
 import { table } from '../render.ts';
 
 export const sandboxImages: Command = {
@@ -17,9 +17,8 @@ export const sandboxImages: Command = {
   run({ options }) {
     return withImages(options, ({ images }) => {
       const rows = images.list();
-      if (options.json === true) printJson(rows);
-      else
-        process.stdout.write(table(['NAME', 'REFERENCE', 'HERE', 'SIZE_MB', 'LAST_USED', 'DIGEST'], rows.map(toRow)));
+      const head = ['NAME', 'REFERENCE', 'HERE', 'SIZE_MB', 'LAST_USED', 'DIGEST'];
+      printReply(options, rows, () => table(head, rows.map(toRow)));
       return EXIT.ok;
     });
   },

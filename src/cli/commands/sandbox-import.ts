@@ -5,7 +5,7 @@ import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { imageOptions, withImages } from '../image-cache.ts';
 import { clearLine } from '../live-line.ts';
-import { printJson } from '../print.ts';
+import { printReply } from '../print.ts';
 
 export const sandboxImport: Command = {
   name: 'sandbox import',
@@ -23,8 +23,7 @@ export const sandboxImport: Command = {
   run({ words: [archive = '', image = ''], options }) {
     return withImages(options, async ({ images, signal, onProgress }) => {
       const imported = await images.import(resolve(archive), image, { signal, onProgress }).finally(clearLine);
-      if (options.json === true) printJson(imported);
-      else process.stdout.write(`${imported.ref} is here as ${imported.digest}\n`);
+      printReply(options, imported, () => `${imported.ref} is here as ${imported.digest}\n`);
       return EXIT.ok;
     });
   },

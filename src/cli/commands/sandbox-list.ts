@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Command } from '../command.ts';
 import { addressOptions } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { printJson } from '../print.ts';
+import { printReply } from '../print.ts';
 import { table } from '../render.ts';
 import { tellingFailures } from '../sandbox-command.ts';
 
@@ -33,11 +33,8 @@ export const sandboxList: Command = {
     return tellingFailures(options, async (bus) => {
       const reply = await bus.call('sandbox::list', {});
       const { sandboxes } = Reply.parse(reply);
-      if (options.json === true) printJson(reply);
-      else
-        process.stdout.write(
-          table(['SANDBOX_ID', 'IMAGE', 'AGE_SECS', 'RUNNING', 'MEMORY_MB', 'ISOLATION', 'NAME'], sandboxes.map(toRow)),
-        );
+      const head = ['SANDBOX_ID', 'IMAGE', 'AGE_SECS', 'RUNNING', 'MEMORY_MB', 'ISOLATION', 'NAME'];
+      printReply(options, reply, () => table(head, sandboxes.map(toRow)));
       return EXIT.ok;
     });
   },

@@ -1,10 +1,10 @@
 /** workcell sandbox prune: deletes cached images that are not in use. */
 import type { PruneReport } from '#workers/sandbox';
-import type { Command } from '../command.ts';
+import { valueOption, type Command } from '../command.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { imageOptions, megabytes, withImages } from '../image-cache.ts';
-import { printJson, printText } from '../print.ts';
+import { printReply } from '../print.ts';
 import { readDuration, readNumber } from '../sandbox-command.ts';
 
 const DEFAULT_UNUSED = '720h';
@@ -15,17 +15,8 @@ export const sandboxPrune: Command = {
   summary: 'Remove images unused for a while, and unneeded downloads.',
   details: 'An image that a sandbox uses stays, whichever process runs the sandbox.',
   options: {
-    'unused-for': {
-      type: 'string',
-      value: 'TIME',
-      default: DEFAULT_UNUSED,
-      description: 'Remove images unused for this long.',
-    },
-    'max-mb': {
-      type: 'string',
-      value: 'MB',
-      description: 'Then remove the longest unused images until all together are no larger.',
-    },
+    'unused-for': valueOption('TIME', 'Remove images unused for this long.', { default: DEFAULT_UNUSED }),
+    'max-mb': valueOption('MB', 'Then remove the longest unused images until all together are no larger.'),
     all: { type: 'boolean', description: 'Remove every image that is not in use.' },
     ...imageOptions,
   },
@@ -40,8 +31,7 @@ export const sandboxPrune: Command = {
         unusedForMs: options.all === true ? 0 : unusedForMs,
         maxBytes: maxMb === undefined ? undefined : maxMb * 1e6,
       });
-      if (options.json === true) printJson(report);
-      else printText(asText(report));
+      printReply(options, report, () => asText(report));
       return EXIT.ok;
     });
   },

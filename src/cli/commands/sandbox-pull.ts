@@ -3,7 +3,7 @@ import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { imageOptions, withImages } from '../image-cache.ts';
 import { clearLine } from '../live-line.ts';
-import { printJson } from '../print.ts';
+import { printReply } from '../print.ts';
 
 export const sandboxPull: Command = {
   name: 'sandbox pull',
@@ -19,8 +19,7 @@ export const sandboxPull: Command = {
   run({ words: [image = ''], options }) {
     return withImages(options, async ({ images, signal, onProgress }) => {
       const pulled = await images.pull(image, { signal, onProgress }).finally(clearLine);
-      if (options.json === true) printJson(pulled);
-      else process.stdout.write(`${pulled.ref} is here as ${pulled.digest}\n`);
+      printReply(options, pulled, () => `${pulled.ref} is here as ${pulled.digest}\n`);
       return EXIT.ok;
     });
   },

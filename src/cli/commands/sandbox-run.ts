@@ -6,7 +6,8 @@ import type { Command } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { interruptible } from '../interruptible.ts';
 import { clearLine, showingEvents } from '../live-line.ts';
-import { commandOf, readDuration, showExec, tellingFailures, WAIT_MS } from '../sandbox-command.ts';
+import { WAIT_MS } from '../command-output.ts';
+import { commandOf, readDuration, showExec, tellingFailures } from '../sandbox-command.ts';
 import { shapeOf, shapeOptions, timeoutOption } from '../sandbox-options.ts';
 
 const Created = z.object({ sandbox_id: z.string() });

@@ -2,7 +2,6 @@
 import type { Command } from '../command.ts';
 import { addressOptions } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { tellingFailures } from '../sandbox-command.ts';
 import { onEach } from '../sandbox/on-each.ts';
 
 export const sandboxStop: Command = {
@@ -16,12 +15,10 @@ export const sandboxStop: Command = {
   minWords: 1,
 
   run({ words, options }) {
-    return tellingFailures(options, (bus) =>
-      onEach(bus, words, async (sandbox_id) => {
-        await bus.call('sandbox::stop', { sandbox_id, wait: true });
-        process.stdout.write(`stopped ${sandbox_id}\n`);
-        return EXIT.ok;
-      }),
-    );
+    return onEach(options, words, async (bus, sandbox_id) => {
+      await bus.call('sandbox::stop', { sandbox_id, wait: true });
+      process.stdout.write(`stopped ${sandbox_id}\n`);
+      return EXIT.ok;
+    });
   },
 };

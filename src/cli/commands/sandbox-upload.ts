@@ -5,10 +5,9 @@
  */
 import { open, stat, type FileHandle } from 'node:fs/promises';
 
-import { UsageError, type Command } from '../command.ts';
+import { UsageError, valueOption, type Command } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { tellingFailures } from '../sandbox-command.ts';
 import { sendFile } from '../sandbox/file-bytes.ts';
 import { onEach } from '../sandbox/on-each.ts';
 import { uploadTree } from '../sandbox/trees.ts';
@@ -22,7 +21,7 @@ export const sandboxUpload: Command = {
     'A sandbox is named by its id, the beginning of its id, or its name. The contents of a directory go into the directory in\n' +
     'the sandbox, with modes and symlinks; the image needs tar for it.',
   options: {
-    mode: { type: 'string', value: 'OCTAL', description: 'Permissions of the file.', default: '0644' },
+    mode: valueOption('OCTAL', 'Permissions of the file.', { default: '0644' }),
     parents: { type: 'boolean', description: 'Create missing directories.' },
     ...addressOptions,
   },
@@ -38,15 +37,13 @@ export const sandboxUpload: Command = {
     const file = isDirectory || local === '-' ? undefined : await open(local).catch(refuseLocal(local));
     const write = { path, mode: text(options.mode), parents: options.parents === true };
     try {
-      return await tellingFailures(options, (bus) =>
-        onEach(bus, sandboxes, async (sandbox_id) => {
-          const bytes = isDirectory
-            ? await uploadTree(bus, local, { sandbox_id, path })
-            : await sendFile(bus, { sandbox_id, ...write }, file ? bytesOf(file) : process.stdin);
-          process.stdout.write(`uploaded ${bytes} bytes to ${sandbox_id}:${path}\n`);
-          return EXIT.ok;
-        }),
-      );
+      return await onEach(options, sandboxes, async (bus, sandbox_id) => {
+        const bytes = isDirectory
+          ? await uploadTree(bus, local, { sandbox_id, path })
+          : await sendFile(bus, { sandbox_id, ...write }, file ? bytesOf(file) : process.stdin);
+        process.stdout.write(`uploaded ${bytes} bytes to ${sandbox_id}:${path}\n`);
+        return EXIT.ok;
+      });
     } finally {
       await file?.close();
     }

@@ -1,7 +1,7 @@
 /** workcell setup: installs what an isolation rung needs, tries it, and fetches the allowed images. */
 import { didYouMean, silentLog } from '#contract';
 import { BACKENDS, defaultCacheDir, openLadder, worthHaving, type BackendDef, type Isolation } from '#workers/sandbox';
-import { UsageError, type Command } from '../command.ts';
+import { UsageError, valueOption, type Command } from '../command.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { sandboxConfig } from '../image-cache.ts';
@@ -26,7 +26,7 @@ export const setup: Command = {
     'Installed programs are left alone.',
   options: {
     'dry-run': { type: 'boolean', description: 'Only print what would be done.' },
-    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file, as for start.' },
+    config: valueOption('FILE', 'Configuration file, as for start.', { short: 'c' }),
   },
   examples: ['workcell setup', 'workcell setup gvisor', 'workcell setup qemu --dry-run'],
 

@@ -20,7 +20,7 @@ import {
 } from '#assembly';
 import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
 import { version } from '#version';
-import type { Command, CommandInput } from '../command.ts';
+import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -39,31 +39,20 @@ export const start: Command = {
     'workers of the same name; those of the others are called with the app’s name as namespace. SIGINT and SIGTERM stop\n' +
     'everything and exit 0.',
   options: {
-    config: {
-      type: 'string',
-      short: 'c',
-      value: 'FILE',
-      description: 'Configuration file, default $WORKCELL_CONFIG or ~/.config/workcell/config.yaml if there is one.',
-    },
-    workspace: {
-      type: 'string',
-      value: 'DIR',
-      description: 'Directory the workers are fenced into, default the current one.',
-    },
-    app: {
-      type: 'string',
-      value: 'FILE',
-      multiple: true,
-      description: 'App file with modules, actions and constraints; repeatable, the first is the default namespace.',
-    },
+    config: valueOption(
+      'FILE',
+      'Configuration file, default $WORKCELL_CONFIG or ~/.config/workcell/config.yaml if there is one.',
+      { short: 'c' },
+    ),
+    workspace: valueOption('DIR', 'Directory the workers are fenced into, default the current one.'),
+    app: valueOption(
+      'FILE',
+      'App file with modules, actions and constraints; repeatable, the first is the default namespace.',
+      { multiple: true },
+    ),
     ...cellOptions,
     ...listenOptions,
-    'log-level': {
-      type: 'string',
-      value: 'LEVEL',
-      description: 'debug, info, warn, error or silent.',
-      default: 'info',
-    },
+    'log-level': valueOption('LEVEL', 'debug, info, warn, error or silent.', { default: 'info' }),
   },
   examples: [
     'workcell start',
@@ -99,7 +88,7 @@ interface Source {
   /** Absent when only the file decides. */
   workspace?: string;
   /** Settings of all workers from the command line, which override the file. */
-  cell?: CellConfig;
+  cell?: Partial<CellConfig>;
   /** Read once: the permissions of an app do not change while it runs. */
   apps: readonly App[];
 }
@@ -115,7 +104,7 @@ function findSource(options: CommandInput['options']): Source {
   const apps = readApps(appFiles, {
     available: availableWorkers,
     workspace: canonical ?? process.cwd(),
-    cell: cell ?? (file === undefined ? undefined : parseCell(readConfigFile(file))),
+    cell: { ...(file !== undefined && parseCell(readConfigFile(file))), ...cell },
   });
   return { file, workspace: canonical, cell, apps };
 }

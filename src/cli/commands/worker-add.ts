@@ -9,7 +9,7 @@ import { dirname, resolve } from 'node:path';
 import { availableWorkers, defaultConfigPath, findWorker, readConfigFile } from '#assembly';
 import { ConfigError } from '#contract';
 
-import type { Command } from '../command.ts';
+import { valueOption, type Command } from '../command.ts';
 import { withWorkerAdded } from '../config-block.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -26,12 +26,9 @@ export const workerAdd: Command = {
     'Comments and order of the file are kept. A running engine that watches the file starts the worker. A name with a ' +
     'slash, such as iiidev/python, is an image of sandboxes: it is fetched or built, as `workcell sandbox pull` does.',
   options: {
-    config: {
-      type: 'string',
+    config: valueOption('FILE', 'Configuration file, default $WORKCELL_CONFIG or ~/.config/workcell/config.yaml.', {
       short: 'c',
-      value: 'FILE',
-      description: 'Configuration file, default $WORKCELL_CONFIG or ~/.config/workcell/config.yaml.',
-    },
+    }),
   },
   examples: [
     'workcell worker add coder',

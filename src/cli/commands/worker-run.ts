@@ -3,9 +3,10 @@ import { resolve } from 'node:path';
 
 import { availableWorkers, defaultEntries, findWorker, parseCell, parseEntries, readConfigFile } from '#assembly';
 import { connect } from '#client';
+import { shippedCell } from '#contract';
 import { version } from '#version';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
-import type { Command } from '../command.ts';
+import { valueOption, type Command } from '../command.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { terminalLog } from '../terminal-log.ts';
@@ -17,12 +18,8 @@ export const workerRun: Command = {
   summary: 'Run one worker against an engine that is already up.',
   usage: '<name>',
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', description: 'Configuration file with the worker’s block.' },
-    workspace: {
-      type: 'string',
-      value: 'DIR',
-      description: 'Directory the worker is fenced into, default the current one.',
-    },
+    config: valueOption('FILE', 'Configuration file with the worker’s block.', { short: 'c' }),
+    workspace: valueOption('DIR', 'Directory the worker is fenced into, default the current one.'),
     ...cellOptions,
     ...addressOptions,
   },
@@ -36,7 +33,7 @@ export const workerRun: Command = {
     const file = text(options.config);
     const workspace = resolve(text(options.workspace) ?? process.cwd());
     const given = file === undefined ? undefined : readConfigFile(file);
-    const cell = parseCellOptions(options) ?? (given === undefined ? undefined : parseCell(given));
+    const cell = { ...shippedCell, ...(given !== undefined && parseCell(given)), ...parseCellOptions(options) };
     const entries = given === undefined ? [] : parseEntries(given, availableWorkers, { workspace });
     const listed = entries.find((entry) => entry.def === def);
     const { config } = listed ?? defaultEntries([def], workspace)[0]!;

@@ -5,31 +5,26 @@
 import { arch, release } from 'node:os';
 
 import { Children, openJail, type Containment, type JailOpening, type KeptAttributes } from '#host';
-import type { Finding } from './finding.ts';
+import { judged, type Finding } from './finding.ts';
 
 const NODE_FLOOR = { major: 20, minor: 19 };
 
 export function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isEnough = major > NODE_FLOOR.major || (major === NODE_FLOOR.major && minor >= NODE_FLOOR.minor);
-  const floor = `${NODE_FLOOR.major}.${NODE_FLOOR.minor}`;
-  return {
-    check: 'node',
-    status: isEnough ? 'ok' : 'fail',
-    detail: process.versions.node,
-    fix: isEnough ? '' : `install Node ${floor} or newer`,
-  };
+  const fix = `install Node ${NODE_FLOOR.major}.${NODE_FLOOR.minor} or newer`;
+  return judged(isEnough, { check: 'node', status: 'fail', detail: process.versions.node, fix });
 }
 
 export function checkPlatform(): Finding {
   const isWindows = process.platform === 'win32';
   const user = process.geteuid?.() === 0 ? 'root' : 'an ordinary user';
-  return {
+  const detail = `${process.platform} ${release()} ${arch()}, as ${user}`;
+  return judged(!isWindows, {
     check: 'platform',
-    status: isWindows ? 'warn' : 'ok',
-    detail: `${process.platform} ${release()} ${arch()}, as ${user}`,
-    fix: isWindows ? 'run in WSL2, where everything that Linux offers works' : '',
-  };
+    detail,
+    fix: 'run in WSL2, where everything that Linux offers works',
+  });
 }
 
 const OPENS: Record<JailOpening, string> = {
@@ -40,14 +35,14 @@ const OPENS: Record<JailOpening, string> = {
 export function checkJail(): Finding {
   const jail = openJail(process.cwd());
   const isStrong = jail.mode === 'descriptor';
-  return {
+  const detail = isStrong
+    ? `check and use are one open file, ${OPENS[jail.opening]}`
+    : 'path is checked before and after use: a race is detected, not prevented';
+  return judged(isStrong, {
     check: 'path jail',
-    status: isStrong ? 'ok' : 'warn',
-    detail: isStrong
-      ? `check and use are one open file, ${OPENS[jail.opening]}`
-      : 'path is checked before and after use: a race is detected, not prevented',
-    fix: isStrong ? '' : 'run on Linux with /proc mounted for the race-free jail',
-  };
+    detail,
+    fix: 'run on Linux with /proc mounted for the race-free jail',
+  });
 }
 
 /** Reports `keptAttributes` of the workspace. */
@@ -83,13 +78,9 @@ const HOLDS: Record<Containment, string> = {
 export async function checkJobs(): Promise<Finding> {
   const children = await Children.open();
   await children.close();
-  const isWeak = children.containment === 'session';
-  return {
-    check: 'jobs',
-    status: isWeak ? 'warn' : 'ok',
-    detail: HOLDS[children.containment],
-    fix: isWeak ? 'run on Linux where control groups are writable or process namespaces allowed' : '',
-  };
+  const { containment } = children;
+  const fix = 'run on Linux where control groups are writable or process namespaces allowed';
+  return judged(containment !== 'session', { check: 'jobs', detail: HOLDS[containment], fix });
 }
 
 export function checkSearch({ index, index_memory_mb: mb }: { index: string; index_memory_mb: number }): Finding {

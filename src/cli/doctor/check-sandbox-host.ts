@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { missingFor, openLimiter, worthHaving, type Limiter } from '#workers/sandbox';
-import type { Finding } from './finding.ts';
+import { judged, type Finding } from './finding.ts';
 
 const run = promisify(execFile);
 
@@ -20,15 +20,9 @@ const LIMITS: Record<Limiter['kind'], string> = {
 
 export function checkLimits(): Finding {
   const { kind } = openLimiter();
-  const isWeak = kind === 'watchdog';
-  return {
-    check: 'limits',
-    status: isWeak ? 'warn' : 'ok',
-    detail: LIMITS[kind],
-    fix: isWeak
-      ? 'run on Linux where control groups are writable: systemd-run --user --scope -p Delegate=yes workcell start'
-      : '',
-  };
+  const fix =
+    'run on Linux where control groups are writable: systemd-run --user --scope -p Delegate=yes workcell start';
+  return judged(kind !== 'watchdog', { check: 'limits', detail: LIMITS[kind], fix });
 }
 
 /** Kernel settings that forbid them, and the values that do. */
@@ -89,13 +83,9 @@ const LITTLE_BYTES = 2e9;
 export function checkCache(folder: string): Finding {
   const { bavail, bsize } = statfsSync(existingPart(folder));
   const freeBytes = bavail * bsize;
-  const isLittle = freeBytes < LITTLE_BYTES;
-  return {
-    check: 'image cache',
-    status: isLittle ? 'warn' : 'ok',
-    detail: `${folder} holds ${gigabytes(sizeOf(folder))}; ${gigabytes(freeBytes)} are free`,
-    fix: isLittle ? 'workcell sandbox prune, or set cache_dir in the iii-sandbox block' : '',
-  };
+  const detail = `${folder} holds ${gigabytes(sizeOf(folder))}; ${gigabytes(freeBytes)} are free`;
+  const fix = 'workcell sandbox prune, or set cache_dir in the iii-sandbox block';
+  return judged(freeBytes >= LITTLE_BYTES, { check: 'image cache', detail, fix });
 }
 
 function existingPart(path: string): string {

@@ -7,3 +7,11 @@ export interface Finding {
   /** What to do about it; empty when nothing. */
   fix: string;
 }
+
+/** `ok`, or else a warning with its fix; `status` is what it is instead of a warning. */
+export function judged(
+  isOk: boolean,
+  { status = 'warn', fix, ...found }: Omit<Finding, 'status'> & Partial<Finding>,
+): Finding {
+  return { ...found, status: isOk ? 'ok' : status, fix: isOk ? '' : fix };
+}

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Bus } from '#contract';
 import { ChannelBroken, ChannelRefSchema, type ChannelWriter } from '#protocol';
 import { UsageError } from '../command.ts';
-import { WAIT_MS } from '../sandbox-command.ts';
+import { WAIT_MS } from '../command-output.ts';
 
 const Written = z.object({ bytes_written: z.number() });
 const ReadReply = z.object({ content: ChannelRefSchema, size: z.number() });

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import type { Bus } from '#contract';
 import { unpackTree, type UnpackedTree } from '#workers/sandbox';
 import { UsageError } from '../command.ts';
-import { WAIT_MS } from '../sandbox-command.ts';
+import { WAIT_MS } from '../command-output.ts';
 import { fileBytes, sendFile, type PlaceInSandbox } from './file-bytes.ts';
 
 const Ended = z.object({ exit_code: z.int().nullish(), stderr: z.string() });

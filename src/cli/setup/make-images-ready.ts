@@ -26,7 +26,7 @@ export async function makeImagesReady(
       return true;
     } catch (error) {
       if (!(error instanceof ImageError)) throw error;
-      say(`image ${name}: ${error.facts.problem}`);
+      say(`image ${name}: ${error.problem}`);
       return false;
     }
   }

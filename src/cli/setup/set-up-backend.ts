@@ -1,7 +1,7 @@
 /** Installs what one backend needs, reports each step, and tries it. */
 import { missingFor, type BackendDef, type Isolation, type Ladder, type Need } from '#workers/sandbox';
 import { megabytes, showProgress } from '../image-cache.ts';
-import { clearLine } from '../live-line.ts';
+import { clearLine, showLine } from '../live-line.ts';
 import { downloadBytes, install, installCommand, whyNoInstall } from './apt.ts';
 import { SetupError } from './setup-error.ts';
 
@@ -75,8 +75,4 @@ async function tryRungs(name: string, { ladder, signal, say }: SetupOptions): Pr
     if (probe.ok) working.push(backend.isolation);
   }
   return working;
-}
-
-function showLine(line: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r${line}\x1b[K`);
 }

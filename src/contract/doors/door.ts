@@ -10,7 +10,21 @@ export type Door = 'model' | 'http' | 'cli';
 
 const MetadataSchema = z.object({ workcell_door: z.enum(['model', 'http', 'cli']) });
 
-/** The metadata of a call that comes through this door. */
+/**
+ * The metadata of a call that comes through this door.
+ *
+ * @example
+ * ```js
+ * import { createWorkcell } from 'workcell';
+ * import { throughDoor } from 'workcell/contract';
+ *
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }] });
+ * const options = { metadata: throughDoor('model') };
+ * const error = await cell.call('coder::tree', { depth: 1 }, options).catch((thrown) => thrown);
+ * console.log(error.message.split(';')[0]); // unknown field `depth` (did you mean `max_depth`?)
+ * await cell.close();
+ * ```
+ */
 export function throughDoor(door: Door): { workcell_door: Door } {
   return { workcell_door: door };
 }

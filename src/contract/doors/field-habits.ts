@@ -36,6 +36,7 @@ const HABITS = [
   'image template base_image runtime',
   'overwrite force replace_existing',
   'recursive recurse r deep',
+  'patch diff input patch_text unified_diff',
 ].map((row) => row.split(' '));
 
 /** The known field for the given one, if one is close enough. */

@@ -56,7 +56,25 @@ async function drain(reader: ChannelReader, functionId: string, maxBytes: number
   return Buffer.concat(pieces);
 }
 
-/** The reply with its content as text, or as base64 if it is not UTF-8. */
+/**
+ * The reply with its content as text, or as base64 if it is not UTF-8.
+ *
+ * @example
+ * ```js
+ * import { writeFileSync } from 'node:fs';
+ * import { resolve } from 'node:path';
+ * import { createWorkcell } from 'workcell';
+ * import { withContent } from 'workcell/contract';
+ *
+ * writeFileSync('notes.md', 'off by one');
+ * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'shell' }] });
+ * const functionId = 'shell::fs::read';
+ * const reply = await cell.call(functionId, { path: resolve('notes.md') }); // its content is a channel
+ * const { content, size } = await withContent(cell, reply, { functionId, maxBytes: 1_000_000 });
+ * console.log(content, size); // off by one 10
+ * await cell.close();
+ * ```
+ */
 export async function withContent(
   bus: Bus,
   reply: unknown,

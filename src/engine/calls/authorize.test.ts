@@ -22,7 +22,7 @@ test.each([
   [['coder_search'], 'coder::search', false],
   [[], 'coder::search', false],
   [['coder'], 'engine::functions::list', false],
-])('granted only %j: %s may be called: %s', (only, id, may) => {
+])('bus.P18 granted only %j: %s may be called: %s', (only, id, may) => {
   const refusal = `${id} may not be called: agent may call only ${only.join(', ')}`;
   expect(refusalOf({ only }, fn(id))).toBe(may ? 'may' : refusal);
 });

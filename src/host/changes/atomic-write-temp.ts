@@ -1,8 +1,8 @@
 /**
- * Names of what is being made, files and trees, and the end of those that a killed process left behind.
+ * Temporary names of files and directories that are being written, and the sweep of those that a killed process left.
  *
- * The name tells who writes it. The first write of a process in a directory removes what nobody writes any
- * more; only names of exactly this form are touched.
+ * A name contains the pid of its writer. The first write of a process in a directory removes the temporary files of
+ * dead processes there; only names of exactly this form are touched.
  */
 import { hash, randomUUID } from 'node:crypto';
 import { readdir, readFileSync, readlinkSync, type Stats } from 'node:fs';
@@ -15,10 +15,10 @@ import { removeMade } from './jail-remove.ts';
 
 const FORM = /^\.workcell-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}$/;
 
-/** What did not change for this long is not being made, whoever began it. */
+/** A temporary file unchanged for this long is abandoned, even if its process cannot be checked. */
 const LIVE_MS = 3_600_000;
 
-/** Where process ids mean the same as here: this machine since it started, and this container. */
+/** Identifies the pid namespace: this boot of this machine, and this container. Pids of another cannot be checked. */
 const PID_SPACE = hash(
   'sha256',
   [
@@ -30,18 +30,18 @@ const PID_SPACE = hash(
 
 const PREFIX = `.workcell-${PID_SPACE}-${process.pid}-`;
 
-/** Directories that were looked at. Forgotten all at once when there are too many, which costs another look. */
+/** Directories already swept. The set is cleared when it is full; a directory is then swept again. */
 const MAX_SWEPT = 10_000;
 const swept = new Set<string>();
 
 const list = promisify(readdir);
 
-/** A name that nobody can guess. */
+/** Returns a temporary name that other programs cannot guess. */
 export function tempName(): ByteString {
   return `${PREFIX}${randomUUID().replaceAll('-', '')}` as ByteString;
 }
 
-/** Removes what dead processes left in the directory of the entry, the first time this process writes there. */
+/** Removes temporary files of dead processes beside the entry, the first time this process writes there. */
 export function sweepOnce(entry: JailEntry): Promise<void> | undefined {
   const id = entry.directoryId;
   return swept.has(id) ? undefined : sweep(entry, id);
@@ -58,7 +58,7 @@ async function sweep(entry: JailEntry, id: string): Promise<void> {
     if (swept.size >= MAX_SWEPT) swept.clear();
     swept.add(id);
   } catch {
-    // What is wrong with the directory is met by the write itself.
+    // If the directory is unusable, the write itself reports why.
   }
 }
 
@@ -66,7 +66,7 @@ export function isTempName(name: string): boolean {
   return FORM.test(name);
 }
 
-/** Whether nobody is writing it any more. */
+/** True if the process that wrote the temporary file is dead, or the file is old. */
 export function isLeft(name: string, stat: Stats): boolean {
   if (!stat.isFile() && !stat.isDirectory()) return false;
   const [, space, pid] = FORM.exec(name)!;
@@ -81,7 +81,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What the system says of itself, if it does. */
+/** Reads a value from /proc; empty where there is none. */
 function said(ask: () => string | Buffer): string {
   try {
     return String(ask());

@@ -29,7 +29,7 @@ const text = (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8'
 describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const target = (dir: TempDir, path: string) => openJail(dir.root, { mode }).target(path);
 
-  test('pieces appear together', async () => {
+  test('a file written in pieces appears only when it is complete', async () => {
     await using dir = await tempDir({ a: 'old' });
     using entry = target(dir, 'a');
     {
@@ -43,7 +43,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect([readdirSync(dir.root), text(dir, 'a')]).toEqual([['a'], 'one two']);
   });
 
-  test('files that differ late, or only in their mode, are written, and the same one is not', async () => {
+  test('a file that differs at its end or only in its mode is written; an equal one is not', async () => {
     const bytes = Buffer.alloc(200_000, 'x');
     await using dir = await tempDir({ a: bytes });
     const isWritten = async (changed: Buffer, mode?: number) => {
@@ -58,7 +58,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(text(dir, 'a').slice(-2)).toBe('xy');
   });
 
-  test.skipIf(process.platform !== 'linux')('the files that were replaced are all let go of', async () => {
+  test.skipIf(process.platform !== 'linux')('the descriptors of replaced files are all closed', async () => {
     await using dir = await tempDir({ a: '' });
     const held = () => readdirSync('/proc/self/fd').filter((fd) => leadsTo(fd).startsWith(dir.root));
     for (let i = 0; i < 50; i++) {
@@ -68,7 +68,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     await vi.waitFor(() => expect(held()).toEqual([]), 30_000);
   });
 
-  test('a large file is written whole, with turns for others in between', async () => {
+  test('a large file is written completely and yields to other work in between', async () => {
     await using dir = await tempDir();
     using entry = target(dir, 'large');
     const bytes = Buffer.alloc(5_000_000, 'abcdefg');
@@ -80,7 +80,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(turns).toBeGreaterThan(0);
   });
 
-  test('nothing is left of what is not committed', async () => {
+  test('a pending file that is not committed leaves nothing', async () => {
     await using dir = await tempDir({ a: 'old' });
     using entry = target(dir, 'a');
     {
@@ -90,7 +90,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect([readdirSync(dir.root), text(dir, 'a')]).toEqual([['a'], 'old']);
   });
 
-  test('what came or changed meanwhile stays', async () => {
+  test('a file that another program created or changed meanwhile is not overwritten', async () => {
     await using dir = await tempDir({ changed: 'old', replaced: 'old', linked: 'old', outside: 'outside' });
     const entries = ['new', 'changed', 'replaced', 'linked'].map((name) => target(dir, name));
     dir.add({ new: 'theirs', 'replaced~': 'old' });
@@ -110,7 +110,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(readdirSync(dir.root)).toEqual(before);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('the owner stays', async () => {
+  test.skipIf(process.getuid?.() !== 0)('owner and special bits are kept', async () => {
     await using dir = await tempDir({ a: 'old' });
     chownSync(dir.path('a'), 1234, 2345);
     chmodSync(dir.path('a'), 0o6751);
@@ -120,13 +120,13 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect([uid, gid, bits & 0o7777]).toEqual([1234, 2345, 0o6751]);
   });
 
-  test('a directory that took the place of the one that was found is not written to', async () => {
+  test('a directory swapped in after the path was resolved is not written to', async () => {
     await using dir = await tempDir({ 'folder/': '' });
     using entry = target(dir, 'folder/a');
     renameSync(dir.path('folder'), dir.path('moved'));
     dir.add({ 'folder/': '' });
     const outcome = await writeWhole(entry, Buffer.from('new'), options).catch(reasonOf);
-    // The one that was found is held by its descriptor wherever it is now, or else missed.
+    // The descriptor jail writes to the moved directory, which it holds open; the portable jail detects the swap.
     expect([outcome, readdirSync(dir.path('moved'))]).toEqual(mode === 'descriptor' ? [{}, ['a']] : ['io', []]);
     expect(readdirSync(dir.path('folder'))).toEqual([]);
   });
@@ -151,13 +151,13 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test('names are long and never the same', () => {
+test('temporary names are long and unique', () => {
   const names = Array.from({ length: 1000 }, tempName);
   expect(new Set(names).size).toBe(1000);
   expect(names[0]).toMatch(/^\.workcell-[0-9a-f]{8}-\d+-[0-9a-f]{32}$/);
 });
 
-test('the first write in a directory removes what dead processes left there, and nothing else', async () => {
+test('the first write in a directory removes the temporary files of dead processes only', async () => {
   const dead = spawnSync('true').pid;
   const name = (pid: number, space?: string) => tempName().replace(/-([0-9a-f]{8})-\d+-/, `-${space ?? '$1'}-${pid}-`);
   const left = [name(dead), name(process.pid, '00000000'), name(dead, '00000000')];
@@ -166,7 +166,7 @@ test('the first write in a directory removes what dead processes left there, and
   const link = name(dead);
   await using dir = await tempDir(Object.fromEntries([...left, ...living, ...others].map((file) => [file, ''])));
   dir.add({ [link]: { symlink: 'nothing' }, 'sub/': '', [`sub/${name(dead)}`]: '' });
-  // From where process ids mean something else, only age tells.
+  // Pids of another container cannot be checked, so only the age counts.
   for (const file of left.slice(1)) utimesSync(dir.path(file), 1, Date.now() / 1000 - 7200);
 
   using entry = openJail(dir.root).target('new');
@@ -175,7 +175,7 @@ test('the first write in a directory removes what dead processes left there, and
   expect(readdirSync(dir.path('sub'))).toHaveLength(1);
 });
 
-/** Nowhere when it is closed by now, as the descriptor that lists the others is. */
+/** Empty if the descriptor is closed by now, such as the one that listed the others. */
 function leadsTo(fd: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);

@@ -3,8 +3,9 @@
  *
  * Whoever looks, and whenever the process dies, there is the old file or the new one. A new one takes over the
  * permission bits of the old, its access list and attributes (`file-access.ts`) and, as far as the system permits, its
- * owner. Other hard links keep the old content, which the writer is told.
+ * owner. Other hard links keep the old content; the reply notes that.
  */
+import { createHash, type Hash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -27,6 +28,8 @@ import { promisify } from 'node:util';
 import { HeldFile } from './replaced-file.ts';
 import { sweepOnce, tempName } from './atomic-write-temp.ts';
 import { accessOf, grantedBits, setAccess, type FileAccess, type KeptOwner } from './file-access.ts';
+import type { KeepFirst } from './noted.ts';
+import type { ByteString } from '../text/byte-string.ts';
 import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { PERMISSION_BITS } from './permissions.ts';
@@ -39,11 +42,13 @@ export interface WriteOptions {
   isSynced: boolean;
   /** What it takes over instead of what the file that is replaced has. */
   access?: FileAccess;
+  /** Called when the file is whole, right before it is put there. */
+  keep?: KeepFirst;
   /** A file whose owner and times it takes over, instead of the owner of the one that is replaced. */
-  like?: Stats;
+  like?: Pick<Stats, 'uid' | 'gid' | 'atimeMs' | 'mtimeMs'>;
 }
 
-/** What whoever wrote a file should know. */
+/** Notes for the caller of a write. */
 export interface Written {
   note?: string;
 }
@@ -95,42 +100,67 @@ export class PendingFile {
   readonly #name = tempName();
   readonly #fd: number;
   #isPending = true;
+  readonly #sum: Hash | undefined;
 
-  private constructor(entry: JailEntry) {
+  private constructor(entry: JailEntry, { isHashed }: { isHashed: boolean }) {
     this.#entry = entry;
+    this.#sum = isHashed ? createHash('sha256') : undefined;
     this.#fd = this.#act((temp) => openSync(temp, CREATE_FLAGS, 0o600));
   }
 
-  /** Begins what is to stand at the entry, where a regular file or nothing stands now. */
-  static async at(entry: JailEntry): Promise<PendingFile> {
+  /** Begins a file that will replace the entry, which must be a regular file or missing. */
+  static async at(entry: JailEntry, { isHashed = false } = {}): Promise<PendingFile> {
     if (entry.stat && !entry.stat.isFile()) throw new HostError('not-a-file', entry.path);
     await sweepOnce(entry);
-    return new PendingFile(entry);
+    return new PendingFile(entry, { isHashed });
   }
 
   async append(bytes: Uint8Array): Promise<void> {
     try {
+      this.#sum?.update(bytes);
       for (let done = 0; done < bytes.length;) done += await this.#write(bytes.subarray(done));
     } catch (error) {
       throw HostError.fromErrno(error, this.#entry.path);
     }
   }
 
+  /** Stands for the bytes so far, of a file that is hashed. */
+  get version(): string | undefined {
+    return this.#sum && `sha256:${this.#sum.copy().digest('hex')}`;
+  }
+
   /** Puts it there, or at the entry as it was found later, provided that there is still what was there then. */
   async commit(options: WriteOptions, place = this.#entry): Promise<Written> {
     const old = place.stat;
-    if (old && !old.isFile()) throw new HostError('not-a-file', place.path);
+    await this.#finish(options, place);
+    const noted = await options.keep?.(fstatSync(this.#fd));
+    try {
+      this.#act((temp) => place.act((at) => (old ? replace(temp, at, old) : putNew(temp, at))));
+    } catch (error) {
+      noted?.cancel();
+      throw error;
+    }
+    this.#isPending = false;
+    if (options.isSynced) await place.syncDirectory();
+    return withNote(linksNote(old), noted?.note);
+  }
+
+  /** Makes it whole and leaves it beside the entry for the caller to put there. */
+  async seal(options: WriteOptions): Promise<{ name: ByteString; stat: Stats }> {
+    await this.#finish(options, this.#entry);
+    this.#isPending = false;
+    return { name: this.#name, stat: fstatSync(this.#fd) };
+  }
+
+  async #finish(options: WriteOptions, place: JailEntry): Promise<void> {
+    if (place.stat && !place.stat.isFile()) throw new HostError('not-a-file', place.path);
     try {
       this.#takeOver(options, place);
-      if (options.like) futimesSync(this.#fd, options.like.atime, options.like.mtime);
+      if (options.like) futimesSync(this.#fd, secondsOf(options.like.atimeMs), secondsOf(options.like.mtimeMs));
       if (options.isSynced) await syncLater(this.#fd);
     } catch (error) {
       throw HostError.fromErrno(error, this.#entry.path);
     }
-    this.#act((temp) => place.act((at) => (old ? replace(temp, at, old) : putNew(temp, at))));
-    this.#isPending = false;
-    if (options.isSynced) await place.syncDirectory();
-    return old && old.nlink > 1 ? { note: linksNote(old.nlink - 1) } : {};
   }
 
   /** The owner first: changing it clears the bits that lend the owner's rights, which a stranger's file must not keep. */
@@ -164,7 +194,12 @@ export class PendingFile {
   }
 }
 
-function keepOwner(fd: number, { uid, gid }: Stats): KeptOwner {
+/** The system is given whole microseconds, cut off: half of one more, so that they are not one less. */
+function secondsOf(ms: number): number {
+  return ms / 1000 + 5e-7;
+}
+
+function keepOwner(fd: number, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): KeptOwner {
   const mine = fstatSync(fd);
   const isWhole = (mine.uid === uid && mine.gid === gid) || mayChown(fd, uid, gid);
   if (isWhole) return { isOwnerKept: true, isGroupKept: true };
@@ -187,14 +222,14 @@ function accessAt(place: Buffer, old: Stats, path: string): FileAccess {
   return accessOf(held.attributed(place), old.mode, path);
 }
 
-function replace(temp: Buffer, place: Buffer, old: Stats): void {
+export function replace(temp: Buffer, place: Buffer, old: Stats): void {
   using held = new HeldFile(place);
   if (!held.isSame(old)) throw changedMeanwhile('ESTALE');
   renameSync(temp, place);
 }
 
 /** Fails when something is there by now. Without hard links, something may come between the look and the rename. */
-function putNew(temp: Buffer, place: Buffer): void {
+export function putNew(temp: Buffer, place: Buffer): void {
   try {
     linkSync(temp, place);
   } catch (error) {
@@ -206,6 +241,14 @@ function putNew(temp: Buffer, place: Buffer): void {
   unlinkSync(temp);
 }
 
-function linksNote(others: number): string {
+function withNote(...notes: (string | undefined)[]): Written {
+  const known = notes.filter((note) => note !== undefined);
+  return known.length > 0 ? { note: known.join('; ') } : {};
+}
+
+/** Of a file that is replaced and has other names. */
+export function linksNote(old: Stats | undefined): string | undefined {
+  const others = (old?.nlink ?? 1) - 1;
+  if (others <= 0) return undefined;
   return others === 1 ? '1 other hard link keeps the old content' : `${others} other hard links keep the old content`;
 }

@@ -1,13 +1,14 @@
 /**
- * Extended attributes as the kernel keeps them, access lists among them: Node has no calls for these.
+ * System calls for extended attributes, which include access lists (ACLs): Node has none.
  *
- * Of a file by its descriptor, by one that only finds it (`O_PATH`), or by its path, a link at the end not followed.
+ * A file is given by a descriptor, by an `O_PATH` descriptor, or by a path whose last component is not followed if it is
+ * a symlink.
  */
 import { getSystemErrorName } from 'node:util';
 
 export type Attributed = number | Buffer | Found;
 
-/** A descriptor that only finds a file: the kernel wants to be led from it to the file. */
+/** An `O_PATH` descriptor: the kernel accepts it only through `/proc/self/fd`. */
 export interface Found {
   readonly foundBy: number;
 }
@@ -50,7 +51,7 @@ export function bindAttributeCalls(bind: (prototype: string) => Call, errno: () 
 
   return {
     list(of) {
-      // Most files have none, and asking how many bytes there are is cheapest.
+      // Most files have no attributes, and asking for the size is the cheapest call.
       if (list(of, null, 0) === 0) return [];
       return into
         .toString('utf8', 0, list(of, into, into.length))

@@ -1,7 +1,7 @@
 /**
- * A file moved to another device: copied beside its new place, put there whole, and gone from the old one.
+ * Copies a file to another device for a move: to a temporary file beside the destination, then renamed.
  *
- * Where it was, it goes only when it is still what was copied.
+ * Throws if the source changed during the copy, so that the caller does not remove a file that was not copied.
  */
 import { lstatSync } from 'node:fs';
 
@@ -12,12 +12,12 @@ import type { JailEntry } from '../jail/jail-entry.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
 import { piecesOf } from '../text/read-pieces.ts';
 
-/** Whether a rename failed because the two names are on different devices. */
+/** True if a rename failed because the two paths are on different devices (EXDEV). */
 export function isOtherDevice(error: unknown): boolean {
   return error instanceof HostError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EXDEV';
 }
 
-/** Leaves the source for the caller to remove. */
+/** Copies the file; the caller removes the source. */
 export async function copyAcross(
   source: JailEntry,
   place: JailEntry,

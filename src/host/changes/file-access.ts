@@ -1,8 +1,8 @@
 /**
- * Who may do what with a file, and what else is noted on it: what a file that takes the place of another takes over.
+ * Mode, access list (ACL) and attributes of a file, which the file that replaces it takes over.
  *
- * Where a file has an access list, the bits of its group are the list's mask, which may permit more than the list gives
- * the group. So the bits never go anywhere without the list; where lists cannot be read, the group gets what everybody has.
+ * If a file has an ACL, its group bits are the mask of the ACL, which may permit more than the ACL grants the group. So
+ * the bits are never copied without the ACL; where ACLs cannot be read, the group gets the permissions of others.
  */
 import { fchmodSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -19,39 +19,39 @@ export interface Attribute {
 
 export interface FileAccess {
   readonly mode: number;
-  /** Undefined where there is no way to them. */
+  /** Undefined if this process cannot read attributes. */
   readonly attributes: readonly Attribute[] | undefined;
 }
 
-/** Whether the group and the owner of a new file are those of the old one. */
+/** Whether the new file could be given the owner and the group of the old one. */
 export interface KeptOwner {
   readonly isOwnerKept: boolean;
   readonly isGroupKept: boolean;
 }
 
-/** What the file system of a directory has of each, and an edit there keeps. */
+/** Which attributes the file system of a directory supports, and edits there keep. */
 export interface KeptAttributes {
   readonly accessLists: boolean;
-  /** Those that programs of users set. */
+  /** `user.*` attributes. */
   readonly userAttributes: boolean;
 }
 
 const ACCESS_LIST = 'system.posix_acl_access';
 const OWN_PREFIX = 'user.';
-/** Given by the system where it wants to; a new file has the right ones of its directory. */
+/** Copied if the kernel permits it; otherwise a new file has the ones that the kernel gave it for its directory. */
 const IF_POSSIBLE = new Set(['security.selinux', 'security.SMACK64', 'system.nfs4_acl']);
 
-/** Elsewhere the bits of a group mean what they say. */
+/** On other systems the group bits are the permissions of the group, not an ACL mask. */
 const IS_MASKED = process.platform === 'linux';
 
 const SPECIAL_BITS = 0o7000;
 const GROUP_BITS = 0o070;
 const OTHER_BITS = 0o007;
 
-/** An access list: a version of four bytes, then entries of eight, each a tag, its permissions and an id. */
+/** Layout of an ACL: a version of 4 bytes, then entries of 8 bytes, each with tag, permissions and id. */
 const LIST = { head: 4, entry: 8, permissions: 2, owningGroup: 0x04, others: 0x20 } as const;
 
-/** What a file has; a failure is told of the caller's path. */
+/** Reads mode and attributes of a file; an error names `path`. */
 export function accessOf(file: Attributed, mode: number, path: string): FileAccess {
   const bits = mode & PERMISSION_BITS;
   const names = namesOn(file);
@@ -64,30 +64,30 @@ export function accessOf(file: Attributed, mode: number, path: string): FileAcce
 }
 
 /**
- * Gives a new file that access. One that could not be given the group takes from its group and from others what the
- * other of the two does not have: who was in the group is one of the others now.
+ * Sets mode and attributes of a new file. If the file could not be given the old group, group and others both get only
+ * the permissions that both had: members of the old group are others now.
  */
 export function setAccess(fd: number, { mode, attributes }: FileAccess, kept: KeptOwner, path: string): void {
   const list = attributes?.find(isList);
   let bits = grantedBits(mode, kept);
   if (!kept.isGroupKept) bits = list ? bits & (~OTHER_BITS | sharedPermissions(list.value)) : sharedBits(bits);
-  // The list before the bits: without it, those of the group would be more than the group has.
+  // The ACL before the bits: without it, the group bits would grant the group more than the ACL did.
   if (attributes) setAttributes(fd, kept.isGroupKept ? attributes : attributes.map(withSharedGroup), path);
   fchmodSync(fd, bits);
 }
 
-/** Bits that lend the rights of an owner do not go to another. */
+/** Drops setuid, setgid and sticky bits if owner or group differ: they would grant the rights of another user. */
 export function grantedBits(mode: number, { isOwnerKept, isGroupKept }: KeptOwner): number {
   return isOwnerKept && isGroupKept ? mode : mode & ~SPECIAL_BITS;
 }
 
-/** Gives a file or directory these attributes, and no other access list. */
+/** Sets attributes of a file or directory, and removes its ACL if they contain none. */
 export function setAttributes(of: Attributed, attributes: readonly Attribute[], path: string): void {
   const [lists, others] = [attributes.filter(isList), attributes.filter((attribute) => !isList(attribute))];
   try {
-    // From the directory, which has one for new files.
+    // The kernel gave it the default ACL of the directory.
     if (lists.length === 0 && namesOn(of)?.includes(ACCESS_LIST)) calls().remove(of, ACCESS_LIST);
-    // The list last: it may forbid the owner to set the others.
+    // The ACL last: it may forbid the owner to set the others.
     for (const { name, value } of [...others, ...lists]) {
       if (IF_POSSIBLE.has(name)) ifPossible(() => calls().set(of, name, value));
       else calls().set(of, name, value);
@@ -97,10 +97,10 @@ export function setAttributes(of: Attributed, attributes: readonly Attribute[], 
   }
 }
 
-/** Undefined where there is no way to them, so that edits lose them. */
+/** Undefined if this process has no attribute calls, so that edits lose attributes. */
 export function keptAttributes(directory: string): KeptAttributes | undefined {
   if (!systemCalls()) return undefined;
-  // Of a link the kernel says that it has none, whatever its file system has.
+  // For a symlink the kernel reports no attributes, whatever its file system supports.
   const path = realpathSync.native(directory, 'buffer');
   const isKnown = (name: string) => {
     try {
@@ -124,7 +124,7 @@ function calls(): AttributeCalls {
   return systemCalls()!.attributes;
 }
 
-/** Undefined where nobody can tell. */
+/** Attribute names of a file; undefined if they cannot be read. */
 function namesOn(of: Attributed): string[] | undefined {
   if (!systemCalls()) return undefined;
   try {
@@ -138,16 +138,16 @@ function ifPossible(call: () => void): void {
   try {
     call();
   } catch {
-    // Then the system's own choice stands.
+    // The file keeps the value that the kernel gave it.
   }
 }
 
-/** The group with no more than everybody. */
+/** Reduces the group bits to those of others. */
 function closedGroup(bits: number): number {
   return bits & ~(GROUP_BITS & ~((bits & OTHER_BITS) << 3));
 }
 
-/** Group and others with what both have. */
+/** Reduces the bits of group and others to those that both have. */
 function sharedBits(bits: number): number {
   const shared = (bits >> 3) & bits & OTHER_BITS;
   return (bits & ~(GROUP_BITS | OTHER_BITS)) | (shared << 3) | shared;
@@ -161,7 +161,7 @@ function withSharedGroup(attribute: Attribute): Attribute {
   return { name: ACCESS_LIST, value };
 }
 
-/** What an access list gives both to the group and to others. */
+/** Permissions that an ACL grants both to the owning group and to others. */
 function sharedPermissions(list: Buffer): number {
   return sharedEntries(list).reduce((shared, at) => shared & list.readUInt16LE(at + LIST.permissions), OTHER_BITS);
 }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { FileLocks } from './file-locks.ts';
 
-test('one at a time for each key, in order of arrival, and others meanwhile', async () => {
+test('a key is locked by one caller at a time, in order of arrival; other keys are independent', async () => {
   const locks = new FileLocks();
   const events: string[] = [];
   const work = (name: string) => async () => {
@@ -18,7 +18,7 @@ test('one at a time for each key, in order of arrival, and others meanwhile', as
   expect(events.indexOf('b1 begins')).toBeLessThan(events.indexOf('a1 ends'));
 });
 
-test('keys are free while nobody holds or waits for any of them, and then work begins at once', async () => {
+test('keys are free while no caller holds or waits for any of them, and work then starts at once', async () => {
   const locks = new FileLocks();
   expect(locks.areFree(['a', 'b'])).toBe(true);
   const seen: boolean[] = [];
@@ -28,7 +28,7 @@ test('keys are free while nobody holds or waits for any of them, and then work b
   expect(locks.areFree(['a', 'b'])).toBe(true);
 });
 
-test('work that fails lets the next one go on, and is told to its own caller only', async () => {
+test('work that fails releases its lock and rejects for its own caller only', async () => {
   const locks = new FileLocks();
   const failing = locks.run(['a'], () => Promise.reject(new Error('no')));
   const next = locks.run(['a'], async () => 'done');
@@ -36,7 +36,7 @@ test('work that fails lets the next one go on, and is told to its own caller onl
   expect(await next).toBe('done');
 });
 
-test('any orders of any keys come to an end, alone on each, with nothing kept', async () => {
+test('any order of any keys ends without deadlock, exclusively, and leaves no keys', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }), { maxLength: 12 }),

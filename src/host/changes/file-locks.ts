@@ -1,4 +1,4 @@
-/** One at a time for each key, in order of arrival. Nothing is kept for a key that nobody holds or waits for. */
+/** Exclusive locks by key, granted in order of arrival. A key without holder or waiter takes no memory. */
 export class FileLocks {
   readonly #last = new Map<string, Promise<void>>();
 
@@ -6,28 +6,38 @@ export class FileLocks {
     return this.#last.size;
   }
 
-  /** Whether nobody holds or waits for any of the keys, so that what is run now begins at once. */
+  /** True if no caller holds or waits for any of the keys, so that `run` starts the work at once. */
   areFree(keys: readonly string[]): boolean {
     return !keys.some((key) => this.#last.has(key));
   }
 
-  /** Runs the work while it holds all the keys. They are taken in one order by everyone, so that no two wait for each other. */
-  run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
-    if (keys.length === 1) return this.#hold(keys[0]!, work);
-    return [...new Set(keys)].sort().reduceRight((inner, key) => () => this.#hold(key, inner), work)();
+  /** Runs the work while it holds all the keys. Every caller locks them in sorted order, so that none deadlock. */
+  async run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
+    const ordered = keys.length === 1 ? keys : [...new Set(keys)].sort();
+    const held: (() => void)[] = [];
+    try {
+      for (const key of ordered) {
+        const before = this.#last.get(key);
+        held.push(this.#queue(key));
+        if (before) await before;
+      }
+      return await work();
+    } finally {
+      for (const release of held) release();
+    }
   }
 
-  async #hold<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(key);
+  /** Queues for a key; returns its release function. */
+  #queue(key: string): () => void {
     let release = () => {};
     const done = new Promise<void>((resolve) => (release = resolve));
     this.#last.set(key, done);
-    try {
-      if (before) await before;
-      return await work();
-    } finally {
+    return () => {
       release();
       if (this.#last.get(key) === done) this.#last.delete(key);
-    }
+    };
   }
 }
+
+/** Shared by all jails of this process, because jails may overlap. */
+export const fileLocks = new FileLocks();

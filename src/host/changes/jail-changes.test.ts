@@ -30,7 +30,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     return { jail, changes: new JailChanges(jail, { isSynced }) };
   }
 
-  test('an entry is what the path names, a target what a write to it would reach', async () => {
+  test('an entry is the path itself, a target the file that a write to it reaches', async () => {
     await using dir = await tempDir({
       'ws/real/a.txt': '',
       'ws/link': { symlink: 'real/a.txt' },
@@ -60,7 +60,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     for (const kind of ['entry', 'target', 'open'] as const) expect(() => jail[kind]('.env')).toThrow(HostError);
   });
 
-  test('a link to a name that is no text is refused, not taken for another', async () => {
+  test('a symlink to a name that is not UTF-8 is refused, not resolved to another file', async () => {
     await using dir = await tempDir({ 'ws/\uFFFD': 'another', 'ws/link': { symlink: 'x' } });
     const { jail } = setUp(dir);
     mkdirSync(Buffer.from(`${dir.path('ws')}/\xff`, 'latin1'));
@@ -69,7 +69,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(() => jail.target('link')).toThrow(expect.objectContaining({ reason: 'invalid-name' }));
   });
 
-  test('directories are made with their parents and with exactly the mode', async () => {
+  test('directories are created with their parents and with exactly the mode', async () => {
     await using dir = await tempDir({ 'ws/real/': '', 'ws/link': { symlink: 'real' }, 'ws/file': '' });
     const { changes } = setUp(dir, true);
     const make = (path: string, parents: boolean) =>
@@ -93,7 +93,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(readdirSync(dir.path('ws'))).toEqual(['file', 'link', 'real']);
   });
 
-  test('permission bits are set through links inside, and nowhere else', async () => {
+  test('permission bits are set through symlinks inside the root only', async () => {
     await using dir = await tempDir({
       'ws/a': { mode: 0o600, content: '' },
       'ws/link': { symlink: 'a' },
@@ -113,7 +113,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(['ws/a', 'ws/folder', 'outside'].map((name) => modeOf(dir, name))).toEqual([0o640, 0o711, 0o600]);
   });
 
-  test('what is renamed is the entry itself, and something else is replaced only on request', async () => {
+  test('rename moves the entry itself and replaces another only with overwrite', async () => {
     await using dir = await tempDir({
       'ws/a': 'a',
       'ws/b': 'b',
@@ -168,7 +168,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     );
   });
 
-  test('two that rename across each other come to an end', async () => {
+  test('two crosswise renames do not deadlock', async () => {
     await using dir = await tempDir({ 'ws/a': '', 'ws/b': '' });
     const { changes } = setUp(dir);
     const moves = Array.from({ length: 50 }, (_, i) =>
@@ -178,7 +178,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(namesIn(dir, 'ws')).toHaveLength(1);
   });
 
-  test('someone who gave up while waiting does nothing', async () => {
+  test('a caller that aborts while it waits for the lock changes nothing', async () => {
     await using dir = await tempDir({ 'ws/a': 'old' });
     const { changes } = setUp(dir);
     const caller = new AbortController();
@@ -189,7 +189,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(readFileSync(dir.path('ws/a'), 'utf8')).toBe('old');
   });
 
-  test('a path that leads elsewhere when its turn comes is worked on where it leads then, alone', async () => {
+  test('a path that resolves to another file once the lock is granted is resolved and locked again', async () => {
     await using dir = await tempDir({
       'ws/a': '',
       'ws/b': '',
@@ -215,7 +215,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(events).toEqual(['b', 'b again']);
   });
 
-  test('a file with what it is to hold is left alone, and whoever has read it is believed', async () => {
+  test('a file that already has the content is not written, and `before` of the caller is trusted', async () => {
     await using dir = await tempDir({ 'ws/a': 'old' });
     const { changes } = setUp(dir);
     const isReplaced = async (bytes: string, before?: string) => {
@@ -231,7 +231,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(readFileSync(dir.path('ws/a'), 'utf8')).toBe('new');
   });
 
-  test('the lock is that of the file, whatever the way to it and the jail', async () => {
+  test('a file has one lock, whatever path and jail reach it', async () => {
     await using dir = await tempDir({ 'ws/sub/a': '', 'ws/link': { symlink: 'sub' } });
     const { changes } = setUp(dir);
     const inner = new JailChanges(openJail(dir.path('ws/sub'), { mode }), { isSynced: false });

@@ -1,8 +1,8 @@
 /**
- * Every change to the files of a jail goes through here: one at a time for each file, whole or not at all.
+ * Makes every change to the files of a jail: one at a time per file, each complete or not at all.
  *
- * Locks hold inside this process only; against others there are versions. Whatever wants to know of a change
- * before it happens, such as a journal, belongs here.
+ * Locks work inside this process only; versions detect changes by other processes. A file is kept in the journal before
+ * it is replaced (`keep.ts`), so that undo can restore it.
  */
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,81 +10,104 @@ import { isDeepStrictEqual } from 'node:util';
 import { comparable, ComparablePieces, contentChange, removal, reportParts, type NoteChange } from './note-change.ts';
 import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
 import { copyAcross, isOtherDevice } from './copy-across.ts';
-import { FileLocks } from './file-locks.ts';
+import { fileLocks } from './file-locks.ts';
 import { HostError } from '../host-error.ts';
 import { refuseProtectedBelow } from '../jail/jail-below.ts';
 import { copyTo, type CopyOptions } from './jail-copy.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
-import { setPermissionsBelow } from './jail-permissions.ts';
+import { setPermissionsBelow, type Below } from './jail-permissions.ts';
 import { removeEntry } from './jail-remove.ts';
 import type { Jail } from '../jail/jail.ts';
 import type { Permissions } from './permissions.ts';
+import { Keeper, type FindJournal } from './keep.ts';
+import { cancelling } from './noted.ts';
+import { versionOf } from './jail-version.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Origin } from '../journal/records.ts';
+import type { SetEntry, SetOutcome } from '../journal/set-entry.ts';
+import { SetWriter, type UndoneBy } from './set-writer.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
 
-/** Jails of one process may overlap, so they share their locks. */
-const locks = new FileLocks();
-
-/** A path that leads elsewhere each time its lock was taken is given up after this many times. */
+/** Attempts to lock a path that resolves to another file each time the lock is granted. */
 const LOOKS = 8;
 
-/** Who waits for a change: a call, or its signal. */
+/** The caller of a change: a call, or its signal. */
 export type Caller = Pick<AbortSignal, 'throwIfAborted'> & Noting;
 
-interface Noting {
-  /** Takes the report of each change, where the call wants one. */
+interface Noting extends Origin {
+  /** Receives a report of each change, if the call asked for reports. */
   readonly noteChange?: NoteChange | undefined;
+}
+
+/** The caller of a change that takes long enough to be aborted by its signal. */
+export interface ChangeScope extends Noting {
+  readonly signal: AbortSignal;
+}
+
+export interface JailChangesOptions {
+  /** Syncs each change to the disk before it returns. */
+  readonly isSynced: boolean;
+  /** The journal that records changes for undo; none if undefined. */
+  readonly journalOf?: FindJournal;
 }
 
 export class JailChanges {
   readonly #jail: Jail;
   readonly #isSynced: boolean;
+  readonly #keeper: Keeper;
+  readonly #sets: SetWriter;
 
-  /** `isSynced`: whether a change is on the disk before it is done. */
-  constructor(jail: Jail, options: { isSynced: boolean }) {
+  constructor(jail: Jail, { isSynced, journalOf = () => undefined }: JailChangesOptions) {
     this.#jail = jail;
-    this.#isSynced = options.isSynced;
+    this.#isSynced = isSynced;
+    this.#sets = new SetWriter(jail, { isSynced, journalOf });
+    this.#keeper = new Keeper(journalOf, jail.keyOf);
   }
 
-  /** Works alone on the file that a write to the path ends in, links followed. */
+  /** Runs the work with a lock on the file that a write to the path reaches, symlinks followed. */
   onTarget<T>(path: string, caller: Caller, work: (target: JailEntry) => Promise<T>): Promise<T> {
     return this.#alone('target', [path], caller, ([target]) => work(target!));
   }
 
-  /** Works alone on what the path names, a link for itself. */
+  /** Runs the work with a lock on the path itself; a symlink at its end is not followed. */
   onEntry<T>(path: string, caller: Caller, work: (entry: JailEntry) => Promise<T>): Promise<T> {
     return this.#alone('entry', [path], caller, ([entry]) => work(entry!));
   }
 
   /**
-   * Gives a file its content. A mode left out is that of the file before, or 0644. Whoever has just read the file
-   * tells what was there `before`, which is then not read again.
+   * Writes a file. Default mode: that of the replaced file, else 0644. A caller that has just read the file passes its
+   * content as `before`, so that it is not read again; it may also pass the `version` of the new bytes.
    */
   async write(
     target: JailEntry,
     bytes: Uint8Array,
-    { mode, parents = false, before }: { mode?: number; parents?: boolean; before?: Uint8Array } = {},
+    { mode, parents = false, before, version }: WriteWhat = {},
   ): Promise<Written> {
-    if (parents) await target.makeParents({ isSynced: this.#isSynced });
+    if (parents) await this.#makeParents(target);
     const { noteChange } = target;
     const was = noteChange && (before ?? (await comparable(target)));
-    const written = await writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before });
+    const known = { before, content: bytes, version: () => version ?? versionOf(bytes) };
+    const keep = this.#keeper.file(target, known);
+    const written = await writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before, keep });
     const change = noteChange && contentChange(target, was, bytes);
     if (change) noteChange(change);
     return written;
   }
 
   /**
-   * Gives a file the bytes of a stream, when the last of them is there, and says how many. Others may change the
-   * file until then.
+   * Writes a stream to a temporary file and renames it after the last byte; returns the size. The path is locked only for
+   * the rename, so other callers may change the file until then.
    */
   async writeStream(
     path: string,
     bytes: AsyncIterable<Uint8Array>,
-    { mode, parents, signal, noteChange }: { mode?: number; parents: boolean; signal: AbortSignal } & Noting,
+    { mode, parents, ...scope }: { mode?: number; parents: boolean } & ChangeScope,
   ): Promise<Written & { size: number }> {
+    const { signal, noteChange } = scope;
     using beside = this.#jail.target(path);
-    if (parents) await beside.makeParents({ isSynced: this.#isSynced });
-    using pending = await PendingFile.at(beside);
+    beside.origin = scope;
+    if (parents) await this.#makeParents(beside);
+    using pending = await PendingFile.at(beside, { isHashed: this.#keeper.keeps(beside) });
     const kept = noteChange && new ComparablePieces();
     let size = 0;
     for await (const piece of bytes) {
@@ -95,30 +118,33 @@ export class JailChanges {
     }
     const commit = async (target: JailEntry) => {
       const before = noteChange && (await comparable(target));
-      const written = await pending.commit({ mode, isSynced: this.#isSynced }, target);
+      const keep = this.#keeper.file(target, { version: () => pending.version });
+      const written = await pending.commit({ mode, isSynced: this.#isSynced, keep }, target);
       const change = kept && contentChange(target, before, kept.all);
       if (change) noteChange?.(change);
       return written;
     };
-    return { size, ...(await this.onTarget(path, signal, commit)) };
+    const caller = { ...scope, throwIfAborted: () => signal.throwIfAborted() };
+    return { size, ...(await this.onTarget(path, caller, commit)) };
   }
 
-  /** Takes away what is there, a directory with entries only when `recursive`. False when nothing is there. */
+  /** Removes an entry; a directory that is not empty only if `recursive`. Returns false if the path is missing. */
   async remove(entry: JailEntry, { recursive, signal }: { recursive: boolean; signal: AbortSignal }): Promise<boolean> {
     const { refusal } = this.#jail;
     const before = entry.noteChange && (await comparable(entry));
     const isRemoved = await reportParts(entry.noteChange, (notePart) =>
-      removeEntry(entry, { recursive, refusal, signal, notePart }),
+      removeEntry(entry, { recursive, refusal, signal, notePart, keeper: this.#keeper }),
     );
     if (isRemoved) entry.noteChange?.(removal(entry, before));
     if (isRemoved) await this.#sync(entry);
     return isRemoved;
   }
 
-  /** Makes a directory where nothing is. */
+  /** Creates a directory. */
   async makeDirectory(entry: JailEntry, { mode, parents }: { mode: number; parents: boolean }): Promise<void> {
-    if (parents) await entry.makeParents({ isSynced: this.#isSynced });
-    entry.act((at) => mkdirSync(at, mode));
+    if (parents) await this.#makeParents(entry);
+    const noted = await this.#keeper.put(entry, { kind: 'directory', mode });
+    cancelling(noted, () => entry.act((at) => mkdirSync(at, mode)));
     entry.setPermissions({ mode });
     entry.noteChange?.({ path: entry.path, kind: 'created', is_directory: true });
     await this.#sync(entry);
@@ -126,11 +152,11 @@ export class JailChanges {
 
   /** Sets the permission bits. */
   chmod(target: JailEntry, mode: number): void {
-    target.setPermissions({ mode });
+    this.#setPermissions(target, { mode });
     target.noteChange?.({ path: target.path, kind: 'mode' });
   }
 
-  /** Sets permission bits and owner of what is there, with everything below when `recursive`; says of how many. */
+  /** Sets permission bits and owner, of everything below too if `recursive`; returns the number of changed entries. */
   async setPermissions(
     entry: JailEntry,
     permissions: Permissions,
@@ -139,19 +165,18 @@ export class JailChanges {
     if (!entry.stat) throw new HostError('missing', entry.path);
     if (entry.isRoot) throw new HostError('root', entry.path);
     const { refusal } = this.#jail;
-    const below = (notePart?: NoteChange) => setPermissionsBelow(entry, permissions, { refusal, signal, notePart });
+    const keepAll = (changed: readonly Below[]) => this.#keeper.modes(entry, permissions, changed);
+    const below = (notePart?: NoteChange) =>
+      setPermissionsBelow(entry, permissions, { refusal, signal, keepAll, notePart });
     const count = recursive ? await reportParts(entry.noteChange, below) : 1;
-    if (!recursive) entry.setPermissions(permissions);
+    if (!recursive) this.#setPermissions(entry, permissions);
     entry.noteChange?.({ path: entry.path, kind: 'mode' });
     return count;
   }
 
-  /** Moves what one path names to the other. What is there is replaced only with `overwrite`. */
-  rename(
-    from: string,
-    to: string,
-    { overwrite, signal, noteChange }: { overwrite: boolean; signal: AbortSignal } & Noting,
-  ): Promise<void> {
+  /** Renames an entry. An existing destination is replaced only with `overwrite`. */
+  rename(from: string, to: string, { overwrite, ...scope }: { overwrite: boolean } & ChangeScope): Promise<void> {
+    const { signal, noteChange } = scope;
     return this.#alone('entry', [from, to], signal, async (entries) => {
       const [source, place] = entries as [JailEntry, JailEntry];
       if (!source.stat) throw new HostError('missing', from);
@@ -159,24 +184,45 @@ export class JailChanges {
 
       const { refusal } = this.#jail;
       await refuseProtectedBelow(source, { refusal, signal });
-      await reportParts(noteChange, (notePart) => this.#move(source, place, { signal, notePart }));
+      const noted = await this.#keeper.for(scope).move(source, place);
+      const move = (notePart?: NoteChange) => this.#move(source, place, { signal, notePart });
+      await reportParts(noteChange, move).catch((error: unknown) => {
+        noted?.cancel();
+        throw error;
+      });
       noteChange?.({ path: to, kind: 'renamed', from, ...(source.stat.isDirectory() && { is_directory: true }) });
       await this.#sync(source);
       await this.#sync(place);
     });
   }
 
-  /** Copies what one path leads to, links followed, to the other. What is there is replaced only with `overwrite`. */
+  /** Copies a file or directory, following symlinks in `from`. Replaces an existing destination only with `overwrite`. */
   copy(
     from: string,
     to: string,
-    { noteChange, ...options }: Omit<CopyOptions, 'isSynced' | 'notePart'> & Noting,
+    { overwrite, refuse, ...scope }: Pick<CopyOptions, 'overwrite' | 'refuse'> & ChangeScope,
   ): Promise<void> {
-    const copying = { ...options, isSynced: this.#isSynced };
-    return this.#alone('target', [to], options.signal, async ([place]) => {
+    const { signal } = scope;
+    const { noteChange, ...quiet } = scope;
+    const writeSet = this.journalOf(to)?.isAvailable
+      ? (entries: readonly SetEntry[]) => this.writeSet(entries, quiet)
+      : undefined;
+    const keeper = this.#keeper.for(scope);
+    const copying = { overwrite, refuse, signal, isSynced: this.#isSynced, keeper, writeSet };
+    return this.#alone('target', [to], signal, async ([place]) => {
       await reportParts(noteChange, (notePart) => copyTo(this.#jail, from, place!, { ...copying, notePart }));
       noteChange?.({ path: to, kind: place!.stat ? 'modified' : 'created' });
     });
+  }
+
+  /** Changes several files, all or nothing, even after a crash. Throws `SetConflict` on an unexpected version. */
+  writeSet(entries: readonly SetEntry[], scope: ChangeScope, undo?: UndoneBy): Promise<SetOutcome> {
+    return this.#sets.write(entries, scope, undo);
+  }
+
+  /** The journal that records changes of the path. */
+  journalOf(path: string): Journal | undefined {
+    return this.#sets.journalOf(path);
   }
 
   async #move(
@@ -194,11 +240,21 @@ export class JailChanges {
     }
   }
 
+  async #makeParents(entry: JailEntry): Promise<void> {
+    this.#keeper.parents(entry);
+    await entry.makeParents({ isSynced: this.#isSynced });
+  }
+
+  #setPermissions(entry: JailEntry, permissions: Permissions): void {
+    this.#keeper.modes(entry, permissions);
+    entry.setPermissions(permissions);
+  }
+
   async #sync(entry: JailEntry): Promise<void> {
     if (this.#isSynced) await entry.syncDirectory();
   }
 
-  /** The locks are those of what the paths lead to, which is looked at again if they had to be waited for. */
+  /** Locks the resolved paths; resolves them again if a lock had to be waited for. */
   async #alone<T>(
     kind: 'target' | 'entry',
     paths: readonly string[],
@@ -211,9 +267,9 @@ export class JailChanges {
         using found = this.#find(kind, paths);
         keys = found.keys;
         caller.throwIfAborted();
-        if (locks.areFree(keys)) return await locks.run(keys, () => work(noted(found.entries, caller)));
+        if (fileLocks.areFree(keys)) return await fileLocks.run(keys, () => work(noted(found.entries, caller)));
       }
-      const later = await locks.run(keys, async () => {
+      const later = await fileLocks.run(keys, async () => {
         using found = this.#find(kind, paths);
         caller.throwIfAborted();
         return isDeepStrictEqual(found.keys, keys) ? { result: await work(noted(found.entries, caller)) } : undefined;
@@ -223,7 +279,7 @@ export class JailChanges {
     throw HostError.fromErrno(changedMeanwhile('ESTALE'), paths[0]!);
   }
 
-  /** What the paths lead to now, held for the time being, with the keys of its locks. */
+  /** Resolves the paths and keeps them open, with their keys for fileLocks. */
   #find(kind: 'target' | 'entry', paths: readonly string[]): Disposable & { entries: JailEntry[]; keys: string[] } {
     const entries: JailEntry[] = [];
     const close = () => entries.forEach((entry) => entry.close());
@@ -237,7 +293,18 @@ export class JailChanges {
   }
 }
 
-function noted(entries: JailEntry[], { noteChange }: Noting): JailEntry[] {
-  if (noteChange) for (const entry of entries) entry.noteChange = noteChange;
+interface WriteWhat {
+  mode?: number;
+  parents?: boolean;
+  before?: Uint8Array;
+  version?: string | Promise<string>;
+}
+
+function noted(entries: JailEntry[], caller: Noting): JailEntry[] {
+  const { noteChange } = caller;
+  for (const entry of entries) {
+    if (noteChange) entry.noteChange = noteChange;
+    entry.origin = caller;
+  }
   return entries;
 }

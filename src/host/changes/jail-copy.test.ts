@@ -16,7 +16,7 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     return new JailChanges(jail, { isSynced: true }).copy(dir.path(from), dir.path(to), asked);
   };
 
-  test('names that are no text are copied byte by byte', async () => {
+  test('names that are not UTF-8 are copied byte by byte', async () => {
     await using dir = await tempDir({ 'a/': '' });
     const name = Buffer.from(`${dir.root}/a/\xff\xfe`, 'latin1');
     writeFileSync(name, 'x');
@@ -24,7 +24,7 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     expect(readdirSync(dir.path('b'), 'latin1')).toEqual(['\xff\xfe']);
   });
 
-  test('a directory that may not be written to is filled all the same, and special bits stay behind', async () => {
+  test('a read-only directory is copied with its files, without special bits', async () => {
     await using dir = await tempDir({ 'a/b/f': { content: 'x', mode: 0o444 } });
     chmodSync(dir.path('a/b/f'), 0o4755);
     chmodSync(dir.path('a/b'), 0o555);
@@ -34,7 +34,7 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     ]);
   });
 
-  test('a file of many pieces arrives whole', async () => {
+  test('a file of many pieces is copied completely', async () => {
     const content = Buffer.alloc(3 * 2 ** 20 + 7, 'abcdefg');
     await using dir = await tempDir({ big: content });
     await copy(dir, 'big', 'copy');
@@ -42,9 +42,9 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     expect(treeOf(dir.root).copy).toBe(treeOf(dir.root).big);
   });
 
-  // The other way detects a race and does not prevent it.
+  // The portable jail detects a race and does not prevent it.
   const swapped = ['done', 'given up'].filter(() => mode === 'descriptor');
-  test.each(swapped)('a directory that takes the place of a growing copy stays as it is (%s)', async (end) => {
+  test.each(swapped)('a directory swapped in for an unfinished copy is not changed (%s)', async (end) => {
     await using dir = await tempDir({ 'a/1': 'x', 'private/kept': 'x' });
     chmodSync(dir.path('a'), 0o755);
     chmodSync(dir.path('private'), 0o700);
@@ -60,12 +60,12 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     expect([statSync(dir.path(name!)).mode & 0o777, readdirSync(dir.path(name!))]).toEqual([0o700, ['kept']]);
   });
 
-  test('whoever gives up, or is refused half-way, leaves nothing behind', async () => {
+  test('filesystem.P6 a copy that is aborted or refused halfway leaves nothing', async () => {
     await using dir = await tempDir({ 'a/1': 'x', 'a/2': 'x', 'a/3': 'x' });
     const before = treeOf(dir.root);
     const caller = new AbortController();
     let looks = 0;
-    // The first three looks are those before anything is made.
+    // The first three checks come before anything is written.
     const refuse = () => {
       if (++looks === 5) caller.abort(new Error('gave up'));
     };
@@ -74,7 +74,7 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     expect(treeOf(dir.root)).toEqual(before);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('nor does one who copied a directory that may not be written to', async () => {
+  test.skipIf(process.getuid?.() !== 0)('an aborted copy of a read-only directory leaves nothing', async () => {
     await using dir = await tempDir({ 'a/1/f': 'x', 'a/2': 'x' });
     chmodSync(dir.path('a/1'), 0o555);
     chmodSync(dir.root, 0o777);
@@ -93,7 +93,7 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     expect(treeOf(dir.root)).toEqual(before);
   });
 
-  test('what a killed process left of a copy is taken away by the next one', async () => {
+  test('filesystem.P6 the next copy removes what a killed process left', async () => {
     const nameOf = (pid: number | undefined) => tempName().replace(/-\d+-/, `-${pid}-`);
     const [left, living] = [nameOf(spawnSync('true').pid), nameOf(process.ppid)];
     await using dir = await tempDir({ 'a/f': 'x', outside: '', [`${left}/b/f`]: 'x', [`${living}/f`]: 'x' });
@@ -103,14 +103,14 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     expect(readdirSync(dir.root)).toEqual([living, 'a', 'c', 'outside']);
   });
 
-  test('a tree with something protected is not copied, and nothing is made', async () => {
+  test('a directory with a protected file is not copied, and nothing is created', async () => {
     await using dir = await tempDir({ 'a/x': '', 'a/b/id.key': 'SECRET' });
     await expect(copy(dir, 'a', 'c')).rejects.toMatchObject({ reason: 'protected' });
     await expect(copy(dir, 'a/b/id.key', 'c')).rejects.toMatchObject({ reason: 'protected' });
     expect(readdirSync(dir.root)).toEqual(['a']);
   });
 
-  test('a tree laid over another replaces files and links, and stops where kinds differ', async () => {
+  test('a copy over a directory replaces files and symlinks, and fails where types differ', async () => {
     await using dir = await tempDir({
       'a/f': 'new',
       'a/l': { symlink: 'f' },

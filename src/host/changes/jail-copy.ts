@@ -1,9 +1,9 @@
 /**
  * Copies of files and trees inside a jail.
  *
- * Everything is looked at before anything is made, so that a copy is not refused half-way. A tree that goes where
- * nothing is grows under a name of its own and is then put there, whole or not at all; one that goes over another is
- * laid over it file by file. Both sides are held, directory by directory, and links are copied as links.
+ * The whole source is checked before anything is written, so that a copy is not refused halfway. A directory copied to a
+ * free path is written under a temporary name and renamed at the end; one copied over another directory is merged into
+ * it file by file. Both sides are kept open, directory by directory, and symlinks are copied as symlinks.
  */
 import { mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 
@@ -12,6 +12,13 @@ import { PendingFile } from './atomic-write.ts';
 import type { Attributed } from './attribute-calls.ts';
 import { toText, type ByteString } from '../text/byte-string.ts';
 import { accessOf, isList, setAttributes, type FileAccess } from './file-access.ts';
+import type { Keeper } from './keep.ts';
+import { cancelling } from './noted.ts';
+import { lookedAt } from '../journal/open-record.ts';
+import type { State } from '../journal/records.ts';
+import type { SetEntry } from '../journal/set-entry.ts';
+import { isUnlinkable, type ImageStore } from '../journal/store.ts';
+import { sumBelow } from './tree-sum.ts';
 import { HostError } from '../host-error.ts';
 import type { JailDir } from '../jail/jail-dir.ts';
 import { JailEntry } from '../jail/jail-entry.ts';
@@ -19,7 +26,7 @@ import type { JailFile } from '../jail/jail-file.ts';
 import { visitBelow, type ListedEntry } from '../jail/jail-list.ts';
 import { removeMade } from './jail-remove.ts';
 import type { NoteChange } from './note-change.ts';
-import type { Jail } from '../jail/jail.ts';
+import { openJail, type Jail } from '../jail/jail.ts';
 import { applyPermissions } from './permissions.ts';
 import { piecesOf } from '../text/read-pieces.ts';
 
@@ -29,18 +36,23 @@ export interface CopyOptions {
   readonly signal: AbortSignal;
   /** Throws for a file that must not be copied. */
   readonly refuse: (relativePath: string, sizeBytes: number) => void;
-  /** Takes the report of each entry that is put into a directory which others see already. */
+  /** Receives a report of each entry that is copied into a directory under its final name. */
   readonly notePart?: NoteChange;
+  readonly keeper?: Keeper;
+  /** Writes a copy over another directory, all or nothing; file by file if undefined. */
+  readonly writeSet?: (entries: readonly SetEntry[]) => Promise<unknown>;
+  /** Copies times and special bits too, to keep or restore a directory. */
+  readonly isExact?: boolean;
 }
 
-/** Special bits are not copied: they lend the rights of an owner that the copy does not have. */
+/** Without setuid, setgid and sticky bits: the copy may have another owner. */
 const COPIED_BITS = 0o777;
-/** What a directory needs while it is filled. */
+/** Mode of a directory while it is filled. */
 const OWNER_BITS = 0o700;
 
 const ITSELF = '.' as ByteString;
 
-/** Copies what a path leads to, links followed, to a place. */
+/** Copies the file or directory that `from` resolves to, symlinks followed, to `place`. */
 export async function copyTo(jail: Jail, from: string, place: JailEntry, options: CopyOptions): Promise<void> {
   using source = jail.target(from);
   if (!source.stat) throw new HostError('missing', from);
@@ -55,11 +67,48 @@ export async function copyTo(jail: Jail, from: string, place: JailEntry, options
   await inspect(jail, dir, place, options);
   if (!place.stat) return await copyNew(dir, place, options);
 
-  using into = place.openDir();
-  await fill(dir, into, place.path, options);
+  await copyOver(jail, dir, place, options);
 }
 
-/** Throws for the first thing that cannot be copied. What is hidden is not there, and stays behind. */
+/** Copies over another directory: to a temporary directory in it first, whose files one write set then renames. */
+async function copyOver(jail: Jail, dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
+  using into = place.openDir();
+  if (!options.writeSet) return await fill(dir, into, place.path, options);
+
+  const name = tempName();
+  entryIn(into, name, place.path).act((at) => mkdirSync(at, OWNER_BITS));
+  const made = entryIn(into, name, place.path);
+  try {
+    await copyInto(dir, made, { ...options, keeper: undefined, notePart: undefined });
+    using copied = made.openDir();
+    await options.writeSet(await puttingInPlace(jail, copied, place, options));
+  } finally {
+    await removeMade(made);
+  }
+}
+
+async function puttingInPlace(
+  jail: Jail,
+  copied: JailDir,
+  place: JailEntry,
+  scope: { readonly signal: AbortSignal },
+): Promise<SetEntry[]> {
+  const entries: SetEntry[] = [];
+  await visitBelow(copied, scope, (dir, { name, kind }) => {
+    const relativePath = dir.pathOf(name);
+    const rest = relativePath.slice(copied.relativePath.length);
+    const path = jail.spell({ relativePath: place.relativePath + (place.relativePath === '' ? rest.slice(1) : rest) });
+    using there = jail.entry(path);
+    if (kind !== 'directory') entries.push({ kind: 'adopt', path, made: jail.spell({ relativePath }) });
+    else if (!there.stat)
+      entries.push({ kind: 'restore', path, state: { kind: 'directory', mode: dir.look(name)!.mode & COPIED_BITS } });
+    else if (!there.stat.isDirectory()) throw new HostError('not-a-directory', path);
+    return 'go-on';
+  });
+  return entries;
+}
+
+/** Throws for the first entry that cannot be copied. Hidden entries are not listed and not copied. */
 async function inspect(jail: Jail, top: JailDir, place: JailEntry, { signal, refuse }: CopyOptions): Promise<void> {
   const below = top.relativePath === '' ? 0 : top.relativePath.length + 1;
   await visitBelow(top, { signal }, (dir, { name, kind }) => {
@@ -81,8 +130,9 @@ async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
   temp.act((at) => mkdirSync(at, OWNER_BITS));
   const made = place.beside(name);
   try {
-    await copyInto(dir, made, { ...options, notePart: undefined });
-    place.act((now) => temp.act((old) => renameSync(old, now)));
+    await copyInto(dir, made, { ...options, keeper: undefined, notePart: undefined });
+    const noted = await options.keeper?.put(place, await treeState(made, options));
+    cancelling(noted, () => place.act((now) => temp.act((old) => renameSync(old, now))));
     if (options.isSynced) await place.syncDirectory();
   } catch (error) {
     await removeMade(made);
@@ -90,7 +140,7 @@ async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
   }
 }
 
-/** To a place where nothing is, or a directory. Nobody else looks into a new one before it is whole. */
+/** Copies a directory to a free path or into another one. A new one has mode 0700 until it is filled: others cannot read it incomplete. */
 async function copyDir(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
   if (place.stat) {
     using into = place.openDir();
@@ -101,17 +151,17 @@ async function copyDir(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
   await copyInto(dir, place, options);
 }
 
-/** To a directory that was just made. */
+/** Copies into a directory that was just created. */
 async function copyInto(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
   const { mode, attributes } = copiedAccess(dir.pin.at(ITSELF), dir.stat.mode, place.path);
   using into = place.openDir();
   await fill(dir, into, place.path, options);
   if (attributes) setAttributes(into.pin.at(ITSELF), attributes, place.path);
-  // Of the directory that was filled: at its place there may be another by now.
+  // Sets the mode by descriptor: another program may have put another directory at the path by now.
   applyPermissions(into.pin, { mode });
 }
 
-/** `path` is how the caller knows the directory that is filled. */
+/** Copies the entries of `dir`; `path` is the path of `into` as the caller gave it. */
 async function fill(dir: JailDir, into: JailDir, path: string, options: CopyOptions): Promise<void> {
   for (const entry of [...dir.entries()].flat()) {
     options.signal.throwIfAborted();
@@ -145,17 +195,65 @@ function notePut({ path, stat }: JailEntry, { notePart }: CopyOptions): void {
   notePart?.({ path, kind: stat ? 'modified' : 'created' });
 }
 
-async function copyFile(file: JailFile, place: JailEntry, { isSynced, signal, refuse }: CopyOptions): Promise<void> {
-  refuse(file.relativePath, file.size);
-  using pending = await PendingFile.at(place);
+async function copyFile(file: JailFile, place: JailEntry, options: CopyOptions): Promise<void> {
+  const { isSynced, isExact, signal, keeper } = options;
+  options.refuse(file.relativePath, file.size);
+  using pending = await PendingFile.at(place, { isHashed: keeper !== undefined });
   for await (const piece of piecesOf(file, place.path)) {
     await pending.append(piece);
     signal.throwIfAborted();
   }
-  await pending.commit({ access: copiedAccess(file.fd, file.stat.mode, place.path), isSynced });
+  const keep = keeper?.file(place, { version: () => pending.version });
+  const access = isExact
+    ? accessOf(file.fd, file.stat.mode, place.path)
+    : copiedAccess(file.fd, file.stat.mode, place.path);
+  await pending.commit({ access, isSynced, keep, ...(isExact && { like: file.stat }) });
 }
 
-/** Of the attributes only the access list, without which the bits of the group would say too much. */
+async function treeState(made: JailEntry, scope: { readonly signal: AbortSignal }): Promise<State> {
+  using dir = made.openDir();
+  return { ...lookedAt(dir.stat), contents: await sumBelow(dir, scope) } as State;
+}
+
+/** Moves a directory into the store of a journal, or copies it if that is on another device and removes the original. */
+export async function takeTree(entry: JailEntry, store: ImageStore, name: string): Promise<void> {
+  if (store.take(entry, name)) return;
+  await copyTree(entry, store, name);
+  const aside = tempName();
+  entry.act((at) => entry.act((temp) => renameSync(at, temp), aside));
+  await removeMade(entry.beside(aside));
+}
+
+async function copyTree(entry: JailEntry, store: ImageStore, name: string): Promise<void> {
+  const place = openJail(store.directory).entry(`trees/${name}`);
+  using dir = entry.openDir();
+  try {
+    await copyNew(dir, place, EXACT);
+  } finally {
+    place.close();
+  }
+}
+
+/** Restores a directory from the store of a journal to a free path. */
+export async function bringTree(entry: JailEntry, store: ImageStore, name: string): Promise<void> {
+  try {
+    entry.act((at) => renameSync(store.pathOf('trees', name), at));
+  } catch (error) {
+    if (!isUnlinkable(error)) throw error;
+    using dir = openJail(store.directory).openDir(`trees/${name}`);
+    await copyNew(dir, entry, EXACT);
+  }
+}
+
+const EXACT: CopyOptions = {
+  overwrite: false,
+  isSynced: false,
+  isExact: true,
+  signal: new AbortController().signal,
+  refuse() {},
+};
+
+/** Copies only the ACL of the attributes: without it the group bits would grant too much. */
 function copiedAccess(of: Attributed, mode: number, path: string): FileAccess {
   const { attributes, ...bits } = accessOf(of, mode & COPIED_BITS, path);
   return { ...bits, attributes: attributes?.filter(isList) };

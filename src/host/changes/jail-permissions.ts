@@ -1,9 +1,11 @@
 /**
- * Permission bits and owners, of one entry or of everything below it.
+ * Sets permission bits and owners of a directory and everything below it.
  *
- * Links are passed over: what they lead to is not below. A directory that its owner may look into afterwards is changed
- * before what is in it, any other one after, so that both opening a tree and closing it work.
+ * Symlinks are skipped: their targets are not below. If the new mode lets the owner list a directory, the directory is
+ * changed before its entries, otherwise after them, so that a tree can be both opened and closed.
  */
+import { lstatSync, type Stats } from 'node:fs';
+
 import { HostError } from '../host-error.ts';
 import { refuseProtectedBelow, changeBelow, spellBelow, type BelowOptions } from '../jail/jail-below.ts';
 import type { JailDir } from '../jail/jail-dir.ts';
@@ -12,17 +14,31 @@ import type { ByteString } from '../text/byte-string.ts';
 import type { NoteChange } from './note-change.ts';
 import type { Permissions } from './permissions.ts';
 
+/** An entry below; `path` is relative to the root of the jail. */
+export interface Below {
+  readonly path: string;
+  readonly stat: Stats;
+}
+
 const OWNER_LOOKS = 0o500;
 
-/** How many entries were changed, the one that was named included. `notePart` takes the report of each of them. */
+/** Returns the number of changed entries, with `entry` itself. `notePart` receives a report of each. */
 export async function setPermissionsBelow(
   entry: JailEntry,
   permissions: Permissions,
-  { notePart, ...options }: BelowOptions & { notePart?: NoteChange },
+  {
+    keepAll,
+    notePart,
+    ...options
+  }: BelowOptions & { keepAll: (changed: readonly Below[]) => void; notePart?: NoteChange },
 ): Promise<number> {
   if (entry.stat?.isSymbolicLink()) throw new HostError('not-a-directory', entry.path);
-  // What cannot be seen yet is looked at again once it can.
-  await refuseProtectedBelow(entry, { ...options, unreadable: 'pass' });
+  // Skips directories that are unreadable now; they are checked again once the new mode opens them.
+  const below: Below[] = [];
+  await refuseProtectedBelow(entry, { ...options, unreadable: 'pass' }, (parent, name, { kind }) => {
+    if (kind !== 'symlink') below.push({ path: parent.pathOf(name), stat: lstatSync(parent.pin.at(name)) });
+  });
+  keepAll(below);
 
   const isBefore = (permissions.mode & OWNER_LOOKS) === OWNER_LOOKS;
   const set = (parent: JailDir, name: ByteString) => {
@@ -39,7 +55,7 @@ export async function setPermissionsBelow(
     before(parent, name) {
       if (isBefore) set(parent, name);
     },
-    after(parent, name, kind) {
+    after(parent, name, { kind }) {
       if (kind === 'symlink') return;
       if (!isBefore || kind !== 'directory') set(parent, name);
       changed++;

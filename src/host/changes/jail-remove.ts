@@ -1,38 +1,50 @@
 /**
- * Removing what stands at an entry, with everything below when asked to.
+ * Removes an entry, with everything below if `recursive`.
  *
- * Directories are held while they are emptied, and links are removed, not followed. A protected entry anywhere
- * below is found before anything is gone.
+ * Directories are kept open while they are emptied, and symlinks are removed, not followed. A protected entry anywhere
+ * below fails the call before anything is removed.
  */
 import { rmdirSync, unlinkSync } from 'node:fs';
 
 import { HostError } from '../host-error.ts';
 import { changeBelow, refuseProtectedBelow, spellBelow, type BelowOptions, type Changes } from '../jail/jail-below.ts';
+import type { Keeper } from './keep.ts';
+import { cancelling } from './noted.ts';
+import { ABSENT } from '../journal/records.ts';
+import { TreeSum } from './tree-sum.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { NoteChange } from './note-change.ts';
 import { applyPermissions } from './permissions.ts';
 
-/** Whether there was anything. `notePart` takes the report of each entry below that is gone. */
+/** Returns false if the path is missing. `notePart` receives a report of each removed entry below. */
 export async function removeEntry(
   entry: JailEntry,
-  options: BelowOptions & { recursive: boolean; notePart?: NoteChange },
+  options: BelowOptions & { recursive: boolean; keeper?: Keeper; notePart?: NoteChange },
 ): Promise<boolean> {
   if (entry.isRoot) throw new HostError('root', entry.path);
   if (!entry.stat) return false;
 
   if (!entry.stat.isDirectory()) {
-    entry.act(unlinkSync);
+    const noted = await options.keeper?.put(entry, ABSENT);
+    cancelling(noted, () => entry.act(unlinkSync));
     return true;
   }
+  if (!options.recursive) refuseFull(entry);
+  const sum = new TreeSum();
+  const start = entry.relativePath.length + 1;
   if (options.recursive) {
-    await refuseProtectedBelow(entry, options);
-    using dir = entry.openDir();
-    const { notePart } = options;
+    await refuseProtectedBelow(entry, options, (dir, name, look) => sum.add(dir.pathOf(name).slice(start), look));
+  }
+  // With a journal the directory is renamed into its store, however many entries it has.
+  if (await options.keeper?.takeTree(entry, sum.value)) return true;
+
+  using dir = entry.openDir();
+  if (options.recursive) {
     await changeBelow(dir, options, {
-      after(parent, name, kind) {
-        removeIn(parent, name, kind);
-        const isDirectory = kind === 'directory' && { is_directory: true };
-        notePart?.({ path: spellBelow(entry, parent.pathOf(name)), kind: 'deleted', ...isDirectory });
+      after(parent, name, look) {
+        removeIn(parent, name, look);
+        const isDirectory = look.kind === 'directory' && { is_directory: true };
+        options.notePart?.({ path: spellBelow(entry, parent.pathOf(name)), kind: 'deleted', ...isDirectory });
       },
     });
   }
@@ -40,13 +52,18 @@ export async function removeEntry(
   return true;
 }
 
-/** Takes away what was made under a name of its own and never put in its place, whatever modes it got already. */
+function refuseFull(entry: JailEntry): void {
+  using dir = entry.openDir();
+  for (const names of dir.allNames()) if (names.length > 0) throw new HostError('not-empty', entry.path);
+}
+
+/** Removes a temporary file or directory that was not renamed to its final path, whatever modes its entries have. */
 export async function removeMade(entry: JailEntry): Promise<void> {
   if (!entry.stat) return;
   if (!entry.stat.isDirectory()) return entry.act(unlinkSync);
 
   using dir = entry.openDir();
-  // Another one by now, which is not ours to empty.
+  // Another program has put its own directory there.
   if (dir.stat.ino !== entry.stat.ino) return;
   applyPermissions(dir.pin, OWN);
   await changeBelow(dir, WHOLE, { before: (parent, name) => parent.setPermissions(name, OWN), after: removeIn });
@@ -55,8 +72,8 @@ export async function removeMade(entry: JailEntry): Promise<void> {
 
 const OWN = { mode: 0o700 };
 
-/** Also when the caller gave up: nobody else would remove it. */
+/** Never aborted: the removal also cleans up after a caller that aborted. */
 const WHOLE: BelowOptions = { refusal: () => undefined, signal: new AbortController().signal };
 
-const removeIn: Changes['after'] = (parent, name, kind) =>
+const removeIn: Changes['after'] = (parent, name, { kind }) =>
   parent.remove(name, kind === 'directory' ? 'directory' : 'other');

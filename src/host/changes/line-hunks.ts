@@ -1,19 +1,19 @@
-/** What differs between two texts, line by line: the longest common run stays, the rest was taken and put. */
+/** Line diff of two texts by their longest common subsequence. */
 import type { ChangeHunk } from '#protocol';
 
-/** Above this many pairs of lines nothing common is looked for between the first and the last difference. */
+/** Above this many pairs of lines, everything between the first and the last difference counts as changed. */
 const MAX_PAIRS = 1_000_000;
 
-/** Lines that stayed the same, shown before and after what changed. */
+/** Unchanged lines shown before and after a change. */
 const CONTEXT_LINES = 3;
 
 const MAX_LINES = 400;
 const MAX_LINE_CHARS = 400;
 
-/** The lines of both texts together, in order, each with its sign. */
-type Signed = `${' ' | '+' | '-'}${string}`;
+/** A line of a diff: its sign, then its text. */
+export type Signed = `${' ' | '+' | '-'}${string}`;
 
-/** Hunks of at most so many lines in all; `isCut` when there were more, or a line was too long. */
+/** Hunks of at most `MAX_LINES` lines in all; `isCut` if lines were left out or shortened. */
 export function hunksOf(before: string, after: string): { hunks: ChangeHunk[]; isCut: boolean } {
   const hunks = groupLines(diffLines(linesOf(before), linesOf(after)));
   let left = MAX_LINES;
@@ -29,12 +29,13 @@ export function hunksOf(before: string, after: string): { hunks: ChangeHunk[]; i
   return { hunks: kept, isCut };
 }
 
-/** The lines of a text; a newline at the end adds none. */
+/** Splits a text into lines; a newline at its end does not add one. */
 function linesOf(text: string): string[] {
   return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-function diffLines(before: string[], after: string[]): Signed[] {
+/** Diffs two lists of lines, with or without line endings. */
+export function diffLines(before: string[], after: string[]): Signed[] {
   const head = commonHead(before, after);
   const tail = commonHead(before.slice(head).toReversed(), after.slice(head).toReversed());
   return [
@@ -69,7 +70,7 @@ function diffMiddle(before: string[], after: string[]): Signed[] {
   return lines;
 }
 
-/** How many lines the rests of both have in common, from each pair of places on. */
+/** `lengths[i][j]`: length of the longest common subsequence of `before` from line i and `after` from line j. */
 function commonLengths(before: string[], after: string[]): Uint32Array[] {
   const lengths = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
   for (let i = before.length - 1; i >= 0; i -= 1) {
@@ -81,7 +82,7 @@ function commonLengths(before: string[], after: string[]): Uint32Array[] {
   return lengths;
 }
 
-/** Leaves out what stayed the same, but for the lines around what changed. */
+/** Groups changed lines with their context into hunks; drops the other lines. */
 function groupLines(lines: readonly Signed[]): ChangeHunk[] {
   const hunks: ChangeHunk[] = [];
   let [beforeLine, afterLine] = [1, 1];

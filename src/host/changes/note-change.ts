@@ -1,7 +1,7 @@
 /**
- * Reports what became of a file to the call that changed it.
+ * Reports the changes of files to the call that made them.
  *
- * Only where the call asks for it: comparing a file with what it was takes longer than changing it.
+ * Only if the call asks for reports: comparing a file with its former content takes longer than changing it.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Stats } from 'node:fs';
@@ -12,41 +12,41 @@ import type { JailEntry } from '../jail/jail-entry.ts';
 import { versionOf } from './jail-version.ts';
 import { hunksOf } from './line-hunks.ts';
 
-/** Takes the report of one change. */
+/** Receives the report of one change. */
 export type NoteChange = (change: Change) => void;
 
-/** What a change is made to; `stat` is undefined where nothing was before. */
+/** A changed path; `stat` is from before the change, and undefined for a new file. */
 export interface ChangedEntry {
   readonly path: string;
   readonly stat: Pick<Stats, 'size' | 'isFile' | 'isDirectory'> | undefined;
 }
 
-/** Larger files are reported by their size. */
+/** Larger files are reported by size, without a diff. */
 export const MAX_COMPARED_BYTES = 256 * 1024;
 
 export function isComparable(stat: ChangedEntry['stat']): boolean {
   return stat?.isFile() === true && stat.size <= MAX_COMPARED_BYTES;
 }
 
-/** What a file holds, for the report; undefined for what is not a file, or too large to be compared. */
+/** Reads the content for the report; undefined if it is not a regular file or is too large. */
 export async function comparable(entry: JailEntry): Promise<Uint8Array | undefined> {
   if (!isComparable(entry.stat)) return undefined;
   try {
     using file = entry.open();
     return await file.read();
   } catch (error) {
-    // What may be replaced or removed need not be readable.
+    // A file may be replaceable or removable without being readable.
     if (error instanceof HostError) return undefined;
     throw error;
   }
 }
 
-/** A call reports no more changes than these. */
+/** Most changes that a call reports. */
 const MAX_PARTS = 100;
 
 /**
- * Runs a change of many entries that is reported as one. When it fails half-way, the entries that were changed until then
- * are reported instead.
+ * Runs a change of many entries that is reported as one. If it fails halfway, reports the entries changed until then
+ * instead.
  */
 export async function reportParts<T>(
   noteChange: NoteChange | undefined,
@@ -63,7 +63,7 @@ export async function reportParts<T>(
   }
 }
 
-/** What comes in pieces, kept as long as it is small enough to be compared. */
+/** Collects the pieces of a stream for the diff; drops them once they are too large. */
 export class ComparablePieces {
   #pieces: Uint8Array[] = [];
   #bytes = 0;
@@ -74,7 +74,7 @@ export class ComparablePieces {
     else this.#pieces = [];
   }
 
-  /** The same bytes, kept as they pass. */
+  /** Passes the stream through and collects its pieces. */
   async *of(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of bytes) {
       this.add(piece);
@@ -87,7 +87,7 @@ export class ComparablePieces {
   }
 }
 
-/** A file that has other content now, or is there at all. Nothing is reported where nothing changed. */
+/** The report of a new or changed file; undefined if the content is the same. */
 export function contentChange(
   { path, stat }: ChangedEntry,
   before: Uint8Array | undefined,

@@ -1,18 +1,18 @@
 /**
- * The file at a place, kept while it is replaced.
+ * A file kept open while it is replaced.
  *
- * Whoever lets go of a replaced file last waits until its blocks are given back, which takes longer than all the
- * rest of a write. So it is let go of on another thread, afterwards.
+ * The close that drops the last reference to a replaced file waits until its blocks are freed, which takes longer than
+ * the rest of a write. So the file is closed on another thread, after the write.
  */
 import { close, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
 
 import type { Attributed } from './attribute-calls.ts';
 
-/** Finds a file without opening it. Not in node:fs, and elsewhere the number means something else. */
+/** Opens a file as a reference only. Missing in node:fs, and another flag on other systems. */
 const O_PATH = process.platform === 'linux' ? 0o10000000 : undefined;
 
 export class HeldFile {
-  /** Of the place itself, if it is a link. */
+  /** Not followed if the path is a symlink. */
   readonly stat: Stats;
   readonly #fd: number | undefined;
 
@@ -21,20 +21,20 @@ export class HeldFile {
     this.stat = this.#fd === undefined ? lstatSync(place) : fstatSync(this.#fd);
   }
 
-  /** Whether it is what was looked at before. */
+  /** True if it is still the file of an earlier stat. */
   isSame(old: Stats): boolean {
     const { ino, size, mtimeMs } = this.stat;
     return ino === old.ino && size === old.size && mtimeMs === old.mtimeMs;
   }
 
-  /** Itself, whatever stands at the place by now; the place where a file can only be held by its path. */
+  /** The file itself, even if the path names another by now; the path on systems without `O_PATH`. */
   attributed(place: Buffer): Attributed {
     return this.#fd === undefined ? place : { foundBy: this.#fd };
   }
 
   [Symbol.dispose](): void {
     const fd = this.#fd;
-    // Nothing depends on it any more, so that even the waking of the thread comes after the answer.
+    // Deferred, so that even waking the thread happens after the response.
     if (fd !== undefined) setImmediate(() => close(fd, () => {}));
   }
 }

@@ -1,4 +1,4 @@
-/** A change of many entries that fails half-way is reported by what it had changed until then. */
+/** A change of many entries that fails halfway reports the entries it had changed until then. */
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
@@ -8,12 +8,13 @@ import { tempDir, type TempDir } from '#testing';
 import { HostError } from '../host-error.ts';
 import { openAbsoluteJail } from '../jail/jail.ts';
 import { JailChanges, type Caller } from './jail-changes.ts';
+import type { NoteChange } from './note-change.ts';
 
 const { signal } = new AbortController();
 const isRoot = process.geteuid?.() === 0;
 const STRANGER = 1234;
 
-/** As a user whom modes keep from something; root is kept from nothing. */
+/** Runs the work as a user without root rights: permission bits do not restrict root. */
 async function asStranger<T>(work: () => Promise<T>): Promise<T> {
   if (!isRoot) return await work();
   process.seteuid!(STRANGER);
@@ -27,7 +28,7 @@ async function asStranger<T>(work: () => Promise<T>): Promise<T> {
 describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   async function toldBy(
     roots: readonly string[],
-    change: (changes: JailChanges, caller: Required<Caller>) => Promise<unknown>,
+    change: (changes: JailChanges, caller: Caller & { noteChange: NoteChange }) => Promise<unknown>,
   ): Promise<Change[]> {
     const told: Change[] = [];
     const changes = new JailChanges(openAbsoluteJail(roots, { mode }), { isSynced: true });
@@ -41,7 +42,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     for (const [name, bits] of Object.entries(modes)) chmodSync(dir.path(name), bits);
   }
 
-  test('rm: what is gone', async () => {
+  test('rm reports the removed entries', async () => {
     await using dir = await tempDir({ 'ws/d/e/f': '' });
     setModes(dir, { ws: 0o555, 'ws/d': 0o777, 'ws/d/e': 0o777 });
     const told = await toldBy([dir.root], (changes, caller) =>
@@ -55,7 +56,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ]);
   });
 
-  test.skipIf(!isRoot)('chmod: what has other permissions', async () => {
+  test.skipIf(!isRoot)('chmod reports the changed entries', async () => {
     await using dir = await tempDir({ 'ws/d/f': '' });
     chmodSync(dir.root, 0o755);
     for (const name of ['ws', 'ws/d']) chownSync(dir.path(name), STRANGER, STRANGER);
@@ -70,7 +71,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(told).toEqual(['ws', 'ws/d'].map((name) => ({ path: dir.path(name), kind: 'mode' })));
   });
 
-  test('cp over a tree: what was put there, and nothing of a new tree, which is taken away', async () => {
+  test('cp over a directory reports the copied entries; cp to a new path reports none and removes the copy', async () => {
     await using dir = await tempDir({ 'from/d/f': '', 'over/': '' });
     setModes(dir, { over: 0o777, 'from/d/f': 0o000 });
     chmodSync(dir.root, 0o777);
@@ -83,7 +84,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(readdirSync(dir.root)).toEqual(['from', 'over']);
   });
 
-  test.runIf(existsSync('/dev/shm'))('mv to another device: the copy, when the source stays', async ({ skip }) => {
+  test.runIf(existsSync('/dev/shm'))('mv to another device reports a copy whose source stays', async ({ skip }) => {
     await using dir = await tempDir({ 'ws/f': 'text' });
     const shm = mkdtempSync('/dev/shm/workcell-');
     try {

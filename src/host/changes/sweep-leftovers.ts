@@ -1,8 +1,8 @@
 /**
- * The end of what killed processes left half written, wherever it is below the directories of a jail.
+ * Removes temporary files that killed processes left anywhere below the roots of a jail.
  *
- * Once for each directory, a moment after the start, when nobody waits. The first write in a directory looks there
- * by itself (`atomic-write-temp.ts`).
+ * Runs once per root, shortly after the start, so that no call waits for it. The first write in a directory sweeps that
+ * directory itself (`atomic-write-temp.ts`).
  */
 import { isLeft, isTempName } from './atomic-write-temp.ts';
 import { HostError } from '../host-error.ts';
@@ -12,13 +12,13 @@ import { openAbsoluteJail, type Jail, type JailMode } from '../jail/jail.ts';
 
 const DELAY_MS = 1000;
 
-/** Entries looked at; a directory with more is cleaned where something is written. */
+/** Most entries visited; in a larger root the first write in each directory sweeps the rest. */
 const MAX_ENTRIES = 1_000_000;
 
-/** Several workers have the same directory. */
+/** Roots already swept: several workers share a root. */
 const seen = new Set<string>();
 
-/** Ends with the scope it was started for. */
+/** Schedules the sweep; disposing the result stops it. */
 export function sweepSoon({ roots, mode }: Pick<Jail, 'roots' | 'mode'>): Disposable {
   const ending = new AbortController();
   const unseen = roots.filter((root) => root !== '/' && !seen.has(root));
@@ -57,7 +57,7 @@ async function removeIfLeft(jail: Jail, path: string): Promise<void> {
   if (entry.stat && isLeft(path.slice(path.lastIndexOf('/') + 1), entry.stat)) await removeMade(entry);
 }
 
-/** What cannot be looked at or removed stays; whoever writes there meets it. */
+/** Ignores entries that cannot be read or removed: a write there reports the error. */
 function ignoreHost(error: unknown): void {
   if (!(error instanceof HostError) && error !== ENDED) throw error;
 }

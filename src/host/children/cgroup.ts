@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { awaitGone } from './await-gone.ts';
 import type { CgroupKind } from './cgroup-kinds.ts';
 import type { Hold } from './rung.ts';
-import { sendKill } from './send-kill.ts';
+import { sendSignal } from './send-signal.ts';
 
 export class Cgroup implements Hold {
   readonly path: string;
@@ -37,7 +37,7 @@ export class Cgroup implements Hold {
     ifThere(() => this.write(this.#kind.halt.file, this.#kind.halt.value));
     return await awaitGone(() => {
       const members = membersBelow(this.path, this.#kind.members);
-      for (const id of members) sendKill(id);
+      for (const id of members) sendSignal(id, 'SIGKILL');
       return members.length === 0;
     });
   }

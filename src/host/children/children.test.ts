@@ -211,7 +211,7 @@ test.each(working)('%s: close ends every job, those that are being started too',
   await expect(children.start(spec)).rejects.toThrow('no child is started after close');
 });
 
-describe.runIf(working.includes('cgroup1'))('a child in a cgroup that it may change', () => {
+describe.runIf(working.includes('cgroup1'))('shell.P17 a child in a cgroup that it may change', () => {
   const OWN = '/sys/fs/cgroup/pids$(sed -n "s/.*:pids://p" /proc/self/cgroup)';
 
   test.each([

@@ -10,6 +10,7 @@ import { Job } from './job.ts';
 import { openRung } from './open-rung.ts';
 import type { Containment, Rung } from './rung.ts';
 import { checkCommand } from './spawn-error.ts';
+import { Terminal } from '../terminal/terminal.ts';
 
 export class Children {
   readonly #rung: Rung;
@@ -57,8 +58,15 @@ export class Children {
   async #start(spec: ChildSpec): Promise<Job> {
     const { argv, env, cwd = process.cwd() } = spec;
     const startedAt = performance.now();
-    const held = await this.#rung.start({ argv, env, cwd, stdin: spec.stdin === undefined ? 'ignore' : 'pipe' });
-    const job = new Job(held, { wantedBytes: spec.maxOutputBytes, startedAt, log: this.#log });
+    const stdin = spec.stdin === undefined && spec.keepsInput !== true ? 'ignore' : 'pipe';
+    const terminal = spec.terminal && new Terminal(spec.terminal);
+    const held = await this.#rung.start({ argv, env, cwd, stdin, terminal }).catch((error: unknown) => {
+      terminal?.close();
+      throw error;
+    });
+    const hasReader = spec.ring !== undefined || spec.onPiece !== undefined;
+    const wantedBytes = hasReader ? Infinity : spec.maxOutputBytes;
+    const job = new Job(held, { terminal, wantedBytes, startedAt, log: this.#log });
     this.#jobs.add(job);
     void job.done.then(() => this.#jobs.delete(job));
     return job;

@@ -5,25 +5,37 @@
  * that closed them may live on.
  */
 import type { Writable } from 'node:stream';
+import { setTimeout as passed } from 'node:timers/promises';
 
 import type { Log } from '#contract';
 import { OutputQueue } from '../process/output-queue.ts';
 import type { OutputStream, Process, ProcessEnd, ProcessInput } from '../process/process.ts';
 import { JobOutput } from './job-output.ts';
 import type { Held, Hold } from './rung.ts';
-import { sendKill } from './send-kill.ts';
+import { sendSignal } from './send-signal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** How long the descendants may go on writing after the first process exited, and how long the last bytes may take. */
 const DRAIN_MS = 75;
+/** How often a reader that is behind is looked at. */
+const FULL_MS = 20;
 
 interface Exit {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
 }
 
+interface JobOptions {
+  terminal: Terminal | undefined;
+  wantedBytes: number;
+  startedAt: number;
+  log: Log;
+}
+
 export class Job implements Process {
   readonly pid: number;
   readonly input: ProcessInput | undefined;
+  readonly resize: Process['resize'];
   readonly output = new OutputQueue();
   /** Resolves when the first process has ended, its output is in and no process of the job lives. Never rejects. */
   readonly done: Promise<ProcessEnd>;
@@ -35,35 +47,50 @@ export class Job implements Process {
   readonly #closed: Promise<unknown>;
   #reportExit!: (exit: Exit) => void;
   #hasExited = false;
+  #hadRoom = false;
+  #isAbandoned = false;
   #killing: Promise<void> | undefined;
   #isOver = false;
 
-  constructor(
-    { process, hold }: Held,
-    { wantedBytes, startedAt, log }: { wantedBytes: number; startedAt: number; log: Log },
-  ) {
+  constructor({ process, hold }: Held, { terminal, wantedBytes, startedAt, log }: JobOptions) {
     this.#startedAt = startedAt;
     this.pid = process.pid!;
     this.#hold = hold;
     this.#log = log;
     const queue = this.output;
-    const read = (stream: OutputStream) => new JobOutput(process[stream]!, { stream, wantedBytes, queue });
-    this.#outputs = [read('stdout'), read('stderr')];
-    queue.onRoom = () => this.#outputs.forEach((output) => output.resume());
+    const read = (stream: OutputStream, from = process[stream]!) => new JobOutput(from, { stream, wantedBytes, queue });
+    this.#outputs = terminal ? [read('stdout', terminal.output)] : [read('stdout'), read('stderr')];
+    queue.onRoom = () => {
+      this.#hadRoom = true;
+      for (const output of this.#outputs) output.resume();
+    };
     this.#closed = Promise.all(this.#outputs.map(({ closed }) => closed));
     this.#exited = new Promise((resolve) => (this.#reportExit = resolve));
     process.once('exit', (exitCode, signal) => {
       this.#hasExited = true;
       this.#reportExit({ exitCode, signal });
     });
-    this.input = process.stdin ? inputOf(process.stdin) : undefined;
+    this.input = terminal?.input ?? (process.stdin ? inputOf(process.stdin) : undefined);
+    this.resize = terminal && ((size) => terminal.resize(size));
     this.done = this.#run();
   }
 
+  /** Does not wait for the reader of the output any more. */
   async signal(): Promise<void> {
+    this.#isAbandoned = true;
+    await this.#kill();
+  }
+
+  async #kill(): Promise<void> {
     if (this.#isOver) return;
     this.#killing ??= this.#killAll();
     await this.#killing;
+  }
+
+  async sendSignal(name: NodeJS.Signals): Promise<void> {
+    if (this.#hasExited || this.#killing) return;
+    if (this.#hold.sendSignal) await this.#hold.sendSignal(name);
+    else sendSignal(-this.pid, name);
   }
 
   async #run(): Promise<ProcessEnd> {
@@ -79,17 +106,26 @@ export class Job implements Process {
     this.#isOver = this.#killing === undefined && this.#hold.releaseIfEmpty();
     if (!this.#isOver) {
       if (this.#killing === undefined) await settledWithin(this.#closed, DRAIN_MS);
-      await this.signal();
+      await this.#kill();
       this.#isOver = true;
       this.#hold.release();
     }
-    await settledWithin(this.#closed, DRAIN_MS);
+    await this.#drained();
     for (const output of this.#outputs) output.close();
+  }
+
+  /** The deadline is for pipes that another process holds open. While the reader of the output is behind, it does not count. */
+  async #drained(): Promise<void> {
+    do {
+      while (this.output.isFull && !this.#isAbandoned) await passed(FULL_MS);
+      this.#hadRoom = false;
+      await settledWithin(this.#closed, DRAIN_MS);
+    } while ((this.#hadRoom || this.output.isFull) && !this.#isAbandoned);
   }
 
   async #killAll(): Promise<void> {
     // The first process is a session leader, so it cannot change its group, not even after leaving the containment.
-    if (!this.#hasExited) sendKill(-this.pid);
+    if (!this.#hasExited) sendSignal(-this.pid, 'SIGKILL');
     if (await this.#hold.kill()) return;
     this.#log.error('a job did not end after SIGKILL', { pid: this.pid });
     this.#reportExit({ exitCode: null, signal: 'SIGKILL' });
@@ -102,6 +138,9 @@ function inputOf(stdin: Writable): ProcessInput {
   return {
     write: (bytes) => new Promise((resolve) => stdin.write(bytes, () => resolve())),
     end: () => void stdin.end(),
+    get isClosed() {
+      return stdin.destroyed;
+    },
   };
 }
 

@@ -7,7 +7,9 @@
  */
 import { findProgram } from './find-program.ts';
 import { NamespaceTools, PidNamespace } from './pid-namespace.ts';
+import { listProcesses } from './processes.ts';
 import type { Command, Held, Hold, Rung } from './rung.ts';
+import { sendSignal } from './send-signal.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
 
 /** How many are made at a time. */
@@ -41,7 +43,7 @@ export class PidNamespaceRung implements Rung {
     try {
       const process = spawnCommand(command, { argv: namespace.enter(command), cwd: '/' });
       await ensureStarted(process, command);
-      return { process, hold: holdOf(namespace) };
+      return { process, hold: holdOf(namespace, process.pid!) };
     } catch (error) {
       await namespace.end();
       throw error;
@@ -69,6 +71,16 @@ export class PidNamespaceRung implements Rung {
 }
 
 /** Does not check for other processes: all of them end with the program. */
-function holdOf(namespace: PidNamespace): Hold {
-  return { releaseIfEmpty: () => false, kill: () => namespace.end(), release() {} };
+function holdOf(namespace: PidNamespace, leader: number): Hold {
+  return {
+    releaseIfEmpty: () => false,
+    kill: () => namespace.end(),
+    release() {},
+    // The leader is `nsenter`, which only waits for the program and would end without it.
+    async sendSignal(name) {
+      for (const { pid, pgid } of await listProcesses()) {
+        if (pgid === leader && pid !== leader) sendSignal(pid, name);
+      }
+    },
+  };
 }

@@ -6,6 +6,8 @@
  */
 import type { ChildProcess } from 'node:child_process';
 
+import type { Terminal } from '../terminal/terminal.ts';
+
 /** Strongest first. */
 export const CONTAINMENTS = ['cgroup2', 'cgroup1', 'pid-namespace', 'session'] as const;
 
@@ -17,6 +19,8 @@ export interface Command {
   cwd: string;
   env: Record<string, string>;
   stdin: 'pipe' | 'ignore';
+  /** Replaces all three streams. */
+  terminal?: Pick<Terminal, 'path'> | undefined;
 }
 
 export interface Rung {
@@ -39,6 +43,8 @@ export interface Hold {
   /** Sends SIGKILL to all processes until none lives; false when some still do after `KILL_DEADLINE_MS`. */
   kill(): Promise<boolean>;
   release(): void;
+  /** Sends another signal; absent where the group of the first process is the right receiver. */
+  sendSignal?(name: NodeJS.Signals): Promise<void>;
 }
 
 /** A process that SIGKILL has not ended by then is stuck in the kernel, and cannot be killed at all. */

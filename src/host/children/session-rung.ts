@@ -12,7 +12,7 @@ import { Guardian } from './guardian.ts';
 import { chooseJobMarks, type JobMarks } from './job-marks.ts';
 import { listProcesses, membersOf, newestPid, type JobTraits } from './processes.ts';
 import type { Command, Held, Hold, Rung } from './rung.ts';
-import { sendKill } from './send-kill.ts';
+import { sendSignal } from './send-signal.ts';
 import { sessionGuardianScript } from './session-guardian.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
 
@@ -64,7 +64,7 @@ export class SessionRung implements Rung {
         return true;
       },
       kill: () => {
-        sendKill(-job.leader);
+        sendSignal(-job.leader, 'SIGKILL');
         return this.#killAll(new Set([job]));
       },
       release: () => this.#forget(job),
@@ -94,7 +94,7 @@ export class SessionRung implements Rung {
     let quietLooks = 0;
     return await awaitGone(async () => {
       const members = membersOf(jobs, await listProcesses(this.#marks?.pattern));
-      for (const pid of members) sendKill(pid);
+      for (const pid of members) sendSignal(pid, 'SIGKILL');
       quietLooks = members.length === 0 ? quietLooks + 1 : 0;
       return quietLooks === 2;
     });

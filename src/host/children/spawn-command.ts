@@ -3,18 +3,24 @@
  *
  * Node reports a failure by throwing, or as an `error` event in the next turn. Both become a `SpawnError`.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 
+import { findProgram } from './find-program.ts';
 import type { Command } from './rung.ts';
 import { SpawnError } from './spawn-error.ts';
 
+/** The leader of a session that opens a terminal gets it as its own; Node cannot do that between fork and exec. */
+const OPEN_TERMINAL = ['/bin/sh', '-c', 'exec <>"$0" >&0 2>&0; exec "$@"'];
+
 /** With `through`, another program starts the command; errors name the command nevertheless. */
 export function spawnCommand(command: Command, through: Pick<Command, 'argv' | 'cwd'> = command): ChildProcess {
-  const [program, ...words] = through.argv;
-  const { env, stdin } = command;
+  const { env, stdin, terminal } = command;
+  if (terminal) findProgram(command);
+  const [program, ...words] = terminal ? [...OPEN_TERMINAL, terminal.path, ...through.argv] : through.argv;
+  const stdio: StdioOptions = terminal ? 'ignore' : [stdin, 'pipe', 'pipe'];
   try {
-    return spawn(program!, words, { cwd: through.cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] });
+    return spawn(program!, words, { cwd: through.cwd, env, detached: true, stdio });
   } catch (error) {
     throw SpawnError.fromErrno(error, command);
   }

@@ -15,7 +15,7 @@ function reporting(given: Given) {
 
 export function describeReports(within: Within): void {
   test(
-    'a file that is written is reported with what it was and is, and not when it stayed the same',
+    'bus.P19 a file that is written is reported with what it was and is, and not when it stayed the same',
     within({ old: 'one\ntwo\n', binary: '\0' }, async (given) => {
       const { told, scope: wanting } = reporting(given);
       await given.link('old', 'link');

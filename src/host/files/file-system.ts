@@ -6,6 +6,7 @@
  * implementation has to pass `file-system.contract.ts`.
  */
 import type { NoteChange } from '../changes/note-change.ts';
+import type { Origin } from '../journal/records.ts';
 import type { SkipReason } from '../walk/walk.ts';
 
 export interface FileSystem {
@@ -26,7 +27,7 @@ export interface FileSystem {
   sed(request: SedRequest, scope: FileScope): Promise<SedResult[]>;
 }
 
-export interface FileScope {
+export interface FileScope extends Origin {
   readonly signal: AbortSignal;
   /** Receives notes for the caller about a change that was made. */
   readonly tell?: (note: string) => void;

@@ -4,8 +4,6 @@
  * A line is searched without its line ending, so no pattern matches across lines and `$` is the end of a line. Every
  * path, the pattern and the replacement are checked before the first file is changed.
  */
-import { isUtf8 } from 'node:buffer';
-
 import { FileFault } from './file-fault.ts';
 import type { Below, FileScope, SedRequest, SedResult } from './file-system.ts';
 import { compileGlobs } from '../globs/globs.ts';
@@ -14,25 +12,19 @@ import type { Caller, JailChanges } from '../changes/jail-changes.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { visitBelow } from '../jail/jail-list.ts';
 import type { Jail } from '../jail/jail.ts';
-import { RegexError, type RegexThreads } from '../regex/index.ts';
+import { MAX_FILE_BYTES, problemOfFile, readText, SedSet, type Replace } from './host-file-system-sed-set.ts';
+import type { RegexThreads } from '../regex/index.ts';
 import { Turns } from '../search/turns.ts';
-import { TimeLimit, TimeLimitError } from '../system/time-limit.ts';
+import { TimeLimit } from '../system/time-limit.ts';
 
 /** Most files of one call; each has a row in the answer. */
 const MAX_FILES = 100_000;
-
-/** A file is edited in memory, before and after. */
-const MAX_FILE_BYTES = 256 * 2 ** 20;
 
 const NOTHING = Buffer.alloc(0);
 
 const TURN_MS = 5;
 
-/** Errors that leave one file unchanged; the call goes on with the others. */
-const OF_FILE = [HostError, FileFault, RegexError, TimeLimitError];
-
 type Edit = Omit<SedRequest, 'where'>;
-type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;
 
 export class HostSed {
   readonly #jail: Jail;
@@ -54,7 +46,7 @@ export class HostSed {
     this.#maxBytes = Math.min(maxWriteBytes, MAX_FILE_BYTES);
   }
 
-  async run({ where, ...edit }: SedRequest, { signal, noteChange }: FileScope): Promise<SedResult[]> {
+  async run({ where, ...edit }: SedRequest, { signal, noteChange, call, functionId }: FileScope): Promise<SedResult[]> {
     const turns = new Turns(signal, TURN_MS);
     const files = 'files' in where ? where.files : await this.#found(where, { signal });
     if (files.length > MAX_FILES) throw new FileFault('bad-request', `more than ${MAX_FILES} files; name fewer`);
@@ -63,7 +55,11 @@ export class HostSed {
     const replace = this.#replacing(edit, limit.signal);
     await replace(NOTHING);
 
-    const caller = { throwIfAborted: () => signal.throwIfAborted(), noteChange };
+    const scope = { signal, noteChange, call, functionId };
+    if (files.length > 1 && this.#changes.journalOf(files[0]!)?.isAvailable) {
+      return await new SedSet(this.#jail, this.#changes, replace).run(files, scope, turns);
+    }
+    const caller = { ...scope, throwIfAborted: () => signal.throwIfAborted() };
     const results: SedResult[] = [];
     for (const path of files) {
       results.push(await this.#edit(path, replace, caller));
@@ -119,22 +115,12 @@ export class HostSed {
       const work = (target: JailEntry) => this.#replaceIn(target, replace);
       return { path, ...(await this.#changes.onTarget(path, caller, work)) };
     } catch (error) {
-      if (!OF_FILE.some((kind) => error instanceof kind)) throw error;
-      return { path, replacements: 0, problem: (error as Error).message };
+      return { path, replacements: 0, problem: problemOfFile(error) };
     }
   }
 
   async #replaceIn(target: JailEntry, replace: Replace): Promise<Omit<SedResult, 'path'>> {
-    const { path, stat } = target;
-    if (!stat) throw new HostError('missing', path);
-    if (stat.size > MAX_FILE_BYTES) {
-      throw new FileFault('too-large', `${path} is ${stat.size} bytes; the limit is ${MAX_FILE_BYTES}`);
-    }
-    using file = target.open();
-    const text = await file.read();
-    if (!isUtf8(text)) throw new FileFault('bad-request', `${path} is not UTF-8 text`);
-
-    const { bytes, count } = await replace(text);
+    const { bytes, count } = await replace(await readText(target));
     return { replacements: count, ...(count > 0 && (await this.#changes.write(target, bytes))) };
   }
 }

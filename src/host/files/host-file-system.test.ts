@@ -71,7 +71,7 @@ describe('files that are closed to us', () => {
     return { dir, files };
   };
 
-  test('F44 are told by grep, and the others are searched', async () => {
+  test('shell.F44 are told by grep, and the others are searched', async () => {
     const { dir, files } = await setUp();
     const query = { pattern: 'x', ignoreCase: false, maxMatches: 9, maxLineBytes: 9 };
     const below = { recursive: true, includeGlobs: [], excludeGlobs: [] };
@@ -146,7 +146,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
     await files.close();
   });
 
-  test('a tree of many files goes and changes in turns', async () => {
+  test('shell.P14 a tree of many files goes and changes in turns', async () => {
     await using dir = await tempDir({ 'ws/': '' });
     for (let folder = 0; folder < FOLDERS; folder++) {
       mkdirSync(dir.path(`ws/tree/${folder}`), { recursive: true });

@@ -26,8 +26,9 @@ import type {
 import { HostError } from '../host-error.ts';
 import { HostGrep, MAX_GREPPED_BYTES } from './host-file-system-grep.ts';
 import { HostSed } from './host-file-system-sed.ts';
+import type { JournalNeeds } from '../journal/shared-journal.ts';
 import { firstNames } from '../walk/first-names.ts';
-import { JailChanges } from '../changes/jail-changes.ts';
+import { JailChanges, type ChangeScope } from '../changes/jail-changes.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { openAbsoluteJail, type Jail, type JailMode } from '../jail/jail.ts';
 import { openDirectory, openFile } from '../jail/open-unprotected.ts';
@@ -40,7 +41,7 @@ const MAX_LISTED = 200_000;
 
 const TURN_MS = 5;
 
-export interface HostFileSystemOptions {
+export interface HostFileSystemOptions extends JournalNeeds {
   /** Directories that paths cannot leave. */
   roots: readonly string[];
   /** Globs of files that no worker reaches. */
@@ -69,16 +70,23 @@ export class HostFileSystem implements FileSystem {
   /** Throws `HostError` for a root that does not exist. */
   constructor(options: HostFileSystemOptions) {
     const { protect, mode, isSynced = true, maxWriteBytes = Infinity, maxListed = MAX_LISTED } = options;
+    const { state_dir, journal } = options;
     const { searchTimeoutMs: timeoutMs } = options;
     this.#maxListed = maxListed;
     const denied = new DeniedPaths(options.deniedPaths);
     const ownIn = (root: string) => ({ globs: denied.globsFrom(root) });
-    this.#roots = new SearchRoots(options.roots, { protect, mode, maxFileBytes: MAX_GREPPED_BYTES, timeoutMs, ownIn });
+    const needs = { protect, mode, state_dir, journal, maxFileBytes: MAX_GREPPED_BYTES, timeoutMs, ownIn };
+    this.#roots = new SearchRoots(options.roots, needs);
     const { roots, isHidden, regexes } = this.#roots;
     this.jail = openAbsoluteJail(roots, { mode, isProtected: denied.covers, isHidden });
-    this.#changes = new JailChanges(this.jail, { isSynced });
+    this.#changes = new JailChanges(this.jail, { isSynced, journalOf: this.#roots.journalOf });
     this.#grep = new HostGrep(this.jail, this.#roots);
     this.#sed = new HostSed(this.jail, this.#changes, regexes, { maxWriteBytes, timeoutMs });
+  }
+
+  /** Settles when what a killed process left half made is as before. */
+  recovered(): Promise<void> {
+    return this.#roots.recovered();
   }
 
   close(): Promise<void> {
@@ -115,12 +123,12 @@ export class HostFileSystem implements FileSystem {
     path: string,
     bytes: AsyncIterable<Uint8Array>,
     { mode, parents }: WriteFile,
-    { signal, tell, noteChange }: FileScope,
+    scope: FileScope,
   ): Promise<number> {
     if (this.#isDirectory(path)) throw isDirectory(path);
-    const write = () => this.#changes.writeStream(path, bytes, { mode, parents, signal, noteChange });
+    const write = () => this.#changes.writeStream(path, bytes, { mode, parents, ...changeScope(scope) });
     const { size, note } = await this.#telling(path, write);
-    if (note !== undefined) tell?.(note);
+    if (note !== undefined) scope.tell?.(note);
     return size;
   }
 
@@ -156,9 +164,7 @@ export class HostFileSystem implements FileSystem {
     using place = this.jail.entry(to);
     this.#refuseBadLink(place);
     if (source.stat && overwrite && !source.stat.isDirectory() && place.stat?.isDirectory()) throw isDirectory(to);
-    await this.#telling(from, () =>
-      this.#changes.rename(from, to, { overwrite, signal: scope.signal, noteChange: scope.noteChange }),
-    );
+    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, ...changeScope(scope) }));
   }
 
   grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {
@@ -190,8 +196,13 @@ export class HostFileSystem implements FileSystem {
   }
 }
 
-function callerOf({ signal, noteChange }: FileScope) {
-  return { throwIfAborted: () => signal.throwIfAborted(), noteChange };
+function callerOf(scope: FileScope) {
+  return { ...changeScope(scope), throwIfAborted: () => scope.signal.throwIfAborted() };
+}
+
+/** A call's scope has more, some of which is made when it is asked for. */
+function changeScope({ signal, noteChange, call, functionId }: FileScope): ChangeScope {
+  return { signal, noteChange, call, functionId };
 }
 
 /** The system's error for a file that would replace a directory. */

@@ -5,6 +5,7 @@
 import { basename, dirname, relative } from 'node:path';
 
 import { escapeGlob, type GlobDialectName } from '../globs/globs.ts';
+import type { Journal } from '../journal/journal.ts';
 import { HostError } from '../host-error.ts';
 import { openAbsoluteJail, type Jail } from '../jail/jail.ts';
 import type { ProtectedGlobs } from '../jail/protected-globs.ts';
@@ -67,6 +68,14 @@ export class SearchRoots {
   /** Whether a canonical path, without its first `/`, is hidden from every worker; undefined if nothing is hidden. */
   get isHidden(): Workspace['isHidden'] {
     return this.#workspaces[0]!.isHidden;
+  }
+
+  /** The journal of a canonical absolute path. */
+  journalOf = (path: string): Journal | undefined =>
+    this.#workspaces.find(({ root }) => root === rootOf(path, this))?.journal;
+
+  async recovered(): Promise<void> {
+    await Promise.all(this.#workspaces.map((workspace) => workspace.recovered));
   }
 
   async search(

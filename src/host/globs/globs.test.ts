@@ -13,7 +13,7 @@ const fixture = (name: string) =>
     .trimEnd()
     .split('\n');
 
-describe('the recorded truth of globset', () => {
+describe('coder.P4 the recorded truth of globset', () => {
   const [paths, ...rows] = fixture('glob-table.jsonl').map((line) => JSON.parse(line));
 
   test.each(rows as [string, number[] | 'error'][])('%j', (pattern, truth) => {
@@ -237,7 +237,7 @@ test('a pattern of any length matches what it was made for, and with a byte chan
   );
 });
 
-describe('work stays proportional to the path', () => {
+describe('coder.P4 work stays proportional to the path', () => {
   const bombs = {
     stars: `${'*a'.repeat(50)}b`,
     states: `*a${'?'.repeat(40)}`,

@@ -1,8 +1,8 @@
 /**
- * Absolute paths that nothing may touch, nor anything below them.
+ * Absolute paths that no file function may touch, with everything below them.
  *
- * A path is meant as it is spelled, with the links on the way followed, and as what it leads to itself. One that is not
- * there yet is meant too.
+ * Each path is denied twice: as spelled (with the symlinks in its parent resolved) and as its target. A path that does
+ * not exist yet is denied too.
  */
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,17 +10,17 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { escapeGlob } from '../globs/globs.ts';
 
 export class DeniedPaths {
-  /** Canonical, without the first `/`. */
+  /** Canonical paths without the leading `/`. */
   readonly #paths: readonly string[];
 
   constructor(paths: readonly string[]) {
     this.#paths = [...new Set(paths.flatMap(spellings))].map((path) => path.slice(1));
   }
 
-  /** Whether a canonical path, without its first `/`, is one of them or below one. */
+  /** Whether a canonical path, without its leading `/`, is denied or below a denied one. */
   covers = (path: string): boolean => this.#paths.some((denied) => isAtOrBelow(path, denied));
 
-  /** The same as globs over paths from a canonical directory. */
+  /** The denied paths as globs, relative to a canonical directory. */
   globsFrom(root: string): string[] {
     const start = root.slice(1);
     return this.#paths.flatMap((denied) => {
@@ -41,7 +41,7 @@ function spellings(path: string): string[] {
   return [join(realPathSoFar(dirname(whole)), basename(whole)), realPathSoFar(whole)];
 }
 
-/** The canonical path as far as there is something, and the names that lead on. */
+/** Resolves as much of the path as exists and appends the rest unchanged. */
 function realPathSoFar(path: string): string {
   try {
     return realpathSync.native(path);

@@ -1,29 +1,29 @@
-/** Everything below a directory of the jail, each directory held while it is gone through, with turns for others. */
+/** Walks everything below a directory of the jail; each directory stays open meanwhile, and other calls get turns. */
 import type { ByteString } from '../text/byte-string.ts';
 import { HostError, type HostReason } from '../host-error.ts';
 import type { JailDir } from './jail-dir.ts';
 import type { JailEntry } from './jail-entry.ts';
-import type { EntryKind } from '../walk/entry-kind.ts';
+import type { EntryLook } from '../walk/entry-kind.ts';
 import { Turns } from '../search/turns.ts';
 
 const TURN_MS = 5;
 
 export interface BelowOptions {
-  /** Why a canonical path must not be touched, if it must not. */
+  /** The reason to refuse a canonical path; undefined if it may be touched. */
   refusal: (relativePath: string) => HostReason | undefined;
   signal: AbortSignal;
-  /** What becomes of a directory that may not be looked into: a failure unless it is passed. */
+  /** Whether a directory that cannot be listed for lack of permission fails the walk (default) or is skipped. */
   unreadable?: 'fail' | 'pass';
 }
 
 export interface Changes {
-  /** A directory before anything in it. */
+  /** Called for a directory before its contents. */
   before?(dir: JailDir, name: ByteString): void;
-  /** Anything, a directory after everything in it. */
-  after(dir: JailDir, name: ByteString, kind: EntryKind): void;
+  /** Called for every entry; for a directory after its contents. */
+  after(dir: JailDir, name: ByteString, look: EntryLook): void;
 }
 
-/** How the caller of a change spells what is below the entry; `relativePath` is from the root. */
+/** The path of something below the entry in the caller's spelling; `relativePath` is from the root. */
 export function spellBelow(
   { path, relativePath: top }: Pick<JailEntry, 'path' | 'relativePath'>,
   relativePath: string,
@@ -31,36 +31,40 @@ export function spellBelow(
   return `${path.replace(/\/+$/, '')}/${relativePath.slice(top.length + 1)}`;
 }
 
-/** Fails at the first entry that must not be touched, so what may not be touched in part is checked as a whole before. */
+/** Fails at the first refused entry; a change that must not be partial calls `refuseProtectedBelow` first. */
 export async function changeBelow(top: JailDir, options: BelowOptions, changes: Changes): Promise<void> {
   const turns = new Turns(options.signal, TURN_MS);
   await goInto(top);
 
   async function goInto(dir: JailDir): Promise<void> {
-    // All names first: what goes while a directory is read may hide what is left in it.
+    // Reads all names first: removing entries while a directory is read can make readdir skip others.
     for (const name of await allNames(dir, turns, options)) {
       if (turns.isOver) await turns.next();
       const path = dir.pathOf(name);
       const refusal = options.refusal(path);
       if (refusal) throw new HostError(refusal, path);
-      const kind = dir.look(name)?.kind;
-      if (!kind) continue;
+      const look = dir.look(name);
+      if (!look) continue;
 
-      if (kind === 'directory') {
+      if (look.kind === 'directory') {
         changes.before?.(dir, name);
         using inner = dir.openDir(name);
         await goInto(inner);
       }
-      changes.after(dir, name, kind);
+      changes.after(dir, name, look);
     }
   }
 }
 
-/** Throws when something below a directory must not be touched. Anything but a directory has nothing below. */
-export async function refuseProtectedBelow(entry: JailEntry, options: BelowOptions): Promise<void> {
+/** Throws if any entry below a directory is refused; `see` is called for each. Does nothing for an entry that is not a directory. */
+export async function refuseProtectedBelow(
+  entry: JailEntry,
+  options: BelowOptions,
+  see: Changes['after'] = () => {},
+): Promise<void> {
   if (!entry.stat?.isDirectory()) return;
   using dir = entry.openDir();
-  await changeBelow(dir, options, { after() {} });
+  await changeBelow(dir, options, { after: see });
 }
 
 async function allNames(dir: JailDir, turns: Turns, { unreadable }: BelowOptions): Promise<ByteString[]> {

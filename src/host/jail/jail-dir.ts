@@ -1,7 +1,7 @@
 /**
- * A directory of the jail, held while it is listed.
+ * A directory of the jail, pinned while it is listed.
  *
- * Names and what they are come through the held object, never through its path again.
+ * Names and kinds are read through the pin, never through the path again.
  */
 import {
   opendirSync,
@@ -25,7 +25,7 @@ import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
 /** About two milliseconds of reading. */
 export const NAMES_AT_ONCE = 4096;
 
-/** A directory file up to this size has few names, and reading them at once is three times cheaper. */
+/** Up to this size a directory has few names, and one readdir is three times faster than batches. */
 const SMALL_DIRECTORY_BYTES = 32_768;
 
 export class JailDir {
@@ -37,7 +37,7 @@ export class JailDir {
     this.#path = path;
   }
 
-  /** Holds what is pinned if it is a directory, and lets go of anything else. */
+  /** Takes the pin over if it is a directory; else closes it and throws. */
   static of(pin: Pin, path: string): JailDir {
     if (pin.stat.isDirectory()) return new JailDir(pin, path);
 
@@ -53,17 +53,17 @@ export class JailDir {
     return this.#pin.stat;
   }
 
-  /** What holds it, for as long as this does. */
+  /** The pin, valid until this directory is closed; closing the returned pin has no effect. */
   get pin(): Pin {
     return borrowed(this.#pin);
   }
 
-  /** The names in it, in no order, a batch at a time so that the reader can let others work in between. */
+  /** The names in it, unsorted, in batches, so that the caller can yield to other calls in between. */
   *names(): Generator<ByteString[]> {
     for (const names of this.allNames()) yield this.#shown(names, (name) => name);
   }
 
-  /** The same with those that are hidden. */
+  /** The names with the hidden ones. */
   *allNames(): Generator<ByteString[]> {
     try {
       if (this.stat.size > SMALL_DIRECTORY_BYTES) yield* this.#inBatches(({ name }) => name as ByteString);
@@ -79,7 +79,7 @@ export class JailDir {
     return names as ByteString[];
   }
 
-  /** The same with the kind of each, which costs nothing where the file system tells it with the name. */
+  /** The names with their kinds; no stat is needed where readdir returns the kind. */
   *entries(): Generator<ListedEntry[]> {
     try {
       const batches =
@@ -96,13 +96,13 @@ export class JailDir {
       this.#pin.recheck();
       return entries.map((entry) => this.#listed(entry));
     } catch (error) {
-      // Where the file system does not tell what an entry is, Node asks by the name as text, which bytes need not be.
+      // Where readdir returns no kind, Node calls lstat with the name as UTF-8, which fails for other bytes.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       return this.#namesAtOnce().map((name) => this.#looked(name));
     }
   }
 
-  /** Without what is hidden. */
+  /** Drops hidden entries. */
   #shown<T>(listed: T[], nameOf: (item: T) => ByteString): T[] {
     return this.#pin.isHidden ? listed.filter((item) => !this.#isHidden(nameOf(item))) : listed;
   }
@@ -128,7 +128,7 @@ export class JailDir {
     }
   }
 
-  /** Some file systems do not tell the kind with the name: then it is looked at. */
+  /** Falls back to lstat on file systems whose readdir returns no kind. */
   #listed(entry: Dirent): ListedEntry {
     const name = entry.name as ByteString;
     const kind = kindOf(entry);
@@ -139,7 +139,7 @@ export class JailDir {
     return { name, kind: this.look(name)?.kind ?? 'other' };
   }
 
-  /** What a name is, links not followed; undefined when it is no longer there. */
+  /** The lstat of a name; undefined if it does not exist any more. */
   look(name: ByteString): EntryLook | undefined {
     if (this.#isHidden(name)) return undefined;
     try {
@@ -151,7 +151,7 @@ export class JailDir {
     }
   }
 
-  /** The kernel's number for the kind of file system it is on. */
+  /** `f_type` of statfs. */
   fileSystemType(): number {
     try {
       return statfsSync(this.#pin.at('.' as ByteString)).type;
@@ -160,7 +160,7 @@ export class JailDir {
     }
   }
 
-  /** Holds a directory in this one. A link to a directory is none. */
+  /** Pins a directory in this one. Refuses a symlink to a directory. */
   openDir(name: ByteString): JailDir {
     const path = this.pathOf(name);
     try {
@@ -170,7 +170,7 @@ export class JailDir {
     }
   }
 
-  /** Opens a file in this one for reading. A link to a file is none. */
+  /** Opens a file in this one for reading. Refuses a symlink to a file. */
   openFile(name: ByteString): JailFile {
     const path = this.pathOf(name);
     try {
@@ -190,7 +190,7 @@ export class JailDir {
     return this.#pin.child(name);
   }
 
-  /** Where a link in this one says it leads. */
+  /** The target of a symlink in this one, unresolved. */
   readLink(name: ByteString): Buffer {
     try {
       const leadsTo = readlinkSync(this.#pin.at(name), 'buffer');
@@ -206,7 +206,7 @@ export class JailDir {
     return pathInside(this.relativePath, name);
   }
 
-  /** Sets the permission bits and the owner of a name in it, unless a link stands there. */
+  /** Sets the permission bits and the owner of a name in it; does nothing for a symlink. */
   setPermissions(name: ByteString, permissions: Permissions): void {
     const path = this.pathOf(name);
     try {
@@ -221,7 +221,7 @@ export class JailDir {
     }
   }
 
-  /** Takes a name away, of an empty directory or of anything else. Fine when it is gone already. */
+  /** Removes an empty directory or any other entry. Does nothing if the name does not exist. */
   remove(name: ByteString, kind: 'directory' | 'other'): void {
     try {
       this.#pin.recheck();

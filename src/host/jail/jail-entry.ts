@@ -1,13 +1,14 @@
 /**
- * A name in a directory of the jail, taken or free: what a change acts on.
+ * A name in a directory of the jail, existing or not: what a change acts on.
  *
- * The directory is held and the name is never followed, so a change happens there, whatever is
- * swapped meanwhile.
+ * The directory is pinned and the name is never followed as a symlink, so a change happens in that directory, even if
+ * another process swaps paths meanwhile.
  */
 import { closeSync, constants, fsync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
 import type { ByteString } from '../text/byte-string.ts';
+import type { Origin } from '../journal/records.ts';
 import type { NoteChange } from '../changes/note-change.ts';
 import { HostError } from '../host-error.ts';
 import { JailDir } from './jail-dir.ts';
@@ -21,21 +22,23 @@ export class JailEntry {
   /** As the caller spelled it. */
   readonly path: string;
   readonly relativePath: string;
-  /** What stood there when the entry was found, links not followed; undefined when the name was free. */
+  /** The lstat from when the entry was resolved; undefined if the name did not exist. */
   readonly stat: Stats | undefined;
-  /** Takes the report of what becomes of it, where the call wants one. */
+  /** Receives the changes of this entry; set when the call reports them. */
   noteChange?: NoteChange;
+  /** The call that changes it, as the journal names it. */
+  origin?: Origin;
   readonly #name: ByteString;
-  /** Directories on the way that are not there yet. */
+  /** Parent directories that do not exist yet. */
   readonly #missing: ByteString[];
   #directory: Pin;
 
-  /** Whether it is a directory that the jail is on, which no change may touch. */
+  /** Whether it is a root of the jail, which no change may touch. */
   readonly isRoot: boolean;
-  /** The name looks free, and nothing may be put there. */
+  /** A hidden name looks missing, and cannot be created. */
   readonly #isHidden: boolean;
 
-  /** `names` lead on from the directory, which is the entry's from now on; none stand for the directory itself. */
+  /** Takes the pin over. `names` are relative to it; an empty list is the directory itself. */
   constructor(
     directory: Pin,
     names: readonly ByteString[],
@@ -53,13 +56,19 @@ export class JailEntry {
     this.stat = names.length === 0 ? directory.stat : this.#lstat();
   }
 
-  /** Tells the directory it is in from every other one, also from one that was there before. */
+  /** Identifies its directory; the birth time distinguishes it from an earlier one with the same inode. */
   get directoryId(): string {
     const { dev, ino, birthtimeMs } = this.#directory.stat;
     return `${dev}:${ino}:${birthtimeMs}`;
   }
 
-  /** One system call on the entry, or on another name beside it, in the very directory that was checked. */
+  /** Canonical paths of the missing directories on the way to the entry, the outermost first. */
+  get missingParents(): string[] {
+    let path = this.#directory.relativePath;
+    return this.#missing.map((name) => (path = pathInside(path, name)));
+  }
+
+  /** Runs one system call on the entry, or on a sibling name, in the pinned directory. */
   act<T>(call: (at: Buffer) => T, name: ByteString = this.#name): T {
     if (this.isRoot) throw new HostError('root', this.path);
     this.#refuseHidden();
@@ -82,7 +91,7 @@ export class JailEntry {
     }
   }
 
-  /** What was opened is let go of when it may have been something else. */
+  /** Closes an opened file if the directory was swapped meanwhile. */
   #recheckFor(result: unknown): void {
     try {
       this.#directory.recheck();
@@ -92,7 +101,7 @@ export class JailEntry {
     }
   }
 
-  /** Another name in the same directory, which stays held by this entry. */
+  /** A sibling in the same directory; its pin stays owned by this entry. */
   beside(name: ByteString): JailEntry {
     this.act(() => {});
     return new JailEntry(borrowed(this.#directory), [name], this.path, { isRoot: () => false });
@@ -100,7 +109,7 @@ export class JailEntry {
 
   /** Opens the file there for reading. */
   open(): JailFile {
-    // A FIFO or a device feels being opened. Only one that has just taken the place of a file is not noticed before.
+    // Opening a FIFO or a device has side effects, so only a regular file is opened. A swap since the lstat is noticed later.
     if (this.stat?.isFile()) {
       const file = this.act(() => JailFile.ofOpened(this.#directory.openChild(this.#name, READ_FLAGS), this));
       if (file) return file;
@@ -108,18 +117,18 @@ export class JailEntry {
     return this.#hold((pin) => JailFile.of(pin, this.path));
   }
 
-  /** Holds the directory there. */
+  /** Pins the directory there. */
   openDir(): JailDir {
     const pin = this.act(() => this.#directory.child(this.#name));
     return JailDir.of(pin, this.path);
   }
 
-  /** Sets the permission bits, and the owner if there is one to set, of what is there. */
+  /** Sets the permission bits, and the owner if given. */
   setPermissions(permissions: Permissions): void {
     this.#hold((pin) => applyPermissions(pin, permissions));
   }
 
-  /** Makes the directories that are missing on the way, each in one that is held. */
+  /** Creates the missing parent directories, each in its pinned parent. */
   async makeParents({ isSynced }: { isSynced: boolean }): Promise<void> {
     this.#refuseHidden();
     try {
@@ -135,11 +144,11 @@ export class JailEntry {
     } catch (error) {
       throw HostError.fromErrno(error, this.path);
     }
-    // In place of the directory there is something else.
+    // Another process created something else under the last parent's name.
     if (!this.#directory.stat.isDirectory()) throw new HostError('exists', this.#directory.relativePath);
   }
 
-  /** Waits until the names of its directory are on the disk as they are now. */
+  /** Waits until the names in its directory are on disk (fsync). */
   async syncDirectory(): Promise<void> {
     try {
       await syncDirectory(this.#directory);
@@ -161,7 +170,7 @@ export class JailEntry {
     return this.#reach((at) => lstatSync(at, { throwIfNoEntry: false }), this.#name);
   }
 
-  /** Works on the object itself. A link stands here only since the entry was found: it leads nowhere we know. */
+  /** Pins the entry for `work`. Refuses a symlink: it was created after the entry was resolved, so its target is unchecked. */
   #hold<T>(work: (pin: Pin) => T): T {
     return this.act(() => {
       const pin = this.#directory.child(this.#name);
@@ -175,7 +184,7 @@ export class JailEntry {
   }
 }
 
-/** Someone else may have made it first; that it is a directory shows when it is held. */
+/** Accepts EEXIST: another process may have been faster. `makeParents` checks that it is a directory. */
 function makeDirectory(at: Buffer): void {
   try {
     mkdirSync(at);

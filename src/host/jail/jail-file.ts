@@ -1,14 +1,14 @@
-/** A file of the jail, open for reading. What `stat` says and what `read` gives are about the same object. */
+/** A file of the jail, open for reading: `stat` and `read` refer to the same object. */
 import { closeSync, constants, fstatSync, read, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
 import { HostError } from '../host-error.ts';
 import { closingOnFailure, type Pin } from './pin.ts';
 
-/** Up to this size a file is read at once: a small read is cheaper than going away and coming back. */
+/** Up to this size a file is read synchronously: cheaper than a round trip through the thread pool. */
 const SMALL_BYTES = 1 << 20;
 
-/** Nothing that is opened with these can make us wait. */
+/** With these flags neither a FIFO nor a terminal can block the open. */
 export const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 const readLater = promisify(read);
@@ -26,13 +26,13 @@ export class JailFile {
     this.stat = stat;
   }
 
-  /** Opens what is pinned if it is a regular file; nothing else is touched. */
+  /** Opens the pinned object if it is a regular file; opens nothing else. */
   static of(pin: Pin, path: string): JailFile {
     if (!pin.stat.isFile()) throw new HostError('not-a-file', path);
     return new JailFile(pin.open(READ_FLAGS), pin, path);
   }
 
-  /** What was just opened, if it is a regular file; let go of and undefined if not. */
+  /** Takes the descriptor over if it is a regular file; else closes it and returns undefined. */
   static ofOpened(fd: number, { relativePath, path }: { relativePath: string; path: string }): JailFile | undefined {
     const stat = closingOnFailure(fd, () => fstatSync(fd));
     if (stat.isFile()) return new JailFile(fd, { relativePath, stat }, path);
@@ -44,7 +44,7 @@ export class JailFile {
     return this.#fd;
   }
 
-  /** The content, no longer than `stat.size` whatever happens to the file meanwhile, in memory of that size. */
+  /** The content, at most `stat.size` bytes even if the file grows meanwhile. */
   async read(bytes: Buffer = Buffer.allocUnsafe(this.stat.size)): Promise<Buffer> {
     let filled = 0;
     try {
@@ -69,7 +69,7 @@ export class JailFile {
     return this.stat.size;
   }
 
-  /** Fills the target from a position on, as far as there are bytes below `stat.size`, and says how far. */
+  /** Fills the target from a position, up to `stat.size`; returns the number of bytes read. */
   readAt(target: Buffer, position: number): number {
     const wanted = Math.min(target.length, this.stat.size - position);
     let filled = 0;

@@ -1,8 +1,8 @@
 /**
- * What is in a directory of the jail and everything below it, each with its kind, by name.
+ * Lists everything below a directory of the jail, sorted by name, with kinds.
  *
- * The kind comes with the listing, so that nothing has to be looked at that nobody asks about. Links are listed and
- * not followed: every directory on the way down is held, so a walk that begins inside stays inside.
+ * The kind comes from readdir, which saves a stat per entry. Symlinks are listed and not followed, and every directory on
+ * the way down is pinned, so a walk that starts inside the jail stays inside.
  */
 import type { ByteString } from '../text/byte-string.ts';
 import type { EntryKind } from '../walk/entry-kind.ts';
@@ -16,15 +16,15 @@ export interface ListedEntry {
   readonly kind: EntryKind;
 }
 
-/** What to do after an entry; `pass` goes on without what is below it. */
+/** What to do after an entry; `pass` skips what is below it. */
 export type NextStep = 'go-on' | 'pass' | 'stop';
 
 const TURN_MS = 5;
 
-/** A look at the clock costs as much as some of these. */
+/** Reading the clock costs as much as several entries. */
 const ENTRIES_BETWEEN_LOOKS = 64;
 
-/** Visits everything below a directory, what is in a directory right after it. What cannot be read below it is passed. */
+/** Visits everything below a directory, each directory before its contents. Skips contents that cannot be read. */
 export async function visitBelow(
   top: JailDir,
   { signal }: { readonly signal: AbortSignal },
@@ -67,7 +67,7 @@ async function sortedEntries(
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A directory that is gone, became something else, or is closed to us, has nothing below it that could be told. */
+/** Undefined for a directory that was removed, replaced or is not readable: it is listed without contents. */
 function openIfThere(dir: JailDir, name: ByteString): JailDir | undefined {
   try {
     return dir.openDir(name);

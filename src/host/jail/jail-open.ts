@@ -1,25 +1,25 @@
 /**
- * The short way to an open file: the kernel is asked for a path on which no link may stand, and opens it at once.
+ * The fast path to an open file: one openat2 that fails if any part of the path is a symlink.
  *
- * Without a link the path that was asked for is the canonical one, so what it says of inside, outside and protected
- * is true of what is opened. It never refuses: where it does not open, the long way says what is there and why not.
+ * Without a symlink the requested path is the canonical one, so containment and protection are decided from the path
+ * alone. It never refuses: if it returns undefined, the caller resolves the path and reports the reason.
  */
 import { JailFile, READ_FLAGS } from './jail-file.ts';
 import type { Bounds } from './pin.ts';
 import type { SystemCalls } from '../system/system-calls.ts';
 
 export interface AskedFile {
-  /** The names that lead there from where the bounds start. */
+  /** The names of the path, from the start of the bounds. */
   parts: readonly string[];
   /** The path as the caller sent it. */
   path: string;
-  /** Whether a canonical path is refused or hidden. */
+  /** Whether a canonical path is protected or hidden. */
   isClosed: (relativePath: string) => boolean;
 }
 
 export type OpenAtOnce = (asked: AskedFile) => JailFile | undefined;
 
-/** The calls are asked for at the first file: who never reads does not load them. */
+/** Loads the system calls at the first file, so that a process that reads none does not load them. */
 export function openAtOnceWithin(bounds: Bounds, callsToUse: () => SystemCalls | undefined): OpenAtOnce {
   return ({ parts, path, isClosed }) => {
     const calls = callsToUse();
@@ -28,7 +28,7 @@ export function openAtOnceWithin(bounds: Bounds, callsToUse: () => SystemCalls |
     const found = bounds.linkless(parts);
     if (!found || isClosed(found.relative)) return undefined;
 
-    // A FIFO or a device feels being opened. Only one that takes the place of a file in this moment is not noticed.
+    // Opening a FIFO or a device has side effects, so the kind is checked first. A swap in between is noticed after the open.
     if (!calls.isRegularFile(found.absolute)) return undefined;
     const fd = calls.openLinkless(found.absolute, READ_FLAGS);
     return fd === undefined ? undefined : JailFile.ofOpened(fd, { relativePath: found.relative, path });

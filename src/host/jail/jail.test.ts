@@ -144,7 +144,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(new Set(answers)).toEqual(new Set(['escape']));
   });
 
-  test('never shows a path of the host', async () => {
+  test('coder.P3 never shows a path of the host', async () => {
     await using dir = await tempDir({ 'ws/a.txt': 'a', 'ws/out': { symlink: '../outside' } });
     const jail = jailOn(dir);
     for (const path of ['missing', 'a.txt/x', 'out', '..', 'n'.repeat(300)]) {

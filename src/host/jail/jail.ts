@@ -1,8 +1,8 @@
 /**
- * The fence around a directory, or several: turns a path from the wire into a handle of what it leads to, or refuses.
+ * Confines file access to one or several directories: resolves a path from the wire to a handle, or refuses.
  *
- * With the way there (`resolve-path.ts`) the only place that decides containment. The fence is about names: a
- * hard link to a file from elsewhere is a file of this directory.
+ * Only this and `resolve-path.ts` decide containment. It is decided by name: a hard link to a file from elsewhere
+ * is a file of this directory.
  */
 import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
@@ -20,36 +20,36 @@ import { pinShown } from './pin-shown.ts';
 import { boundsOf, EVERYTHING, prefixOf, type Bounds, type Pin } from './pin.ts';
 import { systemCalls, type SystemCalls } from '../system/system-calls.ts';
 
-/** How sure the jail can be that what it checked is what it opened; see `pin.ts`. */
+/** How the jail ensures that the object it checked is the one it opens; see `pin.ts`. */
 export type JailMode = 'descriptor' | 'portable';
 
-/** Whether a file whose path has no link on it is opened at once, or every file is found first. */
+/** Whether a path without symlinks is opened directly (`jail-open.ts`), or every path is resolved first. */
 export type JailOpening = 'at-once' | 'after-finding';
 
-/** How a jail works, where that is not to be the best that the system offers. */
+/** Overrides the best choice that the system supports. */
 export interface JailChoice {
   mode?: JailMode;
   opening?: JailOpening;
 }
 
 export interface JailOptions extends JailChoice {
-  /** Canonical paths, as `relativePath` tells them, that `open`, `target` and `entry` refuse. */
+  /** Canonical paths, in the form of `relativePath`, that `open`, `target` and `entry` refuse. */
   isProtected?: (relativePath: string) => boolean;
-  /** Those that look as if nothing were there, and where nothing can be put. */
+  /** Canonical paths that look missing and cannot be created. */
   isHidden?: (relativePath: string) => boolean;
 }
 
-/** Links that someone exchanges while we follow them are followed again, up to here. */
+/** Retries when another process replaces symlinks while they are resolved. */
 const LOOKS = 8;
 
-/** A jail on a directory, whose canonical path is fixed from now on. Fails when there is no such directory. */
+/** A jail on one directory, resolved now. Throws if it does not exist. */
 export function openJail(root: string, options: JailOptions = {}): Jail {
   return new Jail([canonicalRoot(root)], 'relative', options);
 }
 
 /**
- * A jail on several directories, whose paths are absolute: `relativePath` then starts at `/`. With `from`, one of
- * the directories, a relative path starts there.
+ * A jail on several directories that takes absolute paths; `relativePath` is then relative to `/`. With `from`, one of the
+ * directories, it also takes paths relative to that.
  */
 export function openAbsoluteJail(roots: readonly string[], options: JailOptions & { from?: string } = {}): Jail {
   return new Jail(roots.map(canonicalRoot), 'absolute', options);
@@ -68,14 +68,15 @@ function canonicalRoot(root: string): ByteString {
 
 export class Jail {
   readonly mode: JailMode;
-  /** The canonical directories it is on. */
+  /** Canonical root directories. */
   readonly roots: readonly string[];
   readonly isProtected: (relativePath: string) => boolean;
   readonly #isHidden: JailOptions['isHidden'];
-  /** What a relative path begins with to be absolute. */
+  /** Prefix that makes a `relativePath` absolute. */
   readonly #prefix: string;
+  readonly #isRelative: boolean;
   readonly #way: JailWay;
-  /** Nothing where files are found before they are opened. */
+  /** Returns undefined where every path is resolved first. */
   readonly #callsToUse: () => SystemCalls | undefined;
   readonly #openAtOnce: OpenAtOnce;
 
@@ -89,6 +90,7 @@ export class Jail {
     const isRelative = spelling === 'relative';
     const bounds = { ...boundsOf(isRelative ? roots[0]! : ('/' as ByteString), roots), isHidden };
     this.#prefix = prefixOf(bounds.start);
+    this.#isRelative = isRelative;
     this.#way = new JailWay(
       pinWithin(bounds),
       isRelative
@@ -115,7 +117,7 @@ export class Jail {
   #openFound(parts: string[], path: string): JailFile {
     const pin = this.#pinFile(parts, path);
     try {
-      // Before anything that depends on the object, so that a protected one shows nothing of itself.
+      // First, so that the error for a protected path does not depend on what it is.
       this.#refuseProtected(parts, pin.relativePath, path);
       return JailFile.of(pin, path);
     } catch (error) {
@@ -125,7 +127,7 @@ export class Jail {
     }
   }
 
-  /** What stands in the way of a file tells nothing of a protected one. */
+  /** Reports `protected` instead of a reason that would reveal what a protected path is. */
   #pinFile(parts: string[], path: string): Pin {
     try {
       return this.#way.pin(parts, path);
@@ -136,12 +138,12 @@ export class Jail {
     }
   }
 
-  /** Holds a directory for listing. Protection does not apply: what is inside may be named, not read. */
+  /** Pins a directory for listing. Protection does not apply: names in it may be listed, not read. */
   openDir(path: string): JailDir {
     return JailDir.of(this.#way.pin(this.#way.parse(path), path), path);
   }
 
-  /** Where a write to the path ends: links are followed, the last one too, and what is missing may be made. */
+  /** The entry that a write to the path changes: follows symlinks, also the last one. It need not exist. */
   target(path: string): JailEntry {
     let parts = this.#way.parse(path);
     for (let look = 0; look < LOOKS; look++) {
@@ -151,19 +153,19 @@ export class Jail {
 
       entry.close();
       parts = this.#way.namesOf(parts, path);
-      // A name that text cannot spell would be another one from here on.
+      // A name that is not valid UTF-8 cannot be passed on as text: it would name another file.
       if (parts.some((name) => name.includes('\uFFFD'))) throw new HostError('invalid-name', path);
     }
     throw new HostError('dangling', path);
   }
 
-  /** What the path names: links are followed on the way, and the last one stands for itself. */
+  /** The entry that the path names: follows symlinks in parents, not the last one. */
   entry(path: string): JailEntry {
     const parts = this.#way.parse(path);
     return this.#unlessProtected(parts, this.#entry(parts, path));
   }
 
-  /** Why a canonical path must not be touched, if it must not. */
+  /** The reason to refuse a canonical path; undefined if it may be touched. */
   refusal = (relativePath: string): 'protected' | 'hidden' | undefined => {
     if (this.isProtected(relativePath)) return 'protected';
     return this.#isHidden?.(relativePath) ? 'hidden' : undefined;
@@ -171,10 +173,14 @@ export class Jail {
 
   isClosed = (relativePath: string): boolean => this.refusal(relativePath) !== undefined;
 
-  /** The same for every way, in every jail, that leads to one entry. */
+  /** How this jail spells a canonical path. */
+  spell = ({ relativePath }: Pick<JailEntry, 'relativePath'>): string =>
+    this.#isRelative ? relativePath : `/${relativePath}`;
+
+  /** A key for locks: equal for all paths to one entry, in every jail. */
   keyOf = ({ relativePath }: JailEntry): string => this.#absolute(relativePath);
 
-  /** Where a path leads on the host, inside or not, links followed as far as they lead: only to be told. */
+  /** The absolute path with symlinks resolved as far as they exist, inside or not. For messages only. */
   tellTarget(path: string): string {
     return this.#absolute(this.#way.lastNames(path).join('/'));
   }
@@ -193,7 +199,7 @@ export class Jail {
     }
   }
 
-  /** The directory that holds the entry as far as it is there, and the names that lead on; a root is held itself. */
+  /** Pins the deepest existing parent and returns the remaining names; pins a root itself. */
   #nearestParent(parts: string[], path: string): { pin: Pin; names: string[] } {
     try {
       const { pin, depth } = this.#way.nearest(parts.slice(0, -1), path);
@@ -217,7 +223,7 @@ export class Jail {
     }
   }
 
-  /** A protected name stays closed when a symlink has it, wherever that leads. */
+  /** Refuses a protected name also when it is a symlink, whatever its target. */
   #refuseProtected(parts: string[], relativePath: string, path: string): void {
     const isPlain = relativePath === '' || relativePath === parts.join('/');
     const isProtected = relativePath !== '' && this.isProtected(relativePath);

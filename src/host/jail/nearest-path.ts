@@ -1,7 +1,7 @@
 /**
- * What a path that leads nowhere was probably meant to be, for the end of an error message.
+ * Suggests an existing path for a missing one, at the end of an error message.
  *
- * Names are those that a listing shows: what is protected is never suggested. The look is bounded, since it only helps.
+ * Never suggests a protected or hidden path. The number of names compared is bounded.
  */
 import { basename, relative } from 'node:path';
 
@@ -12,7 +12,7 @@ import type { Jail } from './jail.ts';
 
 const MOST_NAMES = 2000;
 const MOST_FOLDERS = 100;
-/** Large, and never what was meant. */
+/** Large folders that are not worth searching. */
 const PASSED_OVER = new Set(['.git', 'node_modules']);
 
 /** `; did you mean …?`, or nothing. */
@@ -28,7 +28,7 @@ function fromRoot(path: string, { roots: [root = ''] }: Jail): string | undefine
   return below === '' || below.startsWith('..') ? undefined : below;
 }
 
-/** The nearest name in the first folder where the path goes wrong, or the same name elsewhere. */
+/** The nearest name in the deepest existing folder of the path, or the same name elsewhere. */
 function nearestPath(path: string, jail: Jail): string | undefined {
   const parts = path.split('/');
   for (let at = parts.length - 1; at >= 0; at--) {
@@ -61,8 +61,8 @@ function sameNameBelow(wanted: string, jail: Jail): string | undefined {
 }
 
 /**
- * Undefined where no folder is. A protected name gets no suggestion, whether something has it or not: a suggestion would
- * tell the two apart.
+ * Undefined if the folder does not exist. A protected name gets no suggestion, since that would reveal whether the file
+ * exists.
  */
 function namesIn(folder: string, jail: Jail, wanted?: string): string[] | 'protected' | undefined {
   try {

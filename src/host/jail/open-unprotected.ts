@@ -1,4 +1,4 @@
-/** Opening in a jail where a protected path says nothing of what is there, not even whether something is. */
+/** Opens a file or directory so that the error for a protected path does not reveal whether it exists. */
 import { HostError } from '../host-error.ts';
 import type { JailDir } from './jail-dir.ts';
 import type { JailFile } from './jail-file.ts';
@@ -8,7 +8,7 @@ export function openFile(jail: Jail, path: string): JailFile {
   return opened(jail, path, () => jail.open(path));
 }
 
-/** Unlike that of the jail itself, not even the names in a protected directory are to be had. */
+/** Unlike `jail.openDir`, refuses to list a protected directory. */
 export function openDirectory(jail: Jail, path: string): JailDir {
   const dir = opened(jail, path, () => jail.openDir(path));
   if (!jail.isProtected(dir.relativePath)) return dir;

@@ -1,14 +1,14 @@
-/** Where the kernel shows the descriptors of this process. */
+/** The directory in /proc with the descriptors of this process. */
 import { readlinkSync } from 'node:fs';
 
-/** By number is faster than by `self`. The number is what /proc says, which need not count processes as we do. */
+/** A pid is faster than `self`. It is read from /proc, which may be of another pid namespace than `process.pid`. */
 export const DESCRIPTORS = descriptorFolder();
 
 function descriptorFolder(): string {
   try {
     return `/proc/${readlinkSync('/proc/self')}/fd`;
   } catch {
-    // Without /proc there is only the portable way.
+    // Without /proc only the portable mode works.
     return '/proc/self/fd';
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Pins by descriptor: find first, then ask the kernel what was found (`/proc/<pid>/fd/N`).
+ * Pins by descriptor: opens with `O_PATH`, then reads the canonical path from `/proc/<pid>/fd/N`.
  *
- * `O_PATH` finds an object without opening it, so that no FIFO, no device and nothing outside ever
- * feels the attempt. What is then opened for reading is that very object, through its descriptor.
+ * `O_PATH` has no side effects on a FIFO, a device or anything outside. The object is then opened for reading through
+ * that descriptor, so it cannot be swapped.
  */
 import {
   chmodSync,
@@ -33,10 +33,10 @@ import type { SystemCalls } from '../system/system-calls.ts';
 // Not in node:fs; the same number on every architecture that Node supports.
 const O_PATH = 0o10000000;
 
-/** A file replaced by rename while we look is gone under our hand; the next look finds its successor. */
+/** Retries when a file is replaced by rename between open and check. */
 const LOOKS = 8;
 
-/** `callsToUse` are asked for at the first path: who never works with files does not load them. */
+/** Loads the system calls at the first path, so that a process that uses no files does not load them. */
 export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | undefined): PinPath {
   const prefix = prefixOf(bounds.start);
   return (parts) => {
@@ -56,7 +56,7 @@ export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | 
   };
 }
 
-/** Where no link stands on the way, the path asked for is the one that the kernel would tell. */
+/** Pins a path without symlinks, which is canonical already, so /proc is not read. */
 function pinLinkless(bounds: Bounds, parts: readonly string[], calls: SystemCalls | undefined): Pin | undefined {
   const path = calls && bounds.linkless(parts);
   const fd = path && calls.openLinkless(path.absolute, O_PATH);
@@ -65,7 +65,7 @@ function pinLinkless(bounds: Bounds, parts: readonly string[], calls: SystemCall
     : closingOnFailure(fd, () => new DescriptorPin(fd, path!.relative, bounds, calls));
 }
 
-/** Whether the kernel tells this process what its descriptors are, and tells it of this directory. */
+/** Whether /proc shows the canonical path of a descriptor, tried on this directory. */
 export function canPinByDescriptor(root: ByteString): boolean {
   if (process.platform !== 'linux') return false;
   try {
@@ -148,7 +148,7 @@ function inspect(bounds: Bounds, fd: number, calls: SystemCalls | undefined): De
   return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath, bounds, calls);
 }
 
-/** The kernel marks the name of an unlinked object; a real name that ends so still leads to its object. */
+/** The kernel appends ` (deleted)` to the path of an unlinked object; a file may also have such a name. */
 function isGone(link: ByteString, fd: number): boolean {
   if (!link.endsWith(' (deleted)')) return false;
   const object = fstatSync(fd, { bigint: true });

@@ -1,8 +1,8 @@
 /**
- * Pins by path, for systems without `/proc`: resolve, use, and look again.
+ * Pins by path, for systems without `/proc`: resolves, uses the path, and resolves again.
  *
- * Weaker than a descriptor. Someone who swaps a directory twice, out and back between the two looks,
- * is not noticed, and a change that is noticed may have happened elsewhere.
+ * Weaker than a descriptor: a process that swaps a directory out and back between the two checks is not detected, and
+ * when a swap is detected, a change may already have happened elsewhere.
  */
 import {
   closeSync,

@@ -1,8 +1,8 @@
 /**
- * Pins only what is not hidden: a hidden path answers as the kernel answers for one where nothing is.
+ * Pins only what is not hidden: a hidden path fails with ENOENT, as a missing one does.
  *
- * Hidden is what the kernel found by its canonical path, and what was reached by a hidden name on the way: a symlink
- * called `.env` is as hidden as a file, wherever it leads.
+ * A path is hidden if its canonical path is, or if any name on the way is: a symlink called `.env` is as hidden as a
+ * file, whatever its target.
  */
 import { toBytes } from '../text/byte-string.ts';
 import { changedMeanwhile, pathInside, type Bounds, type Pin, type PinPath } from './pin.ts';
@@ -15,11 +15,11 @@ export function pinShown(pinPath: PinPath, { isHidden }: Bounds): PinPath {
     try {
       pin = pinPath(parts);
     } catch (error) {
-      // Nothing is there; any other reason tells something of what is.
+      // Only ENOENT reveals nothing about a hidden path.
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
       throw !isMissing && leadsThrough(isHidden, parts, pinPath) ? changedMeanwhile('ENOENT') : error;
     }
-    // What is held is judged by itself: the names may lead elsewhere by now. Without a link they are its canonical path.
+    // Checks the pinned object's own path, since the names may resolve elsewhere by now. Without symlinks both are equal.
     const isPlain = pin?.relativePath === parts.join('/');
     const isHiddenItself = pin !== undefined && isHidden(pin.relativePath);
     if (!isHiddenItself && (isPlain || !leadsThrough(isHidden, parts, pinPath))) return pin;
@@ -28,7 +28,7 @@ export function pinShown(pinPath: PinPath, { isHidden }: Bounds): PinPath {
   };
 }
 
-/** Whether one of the paths on the way is such a one: canonical as far as something is there, as spelled from there on. */
+/** Whether a path on the way satisfies `isSuch`: canonical as far as it exists, as spelled after that. */
 export function leadsThrough(
   isSuch: (relativePath: string) => boolean,
   parts: readonly string[],

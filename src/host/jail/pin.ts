@@ -1,8 +1,8 @@
 /**
- * A pin holds one object of the file system while it is checked and used, so that no other can take its place.
+ * A pin refers to one object of the file system while it is checked and used, so that it cannot be swapped in between.
  *
- * Two ways to hold: by a descriptor (`pin-by-descriptor.ts`), which nothing can exchange, and by a
- * path that is looked at again afterwards (`pin-by-path.ts`), for systems that cannot name a descriptor.
+ * Two implementations: by a descriptor (`pin-by-descriptor.ts`), and by a path that is checked again after use
+ * (`pin-by-path.ts`), for systems without `/proc`.
  */
 import { closeSync, type Stats } from 'node:fs';
 
@@ -16,24 +16,24 @@ export interface Pin {
   readonly isHidden: Bounds['isHidden'];
   /** Opens the pinned object itself. */
   open(flags: number): number;
-  /** How to reach a name in the pinned directory. Whoever used it calls `recheck` before trusting the outcome. */
+  /** A path to a name in the pinned directory. After using it the caller has to call `recheck`. */
   at(name: ByteString): Buffer;
-  /** What stands under a name in the pinned directory, as `at` reaches it; undefined when nothing does. */
+  /** The lstat of a name in the pinned directory; undefined if it does not exist. */
   look(name: ByteString): EntryLook | undefined;
-  /** Throws when what was used may have been another object. */
+  /** Throws if the path may have referred to another object. */
   recheck(): void;
-  /** Pins what stands under a name in the pinned directory: a link itself, not what it leads to. */
+  /** Pins a name in the pinned directory; does not follow a symlink. */
   child(name: ByteString): Pin;
-  /** Opens what stands under a name in the pinned directory, and fails where that is a link. */
+  /** Opens a name in the pinned directory; fails for a symlink. */
   openChild(name: ByteString, flags: number): number;
   /** Sets the permission bits of the pinned object. */
   chmod(mode: number): void;
-  /** Sets its owner; -1 leaves one as it is. */
+  /** Sets its owner; -1 keeps the current user or group. */
   chown(uid: number, gid: number): void;
   close(): void;
 }
 
-/** The same pin for someone who must not let go of it. */
+/** The same pin without ownership: `close` does nothing. */
 export function borrowed(pin: Pin): Pin {
   return {
     relativePath: pin.relativePath,
@@ -52,29 +52,29 @@ export function borrowed(pin: Pin): Pin {
 }
 
 /**
- * Finds what a path from the root leads to, links followed, and acts on nothing. Undefined when it
- * lies outside; an errno error when the system does not get there.
+ * Resolves a path from the root, following symlinks, and pins the result. Undefined if it is outside; throws an errno
+ * error if it cannot be resolved.
  */
 export type PinPath = (parts: readonly string[]) => Pin | undefined;
 
-/** Where paths start, and which canonical paths lie inside. */
+/** The directory that paths are relative to, and which canonical paths are inside. */
 export interface Bounds {
   readonly start: ByteString;
-  /** The path from `start`; undefined when it lies outside. */
+  /** The path from `start`; undefined if it is outside. */
   relative(canonical: ByteString): string | undefined;
-  /** Where names from `start` lead if no link stands on the way; undefined when that lies outside. */
+  /** The path of names from `start`, assuming that none is a symlink; undefined if it is outside. */
   linkless(names: readonly string[]): LinklessPath | undefined;
-  /** Canonical paths from `start` that look as if nothing were there, with everything below them. */
+  /** Canonical paths from `start` that look missing, with everything below them. */
   readonly isHidden?: (relativePath: string) => boolean;
 }
 
-/** The same place from the root of the file system and from where paths start. */
+/** One path, from the root of the file system and from the start of the bounds. */
 export interface LinklessPath {
   absolute: string;
   relative: string;
 }
 
-/** What lies below one of the roots, told from where paths start. */
+/** Bounds that contain the roots and everything below them, with paths relative to `start`. */
 export function boundsOf(start: ByteString, roots: readonly ByteString[]): Bounds {
   const isInside = (path: ByteString) => roots.some((root) => pathBelow(root, path) !== undefined);
   const isAllInside = isInside(start);
@@ -83,7 +83,7 @@ export function boundsOf(start: ByteString, roots: readonly ByteString[]): Bound
     start,
     relative: (path) => (isInside(path) ? pathBelow(start, path) : undefined),
     linkless(names) {
-      // What is no character comes to the kernel as U+FFFD, and so it has to be told.
+      // Node writes a lone surrogate as U+FFFD, so the path is reported with the same character.
       const relative = names.join('/').toWellFormed();
       const absolute = `${prefix}/${relative}`;
       return isAllInside || isInside(toBytes(absolute)) ? { absolute, relative } : undefined;
@@ -91,14 +91,14 @@ export function boundsOf(start: ByteString, roots: readonly ByteString[]): Bound
   };
 }
 
-/** A directory as the beginning of an absolute path, which `/` and names make whole. */
+/** A directory as a prefix for `/` and names. */
 export function prefixOf(start: ByteString): string {
   return start === '/' ? '' : toText(start);
 }
 
 export const EVERYTHING = boundsOf('/' as ByteString, ['/' as ByteString]);
 
-/** The part of a canonical path below the root, compared by whole names; undefined when it is not below. */
+/** The part of a canonical path below the root, compared by whole names; undefined if it is not below. */
 function pathBelow(root: ByteString, path: ByteString): string | undefined {
   if (path === root) return '';
   const length = root === '/' ? 0 : root.length;
@@ -111,7 +111,7 @@ export function pathInside(directory: string, name: ByteString): string {
   return directory === '' ? toText(name) : `${directory}/${toText(name)}`;
 }
 
-/** Gives what the work gives; when it throws, the descriptor is not left open. */
+/** Returns the result of `work`; closes the descriptor if it throws. */
 export function closingOnFailure<T>(fd: number, work: () => T): T {
   try {
     return work();
@@ -121,7 +121,7 @@ export function closingOnFailure<T>(fd: number, work: () => T): T {
   }
 }
 
-/** An error as a system call makes it, for an object that changed between two of them. */
+/** An errno error for an object that changed between two system calls. */
 export function changedMeanwhile(code: 'ENOENT' | 'ESTALE'): NodeJS.ErrnoException {
   return Object.assign(new Error('changed while it was being opened'), { code, errno: 0 });
 }

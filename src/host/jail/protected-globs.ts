@@ -1,10 +1,10 @@
-/** Globs that protect files, read in their order. */
+/** Compiles globs that protect files; their order matters. */
 import { runsOf } from '../globs/glob-gitignore.ts';
 import { compileGlobs } from '../globs/globs.ts';
 
 export type Matches = (relativePath: string) => boolean;
 
-/** Globs as plain data, since they cross threads; `above` is what paths begin with before they are held against them. */
+/** Globs as plain data, since they are sent to threads; `above` is prepended to a path before matching. */
 export interface ProtectedGlobs {
   readonly globs: readonly string[];
   readonly above?: string;
@@ -20,13 +20,13 @@ export function compileProtected(lists: readonly ProtectedGlobs[]): Matches {
 }
 
 /**
- * What a glob matches is protected with everything below it. `!` takes back what globs before it match: the last one that
+ * A match is protected with everything below it. `!` makes an exception from the globs before it: the last glob that
  * matches decides.
  */
 export function compileProtect(globs: readonly string[]): Matches {
   const runs = runsOf(globs);
   const compile = (some: typeof runs) => compileGlobs(some.flatMap(({ patterns }) => patterns.flatMap(withBelow)));
-  // Most paths match nothing: they are asked about once.
+  // Fast path: most paths match no glob.
   const matchesAny = compile(runs.filter(({ isNegated }) => !isNegated));
   if (runs.length < 2) return matchesAny;
   const lastFirst = runs.reverse().map((run) => ({ isIn: !run.isNegated, matches: compile([run]) }));
@@ -37,7 +37,7 @@ function withBelow(glob: string): string[] {
   return glob.endsWith('/**') ? [glob] : [glob, `${glob}/**`];
 }
 
-/** Globs of a worker's own, which take nothing back. */
+/** Globs of a worker's own list, in which `!` is an ordinary character. */
 export function plainGlobs(globs: readonly string[]): ProtectedGlobs {
   return { globs: globs.map((glob) => (glob.startsWith('!') ? `\\${glob}` : glob)) };
 }

@@ -1,8 +1,8 @@
 /**
- * The list `protect`: which files no file function reaches, as globs over paths from a directory that workers work in.
+ * The configuration key `protect`: globs of files that no file function reaches, relative to the workers' roots.
  *
- * One for each list in a process. It holds in every such directory for all workers, so that what one worker cannot reach
- * from its root is not to be had through the root of another.
+ * Workers with equal lists share one `Protection`, which applies in all their roots: a file that is protected in one
+ * worker's root cannot be reached through another's.
  */
 import { ConfigError } from '#contract';
 import { GlobError } from '../globs/glob-syntax.ts';
@@ -12,9 +12,9 @@ import { compileProtect, type Matches, type ProtectedGlobs } from './protected-g
 export class Protection {
   readonly #globs: readonly string[];
   readonly #matches: Matches;
-  /** Canonical directories, with the number of their holders. */
+  /** Canonical roots, with the number of workers that use each. */
   readonly #roots = new Map<string, number>();
-  /** For each directory that was asked for; forgotten when there are others to know of. */
+  /** Cache of `globsFrom` by directory; cleared when the roots change. */
   readonly #lists = new Map<string, ProtectedGlobs[]>();
 
   constructor(globs: readonly string[]) {
@@ -31,7 +31,7 @@ export class Protection {
     this.#lists.clear();
   }
 
-  /** Whether nobody has any directory any more. */
+  /** Returns whether no root is left. */
   remove(root: string): boolean {
     const holders = this.#roots.get(root)! - 1;
     if (holders > 0) this.#roots.set(root, holders);
@@ -40,7 +40,7 @@ export class Protection {
     return this.#roots.size === 0;
   }
 
-  /** Whether a canonical absolute path is protected, seen from any of the directories it lies in. */
+  /** Whether a canonical absolute path is protected in any root that contains it. */
   covers(path: string): boolean {
     for (const root of this.#roots.keys()) {
       const below = pathBelow(root, path);
@@ -49,7 +49,7 @@ export class Protection {
     return false;
   }
 
-  /** The same for paths from a directory; the same array as long as nothing changes. */
+  /** The globs relative to a directory; returns the same array until the roots change. */
   globsFrom(directory: string): readonly ProtectedGlobs[] {
     if (this.isEmpty) return NONE;
     const lists =
@@ -69,10 +69,10 @@ export class Protection {
 
 const NONE: readonly ProtectedGlobs[] = [];
 
-/** By the text of the list. */
+/** By the JSON of the list. */
 const known = new Map<string, Protection>();
 
-/** The protection of a list, which knows of one more directory until that is given up. */
+/** Adds a root to the protection of a list; `giveUp` removes it again. */
 export function protect(globs: readonly string[], root: string): { protection: Protection; giveUp: () => void } {
   const key = JSON.stringify(globs);
   const protection = known.get(key) ?? readable(globs);
@@ -95,7 +95,7 @@ function startingAt(directory: string, glob: string): string {
   return glob.startsWith('!') ? `!${start}/${glob.slice(1)}` : `${start}/${glob}`;
 }
 
-/** Undefined when it is not below; a directory is not below itself. */
+/** Undefined if it is not below; a directory is not below itself. */
 function pathBelow(root: string, path: string): string | undefined {
   const prefix = root === '/' ? '/' : `${root}/`;
   return path.length > prefix.length && path.startsWith(prefix) ? path.slice(prefix.length) : undefined;

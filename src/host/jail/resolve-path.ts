@@ -1,8 +1,8 @@
 /**
- * The way from a path of the wire to what it leads to, and the reason when it leads nowhere.
+ * Resolves a path from the wire, or reports why it cannot be resolved.
  *
- * A reason tells nothing of the world outside. A relative way that leaves the root at any step is an escape, whatever
- * exists out there and wherever it would have come back; an absolute one starts outside, so only its end counts.
+ * The reason reveals nothing about files outside. A relative path that leaves the root at any step is an escape, even if
+ * it would return; an absolute path starts outside, so only its end counts.
  */
 import { lstatSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
@@ -12,13 +12,13 @@ import { HostError } from '../host-error.ts';
 import { leadsThrough } from './pin-shown.ts';
 import { pathInside, type Pin, type PinPath } from './pin.ts';
 
-/** The longest path the kernel takes, which also bounds the work that `..` can cause. */
+/** PATH_MAX; also bounds the work that `..` can cause. */
 const MAX_PATH_BYTES = 4096;
 
-/** How paths are spelled: from the root, or from `/` with the rest of the world before the fence. */
+/** How paths are spelled: relative to the root, or absolute. */
 export type Spelling =
   | { kind: 'relative' }
-  /** `from`: what a relative path starts at; without it such a path is refused. `anywhere` pins without a fence. */
+  /** `from` is the base of relative paths, which are refused without it. `anywhere` pins inside and outside. */
   | { kind: 'absolute'; from?: string; anywhere: PinPath };
 
 export class JailWay {
@@ -30,7 +30,7 @@ export class JailWay {
     this.#spelling = spelling;
   }
 
-  /** The names a path consists of, without `.` and `..`. */
+  /** The names in a path, with `.` and `..` resolved. */
   parse(path: string): string[] {
     if (path.includes('\0') || Buffer.byteLength(path) > MAX_PATH_BYTES) throw new HostError('invalid-name', path);
 
@@ -52,7 +52,7 @@ export class JailWay {
     return `${this.#spelling.from}/${path}`;
   }
 
-  /** Where `..` leads: to the parent of the real directory, or of the name where nothing is there. */
+  /** Resolves `..`: the parent of the real directory, or of the name if it does not exist. */
   #parentOf(parts: string[], path: string): string[] {
     if (this.#spelling.kind === 'absolute') return (realNames(this.#spelling.anywhere, parts) ?? parts).slice(0, -1);
 
@@ -70,12 +70,12 @@ export class JailWay {
     }
   }
 
-  /** The canonical names of what the parts lead to. */
+  /** The canonical names that the parts resolve to. */
   namesOf(parts: string[], path: string): string[] {
     return namesIn(this.pin(parts, path));
   }
 
-  /** The canonical names an absolute path leads to, inside or not, as far as it leads: for messages, never for use. */
+  /** The names of an absolute path, canonical as far as it exists, inside or not. For messages only. */
   lastNames(path: string): string[] {
     const parts = this.parse(path);
     if (this.#spelling.kind === 'relative') return parts;
@@ -97,24 +97,24 @@ export class JailWay {
     return pin;
   }
 
-  /** Whether one of the paths on the way is such a one. */
+  /** Whether a path on the way satisfies `isSuch`. */
   leadsThrough(isSuch: (relativePath: string) => boolean, parts: readonly string[]): boolean {
     return leadsThrough(isSuch, parts, this.#pinPath);
   }
 
-  /** Holds what the parts lead to if its path from the start is such a one. */
+  /** Pins what the parts resolve to if its path is wanted. */
   pinIf(isWanted: (relativePath: string) => boolean, parts: string[]): Pin | undefined {
     try {
       const pin = this.#pinPath(parts);
       if (pin && isWanted(pin.relativePath)) return pin;
       pin?.close();
     } catch {
-      // Nothing is there, so nothing that is wanted.
+      // It does not exist, so it is not wanted.
     }
     return undefined;
   }
 
-  /** As far as the way leads somewhere, held, and how many names that takes. */
+  /** Pins the deepest existing part of the path; `depth` is its number of names. */
   nearest(parts: string[], path: string): { pin: Pin; depth: number } {
     for (let depth = parts.length; ; depth--) {
       let pin: Pin | undefined;
@@ -133,7 +133,7 @@ export class JailWay {
     }
   }
 
-  /** Why the system did not get there, judged from as far as it does get. */
+  /** The reason of a failure: an escape or a dangling symlink in the existing part, else the errno. */
   #explain(error: unknown, parts: string[], path: string): HostError {
     try {
       this.nearest(parts, path).pin.close();

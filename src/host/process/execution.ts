@@ -4,7 +4,8 @@
  * Jobs of this host and commands of guests share it, so their results are alike.
  */
 import { KeptOutput } from './kept-output.ts';
-import type { OutputStream, Process, ProcessEnd } from './process.ts';
+import type { OutputRing } from './output-ring.ts';
+import type { OutputPiece, OutputStream, Process, ProcessEnd } from './process.ts';
 
 /** Longest delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -12,8 +13,14 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface ExecutionLimits {
   /** How much of each stream is kept. The rest is read and dropped, so that the process never blocks. */
   readonly maxOutputBytes: number;
+  /** Gets the output too, for readers while the process runs. */
+  readonly ring?: OutputRing | undefined;
+  /** Takes each piece before the next is read: while it waits, the process waits as for a full pipe, until it is killed or released. */
+  readonly onPiece?: ((piece: OutputPiece) => Promise<void>) | undefined;
   /** Input of the process; empty when absent. */
   readonly stdin?: Uint8Array | undefined;
+  /** Leaves the input open after `stdin`, for more. */
+  readonly keepsInput?: boolean | undefined;
   /** Kills the process after this time; no limit when absent. */
   readonly timeoutMs?: number | undefined;
   /** Kills the process when the caller goes away. */
@@ -40,16 +47,18 @@ export class Execution<Running extends Process = Process> {
   readonly process: Running;
   /** Resolves when the process has ended and its output is in. */
   readonly done: Promise<ExecutionResult>;
-  /** Called for each piece of output. */
-  onOutput: () => void = () => {};
   readonly #kept: Record<OutputStream, KeptOutput>;
   #isLate = false;
+  #lift = () => {};
+  #isPassingOn = true;
+  #skip = () => {};
 
   constructor(process: Running, limits: ExecutionLimits) {
-    const { maxOutputBytes, stdin } = limits;
+    const { maxOutputBytes, stdin, keepsInput } = limits;
     this.process = process;
     this.#kept = { stdout: new KeptOutput(maxOutputBytes), stderr: new KeptOutput(maxOutputBytes) };
-    if (stdin) void process.input?.write(stdin).then(() => process.input?.end());
+    const fed = stdin && process.input?.write(stdin);
+    if (fed && keepsInput !== true) void fed.then(() => process.input?.end());
     this.done = this.#run(limits);
   }
 
@@ -65,10 +74,17 @@ export class Execution<Running extends Process = Process> {
 
   /** Kills the process and its descendants; resolves when none of them lives. */
   async kill(): Promise<void> {
+    this.#stopPassingOn();
     await this.process.signal('SIGKILL');
   }
 
-  async #run({ timeoutMs, signal }: ExecutionLimits): Promise<ExecutionResult> {
+  /** Lifts the timeout and the caller's signal, and ends `onPiece`: from now on only `kill` ends it. */
+  release(): void {
+    this.#lift();
+    this.#stopPassingOn();
+  }
+
+  async #run({ timeoutMs, signal, ...readers }: ExecutionLimits): Promise<ExecutionResult> {
     const kill = () => void this.kill();
     const expire = () => {
       this.#isLate = true;
@@ -76,22 +92,39 @@ export class Execution<Running extends Process = Process> {
     };
     const timer = timeoutMs === undefined ? undefined : setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
     signal?.addEventListener('abort', kill, { once: true });
-    if (signal?.aborted) kill();
-    try {
-      const [end] = await Promise.all([this.process.done, this.#collect()]);
-      return this.#result(end);
-    } finally {
+    this.#lift = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', kill);
+    };
+    if (signal?.aborted) kill();
+    try {
+      const [end] = await Promise.all([this.process.done, this.#collect(readers)]);
+      return this.#result(end);
+    } finally {
+      this.#lift();
     }
   }
 
-  async #collect(): Promise<void> {
-    for await (const { stream, bytes } of this.process.output) {
-      this.#kept[stream].add(bytes);
-      this.onOutput();
+  async #collect({ ring, onPiece }: Pick<ExecutionLimits, 'ring' | 'onPiece'>): Promise<void> {
+    for await (const piece of this.process.output) {
+      this.#kept[piece.stream].add(piece.bytes);
+      ring?.add(piece.stream, piece.bytes);
+      if (onPiece && this.#isPassingOn) await this.#passOn(onPiece(piece));
     }
     for (const kept of Object.values(this.#kept)) kept.trim();
+    ring?.finish();
+  }
+
+  #passOn(taken: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#skip = resolve;
+      taken.then(resolve, reject);
+    });
+  }
+
+  #stopPassingOn(): void {
+    this.#isPassingOn = false;
+    this.#skip();
   }
 
   /** A process that ended by itself just when its time was up did not time out. */

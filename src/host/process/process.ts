@@ -16,6 +16,8 @@ export interface ProcessInput {
   /** Resolves when there is room for more, also when nothing reads it. */
   write(bytes: Uint8Array): Promise<void>;
   end(): void;
+  /** Whether nothing reads it any more; absent where that is not known. */
+  readonly isClosed?: boolean;
 }
 
 /** How it ended. */
@@ -36,12 +38,14 @@ export interface Process {
   /** Absent when the process has no input. */
   readonly input?: ProcessInput | undefined;
   /** Sets the size of its terminal; absent without one. */
-  resize?(size: { columns: number; rows: number }): void;
+  readonly resize?: ((size: { columns: number; rows: number }) => void) | undefined;
   /**
    * SIGKILL is the only signal that every implementation can send: to the process and its descendants. Resolves when
    * they are gone.
    */
   signal(name: 'SIGKILL'): Promise<void>;
+  /** Sends another signal to its process group; absent where that is not possible. */
+  sendSignal?(name: NodeJS.Signals): Promise<void>;
   /** Rejects when the process could not be started, or when its exit status is unknown. */
   readonly done: Promise<ProcessEnd>;
 }

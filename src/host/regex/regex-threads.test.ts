@@ -115,14 +115,14 @@ test.each([
 });
 
 describe('a slow pattern', () => {
-  test('keeps neither this thread nor other tasks waiting', async () => {
+  test('coder.P17 keeps neither this thread nor other tasks waiting', async () => {
     const slow = slowWork();
     expect(await threads.replace(QUICK, never)).toMatchObject({ count: 1 });
     slow.stop();
     expect(await slow.outcome).toBe(slow.reason);
   });
 
-  test('is given up when its caller does, and a new thread takes over', async () => {
+  test('coder.P17 is given up when its caller does, and a new thread takes over', async () => {
     const slow = slowWork();
     await new Promise((resolve) => setTimeout(resolve, 50));
     slow.stop();

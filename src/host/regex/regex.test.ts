@@ -28,7 +28,7 @@ function nextChar(text: Uint8Array, at: number): number {
   return next;
 }
 
-test.each(truths.matches)('the recorded truth of %j on %j', (pattern, text, truth) => {
+test.each(truths.matches)('coder.P10 the recorded truth of %j on %j', (pattern, text, truth) => {
   if (truth === 'error') {
     expect(() => compileRegex(pattern)).toThrow(RegexError);
     return;

@@ -26,7 +26,7 @@ test.each(replacements)('the recorded truth of %j on %j by %j', (pattern, text, 
   expect(replace(pattern, text, replacement)).toBe(truth);
 });
 
-describe('a reference to no group is refused by name', () => {
+describe('coder.P10 a reference to no group is refused by name', () => {
   test.each([
     ['a', '$1', '$1 names no group of the regex "a"; write $$ for a dollar sign'],
     ['(a)', 'x${name}', '${name} names no group of the regex "(a)"; write $$ for a dollar sign'],

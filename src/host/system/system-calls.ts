@@ -2,18 +2,16 @@
  * System calls that Node lacks: open a path without any symlink on it, and open, list and read relative to a held
  * descriptor.
  *
- * They need the optional package `koffi`, Linux, and the main thread: koffi crashes the process when a worker thread is
- * terminated while loading it. Only the attribute calls report an errno. After any other failure the caller falls back
+ * They need the optional package `koffi`. Only the attribute calls report an errno. After any other failure the caller falls back
  * to `node:fs`, so that answers and errors are the same with and without the package.
  */
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { isMainThread } from 'node:worker_threads';
 
 import { bindAttributeCalls, type AttributeCalls } from '../changes/attribute-calls.ts';
 import type { ByteString } from '../text/byte-string.ts';
 import { kindOfMode, type EntryLook } from '../walk/entry-kind.ts';
+import { loadKoffi, type Koffi } from './koffi.ts';
 
 export interface SystemCalls {
   /** Opens an absolute path if no component is a symlink, including the last. */
@@ -49,12 +47,6 @@ const WORD = 2 ** 32;
 const O_CLOEXEC = 0o2000000;
 const O_PATH = 0o10000000;
 
-/** The part of the package that is used here. */
-interface Koffi {
-  load(library: null): { func(prototype: string): (...values: unknown[]) => number };
-  errno(): number;
-}
-
 let calls: SystemCalls | undefined;
 let isLoaded = false;
 
@@ -66,12 +58,13 @@ export function systemCalls(): SystemCalls | undefined {
 }
 
 function load(): SystemCalls | undefined {
-  if (process.platform !== 'linux' || !SYS_GETDENTS64[process.arch] || !isMainThread) return undefined;
+  const koffi = loadKoffi();
+  if (!koffi) return undefined;
   try {
-    const loaded = bind(createRequire(import.meta.url)('koffi') as Koffi);
+    const loaded = bind(koffi);
     return isObeyed(loaded) ? loaded : undefined;
   } catch {
-    // The package is not installed, or its binary is not for this system.
+    // The C library lacks one of them.
     return undefined;
   }
 }

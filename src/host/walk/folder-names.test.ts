@@ -45,7 +45,7 @@ class CountedFolder {
 }
 
 describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
-  test('the next pages of a huge folder need no reading, until it changes', async () => {
+  test('coder.P5 the next pages of a huge folder need no reading, until it changes', async () => {
     await using dir = await hugeFolder();
     const sorted = readdirSync(dir.root).toSorted();
     const folder = new CountedFolder(dir.root, new FolderNames(SMALLEST), mode);
@@ -110,7 +110,7 @@ test('another folder in the same place is another folder', async () => {
   }
 });
 
-test('whatever comes and goes between two calls, each answer is that of the moment', async () => {
+test('coder.P5 whatever comes and goes between two calls, each answer is that of the moment', async () => {
   await using dir = await hugeFolder();
   const names = new FolderNames(SMALLEST);
   const folder = new CountedFolder(dir.root, names);

@@ -1,16 +1,11 @@
 /** Size limits of one image. Counted while unpacking, so a bomb stops at the limit and not when the disk is full. */
-export interface ArchiveLimits {
+export const ARCHIVE_LIMITS = {
   /** Of all entries of all layers. */
-  readonly totalBytes: number;
-  readonly fileBytes: number;
-  readonly entries: number;
-  /** Names in one path. */
-  readonly depth: number;
-}
-
-export const ARCHIVE_LIMITS: ArchiveLimits = {
   totalBytes: 10 * 2 ** 30,
   fileBytes: 5 * 2 ** 30,
   entries: 1_000_000,
+  /** Names in one path. */
   depth: 128,
 };
+
+export type ArchiveLimits = Readonly<typeof ARCHIVE_LIMITS>;

@@ -5,26 +5,11 @@
  */
 import { basename } from 'node:path/posix';
 
-import {
-  HostError,
-  RegexThreads,
-  type ChangeMode,
-  type FileInfo,
-  type FileScope,
-  type FileSystem,
-  type GrepAnswer,
-  type GrepRequest,
-  type Listing,
-  type MakeDirectory,
-  type OpenFile,
-  type SedRequest,
-  type SedResult,
-  type WriteFile,
-} from '#host';
+import { HostError, RegexThreads, type FileInfo, type FileScope, type FileSystem, type Listing } from '#host';
 import type { AgentClient } from './agent-client.ts';
 import { GuestError } from './guest-error.ts';
 import type { ChangeScope } from './guest-files.ts';
-import { grepGuest, type GuestSearch } from './guest-grep.ts';
+import { grepGuest } from './guest-grep.ts';
 import type { Row } from './guest-rows.ts';
 import { ReportingGuestFiles } from './reporting-guest-files.ts';
 import { sedGuest } from './guest-sed.ts';
@@ -36,69 +21,48 @@ const MAX_LISTED = 200_000;
 /** For all guests; idle threads keep nothing alive. */
 const regexes = new RegexThreads();
 
-export class GuestFileSystem implements FileSystem {
-  readonly #files: ReportingGuestFiles;
-  readonly #search: GuestSearch;
+export function guestFileSystem(
+  agent: AgentClient,
+  { searchTimeoutMs }: { searchTimeoutMs?: number } = {},
+): FileSystem {
+  const files = new ReportingGuestFiles(agent);
+  const search = { files, regexes, timeoutMs: searchTimeoutMs };
+  return {
+    ls: (path, scope) => asHostError(path, () => listed(files, path, scope)),
+    async stat(path, scope) {
+      const row = await asHostError(path, () => files.stat(path, scope));
+      return toInfo(basename(path) || path, row);
+    },
+    async read(path, scope) {
+      const { row, bytes, close } = await asHostError(path, () => files.read(path, scope));
+      const { sizeBytes, mode, mtimeSecs } = row;
+      return { sizeBytes, mode, mtimeSecs, bytes: complete(bytes, { path, sizeBytes }), close };
+    },
+    write: (path, bytes, options, scope) =>
+      asHostError(path, () => files.write(path, bytes, options, scope), { directoryIs: 'io' }),
+    mkdir: (path, options, scope) => asHostError(path, () => files.mkdir(path, { ...options, ...changeScope(scope) })),
+    rm: (path, options, scope) => asHostError(path, () => files.remove(path, { ...options, ...changeScope(scope) })),
+    chmod: (path, options, scope) => asHostError(path, () => files.chmod(path, { ...options, ...changeScope(scope) })),
+    async mv(from, to, options, scope) {
+      const told = { source: from, directoryIs: 'io' } as const;
+      await asHostError(to, () => files.rename(from, to, { ...options, ...changeScope(scope) }), told);
+    },
+    grep: (request, scope) => asHostError(request.path, () => grepGuest(search, request, scope)),
+    sed: (request, scope) =>
+      asHostError('path' in request.where ? request.where.path : '', () => sedGuest(search, request, scope)),
+  };
+}
 
-  constructor(agent: AgentClient, { searchTimeoutMs: timeoutMs }: { searchTimeoutMs?: number } = {}) {
-    this.#files = new ReportingGuestFiles(agent);
-    this.#search = { files: this.#files, regexes, timeoutMs };
+async function listed(files: ReportingGuestFiles, path: string, scope: FileScope): Promise<Listing> {
+  const entries: FileInfo[] = [];
+  let isTruncated = false;
+  for await (const rows of files.list(path, scope)) {
+    for (const row of rows) entries.push(toInfo(row.name, row));
+    isTruncated = entries.length > MAX_LISTED;
+    if (isTruncated) break;
   }
-
-  async ls(path: string, scope: FileScope): Promise<Listing> {
-    return asHostError(path, async () => {
-      const entries: FileInfo[] = [];
-      let isTruncated = false;
-      for await (const rows of this.#files.list(path, scope)) {
-        for (const row of rows) entries.push(toInfo(row.name, row));
-        isTruncated = entries.length > MAX_LISTED;
-        if (isTruncated) break;
-      }
-      const sorted = await sortInTurns(entries, (entry) => entry.name, scope);
-      return { entries: sorted.slice(0, MAX_LISTED), isTruncated };
-    });
-  }
-
-  async stat(path: string, scope: FileScope): Promise<FileInfo> {
-    const row = await asHostError(path, () => this.#files.stat(path, scope));
-    return toInfo(basename(path) || path, row);
-  }
-
-  async read(path: string, scope: FileScope): Promise<OpenFile> {
-    const { row, bytes, close } = await asHostError(path, () => this.#files.read(path, scope));
-    const { sizeBytes, mode, mtimeSecs } = row;
-    return { sizeBytes, mode, mtimeSecs, bytes: complete(bytes, { path, sizeBytes }), close };
-  }
-
-  async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteFile, scope: FileScope): Promise<number> {
-    return asHostError(path, () => this.#files.write(path, bytes, options, scope), { directoryIs: 'io' });
-  }
-
-  async mkdir(path: string, options: MakeDirectory, scope: FileScope): Promise<boolean> {
-    return asHostError(path, () => this.#files.mkdir(path, { ...options, ...changeScope(scope) }));
-  }
-
-  async rm(path: string, options: { recursive: boolean }, scope: FileScope): Promise<void> {
-    await asHostError(path, () => this.#files.remove(path, { ...options, ...changeScope(scope) }));
-  }
-
-  async chmod(path: string, options: ChangeMode, scope: FileScope): Promise<number> {
-    return asHostError(path, () => this.#files.chmod(path, { ...options, ...changeScope(scope) }));
-  }
-
-  async mv(from: string, to: string, options: { overwrite: boolean }, scope: FileScope): Promise<void> {
-    const told = { source: from, directoryIs: 'io' } as const;
-    await asHostError(to, () => this.#files.rename(from, to, { ...options, ...changeScope(scope) }), told);
-  }
-
-  async grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {
-    return asHostError(request.path, () => grepGuest(this.#search, request, scope));
-  }
-
-  async sed(request: SedRequest, scope: FileScope): Promise<SedResult[]> {
-    const path = 'path' in request.where ? request.where.path : '';
-    return asHostError(path, () => sedGuest(this.#search, request, scope));
-  }
+  const sorted = await sortInTurns(entries, (entry) => entry.name, scope);
+  return { entries: sorted.slice(0, MAX_LISTED), isTruncated };
 }
 
 /** A handler's scope has getters, which a spread would not copy. */

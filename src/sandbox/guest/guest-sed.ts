@@ -3,6 +3,7 @@
  * pattern and the replacement are checked before the first file is changed.
  */
 import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
 
 import {
   FileFault,
@@ -97,7 +98,7 @@ async function editFile(
     const replaced = await replace(text.bytes);
     if (replaced.count > 0) {
       const { mode, uid, gid } = row;
-      await files.write(path, oneByOne(replaced.bytes), { mode, uid, gid, parents: false }, writing);
+      await files.write(path, Readable.from([replaced.bytes]), { mode, uid, gid, parents: false }, writing);
     }
     return { path, replacements: replaced.count };
   } catch (error) {
@@ -106,8 +107,4 @@ async function editFile(
     if (!OF_FILE.some((kind) => error instanceof kind)) throw error;
     return { path, replacements: 0, problem: (error as Error).message };
   }
-}
-
-async function* oneByOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

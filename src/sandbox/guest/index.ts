@@ -4,6 +4,6 @@ export { buildAgent, MOUNT_SOURCES } from './build-agent.ts';
 export { buildProgram, sourcePath } from './c-program.ts';
 export { frameHeader, FrameReader, MAX_FRAME_BYTES, OP, PROTOCOL_VERSION, WINDOW_BYTES } from './frames.ts';
 export { GuestError, GuestLost } from './guest-error.ts';
-export { GuestFileSystem } from './guest-file-system.ts';
+export { guestFileSystem } from './guest-file-system.ts';
 export { GuestFiles } from './guest-files.ts';
 export { RequestBytes } from './request-bytes.ts';

@@ -6,6 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { ifThere } from './if-there.ts';
+
 /** Created on first use. Undefined where nothing can be written. */
 export function cacheIdOf(cacheDir: string): string | undefined {
   const file = join(cacheDir, 'cache-id');
@@ -17,12 +19,7 @@ export function cacheIdOf(cacheDir: string): string | undefined {
 }
 
 function readId(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').trim() || undefined;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return ifThere(() => readFileSync(file, 'utf8').trim()) || undefined;
 }
 
 /** If two processes create one, both get the first: a hard link, unlike a rename, replaces nothing. */

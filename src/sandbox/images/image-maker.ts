@@ -10,15 +10,21 @@ import { openArchiveFiles } from './archive-files.ts';
 import { isPreset, type PresetName } from './catalogue.ts';
 import { throttled, type OnProgress } from './image-progress.ts';
 import type { ImageStore, RefRecord } from './image-store.ts';
-import { chainIdOf, type ImageConfig } from './oci-documents.ts';
+import { chainIdOf } from './oci-documents.ts';
 import { addAppFolder } from './presets/app-folder.ts';
 import { missingToBuild } from './presets/build-needs.ts';
 import { fetchPreset } from './presets/build-preset.ts';
 import { readArchive } from './read-archive.ts';
-import { downloadImage, resolveImage, type PullOptions, type ResolvedImage } from './registry/pull.ts';
+import {
+  downloadImage,
+  resolveImage,
+  type PulledImage,
+  type PullOptions,
+  type ResolvedImage,
+} from './registry/pull.ts';
 import { RegistryError } from './registry/registry-error.ts';
 import type { RegistryOptions } from './registry/registry-http.ts';
-import { unpackImage, type LayerSource } from './unpack-image.ts';
+import { unpackImage } from './unpack-image.ts';
 
 export interface MakerOptions {
   readonly store: ImageStore;
@@ -73,10 +79,9 @@ export class ImageMaker {
 
   /** What `make` would do; reads only the manifest from a registry. */
   async outlook(wanted: Wanted): Promise<Outlook> {
-    const { name, ref } = wanted;
-    const quick = { ...this.#pullOptions(wanted), answerMs: QUICK_ANSWER_MS, retryDelaysMs: [] };
+    const { name } = wanted;
     try {
-      await resolveImage(ref, quick);
+      await this.#resolveQuickly(wanted);
       return { kind: 'registry' };
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
@@ -93,22 +98,14 @@ export class ImageMaker {
     return this.#withWorkDir(async (workDir) => {
       const files = await openArchiveFiles(archivePath, { workDir, limits, signal });
       const { config, layers } = await readArchive(files, [name, ref]);
-      await this.#unpack(wanted, config, layers);
-      return this.#record({
-        ref,
-        digest: chainIdOf(config.diffIds),
-        source: 'archive',
-        blobs: [],
-        settings: config.settings,
-      });
+      return this.#unpack(wanted, { config, layers, source: 'archive', blobs: [] });
     });
   }
 
   /** Undefined when there is no registry to ask, or none has the preset. */
   async #resolvePreset(wanted: Wanted): Promise<ResolvedImage | undefined> {
-    const quick = { ...this.#pullOptions(wanted), answerMs: QUICK_ANSWER_MS, retryDelaysMs: [] };
     try {
-      return await resolveImage(wanted.ref, quick);
+      return await this.#resolveQuickly(wanted);
     } catch (error) {
       if (!(error instanceof RegistryError) || error.reason === 'broken') throw error;
       this.#options.log.info('no registry gives the preset; it is built here', {
@@ -119,31 +116,29 @@ export class ImageMaker {
     }
   }
 
+  #resolveQuickly(wanted: Wanted): Promise<ResolvedImage> {
+    const quick = { answerMs: QUICK_ANSWER_MS, retryDelaysMs: [] };
+    return resolveImage(wanted.ref, { ...this.#pullOptions(wanted), ...quick });
+  }
+
   async #download(wanted: Wanted, resolved: ResolvedImage): Promise<RefRecord> {
-    const { config, layers, blobs } = await downloadImage(resolved, this.#pullOptions(wanted));
-    await this.#unpack(wanted, config, layers);
-    const { ref } = wanted;
-    return this.#record({
-      ref,
-      digest: chainIdOf(config.diffIds),
-      source: 'registry',
-      blobs: [...blobs],
-      settings: config.settings,
-    });
+    const pulled = await downloadImage(resolved, this.#pullOptions(wanted));
+    return this.#unpack(wanted, { ...pulled, source: 'registry' });
   }
 
   async #unpack(
-    { name, signal, onProgress }: Wanted,
-    config: ImageConfig,
-    layers: readonly LayerSource[],
-  ): Promise<void> {
+    { name, ref, signal, onProgress }: Wanted,
+    { config: { diffIds, settings }, layers, source, blobs }: PulledImage & Pick<RefRecord, 'source'>,
+  ): Promise<RefRecord> {
     const { store, limits } = this.#options;
     const tell = throttled(onProgress);
-    await store.makeTree(chainIdOf(config.diffIds), (rootDir) => {
+    const digest = chainIdOf(diffIds);
+    await store.makeTree(digest, (rootDir) => {
       const onBytes = (doneBytes: number) => tell({ image: name, phase: 'unpacking', doneBytes });
       const addTo = isPreset(name) ? addAppFolder : undefined;
       return unpackImage(layers, rootDir, { limits, signal, onBytes, addTo });
     });
+    return this.#record({ ref, digest, source, blobs: [...blobs], settings });
   }
 
   #build({ ref, signal, onProgress }: Wanted, name: PresetName): Promise<RefRecord> {

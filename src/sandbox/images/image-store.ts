@@ -9,7 +9,7 @@
  *
  * Everything appears by rename and is never changed afterwards. Several processes may use the directory at once.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -26,6 +26,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { isAlive, OWN_MARK } from '#host';
+import { ifThere } from './if-there.ts';
 import { UNFINISHED, writeSharedFile } from './write-shared-file.ts';
 
 const Settings = z.object({ env: z.array(z.string()), workdir: z.string().optional(), user: z.string().optional() });
@@ -67,7 +68,7 @@ export class ImageStore {
   }
 
   lockPath(key: string): string {
-    return join(this.dir, 'locks', hashOf(key));
+    return join(this.dir, 'locks', hash('sha256', key));
   }
 
   /** The image of a reference, if its files are cached. */
@@ -149,12 +150,8 @@ export class ImageStore {
   /** Renames an image away in one step, then deletes it. False when another process removed it. */
   removeTree(digest: string): boolean {
     const trash = join(this.dir, 'rootfs', `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
-    try {
-      renameSync(this.treeDir(digest), trash);
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
+    const wasThere = ifThere(() => (renameSync(this.treeDir(digest), trash), true)) ?? false;
+    if (!wasThere) return false;
     rmSync(trash, { recursive: true, force: true });
     rmSync(this.#holdsDir(digest), { recursive: true, force: true });
     rmSync(join(this.dir, 'erofs', `${fileName(digest)}.erofs`), { force: true });
@@ -169,13 +166,7 @@ export class ImageStore {
   /** False when it is gone: another process may have pruned it since it was found. */
   markUsed(digest: string): boolean {
     const now = new Date();
-    try {
-      utimesSync(join(this.treeDir(digest), 'image.json'), now, now);
-      return true;
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
+    return ifThere(() => (utimesSync(join(this.treeDir(digest), 'image.json'), now, now), true)) ?? false;
   }
 
   hold(digest: string): void {
@@ -222,7 +213,7 @@ export class ImageStore {
   }
 
   #refPath(ref: string): string {
-    return join(this.dir, 'refs', `${hashOf(ref)}.json`);
+    return join(this.dir, 'refs', `${hash('sha256', ref)}.json`);
   }
 
   #holdsDir(digest: string): string {
@@ -233,31 +224,17 @@ export class ImageStore {
 /** Also undefined for a record that does not parse, or of another version of Workcell: the image is made again. */
 function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
   try {
-    return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
+    return ifThere(() => schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data);
   } catch (error) {
-    if (error instanceof SyntaxError || isMissing(error)) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
 function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-/** Handled afterwards, not checked before: another process may remove it in between. */
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  return ifThere(() => readdirSync(folder)) ?? [];
 }
 
 function fileName(digest: string): string {
   return digest.replace(':', '-');
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

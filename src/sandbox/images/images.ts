@@ -8,7 +8,7 @@ import { ARCHIVE_LIMITS, ArchiveError, type ArchiveLimits } from '#sandbox/archi
 import { withBuildLock } from './build-lock.ts';
 import { cacheIdOf } from './cache-id.ts';
 import { imageCatalogue, type CatalogueRow } from './catalogue.ts';
-import { ImageError, type ImageReason } from './image-error.ts';
+import { ImageError } from './image-error.ts';
 import { ImageMaker, type Outlook, type Wanted } from './image-maker.ts';
 import type { ImageProgress, OnProgress } from './image-progress.ts';
 import { ImageStore, type RefRecord } from './image-store.ts';
@@ -49,7 +49,6 @@ export interface WorkOptions {
 
 export class Images {
   readonly catalogue: readonly CatalogueRow[];
-  readonly #cacheDir: string;
   readonly #allowlist: readonly string[];
   readonly #autoInstall: boolean;
   readonly #store: ImageStore;
@@ -59,7 +58,6 @@ export class Images {
   constructor(options: ImagesOptions) {
     const { cacheDir, customImages, allowlist, autoInstall, log = silentLog, limits = ARCHIVE_LIMITS } = options;
     const registry = { ...REGISTRY_DEFAULTS, ...options.registry };
-    this.#cacheDir = cacheDir;
     this.catalogue = imageCatalogue(customImages);
     this.#allowlist = allowlist;
     this.#autoInstall = autoInstall;
@@ -68,7 +66,7 @@ export class Images {
   }
 
   get cacheId(): string | undefined {
-    return cacheIdOf(this.#cacheDir);
+    return cacheIdOf(this.#store.dir);
   }
 
   /** Whether it could be prepared without a network. Does not check permission. */
@@ -80,7 +78,7 @@ export class Images {
   async prepare(name: string, options: WorkOptions): Promise<PreparedImage> {
     const { ref } = this.#allowed(name);
     const cached = this.#cached(this.#refOf(ref));
-    if (!cached && !this.#autoInstall) throw this.#error('missing', name, 'it is not on this machine');
+    if (!cached && !this.#autoInstall) throw new ImageError(name, 'it is not on this machine');
     return this.#prepared(name, cached ?? (await this.#make(name, options, 'if-missing')));
   }
 
@@ -94,7 +92,7 @@ export class Images {
       return await this.#maker.outlook({ name, ref: this.#refOf(row.ref), signal, onProgress: () => {} });
     } catch (error) {
       if (!(error instanceof ImageError)) throw error;
-      return { kind: 'none', why: error.facts.problem, missing: [] };
+      return { kind: 'none', why: error.problem, missing: [] };
     }
   }
 
@@ -162,8 +160,8 @@ export class Images {
 
   #allowed(name: string): CatalogueRow {
     const row = this.catalogue.find((candidate) => candidate.name === name);
-    if (!row) throw this.#error('unknown', name, 'no image has this name');
-    if (!this.#allowlist.includes(name)) throw this.#error('not-allowed', name, 'image_allowlist does not have it');
+    if (!row) throw new ImageError(name, 'no image has this name');
+    if (!this.#allowlist.includes(name)) throw new ImageError(name, 'image_allowlist does not have it');
     return row;
   }
 
@@ -173,7 +171,7 @@ export class Images {
     try {
       return spellReference(parseReference(ref));
     } catch (error) {
-      throw this.#explained(nameOrRef, error);
+      throw explained(nameOrRef, error);
     }
   }
 
@@ -185,18 +183,13 @@ export class Images {
     try {
       return await work();
     } catch (error) {
-      throw this.#explained(image, error);
+      throw explained(image, error);
     }
   }
+}
 
-  #explained(image: string, error: unknown): unknown {
-    const expected = [ArchiveError, BuildError, InvalidReference, RegistryError];
-    const isExpected = error instanceof Error && (expected.some((kind) => error instanceof kind) || 'errno' in error);
-    return isExpected ? this.#error('failed', image, error.message, error) : error;
-  }
-
-  #error(reason: ImageReason, image: string, problem: string, cause?: unknown): ImageError {
-    const allowed = this.catalogue.map(({ name }) => name).filter((name) => this.#allowlist.includes(name));
-    return new ImageError(reason, { image, allowed, problem }, { cause });
-  }
+function explained(image: string, error: unknown): unknown {
+  const expected = [ArchiveError, BuildError, InvalidReference, RegistryError];
+  const isExpected = error instanceof Error && (expected.some((kind) => error instanceof kind) || 'errno' in error);
+  return isExpected ? new ImageError(image, error.message, { cause: error }) : error;
 }

@@ -3,12 +3,13 @@
  *
  * They come from a registry or an archive, so nothing in them is trusted before it is parsed.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import { z } from 'zod';
 
 import { ArchiveError } from '#sandbox/archives';
 import type { ImageSettings } from './image-store.ts';
+import type { LayerSource } from './unpack-image.ts';
 
 /** Largest document that is read. */
 export const MAX_DOCUMENT_BYTES = 4 * 2 ** 20;
@@ -85,6 +86,14 @@ export function parseConfig(bytes: Buffer): ImageConfig {
   };
 }
 
+/** Each layer with its digest; `open` has the layers in the order of the manifest. */
+export function withDiffIds({ diffIds }: ImageConfig, open: readonly LayerSource['open'][]): LayerSource[] {
+  if (diffIds.length !== open.length) {
+    throw new ArchiveError(`the image has ${open.length} layers and its config speaks of ${diffIds.length}`);
+  }
+  return open.map((each, at) => ({ diffId: diffIds[at]!, open: each }));
+}
+
 /** The name of this machine's architecture in images. */
 const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
@@ -108,7 +117,7 @@ export function chainIdOf(diffIds: readonly string[]): string {
 }
 
 export function digestOf(content: string | Buffer): string {
-  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
+  return `sha256:${hash('sha256', content)}`;
 }
 
 function parseJson(bytes: Buffer): unknown {

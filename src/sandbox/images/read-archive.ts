@@ -15,6 +15,7 @@ import {
   parseDocument,
   type Descriptor,
   type ImageConfig,
+  withDiffIds,
   type IndexEntry,
 } from './oci-documents.ts';
 import type { LayerSource } from './unpack-image.ts';
@@ -69,11 +70,11 @@ async function readDockerArchive(files: ArchiveFiles, names: readonly string[]):
   return { config, layers: layersOf(config, image.Layers.map(inside), files) };
 }
 
-function layersOf({ diffIds }: ImageConfig, paths: readonly string[], files: ArchiveFiles): LayerSource[] {
-  if (diffIds.length !== paths.length) {
-    throw new ArchiveError(`the image has ${paths.length} layers and its config speaks of ${diffIds.length}`);
-  }
-  return paths.map((path, at) => ({ diffId: diffIds[at] ?? '', open: () => files.open(path) }));
+function layersOf(config: ImageConfig, paths: readonly string[], files: ArchiveFiles): LayerSource[] {
+  return withDiffIds(
+    config,
+    paths.map((path) => () => files.open(path)),
+  );
 }
 
 /** Chooses by tag, or by platform. */

@@ -92,7 +92,7 @@ describe('a call', () => {
     ['percent-encoded names', 'digger/buried%20deep%2F%C3%BCber%25', undefined, 'found'],
     ['a result of nothing as null', 'digger/nothing', undefined, null],
     ['functions of the engine', 'engine/functions/info', '{"function_ids":[]}', { functions: [] }],
-  ])('takes %s', async (_, path, body, result) => {
+  ])('http.P1 takes %s', async (_, path, body, result) => {
     expect(await post(path, body)).toEqual({ status: 200, body: result });
   });
 
@@ -133,7 +133,7 @@ describe('a call', () => {
       'digger/echo?timeout_ms=soon',
       failed(400, 'invalid_timeout', 'timeout_ms must be a number above 0'),
     ],
-  ])('%s', async (_, path, answer) => {
+  ])('http.P1 %s', async (_, path, answer) => {
     expect(await post(path)).toEqual(answer);
   });
 

@@ -8,6 +8,7 @@ import { Hono, type Context } from 'hono';
 
 import {
   CallError,
+  isMap,
   readCatalogue,
   silentLog,
   throughDoor,
@@ -142,6 +143,7 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
     }
   };
   if (c.req.header('Accept')?.includes(EVENT_STREAM)) {
+    body.value = await resumed(body.value, { lastId: c.req.header('Last-Event-ID'), functionId, bus });
     return eventStream(async (onEvent, signal) => {
       const called = await call(onEvent, signal);
       return 'failure' in called ? { error: called.failure.body } : called;
@@ -149,6 +151,17 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
   }
   const called = await call();
   return 'failure' in called ? answer(c, called.failure) : answerResult(c, called.result);
+}
+
+/** The request of a client that reconnects: `since` is the last id that it saw, if the function has such a field. */
+async function resumed(
+  payload: unknown,
+  { lastId, functionId, bus }: { lastId: string | undefined; functionId: string; bus: Bus },
+): Promise<unknown> {
+  if (lastId === undefined || !/^\d+$/.test(lastId) || !isMap(payload)) return payload;
+  const entries = await readCatalogue(bus, { includeInternal: true, prefix: functionId });
+  const fields = entries.find(({ id }) => id === functionId)?.request?.properties;
+  return isMap(fields) && 'since' in fields ? { ...payload, since: Number(lastId) } : payload;
 }
 
 type Called = { result: unknown } | { failure: HttpFailure };

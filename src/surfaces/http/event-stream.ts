@@ -1,7 +1,8 @@
 /**
  * A call over HTTP as server-sent events: `progress` for each event of the call, then `result` or `error`.
  *
- * The status is always 200: the outcome of the call is known only at its end.
+ * The status is always 200: the outcome of the call is known only at its end. An event with an `offset` has it as its
+ * id, so that a client that reconnects names where it stopped.
  */
 import type { CallEvent } from '#protocol';
 
@@ -18,16 +19,19 @@ export function eventStream(
   call: (onEvent: (event: CallEvent) => void, signal: AbortSignal) => Promise<StreamEnd>,
 ): Response {
   const gone = new AbortController();
-  let id = 0;
+  let count = 0;
+  let hasOffsets = false;
   const body = new ReadableStream<Uint8Array>(
     {
       async start(controller) {
-        const send = (name: string, data: unknown) => {
-          if (!gone.signal.aborted) controller.enqueue(encode(name, data, ++id));
+        const send = (name: string, data: unknown, offset?: number) => {
+          count += 1;
+          hasOffsets ||= offset !== undefined;
+          if (!gone.signal.aborted) controller.enqueue(encode(name, data, hasOffsets ? offset : count));
         };
         const end = await call((event) => {
-          if ((controller.desiredSize ?? 0) > 0) send('progress', event);
-          else id += 1;
+          if ((controller.desiredSize ?? 0) > 0) send('progress', event, offsetOf(event));
+          else count += 1;
         }, gone.signal);
         if ('result' in end) send('result', end.result);
         else send('error', end.error);
@@ -40,7 +44,12 @@ export function eventStream(
   return new Response(body, { headers: HEADERS });
 }
 
+function offsetOf({ offset }: CallEvent): number | undefined {
+  return typeof offset === 'number' ? offset : undefined;
+}
+
 /** JSON has no literal line breaks, so one `data` line holds all of it. */
-function encode(name: string, data: unknown, id: number): Uint8Array {
-  return Buffer.from(`event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
+function encode(name: string, data: unknown, id: number | undefined): Uint8Array {
+  const idLine = id === undefined ? '' : `id: ${id}\n`;
+  return Buffer.from(`event: ${name}\n${idLine}data: ${JSON.stringify(data)}\n\n`);
 }

@@ -117,7 +117,7 @@ test('a function is a POST with its schemas, examples and failures', () => {
 });
 const failure = { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } };
 
-test('whatever workers send, references resolve and names are unique and allowed', () => {
+test('http.P2 whatever workers send, references resolve and names are unique and allowed', () => {
   const document = openApiDocument([dig, ...foreign], '1.2.3') as unknown as OpenApi;
   const operations = Object.values(document.paths).map(({ post }) => post);
   const ids = operations.map(({ operationId }) => operationId);

@@ -92,7 +92,7 @@ test.each([
   expect(resultOf(value)).toEqual({ content: text(...lines) });
 });
 
-test('structured content comes only when asked for, beside the text', () => {
+test('mcp.P8 structured content comes only when asked for, beside the text', () => {
   const value = { a: 1 };
   expect(resultOf(value, { isStructured: true })).toEqual({ content: text('a: 1'), structuredContent: value });
   expect(resultOf('text', { isStructured: true })).toEqual({ content: text('text') });
@@ -144,7 +144,7 @@ test('a long text is cut, and the whole is kept where the link says', () => {
   expect(kept.read(`${link.uri}?from=3&to=5`)).toMatchObject({ text: 'é', from: 2, to: 4 });
 });
 
-test('no message comes near the ten megabytes at which clients stop', () => {
+test('mcp.P8 no message comes near the ten megabytes at which clients stop', () => {
   const huge = { content: 'a\n'.repeat(6_000_000) };
   for (const isStructured of [true, false]) {
     const result = resultOf(huge, { isStructured });
@@ -157,7 +157,7 @@ test('no message comes near the ten megabytes at which clients stop', () => {
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
-test('an image is an image, wherever it comes from', () => {
+test('mcp.P8 an image is an image, wherever it comes from', () => {
   const image = { type: 'image', data: png.toString('base64'), mimeType: 'image/png' };
   const told = { type: 'text', text: 'size: 16' };
   const value = { content: '', size: 16, image: { mime_type: 'image/png', base64: png.toString('base64') } };

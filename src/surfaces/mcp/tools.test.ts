@@ -20,7 +20,7 @@ test('a name is the id with underscores, and two ids that share it get different
   expect(idsByName(tools)).toEqual({ a_b: 'a-b', a_b_2: 'a::b', a_c_d: 'a::c-d' });
 });
 
-test('no function takes the name of an existing tool', () => {
+test('mcp.P3 no function takes the name of an existing tool', () => {
   const names: NamesTaken = new Map();
   toTools([entry('files::read')], {}, names);
   const later = toTools([entry('files-read'), entry('files::read')], {}, names);

@@ -5,7 +5,18 @@
  * symlink like one that points outside.
  */
 import { defineErrors, wholeFix, type Door, type Failure } from '#contract';
-import { HostError, pathHint, RegexError, ReplacementError, TimeLimitError, type HostReason, type Jail } from '#host';
+import {
+  HostError,
+  NoRecord,
+  pathHint,
+  RegexError,
+  ReplacementError,
+  TimeLimitError,
+  type HostReason,
+  type Jail,
+  type UndoConflict,
+  type UndoLoss,
+} from '#host';
 
 export const errors = defineErrors({
   C210: {
@@ -47,6 +58,34 @@ export const errors = defineErrors({
     // About one file of the request, so the fix is a whole request.
     extra: (d: { fix: Record<string, unknown> }) => wholeFix(d.fix, undefined),
   },
+  C222: {
+    meaning:
+      'A chunk of a patch matches nowhere, matches in several places, or is already applied. No file was changed.',
+    http: 409,
+    message: (d: { problem: string; fix?: { patch: string } }) => d.problem,
+    fix: (d: { fix?: { patch: string } }) => d.fix,
+    extra: ({ problem, fix, ...facts }: { problem: string; fix?: object }) => facts,
+  },
+  C223: {
+    meaning: 'A file was changed since the record to undo. Nothing was undone.',
+    http: 409,
+    message: ({ conflicts: [first, ...more] }: { conflicts: readonly UndoConflict[] }) =>
+      `${first!.path} was changed since its record (left ${first!.left_version}, found ${first!.found_version})${more.length > 0 ? `, and ${more.length} more` : ''}; nothing was undone. on_conflict "merge" keeps later changes of other lines, "skip" leaves such files unchanged`,
+    fix: ({ conflicts }: { conflicts: readonly UndoConflict[] }) =>
+      conflicts.every(({ mergeable }) => mergeable) ? { on_conflict: 'merge' } : undefined,
+    extra: ({ conflicts }: { conflicts: readonly UndoConflict[] }) => ({ conflicts }),
+  },
+  C224: {
+    meaning: 'The journal has no such record, label or turn, or nothing to undo.',
+    http: 404,
+    message: (d: { problem: string }) => d.problem,
+  },
+  C227: {
+    meaning: 'The former content is no longer in the journal, or was damaged there. Nothing was undone.',
+    http: 410,
+    message: (d: { problem: string; losses: readonly UndoLoss[] }) => d.problem,
+    extra: ({ losses }: { losses: readonly UndoLoss[] }) => ({ losses }),
+  },
 });
 
 const codeFor = {
@@ -66,6 +105,7 @@ const codeFor = {
   'not-empty': 'C216',
   'invalid-name': 'C216',
   attributes: 'C216',
+  unsaved: 'C216',
   io: 'C216',
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 
@@ -75,7 +115,15 @@ export function translate(error: unknown, call?: { context: { jail: Jail }; door
     return errors.fail('C210', { problem: error.message }, error);
   }
   if (error instanceof TimeLimitError) return errors.fail('C216', { problem: error.message }, error);
+  if (error instanceof NoRecord) return noRecord(error);
   if (!(error instanceof HostError)) return undefined;
   const hint = call?.door ? pathHint(error, call.context.jail) : '';
   return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message + hint, hint }, error);
+}
+
+function noRecord(error: NoRecord): Failure {
+  const problem = `${error.message}; coder::checkpoints lists the records`;
+  return error.isEvicted
+    ? errors.fail('C227', { problem, losses: [] }, error)
+    : errors.fail('C224', { problem }, error);
 }

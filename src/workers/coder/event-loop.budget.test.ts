@@ -29,7 +29,21 @@ const edit = (...ops: object[]) => ({ files: [{ path: 'f', ops }] });
 const create = (content: string) => ({ files: [{ path: 'new', content }] });
 const swap = (pattern: string, replacement: string) => ({ op: 'replace', pattern, replacement });
 const swaps = Array.from({ length: 3 }, () => [swap('ab', 'ba'), swap('ba', 'ab')]).flat();
+const bomb = (chunks: number) =>
+  Array.from({ length: chunks }, () => [' }', '-}', '+x', '@@'])
+    .flat()
+    .slice(0, -1);
 const every = (lines: number) => Array.from({ length: 1000 }, (_, i) => line(i * lines + 1, `new ${i}`));
+
+const patch = (lines: string[], header = '*** Update File: f\n@@') => ({
+  patch: `*** Begin Patch\n${header}\n${lines.join('\n')}\n*** End Patch`,
+});
+const braces = '}\n'.repeat(120_000);
+const signed = (text: string, sign: string) =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((each) => sign + each);
 
 test.each([
   ['read', 'text', plain, 'read-file', { path: 'f' }],
@@ -57,8 +71,15 @@ test.each([
   ['edit', 'every match of a regex', plain, 'update-file', edit({ op: 'replace', pattern: 'value', replacement: 'v' })],
   ['edit', 'one line that is the file', `ab ab ab ab ab ${'x'.repeat(10 * MIB)}`, 'update-file', edit(...swaps)],
   ['create', 'a file', '', 'create-file', create(accented)],
+  ['patch', 'equal lines, where it does not fit', braces, 'apply-patch', patch([' }', ' }', '-x', '+y'])],
+  ['patch.C10 coder.P28 patch', 'equal lines, by a bomb of chunks', braces, 'apply-patch', patch(bomb(700_000))],
+  ['patch', 'empty lines', newlines, 'apply-patch', patch([' ', '-', '+x'])],
+  ['patch', 'a file away', accented, 'apply-patch', patch([...signed(accented, '-'), '+x'])],
+  ['patch', 'a file whose last line is another', accented, 'apply-patch', patch([...signed(accented, '-'), '-x'])],
+  ['patch', 'a file that is indented', accented, 'apply-patch', patch([...signed(accented, '-  '), '+x'])],
+  ['patch.C12 coder.P28 patch', 'a new file', '', 'apply-patch', patch(signed(accented, '+'), '*** Add File: g')],
 ])(
-  '%s %s',
+  'coder.P17 %s %s',
   async (_, __, content, name, request) => {
     await using dir = await tempDir({ f: content });
     const { longestMs } = await measure(dir, `coder::${name}`, request);
@@ -67,7 +88,7 @@ test.each([
   60_000,
 );
 
-test('edit with a regex that takes minutes', async () => {
+test('coder.P17 edit with a regex that takes minutes', async () => {
   await using dir = await tempDir({ f: 'A'.repeat(400_000) });
   const request = edit({ op: 'replace', pattern: '.*[^A-Z]|[A-Z]', replacement: '' });
   const { longestMs, reply } = await measure(dir, 'coder::update-file', request, { giveUpAfterMs: 500 });
@@ -88,7 +109,7 @@ test.each([
     { files: Array.from({ length: 20_000 }, () => ({ path: 'd', ops: [] })) },
   ],
 ])(
-  '%s, many at once',
+  'coder.P17 %s, many at once',
   async (_, name, request) => {
     await using dir = await tempDir({ f: '' });
     const { longestMs, reply } = await measure(dir, `coder::${name}`, request);

@@ -22,17 +22,17 @@ const edit = (text: string, ...ops: LineOp[]) =>
 const edited = async (text: string, ...ops: LineOp[]) => String((await edit(text, ...ops)).text);
 
 test.each([
-  ['C43 an insert goes before its line', 'one\ntwo\n', [insert(2, 'inserted')], 'one\ninserted\ntwo\n'],
+  ['coder.C43 an insert goes before its line', 'one\ntwo\n', [insert(2, 'inserted')], 'one\ninserted\ntwo\n'],
   [
-    'C44 numbers are those of the text as it came',
+    'coder.C44 numbers are those of the text as it came',
     '# notes\n- one\n- two\n',
     [insert(2, 'draft'), update(3, 3, '- ONE')],
     '# notes\ndraft\n- one\n- ONE\n',
   ],
-  ['C46 appending adds no final newline', 'a\nb', [insert(3, 'X')], 'a\nb\nX'],
-  ['C47 an empty text gets no final newline', '', [insert(1, 'X')], 'X'],
-  ['C58 CRLF stays', 'a\r\nb\r\n', [update(2, 2, 'B')], 'a\r\nB\r\n'],
-  ['C59 lines keep their own endings', 'a\r\nb\nc\n', [update(3, 3, 'C')], 'a\r\nb\nC\n'],
+  ['coder.C46 appending adds no final newline', 'a\nb', [insert(3, 'X')], 'a\nb\nX'],
+  ['coder.C47 an empty text gets no final newline', '', [insert(1, 'X')], 'X'],
+  ['coder.C58 CRLF stays', 'a\r\nb\r\n', [update(2, 2, 'B')], 'a\r\nB\r\n'],
+  ['coder.C59 lines keep their own endings', 'a\r\nb\nc\n', [update(3, 3, 'C')], 'a\r\nb\nC\n'],
   ['a new line ends as the line it precedes', 'a\r\nb\n', [insert(1, 'x'), insert(2, 'y')], 'x\r\na\r\ny\nb\n'],
   ['appended lines end as the last one', 'a\n\r\n', [insert(3, 'x\ny')], 'a\n\r\nx\r\ny\r\n'],
   ['the line before decides where the last has no newline', 'a\r\nb', [insert(3, 'x\ny')], 'a\r\nb\r\nx\r\ny'],
@@ -60,17 +60,21 @@ describe('refused', () => {
   const NO_RANGE = 'does not fit: the file has 4 lines, so 1 <= from_line <= to_line <= 4 must hold';
 
   test.each([
-    ['C49', 'op 1 (remove 1-3) and op 2 (update_lines 3-4) overlap', [remove(1, 3), update(3, 4, '')]],
-    ['C50', 'op 1 (insert at 2) and op 2 (remove 1-3) overlap', [insert(2, ''), remove(1, 3)]],
-    ['C50', 'op 1 (insert at 1) and op 2 (insert at 1) overlap', [insert(1, 'a'), insert(1, 'b')]],
-    ['C50', 'op 1 (update_lines 2-2) and op 3 (insert at 2) overlap', [update(2, 2, ''), remove(4, 4), insert(2, '')]],
-    ['C52', 'op 1 (insert at 0) does not fit: the file has 4 lines, so at_line may be 1 to 5', [insert(0, '')]],
-    ['C52', 'op 1 (insert at 6) does not fit: the file has 4 lines, so at_line may be 1 to 5', [insert(6, '')]],
-    ['C52', `op 1 (remove 1-9) ${NO_RANGE}`, [remove(1, 9)]],
-    ['C52', `op 1 (remove 2-1) ${NO_RANGE}`, [remove(2, 1)]],
-    ['C52', `op 1 (remove 0-1) ${NO_RANGE}`, [remove(0, 1)]],
-    ['C52', `op 2 (remove 5-5) ${NO_RANGE}`, [insert(5, ''), remove(5, 5)]],
-    ['C52', `op 1 (update_lines 0-0) ${NO_RANGE}`, [update(0, 0, '')]],
+    ['coder.C49', 'op 1 (remove 1-3) and op 2 (update_lines 3-4) overlap', [remove(1, 3), update(3, 4, '')]],
+    ['coder.C50', 'op 1 (insert at 2) and op 2 (remove 1-3) overlap', [insert(2, ''), remove(1, 3)]],
+    ['coder.C50', 'op 1 (insert at 1) and op 2 (insert at 1) overlap', [insert(1, 'a'), insert(1, 'b')]],
+    [
+      'coder.C50',
+      'op 1 (update_lines 2-2) and op 3 (insert at 2) overlap',
+      [update(2, 2, ''), remove(4, 4), insert(2, '')],
+    ],
+    ['coder.C52', 'op 1 (insert at 0) does not fit: the file has 4 lines, so at_line may be 1 to 5', [insert(0, '')]],
+    ['coder.C52', 'op 1 (insert at 6) does not fit: the file has 4 lines, so at_line may be 1 to 5', [insert(6, '')]],
+    ['coder.C52', `op 1 (remove 1-9) ${NO_RANGE}`, [remove(1, 9)]],
+    ['coder.C52', `op 1 (remove 2-1) ${NO_RANGE}`, [remove(2, 1)]],
+    ['coder.C52', `op 1 (remove 0-1) ${NO_RANGE}`, [remove(0, 1)]],
+    ['coder.C52', `op 2 (remove 5-5) ${NO_RANGE}`, [insert(5, ''), remove(5, 5)]],
+    ['coder.C52', `op 1 (update_lines 0-0) ${NO_RANGE}`, [update(0, 0, '')]],
   ])('%s %s', async (_, message, ops) => {
     await expect(edit('1\n2\n3\n4\n', ...ops)).rejects.toThrow(new Failure({ code: 'C210', message }));
   });
@@ -160,7 +164,7 @@ const opsFor = (text: string) => {
 };
 const EDITS = TEXTS.chain((text) => fc.tuple(fc.constant(text), opsFor(text)));
 
-test('any operations on any text do what they do line by line', async () => {
+test('coder.P8 any operations on any text do what they do line by line', async () => {
   let refused = 0;
   let applied = 0;
   await fc.assert(

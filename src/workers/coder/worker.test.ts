@@ -28,7 +28,7 @@ test('an empty block is the shipped configuration', () => {
   });
 });
 
-test('C107 a base_path that is not there, or is a file, refuses to start and names the key', async () => {
+test('coder.C107 a base_path that is not there, or is a file, refuses to start and names the key', async () => {
   await using dir = await tempDir({ file: '' });
   expect(() => open({ base_path: dir.path('nope') })).toThrow(ConfigError);
   expect(() => open({ base_path: dir.path('nope') })).toThrow(`coder.base_path: ${dir.path('nope')} does not exist`);

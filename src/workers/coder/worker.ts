@@ -60,7 +60,10 @@ export const coder = defineWorker({
     deadline: (deadlineMs) => errors.fail('C216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,
-  open: openCoder,
+  open(config, log, cell) {
+    const context = openCoder(config, log, cell);
+    return context.workspace.recovered.then(() => context);
+  },
   prepare: ({ workspace }) => workspace.prepare(),
   close({ workspace, sweep }) {
     sweep[Symbol.dispose]();
@@ -93,7 +96,7 @@ export function openCoder(
   return {
     jail,
     sweep: sweepSoon(jail),
-    changes: new JailChanges(jail, { isSynced: config.fsync }),
+    changes: new JailChanges(jail, { isSynced: config.fsync, journalOf: () => workspace.journal }),
     isProtected,
     // Files become strings, and this is the longest string.
     maxReadBytes: Math.min(config.max_read_bytes, constants.MAX_STRING_LENGTH),

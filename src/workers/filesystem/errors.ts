@@ -103,6 +103,7 @@ const codeFor = {
   'not-empty': 'F216',
   'invalid-name': 'F210',
   attributes: 'F216',
+  unsaved: 'F216',
   io: 'F216',
 } as const satisfies Record<HostReason, keyof typeof errors.table>;
 

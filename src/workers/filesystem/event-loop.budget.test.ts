@@ -19,7 +19,7 @@ import { openFilesystem, type FilesystemContext } from './worker.ts';
 const LONGEST_MS = 150;
 const MIB = 1 << 20;
 
-test('list a hundred thousand files', async () => {
+test('filesystem.P9 list a hundred thousand files', async () => {
   await using dir = await tempDir({ 'ws/': '' });
   for (let i = 0; i < 100_000; i++) closeSync(openSync(dir.path(`ws/${i}`), 'w'));
   const { reply, longestMs } = await call(ls, dir, { max_results: 100_000 });
@@ -35,7 +35,7 @@ test.each([
   ['more lines than there are', '\r\n', '\n'.repeat(8 * MIB), '', undefined],
   ['a line for many', 'a\r\n', 'a', '\n'.repeat(8 * MIB), 1],
 ])(
-  'edit %s',
+  'filesystem.P9 edit %s',
   async (_, content, old_string, new_string, replacements) => {
     await using dir = await tempDir({ 'ws/f': content });
     const { reply, longestMs } = await call(edit, dir, { path: 'f', old_string, new_string, count: 0 });

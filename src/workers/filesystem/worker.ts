@@ -33,7 +33,10 @@ export const filesystem = defineWorker({
   },
   translate,
   failedResult: ({ code, message, extra }) => ({ success: false, error: message, metadata: { code, ...extra } }),
-  open: openFilesystem,
+  open(config, log, cell) {
+    const context = openFilesystem(config, log, cell);
+    return context.roots.recovered().then(() => context);
+  },
   close({ roots, sweep }) {
     sweep[Symbol.dispose]();
     return roots.close();
@@ -56,7 +59,7 @@ export function openFilesystem(
   return {
     jail,
     sweep: sweepSoon(jail),
-    changes: new JailChanges(jail, { isSynced: config.fsync }),
+    changes: new JailChanges(jail, { isSynced: config.fsync, journalOf: roots.journalOf }),
     maxFileBytes,
     roots,
   };

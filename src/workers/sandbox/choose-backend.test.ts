@@ -33,7 +33,7 @@ test.each([
   ['auto', 'namespaces', { namespaces: yes }, { allow_weak_isolation: true }],
   ['qemu', 'qemu+tcg', { gvisor: yes, 'qemu+tcg': yes }, {}],
   ['namespaces', 'namespaces', { 'qemu+kvm': yes, namespaces: yes }, {}],
-])('backend: %s takes %s, the first of its rungs that works', async (backend, rung, working, more) => {
+])('sandbox.P14 backend: %s takes %s, the first of its rungs that works', async (backend, rung, working, more) => {
   await using dir = await tempDir();
   const chosen = await choiceOf(dir, host(working), { backend, ...more }).choose(signal);
   expect(chosen.backend.rung).toBe(rung);

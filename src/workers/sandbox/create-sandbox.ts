@@ -138,7 +138,7 @@ async function prepareImage(
       throw errors.fail('S102', { image: name, progress: readiness.progressOf(name) }, error);
     }
     if (!(error instanceof ImageError)) throw error;
-    throw errors.fail('S102', { image: name, problem: error.facts.problem }, error);
+    throw errors.fail('S102', { image: name, problem: error.problem }, error);
   } finally {
     if (timer) clearTimeout(timer);
   }

@@ -18,7 +18,7 @@ describe('the base', () => {
     });
   });
 
-  test('has no hijackers and no token even if they are listed', () => {
+  test('shell.P4 has no hijackers and no token even if they are listed', () => {
     const allowed_env = ['NODE_OPTIONS', 'LD_PRELOAD', 'WORKCELL_TOKEN'];
     expect(baseEnvironment({ inherit_env: false, allowed_env }, own)).toEqual({});
   });
@@ -44,7 +44,7 @@ describe('a call', () => {
     ['LD_PRELOAD', 'x', 'env: LD_PRELOAD may not be set: it makes programs run other code or holds a secret'],
     ['WORKCELL_TOKEN', 'x', 'env: WORKCELL_TOKEN may not be set: it makes programs run other code or holds a secret'],
     ['LANG', 'a\0b', 'env: the value of LANG holds a NUL character'],
-  ])('may not set %s to %j', (name, value, message) => {
+  ])('shell.P4 may not set %s to %j', (name, value, message) => {
     expect(() => withCallVariables(base, { [name]: value }, allowed)).toThrow(
       expect.objectContaining({ code: 'S210', message }),
     );

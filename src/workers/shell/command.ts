@@ -1,6 +1,7 @@
 /** Turns a request into a spawnable command: argv, policy, cwd, env, in that order of refusal. */
 import type { Bus, CallScope } from '#contract';
 import { Execution, type ChildSpec } from '#host';
+import type { TerminalSize } from '#job-functions';
 import { toArgv, type Argv } from './argv.ts';
 import { callCwd } from './child-cwd.ts';
 import { isSettable, withCallVariables } from './child-env.ts';
@@ -18,11 +19,20 @@ export type Command =
 /** Program search path without PATH. */
 const SYSTEM_PATH = '/bin:/usr/bin';
 
-const HOST_ONLY = ['cwd', 'env', 'stdin'] as const;
+/** What programs know of a terminal when the call does not say. */
+const TERMINAL_TYPE = 'xterm-256color';
+
+const HOST_ONLY = ['cwd', 'env', 'stdin', 'input', 'terminal'] as const;
+
+/** Fields of jobs. */
+interface InputRequest {
+  input?: boolean | null | undefined;
+  terminal?: TerminalSize | null | undefined;
+}
 
 /** Refuses commands that may not or cannot run; nothing has been started yet. */
 export async function toCommand(
-  request: ExecRequest,
+  request: ExecRequest & InputRequest,
   context: ShellContext,
   { door }: Pick<CallScope, 'door'>,
 ): Promise<Command> {
@@ -42,14 +52,23 @@ export async function toCommand(
   const cwd = request.cwd == null ? context.cwd : callCwd(request.cwd, context.cwdJail);
   const place = { kind: 'host' as const, path: environment.PATH ?? SYSTEM_PATH, cwd };
   const program = await policy.admit(argv, place, door);
+  const env = withCallVariables(environment, request.env ?? {}, context.allowedEnv);
+  const { terminal, stdin } = request;
   const spec = {
     argv: [program, ...argv.slice(1)],
     cwd,
-    env: withCallVariables(environment, request.env ?? {}, context.allowedEnv),
+    env: terminal && request.env?.TERM === undefined ? { ...env, TERM: TERMINAL_TYPE } : env,
     maxOutputBytes: context.maxOutputBytes,
-    ...(request.stdin == null ? {} : { stdin: Buffer.from(request.stdin) }),
+    ...(stdin == null ? {} : { stdin: Buffer.from(stdin) }),
+    keepsInput: hasInput(request),
+    ...(terminal && { terminal: { columns: terminal.cols, rows: terminal.rows } }),
   };
   return { kind: 'host', argv, spec };
+}
+
+/** Whether callers may write to the job. */
+export function hasInput({ input, terminal }: InputRequest): boolean {
+  return input === true || terminal != null;
 }
 
 function shellWays({ target }: ExecRequest, { policy, allowedEnv }: ShellContext): ShellWays {
@@ -62,14 +81,16 @@ export function timeoutOf({ timeout_ms }: ExecRequest, { defaultTimeoutMs, maxTi
   return Math.min(timeout_ms ?? defaultTimeoutMs, maxTimeoutMs);
 }
 
+type Limits = Pick<ChildSpec, 'timeoutMs' | 'signal' | 'ring' | 'onPiece'>;
+
 /** Starts it. In a sandbox, the sandbox enforces the timeout. */
 export async function startCommand(
   command: Command,
-  { timeoutMs, signal }: { timeoutMs?: number | undefined; signal?: AbortSignal },
+  { timeoutMs, ...limits }: Limits,
   { children, maxOutputBytes, maxTimeoutMs }: ShellContext,
   bus: Bus,
 ): Promise<Execution> {
-  if (command.kind === 'host') return children.start({ ...command.spec, timeoutMs, signal });
+  if (command.kind === 'host') return children.start({ ...command.spec, timeoutMs, ...limits });
   const process = new SandboxProcess(bus, command, { timeoutMs: timeoutMs ?? maxTimeoutMs });
-  return new Execution(process, { maxOutputBytes, signal });
+  return new Execution(process, { maxOutputBytes, ...limits });
 }

@@ -10,6 +10,7 @@ import {
   FileFault,
   GlobError,
   HostError,
+  NoTerminalError,
   pathHint,
   RegexError,
   ReplacementError,
@@ -19,6 +20,7 @@ import {
   type HostReason,
   type Jail,
 } from '#host';
+import { codeOfJobFault, JobFault } from '#job-functions';
 import { handlerFailure, handlerText, type ErrorBody } from '#protocol';
 
 const UNCODED = 'invocation_failed';
@@ -53,6 +55,12 @@ export const errors = defineErrors({
   S217: { meaning: 'The regex does not compile.', http: 400, message },
   S218: { meaning: 'The file is larger than fs.max_read_bytes or fs.max_write_bytes.', http: 413, message },
   S219: { meaning: 'The sandbox does not support the operation.', http: 501, message },
+  S220: { meaning: 'There is no such job, or it was forgotten some time after its end.', http: 404, message },
+  S221: { meaning: 'The job has no input, its input was ended, or the job has ended.', http: 409, message },
+  S222: { meaning: 'This host cannot give a job a terminal.', http: 501, message },
+  S223: { meaning: 'The offset is beyond the end of the output.', http: 400, message },
+  S224: { meaning: 'Too many callers are attached.', http: 429, retryable: true, message },
+  S225: { meaning: 'The signal cannot be sent to this job.', http: 400, message },
   S300: { meaning: 'The sandbox could not be started or reached.', http: 503, message },
   S400: { meaning: 'A limit on sandboxes is reached.', http: 429, retryable: true, message },
 });
@@ -91,6 +99,11 @@ export function translate(
   }
   if (error instanceof SpawnError) return errors.fail('S216', { problem: `host exec: ${error.message}` }, error);
   if (error instanceof FileFault) return errors.fail(codeForFault[error.reason], { problem: error.message }, error);
+  if (error instanceof JobFault) {
+    if (error.reason === 'full') return refuse(error.message, error);
+    return errors.fail(codeOfJobFault[error.reason], { problem: error.message }, error);
+  }
+  if (error instanceof NoTerminalError) return errors.fail('S222', { problem: error.message }, error);
   if (error instanceof TimeLimitError) return errors.fail('S216', { problem: error.message }, error);
   if (error instanceof RegexError) return errors.fail('S217', { problem: error.message }, error);
   if (error instanceof ReplacementError || error instanceof GlobError) {

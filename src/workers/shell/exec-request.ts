@@ -42,9 +42,9 @@ const Fields = z.object({
 
 export type ExecRequest = z.output<typeof Fields>;
 
-/** The request schema under the name that the original publishes it by. */
-export function execRequest(title: string) {
-  return z.preprocess(meetMistakes, Fields).meta({ title });
+/** The request schema under the name that the original publishes it by, with fields of ours. */
+export function execRequest<More extends z.ZodRawShape>(title: string, more: More) {
+  return z.preprocess(meetMistakes, Fields.extend(more)).meta({ title });
 }
 
 function meetMistakes(payload: unknown): unknown {

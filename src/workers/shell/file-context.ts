@@ -13,19 +13,20 @@ export interface ShellFiles extends FileContext {
 }
 
 /** `root` is the canonical host_root, or `/`. */
-export function openFiles(
+export async function openFiles(
   root: string,
   { max_read_bytes, max_write_bytes, denylist_paths, search_timeout_ms }: ShellConfig['fs'],
-  { protect }: CellConfig,
-): ShellFiles {
+  cell: CellConfig,
+): Promise<ShellFiles> {
   const maxWriteBytes = max_write_bytes || Infinity;
   const files = new HostFileSystem({
     roots: [root],
-    protect,
+    ...cell,
     deniedPaths: denylist_paths,
     maxWriteBytes,
     searchTimeoutMs: search_timeout_ms,
   });
+  await files.recovered();
   const openReads = new OpenReads();
   const sweep = sweepSoon(files.jail);
   return {

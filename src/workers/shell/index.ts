@@ -11,13 +11,16 @@ import { rm } from './functions/fs/rm.ts';
 import { sed } from './functions/fs/sed.ts';
 import { stat } from './functions/fs/stat.ts';
 import { write } from './functions/fs/write.ts';
+import { attach } from './functions/attach.ts';
+import { input } from './functions/input.ts';
 import { kill } from './functions/kill.ts';
 import { list } from './functions/list.ts';
+import { output } from './functions/output.ts';
 import { status } from './functions/status.ts';
 import { watch } from './functions/watch.ts';
 import { shell as worker } from './worker.ts';
 
 export const shell = worker.withFunctions([
-  ...[exec, execBg, status, kill, list, watch],
+  ...[exec, execBg, status, output, input, attach, kill, list, watch],
   ...[ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed],
 ]);

@@ -86,13 +86,13 @@ test.each<[string, (dir: TempDir) => string[], Setting, string]>([
     "command 'sub' not in allowlist by a path other than PATH's",
   ],
   [
-    'X12 a name that PATH finds where agents write is refused',
+    'shell.X12 a name that PATH finds where agents write is refused',
     () => ['ls'],
     { path: ['root', 'bin'] },
     "command 'ls' not in allowlist: PATH finds it in fs.host_root, where agents write",
   ],
   [
-    'X12 so is its path',
+    'shell.X12 so is its path',
     (dir) => [dir.path('root/ls')],
     { path: ['root'] },
     "command 'ls' not in allowlist: PATH finds it in fs.host_root, where agents write",
@@ -128,8 +128,8 @@ test.each<[string, (dir: TempDir) => string[], Setting, string]>([
     { path: ['linked'] },
     "command 'ls' not in allowlist: PATH finds it in fs.host_root, where agents write",
   ],
-  ['X15 an empty list allows every program', (dir) => [dir.path('other/ls')], { allowlist: [] }, '/other/ls'],
-])('%s', async (_, argv, setting, outcome) => {
+  ['shell.X15 an empty list allows every program', (dir) => [dir.path('other/ls')], { allowlist: [] }, '/other/ls'],
+])('shell.P2 %s', async (_, argv, setting, outcome) => {
   expect(await judge(argv, setting)).toBe(outcome);
 });
 
@@ -145,13 +145,13 @@ test.each([
   ['ls', 'ls'],
   ['/anywhere/ls', '/anywhere/ls'],
   ['/anywhere/nmap', "command 'nmap' not in allowlist"],
-])('X39 in a sandbox %s is judged by its name alone', async (given, outcome) => {
+])('shell.X39 in a sandbox %s is judged by its name alone', async (given, outcome) => {
   expect(await judge(() => [given], {}, 'sandbox')).toBe(outcome);
 });
 
 test.each([
   [
-    'X13 names the pattern that is found anywhere in the words',
+    'shell.X13 names the pattern that is found anywhere in the words',
     ['ls', 'deny_marker'],
     'command matches denylist: deny_.*r',
   ],

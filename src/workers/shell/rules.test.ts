@@ -99,7 +99,7 @@ describe('at the start', () => {
       { args: ['ok', '(?=x)'] },
       'shell.rules[1].args[1]: regex "(?=x)": look-around',
     ],
-  ])('%s is a refusal that names its place', (_, wrong, message) => {
+  ])('shell.P3 %s is a refusal that names its place', (_, wrong, message) => {
     const make = () => compileRules([good, { ...good, match: [], not_match: [], ...wrong }]);
     expect(make).toThrow(ConfigError);
     expect(make).toThrow(message);

@@ -1,12 +1,12 @@
 /** The shell worker: configuration, failures, the policy, and the owner of every process it starts. */
 import { ConfigError, defineWorker, type CellConfig, type Log } from '#contract';
-import { Children, HostError, openAbsoluteJail, type Jail } from '#host';
+import { Children, HostError, isListening, openAbsoluteJail, RegexThreads, type Jail } from '#host';
+import { Attachments, Jobs, type JobContext } from '#job-functions';
 import { defaultCwd } from './child-cwd.ts';
 import { baseEnvironment, type Environment } from './child-env.ts';
 import { configSchema, type ShellConfig } from './config.ts';
 import { errors, refuse, spell, translate } from './errors.ts';
 import { openFiles, type ShellFiles } from './file-context.ts';
-import { Jobs } from './jobs.ts';
 import { Policy } from './policy.ts';
 
 /** Most commands in the foreground at once, so that no flood of calls can exhaust processes, pipes and memory. */
@@ -18,6 +18,8 @@ export interface ShellContext {
   foreground: { count: number; max: number };
   files: ShellFiles;
   jobs: Jobs;
+  /** For the operations on jobs. */
+  live: JobContext;
   policy: Policy;
   /** The environment of every command. */
   environment: Environment;
@@ -33,6 +35,9 @@ export interface ShellContext {
   isSandboxEnabled: boolean;
 }
 
+/** Functions on jobs that the original does not have; those that it has refuse bad input without a code. */
+const LIVE_FUNCTIONS = new Set(['shell::output', 'shell::input', 'shell::attach']);
+
 export const shell = defineWorker({
   name: 'shell',
   summary: 'Run guarded commands and background jobs, and work on files, on this host or in a sandbox.',
@@ -41,7 +46,7 @@ export const shell = defineWorker({
   errors,
   failures: {
     badInput: (problem, functionId) =>
-      functionId.startsWith('shell::fs::')
+      functionId.startsWith('shell::fs::') || LIVE_FUNCTIONS.has(functionId)
         ? errors.fail('S210', { problem: badPayload(problem, functionId) })
         : refuse(problem),
     internal: (callId) => errors.fail('S216', { problem: `internal error; see call ${callId} in the server log` }),
@@ -50,10 +55,12 @@ export const shell = defineWorker({
   translate,
   spell,
   open: openShell,
-  async close({ children, jobs, files }) {
+  async close({ children, jobs, live, files }) {
+    live.attachments.close();
     await files.close();
     await children.close();
     jobs.close();
+    await live.regexes.close();
   },
 });
 
@@ -61,16 +68,18 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
   const root = rootOf(config);
   const cwd = defaultCwd(config, root);
   if (config.allowlist.length === 0) log.warn('shell.allowlist is empty: every program may run');
+  const jobs = new Jobs(
+    {
+      maxConcurrentJobs: config.max_concurrent_jobs,
+      retentionSecs: config.job_retention_secs,
+      maxOutputBytes: config.max_output_bytes,
+    },
+    log,
+  );
   return {
     foreground: { count: 0, max: MAX_FOREGROUND },
-    jobs: new Jobs(
-      {
-        maxConcurrentJobs: config.max_concurrent_jobs,
-        retentionSecs: config.job_retention_secs,
-        maxOutputBytes: config.max_output_bytes,
-      },
-      log,
-    ),
+    jobs,
+    live: { jobs, attachments: new Attachments(), regexes: new RegexThreads(), isListening },
     // With a root of `/` everything is writable, so the location of a program proves nothing.
     policy: new Policy(config, root === '/' ? undefined : root),
     environment: baseEnvironment(config, process.env),
@@ -81,7 +90,7 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     maxTimeoutMs: config.max_timeout_ms,
     maxOutputBytes: config.max_output_bytes,
     isSandboxEnabled: config.sandbox.enabled,
-    files: openFiles(root, config.fs, cell),
+    files: await openFiles(root, config.fs, cell),
     // Last: it would stay open if anything after it failed.
     children: await Children.open({ log }),
   };

@@ -49,6 +49,13 @@ export function failingCalls(workspace: string): FailingCall[] {
       says: '"expected_version":"sha256:',
     },
     {
+      tool: 'coder_apply_patch',
+      args: { patch: '*** Begin Patch\n*** Update File: a.txt\n@@\n-helo\n+bye\n*** End Patch' },
+      begins:
+        'C222: chunk 1 of a.txt does not fit: the nearest place is line 1, where line 1 is "hello" and not "helo"',
+      says: 'world',
+    },
+    {
       tool: 'coder_create_file',
       args: { files: [{ path: 'a.txt', content: '' }] },
       begins: 'FAILED: 1 of 1\n- a.txt: C217: ',

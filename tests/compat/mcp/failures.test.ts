@@ -70,7 +70,7 @@ test('there are more than 20 different failures', () => {
 });
 
 describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])('the v1 SDK %s', (sdk) => {
-  test.each(['', '?structured=true'])('shows every failure at /mcp%s', async (query) => {
+  test.each(['', '?structured=true'])('mcp.P7 shows every failure at /mcp%s', async (query) => {
     await using client = await openV1(sdk, query);
     expect(lostFailures(calls, await callAll(client))).toEqual([]);
   });
@@ -89,12 +89,12 @@ describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])('the v1 SDK %s', (sdk)
   });
 });
 
-test.each(Object.entries(revisions))('the v2 client, revision %s, shows every failure', async (_, mode) => {
+test.each(Object.entries(revisions))('mcp.P7 the v2 client, revision %s, shows every failure', async (_, mode) => {
   await using client = await openClient(httpTransport(cell.http), mode);
   expect(lostFailures(calls, await callAll(client as unknown as V1Client))).toEqual([]);
 });
 
-test('the Python client shows every failure', async ({ skip }) => {
+test('mcp.P7 the Python client shows every failure', async ({ skip }) => {
   if (whyNoPython !== undefined) skip(`no Python client: ${whyNoPython}`);
   expect(lostFailures(calls, await callFromPython(`${cell.http}/mcp`, calls))).toEqual([]);
 });

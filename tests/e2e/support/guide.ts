@@ -151,6 +151,7 @@ function masked(text: string): string {
     .replaceAll(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, 'UUID')
     .replaceAll(/sha256:[\da-f]{64}/g, 'HASH')
     .replaceAll(/("(?:duration_ms|mtime|age_secs|\w+_at(?:_ms)?)": ?)\d+/g, '$10')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\b\d{10,}\b/g, 'TIME')
     .replaceAll(/\b\d+(\.\d+)? ?(ms|s)\b/g, 'LASTED')
     .trimEnd();

@@ -29,7 +29,7 @@ export const triggersInfo = engine.defineFunction({
       ...triggerTypeRow(type),
       configuration_schema: type.requestFormat,
       request_schema: type.callFormat,
-      instance_count: triggers.listenersOf(id).length,
+      instance_count: triggers.bindingsOf(id).length,
     };
   },
 });

@@ -31,7 +31,7 @@ import { openJail } from '../../jail/jail.ts';
 import type { SearchAnswer } from '../query.ts';
 import { SearchEngine, type SearchEngineOptions, type SearchRequest } from '../search-engine.ts';
 
-const [SEQUENCES, EDITS] = [rounds(4, 10, 50), 50];
+const [SEQUENCES, EDITS] = [rounds(2, 10, 50), 50];
 const MAX_FILE_BYTES = 300_000;
 
 const PLACES = ['a', 'b.txt', 'd', 'd/a', 'd/b', 'd/e', 'd/e/f', 'd/e/g.txt', 'd-x', 'é/k', 'deep/er/and/deeper'];
@@ -181,7 +181,7 @@ test.runIf(process.platform === 'linux').each([
   ['in three parts with room for everything', 3, 1 << 26],
   ['in one part with room for little, and signatures for the rest', 1, 200_000],
 ])(
-  'warm is cold after any edit, %s',
+  'coder.P12 warm is cold after any edit, %s',
   async (_, indexParts, indexMemoryBytes) => {
     let warmAnswers = 0;
     await fc.assert(

@@ -77,7 +77,7 @@ static bool holds(const char *path, const char *text) {
 
 /* ---- devices ---- */
 
-/* In the order of their names. Their files are not needed again, and take memory. */
+/* Loads them in the order of their names, and removes their files, which take memory. */
 static void load_modules(void) {
   struct dirent **entries;
   int count = scandir("/modules", &entries, NULL, alphasort);
@@ -92,7 +92,7 @@ static void load_modules(void) {
   }
 }
 
-/* The device below `class` whose attribute says so: its node in `node`. False when there is none, yet. */
+/* Finds the device below `class` with this attribute and sets `node`. False if there is none yet. */
 static bool find_device(const char *class, const char *attribute, const char *text, char node[64]) {
   DIR *list = opendir(class);
   if (!list) return false;

@@ -50,7 +50,7 @@ void send_out(int channel) {
     ssize_t sent = write(channel, out + out_start, out_end - out_start);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return;
-    if (sent <= 0) _exit(0); /* the host is gone, and this place with it */
+    if (sent <= 0) _exit(0); /* the host is gone, and the sandbox ends with it */
     out_start += (size_t)sent;
   }
 }

@@ -83,7 +83,7 @@ static void mend_statx(void) {
 }
 
 void settle_in_gvisor(const char *own_file, const char *held_mib) {
-  /* It was put there to be started, and takes from the disk of the sandbox. */
+  /* The agent's own file is not needed after the start, and counts towards the disk of the sandbox. */
   unlink(own_file);
   use_marks();
   mend_statx();

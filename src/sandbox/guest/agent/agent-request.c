@@ -1,7 +1,7 @@
 /*
  * Parses a request, and writes the answer of a child.
  *
- * A request that is too short is remembered, and ends the child that works on it.
+ * A request that is too short sets `is_broken`, and ends the child that works on it.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -37,7 +37,7 @@ struct stream *stream_of(uint32_t id) {
   return NULL;
 }
 
-/* One of these places, if any is free. */
+/* A free slot, if any. */
 struct stream *open_stream(uint32_t id, int first, int count) {
   for (struct stream *s = streams + first; s < streams + first + count; s++) {
     if (s->id) continue;
@@ -65,7 +65,7 @@ void append(struct bytes *to, const void *from, size_t length) {
   to->length += length;
 }
 
-/* Not every kernel has a call for it: gVisor of Debian 12 has none. */
+/* Falls back to /proc/self/fd: gVisor of Debian 12 has no close_range. */
 static void close_from(int first) {
   if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
   DIR *open_fds = opendir("/proc/self/fd");
@@ -84,7 +84,7 @@ static void be_child(struct stream *s, const int fds[4]) {
   signal(SIGCHLD, SIG_DFL);
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  /* Out of the way of each other first. The ends of others' pipes must not be held here. */
+  /* Moves them up first, so that dup2 overwrites none; `close_from` closes those and the pipes of other streams. */
   int high[4];
   for (int i = 0; i < 4; i++) high[i] = fcntl(fds[i], F_DUPFD, CHILD_ANSWER + 1);
   for (int i = 0; i < 4; i++) dup2(high[i], i);
@@ -282,7 +282,7 @@ void serve_stream(struct stream *s) {
   if (is_drained || is_left_to_others) finish(s);
 }
 
-/* When a stream wants its turn though no descriptor of it moves; -1: never. */
+/* When a stream needs a turn without an event on its descriptors; -1: never. */
 int64_t due_in_ms(const struct stream *s, int64_t now) {
   if (s->op != EXEC || s->drained_at_ms == 0 || s->owed[0] + s->owed[1] > 0) return -1;
   return s->drained_at_ms > now ? s->drained_at_ms - now : 0;

@@ -40,7 +40,7 @@ void close_fd(int *fd) {
   *fd = -1;
 }
 
-/* ---- what the host says ---- */
+/* ---- frames from the host ---- */
 
 static void cancel(struct stream *s) {
   if (s->is_cancelled || s->op == 0) return;
@@ -119,7 +119,7 @@ static void take_frame(uint32_t id, uint8_t op, const uint8_t *payload, size_t l
   begin(s, id, op, payload, length);
 }
 
-/* Takes the frames that are in. One at a time when little fits out: an answer may be due for each. */
+/* Handles the received frames. One at a time when the output is nearly full: each may need an answer. */
 static void take_frames(void) {
   size_t at = 0;
   while (in_length - at >= HEADER && out_room() >= MAX_FRAME) {
@@ -144,7 +144,7 @@ void wait_on(int fd, short events) {
   if (fd >= 0) polled[polled_count++] = (struct pollfd){fd, events, 0};
 }
 
-/* A full input holds a whole frame, which waits for room only. */
+/* A full input buffer contains a whole frame, which waits only for room in the output. */
 static bool can_read(void) { return out_room() >= 2 * MAX_FRAME && in_length < sizeof in; }
 
 static void wait_on_stream(const struct stream *s, bool has_room) {
@@ -181,7 +181,7 @@ static void open_channel(int argc, char **argv) {
   if (argc == 3 && !strcmp(argv[1], "--fd")) {
     channel_in = channel_out = atoi(argv[2]);
   } else if (argc <= 3 && argc >= 2 && !strcmp(argv[1], "--io")) {
-    /* Out of the way of what children find there. */
+    /* Moves the channel away from the descriptors that children use. */
     channel_in = fcntl(0, F_DUPFD, CHILD_ANSWER + 1);
     channel_out = fcntl(1, F_DUPFD, CHILD_ANSWER + 1);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

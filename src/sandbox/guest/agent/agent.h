@@ -14,7 +14,7 @@ enum { SEED = 48, CLOCK, HOSTNAME, LISTEN };
 /* What an errno is about. */
 enum { ABOUT_PATH, ABOUT_PROGRAM, ABOUT_WORKDIR, ABOUT_PARENT, ABOUT_USER, ABOUT_SOURCE };
 
-/* In every child: its standard input and outputs, and where it leaves its answer. */
+/* In every child: its standard input and outputs, and the descriptor for its answer. */
 enum { CHILD_IN, CHILD_OUT, CHILD_ERR, CHILD_ANSWER };
 
 /* Streams of this half of the numbers are opened by the guest. */
@@ -23,7 +23,7 @@ enum { CHILD_IN, CHILD_OUT, CHILD_ERR, CHILD_ANSWER };
 /* An owner or a mode that is not to be changed. */
 #define UNSAID 0xffffffffu
 
-/* The rest of a request. What it holds less of than it should reads as nothing and is remembered. */
+/* The rest of a request. A read beyond its end sets `is_broken`, and exits in a child. */
 struct reader {
   const uint8_t *at, *end;
   bool is_broken;
@@ -60,7 +60,7 @@ void settle_in_gvisor(const char *own_file, const char *held_mib);
  * row.
  */
 bool make_room(void);
-/* The loop came round: what memory was short for is done. */
+/* Called by the loop after each round: resets the count of retries. */
 void note_progress(void);
 
 #endif

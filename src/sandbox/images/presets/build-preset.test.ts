@@ -45,7 +45,7 @@ const COMMON = [
 ] as const;
 
 test.skipIf(whyNot).each(['python', 'node'] as const)(
-  `builds %s from packages, and its programs run${whyNot}`,
+  `sandbox.P4 builds %s from packages, and its programs run${whyNot}`,
   { timeout: 300_000 },
   async (name) => {
     await using dir = await tempDir({ 'work/': '' });

@@ -4,7 +4,7 @@
  * The image is named after the archives it is made of, and mmdebstrap is reproducible, so the same packages give the
  * same image.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 
@@ -55,11 +55,8 @@ export async function fetchPreset(
 
   const inputs = [base, ...packages.map(({ archive }) => archive)];
   const digests = await Promise.all(inputs.map((archive) => digestOf(archive)));
-  const digest = createHash('sha256')
-    .update([BUILDER_VERSION, name, ...digests].join(' '))
-    .digest('hex');
   return {
-    digest: `sha256:${digest}`,
+    digest: `sha256:${hash('sha256', [BUILDER_VERSION, name, ...digests].join(' '))}`,
     env,
     unpack: (rootDir, options) => unpackPreset({ base, packages }, rootDir, options),
   };
@@ -129,7 +126,7 @@ function contentOf(archive: string): AsyncIterable<Uint8Array> {
 
 /** Hash of the content, so that the same files packed by another version of npm are the same. */
 async function digestOf(archive: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const piece of contentOf(archive)) hash.update(piece);
-  return hash.digest('hex');
+  const summing = createHash('sha256');
+  for await (const piece of contentOf(archive)) summing.update(piece);
+  return summing.digest('hex');
 }

@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 
 import type { ByteString } from '#host';
 import { EPOCH_SECS, type EntryFacts, type TreeWriter } from '#sandbox/archives';
@@ -40,7 +41,7 @@ export async function finishDebianTree(tree: TreeWriter, rootDir: string): Promi
   for (const name of ['dev', 'dev/pts', 'dev/shm', 'proc', 'run', 'sys', 'var/cache', 'var/log']) {
     tree.directory(tree.place(name), DIRECTORY);
   }
-  const write = (path: string, text: string) => tree.file(tree.place(path), FILE, one(text));
+  const write = (path: string, text: string) => tree.file(tree.place(path), FILE, Readable.from([Buffer.from(text)]));
 
   await write('etc/hosts', '127.0.0.1 localhost\n::1 localhost\n');
   for (const name of ['passwd', 'group']) {
@@ -62,8 +63,4 @@ function certificates(tree: TreeWriter, rootDir: string): string {
   const folder = 'usr/share/ca-certificates/mozilla';
   const names = tree.names(folder).toSorted();
   return names.map((name) => readFileSync(Buffer.from(join(rootDir, folder, name), 'latin1'), 'utf8')).join('');
-}
-
-async function* one(text: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(text);
 }

@@ -5,8 +5,8 @@
  * The digest is computed while the bytes stream by; only a file with the right digest gets its final name.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { open, stat, type FileHandle } from 'node:fs/promises';
+import { createReadStream, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import type { Descriptor } from '../oci-documents.ts';
@@ -25,10 +25,10 @@ export interface BlobDownload {
 }
 
 export async function downloadBlob({ http, blob, path, signal, onBytes, stallMs }: BlobDownload): Promise<void> {
-  if ((await sizeOf(path)) === blob.size) return onBytes(blob.size);
+  if (sizeOf(path) === blob.size) return onBytes(blob.size);
   mkdirSync(dirname(path), { recursive: true });
   const part = `${path}.part`;
-  const had = (await sizeOf(part)) ?? 0;
+  const had = sizeOf(part) ?? 0;
   if (had >= blob.size) return finishWhole(part, { path, blob });
   const stalled = new AbortController();
   const either = AbortSignal.any([signal, stalled.signal]);
@@ -37,18 +37,18 @@ export async function downloadBlob({ http, blob, path, signal, onBytes, stallMs 
   const from = startOf(answer, had);
   const hash = createHash('sha256');
   await hashStart(hash, part, from);
-  const watch = new StallWatch(stallMs, stalled);
+  const timer = setTimeout(() => stalled.abort(), stallMs);
   try {
     await using file = await open(part, from === 0 ? 'w' : 'r+');
     await file.truncate(from);
-    await receive(answer, { file, hash, from, blob, onBytes, onPiece: () => watch.reset() });
+    await receive(answer, { file, hash, from, blob, onBytes, onPiece: () => timer.refresh() });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof RegistryError || isDiskError(error)) throw error;
     const why = stalled.signal.aborted ? `no byte for ${stallMs} ms` : (error as Error).message;
     throw new RegistryError('unreachable', `the download of ${blob.digest} broke off: ${why}`, { cause: error });
   } finally {
-    watch.stop();
+    clearTimeout(timer);
   }
   finish(hash, { part, path, blob, from });
 }
@@ -116,31 +116,10 @@ async function hashStart(hash: Hash, part: string, bytes: number): Promise<void>
   for await (const piece of createReadStream(part, { end: bytes - 1 })) hash.update(piece as Buffer);
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
 function isDiskError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'write';
-}
-
-class StallWatch {
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(stallMs: number, control: AbortController) {
-    this.#timer = setTimeout(() => control.abort(), stallMs);
-  }
-
-  reset(): void {
-    this.#timer.refresh();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
 }

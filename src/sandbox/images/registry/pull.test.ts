@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
@@ -69,9 +69,13 @@ test('takes the manifest for this machine from an index', async () => {
 
 test('goes on with a download where it broke off, within a call and in a later one', async () => {
   await using dir = await tempDir();
+  // fetch drops what it has received but not handed out when the connection breaks.
+  const when = async (from: number) => {
+    await expect.poll(() => partBytes(dir)).toBeGreaterThan(from);
+  };
   const breaking = {
     blob: (answer: number) =>
-      answer === 0 || answer === 3 ? undefined : { kind: 'break-off' as const, afterBytes: 100_000 },
+      answer === 0 || answer === 3 ? undefined : { kind: 'break-off' as const, afterBytes: 100_000, when },
   };
   await using registry = await startRegistry(content(image), breaking);
   await expect(pull(dir, registry.host, { registry: { retryDelaysMs: [1] } })).rejects.toThrow(/broke off/);
@@ -80,9 +84,15 @@ test('goes on with a download where it broke off, within a call and in a later o
   const layers = registry.requests.filter((request) => request.includes(layer));
   const ranges = layers.map((request) => Number(/bytes=(\d+)-/.exec(request)?.[1] ?? 0));
   // Each attempt begins behind what the one before it got.
-  expect(ranges).toEqual(ranges.toSorted((a, b) => a - b));
-  expect([ranges.length, ranges[0], (ranges[2] ?? 0) > 0]).toEqual([3, 0, true]);
+  const [first, second = 0, third = 0] = ranges;
+  expect([ranges.length, first, second > 0, third > second]).toEqual([3, 0, true, true]);
 });
+
+/** What has come of a blob that is still being downloaded. */
+function partBytes(dir: TempDir): number {
+  const files = readdirSync(dir.root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.part'));
+  return files.reduce((bytes, file) => bytes + (statSync(dir.path(file), { throwIfNoEntry: false })?.size ?? 0), 0);
+}
 
 test('starts anew when the registry ignores where it should begin', async () => {
   await using dir = await tempDir();

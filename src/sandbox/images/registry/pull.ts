@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ArchiveError, type ArchiveLimits } from '#sandbox/archives';
 import { withBuildLock } from '../build-lock.ts';
@@ -13,6 +14,7 @@ import {
   MAX_DOCUMENT_BYTES,
   parseConfig,
   parseDocument,
+  withDiffIds,
   type Descriptor,
   type ImageConfig,
   type Manifest,
@@ -22,7 +24,6 @@ import { downloadBlob } from './blob-download.ts';
 import { parseReference } from './reference.ts';
 import { RegistryError } from './registry-error.ts';
 import { RegistryHttp, type RegistryOptions } from './registry-http.ts';
-import { withRetries } from './retry.ts';
 
 /** An index may point to an index; deeper nesting is refused. */
 const MAX_INDEX_DEPTH = 3;
@@ -72,16 +73,11 @@ export async function downloadImage({ manifest, http }: ResolvedImage, options: 
   }
 
   const parsed = parseConfig(await readFile(blobPath(store, config)));
-  if (parsed.diffIds.length !== layers.length) {
-    throw new ArchiveError(`the image has ${layers.length} layers and its config speaks of ${parsed.diffIds.length}`);
-  }
+  const open = layers.map((blob) => () => createReadStream(blobPath(store, blob), { highWaterMark: READ_BYTES }));
   return {
     config: parsed,
     blobs: [config, ...layers].map(({ digest }) => digest),
-    layers: layers.map((blob, at) => ({
-      diffId: parsed.diffIds[at] ?? '',
-      open: () => createReadStream(blobPath(store, blob), { highWaterMark: READ_BYTES }),
-    })),
+    layers: withDiffIds(parsed, open),
   };
 }
 
@@ -118,4 +114,20 @@ function fetchBlob(http: RegistryHttp, blob: Descriptor, options: PullOptions, o
 
 function blobPath(store: ImageStore, { digest }: Descriptor): string {
   return join(store.blobsDir, digest.replace(':', '-'));
+}
+
+/** Retries requests that failed temporarily. */
+async function withRetries<T>(
+  { delaysMs, signal }: { delaysMs: readonly number[]; signal: AbortSignal },
+  work: () => Promise<T>,
+): Promise<T> {
+  for (const delayMs of delaysMs) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.reason !== 'unreachable') throw error;
+    }
+    await sleep(delayMs, undefined, { signal });
+  }
+  return work();
 }

@@ -9,23 +9,18 @@ import { z } from 'zod';
 import { RegistryError } from './registry-error.ts';
 import type { Reference } from './reference.ts';
 
-export interface RegistryOptions {
+export const REGISTRY_DEFAULTS = {
   /** Hosts, as in references, that may be reached without TLS. */
-  readonly plainHttpHosts: readonly string[];
+  plainHttpHosts: [] as readonly string[],
   /** Timeout for the start of a response. */
-  readonly answerMs: number;
-  /** Longest time without a byte during a download. */
-  readonly stallMs: number;
-  /** Delays before the retries. */
-  readonly retryDelaysMs: readonly number[];
-}
-
-export const REGISTRY_DEFAULTS: RegistryOptions = {
-  plainHttpHosts: [],
   answerMs: 30_000,
+  /** Longest time without a byte during a download. */
   stallMs: 30_000,
-  retryDelaysMs: [1_000, 3_000],
+  /** Delays before the retries. */
+  retryDelaysMs: [1_000, 3_000] as readonly number[],
 };
+
+export type RegistryOptions = Readonly<typeof REGISTRY_DEFAULTS>;
 
 const MAX_REDIRECTS = 5;
 

@@ -24,7 +24,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     return results[0]!;
   };
 
-  test('C71 C106 parents are made, and the mode is 0644 under any umask', async () => {
+  test('coder.C71 coder.C106 parents are made, and the mode is 0644 under any umask', async () => {
     await using dir = await tempDir({ 'ws/': '' });
     const umask = process.umask(0o077);
     try {
@@ -39,7 +39,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(readdirSync(dir.path('ws'), { recursive: true })).toEqual(['a', 'a/b', 'a/b/c.txt']);
   });
 
-  test('C73 C217 a file that exists is replaced when the request says so', async () => {
+  test('coder.C73 a file that exists is C217, and replaced when the request says so', async () => {
     await using dir = await tempDir({ 'ws/a.txt': 'old' });
     expect(failureOf(await create(dir, 'a.txt'))).toEqual({ code: 'C217', message: 'a.txt already exists' });
     expect(text(dir, 'ws/a.txt')).toBe('old');
@@ -47,7 +47,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(text(dir, 'ws/a.txt')).toBe('new');
   });
 
-  test('C74 a replaced file keeps its mode unless one is given', async () => {
+  test('coder.C74 a replaced file keeps its mode unless one is given', async () => {
     await using dir = await tempDir({ 'ws/run.sh': { mode: 0o755, content: 'old' } });
     expect(await create(dir, 'run.sh', { overwrite: true })).toMatchObject({ success: true });
     expect(modeOf(dir, 'ws/run.sh')).toBe(0o755);
@@ -56,11 +56,11 @@ describe.each(jailWays())('%s jail', (_, way) => {
   });
 
   test.each([
-    ['C76 a path that leaves', '../x', {}, 'C215'],
-    ['C76 an absolute path', '/x', {}, 'C210'],
-    ['C77 too much content', 'x', { content: 'x'.repeat(4097) }, 'C213'],
-    ['C80 a missing folder without parents', 'no/x', { parents: false }, 'C211'],
-    ['C82 a folder', 'folder', { overwrite: true }, 'C216'],
+    ['coder.C76 a path that leaves', '../x', {}, 'C215'],
+    ['coder.C76 an absolute path', '/x', {}, 'C210'],
+    ['coder.C77 too much content', 'x', { content: 'x'.repeat(4097) }, 'C213'],
+    ['coder.C80 a missing folder without parents', 'no/x', { parents: false }, 'C211'],
+    ['coder.C82 a folder', 'folder', { overwrite: true }, 'C216'],
     ['a folder, not to be overwritten', 'folder', {}, 'C217'],
     ['a FIFO', 'pipe', { overwrite: true }, 'C216'],
     ['base_path', '.', { overwrite: true }, 'C216'],
@@ -127,8 +127,8 @@ describe.each(jailWays())('%s jail', (_, way) => {
   });
 
   test.each([
-    ['C79', '600', 0o600],
-    ['C79', '0600', 0o600],
+    ['coder.C79', '600', 0o600],
+    ['coder.C79', '0600', 0o600],
     ['digits after 0o', '0o640', 0o640],
     ['no bits at all', '0000', 0],
     ['special bits are left out', '4755', 0o755],
@@ -138,7 +138,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(modeOf(dir, 'ws/a')).toBe(expected);
   });
 
-  test('C83 an empty list fails the call', async () => {
+  test('coder.C83 an empty list fails the call', async () => {
     await using dir = await tempDir({ 'ws/': '' });
     await expect(call(dir, { files: [] })).rejects.toMatchObject({
       code: 'C210',

@@ -21,7 +21,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
   const remove = async (dir: TempDir, path: string, options: object = {}) =>
     (await call(dir, { paths: [path], ...options })).results[0]!;
 
-  test('C85 C86 C106 a file goes, and is gone for who comes later', async () => {
+  test('coder.C85 coder.C86 coder.C106 a file goes, and is gone for who comes later', async () => {
     await using dir = await tempDir({ 'ws/f': 'x' });
     expect(await call(dir, { paths: ['f', 'f', 'never', 'no/where'], _caller_worker_id: 'x' })).toEqual({
       results: [
@@ -34,7 +34,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(namesIn(dir, 'ws')).toEqual([]);
   });
 
-  test('C88 an empty folder goes without recursive, one with entries does not', async () => {
+  test('coder.C88 an empty folder goes without recursive, one with entries does not', async () => {
     await using dir = await tempDir({ 'ws/empty/': '', 'ws/full/x': '' });
     expect(await remove(dir, 'empty')).toMatchObject({ success: true, removed: true });
     expect(failureOf(await remove(dir, 'full'))).toMatchObject({ code: 'C216' });
@@ -49,7 +49,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(namesIn(dir, 'ws')).toEqual(['keep']);
   });
 
-  test('C89 something protected below keeps the whole folder, and the answer names it from base_path', async () => {
+  test('coder.C89 something protected below keeps the whole folder, and the answer names it from base_path', async () => {
     await using dir = await tempDir({ 'ws/d/a/1': '', 'ws/d/b/.env': 'TOKEN', 'ws/d/c': '' });
     const before = namesIn(dir, 'ws');
     const result = await remove(dir, 'd', { recursive: true });
@@ -58,7 +58,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(namesIn(dir, 'ws')).toEqual(before);
   });
 
-  test('C91 a link goes itself, wherever it leads, and what it leads to stays', async () => {
+  test('coder.C91 a link goes itself, wherever it leads, and what it leads to stays', async () => {
     await using dir = await tempDir({
       'outside/x': '',
       'ws/keep.txt': 'keep',
@@ -76,7 +76,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(namesIn(dir, '.')).toEqual(['outside', 'outside/x', 'ws', 'ws/folder', 'ws/folder/x', 'ws/keep.txt']);
   });
 
-  test('C92 links in a folder are not followed', async () => {
+  test('coder.C92 links in a folder are not followed', async () => {
     await using dir = await tempDir({
       'outside/x': 'keep',
       'ws/d/out': { symlink: '../../outside' },

@@ -16,7 +16,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       { open: (parsed, log) => openCoder(parsed as CoderConfig, log, undefined, way) },
     );
 
-  test('C97 every kind of entry, links not followed', async () => {
+  test('coder.C97 every kind of entry, links not followed', async () => {
     await using dir = await tempDir({
       'd/': '',
       f: 'four',
@@ -37,7 +37,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(rest).toEqual({ path: '.', total: 6, page: 1, page_size: 100, has_more: false });
   });
 
-  test('C98 a protected folder is listed, its content flagged and itself not', async () => {
+  test('coder.C98 a protected folder is listed, its content flagged and itself not', async () => {
     await using dir = await tempDir({ 'secrets/k': 'four', 'alias/': '', 'via/link': { symlink: '../secrets' } });
     utimesSync(dir.path('secrets/k'), 0, 1_700_000_000.9);
     const k = { name: 'k', kind: 'file', size: 4, mtime: 1_700_000_000, non_accessible: true };
@@ -56,7 +56,7 @@ const names = ({ entries }: { entries: { name: string }[] }) => entries.map(({ n
 describe('pages', () => {
   const seven = Object.fromEntries('abcdefg'.split('').map((name) => [name, '']));
 
-  test('C94 the last page has what is left', async () => {
+  test('coder.C94 the last page has what is left', async () => {
     await using dir = await tempDir(seven);
     const first = await list(dir.root, { page_size: 5 });
     const second = await list(dir.root, { page_size: 5, page: 2 });
@@ -71,7 +71,7 @@ describe('pages', () => {
   });
 
   test.each([
-    ['C95 zero', { page: 0, page_size: 0 }, { page: 1, page_size: 1 }],
+    ['coder.C95 zero', { page: 0, page_size: 0 }, { page: 1, page_size: 1 }],
     ['nothing asked', {}, { page: 1, page_size: 3 }],
     ['null', { page_size: null }, { page: 1, page_size: 3 }],
     ['too much', { page_size: 99 }, { page: 1, page_size: 4 }],
@@ -99,7 +99,7 @@ test('a name that is not UTF-8 is listed as well as text can', async () => {
   expect((await list(dir.root)).entries).toMatchObject([{ name: 'a\uFFFD', kind: 'file', size: 4 }]);
 });
 
-test('pages of a folder of several batches follow each other without gap or repeat', async () => {
+test('coder.P5 pages of a folder of several batches follow each other without gap or repeat', async () => {
   const all = Array.from({ length: 4200 }, (_, i) => `f${(i * 7919) % 4200}`);
   await using dir = await tempDir(Object.fromEntries(all.map((name) => [name, ''])));
   const pages = [];

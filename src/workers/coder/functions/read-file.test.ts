@@ -19,7 +19,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       { open: (parsed, log) => openCoder(parsed as CoderConfig, log, undefined, way) },
     );
 
-  test('C01 a file comes with its text, size, mode, time and version', async () => {
+  test('coder.C01 a file comes with its text, size, mode, time and version', async () => {
     await using dir = await tempDir({ 'a.txt': { mode: 0o644, content: 'hello\n' } });
     utimesSync(dir.path('a.txt'), 0, 1_700_000_000.9);
     expect(await read(dir.root, 'a.txt')).toEqual({
@@ -33,7 +33,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     });
   });
 
-  test('C02 a missing file is C211', async () => {
+  test('coder.C02 a missing file is C211', async () => {
     await using dir = await tempDir();
     await expect(read(dir.root, 'nope.txt')).rejects.toMatchObject({
       code: 'C211',
@@ -41,7 +41,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     });
   });
 
-  test('C04 the cap is inclusive; one over is refused, naming both numbers', async () => {
+  test('coder.C04 the cap is inclusive; one over is refused, naming both numbers', async () => {
     await using dir = await tempDir({ fits: 'x'.repeat(4096), big: 'x'.repeat(5000) });
     expect(await read(dir.root, 'fits')).toMatchObject({ size: 4096 });
     await expect(read(dir.root, 'big')).rejects.toMatchObject({
@@ -50,7 +50,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     });
   });
 
-  test('C05 C19 a protected file answers like a missing one', async () => {
+  test('coder.P2 coder.C05 coder.C19 a protected file answers like a missing one', async () => {
     await using dir = await tempDir({
       '.env': 'TOKEN=1',
       'secrets/folder/': '',
@@ -64,16 +64,16 @@ describe.each(jailWays())('%s jail', (_, way) => {
     );
   });
 
-  test('C07 an absolute path is C210, also inside base_path', async () => {
+  test('coder.C07 an absolute path is C210, also inside base_path', async () => {
     await using dir = await tempDir({ 'a.txt': '' });
     await expect(read(dir.root, dir.path('a.txt'))).rejects.toMatchObject({ code: 'C210' });
   });
 
   test.each([
-    ['C08', '../../etc/passwd'],
-    ['C11', 'dangling'],
-    ['C11', 'dangling/child'],
-    ['C17', 'no/such/../../../x'],
+    ['coder.C08', '../../etc/passwd'],
+    ['coder.C11', 'dangling'],
+    ['coder.C11', 'dangling/child'],
+    ['coder.C17', 'no/such/../../../x'],
   ])('%s %s is C215', async (_, path) => {
     await using dir = await tempDir({ dangling: { symlink: 'missing' } });
     await expect(read(dir.root, path)).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     });
   });
 
-  test('C10 C16 links and .. are followed inside', async () => {
+  test('coder.C10 coder.C16 links and .. are followed inside', async () => {
     await using dir = await tempDir({ 'real/a.txt': 'a', link: { symlink: 'real/a.txt' }, 'b.txt': 'b' });
     expect(await read(dir.root, 'link')).toMatchObject({ path: 'link', content: 'a' });
     expect(await read(dir.root, 'real/../b.txt')).toMatchObject({ path: 'real/../b.txt', content: 'b' });
@@ -110,8 +110,8 @@ describe.each(jailWays())('%s jail', (_, way) => {
 const read = (base_path: string, path: string) => run(readFile, { path }, { base_path });
 
 test.each([
-  ['C13 a byte that is not UTF-8', [0x61, 0xff, 0x62], 'a\uFFFDb', false],
-  ['C14 a byte order mark', [0xef, 0xbb, 0xbf, 0x78], '\uFEFFx', true],
+  ['coder.C13 a byte that is not UTF-8', [0x61, 0xff, 0x62], 'a\uFFFDb', false],
+  ['coder.C14 a byte order mark', [0xef, 0xbb, 0xbf, 0x78], '\uFEFFx', true],
   ['characters of every length', [...Buffer.from('aé日😀')], 'aé日😀', true],
   ['a character cut short', [0xf0, 0x9f, 0x98, 0x61], '\uFFFDa', false],
   ['half a surrogate pair', [0xed, 0xa0, 0x80], '\uFFFD\uFFFD\uFFFD', false],
@@ -128,7 +128,7 @@ test('a file of several reads arrives whole', async () => {
   expect(await read(dir.root, 'big')).toMatchObject({ content, version: sha256(content) });
 });
 
-test('C106 unknown fields of the request are ignored', async () => {
+test('coder.C106 unknown fields of the request are ignored', async () => {
   await using dir = await tempDir({ 'a.txt': 'a' });
   const payload = { path: 'a.txt', _caller_worker_id: 'w-1' };
   expect(await run(readFile, payload, { base_path: dir.root })).toMatchObject({ content: 'a' });

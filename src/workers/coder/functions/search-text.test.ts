@@ -9,14 +9,14 @@ const find = (base_path: string, payload: object) => run(search, payload, { base
 const lines = ({ content_matches }: Awaited<ReturnType<typeof find>>) =>
   content_matches.map(({ path, line, column, text }) => `${path}:${line}:${column}:${text}`);
 
-test('C22 columns count bytes of UTF-8', async () => {
+test('coder.C22 columns count bytes of UTF-8', async () => {
   await using dir = await tempDir({ f: 'é needle' });
   expect(lines(await find(dir.root, { query: 'needle' }))).toEqual(['f:1:4:é needle']);
   expect(lines(await find(dir.root, { query: 'n.edle', regex: true }))).toEqual(['f:1:4:é needle']);
   expect(lines(await find(dir.root, { query: 'NEEDLE', ignore_case: true }))).toEqual(['f:1:4:é needle']);
 });
 
-describe('C38 ignoring case', () => {
+describe('coder.C38 ignoring case', () => {
   test.each([
     ['ASCII', 'hello', 'Say HeLLo', 5],
     ['both sides', 'HELLO', 'hello', 1],
@@ -48,7 +48,7 @@ describe('C38 ignoring case', () => {
   });
 });
 
-test('C40 a match beyond the cut is found, and the text is cut between characters', async () => {
+test('coder.C40 a match beyond the cut is found, and the text is cut between characters', async () => {
   const line = `${'é'.repeat(2500)}needle`;
   await using dir = await tempDir({ f: line });
   expect(await find(dir.root, { query: 'needle', max_line_bytes: 4096 })).toMatchObject({

@@ -24,7 +24,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
       { open: (parsed, log) => openCoder(parsed as CoderConfig, log, undefined, way) },
     );
 
-  test('C20 a literal is found with its line and column', async () => {
+  test('coder.C20 a literal is found with its line and column', async () => {
     await using dir = await tempDir({ 'notes.md': 'hello\ngoodbye world\n' });
     expect(await find(dir.root, { query: 'goodbye' })).toEqual({
       content_matches: [{ path: 'notes.md', line: 2, column: 1, text: 'goodbye world' }],
@@ -37,7 +37,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     });
   });
 
-  test('C23 a regex sees each line by itself', async () => {
+  test('coder.C23 a regex sees each line by itself', async () => {
     await using dir = await tempDir({ 'a.rs': 'fn foo\nfn Bar\n' });
     expect(lines(await find(dir.root, { query: '^fn [A-Z]', regex: true }))).toEqual(['a.rs:2:1:fn Bar']);
   });
@@ -55,7 +55,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
   });
 });
 
-test('C25 paths are searched without contents', async () => {
+test('coder.C25 paths are searched without contents', async () => {
   await using dir = await tempDir({ 'src/foo.rs': 'foo' });
   expect(await find(dir.root, { query: 'foo', search_content: false })).toMatchObject({
     content_matches: [],
@@ -66,7 +66,7 @@ test('C25 paths are searched without contents', async () => {
   expect(paths(await find(dir.root, { query: 'foo', search_paths: false }))).toEqual([]);
 });
 
-test('C26 globs choose files by their path from base_path', async () => {
+test('coder.C26 globs choose files by their path from base_path', async () => {
   await using dir = await tempDir({ 'src/a.rs': 'needle', 'src/b.ts': 'needle', 'build/c.rs': 'needle' });
   const payload = { query: 'needle', include_globs: ['**/*.rs'], exclude_globs: ['build/**'] };
   expect(lines(await find(dir.root, payload))).toEqual(['src/a.rs:1:1:needle']);
@@ -74,19 +74,19 @@ test('C26 globs choose files by their path from base_path', async () => {
   expect(lines(await find(dir.root, { ...payload, path: 'src' }))).toEqual(['src/a.rs:1:1:needle']);
 });
 
-test('C28 a search in a folder still tells paths from base_path', async () => {
+test('coder.C28 a search in a folder still tells paths from base_path', async () => {
   await using dir = await tempDir({ 'a/hit': 'x', 'b/hit': 'x' });
   expect(paths(await find(dir.root, { query: 'hit', path: 'a' }))).toEqual(['a/hit']);
 });
 
-test('C29 protected files are in neither list', async () => {
+test('coder.C29 protected files are in neither list', async () => {
   await using dir = await tempDir({ '.env': 'banana', 'ok.txt': 'banana', 'secrets/k': 'banana' });
   expect(lines(await find(dir.root, { query: 'banana' }))).toEqual(['ok.txt:1:1:banana']);
   expect(lines(await find(dir.root, { query: 'banana', path: 'secrets' }))).toEqual([]);
   expect(paths(await find(dir.root, { query: '.env' }))).toEqual([]);
 });
 
-test('C31 a file over max_read_bytes matches by its path only, and is counted', async () => {
+test('coder.P11 coder.C31 a file over max_read_bytes matches by its path only, and is counted', async () => {
   await using dir = await tempDir({ 'hit.txt': 'hit hit hit', 'fits.txt': 'hit hit hi' });
   expect(await find(dir.root, { query: 'hit' }, { max_read_bytes: 10 })).toMatchObject({
     content_matches: [{ path: 'fits.txt' }],
@@ -96,7 +96,7 @@ test('C31 a file over max_read_bytes matches by its path only, and is counted', 
   });
 });
 
-describe('C32 caps', () => {
+describe('coder.C32 caps', () => {
   const three = { a: 'hit\nhit', b: 'hit', c: 'miss' };
 
   test.each([
@@ -133,10 +133,10 @@ describe('C32 caps', () => {
 });
 
 test.each([
-  ['C34 an empty query', { query: '' }, 'query is empty'],
-  ['C34 nothing to search in', { query: 'x', search_content: false, search_paths: false }, /both off/],
-  ['C35 a bad regex', { query: '[', regex: true }, /unclosed character class at character 1/],
-  ['C35 a bad glob', { query: 'x', include_globs: ['['] }, /^bad glob "\["/],
+  ['coder.C34 an empty query', { query: '' }, 'query is empty'],
+  ['coder.C34 nothing to search in', { query: 'x', search_content: false, search_paths: false }, /both off/],
+  ['coder.C35 a bad regex', { query: '[', regex: true }, /unclosed character class at character 1/],
+  ['coder.C35 a bad glob', { query: 'x', include_globs: ['['] }, /^bad glob "\["/],
   ['a bad glob to exclude', { query: 'x', exclude_globs: ['{'] }, /^bad glob "\{"/],
   ['a query without end', { query: 'x'.repeat(65_537) }, 'query is longer than 65536 bytes'],
   ['no query', {}, 'missing field `query`'],
@@ -158,7 +158,7 @@ test('refusals come in the order of the contract', async () => {
   await expect(find(dir.root, { ...bad, path: '.', include_globs: [] })).rejects.toThrow('bad glob "{"');
 });
 
-test('C37 hidden files, .git and ignored files are searched', async () => {
+test('coder.P11 coder.C37 hidden files, .git and ignored files are searched', async () => {
   await using dir = await tempDir({
     '.hidden/x': 'needle',
     '.git/y': 'needle',
@@ -172,7 +172,7 @@ test('C37 hidden files, .git and ignored files are searched', async () => {
   expect(respectful.content_matches.map(({ path }) => path)).toEqual(['.hidden/x']);
 });
 
-test('C41 the order is that of the bytes of the paths, every time', async () => {
+test('coder.P11 coder.C41 the order is that of the bytes of the paths, every time', async () => {
   const names = ['a/x', 'a-b', 'a.b', 'a0', 'A', 'é', '～', '😀', 'a/b/c', 'a/b-c', 'a/b.c', 'b'];
   await using dir = await tempDir(Object.fromEntries(names.map((name) => [name, 'hit'])));
   const sorted = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -181,7 +181,7 @@ test('C41 the order is that of the bytes of the paths, every time', async () => 
   expect(await find(dir.root, { query: 'hit' })).toEqual(first);
 });
 
-test('C106 an extra field is ignored', async () => {
+test('coder.C106 an extra field is ignored', async () => {
   await using dir = await tempDir({ f: 'x' });
   expect(lines(await find(dir.root, { query: 'x', _caller_worker_id: 'w-1' }))).toEqual(['f:1:1:x']);
 });

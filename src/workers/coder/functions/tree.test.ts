@@ -28,7 +28,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
   const show = async (base_path: string, payload: object = {}, config: object = {}) =>
     (await run(tree, payload, { base_path, ...config }, { open })).root;
 
-  test('C98 every kind of entry with its facts, links not followed, protected ones flagged', async () => {
+  test('coder.C98 every kind of entry with its facts, links not followed, protected ones flagged', async () => {
     await using dir = await tempDir({
       'd/': '',
       f: 'four',
@@ -63,7 +63,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect(await show(dir.root, { path: 'secrets/../secrets' })).toMatchObject({ non_accessible: false });
   });
 
-  test('C103 paths are from base_path, wherever the tree starts', async () => {
+  test('coder.C103 paths are from base_path, wherever the tree starts', async () => {
     await using dir = await tempDir({ 'sub/inside/x': '', alias: { symlink: 'sub' } });
     const sub = { name: 'sub', path: 'sub', children: [{ name: 'inside', path: 'sub/inside' }] };
     expect(await show(dir.root, { path: 'sub' })).toMatchObject(sub);
@@ -75,7 +75,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     });
   });
 
-  test('C104 a folder that cannot be read is marked, and the call goes on', async () => {
+  test('coder.C104 a folder that cannot be read is marked, and the call goes on', async () => {
     await using dir = await tempDir({ 'u/hidden': '', 'v/x': '', 'shut/': '' });
     chmodSync(dir.root, 0o755);
     for (const name of ['u', 'shut']) chmodSync(dir.path(name), 0o000);
@@ -91,7 +91,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
   });
 });
 
-test('C100 a folder over the limit shows the first names and where the others are', async () => {
+test('coder.C100 a folder over the limit shows the first names and where the others are', async () => {
   await using dir = await tempDir({ 'd/a': '', 'd/B': '', 'd/c': '', e: '' });
   const root = await show(dir.root, { per_folder_limit: 2 });
   expect(below(root)).toBe('d(B a)!per_folder_limit e');
@@ -107,7 +107,7 @@ test('C100 a folder over the limit shows the first names and where the others ar
 });
 
 test.each([
-  ['C101 the folder alone', 0, ''],
+  ['coder.C101 the folder alone', 0, ''],
   ['one level', 1, 'a!max_depth empty!max_depth f'],
   ['two levels', 2, 'a(b!max_depth) empty() f'],
   ['all of it', 4_000_000_000, 'a(b(c(d(e)))) empty() f'],
@@ -117,7 +117,7 @@ test.each([
   expect(below(await show(dir.root, { max_depth }, { tree_default_depth: 3 }))).toBe(expected);
 });
 
-test('C101 a folder at the depth is cut without children, empty or not', async () => {
+test('coder.C101 a folder at the depth is cut without children, empty or not', async () => {
   await using dir = await tempDir();
   const { children, truncated } = await show(dir.root, { max_depth: 0 });
   expect([children, truncated]).toEqual([
@@ -138,7 +138,7 @@ test('a folder whose name is not UTF-8 is opened by its bytes', async () => {
   expect(below(await show(dir.root))).toBe('a\uFFFD(x)');
 });
 
-test('no answer has more nodes than its cap, the first folders first', async () => {
+test('coder.P14 no answer has more nodes than its cap, the first folders first', async () => {
   const entries = ['a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'b/3', 'b/4', 'c/x'].map((name) => [name, '']);
   await using dir = await tempDir(Object.fromEntries(entries));
   const show = async (treeMaxNodes: number, payload: object = {}) => {

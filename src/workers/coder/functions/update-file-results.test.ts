@@ -20,7 +20,7 @@ describe('expected_version', () => {
     expect(text(dir, 'a.txt')).toBe('1\n2\n3\n4\n5\n');
   });
 
-  test('at another one C221 brings version, lines around the first operation, and the request to send again', async () => {
+  test('coder.P9 at another one C221 brings version, lines around the first operation, and the request to send again', async () => {
     await using dir = await tempDir({ 'a.txt': `0\n${seven}` });
     const ops = [updateLines(5, 5, 'five'), remove(1, 1)];
     const result = await update(dir, 'a.txt', ops, { expected_version });

@@ -23,7 +23,7 @@ const { call, update, text } = updateCases(updateFile);
 
 const LARGE = { max_write_bytes: 1_000_000 };
 
-test('C43 the answer tells what was done, the new version and the lines around', async () => {
+test('coder.C43 the answer tells what was done, the new version and the lines around', async () => {
   await using dir = await tempDir({ 'a.txt': 'one\ntwo\n' });
   expect(await call(dir, { files: [{ path: 'a.txt', ops: [insert(2, 'inserted')] }], _caller_worker_id: 'x' })).toEqual(
     {
@@ -44,18 +44,18 @@ test('C43 the answer tells what was done, the new version and the lines around',
 
 test.each([
   [
-    'C44 the quick start',
+    'coder.C44 the quick start',
     '# notes\n- one\n- two\n',
     [insert(2, 'draft'), updateLines(3, 3, '- ONE')],
     '# notes\ndraft\n- one\n- ONE\n',
     4,
   ],
-  ['C46 no newline is added', 'a\nb', [insert(3, 'X')], 'a\nb\nX', 3],
-  ['C47 an empty file', '', [insert(1, 'X')], 'X', 1],
-  ['C53 line operations run first', 'OLD\nkeep\nOLD\n', [replace('OLD', 'NEW'), remove(2, 2)], 'NEW\nNEW\n', 2],
-  ['C58 CRLF', 'a\r\nb\r\n', [updateLines(2, 2, 'B')], 'a\r\nB\r\n', 2],
-  ['C59 mixed endings', 'a\r\nb\nc\n', [updateLines(3, 3, 'C')], 'a\r\nb\nC\n', 3],
-  ['C59 mixed endings under a replacement', 'a\r\nb\nc\n', [replace('c', 'C')], 'a\r\nb\nC\n', 3],
+  ['coder.C46 no newline is added', 'a\nb', [insert(3, 'X')], 'a\nb\nX', 3],
+  ['coder.C47 an empty file', '', [insert(1, 'X')], 'X', 1],
+  ['coder.C53 line operations run first', 'OLD\nkeep\nOLD\n', [replace('OLD', 'NEW'), remove(2, 2)], 'NEW\nNEW\n', 2],
+  ['coder.C58 CRLF', 'a\r\nb\r\n', [updateLines(2, 2, 'B')], 'a\r\nB\r\n', 2],
+  ['coder.C59 mixed endings', 'a\r\nb\nc\n', [updateLines(3, 3, 'C')], 'a\r\nb\nC\n', 3],
+  ['coder.C59 mixed endings under a replacement', 'a\r\nb\nc\n', [replace('c', 'C')], 'a\r\nb\nC\n', 3],
   [
     'replacements run one after the other',
     'ab\n',
@@ -66,7 +66,7 @@ test.each([
   ['groups', 'x=1, y=2\n', [replace('(\\w)=(?P<n>\\d)', '${1}: $n$$')], 'x: 1$, y: 2$\n', 1],
   ['ignore_case', 'Foo FOO\n', [replace('foo', 'bar', { ignore_case: true })], 'bar bar\n', 1],
   ['^ is the beginning of the text', 'a\na\n', [replace('^a', 'b')], 'b\na\n', 2],
-])('%s', async (_, before, ops, after, new_line_count) => {
+])('coder.P8 %s', async (_, before, ops, after, new_line_count) => {
   await using dir = await tempDir({ 'a.txt': before });
   expect(await update(dir, 'a.txt', ops)).toMatchObject({ success: true, applied: ops.length, new_line_count });
   expect(text(dir, 'a.txt')).toBe(after);
@@ -74,13 +74,13 @@ test.each([
 
 describe('an item fails with C210 and the file stays as it is', () => {
   test.each([
-    ['C49', '1\n2\n3\n4\n', [remove(1, 3), updateLines(3, 4, 'x')], /^op 1 .* and op 2 .* overlap$/],
-    ['C50', '1\n2\n3\n4\n', [insert(1, 'x'), insert(1, 'y')], /overlap$/],
-    ['C52', '1\n2\n', [insert(4, 'x')], /^op 1 \(insert at 4\) does not fit: the file has 2 lines/],
-    ['C55', 'a', [replace('[unclosed', 'x')], /unclosed character class/],
-    ['C55', 'a', [insert(1, 'x'), replace('', 'x')], /^op 2 \(replace\): `pattern` must not be empty$/],
-    ['C62', 'Hello NAME', [replace('NAME', '${name}!')], /^\$\{name\} names no group/],
-    ['C65', 'a', [], /^`ops` for a.txt must not be empty$/],
+    ['coder.C49', '1\n2\n3\n4\n', [remove(1, 3), updateLines(3, 4, 'x')], /^op 1 .* and op 2 .* overlap$/],
+    ['coder.C50', '1\n2\n3\n4\n', [insert(1, 'x'), insert(1, 'y')], /overlap$/],
+    ['coder.C52', '1\n2\n', [insert(4, 'x')], /^op 1 \(insert at 4\) does not fit: the file has 2 lines/],
+    ['coder.C55', 'a', [replace('[unclosed', 'x')], /unclosed character class/],
+    ['coder.C55', 'a', [insert(1, 'x'), replace('', 'x')], /^op 2 \(replace\): `pattern` must not be empty$/],
+    ['coder.C62', 'Hello NAME', [replace('NAME', '${name}!')], /^\$\{name\} names no group/],
+    ['coder.C65', 'a', [], /^`ops` for a.txt must not be empty$/],
     [
       'expect_matches',
       'a a a\n',
@@ -103,7 +103,7 @@ describe('an item fails with C210 and the file stays as it is', () => {
   });
 });
 
-test('C64 one that fails stops no other', async () => {
+test('coder.C64 one that fails stops no other', async () => {
   await using dir = await tempDir({ 'ok.txt': 'a\n', '.env': 'SECRET\n' });
   const paths = ['missing.txt', 'ok.txt', '.env', '../x', '/x', '.'];
   const { results } = await call(dir, { files: paths.map((path) => ({ path, ops: [insert(1, 'x')] })) });
@@ -120,14 +120,18 @@ test('C64 one that fails stops no other', async () => {
 });
 
 test.each([
-  ['C65 no files', { files: [] }, '`files` must not be empty'],
+  ['coder.C65 no files', { files: [] }, '`files` must not be empty'],
   ['no list', {}, 'missing field `files`'],
   [
     'a number as text',
     { files: [{ path: 'a', ops: [{ op: 'insert', at_line: '1', content: '' }] }] },
     '`files[0].ops[0].at_line` must be a number (got a string)',
   ],
-  ['C70 an unknown operation', { files: [{ path: 'a', ops: [{ op: 'frobnicate' }] }] }, /`files\[0\].ops\[0\].op`/],
+  [
+    'coder.C70 an unknown operation',
+    { files: [{ path: 'a', ops: [{ op: 'frobnicate' }] }] },
+    /`files\[0\].ops\[0\].op`/,
+  ],
 ])('%s: the call fails with C210', async (_, payload, message) => {
   await using dir = await tempDir({ a: '' });
   await expect(call(dir, payload)).rejects.toMatchObject({
@@ -136,7 +140,7 @@ test.each([
   });
 });
 
-test('C68 the same file twice in one call: the second sees what the first made', async () => {
+test('coder.C68 the same file twice in one call: the second sees what the first made', async () => {
   await using dir = await tempDir({ 'a.txt': 'a\n', alias: { symlink: 'a.txt' } });
   const { results } = await call(dir, {
     files: [
@@ -167,7 +171,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     return (await run(updateFile, { files: [{ path, ops }] }, config, { open })).results[0]!;
   };
 
-  test('C61 mode and owner stay, also special bits and whatever the umask', async () => {
+  test('coder.P8 coder.C61 mode and owner stay, also special bits and whatever the umask', async () => {
     await using dir = await tempDir({ 'ws/run.sh': 'a\n' });
     chmodSync(dir.path('ws/run.sh'), 0o2755);
     const before = statSync(dir.path('ws/run.sh'));
@@ -181,7 +185,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     expect([after.mode, after.uid, after.gid]).toEqual([before.mode, before.uid, before.gid]);
   });
 
-  test('C67 a link inside is followed and stays a link', async () => {
+  test('coder.C67 a link inside is followed and stays a link', async () => {
     await using dir = await tempDir({ 'ws/t.txt': 'a\n', 'ws/folder/l': { symlink: '../t.txt' } });
     expect(await updateIn(dir, 'folder/l', [insert(1, 'x')])).toMatchObject({ success: true, path: 'folder/l' });
     expect(text(dir, 'ws/t.txt')).toBe('x\na\n');
@@ -220,7 +224,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
   });
 });
 
-test('C56 a replacement without a match changes nothing and says so', async () => {
+test('coder.C56 a replacement without a match changes nothing and says so', async () => {
   await using dir = await tempDir({ 'a.txt': 'x\n' });
   expect(await update(dir, 'a.txt', [replace('nomatch', 'y')])).toMatchObject({
     success: true,

@@ -150,7 +150,7 @@ async function update(file: UpdateFileSpec, target: JailEntry, context: CoderCon
 
   const version = versionAside(edited.text);
   const { new_line_count, ...echo } = tell(edited);
-  const written = await changes.write(target, edited.text, { before });
+  const written = await changes.write(target, edited.text, { before, version });
   const { unmatched, ...matched } = tellMatches(counts);
   const applied = ops.length - unmatched.length;
   const notes = unmatched.length > 0 ? [`no match for ${unmatched.join(', ')}`] : [];

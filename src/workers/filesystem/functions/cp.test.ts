@@ -11,7 +11,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const copying = (dir: TempDir, source: string, destination: string, more = {}, config = {}) =>
     call(cp, dir, { source, destination, ...more }, config);
 
-  test('D26 a file with its mode; what is there stays, or is replaced when asked for', async () => {
+  test('filesystem.D26 a file with its mode; what is there stays, or is replaced when asked for', async () => {
     await using dir = await tempDir({ 'ws/f': { content: 'new', mode: 0o755 }, 'ws/g': 'old' });
     expect(await copying(dir, 'f', 'g')).toEqual({
       success: false,
@@ -27,7 +27,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(statSync(dir.path('ws/f')).ino).not.toBe(statSync(dir.path('ws/g')).ino);
   });
 
-  test('D28 a directory with everything in it, links as links', async () => {
+  test('filesystem.D28 a directory with everything in it, links as links', async () => {
     await using dir = await tempDir({
       'ws/d/f': { content: 'x', mode: 0o600 },
       'ws/d/.h': 'h',

@@ -27,7 +27,11 @@ export const cp = defineAction({
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217'],
   examples: [{ source: 'README.md', destination: 'README.copy.md', overwrite: true }],
 
-  async handle({ source, destination, overwrite }, { jail, changes, maxFileBytes }, { signal, noteChange }) {
+  async handle(
+    { source, destination, overwrite },
+    { jail, changes, maxFileBytes },
+    { signal, noteChange, call, functionId },
+  ) {
     const [from, to] = [source, destination].map((path) => {
       using entry = jail.target(path);
       return `/${entry.relativePath}`;
@@ -40,6 +44,8 @@ export const cp = defineAction({
       overwrite,
       signal,
       noteChange,
+      call,
+      functionId,
       refuse: (relativePath, size) => requireSize({ relativePath, size }, maxFileBytes),
     });
     return { source: from, destination: to };

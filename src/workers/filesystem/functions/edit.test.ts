@@ -13,7 +13,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     call(edit, dir, { path: 'f', old_string, new_string, ...more }, config);
   const text = (dir: TempDir) => readFileSync(dir.path('ws/f'), 'utf8');
 
-  test('D13 the first occurrence is replaced and the lines around it are shown', async () => {
+  test('filesystem.D13 the first occurrence is replaced and the lines around it are shown', async () => {
     await using dir = await tempDir({ 'ws/f': 'a b a' });
     expect(await editing(dir, 'a', 'X')).toEqual({
       success: true,
@@ -35,13 +35,13 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     [1, 'X b a', 1],
     [2, 'X b X', 2],
     [9, 'X b X', 2],
-  ])('D14 count %i replaces as many as there are', async (count, expected, replacements) => {
+  ])('filesystem.D14 count %i replaces as many as there are', async (count, expected, replacements) => {
     await using dir = await tempDir({ 'ws/f': 'a b a' });
     expect(await editing(dir, 'a', 'X', { count })).toMatchObject({ data: { replacements } });
     expect(text(dir)).toBe(expected);
   });
 
-  test('D17 the file is exchanged as a whole and keeps its mode; another link keeps the old one', async () => {
+  test('filesystem.P4 filesystem.D17 the file is exchanged as a whole and keeps its mode; another link keeps the old one', async () => {
     await using dir = await tempDir({ 'ws/f': { content: 'old\n', mode: 0o755 } });
     linkSync(dir.path('ws/f'), dir.path('ws/hard'));
     const before = statSync(dir.path('ws/f'));
@@ -52,11 +52,11 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   });
 
   test.each([
-    ['D16 old lines and new lines with LF', 'b\nc', 'B\nC\nD', 'a\r\nB\r\nC\r\nD\r\nd\r\n'],
+    ['filesystem.D16 old lines and new lines with LF', 'b\nc', 'B\nC\nD', 'a\r\nB\r\nC\r\nD\r\nd\r\n'],
     ['one line by several', 'b', 'B\nBB', 'a\r\nB\r\nBB\r\nc\r\nd\r\n'],
     ['what is spelled as the file spells it', 'b\r\nc', 'x', 'a\r\nx\r\nd\r\n'],
     ['what is wanted exactly so', 'b\r\n', 'b\n', 'a\r\nb\nc\r\nd\r\n'],
-  ])('%s in a file with CRLF', async (_, from, to, expected) => {
+  ])('filesystem.P4 %s in a file with CRLF', async (_, from, to, expected) => {
     await using dir = await tempDir({ 'ws/f': 'a\r\nb\r\nc\r\nd\r\n' });
     expect(await editing(dir, from, to)).toMatchObject({ success: true });
     expect(text(dir)).toBe(expected);
@@ -68,7 +68,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(text(dir)).toBe('x\nc\n');
   });
 
-  test('what is not there is answered with the lines most like it, and nothing changes', async () => {
+  test('filesystem.P4 what is not there is answered with the lines most like it, and nothing changes', async () => {
     await using dir = await tempDir({
       'ws/f': 'function add(a, b) {\n  return a + b;\n}\n\nfunction sub(a, b) {\n  return a - b;\n}\n',
     });

@@ -14,7 +14,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     return (data.matches as string[]).map((path) => path.slice(dir.path('ws').length + 1));
   };
 
-  test('D25 names match at any depth; types and max_results are honoured', async () => {
+  test('filesystem.D25 names match at any depth; types and max_results are honoured', async () => {
     await using dir = await tempDir({ 'ws/a.py': '', 'ws/d/b.py': '', 'ws/py/': '', 'ws/x.txt': '' });
     expect(await call(find, dir, { pattern: '*.py', type: 'file' })).toEqual({
       success: true,

@@ -13,7 +13,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     return matches.map(({ file, line, text }) => `${file.slice(dir.root.length + 1)}:${line}:${text}`);
   };
 
-  test('D22 a hundred matches unless told otherwise', async () => {
+  test('filesystem.D22 a hundred matches unless told otherwise', async () => {
     await using dir = await tempDir({ 'ws/f': 'hit\n'.repeat(200) });
     const usual = await call(grep, dir, { pattern: 'hit' });
     expect(usual.data).toMatchObject({ count: 100, truncated: true });
@@ -24,7 +24,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     });
   });
 
-  test('D23 case and file names', async () => {
+  test('filesystem.D23 case and file names', async () => {
     await using dir = await tempDir({ 'ws/a.py': 'Foo\n', 'ws/d/b.py': 'x\nfoo\n', 'ws/c.txt': 'foo' });
     expect(await grepping(dir, 'foo')).toEqual(['ws/c.txt:1:foo', 'ws/d/b.py:2:foo']);
     expect(await grepping(dir, 'foo', { case_sensitive: false })).toEqual([

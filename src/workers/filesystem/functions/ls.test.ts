@@ -28,7 +28,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(ls.modelDefaults).toEqual({ respect_gitignore: true });
   });
 
-  test('D19 entries come with path, type, size and time, dotfiles only when asked for', async () => {
+  test('filesystem.D19 entries come with path, type, size and time, dotfiles only when asked for', async () => {
     await using dir = await tempDir({
       'ws/a.py': 'x'.repeat(7),
       'ws/.h': '',
@@ -55,7 +55,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(namesIn(await listing(dir, { pattern: '{a,l}*' }))).toEqual(['a.py', 'link']);
   });
 
-  test('D20 with recursive everything below is listed, and links are not entered', async () => {
+  test('filesystem.D20 with recursive everything below is listed, and links are not entered', async () => {
     await using dir = await tempDir({
       'ws/d/x.py': '',
       'ws/d/e/y.py': '',

@@ -8,7 +8,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const call = filesystemCases(openFilesystem, mode);
   const making = (dir: TempDir, path: string) => call(mkdir, dir, { path });
 
-  test('D31 parents are made, and twice is fine', async () => {
+  test('filesystem.D31 parents are made, and twice is fine', async () => {
     await using dir = await tempDir({ 'ws/': '' });
     const data = { path: dir.path('ws/a/b/c'), created: true };
     expect(await making(dir, 'a/b/c')).toEqual({ success: true, data });

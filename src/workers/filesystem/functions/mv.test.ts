@@ -26,7 +26,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     });
   });
 
-  test('D26 what is there stays, or is replaced when asked for', async () => {
+  test('filesystem.D26 what is there stays, or is replaced when asked for', async () => {
     await using dir = await tempDir({ 'ws/f': 'new', 'ws/g': 'old' });
     expect(await moving(dir, 'f', 'g')).toEqual({
       success: false,

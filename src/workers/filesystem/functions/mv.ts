@@ -24,12 +24,12 @@ export const mv = defineAction({
   errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
   examples: [{ source: 'draft.md', destination: 'notes.md' }],
 
-  async handle({ source, destination, overwrite }, { jail, changes }, { signal, noteChange }) {
+  async handle({ source, destination, overwrite }, { jail, changes }, { signal, noteChange, call, functionId }) {
     const places = [source, destination].map((path) => {
       using entry = jail.entry(path);
       return `/${entry.relativePath}`;
     }) as [string, string];
-    await changes.rename(source, destination, { overwrite, signal, noteChange });
+    await changes.rename(source, destination, { overwrite, signal, noteChange, call, functionId });
     return { source: places[0], destination: places[1] };
   },
 });

@@ -7,7 +7,7 @@ import { filesystemCases, tempDir } from '#testing';
 import { openFilesystem } from '../worker.ts';
 import { read } from './read.ts';
 
-test.each(['descriptor', 'portable'] as const)('little, %s jail', async (mode) => {
+test.each(['descriptor', 'portable'] as const)('filesystem.P5 little, %s jail', async (mode) => {
   await using dir = await tempDir({ 'ws/huge': 'first\nsecond\nthird\n' });
   truncateSync(dir.path('ws/huge'), 64 * 2 ** 30);
   const call = filesystemCases(openFilesystem, mode);

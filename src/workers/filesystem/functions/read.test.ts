@@ -11,7 +11,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const call = filesystemCases(openFilesystem, mode);
   const reading = (dir: TempDir, payload: object, config = {}) => call(read, dir, payload, config);
 
-  test('D01 numbers every line and tells what it read', async () => {
+  test('filesystem.D01 numbers every line and tells what it read', async () => {
     await using dir = await tempDir({ 'ws/main.py': 'import os\nimport sys\n' });
     const expected = {
       success: true,
@@ -29,7 +29,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(await reading(dir, { path: 'main.py' })).toEqual(expected);
   });
 
-  test('D02 shows the lines asked for', async () => {
+  test('filesystem.D02 shows the lines asked for', async () => {
     const text = Array.from({ length: 42 }, (_, i) => `l${i + 1}\n`).join('');
     await using dir = await tempDir({ 'ws/f': text });
     expect(await reading(dir, { path: 'f', start_line: 10, end_line: 12 })).toMatchObject({
@@ -41,8 +41,8 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   });
 
   test.each([
-    ['D04 a path that climbs out', 'ws/../etc/passwd', 'etc/passwd'],
-    ['D05 a sibling whose name begins the same', 'ws2/f', 'ws2/f'],
+    ['filesystem.D04 a path that climbs out', 'ws/../etc/passwd', 'etc/passwd'],
+    ['filesystem.D05 a sibling whose name begins the same', 'ws2/f', 'ws2/f'],
     ['a link that leads out', 'ws/out/f', 'ws2/f'],
     ['a link out, and on to what is not there', 'ws/out/no/such', 'ws2/no/such'],
     ['the folder above', 'ws/..', ''],
@@ -57,7 +57,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     });
   });
 
-  test('D07 a file over max_file_size is refused, one that has it exactly is not', async () => {
+  test('filesystem.D07 a file over max_file_size is refused, one that has it exactly is not', async () => {
     await using dir = await tempDir({ 'ws/big': 'x'.repeat(2048), 'ws/fits': 'x'.repeat(1024) });
     expect(await reading(dir, { path: 'big' }, { max_file_size: '1KB' })).toEqual({
       success: false,
@@ -67,7 +67,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(await reading(dir, { path: 'fits' }, { max_file_size: '1KB' })).toMatchObject({ success: true });
   });
 
-  test('D08 without a fence any path is read', async () => {
+  test('filesystem.D08 without a fence any path is read', async () => {
     await using dir = await tempDir({ 'ws/f': '', 'other/f': 'out here\n' });
     expect(await reading(dir, { path: dir.path('other/f') }, { paths: null })).toMatchObject({
       data: { content: '     1│out here\n' },
@@ -75,9 +75,14 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   });
 
   test.each([
-    ['D34 nothing at all', undefined, 'missing field `path`', 'F210'],
-    ['D34 a path that is a number', { path: 7 }, '`path` must be a string (got a number)', 'F210'],
-    ['D34 no such line to begin at', { path: 'f', start_line: 0 }, '`start_line` must be at least 1 (got 0)', 'F210'],
+    ['filesystem.D34 nothing at all', undefined, 'missing field `path`', 'F210'],
+    ['filesystem.D34 a path that is a number', { path: 7 }, '`path` must be a string (got a number)', 'F210'],
+    [
+      'filesystem.D34 no such line to begin at',
+      { path: 'f', start_line: 0 },
+      '`start_line` must be at least 1 (got 0)',
+      'F210',
+    ],
     [
       'an encoding nobody knows',
       { path: 'f', encoding: 'cp9999' },
@@ -102,7 +107,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['half a character at the end', { path: 'odd', encoding: 'utf-16' }, '$/odd is not utf16 text', 'F218'],
     ['bytes that are no character', { path: 'half', encoding: 'euc-jp' }, '$/half is not eucjp text', 'F218'],
     ['half a character', { path: 'odd', encoding: 'utf-16le' }, '$/odd is not utf-16le text', 'F218'],
-  ])('%s is a reply like any other', async (_, payload, error, code) => {
+  ])('filesystem.P1 %s is a reply like any other', async (_, payload, error, code) => {
     await using dir = await tempDir({
       'ws/f': 'a\nb\nc',
       'ws/pipe': { fifo: true },
@@ -176,7 +181,7 @@ test('an answer has an end of its own, and says where to go on', async () => {
   expect(long.data!.content === `     1│${'ä'.repeat(4 * 2 ** 20)}`).toBe(true);
 });
 
-test('a window of a file of many gigabytes costs what comes before it', async () => {
+test('filesystem.P5 a window of a file of many gigabytes costs what comes before it', async () => {
   await using dir = await tempDir({ 'ws/': '' });
   const fd = openSync(dir.path('ws/huge'), 'w');
   writeSync(fd, 'first\nsecond\nthird\n');

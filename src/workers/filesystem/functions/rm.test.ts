@@ -8,7 +8,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const call = filesystemCases(openFilesystem, mode);
   const removing = (dir: TempDir, path: string, more = {}) => call(rm, dir, { path, ...more });
 
-  test('D29 a directory goes only with recursive, also an empty one', async () => {
+  test('filesystem.D29 a directory goes only with recursive, also an empty one', async () => {
     await using dir = await tempDir({ 'ws/d/e/f': '', 'ws/empty/': '', 'ws/f': '' });
     for (const path of ['d', 'empty']) {
       expect(await removing(dir, path)).toEqual({

@@ -12,7 +12,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const writing = (dir: TempDir, payload: object, config = {}) =>
     call(write, dir, { content: 'new', ...payload }, config);
 
-  test('D10 missing directories are made only when asked for, and the failure says how', async () => {
+  test('filesystem.D10 missing directories are made only when asked for, and the failure says how', async () => {
     await using dir = await tempDir({ 'ws/': '' });
     expect(await writing(dir, { path: 'a/b/f' })).toEqual({
       success: false,
@@ -33,7 +33,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(treeOf(dir.path('ws'))).toEqual({ a: '755', 'a/b': '755', 'a/b/f': '644 hé' });
   });
 
-  test('D11 content over max_file_size is refused, counted in bytes, and nothing is written', async () => {
+  test('filesystem.D11 content over max_file_size is refused, counted in bytes, and nothing is written', async () => {
     await using dir = await tempDir({ 'ws/f': 'old' });
     for (const path of ['f', 'new/f']) {
       expect(

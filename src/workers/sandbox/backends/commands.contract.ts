@@ -4,14 +4,15 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
 import type { Subject } from './backend.contract.ts';
-import { startMachine } from './machine.contract.ts';
+import { sharedMachine, startMachine } from './machine.contract.ts';
 
 export function commandContract(subject: () => Subject): void {
   const slowness = () => subject().slowness ?? 1;
   const start = () => startMachine(subject().backend, subject().shape, slowness());
+  const shared = sharedMachine(start);
 
   test('a command has its exit code and both streams apart', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const outcome = await machine.exec(['sh', '-c', 'echo out; echo err >&2; exit 3']);
     expect(outcome).toEqual({
       exitCode: 3,
@@ -26,14 +27,14 @@ export function commandContract(subject: () => Subject): void {
   });
 
   test('a command that a signal ends has 128 and its number', async () => {
-    await using machine = await start();
+    const machine = await shared();
     expect([await machine.sh('kill -9 $$'), await machine.sh('kill -15 $$')].map(({ exitCode }) => exitCode)).toEqual([
       137, 143,
     ]);
   });
 
   test('a command gets the environment it is given and no more', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const { stdout } = await machine.sh('env', {
       env: [
         ['A', 'ä = "1"\n2'],
@@ -48,7 +49,7 @@ export function commandContract(subject: () => Subject): void {
   });
 
   test('a command starts where it is told', async () => {
-    await using machine = await start();
+    const machine = await shared();
     expect([await machine.sh('pwd', { cwd: '/home' }), await machine.sh('pwd')].map(({ stdout }) => stdout)).toEqual([
       '/home',
       '/',
@@ -66,32 +67,32 @@ export function commandContract(subject: () => Subject): void {
     ['more words than a system takes', ['echo', 'x'.repeat(3_000_000)], {}, { code: 'E2BIG', about: 'program' }],
     ['more than a request may hold', ['echo', 'x'.repeat(5_000_000)], {}, { code: 'E2BIG', about: 'program' }],
   ])('%s is told as such', async (_, argv, more, expected) => {
-    await using machine = await start();
+    const machine = await shared();
     await machine.sh('echo echo hi > /tmp/script; chmod 755 /tmp/script');
     await expect(machine.exec(argv, more)).rejects.toMatchObject(expected);
     expect((await machine.sh('echo still here')).stdout).toBe('still here');
   });
 
   test('a folder of the PATH whose name is too long is passed over', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const env = [['PATH', `/${'x'.repeat(5000)}:/bin`]] as const;
     expect(await machine.exec(['true'], { env })).toMatchObject({ exitCode: 0 });
     await expect(machine.exec(['no-such-word'], { env })).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('C30 five MiB of input arrive', async () => {
-    await using machine = await start();
+  test('sandbox.C30 five MiB of input arrive', async () => {
+    const machine = await shared();
     const { stdout } = await machine.sh('wc -c', { stdin: Buffer.alloc(5 * 2 ** 20, 'x') });
     expect(stdout).toBe('5242880');
   });
 
   test('a command without input finds its end at once', async () => {
-    await using machine = await start();
+    const machine = await shared();
     expect(await machine.sh('cat; echo end')).toEqual({ stdout: 'end', stderr: '', exitCode: 0 });
   });
 
   test('input that nobody reads holds up nothing', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const deaf = machine.sh('sleep 2; echo done', { stdin: Buffer.alloc(3 * 2 ** 20, 'x') });
     expect((await machine.sh('echo quick')).stdout).toBe('quick');
     expect(await machine.files.stat('/', { signal: AbortSignal.timeout(5000 * slowness()) })).toMatchObject({
@@ -100,15 +101,15 @@ export function commandContract(subject: () => Subject): void {
     expect((await deaf).stdout).toBe('done');
   });
 
-  test('C21 of output so much is kept as was asked for, and the rest is passed over', async () => {
-    await using machine = await start();
+  test('sandbox.C21 of output so much is kept as was asked for, and the rest is passed over', async () => {
+    const machine = await shared();
     const outcome = await machine.exec(['sh', '-c', 'head -c 3145728 /dev/zero; head -c 10 /dev/zero >&2']);
     expect(outcome).toMatchObject({ exitCode: 0, stdoutTruncated: true, stderrTruncated: false });
     expect([outcome.stdout.length, outcome.stderr.length]).toEqual([1_048_576, 10]);
   });
 
   test('a flood of one command leaves the others their turn', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const script = 'yes & while [ ! -e /tmp/enough ]; do sleep 0.1; done; kill $!';
     const flood = machine.exec(['sh', '-c', script], { maxOutputBytes: 65_536 });
     for (let i = 0; i < 10; i++) expect((await machine.sh('echo turn')).stdout).toBe('turn');
@@ -116,8 +117,8 @@ export function commandContract(subject: () => Subject): void {
     expect(await flood).toMatchObject({ exitCode: 0, stdoutTruncated: true });
   });
 
-  test('C20 C33 when time is up all that came from a command is gone, and what it printed is there', async () => {
-    await using machine = await start();
+  test('sandbox.C20 sandbox.C33 when time is up all that came from a command is gone, and what it printed is there', async () => {
+    const machine = await shared();
     const script = 'sleep 301 & (setsid sleep 302 &) ; setsid sh -c "sleep 303 & sleep 304" & echo partial; sleep 305';
     expect(await machine.sh(script, { timeoutMs: 2_000 + 500 * slowness() })).toEqual({
       stdout: 'partial',
@@ -128,7 +129,7 @@ export function commandContract(subject: () => Subject): void {
   });
 
   test('a command that is no longer wanted is gone too', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const wanted = new AbortController();
     const running = machine.sh('sleep 306', { signal: wanted.signal });
     await passed(100);
@@ -138,7 +139,7 @@ export function commandContract(subject: () => Subject): void {
   });
 
   test('a command that is given up at any moment of its start does not run', async () => {
-    await using machine = await start();
+    const machine = await shared();
     for (let i = 0; i < 40; i++) {
       const wanted = new AbortController();
       const running = machine.sh('sleep 307', { signal: wanted.signal }).catch(() => {});
@@ -150,7 +151,7 @@ export function commandContract(subject: () => Subject): void {
   });
 
   test('a forking command cannot outrun its end', async () => {
-    await using machine = await start();
+    const machine = await shared();
     // Every process starts another and exits: none of them lives long. Fewer than would make the shell fail to fork.
     const script = 'f() { (f &) ; }; f; f; f; f; while true; do (sleep 307 &); sleep 0.02; done';
     // An escape happens once in ten times.
@@ -188,14 +189,14 @@ export function commandContract(subject: () => Subject): void {
   });
 
   test('many commands at once each get their own output', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const numbers = Array.from({ length: 40 }, (_, i) => String(i));
     const replies = await Promise.all(numbers.map((n) => machine.sh(`sleep 0.0${n}; echo ${n}`)));
     expect(replies.map(({ stdout }) => stdout)).toEqual(numbers);
   });
 
   test('a command runs as another user when told to', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const { stdout, exitCode } = await machine.sh('id -u; id -g; id -G; echo x > /root/x; echo $?', {
       uid: 65534,
       gid: 65534,

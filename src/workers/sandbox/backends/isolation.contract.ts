@@ -7,15 +7,16 @@ import { expect, test } from 'vitest';
 
 import { GuestLost } from '#sandbox/guest';
 import type { Subject } from './backend.contract.ts';
-import { startMachine } from './machine.contract.ts';
+import { sharedMachine, startMachine } from './machine.contract.ts';
 
 export function isolationContract(subject: () => Subject): void {
   const slowness = () => subject().slowness ?? 1;
   const start = () => startMachine(subject().backend, subject().shape, slowness());
+  const shared = sharedMachine(start);
 
-  test('E9 two machines see neither files nor processes of each other, and the image stays as it is', async () => {
+  test('sandbox.E9 two machines see neither files nor processes of each other, and the image stays as it is', async () => {
     await using a = await start();
-    await using b = await start();
+    const b = await shared();
     await a.sh('echo A > /usr/mine; echo changed > /image-file; rm -r /etc; (sleep 308 &)');
     expect(await b.sh('ls /usr/mine; cat /image-file; ls -d /etc; ps -o args | grep -c "[s]leep 308"')).toMatchObject({
       stdout: 'from the image\n/etc\n0',
@@ -25,7 +26,7 @@ export function isolationContract(subject: () => Subject): void {
     expect(readFileSync(join(rootDir, 'image-file'), 'utf8')).toBe('from the image\n');
   });
 
-  test('E8 what a machine wrote is gone with it', async () => {
+  test('sandbox.E8 what a machine wrote is gone with it', async () => {
     {
       await using first = await start();
       await first.sh('echo kept > /home/p');
@@ -35,19 +36,19 @@ export function isolationContract(subject: () => Subject): void {
   });
 
   test('a machine has the host neither in its name nor in its processes', async () => {
-    await using machine = await start();
+    const machine = await shared();
     const { stdout } = await machine.sh('hostname; ps -o pid | tail -n +2 | wc -l');
     const [name, processes] = stdout.split('\n');
     expect(name).toMatch(/^sandbox/);
     expect(Number(processes)).toBeLessThan(10);
   });
 
-  test('N1 there is no way to the network', async () => {
+  test('sandbox.N1 there is no way to the network', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
     try {
-      await using machine = await start();
+      const machine = await shared();
       const { stdout } = await machine.sh(
         `nc -w 600 192.0.2.1 80 </dev/null; echo $?; nc -w 600 127.0.0.1 ${port} </dev/null; echo $?`,
       );
@@ -57,14 +58,14 @@ export function isolationContract(subject: () => Subject): void {
     }
   });
 
-  test('N6 a server inside is reached from inside', async () => {
+  test('sandbox.N6 a server inside is reached from inside', async () => {
     await using machine = await start();
     await machine.sh('echo hello > /home/page; httpd -p 127.0.0.1:8080 -h /home');
     const client = 'until wget -q -O - http://127.0.0.1:8080/page; do sleep 0.05; done';
     expect(await machine.sh(client)).toEqual({ stdout: 'hello', stderr: '', exitCode: 0 });
   });
 
-  test('E6 a machine that is killed ends its calls at once and takes all with it', async () => {
+  test('sandbox.E6 a machine that is killed ends its calls at once and takes all with it', async () => {
     await using machine = await start();
     const failure = machine.sh('sleep 309').then(String, (error: unknown) => error);
     await machine.sh('echo up');

@@ -9,8 +9,8 @@ export function limitContract(subject: () => Subject): void {
     startMachine(subject().backend, { ...subject().shape, ...more }, slowness());
   const slowness = () => subject().slowness ?? 1;
 
-  test('a disk that is full says so, and has room again when files go', async () => {
-    await using machine = await start({ memoryMb: 64, diskMb: 16 });
+  test('sandbox.P6 a disk that is full says so, and has room again when files go', async () => {
+    await using machine = await start({ diskMb: 16 });
     const { stderr } = await machine.sh('dd if=/dev/zero of=/home/fill bs=1M count=200');
     expect(stderr).toContain('No space left on device');
     const full = await machine.instance.usage();
@@ -21,7 +21,7 @@ export function limitContract(subject: () => Subject): void {
     });
   });
 
-  test('a command that takes more memory than there is ends, and the machine lives', async () => {
+  test('sandbox.P6 a command that takes more memory than there is ends, and the machine lives', async () => {
     await using machine = await start({ memoryMb: 48, diskMb: 16 });
     // dd holds a block of this size in memory.
     const { exitCode } = await machine.sh('dd if=/dev/zero of=/dev/null bs=200M count=1');
@@ -32,8 +32,8 @@ export function limitContract(subject: () => Subject): void {
     expect((await machine.sh('echo alive')).stdout).toBe('alive');
   });
 
-  test('a machine that forks without end is stopped at its limit, and is well once that is over', async () => {
-    await using machine = await start({ memoryMb: 256, diskMb: 16 });
+  test('sandbox.P6 a machine that forks without end is stopped at its limit, and is well once that is over', async () => {
+    await using machine = await start({ diskMb: 16 });
     const forks = 'i=0; while [ $i -lt 5000 ]; do sleep 310 & i=$((i+1)); done; wait';
     expect((await machine.sh(forks, { timeoutMs: 10_000 * slowness() })).exitCode).not.toBe(0);
     const usage = await machine.instance.usage();

@@ -1,11 +1,16 @@
-/** One machine of a backend for one test, with its agent; killed at the end of the test. */
+/**
+ * One machine of a backend with its agent: for one test, killed at its end, or for the tests of a group that leave it
+ * as they found it.
+ */
+import { afterAll, onTestFailed } from 'vitest';
+
 import type { ExecutionResult } from '#host';
 import {
   type AgentClient as Agent,
   type ExecSpec,
   AgentClient,
   GuestError,
-  GuestFileSystem,
+  guestFileSystem,
   GuestFiles,
 } from '#sandbox/guest';
 import type { Instance, SandboxBackend, Shape } from './backend.ts';
@@ -17,7 +22,7 @@ export interface TestMachine extends AsyncDisposable {
   readonly instance: Instance;
   readonly agent: Agent;
   readonly files: GuestFiles;
-  readonly fileSystem: GuestFileSystem;
+  readonly fileSystem: ReturnType<typeof guestFileSystem>;
   exec(argv: readonly string[], more?: Partial<ExecSpec>): Promise<ExecutionResult>;
   /** Runs a script with sh: returns both streams, trimmed, and its exit code. */
   sh(script: string, more?: Partial<ExecSpec>): Promise<{ stdout: string; stderr: string; exitCode: number | string }>;
@@ -66,7 +71,7 @@ export async function startMachine(backend: SandboxBackend, shape: Shape, slowne
     instance,
     agent,
     files: new GuestFiles(agent),
-    fileSystem: new GuestFileSystem(agent),
+    fileSystem: guestFileSystem(agent),
     exec,
     async sh(script, more) {
       try {
@@ -79,5 +84,26 @@ export async function startMachine(backend: SandboxBackend, shape: Shape, slowne
       }
     },
     [Symbol.asyncDispose]: stop,
+  };
+}
+
+/**
+ * A machine for the tests of the group that calls this: started for the first, ended after the last, and replaced after
+ * one that fails. Files of the test before are removed; processes are not, so a test that leaves any starts its own.
+ */
+export function sharedMachine(start: () => Promise<TestMachine>): () => Promise<TestMachine> {
+  let current: Promise<TestMachine> | undefined;
+  const end = async () => {
+    const last = current;
+    current = undefined;
+    await (await last?.catch(() => undefined))?.[Symbol.asyncDispose]();
+  };
+  afterAll(end);
+  return async () => {
+    onTestFailed(end);
+    const machine = await (current ??= start());
+    const cleaned = await machine.sh('cd /tmp && rm -rf /tmp/* /tmp/.[!.]* /home/* /dev/shm/*');
+    if (cleaned.exitCode !== 0) throw new Error(`the files of the test before stay: ${cleaned.stderr}`);
+    return machine;
   };
 }

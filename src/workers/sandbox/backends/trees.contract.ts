@@ -3,14 +3,15 @@ import { expect, test } from 'vitest';
 
 import { rounds } from '#testing';
 import type { Subject } from './backend.contract.ts';
-import { collect, scope, startMachine } from './machine.contract.ts';
+import { collect, scope, sharedMachine, startMachine } from './machine.contract.ts';
 
 export function treeContract(subject: () => Subject): void {
   const slowness = () => subject().slowness ?? 1;
   const start = () => startMachine(subject().backend, subject().shape, slowness());
+  const shared = sharedMachine(start);
 
   test('a listing has every entry with its kind, size and mode', async () => {
-    await using machine = await start();
+    const machine = await shared();
     await machine.sh('cd /tmp; echo 12345 > .h; mkdir -m 700 d; ln -s nowhere l; mkfifo o; chmod 644 .h');
     const rows = (await collect(machine.files.list('/tmp', scope()))).flat();
     expect(rows.map(({ name, kind, mode }) => `${name} ${kind} ${mode.toString(8)}`).toSorted()).toEqual([
@@ -22,7 +23,7 @@ export function treeContract(subject: () => Subject): void {
     expect(rows.find(({ name }) => name === '.h')).toMatchObject({ sizeBytes: 6, uid: 0, gid: 0 });
   });
 
-  test('F38 a listing of tens of thousands of entries is whole', async () => {
+  test('sandbox.F38 a listing of tens of thousands of entries is whole', async () => {
     await using machine = await start();
     const full = slowness() > 1 ? 20_000 : 60_000;
     const count = rounds(10_000, full, full);
@@ -33,7 +34,7 @@ export function treeContract(subject: () => Subject): void {
   }, 600_000);
 
   test('removing a tree removes links and not what they lead to', async () => {
-    await using machine = await start();
+    const machine = await shared();
     await machine.sh(
       'mkdir -p /tmp/t/a/b /tmp/kept; touch /tmp/t/a/b/f /tmp/kept/f; ln -s /tmp/kept /tmp/t/a/l; ln -s /tmp/kept /tmp/dl',
     );
@@ -43,14 +44,14 @@ export function treeContract(subject: () => Subject): void {
   });
 
   test('changing modes of a tree changes nothing that its links lead to', async () => {
-    await using machine = await start();
+    const machine = await shared();
     await machine.sh('mkdir -p /tmp/t/a; touch /tmp/t/f /tmp/out; chmod 600 /tmp/out; ln -s /tmp/out /tmp/t/a/l');
     expect(await machine.files.chmod('/tmp/t', { mode: 0o711, recursive: true, ...scope() })).toBe(3);
     expect((await machine.sh('stat -c "%a" /tmp/t /tmp/t/a /tmp/t/f /tmp/out')).stdout).toBe('711\n711\n711\n600');
   });
 
-  test('F21 files and directories move between mounts, with what belongs to them', async () => {
-    await using machine = await start();
+  test('sandbox.F21 files and directories move between mounts, with what belongs to them', async () => {
+    const machine = await shared();
     await machine.sh(
       'mkdir -p /dev/shm/d/s; echo deep > /dev/shm/d/s/f; chmod 751 /dev/shm/d/s/f; ln -s s/f /dev/shm/d/l; echo x > /dev/shm/f',
     );
@@ -78,7 +79,7 @@ export function treeContract(subject: () => Subject): void {
   });
 
   test('a walk tells everything below, and no more for links', async () => {
-    await using machine = await start();
+    const machine = await shared();
     await machine.sh('mkdir -p /tmp/t/a/b; touch /tmp/t/a/b/f /tmp/t/z; ln -s /home /tmp/t/l');
     const rows = (await collect(machine.files.walk('/tmp/t', { maxDepth: 100, ...scope() }))).flat();
     expect(rows.map(({ name, kind }) => `${kind} ${name}`).toSorted()).toEqual([

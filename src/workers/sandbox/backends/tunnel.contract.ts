@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 import { GuestError } from '#sandbox/guest';
 import type { Subject } from './backend.contract.ts';
-import { startMachine, type TestMachine } from './machine.contract.ts';
+import { sharedMachine, startMachine, type TestMachine } from './machine.contract.ts';
 
 const PORT = 3128;
 
@@ -17,16 +17,21 @@ const PATIENCE_MS = 60_000;
 export function tunnelContract(subject: () => Subject): void {
   const slowness = () => subject().slowness ?? 1;
   const start = () => startMachine(subject().backend, subject().shape, slowness());
+  const shared = sharedMachine(start);
+  /** An agent listens on a port once: the test that runs receives the connections. */
+  const receivers = new WeakMap<object, (connection: Duplex) => void>();
   const listening = async (onConnection: (connection: Duplex) => void): Promise<TestMachine> => {
-    const machine = await start();
-    await machine.agent.listen(PORT, onConnection);
+    const machine = await shared();
+    const isListening = receivers.has(machine.agent);
+    receivers.set(machine.agent, onConnection);
+    if (!isListening) await machine.agent.listen(PORT, (connection) => receivers.get(machine.agent)!(connection));
     return machine;
   };
   const echo = (connection: Duplex) => connection.pipe(connection);
 
   test('a program talks to the host, and each direction ends by itself', async () => {
     const heard: string[] = [];
-    await using machine = await listening((connection) => {
+    const machine = await listening((connection) => {
       connection.on('data', (piece: Buffer) => heard.push(piece.toString()));
       connection.once('end', () => connection.end('and good bye'));
     });
@@ -39,14 +44,14 @@ export function tunnelContract(subject: () => Subject): void {
   });
 
   test('much goes both ways at once and arrives as it was', async () => {
-    await using machine = await listening(echo);
+    const machine = await listening(echo);
     const script = `head -c 1000000 /dev/urandom > /tmp/a; nc 127.0.0.1 ${PORT} < /tmp/a > /tmp/b; cmp /tmp/a /tmp/b && echo same`;
     expect((await machine.sh(script)).stdout).toBe('same');
   });
 
   test('a host that does not read holds up that program and nobody else', async () => {
     let connection: Duplex | undefined;
-    await using machine = await listening((one) => (connection = one));
+    const machine = await listening((one) => (connection = one));
     const running = machine.sh(`head -c 20000000 /dev/zero | nc 127.0.0.1 ${PORT}; echo over`);
     await expect.poll(() => connection?.readableLength ?? 0, { timeout: PATIENCE_MS * slowness() }).toBeGreaterThan(0);
     expect((await machine.sh('echo works')).stdout).toBe('works');
@@ -57,13 +62,13 @@ export function tunnelContract(subject: () => Subject): void {
   });
 
   test('a program sees the end of what the host says while it has not ended itself', async () => {
-    await using machine = await listening((connection) => connection.resume().end('bye'));
+    const machine = await listening((connection) => connection.resume().end('bye'));
     const script = `mkfifo /tmp/open; exec 3<>/tmp/open; nc 127.0.0.1 ${PORT} <&3; echo; echo over`;
     expect((await machine.sh(script)).stdout).toBe('bye\nover');
   });
 
   test('a program that reads late gets all that was written before the host closed', async () => {
-    await using machine = await listening((connection) => {
+    const machine = await listening((connection) => {
       connection.resume();
       connection.end(Buffer.alloc(1_000_000), () => connection.destroy());
     });
@@ -72,14 +77,14 @@ export function tunnelContract(subject: () => Subject): void {
   });
 
   test('a connection that the host refuses ends at once', async () => {
-    await using machine = await listening((connection) => connection.destroy());
+    const machine = await listening((connection) => connection.destroy());
     const script = `mkfifo /tmp/open; exec 3<>/tmp/open; nc 127.0.0.1 ${PORT} <&3 | wc -c`;
     expect((await machine.sh(script)).stdout).toBe('0');
   });
 
   test('a program that goes away ends its connection here', async () => {
     const closed: Promise<void>[] = [];
-    await using machine = await listening((connection) => {
+    const machine = await listening((connection) => {
       closed.push(new Promise((resolve) => connection.once('close', resolve)));
       connection.write(Buffer.alloc(4_000_000));
     });
@@ -91,7 +96,7 @@ export function tunnelContract(subject: () => Subject): void {
   test('more connections than there are places wait for one, and all are served', async () => {
     let most = 0;
     const open = new Set<Duplex>();
-    await using machine = await listening((connection) => {
+    const machine = await listening((connection) => {
       open.add(connection);
       most = Math.max(most, open.size);
       connection.once('close', () => open.delete(connection));

@@ -11,9 +11,9 @@ import { freemem, totalmem } from 'node:os';
 import { silentLog, type Log } from '#contract';
 import { AgentClient } from '#sandbox/guest';
 import type { Isolation } from '../isolation.ts';
-import type { Instance, Probe, SandboxBackend, Shape } from './backend.ts';
-import { GreetedInstance } from './prestarted-instance.ts';
+import type { Instance, SandboxBackend, Shape } from './backend.ts';
 import { warmUp } from './warm-up.ts';
+import { within } from './with-deadline.ts';
 
 /** Shapes that machines are kept for; the least recently requested one is dropped. */
 const MAX_SHAPES = 4;
@@ -28,10 +28,16 @@ const WARM_UP_MS = 60_000;
 /** A pooled machine answers at once, or it is not handed out. */
 const HAND_OUT_MS = 5_000;
 
+/** A machine whose agent was greeted before it was needed. */
+interface Greeted {
+  readonly instance: Instance;
+  readonly agent: AgentClient;
+}
+
 interface Shelf {
   readonly key: string;
   readonly shape: Shape;
-  readonly idle: Set<GreetedInstance>;
+  readonly idle: Set<Greeted>;
   isFilling: boolean;
 }
 
@@ -44,6 +50,9 @@ export interface WarmPoolOptions {
 }
 
 export class WarmPool implements SandboxBackend {
+  readonly name: string;
+  readonly rung: string;
+  readonly isolation: Isolation;
   readonly #backend: SandboxBackend;
   readonly #minIdle: number;
   readonly #log: Log;
@@ -62,6 +71,9 @@ export class WarmPool implements SandboxBackend {
   constructor(backend: SandboxBackend, options: WarmPoolOptions) {
     const { minIdle, log = silentLog, isMemoryLow = memoryIsLow, lookEveryMs = LOOK_EVERY_MS } = options;
     this.#backend = backend;
+    this.name = backend.name;
+    this.rung = backend.rung;
+    this.isolation = backend.isolation;
     this.#minIdle = minIdle;
     this.#log = log;
     this.#isMemoryLow = isMemoryLow;
@@ -69,39 +81,16 @@ export class WarmPool implements SandboxBackend {
     this.#watch.unref();
   }
 
-  get name(): SandboxBackend['name'] {
-    return this.#backend.name;
-  }
-
-  get rung(): string {
-    return this.#backend.rung;
-  }
-
-  get isolation(): Isolation {
-    return this.#backend.isolation;
-  }
-
-  fingerprint(): string {
-    return this.#backend.fingerprint();
-  }
-
-  async probe(signal: AbortSignal): Promise<Probe> {
-    return this.#backend.probe(signal);
-  }
-
-  async prepare(shape: Shape, signal: AbortSignal): Promise<void> {
-    await this.#backend.prepare(shape, signal);
-  }
+  fingerprint = () => this.#backend.fingerprint();
+  probe = (signal: AbortSignal) => this.#backend.probe(signal);
+  prepare = (shape: Shape, signal: AbortSignal) => this.#backend.prepare(shape, signal);
+  sweep = () => this.#backend.sweep();
 
   async create(shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance> {
     const shelf = this.#shelfFor(await keyOf(shape), shape);
     const instance = (await this.#take(shelf)) ?? (await this.#backend.create(shape, options));
     this.#fill(shelf);
     return instance;
-  }
-
-  async sweep(): Promise<void> {
-    await this.#backend.sweep();
   }
 
   async close(): Promise<void> {
@@ -127,14 +116,14 @@ export class WarmPool implements SandboxBackend {
 
   /** Takes one that answers, and personalizes it. */
   async #take({ idle }: Shelf): Promise<Instance | undefined> {
-    for (const instance of idle) {
-      idle.delete(instance);
+    for (const greeted of idle) {
+      idle.delete(greeted);
       try {
-        await instance.introduce(HAND_OUT_MS);
-        return instance;
+        await introduce(greeted, HAND_OUT_MS);
+        return handedOut(greeted);
       } catch (error) {
         this.#log.warn('a pooled machine did not answer', { backend: this.rung, why: String(error) });
-        this.#end(instance);
+        this.#end(greeted);
       }
     }
     return undefined;
@@ -153,24 +142,24 @@ export class WarmPool implements SandboxBackend {
     const { signal } = this.#closing;
     const isWanted = () => !signal.aborted && this.#shelves.get(shelf.key) === shelf && !this.#isMemoryLow();
     while (shelf.idle.size < this.#minIdle && isWanted()) {
-      const instance = await this.#makeIdle(shelf.shape, signal);
-      if (!isWanted()) return this.#end(instance);
-      shelf.idle.add(instance);
-      void instance.agent.closed.then(() => {
-        if (shelf.idle.delete(instance)) this.#end(instance);
+      const greeted = await this.#makeIdle(shelf.shape, signal);
+      if (!isWanted()) return this.#end(greeted);
+      shelf.idle.add(greeted);
+      void greeted.agent.closed.then(() => {
+        if (shelf.idle.delete(greeted)) this.#end(greeted);
       });
     }
   }
 
-  async #makeIdle(shape: Shape, signal: AbortSignal): Promise<GreetedInstance> {
+  async #makeIdle(shape: Shape, signal: AbortSignal): Promise<Greeted> {
     const instance = await this.#backend.create(shape, { id: randomUUID(), signal });
     try {
       const agent = await AgentClient.open(instance.channel, { deadlineMs: WARM_UP_MS, signal });
-      const greeted = new GreetedInstance(instance, agent);
+      const greeted = { instance, agent };
       // A rehearsal makes the real one fast; the second time it finds the id of the first.
-      await greeted.introduce(WARM_UP_MS);
+      await introduce(greeted, WARM_UP_MS);
       await warmUp(agent, { timeoutMs: WARM_UP_MS, signal });
-      await greeted.introduce(WARM_UP_MS);
+      await introduce(greeted, WARM_UP_MS);
       return greeted;
     } catch (error) {
       await end(instance);
@@ -187,16 +176,29 @@ export class WarmPool implements SandboxBackend {
   }
 
   #giveUp({ idle }: Shelf): void {
-    for (const instance of idle) this.#end(instance);
+    for (const greeted of idle) this.#end(greeted);
     idle.clear();
   }
 
-  #end(instance: Instance): void {
+  #end({ instance }: Greeted): void {
     const ending = end(instance)
       .catch((error: unknown) => this.#log.error('a pooled machine was not cleaned up', { why: String(error) }))
       .finally(() => this.#endings.delete(ending));
     this.#endings.add(ending);
   }
+}
+
+/** Personalizes the machine. Rejects when it does not answer in time. */
+async function introduce({ instance, agent }: Greeted, deadlineMs: number): Promise<void> {
+  const lost = agent.closed.then((reason) => Promise.reject(reason));
+  await within(deadlineMs, Promise.race([instance.personalize?.(agent), lost]));
+}
+
+/** The machine without `personalize`: the pool did that, and the receiver must not do it again. */
+function handedOut({ instance, agent }: Greeted): Instance {
+  const { channel, pid, exited } = instance;
+  const calls = { usage: () => instance.usage(), kill: () => instance.kill(), dispose: () => instance.dispose() };
+  return { agent, channel, pid, exited, ...calls };
 }
 
 async function end(instance: Instance): Promise<void> {

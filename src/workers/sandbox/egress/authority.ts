@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
 
 import { ConfigError } from '#contract';
@@ -53,9 +54,7 @@ function textOf(file: string): string {
 
 export async function offerAuthority(files: FileSystem, authority: string, signal: AbortSignal): Promise<void> {
   const known = (await authoritiesOf(files, signal)) ?? rootCertificates.join('\n');
-  const bundle = (async function* () {
-    yield Buffer.from(`${known.trimEnd()}\n${authority}\n`);
-  })();
+  const bundle = Readable.from([Buffer.from(`${known.trimEnd()}\n${authority}\n`)]);
   await files.write(BUNDLE, bundle, { mode: 0o644, parents: true }, { signal });
 }
 

@@ -18,16 +18,16 @@ import { Refusal } from './refusal.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export interface EgressTimes {
+const TIMES = {
   /** From the start of a connection, or the end of a response, to the complete head of the next request. */
-  readonly headMs: number;
+  headMs: 30_000,
   /** To resolve a name and connect. */
-  readonly dialMs: number;
+  dialMs: 15_000,
   /** Without a byte in either direction. */
-  readonly idleMs: number;
-}
+  idleMs: 300_000,
+};
 
-const TIMES: EgressTimes = { headMs: 30_000, dialMs: 15_000, idleMs: 300_000 };
+export type EgressTimes = Readonly<typeof TIMES>;
 
 export interface EgressOptions {
   readonly policy: EgressPolicy;

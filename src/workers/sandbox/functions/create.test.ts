@@ -9,7 +9,7 @@ const KEYS = ['code', 'docs_url', 'fix', 'fix_note', 'message', 'retryable', 'ty
 const why = await whyNoSandbox(['python']);
 
 describe('what needs no machine', () => {
-  test('B2 custom images come after the presets, by name', async () => {
+  test('sandbox.B2 custom images come after the presets, by name', async () => {
     await using cell = await serveSandboxes({ custom_images: { zeta: 'example.com/z', alpha: 'example.com/a' } });
     const { images } = await cell.call<{ images: { name: string; kind: string }[] }>('sandbox::catalog::list', {});
     expect(images.map(({ name, kind }) => [name, kind])).toEqual([
@@ -20,7 +20,7 @@ describe('what needs no machine', () => {
     ]);
   });
 
-  test('B3 the catalogue lists what is not allowed as well, and says so', async () => {
+  test('sandbox.B3 the catalogue lists what is not allowed as well, and says so', async () => {
     await using cell = await serveSandboxes({ image_allowlist: ['python'] });
     const { images } = await cell.call<{ images: { name: string; allowed: boolean }[] }>('sandbox::catalog::list', {});
     expect(images.map(({ name, allowed }) => [name, allowed])).toEqual([
@@ -30,14 +30,14 @@ describe('what needs no machine', () => {
   });
 
   test.each([
-    ['B5 a reference as image', {}, 'docker.io/library/node:20'],
-    ['B6 an image when none is allowed', { image_allowlist: [] }, 'python'],
+    ['sandbox.B5 a reference as image', {}, 'docker.io/library/node:20'],
+    ['sandbox.B6 an image when none is allowed', { image_allowlist: [] }, 'python'],
   ])('%s', async (_, config, image) => {
     await using cell = await serveSandboxes(config);
     expect(await cell.failure('sandbox::create', { image })).toMatchObject({ code: 'S100', type: 'config' });
   });
 
-  test('B11 B12 caps of an image hold for what is asked and for defaults', async () => {
+  test('sandbox.B11 sandbox.B12 caps of an image hold for what is asked and for defaults', async () => {
     await using cell = await serveSandboxes({
       default_cpus: 4,
       per_image_caps: { python: { max_cpus: 2, max_memory_mb: 1024 } },
@@ -97,19 +97,19 @@ describe('what needs no machine', () => {
     },
   );
 
-  test('B14 an image that is not there and may not be fetched', async () => {
+  test('sandbox.B14 an image that is not there and may not be fetched', async () => {
     const config = { auto_install: false, custom_images: { own: 'localhost:9/own:1' }, image_allowlist: ['own'] };
     await using cell = await serveSandboxes(config);
     expect(await cell.failure('sandbox::create', { image: 'own' })).toMatchObject({ code: 'S101', type: 'internal' });
   });
 
-  test('B15 an image that cannot be reached', async () => {
+  test('sandbox.B15 an image that cannot be reached', async () => {
     await using cell = await serveSandboxes({ custom_images: { own: 'localhost:9/own:1' }, image_allowlist: ['own'] });
     const failure = await cell.failure('sandbox::create', { image: 'own' });
     expect(failure).toMatchObject({ code: 'S102', type: 'transient', retryable: true });
   });
 
-  test('B18 a custom image may not take the name of a preset', () => {
+  test('sandbox.B18 a custom image may not take the name of a preset', () => {
     const parsed = sandbox.config.safeParse({ custom_images: { python: 'example.com/p' } });
     expect(parsed.error?.issues[0]).toMatchObject({ path: ['custom_images', 'python'] });
   });
@@ -126,7 +126,7 @@ describe('the envelope', () => {
   beforeAll(async () => (cell = await serveSandboxes()));
   afterAll(() => cell?.[Symbol.asyncDispose]());
 
-  test('A1 has all seven keys', async () => {
+  test('sandbox.A1 has all seven keys', async () => {
     const failure = await cell.failure('sandbox::exec', { sandbox_id: NONE, cmd: 'true' });
     expect(Object.keys(failure).toSorted()).toEqual(KEYS);
     expect(failure).toMatchObject({ code: 'S002', type: 'validation', retryable: false, fix: null });
@@ -147,22 +147,22 @@ describe('the envelope', () => {
     ['fs::mv', { src: '/x', dst: '/y' }],
     ['fs::grep', { path: '/', pattern: 'x' }],
     ['fs::sed', { path: '/', pattern: 'x', replacement: 'y' }],
-  ])('A2 %s names an id that is none', async (name, fields) => {
+  ])('sandbox.A2 %s names an id that is none', async (name, fields) => {
     const failure = await cell.failure(`sandbox::${name}`, { sandbox_id: 'not-a-uuid', ...fields });
     expect(failure).toMatchObject({ code: 'S001', message: expect.stringContaining('not-a-uuid') });
     expect(await cell.failure(`sandbox::${name}`, { sandbox_id: NONE, ...fields })).toMatchObject({ code: 'S002' });
   });
 
-  test('A5 fields nobody knows are nothing', async () => {
+  test('sandbox.A5 fields nobody knows are nothing', async () => {
     expect(await cell.call('sandbox::list', { show_all: true, x: 1 })).toEqual({ sandboxes: [] });
   });
 
-  test.each([-1, 1.5, '5'])('A7 a timeout of %j is no number of milliseconds', async (timeout_ms) => {
+  test.each([-1, 1.5, '5'])('sandbox.A7 a timeout of %j is no number of milliseconds', async (timeout_ms) => {
     const failure = await cell.failure('sandbox::exec', { sandbox_id: NONE, cmd: 'true', timeout_ms });
     expect(failure).toMatchObject({ code: 'S001', message: expect.stringContaining('timeout_ms') });
   });
 
-  test('A8 on the wire its message is JSON whose first code is its own', async () => {
+  test('sandbox.A8 on the wire its message is JSON whose first code is its own', async () => {
     const caller = await cell.connect('raw');
     const error: unknown = await caller.call('sandbox::stop', { sandbox_id: NONE }).catch((thrown: unknown) => thrown);
     const { code, message } = (error as { body: { code: string; message: string } }).body;
@@ -175,7 +175,7 @@ describe('the envelope', () => {
 describe.skipIf(why !== undefined)(
   `machines${why === undefined ? '' : ` (${why})`}`,
   () => {
-    test('B8 a sandbox and its row', async () => {
+    test('sandbox.P1 sandbox.B8 a sandbox and its row', async () => {
       await using cell = await serveSandboxes();
       const reply = await cell.call('sandbox::create', { image: 'python' });
       expect(reply).toEqual({
@@ -207,14 +207,14 @@ describe.skipIf(why !== undefined)(
       ]);
     });
 
-    test('B9 names need not be different', async () => {
+    test('sandbox.B9 names need not be different', async () => {
       await using cell = await serveSandboxes();
       for (const name of ['lab', 'lab']) await cell.create({ name });
       const { sandboxes } = await cell.call<{ sandboxes: { name: string }[] }>('sandbox::list', {});
       expect(sandboxes.map(({ name }) => name)).toEqual(['lab', 'lab']);
     });
 
-    test('B17 ten at once with room for three are three', async () => {
+    test('sandbox.B17 ten at once with room for three are three', async () => {
       await using cell = await serveSandboxes({ max_concurrent_sandboxes: 3 });
       const replies = await Promise.allSettled(Array.from({ length: 10 }, () => cell.create()));
       const codes = replies.map((reply) =>
@@ -223,7 +223,7 @@ describe.skipIf(why !== undefined)(
       expect(codes.toSorted()).toEqual([...Array(7).fill('S400'), 'ok', 'ok', 'ok']);
     });
 
-    test('B21 a long text in the environment arrives whole', async () => {
+    test('sandbox.B21 a long text in the environment arrives whole', async () => {
       await using cell = await serveSandboxes();
       const LONG = 'é€😀'.repeat(500);
       const sandbox_id = await cell.create({ env: { LONG } });

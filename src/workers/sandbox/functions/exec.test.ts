@@ -41,26 +41,26 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
   });
 
   test.each([
-    ['C2', { cmd: 'echo $HOME && pwd' }, '$HOME && pwd\n'],
-    ['C3', { cmd: `echo a\\ b "c  d" 'e"f' # tail` }, 'a b c  d e"f\n'],
-    ['C9', { cmd: '/bin/echo', args: ['; rm -rf /', '$(id)'] }, '; rm -rf / $(id)\n'],
-    ['C11 exec on top', { argv: ['printenv', 'A'], env: { A: '2' } }, '2\n'],
-    ['C11 of the sandbox', { argv: ['printenv', 'A'] }, '1\n'],
-    ['C12', { argv: ['printenv', 'npm_config_x'], env: { npm_config_x: 'y' } }, 'y\n'],
-    ['C24 workdir', { cmd: 'pwd', workdir: '/usr' }, '/usr\n'],
-    ['C24 none', { cmd: 'pwd' }, '/\n'],
+    ['sandbox.C2', { cmd: 'echo $HOME && pwd' }, '$HOME && pwd\n'],
+    ['sandbox.C3', { cmd: `echo a\\ b "c  d" 'e"f' # tail` }, 'a b c  d e"f\n'],
+    ['sandbox.C9', { cmd: '/bin/echo', args: ['; rm -rf /', '$(id)'] }, '; rm -rf / $(id)\n'],
+    ['sandbox.C11 exec on top', { argv: ['printenv', 'A'], env: { A: '2' } }, '2\n'],
+    ['sandbox.C11 of the sandbox', { argv: ['printenv', 'A'] }, '1\n'],
+    ['sandbox.C12', { argv: ['printenv', 'npm_config_x'], env: { npm_config_x: 'y' } }, 'y\n'],
+    ['sandbox.C24 workdir', { cmd: 'pwd', workdir: '/usr' }, '/usr\n'],
+    ['sandbox.C24 none', { cmd: 'pwd' }, '/\n'],
     ['nothing to read', { cmd: 'cat' }, ''],
   ])('%s', async (_, request, stdout) => {
     expect(await exec(request)).toMatchObject({ stdout, exit_code: 0, success: true });
   });
 
   test.each([
-    ['C5 argv and a cmd with white space', { argv: ['a'], cmd: 'b c' }, 'argv'],
-    ['C5 argv and args', { argv: ['a'], args: ['b'] }, 'argv'],
-    ['C6', { cmd: "echo 'x" }, 'unbalanced'],
-    ['C12', { cmd: 'true', env: { 'a-b': '1' } }, 'a-b'],
-    ['C12 as a list', { cmd: 'true', env: ['a-b=1'] }, 'a-b'],
-    ['C14', { cmd: 'cat', stdin: '!!' }, 'base64'],
+    ['sandbox.C5 argv and a cmd with white space', { argv: ['a'], cmd: 'b c' }, 'argv'],
+    ['sandbox.C5 argv and args', { argv: ['a'], args: ['b'] }, 'argv'],
+    ['sandbox.C6', { cmd: "echo 'x" }, 'unbalanced'],
+    ['sandbox.C12', { cmd: 'true', env: { 'a-b': '1' } }, 'a-b'],
+    ['sandbox.C12 as a list', { cmd: 'true', env: ['a-b=1'] }, 'a-b'],
+    ['sandbox.C14', { cmd: 'cat', stdin: '!!' }, 'base64'],
     ['a workdir that is not there', { cmd: 'true', workdir: '/no/where' }, 'workdir /no/where'],
     ['a line of more than 4 MiB', { cmd: `echo ${'x '.repeat(2_100_000)}` }, 'the command is 4200006 bytes'],
     ['words of more than 4 MiB', { argv: ['echo', 'x'.repeat(4_200_000)] }, 'the command is 4200007 bytes'],
@@ -69,11 +69,11 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     expect(await failure(request)).toMatchObject({ code: 'S001', message: expect.stringContaining(words) });
   });
 
-  test('C14 a sandbox that is none comes before bad input for it', async () => {
+  test('sandbox.C14 a sandbox that is none comes before bad input for it', async () => {
     expect(await failure({ sandbox_id: NONE, cmd: 'cat', stdin: '!!' })).toMatchObject({ code: 'S002' });
   });
 
-  test('C8 C17 a program that is not there', async () => {
+  test('sandbox.C8 sandbox.C17 a program that is not there', async () => {
     expect(await exec({ cmd: "'true'" })).toMatchObject({ exit_code: 127, success: false });
     expect(await exec({ cmd: '/no/such' })).toMatchObject({ exit_code: 127, stderr: 'exec: /no/such: not found\n' });
   });
@@ -83,12 +83,12 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     expect(await exec({ argv: ['echo', 'x'.repeat(3_000_000)] })).toMatchObject({ exit_code: 126, stderr });
   });
 
-  test('C15 an exit code is an answer', async () => {
+  test('sandbox.C15 an exit code is an answer', async () => {
     expect(await exec({ argv: ['sh', '-c', 'exit 3'] })).toMatchObject({ exit_code: 3, success: false });
     expect(await exec({ argv: ['sh', '-c', 'kill -9 $$'] })).toMatchObject({ exit_code: 137, success: false });
   });
 
-  test('C18 C32 what may not be run, and what cannot', async () => {
+  test('sandbox.C18 sandbox.C32 what may not be run, and what cannot', async () => {
     await cell.call('sandbox::fs::write', { sandbox_id, path: '/tmp/x', content: 'echo hi\n' });
     for (const cmd of ['/tmp/x', '/usr']) {
       expect(await exec({ cmd })).toMatchObject({ exit_code: 126, stderr: `exec: ${cmd}: permission denied\n` });
@@ -97,7 +97,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     expect(await exec({ cmd: '/tmp/x' })).toMatchObject({ exit_code: 126, stderr: expect.stringContaining('#!') });
   });
 
-  test('C20 a timeout ends everything the command started', async () => {
+  test('sandbox.P8 sandbox.C20 a timeout ends everything the command started', async () => {
     const cmd = [
       'sh',
       '-c',
@@ -108,19 +108,19 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     expect(stdout.split('\n').filter((name) => name === 'sleep')).toEqual([]);
   });
 
-  test('C21 output is cut at a MiB, and that is told', async () => {
+  test('sandbox.C21 output is cut at a MiB, and that is told', async () => {
     const { stdout, exit_code, stdout_truncated } = await exec({
       argv: ['sh', '-c', 'head -c 3145728 /dev/zero | tr "\\0" a'],
     });
     expect([stdout.length, exit_code, stdout_truncated]).toEqual([1_048_576, 0, true]);
   });
 
-  test('C23 the streams are kept apart', async () => {
+  test('sandbox.C23 the streams are kept apart', async () => {
     const reply = await exec({ argv: ['sh', '-c', 'echo out; echo err >&2'] });
     expect(reply).toMatchObject({ stdout: 'out\n', stderr: 'err\n' });
   });
 
-  test('C26 C27 as many at once as the cap, and files all the while', async () => {
+  test('sandbox.C26 sandbox.C27 as many at once as the cap, and files all the while', async () => {
     const running = Array.from({ length: 5 }, () => exec({ cmd: 'sleep 2' }));
     const settled = Promise.allSettled(running);
     const row = { exec_in_flight: 4, exec_slots_free: 0, exec_in_progress: true };
@@ -134,12 +134,12 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
 
   const list = async () => (await cell.call<{ sandboxes: object[] }>('sandbox::list', {})).sandboxes;
 
-  test('C30 five MiB to read', async () => {
+  test('sandbox.C30 five MiB to read', async () => {
     const stdin = base64(Buffer.alloc(5_242_880, 'x'));
     expect(await exec({ cmd: 'wc -c', stdin })).toMatchObject({ stdout: '5242880\n' });
   });
 
-  test('C33 what was written before the timeout is in the error', async () => {
+  test('sandbox.P8 sandbox.C33 what was written before the timeout is in the error', async () => {
     const timeout_ms = 500 * SLOWNESS;
     const failed = await failure({ argv: ['sh', '-c', 'echo one; echo two >&2; sleep 60'], timeout_ms });
     expect(failed).toMatchObject({
@@ -156,13 +156,13 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     expect(stdout).toContain('sleep\n');
   });
 
-  test('N1 nothing outside is reached, at once', async () => {
+  test('sandbox.N1 nothing outside is reached, at once', async () => {
     const code = 'import socket; socket.create_connection(("192.0.2.1", 80), 5)';
     const reply = await exec({ argv: ['python3', '-c', code] });
     expect(reply).toMatchObject({ exit_code: 1, stderr: expect.stringMatching(/unreachable|No route/) });
   });
 
-  test('N6 a server inside is reached from inside', async () => {
+  test('sandbox.N6 a server inside is reached from inside', async () => {
     const code = [
       'import socket, threading',
       's = socket.create_server(("127.0.0.1", 0))',
@@ -174,7 +174,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
 });
 
 describe.skipIf(why !== undefined)('limits of the operator', () => {
-  test('C26 one at a time when the cap says so', async () => {
+  test('sandbox.C26 one at a time when the cap says so', async () => {
     await using cell = await serveSandboxes({ max_concurrent_exec_per_sandbox: 1 });
     const sandbox_id = await cell.create();
     const both = [1, 2].map(() => cell.call('sandbox::exec', { sandbox_id, cmd: 'sleep 1' }));
@@ -184,7 +184,7 @@ describe.skipIf(why !== undefined)('limits of the operator', () => {
     expect(codes.toSorted()).toEqual(['S003', 'ok']);
   });
 
-  test('C29 no command runs longer than the ceiling', async () => {
+  test('sandbox.C29 no command runs longer than the ceiling', async () => {
     await using cell = await serveSandboxes({ max_exec_timeout_ms: 1000 });
     const sandbox_id = await cell.create();
     const failed = await cell.failure('sandbox::exec', { sandbox_id, cmd: 'sleep 30', timeout_ms: 60_000 });

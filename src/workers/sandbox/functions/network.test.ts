@@ -48,7 +48,7 @@ describe.skipIf(why !== undefined)(`network: true${why === undefined ? '' : ` ($
   const printed = async (cell: SandboxCases, sandbox_id: string, argv: string[]) =>
     (await cell.call<{ stdout: string; stderr: string }>('sandbox::exec', { sandbox_id, argv })).stdout.trim();
 
-  test('what the operator opened is reached by name, and what happened is listed', async () => {
+  test('sandbox.P16 what the operator opened is reached by name, and what happened is listed', async () => {
     await using site = await startSite();
     const place = `host.internal:${site.port}`;
     await using cell = await serveSandboxes({ egress: { allow: [place] } });
@@ -119,7 +119,7 @@ for _ in range(3):
     });
   });
 
-  test('N3 addresses in the environment stay what they are', async () => {
+  test('sandbox.N3 addresses in the environment stay what they are', async () => {
     await using cell = await serveSandboxes();
     const API = 'http://localhost:3111/x';
     const sandbox_id = await cell.create({ network: true, env: { API, HTTP_PROXY: 'mine' } });
@@ -129,7 +129,7 @@ for _ in range(3):
     });
   });
 
-  test('N4 traffic counts as use: it is stopped when that ends, and not before', async () => {
+  test('sandbox.N4 traffic counts as use: it is stopped when that ends, and not before', async () => {
     await using site = await startSite();
     const place = `host.internal:${site.port}`;
     await using cell = await serveSandboxes({ egress: { allow: [place] } });
@@ -163,7 +163,7 @@ except OSError as error: print(error.errno)`;
     expect(await printed(cell, sandbox_id, ['sh', '-c', 'env | grep -ci proxy'])).toBe('0');
   });
 
-  test('a program that asks for this machine by any name gets nowhere, with the proxy and around it', async () => {
+  test('sandbox.P16 a program that asks for this machine by any name gets nowhere, with the proxy and around it', async () => {
     await using site = await startSite();
     await using cell = await serveSandboxes();
     const sandbox_id = await cell.create({ network: true });

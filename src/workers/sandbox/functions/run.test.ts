@@ -26,18 +26,18 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
     ['shell', 'python', '[[ -n $BASH_VERSION ]] && cat <(echo bash semantics)', 'bash semantics\n'],
     // What an image without bash has to offer.
     ['shell', 'python', 'echo ${BASH_VERSION:-none}', 'none\n', { env: { PATH: '/nowhere' } }],
-  ])('D2 %s', async (lang, image, code, stdout, more: object = {}) => {
+  ])('sandbox.D2 %s', async (lang, image, code, stdout, more: object = {}) => {
     const reply = await run({ lang, image, code, ...more });
     expect(reply).toMatchObject({ stdout, exit_code: 0, success: true });
     expect(Object.keys(reply)).not.toContain('sandbox_id');
     expect(await living()).toEqual([]);
   });
 
-  test('D3 any program takes the file', async () => {
+  test('sandbox.D3 any program takes the file', async () => {
     expect(await run({ lang: '/bin/cat', code: 'abc' })).toMatchObject({ stdout: 'abc' });
   });
 
-  test('D5 a sandbox that is kept has the code and lives on', async () => {
+  test('sandbox.D5 a sandbox that is kept has the code and lives on', async () => {
     const { sandbox_id } = await run({ code: 'print(1)', keep_sandbox: true });
     expect(await cell.call('sandbox::fs::read', { sandbox_id, path: '/tmp/run.py' })).toMatchObject({
       body: 'print(1)',
@@ -46,13 +46,13 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
     await cell.call('sandbox::stop', { sandbox_id, wait: true });
   });
 
-  test('D6 files come with it, directories made', async () => {
+  test('sandbox.D6 files come with it, directories made', async () => {
     const files = [{ path: '/tmp/lib/m.py', content: 'X=7' }];
     const code = 'import sys; sys.path.append("/tmp/lib"); import m; print(m.X)';
     expect(await run({ code, files })).toMatchObject({ stdout: '7\n' });
   });
 
-  test('D8 an image that is none', async () => {
+  test('sandbox.D8 an image that is none', async () => {
     expect(await failure({ image: 'nope' })).toMatchObject({
       code: 'S100',
       context: expect.stringContaining('create'),
@@ -63,7 +63,7 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
     });
   });
 
-  test.each([false, true])('D9 a timeout, keep_sandbox %s', async (keep_sandbox) => {
+  test.each([false, true])('sandbox.D9 a timeout, keep_sandbox %s', async (keep_sandbox) => {
     const failed = await failure({
       code: 'print(1, flush=True); import time; time.sleep(60)',
       timeout_ms: 4000 + 1000 * SLOWNESS,
@@ -76,7 +76,7 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
     if (keep_sandbox) await cell.call('sandbox::stop', { sandbox_id, wait: true });
   });
 
-  test('D11 D12 a language that is missing or none, before anything boots', async () => {
+  test('sandbox.D11 sandbox.D12 a language that is missing or none, before anything boots', async () => {
     const failed = await cell.failure('sandbox::run', { image: 'python', code: '' });
     expect(failed).toMatchObject({ code: 'S001', message: expect.stringContaining('lang') });
     for (const lang of ['', 'a b']) {

@@ -3,6 +3,8 @@
  *
  * A failure names the step and keeps the code of what failed.
  */
+import { Readable } from 'node:stream';
+
 import { z } from 'zod';
 
 import { Failure, wire, type CallScope } from '#contract';
@@ -101,9 +103,7 @@ function writeText(
   { path, content }: z.output<typeof RunFile>,
   { signal }: Pick<CallScope, 'signal'>,
 ): Promise<unknown> {
-  const bytes = (async function* () {
-    yield Buffer.from(content);
-  })();
+  const bytes = Readable.from([Buffer.from(content)]);
   return made.files.write(path, bytes, { mode: 0o644, parents: true }, { signal });
 }
 

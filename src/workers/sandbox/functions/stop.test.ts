@@ -12,14 +12,14 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
   const living = async (cell: SandboxCases) =>
     (await cell.call<{ sandboxes: { sandbox_id: string }[] }>('sandbox::list', {})).sandboxes.length;
 
-  test('A4 an id in another spelling, told back in the usual one', async () => {
+  test('sandbox.A4 an id in another spelling, told back in the usual one', async () => {
     await using cell = await serveSandboxes();
     const id = await cell.create();
     const reply = await cell.call('sandbox::stop', { sandbox_id: id.replaceAll('-', '').toUpperCase(), wait: true });
     expect(reply).toEqual({ sandbox_id: id, stopped: true });
   });
 
-  test.each([true, false])('E2 after stop with wait %s it is gone, and why is told', async (wait) => {
+  test.each([true, false])('sandbox.E2 after stop with wait %s it is gone, and why is told', async (wait) => {
     await using cell = await serveSandboxes();
     const sandbox_id = await cell.create();
     await cell.call('sandbox::stop', { sandbox_id, wait });
@@ -37,7 +37,7 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
     expect(await cell.failure('sandbox::stop', { sandbox_id: never })).toMatchObject({ code: 'S002' });
   });
 
-  test('E3 an idle sandbox is stopped', async () => {
+  test('sandbox.E3 an idle sandbox is stopped', async () => {
     await using cell = await serveSandboxes();
     const sandbox_id = await cell.create({ idle_timeout_secs: 1 });
     await expect.poll(() => living(cell), { timeout: 13_000, interval: 500 }).toBe(0);
@@ -47,13 +47,13 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
     });
   });
 
-  test('E5 one that works is not idle', async () => {
+  test('sandbox.E5 one that works is not idle', async () => {
     await using cell = await serveSandboxes();
     const sandbox_id = await cell.create({ idle_timeout_secs: 1 });
     expect(await cell.call('sandbox::exec', { sandbox_id, cmd: 'sleep 12' })).toMatchObject({ exit_code: 0 });
   });
 
-  test('E6 a command that runs when it is stopped fails at once', async () => {
+  test('sandbox.E6 a command that runs when it is stopped fails at once', async () => {
     await using cell = await serveSandboxes();
     const sandbox_id = await cell.create();
     const running = cell.failure('sandbox::exec', { sandbox_id, cmd: 'sleep 60' });
@@ -62,7 +62,7 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
     expect(await running).toMatchObject({ code: 'S004' });
   });
 
-  test('E8 what it wrote is gone with it', async () => {
+  test('sandbox.P1 sandbox.E8 what it wrote is gone with it', async () => {
     await using cell = await serveSandboxes();
     const first = await cell.create();
     await cell.call('sandbox::fs::write', { sandbox_id: first, path: '/home/p', content: 'x', parents: true });
@@ -73,7 +73,7 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
     });
   });
 
-  test('E9 two at once do not see each other', async () => {
+  test('sandbox.P1 sandbox.E9 two at once do not see each other', async () => {
     await using cell = await serveSandboxes();
     const [a, b] = [await cell.create(), await cell.create()];
     await cell.call('sandbox::fs::write', { sandbox_id: a, path: '/usr/local/q', content: 'x' });
@@ -82,7 +82,7 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
     });
   });
 
-  test('E11 a machine that was killed from outside is noticed', async () => {
+  test('sandbox.E11 a machine that was killed from outside is noticed', async () => {
     await using cell = await serveSandboxes();
     const before = children();
     const sandbox_id = await cell.create();

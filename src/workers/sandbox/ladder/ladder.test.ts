@@ -73,7 +73,7 @@ test('a verdict of another kernel is not believed', async () => {
   expect(await ladderOf(dir, rung).ask(rung, { signal })).toMatchObject({ isRemembered: false });
 });
 
-test('a yes that did not hold is asked for again, and its end is a warning', async () => {
+test('sandbox.P15 a yes that did not hold is asked for again, and its end is a warning', async () => {
   await using dir = await tempDir();
   const warn = vi.fn();
   const rung = fakeRung('qemu+kvm', yes);

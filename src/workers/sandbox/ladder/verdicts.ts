@@ -54,24 +54,12 @@ export class Verdicts {
   }
 
   #read(): Record<string, Verdict> {
-    let text: string;
     try {
-      text = readFileSync(this.#file, 'utf8');
+      return FileSchema.parse(JSON.parse(readFileSync(this.#file, 'utf8')));
     } catch {
       return {};
     }
-    const parsed = Json.pipe(FileSchema).safeParse(text);
-    return parsed.success ? parsed.data : {};
   }
 }
 
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT']);
-
-const Json = z.string().transform((text, context): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    context.addIssue('no JSON');
-    return z.NEVER;
-  }
-});

@@ -58,23 +58,19 @@ export interface Limiter {
 
 /** The strongest that this system allows. */
 export function openLimiter(): Limiter {
-  return CgroupV2Limiter.open() ?? CgroupV1Limiter.open() ?? new NoLimiter();
+  return CgroupV2Limiter.open() ?? CgroupV1Limiter.open() ?? NO_LIMITER;
 }
 
 /** Without cgroups the launcher limits each process and watches their sum; QEMU's machines have their size. */
-class NoLimiter implements Limiter {
-  readonly kind = 'watchdog';
-
-  make(): LimitGroup {
-    return {
-      entrances: [],
-      usage: () => undefined,
-      heldBytes: () => undefined,
-      members: () => [],
-      hits: () => undefined,
-      release: async () => {},
-    };
-  }
-
-  async sweep(): Promise<void> {}
-}
+const NO_LIMITER: Limiter = {
+  kind: 'watchdog',
+  make: () => ({
+    entrances: [],
+    usage: () => undefined,
+    heldBytes: () => undefined,
+    members: () => [],
+    hits: () => undefined,
+    release: async () => {},
+  }),
+  sweep: async () => {},
+};

@@ -5,7 +5,7 @@
  * a while.
  */
 import type { FileSystem } from '#host';
-import { type AgentClient, GuestFileSystem } from '#sandbox/guest';
+import { type AgentClient, guestFileSystem } from '#sandbox/guest';
 import type { Instance, Shape } from '../backends/backend.ts';
 import type { EgressProxy } from '../egress/index.ts';
 import type { Env } from '../environment.ts';
@@ -65,7 +65,7 @@ export class LiveSandbox {
     this.egress = egress;
     this.#onChanged = onChanged;
     this.#onGone = onGone;
-    this.files = heldFileSystem(new GuestFileSystem(agent, facts), this);
+    this.files = heldFileSystem(guestFileSystem(agent, facts), this);
     this.createdAtMs = nowMs;
     this.#lastUsedMs = nowMs;
   }

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { Failure, Watched, type Log } from '#contract';
-import { AgentClient, GuestFileSystem } from '#sandbox/guest';
+import { AgentClient, guestFileSystem } from '#sandbox/guest';
 import type { Instance, Shape } from '../backends/backend.ts';
 import type { ChosenBackend } from '../choose-backend.ts';
 import type { SandboxConfig } from '../config.ts';
@@ -103,7 +103,7 @@ export class Sandboxes {
         instance.agent ?? (await AgentClient.open(instance.channel, { deadlineMs: AGENT_DEADLINE_MS, signal }));
       await instance.personalize?.(agent);
       const egress = wanted.egress && (await this.#openEgress(agent, wanted.egress, id));
-      if (egress && this.#authority) await offerAuthority(new GuestFileSystem(agent), this.#authority, signal);
+      if (egress && this.#authority) await offerAuthority(guestFileSystem(agent), this.#authority, signal);
       // The caller would never learn the id, so the sandbox would never be stopped.
       signal.throwIfAborted();
       const facts = {

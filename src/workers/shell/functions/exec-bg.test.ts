@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
+import type { JobRecord } from '#job-functions';
 import { serveWorker, shellCases, tempDir, type ServedWorker, type TempDir } from '#testing';
 import { shell } from '../index.ts';
-import type { JobRecord } from '../job-record.ts';
 
 const PATIENCE = { timeout: 10_000 };
 
@@ -40,7 +40,7 @@ async function cell(more: Record<string, unknown> = {}): Promise<Cell> {
 const isAlive = (pid: string) => existsSync(`/proc/${pid}`);
 
 describe('start', () => {
-  test('X40 answers with an id and the words, and the job runs', async () => {
+  test('shell.X40 answers with an id and the words, and the job runs', async () => {
     await using own = await cell();
     const before = Date.now();
     const reply = await own.worker.call<{ job_id: string }>('shell::exec_bg', { command: 'sleep', args: ['5'] });
@@ -60,6 +60,7 @@ describe('start', () => {
       stderr: '',
       stdout_truncated: false,
       stderr_truncated: false,
+      next: 0,
     });
     expect(job.started_at_ms).toBeGreaterThanOrEqual(before);
     expect(job.started_at_ms).toBeLessThanOrEqual(Date.now());
@@ -101,7 +102,7 @@ describe('start', () => {
     expect(await own.until(job_id, 'finished')).toMatchObject({ stdout: `${own.dir.root}/sub\nxx\nin`, exit_code: 0 });
   });
 
-  test('X45 over the cap nothing is started', async () => {
+  test('shell.P7 shell.X45 over the cap nothing is started', async () => {
     await using own = await cell();
     await Promise.all([own.start('sleep 20'), own.start('sleep 20')]);
     await expect(own.start('touch m')).rejects.toMatchObject({
@@ -111,7 +112,7 @@ describe('start', () => {
     expect(existsSync(own.dir.path('m'))).toBe(false);
   });
 
-  test('X45 of many at once no more start than the cap allows', async () => {
+  test('shell.X45 of many at once no more start than the cap allows', async () => {
     await using own = await cell();
     const starts = Array.from({ length: 10 }, (_, n) => own.start(`touch m${n}; sleep 20`));
     const outcomes = await Promise.allSettled(starts);
@@ -131,7 +132,7 @@ describe('start', () => {
 describe('end', () => {
   test.each([
     [
-      'X42 a code other than 0',
+      'shell.X42 a code other than 0',
       'echo out; echo err >&2; exit 2',
       { status: 'failed', exit_code: 2, stdout: 'out\n', stderr: 'err\n' },
     ],
@@ -148,11 +149,12 @@ describe('end', () => {
       finished_at_ms: expect.any(Number),
       stdout_truncated: false,
       stderr_truncated: false,
+      next: end.stdout.length + end.stderr.length,
       ...end,
     });
   });
 
-  test('X55 timeout_ms does not end a job of the host', async () => {
+  test('shell.X55 timeout_ms does not end a job of the host', async () => {
     await using own = await cell({ max_timeout_ms: 100 });
     const { job_id } = await own.worker.call<{ job_id: string }>('shell::exec_bg', {
       command: 'sleep',
@@ -162,7 +164,7 @@ describe('end', () => {
     expect(await own.until(job_id, 'finished')).toMatchObject({ exit_code: 0 });
   });
 
-  test('X54 is forgotten after its retention, though nobody asks', async () => {
+  test('shell.X54 is forgotten after its retention, though nobody asks', async () => {
     await using own = await cell({ job_retention_secs: 1 });
     const id = await own.start('exit 0');
     await own.until(id, 'finished');
@@ -170,7 +172,7 @@ describe('end', () => {
     expect(await own.worker.call('shell::list')).toEqual({ jobs: [], count: 0 });
   });
 
-  test('X58 comes with the end of the worker', async () => {
+  test('shell.X58 comes with the end of the worker', async () => {
     await using own = await cell();
     await own.start('echo $$ > pid; sleep 60');
     await expect
@@ -185,7 +187,7 @@ describe('end', () => {
 });
 
 describe('status', () => {
-  test('X43 shows what was printed so far', async () => {
+  test('shell.X43 shows what was printed so far', async () => {
     await using own = await cell();
     const id = await own.start('echo one; echo oops >&2; sleep 20');
     await expect.poll(async () => (await own.status(id)).stdout, PATIENCE).toBe('one\n');
@@ -203,7 +205,7 @@ describe('status', () => {
     expect(await own.until(id, 'finished')).toMatchObject({ stdout: '0'.repeat(4096), stdout_truncated: true });
   });
 
-  test.each(['shell::status', 'shell::kill'])('X48 %s of a job that is not known', async (fn) => {
+  test.each(['shell::status', 'shell::kill'])('shell.X48 %s of a job that is not known', async (fn) => {
     await using own = await cell();
     for (const job_id of ['', 'job-x']) {
       await expect(own.worker.call(fn, { job_id })).rejects.toMatchObject({
@@ -213,7 +215,7 @@ describe('status', () => {
     }
   });
 
-  test.each(['shell::status', 'shell::kill'])('X49 %s of an id that is no text', async (fn) => {
+  test.each(['shell::status', 'shell::kill'])('shell.X49 %s of an id that is no text', async (fn) => {
     await using own = await cell();
     await expect(own.worker.call(fn, { job_id: 42 })).rejects.toMatchObject({
       code: 'invocation_failed',
@@ -223,7 +225,7 @@ describe('status', () => {
 });
 
 describe('list', () => {
-  test('X52 shows neither words nor output, and ignores what is sent', async () => {
+  test('shell.X52 shows neither words nor output, and ignores what is sent', async () => {
     await using own = await cell();
     const id = await own.start('echo secret');
     const { started_at_ms, finished_at_ms } = await own.until(id, 'finished');
@@ -243,7 +245,7 @@ describe('list', () => {
     }
   });
 
-  test('X57 is in the order of the starts, whatever ended first', async () => {
+  test('shell.X57 is in the order of the starts, whatever ended first', async () => {
     await using own = await cell({ max_concurrent_jobs: 8 });
     const ids: string[] = [];
     for (const secs of [20, 0, 20, 0, 0]) ids.push(await own.start(`sleep ${secs}`));
@@ -256,7 +258,7 @@ describe('list', () => {
 });
 
 describe('kill', () => {
-  test('X46 ends a job, which stays killed', async () => {
+  test('shell.X46 ends a job, which stays killed', async () => {
     await using own = await cell();
     const id = await own.start('echo before; echo $$ > pid; sleep 60');
     await expect.poll(async () => (await own.status(id)).stdout, PATIENCE).toBe('before\n');
@@ -296,7 +298,7 @@ describe('kill', () => {
     });
   });
 
-  test('X51 ends a job that closed its pipes', async () => {
+  test('shell.X51 ends a job that closed its pipes', async () => {
     await using own = await cell();
     const id = await own.start('echo $$ > pid; exec >&- 2>&- <&-; sleep 60');
     await expect

@@ -6,37 +6,55 @@
 import { z } from 'zod';
 
 import { SpawnError } from '#host';
-import { startCommand, timeoutOf, toCommand } from '../command.ts';
+import { ringBytes, TerminalSize } from '#job-functions';
+import { hasInput, startCommand, timeoutOf, toCommand } from '../command.ts';
 import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
 import { shell } from '../worker.ts';
 
 export const execBg = shell.defineFunction({
   id: 'shell::exec_bg',
-  summary: 'Start an allowed program in the background and return its job id; shell::status shows its output.',
+  summary:
+    'Start an allowed program in the background and return its job id; shell::output reads its output and waits.',
   details:
     'A host job is not bound by timeout_ms. Its id is the only key to its words and output. It ends with the worker, ' +
     'and is forgotten job_retention_secs after its end, or earlier when ended jobs hold too much output.',
   effect: 'execute',
   permissions: ['process.run'],
-  request: execRequest('ExecBgRequest'),
+  request: execRequest('ExecBgRequest', {
+    input: z
+      .boolean()
+      .nullish()
+      .describe('Keep its standard input open for shell::input and shell::attach. Host only.'),
+    terminal: TerminalSize.nullish().describe(
+      'Run it in a terminal of this size instead of pipes; implies `input`, and both streams are one. Host only.',
+    ),
+    ring_bytes: ringBytes,
+  }),
   response: z
     .object({ job_id: z.string(), argv: z.array(z.string()).describe('Program and arguments.') })
     .meta({ title: 'ExecBgResponse' }),
-  errors: ['invocation_failed', 'S210', 'S211', 'S212', 'S215', 'S216'],
+  errors: ['invocation_failed', 'S210', 'S211', 'S212', 'S215', 'S216', 'S222'],
   examples: [{ command: 'ls', args: ['-la'] }],
 
   async handle(request, context, scope) {
     const command = await toCommand(request, context, scope);
     const timeoutMs = command.kind === 'host' ? undefined : timeoutOf(request, context);
-    const jobId = await context.jobs.start(command.argv, command.kind, async () => {
+    const asked = {
+      argv: command.argv,
+      place: command.kind,
+      hasInput: hasInput(request),
+      terminal: request.terminal ?? undefined,
+      ringBytes: request.ring_bytes ?? undefined,
+    };
+    const job = await context.jobs.start(asked, async (ring) => {
       try {
-        return await startCommand(command, { timeoutMs }, context, scope.bus);
+        return await startCommand(command, { timeoutMs, ring }, context, scope.bus);
       } catch (error) {
         if (!(error instanceof SpawnError)) throw error;
         throw refuse(`spawn: ${error.message}`, error);
       }
     });
-    return { job_id: jobId, argv: [...command.argv] };
+    return { job_id: job.id, argv: [...command.argv] };
   },
 });

@@ -33,10 +33,14 @@ const refused = (message: unknown) => ({ code: 'invocation_failed', message });
 
 describe('words', () => {
   test.each([
-    ['X01 arguments as given', { command: 'echo', args: ['hello'] }, 'hello\n'],
-    ['X04 an empty list of arguments', { command: 'echo', args: [] }, '\n'],
-    ['X16 nothing is expanded', { command: 'echo $HOME *' }, '$HOME *\n'],
-    ['X16 nor is an argument', { command: 'echo', args: ['$HOME', '* ', '`id`', '; ls'] }, '$HOME *  `id` ; ls\n'],
+    ['shell.X01 arguments as given', { command: 'echo', args: ['hello'] }, 'hello\n'],
+    ['shell.X04 an empty list of arguments', { command: 'echo', args: [] }, '\n'],
+    ['shell.X16 nothing is expanded', { command: 'echo $HOME *' }, '$HOME *\n'],
+    [
+      'shell.X16 nor is an argument',
+      { command: 'echo', args: ['$HOME', '* ', '`id`', '; ls'] },
+      '$HOME *  `id` ; ls\n',
+    ],
     ['null arguments split the command', { command: `echo 'a  b' "c d" e\\ f`, args: null }, 'a  b c d e f\n'],
   ])('%s', async (_, payload, stdout) => {
     expect(await call(payload)).toEqual(ended({ stdout }));
@@ -44,16 +48,16 @@ describe('words', () => {
 
   test.each([
     [
-      'X03 a line with a list of arguments is one program',
+      'shell.X03 a line with a list of arguments is one program',
       { command: 'echo hi', args: [] },
       "command 'echo hi' not in allowlist",
     ],
-    ['X06 nothing', { command: '' }, 'empty command'],
-    ['X06 only a comment', { command: '# only comment' }, 'empty command'],
+    ['shell.X06 nothing', { command: '' }, 'empty command'],
+    ['shell.X06 only a comment', { command: '# only comment' }, 'empty command'],
     ['nothing with arguments', { command: '', args: ['x'] }, 'empty command'],
     ['an open quote', { command: `echo "a` }, 'argv: parse command: missing closing quote'],
     [
-      'X07 the words as a list',
+      'shell.X07 the words as a list',
       { command: ['echo', 'x'] },
       `'command' must be a string (got an array): put the program in 'command' and its arguments, as strings, in 'args'`,
     ],
@@ -61,7 +65,7 @@ describe('words', () => {
     ['a command that is null', { command: null }, `'command' must be a string (got null)`],
     ['arguments in one text', { command: 'echo', args: 'x' }, `'args' must be an array of strings (got string)`],
     ['an argument that is a number', { command: 'echo', args: ['x', 1] }, `'args[1]' must be a string (got number)`],
-    ['X09 no command', { args: ['x'] }, 'missing field `command`'],
+    ['shell.X09 no command', { args: ['x'] }, 'missing field `command`'],
     ['no object', 'echo', 'the payload must be an object (got a string)'],
     ['an argument with a NUL', { command: 'echo', args: ['a', 'b\0c'] }, 'argv: word 2 holds a NUL character'],
     ['a line with a NUL', { command: 'echo\0 a' }, 'argv: word 0 holds a NUL character'],
@@ -86,11 +90,11 @@ describe('words', () => {
 });
 
 describe('policy', () => {
-  test('X10 a program that is not listed does not run', async () => {
+  test('shell.X10 a program that is not listed does not run', async () => {
     await expect(call({ command: 'nmap' })).rejects.toMatchObject(refused("command 'nmap' not in allowlist"));
   });
 
-  test('X12 a program of the agent does not pass for a listed one', async () => {
+  test('shell.X12 a program of the agent does not pass for a listed one', async () => {
     await using dir = await tempDir({ ls: { content: '#!/bin/sh\ntouch "$(dirname "$0")/ran"\n', mode: 0o755 } });
     await expect(run(exec, { command: dir.path('ls'), args: [] }, shellCases(dir.root))).rejects.toMatchObject(
       refused(expect.stringMatching(/^command 'ls' not in allowlist/)),
@@ -104,13 +108,13 @@ describe('policy', () => {
     expect(await call(payload)).toEqual(ended({ stdout: `${realpathSync(dirname(found))}/sh\n` }));
   });
 
-  test('X13 the denylist names its pattern', async () => {
+  test('shell.X13 the denylist names its pattern', async () => {
     await expect(call({ command: 'echo', args: ['deny_marker'] })).rejects.toMatchObject(
       refused('command matches denylist: deny_marker'),
     );
   });
 
-  test('X15 an empty allowlist is open', async () => {
+  test('shell.X15 an empty allowlist is open', async () => {
     expect(await call({ command: 'basename', args: ['/a/b'] }, { allowlist: [] })).toEqual(ended({ stdout: 'b\n' }));
   });
 
@@ -129,11 +133,11 @@ describe('end', () => {
     );
   });
 
-  test('X18 a signal leaves no code', async () => {
+  test('shell.X18 a signal leaves no code', async () => {
     expect(await call({ command: 'sh', args: ['-c', 'kill -9 $$'] })).toEqual(ended({ exit_code: null }));
   });
 
-  test('X19 a timeout kills and keeps what was printed', async () => {
+  test('shell.X19 a timeout kills and keeps what was printed', async () => {
     const reply = await call({ command: 'sh', args: ['-c', 'echo early; sleep 600'], timeout_ms: 2000 });
     expect(reply).toEqual(ended({ exit_code: null, timed_out: true, stdout: 'early\n' }));
   });
@@ -145,7 +149,7 @@ describe('end', () => {
     });
   });
 
-  test.each([-1, 1.5, '9', null, {}])('X21 a timeout of %j is the default one', async (timeout_ms) => {
+  test.each([-1, 1.5, '9', null, {}])('shell.X21 a timeout of %j is the default one', async (timeout_ms) => {
     const reply = await call({ command: 'sleep', args: ['600'], timeout_ms }, { default_timeout_ms: 100 });
     expect(reply).toMatchObject({ timed_out: true });
   });
@@ -154,17 +158,17 @@ describe('end', () => {
     ['a request', { timeout_ms: 999_999 }, {}],
     ['an enormous request', { timeout_ms: 2 ** 60 }, {}],
     ['a default', {}, { default_timeout_ms: 20_000 }],
-  ])('X22 %s above the maximum is cut to it', async (_, request, more) => {
+  ])('shell.X22 %s above the maximum is cut to it', async (_, request, more) => {
     const reply = await call({ command: 'sleep', args: ['600'], ...request }, { max_timeout_ms: 100, ...more });
     expect(reply).toMatchObject({ timed_out: true });
   });
 
-  test('X24 a process left behind holds nothing up', async () => {
+  test('shell.X24 a process left behind holds nothing up', async () => {
     const reply = await call({ command: 'sh', args: ['-c', 'sleep 600 & echo done'], timeout_ms: 30_000 });
     expect(reply).toEqual(ended({ stdout: 'done\n' }));
   });
 
-  test('a command whose caller gives up is killed', async () => {
+  test('shell.P9 a command whose caller gives up is killed', async () => {
     await using dir = await tempDir();
     await using worker = await serveWorker(shell, shellCases(dir.root));
     const giveUp = new AbortController();
@@ -204,7 +208,7 @@ describe('output', () => {
   const print = (text: string, count: number) =>
     `i=0; while [ $i -lt ${count} ]; do printf '${text}'; i=$((i+1)); done`;
 
-  test('X25 what is over the cap is read and dropped', async () => {
+  test('shell.X25 what is over the cap is read and dropped', async () => {
     expect(await call({ command: 'sh', args: ['-c', print('0123456789abcdef', 500)] })).toEqual(
       ended({ stdout: '0123456789abcdef'.repeat(256), stdout_truncated: true }),
     );
@@ -216,7 +220,7 @@ describe('output', () => {
     );
   });
 
-  test('X27 much on both streams, one after the other, is no deadlock', async () => {
+  test('shell.X27 much on both streams, one after the other, is no deadlock', async () => {
     const block = print('x'.repeat(1024), 200);
     expect(await call({ command: 'sh', args: ['-c', `{ ${block}; } >&2; ${block}`] })).toEqual(
       ended({
@@ -228,7 +232,7 @@ describe('output', () => {
     );
   });
 
-  test('X28 a character that the cap cuts in two is replaced', async () => {
+  test('shell.X28 a character that the cap cuts in two is replaced', async () => {
     const { stdout } = await call({ command: 'printf', args: [`${'x'.repeat(4095)}éy`] });
     expect(stdout).toBe(`${'x'.repeat(4095)}\u{fffd}`);
   });
@@ -241,7 +245,7 @@ describe('output', () => {
 });
 
 describe('surroundings', () => {
-  test('X30 standard input is empty', async () => {
+  test('shell.X30 standard input is empty', async () => {
     expect(await call({ command: 'cat' })).toEqual(ended({}));
   });
 
@@ -258,7 +262,7 @@ describe('surroundings', () => {
     expect(await call({ command: 'echo', args: ['x'], stdin: 'y'.repeat(2 ** 20) })).toEqual(ended({ stdout: 'x\n' }));
   });
 
-  test('X31 a program that does not exist', async () => {
+  test('shell.X31 a program that does not exist', async () => {
     await expect(call({ command: '_no_such_' }, { allowlist: [] })).rejects.toMatchObject({
       code: 'S216',
       message: expect.stringMatching(/^host exec: .*_no_such_/),
@@ -312,7 +316,7 @@ describe('target', () => {
     ['an id that is no UUID', { kind: 'sandbox', sandbox_id: 'x' }],
     ['no id', { kind: 'sandbox' }],
     ['null', null],
-  ])('X33 %s runs nothing', async (_, target) => {
+  ])('shell.X33 %s runs nothing', async (_, target) => {
     await using dir = await tempDir();
     const payload = { command: 'sh', args: ['-c', 'touch ran'], target };
     await expect(run(exec, payload, shellCases(dir.root))).rejects.toMatchObject(
@@ -321,7 +325,7 @@ describe('target', () => {
     expect(existsSync(dir.path('ran'))).toBe(false);
   });
 
-  test('X34 a sandbox is refused when the operator switched them off', async () => {
+  test('shell.X34 a sandbox is refused when the operator switched them off', async () => {
     const payload = { command: 'echo', args: ['hi'], target: { kind: 'sandbox', sandbox_id: SANDBOX } };
     await expect(call(payload, { sandbox: { enabled: false } })).rejects.toMatchObject({
       code: 'S210',

@@ -1,12 +1,14 @@
 /**
  * shell::exec: runs one command to its end and returns its output.
  *
- * A command that fails is an answer, not a failure. When the caller goes away the command is killed.
+ * A command that fails is an answer, not a failure. When the caller goes away the command is killed, unless it has
+ * become a background job.
  */
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import type { ExecutionResult, Process } from '#host';
+import type { Execution, ExecutionResult, OutputSoFar, Process } from '#host';
+import { liveAnswer, liveFields, OutputEvent, runLive, type LiveOutcome } from '#job-functions';
 import { startCommand, timeoutOf, toCommand } from '../command.ts';
 import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
@@ -26,6 +28,7 @@ const Response = z
     stdout_truncated: z.boolean().describe('Whether there was more output than is kept.'),
     stderr_truncated: z.boolean(),
     egress_refused: egressRefused,
+    ...liveAnswer,
   })
   .meta({ title: 'ExecResponse' });
 
@@ -34,11 +37,12 @@ export const exec = shell.defineFunction({
   summary: 'Run an allowed program to its end and return its output. Program in `command`, arguments in `args`.',
   details:
     'There is no shell in between: nothing is expanded, piped or redirected. Whatever the command left running is ' +
-    'killed with it. On the host this is not an isolation boundary; target a sandbox for code you do not trust.',
+    'killed with it. Callers that take events get the output as it comes. On the host this is not an isolation boundary; target a sandbox for code you do not trust.',
   effect: 'execute',
   permissions: ['process.run'],
-  request: execRequest('ExecRequest'),
+  request: execRequest('ExecRequest', liveFields),
   response: Response,
+  events: OutputEvent,
   errors: ['invocation_failed', 'S211', 'S212', 'S215', ...SANDBOX_EXEC_CODES],
   examples: [{ command: 'echo', args: ['hello'] }, { command: 'ls -la' }],
   deadlineMs: NO_DEADLINE_MS,
@@ -52,9 +56,19 @@ export const exec = shell.defineFunction({
 
     foreground.count += 1;
     try {
-      const limits = { timeoutMs: timeoutOf(request, context), signal: scope.signal };
-      const execution = await startCommand(command, limits, context, scope.bus);
-      return toResponse(await execution.done, refusedBy(execution.process));
+      const { argv, kind: place } = command;
+      const { output, background_after_ms, timeout_ms } = request;
+      const backgroundAfterMs =
+        background_after_ms == null ? undefined : Math.min(background_after_ms, context.maxTimeoutMs);
+      const isUnlimited = backgroundAfterMs !== undefined && timeout_ms === null && place === 'host';
+      const limits = { timeoutMs: isUnlimited ? undefined : timeoutOf(request, context), signal: scope.signal };
+      const asked = { argv, place, output, backgroundAfterMs };
+      const outcome = await runLive(asked, { jobs: context.jobs, scope }, (readers) =>
+        startCommand(command, { ...limits, ...readers }, context, scope.bus),
+      );
+      const { execution, streamed } = outcome;
+      const reply = 'job' in outcome ? toJobResponse(outcome) : toResponse(outcome.result, outcome.result);
+      return { ...reply, ...refusedBy(execution.process), ...(streamed && { streamed }) };
     } finally {
       foreground.count -= 1;
     }
@@ -65,18 +79,25 @@ function refusedBy(process: Process): Pick<z.input<typeof Response>, 'egress_ref
   return process instanceof SandboxProcess && process.refused ? { egress_refused: process.refused } : {};
 }
 
-function toResponse(
-  result: ExecutionResult,
-  refused: Pick<z.input<typeof Response>, 'egress_refused'>,
-): z.input<typeof Response> {
+type End = Pick<ExecutionResult, 'exitCode' | 'durationMs' | 'timedOut'>;
+
+function toResponse(output: OutputSoFar, { exitCode, durationMs, timedOut }: End): z.input<typeof Response> {
   return {
-    exit_code: result.exitCode,
-    stdout: result.stdout.toString(),
-    stderr: result.stderr.toString(),
-    duration_ms: Math.round(result.durationMs),
-    timed_out: result.timedOut,
-    stdout_truncated: result.stdoutTruncated,
-    stderr_truncated: result.stderrTruncated,
-    ...refused,
+    exit_code: exitCode,
+    stdout: output.stdout.toString(),
+    stderr: output.stderr.toString(),
+    duration_ms: Math.round(durationMs),
+    timed_out: timedOut,
+    stdout_truncated: output.stdoutTruncated,
+    stderr_truncated: output.stderrTruncated,
   };
+}
+
+/** The answer of a command that goes on in the background: its output so far. */
+function toJobResponse({
+  execution,
+  job,
+}: Extract<LiveOutcome<Execution>, { job: unknown }>): z.input<typeof Response> {
+  const end = { exitCode: null, durationMs: Date.now() - job.startedAtMs, timedOut: false };
+  return { ...toResponse(execution.outputSoFar(), end), job_id: job.id, next: job.ring.end };
 }

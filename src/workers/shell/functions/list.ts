@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { JobSummary } from '../job-record.ts';
+import { JobSummary } from '#job-functions';
 import { shell } from '../worker.ts';
 
 export const list = shell.defineFunction({

@@ -1,7 +1,8 @@
 /** shell::status: returns one background job with its output so far. */
 import { z } from 'zod';
 
-import { JobRecord } from '../job-record.ts';
+import { JobRecord } from '#job-functions';
+import { jobOf } from '../job-of.ts';
 import { shell } from '../worker.ts';
 
 export const status = shell.defineFunction({
@@ -14,5 +15,5 @@ export const status = shell.defineFunction({
   errors: ['invocation_failed'],
   examples: [],
 
-  handle: ({ job_id }, { jobs }) => ({ job: jobs.record(job_id) }),
+  handle: ({ job_id }, { jobs }) => ({ job: jobOf(jobs, job_id).record() }),
 });

@@ -6,23 +6,23 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { guestRoot, machineCache, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
 import { backendContract } from '../backend.contract.ts';
 import { startMachine } from '../machine.contract.ts';
-import type { Shape } from '../backend.ts';
-import { GvisorBackend } from './gvisor-backend.ts';
+import type { SandboxBackend, Shape } from '../backend.ts';
+import { gvisorBackend } from './gvisor-backend.ts';
 import { findRunsc } from './runsc.ts';
 
 const whyNot = whyNoGuestRoot() ?? (findRunsc() === undefined ? 'the package runsc is missing' : undefined);
 
-describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
+describe.skipIf(whyNot !== undefined)(`sandbox.P11 gvisor${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   vi.setConfig({ testTimeout: 60_000 });
   let root: TempDir;
   let cache: TempDir;
-  let backend: GvisorBackend;
+  let backend: SandboxBackend;
   let shape: Shape;
 
   beforeAll(async () => {
     root = await guestRoot();
     cache = await machineCache();
-    backend = new GvisorBackend({ cacheDir: cache.root });
+    backend = gvisorBackend({ cacheDir: cache.root });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
   });
@@ -66,7 +66,7 @@ describe.skipIf(whyNot !== undefined)(`gvisor${whyNot === undefined ? '' : ` (${
     await using folder = await tempDir({ runsc: '#!/bin/sh\nexit 3\n' });
     chmodSync(folder.path('runsc'), 0o755);
     vi.stubEnv('PATH', `${folder.root}:${process.env.PATH}`);
-    const other = new GvisorBackend({ cacheDir: cache.root });
+    const other = gvisorBackend({ cacheDir: cache.root });
     try {
       expect(await other.probe(AbortSignal.timeout(60_000))).toEqual({
         ok: false,

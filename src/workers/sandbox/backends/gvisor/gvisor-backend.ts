@@ -9,12 +9,11 @@ import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
 import { buildAgent, buildProgram, sourcePath } from '#sandbox/guest';
-import { openLimiter, type Limiter } from '../../limits/limits.ts';
-import type { Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
-import { emptyImage } from '../empty-image.ts';
+import { openLimiter } from '../../limits/limits.ts';
+import type { SandboxBackend, Shape } from '../backend.ts';
 import { LaunchedMachine } from '../launcher/launched-machine.ts';
 import { buildLauncher, isRoot, placeArguments, watchArguments } from '../launcher/launcher.ts';
-import { tryMachine } from '../launcher/try-machine.ts';
+import { emptyShape, tryMachine } from '../launcher/try-machine.ts';
 import { rememberSuccess } from '../remember-success.ts';
 import { wantedMachine } from '../dispose-if-aborted.ts';
 import { maxFileMb, MAX_PROCESSES, runtimeConfig } from './bundle.ts';
@@ -39,70 +38,13 @@ interface Tools {
   statx: string;
 }
 
-export class GvisorBackend implements SandboxBackend {
-  readonly name = 'gvisor';
-  readonly rung = 'gvisor';
-  readonly isolation = 'userspace-kernel';
-  readonly #cacheDir: string;
-  readonly #log: Log;
-  readonly #limiter: Limiter;
-  readonly #ready = rememberSuccess(() => this.#find());
-
-  constructor({
-    cacheDir,
-    log = silentLog,
-    limiter = openLimiter(),
-  }: {
-    cacheDir: string;
-    log?: Log;
-    limiter?: Limiter;
-  }) {
-    this.#cacheDir = cacheDir;
-    this.#log = log;
-    this.#limiter = limiter;
-  }
-
-  fingerprint(): string {
-    return fingerprintOf(findRunsc());
-  }
-
-  async prepare(): Promise<void> {
-    await this.#ready();
-  }
-
-  async create({ image, ...shape }: Shape, { id, signal }: { id: string; signal: AbortSignal }): Promise<Instance> {
-    return wantedMachine(await this.#start({ ...shape, rootDir: await image.directory() }, id), signal);
-  }
-
-  /** The state of a machine is in the memory of its jail, so only cgroups can be left. */
-  async sweep(): Promise<void> {
-    await this.#limiter.sweep();
-  }
-
-  async close(): Promise<void> {}
-
-  /** Starts a machine on an empty root and waits for its agent. */
-  async probe(signal: AbortSignal): Promise<Probe> {
-    if (process.platform !== 'linux') return { ok: false, reason: 'gVisor needs Linux', stderrTail: '' };
-    const start = async () => {
-      const rootDir = await emptyImage(this.#cacheDir).directory();
-      return this.#start({ rootDir, cpus: 1, memoryMb: 64, diskMb: 16 }, `probe-${randomUUID()}`);
-    };
-    const refusal = await tryMachine(start, { deadlineMs: PROBE_MS, signal });
-    if (refusal) return { ok: false, ...refusal };
-    const { runsc } = await this.#ready();
-    const ids = isRoot() ? 'ids of its own' : 'rootless';
-    const detail = `runsc ${runsc.version}, ${ids}, limits by ${this.#limiter.kind}`;
-    return { ok: true, detail };
-  }
-
-  async #start(
-    shape: { rootDir: string; cpus: number; memoryMb: number; diskMb: number },
-    id: string,
-  ): Promise<LaunchedMachine> {
-    const { runsc, launcher, agent, statx } = await this.#ready();
+export function gvisorBackend({ cacheDir, log = silentLog }: { cacheDir: string; log?: Log }): SandboxBackend {
+  const limiter = openLimiter();
+  const ready = rememberSuccess(() => findTools(join(cacheDir, 'programs'), log));
+  const start = async (shape: Omit<Shape, 'image'> & { rootDir: string }, id: string): Promise<LaunchedMachine> => {
+    const { runsc, launcher, agent, statx } = await ready();
     const memoryMb = shape.memoryMb + OWN_MEMORY_MB;
-    const group = this.#limiter.make(id, { ...shape, memoryMb, maxProcesses: HOST_TASKS });
+    const group = limiter.make(id, { ...shape, memoryMb, maxProcesses: HOST_TASKS });
     try {
       const args = [
         ...placeArguments({ ...shape, id, agent, entrances: group.entrances }),
@@ -116,18 +58,38 @@ export class GvisorBackend implements SandboxBackend {
       await group.release();
       throw error;
     }
-  }
+  };
+  return {
+    name: 'gvisor',
+    rung: 'gvisor',
+    isolation: 'userspace-kernel',
+    fingerprint: () => fingerprintOf(findRunsc()),
+    prepare: async () => void (await ready()),
+    create: async ({ image, ...shape }, { id, signal }) =>
+      wantedMachine(await start({ ...shape, rootDir: await image.directory() }, id), signal),
+    // The state of a machine is in the memory of its jail, so only cgroups can be left.
+    sweep: () => limiter.sweep(),
+    close: async () => {},
+    /** Starts a machine on an empty root and waits for its agent. */
+    async probe(signal) {
+      if (process.platform !== 'linux') return { ok: false, reason: 'gVisor needs Linux', stderrTail: '' };
+      const tried = async () => start(await emptyShape(cacheDir), `probe-${randomUUID()}`);
+      const refusal = await tryMachine(tried, { deadlineMs: PROBE_MS, signal });
+      if (refusal) return { ok: false, ...refusal };
+      const { runsc } = await ready();
+      const ids = isRoot() ? 'ids of its own' : 'rootless';
+      return { ok: true, detail: `runsc ${runsc.version}, ${ids}, limits by ${limiter.kind}` };
+    },
+  };
+}
 
-  async #find(): Promise<Tools> {
-    const path = findRunsc();
-    if (path === undefined) throw new Error('there is no runsc on the PATH');
-    const runsc = await askRunsc(path, { isRoot: isRoot() });
-    const cacheDir = join(this.#cacheDir, 'programs');
-    const source = sourcePath('launcher.c', import.meta.url);
-    const launcher = await buildLauncher('gvisor-launcher', source, cacheDir);
-    const sources = [sourcePath('statx.c', import.meta.url)];
-    const statx = await buildProgram({ name: 'statx', sources, cacheDir, kind: 'library' });
-    this.#log.debug('gVisor is there', { ...runsc });
-    return { runsc, launcher, agent: await buildAgent(cacheDir), statx };
-  }
+async function findTools(cacheDir: string, log: Log): Promise<Tools> {
+  const path = findRunsc();
+  if (path === undefined) throw new Error('there is no runsc on the PATH');
+  const runsc = await askRunsc(path, { isRoot: isRoot() });
+  const launcher = await buildLauncher('gvisor-launcher', sourcePath('launcher.c', import.meta.url), cacheDir);
+  const sources = [sourcePath('statx.c', import.meta.url)];
+  const statx = await buildProgram({ name: 'statx', sources, cacheDir, kind: 'library' });
+  log.debug('gVisor is there', { ...runsc });
+  return { runsc, launcher, agent: await buildAgent(cacheDir), statx };
 }

@@ -1,14 +1,14 @@
 /** gVisor sandboxes: a kernel in a program, between the guest and the host's kernel. */
 import type { BackendDef } from '../definition.ts';
 import facts from './backend.json' with { type: 'json' };
-import { GvisorBackend } from './gvisor-backend.ts';
+import { gvisorBackend } from './gvisor-backend.ts';
 
 /** Releases of runsc are dated. Each later one fixed ways to attack its kernel. */
 const OLD_YEARS = 2;
 
 export const gvisor: BackendDef = {
   ...facts,
-  open: ({ cacheDir, log, pooled }) => [pooled(new GvisorBackend({ cacheDir, log }))],
+  open: ({ cacheDir, log, pooled }) => [pooled(gvisorBackend({ cacheDir, log }))],
   // Above QEMU where that can only emulate, which is some twenty times slower.
   worth: () => (process.platform === 'linux' ? 2 : 0),
   advice(_rung, probe) {

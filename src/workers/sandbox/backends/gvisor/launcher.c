@@ -21,11 +21,6 @@
 
 #include "../launcher/launching.h"
 
-/* As in the kernel's headers, which not every C library has. */
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
 static const char *runsc_path, *config, *statx_path;
 static char **runsc_words;
 static unsigned long max_file_mb;

@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { readFileSync, statfsSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
+import { ifThere } from '#sandbox/images';
 import type { LimitGroup, LimitHits } from '../../limits/limits.ts';
 import { MemoryWatch } from '../../limits/memory-watch.ts';
 import type { Ending, Instance, Usage } from '../backend.ts';
@@ -92,13 +93,8 @@ export class LaunchedMachine implements Instance {
 
   /** Also undefined when the cgroup is gone, because the machine is being stopped, or the kernel does not count. */
   limitHits(): LimitHits | undefined {
-    try {
-      const hits = this.#launch.group.hits();
-      return hits && { ...hits, oomKills: hits.oomKills + this.#watch.kills };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
+    const hits = ifThere(() => this.#launch.group.hits());
+    return hits && { ...hits, oomKills: hits.oomKills + this.#watch.kills };
   }
 
   async kill(): Promise<void> {
@@ -139,13 +135,9 @@ export class LaunchedMachine implements Instance {
 
   /** Usage of the layer above the image, by statfs on the launcher's mount: no name in it is resolved. */
   #disk(): { bytes: number; files: number } {
-    try {
-      const { bsize, blocks, bfree, files, ffree } = statfsSync(`/proc/${this.#first()}/root${this.#launch.diskPath}`);
-      return { bytes: (blocks - bfree) * bsize, files: files - ffree };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { bytes: 0, files: 0 };
-      throw error;
-    }
+    const disk = ifThere(() => statfsSync(`/proc/${this.#first()}/root${this.#launch.diskPath}`));
+    if (!disk) return { bytes: 0, files: 0 };
+    return { bytes: (disk.blocks - disk.bfree) * disk.bsize, files: disk.files - disk.ffree };
   }
 }
 

@@ -6,8 +6,14 @@
 
 #include <stdbool.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "../../../../sandbox/guest/agent/mounts-and-rights.h"
+
+/* As in the kernel's headers, which not every C library has. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 enum { CHANNEL = 3, MAX_CGROUPS = 8 };
 

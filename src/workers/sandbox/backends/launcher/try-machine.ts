@@ -1,10 +1,16 @@
 /** Checks that a machine starts and its agent answers: the probe of a backend. */
 import { AgentClient } from '#sandbox/guest';
 import type { Instance } from '../backend.ts';
+import { emptyImage } from '../empty-image.ts';
 
 export interface Refusal {
   reason: string;
   stderrTail: string;
+}
+
+/** A small machine on an empty root. */
+export async function emptyShape(cacheDir: string) {
+  return { rootDir: await emptyImage(cacheDir).directory(), cpus: 1, memoryMb: 64, diskMb: 16 };
 }
 
 /** Undefined when it answered; the machine is gone either way. */

@@ -19,11 +19,6 @@
 
 #include "../launcher/launching.h"
 
-/* As in the kernel's headers, which not every C library has. */
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
 /* For each process, where nothing else limits what the kernel holds for descriptors: they have to be counted in time. */
 enum { COUNTED_FILES = 4096 };
 

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { guestRoot, machineCache, rounds, whyNoGuestRoot, type TempDir } from '#testing';
 import { backendContract } from '../backend.contract.ts';
-import type { Shape } from '../backend.ts';
+import type { SandboxBackend, Shape } from '../backend.ts';
 import { startMachine } from '../machine.contract.ts';
-import { NamespacesBackend } from './namespaces-backend.ts';
+import { namespacesBackend } from './namespaces-backend.ts';
 
 /** How often a launcher reads the files that the other server may be writing. */
 const LAUNCHES = rounds(5, 20, 1_000);
@@ -17,13 +17,13 @@ const whyNot = whyNoGuestRoot();
 describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   let root: TempDir;
   let cache: TempDir;
-  let backend: NamespacesBackend;
+  let backend: SandboxBackend;
   let shape: Shape;
 
   beforeAll(async () => {
     root = await guestRoot();
     cache = await machineCache();
-    backend = new NamespacesBackend({ cacheDir: cache.root });
+    backend = namespacesBackend({ cacheDir: cache.root });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
   });
@@ -45,7 +45,7 @@ describe.skipIf(whyNot !== undefined)(`namespaces${whyNot === undefined ? '' : `
     const restarts = (async () => {
       let count = 0;
       for (; !isOver; count++) {
-        await new NamespacesBackend({ cacheDir: cache.root }).prepare();
+        await namespacesBackend({ cacheDir: cache.root }).prepare(shape, AbortSignal.timeout(60_000));
         await setImmediate();
       }
       return count;

@@ -13,11 +13,7 @@ export type Accelerator = 'kvm' | 'hvf' | 'whpx' | 'tcg';
 const SYSTEMS: Record<Exclude<Accelerator, 'tcg'>, NodeJS.Platform> = { kvm: 'linux', hvf: 'darwin', whpx: 'win32' };
 
 /** Boot timeout. */
-const BOOT_MS: Record<Accelerator, number> = { kvm: 5_000, hvf: 5_000, whpx: 10_000, tcg: 60_000 };
-
-export function bootDeadlineMs(accelerator: Accelerator): number {
-  return BOOT_MS[accelerator];
-}
+export const BOOT_MS: Record<Accelerator, number> = { kvm: 5_000, hvf: 5_000, whpx: 10_000, tcg: 60_000 };
 
 export function isolationOf(accelerator: Accelerator): Isolation {
   return accelerator === 'tcg' ? 'emulated-vm' : 'hardware-vm';

@@ -33,13 +33,6 @@ export const KERNEL_MEMORY_MB = 64;
 /** Limit of translated code in an emulator; its default would be a gibibyte. */
 export const TRANSLATED_MB = 192;
 
-const ACCELERATORS: Record<Accelerator, string> = {
-  kvm: 'kvm',
-  hvf: 'hvf',
-  whpx: 'whpx',
-  tcg: `tcg,tb-size=${TRANSLATED_MB}`,
-};
-
 const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
 
 /** The program for this processor: a guest has the architecture of its host. */
@@ -55,7 +48,14 @@ export function machineKinds(arch: NodeJS.Architecture = process.arch): readonly
 export function qemuArguments(spec: MachineSpec): string[] {
   const { accelerator, machine, cpus, memoryMb, ingredients, start } = spec;
   return [
-    ...['-accel', ACCELERATORS[accelerator], '-cpu', cpuModel(accelerator, machine), '-smp', String(cpus)],
+    ...[
+      '-accel',
+      accelerator === 'tcg' ? `tcg,tb-size=${TRANSLATED_MB}` : accelerator,
+      '-cpu',
+      cpuModel(accelerator, machine),
+      '-smp',
+      String(cpus),
+    ],
     ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-sandbox', SANDBOX],
     ...memoryArguments(spec),
     ...[

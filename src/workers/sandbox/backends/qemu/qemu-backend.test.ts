@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const whyNot = await whyNoQemu();
 
-describe.skipIf(whyNot !== undefined)(`qemu${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
+describe.skipIf(whyNot !== undefined)(`sandbox.P11 qemu${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
   let root: TempDir;
   let cache: TempDir;
   let backend: QemuBackend;

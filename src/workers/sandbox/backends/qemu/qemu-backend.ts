@@ -11,13 +11,13 @@ import { silentLog, type Log } from '#contract';
 import { AgentClient, buildProgram, sourcePath } from '#sandbox/guest';
 import type { ImageProgress } from '#sandbox/images';
 import type { Isolation } from '../../isolation.ts';
-import { openLimiter, type Limiter } from '../../limits/limits.ts';
+import { openLimiter } from '../../limits/limits.ts';
 import type { ImageReference, Instance, Probe, SandboxBackend, Shape } from '../backend.ts';
 import { emptyImage } from '../empty-image.ts';
 import { missingFor } from '../needs.ts';
 import { rememberSuccess } from '../remember-success.ts';
 import { wantedMachine } from '../dispose-if-aborted.ts';
-import { bootDeadlineMs, isolationOf, whyNoKvm, whyNotHere, type Accelerator } from './accelerators.ts';
+import { BOOT_MS, isolationOf, whyNoKvm, whyNotHere, type Accelerator } from './accelerators.ts';
 import { machineKinds } from './arguments.ts';
 import facts from './backend.json' with { type: 'json' };
 import { isStillThere, prepareIngredients, type Ingredients } from './files/ingredients.ts';
@@ -41,7 +41,6 @@ export interface QemuBackendOptions {
   readonly cacheDir: string;
   readonly accelerator: Accelerator;
   readonly log?: Log;
-  readonly limiter?: Limiter;
   /** How templates keep their memory, until QEMU refuses. */
   readonly ram?: RamMode;
 }
@@ -53,7 +52,7 @@ export class QemuBackend implements SandboxBackend {
   readonly #accelerator: Accelerator;
   readonly #cacheDir: string;
   readonly #log: Log;
-  readonly #limiter: Limiter;
+  readonly #limiter = openLimiter();
   readonly #templates: TemplateStore;
   /** By image and size. */
   readonly #made = new Map<string, Made>();
@@ -61,20 +60,19 @@ export class QemuBackend implements SandboxBackend {
   readonly #ready = rememberSuccess(() => this.#open());
 
   constructor(options: QemuBackendOptions) {
-    const { cacheDir, accelerator, log = silentLog, limiter = openLimiter(), ram = 'file' } = options;
+    const { cacheDir, accelerator, log = silentLog, ram = 'file' } = options;
     this.rung = `qemu+${accelerator}`;
     this.isolation = isolationOf(accelerator);
     this.#accelerator = accelerator;
     this.#cacheDir = cacheDir;
     this.#log = log;
-    this.#limiter = limiter;
     this.#ram = ram;
     this.#templates = new TemplateStore(cacheDir);
   }
 
-  fingerprint(): string {
-    return programsFingerprint();
-  }
+  fingerprint = programsFingerprint;
+  sweep = () => this.#limiter.sweep();
+  async close(): Promise<void> {}
 
   async prepare(shape: Shape, signal: AbortSignal): Promise<void> {
     await this.#prepared(shape, signal);
@@ -86,12 +84,6 @@ export class QemuBackend implements SandboxBackend {
     const machine = await QemuMachine.clone(await this.#ready(), template, { id, ingredients, size: sizeOf(shape) });
     return wantedMachine(machine, signal);
   }
-
-  async sweep(): Promise<void> {
-    await this.#limiter.sweep();
-  }
-
-  async close(): Promise<void> {}
 
   async #prepared(shape: Shape, signal: AbortSignal): Promise<Made> {
     const name = JSON.stringify([shape.image.digest, sizeOf(shape), this.#ram]);
@@ -127,7 +119,7 @@ export class QemuBackend implements SandboxBackend {
       diskMb: size.diskMb,
       ram,
     });
-    const spec = { size, ingredients, ram, bootMs: bootDeadlineMs(this.#accelerator) };
+    const spec = { size, ingredients, ram, bootMs: BOOT_MS[this.#accelerator] };
     return this.#templates.get(key, { signal }, async (dir, wanted) => {
       const startedAt = performance.now();
       await makeTemplate(host, spec, { dir, signal: wanted });
@@ -163,7 +155,7 @@ export class QemuBackend implements SandboxBackend {
     });
     const machine = new QemuMachine(started, 'probe');
     try {
-      await AgentClient.open(machine.channel, { deadlineMs: bootDeadlineMs(this.#accelerator), signal });
+      await AgentClient.open(machine.channel, { deadlineMs: BOOT_MS[this.#accelerator], signal });
       const limits = this.#limiter.kind === 'watchdog' ? 'the machine alone' : this.#limiter.kind;
       const detail = `${host.programs.version}, limits by ${limits}`;
       return { ok: true, detail };

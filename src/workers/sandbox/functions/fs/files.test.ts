@@ -52,7 +52,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     return Buffer.concat(pieces);
   }
 
-  test('F2 bytes in base64, read through the channel', async () => {
+  test('sandbox.F2 bytes in base64, read through the channel', async () => {
     const bytes = Buffer.from([0x00, 0xff, 0xfe]);
     expect(await fs('write', { path: '/tmp/t/b', content_b64: bytes.toString('base64') })).toEqual({
       bytes_written: 3,
@@ -67,14 +67,14 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     ['both bodies', { content: 'a', content_b64: 'YQ==' }],
     ['no body', {}],
     ['bad base64', { content_b64: '!' }],
-  ])('F3 %s, whatever the sandbox', async (_, fields) => {
+  ])('sandbox.F3 %s, whatever the sandbox', async (_, fields) => {
     for (const id of [sandbox_id, NONE, 'not-a-uuid']) {
       const failed = await failure('write', { path: '/tmp/t/x', ...fields, sandbox_id: id });
       expect(failed).toMatchObject({ code: 'S001', message: expect.stringContaining('content') });
     }
   });
 
-  test('F5 F6 an empty file, and the mode of the request', async () => {
+  test('sandbox.F5 sandbox.F6 an empty file, and the mode of the request', async () => {
     expect(await put('/tmp/t/e', '')).toMatchObject({ bytes_written: 0 });
     expect(await fs('read', { path: '/tmp/t/e' })).toMatchObject({ body: '', size: 0 });
     await fs('chmod', { path: '/tmp/t/e', mode: '0755' });
@@ -82,13 +82,13 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect(await fs('stat', { path: '/tmp/t/e' })).toMatchObject({ mode: '0644', size: 3 });
   });
 
-  test('F8 onto a directory', async () => {
+  test('sandbox.F8 onto a directory', async () => {
     await put('/tmp/t/d/f', 'x');
     expect(['S212', 'S216']).toContain((await failure('write', { path: '/tmp/t/d', content: 'x' })).code);
     expect([await names('/tmp/t'), await names('/tmp/t/d')]).toEqual([['d'], ['f']]);
   });
 
-  test('F9 20 MiB through a channel', async () => {
+  test('sandbox.F9 20 MiB through a channel', async () => {
     const bytes = randomBytes(20 * 2 ** 20);
     const { writer, reader } = await caller.createChannel();
     const writing = fs('write', { path: '/tmp/t/big', content: reader });
@@ -99,7 +99,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect(await sh('sha256sum < /tmp/t/big')).toContain(sha256(bytes));
   });
 
-  test('F11 what cannot be read, and where text stops being in the reply', async () => {
+  test('sandbox.F11 what cannot be read, and where text stops being in the reply', async () => {
     expect(await failure('read', { path: '/tmp/t/none' })).toMatchObject({ code: 'S211', fix: null });
     await sh('mkfifo /tmp/t/fifo');
     for (const path of ['/tmp/t', '/tmp/t/fifo', '/dev/zero']) {
@@ -114,14 +114,14 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect((await bytesOf(at.content)).length).toBe(1_048_576);
   });
 
-  test('F12 a link is followed by read and told by stat', async () => {
+  test('sandbox.F12 a link is followed by read and told by stat', async () => {
     await put('/tmp/t/f', 'text');
     await sh('ln -s f /tmp/t/l');
     expect(await fs('read', { path: '/tmp/t/l' })).toMatchObject({ body: 'text', size: 4 });
     expect(await fs('stat', { path: '/tmp/t/l' })).toMatchObject({ name: 'l', is_symlink: true, is_dir: false });
   });
 
-  test('F14 ls', async () => {
+  test('sandbox.F14 ls', async () => {
     await sh('cd /tmp/t && touch .h f && mkdir d && ln -s f link && chmod 4755 f');
     const { entries } = await fs<{ entries: object[] }>('ls', { path: '/tmp/t' });
     expect(entries).toMatchObject([
@@ -135,7 +135,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect(await names('/tmp/t/d')).toEqual([]);
   });
 
-  test('F15 mkdir', async () => {
+  test('sandbox.F15 mkdir', async () => {
     expect(await fs('mkdir', { path: '/tmp/t/n' })).toEqual({ created: true });
     expect(await failure('mkdir', { path: '/tmp/t/n' })).toMatchObject({ code: 'S213' });
     expect(await fs('mkdir', { path: '/tmp/t/n', parents: true })).toEqual({ created: false });
@@ -146,7 +146,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect(await failure('mkdir', { path: '/tmp/t/file', parents: true })).toMatchObject({ code: 'S213' });
   });
 
-  test('F17 rm', async () => {
+  test('sandbox.F17 rm', async () => {
     await sh('cd /tmp/t && touch f && mkdir d && touch d/x && ln -s d l');
     expect(await fs('rm', { path: '/tmp/t/f' })).toEqual({ removed: true });
     expect(await failure('rm', { path: '/tmp/t/f' })).toMatchObject({ code: 'S211' });
@@ -157,7 +157,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect(await names('/tmp/t')).toEqual([]);
   });
 
-  test('F18 chmod', async () => {
+  test('sandbox.F18 chmod', async () => {
     await sh('cd /tmp/t && mkdir d && touch d/a d/b && ln -s /etc/passwd d/l');
     expect(await fs('chmod', { path: '/tmp/t/d/a', mode: '0755' })).toEqual({ updated: 1 });
     expect(await fs('chmod', { path: '/tmp/t/d', mode: '0700', recursive: true })).toEqual({ updated: 3 });
@@ -168,7 +168,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect(await sh('stat -c %u:%g /tmp/t/d/a')).toBe('7:8\n');
   });
 
-  test('F20 mv', async () => {
+  test('sandbox.F20 mv', async () => {
     await put('/tmp/t/a', 'a');
     await put('/tmp/t/b', 'b');
     expect(await fs('mv', { src: '/tmp/t/a', dst: '/tmp/t/c' })).toEqual({ moved: true });
@@ -180,7 +180,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect(await failure('mv', { src: '/tmp/t/b', dst: '/tmp/t/no/b' })).toMatchObject({ code: 'S211' });
   });
 
-  test('F21 mv from one mount to another, a file and a directory', async () => {
+  test('sandbox.F21 mv from one mount to another, a file and a directory', async () => {
     await sh(
       'mkdir -p /tmp/t/d/e && echo x > /tmp/t/d/e/f && ln -s f /tmp/t/d/e/l && echo y > /tmp/t/g && chmod 751 /tmp/t/g',
     );
@@ -200,7 +200,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
         ...fields,
       });
 
-    test('F23 filters by name at any depth, and by case', async () => {
+    test('sandbox.F23 filters by name at any depth, and by case', async () => {
       await put('/tmp/t/a.py', 'Foo\n');
       await put('/tmp/t/d/e/b.py', 'foo\n');
       await put('/tmp/t/c.txt', 'foo\n');
@@ -214,7 +214,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
       expect(await found({ pattern: 'foo', exclude_glob: ['*.py'] })).toEqual(['/tmp/t/c.txt']);
     });
 
-    test('F24 stops at the cap and cuts lines between characters', async () => {
+    test('sandbox.F24 stops at the cap and cuts lines between characters', async () => {
       await put('/tmp/t/x', 'x\n'.repeat(5));
       await put('/tmp/t/e', 'ééé\n');
       expect(await grep({ pattern: 'x', max_matches: 2 })).toMatchObject({
@@ -224,18 +224,18 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
       expect((await grep({ pattern: 'é', max_line_bytes: 4 })).matches).toMatchObject([{ content: 'éé…' }]);
     });
 
-    test('F26 a path that is missing comes first, then the pattern, then the kind', async () => {
+    test('sandbox.F26 a path that is missing comes first, then the pattern, then the kind', async () => {
       expect(await failure('grep', { path: '/tmp/t/none', pattern: '(' })).toMatchObject({ code: 'S211' });
       expect(await failure('grep', { path: '/tmp/t', pattern: '(' })).toMatchObject({ code: 'S217' });
       expect(await failure('grep', { path: '/tmp/t', pattern: 'x', recursive: false })).toMatchObject({ code: 'S210' });
     });
 
-    test('F27 binary files are left out, lines that are not text are counted', async () => {
+    test('sandbox.F27 binary files are left out, lines that are not text are counted', async () => {
       await sh(`printf 'hit\\0' > /tmp/t/bin; printf '\\377\\n hit\\n' > /tmp/t/mixed`);
       expect((await grep({ pattern: 'hit' })).matches).toMatchObject([{ path: '/tmp/t/mixed', line: 2 }]);
     });
 
-    test('F36 a directory and everything below it can be left out', async () => {
+    test('sandbox.F36 a directory and everything below it can be left out', async () => {
       await put('/tmp/t/node_modules/a/b/c.js', 'x\n');
       await put('/tmp/t/own.js', 'x\n');
       const globs = ['node_modules/**', 'node_modules', 'node_modules/', 'a/'];
@@ -255,17 +255,17 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
       ['both forms', { files: ['/tmp/t/f'], path: '/tmp/t' }],
       ['neither form', {}],
       ['an empty list', { files: [] }],
-    ])('F29 %s', async (_, fields) => {
+    ])('sandbox.F29 %s', async (_, fields) => {
       await put('/tmp/t/f', 'a');
       expect(await failure('sed', { pattern: 'a', replacement: 'b', ...fields })).toMatchObject({ code: 'S210' });
       expect(await body('/tmp/t/f')).toBe('a');
     });
 
     test.each([
-      ['F30 groups', { pattern: '(\\w+)@(\\w+)', replacement: '${2}-$1' }, 'me@home\n', 'home-me\n'],
-      ['F30 literal', { pattern: 'a.b', replacement: 'X', regex: false }, 'a.b axb\n', 'X axb\n'],
-      ['F33 the end of a line', { pattern: 'o$', replacement: '0' }, 'foo\nbar\n', 'fo0\nbar\n'],
-      ['F35 a dollar', { pattern: 'A', replacement: '$5', regex: false, ignore_case: true }, 'a\n', '$5\n'],
+      ['sandbox.F30 groups', { pattern: '(\\w+)@(\\w+)', replacement: '${2}-$1' }, 'me@home\n', 'home-me\n'],
+      ['sandbox.F30 literal', { pattern: 'a.b', replacement: 'X', regex: false }, 'a.b axb\n', 'X axb\n'],
+      ['sandbox.F33 the end of a line', { pattern: 'o$', replacement: '0' }, 'foo\nbar\n', 'fo0\nbar\n'],
+      ['sandbox.F35 a dollar', { pattern: 'A', replacement: '$5', regex: false, ignore_case: true }, 'a\n', '$5\n'],
     ])('%s', async (_, fields, before, after) => {
       await put('/tmp/t/f', before);
       await fs('sed', { files: ['/tmp/t/f'], ...fields });
@@ -277,13 +277,13 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
       ['S210', { path: '/tmp/t', pattern: '', regex: false }],
       ['S211', { path: '/tmp/t/none', pattern: 'a' }],
       ['S210', { path: '/tmp/t', pattern: 'a', recursive: false }],
-    ])('F32 %s', async (code, fields) => {
+    ])('sandbox.F32 %s', async (code, fields) => {
       expect(await failure('sed', { replacement: '', ...fields })).toMatchObject({ code });
     });
   });
 
   test(
-    'F38 replies of many megabytes arrive',
+    'sandbox.F38 replies of many megabytes arrive',
     async () => {
       await sh(
         `yes "a long line that matches, again and again and again" | head -n 100000 > /tmp/t/long; mkdir /tmp/t/many; cd /tmp/t/many && seq ${MANY} | xargs touch`,
@@ -300,7 +300,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
   );
 
   test(
-    `F39 ${HUGE_MIB} MiB through a channel whose reader is slow`,
+    `sandbox.P10 sandbox.F39 ${HUGE_MIB} MiB through a channel whose reader is slow`,
     async () => {
       const sum = await sh(`head -c ${HUGE_MIB}M /dev/urandom > /tmp/t/huge; sha256sum < /tmp/t/huge`);
       const { content } = await fs<{ content: ChannelRef }>('read', { path: '/tmp/t/huge' });
@@ -315,7 +315,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     2 * CASE_PATIENCE_MS,
   );
 
-  test('F41 files are served while as many commands run as may', async () => {
+  test('sandbox.P10 sandbox.F41 files are served while as many commands run as may', async () => {
     const running = Array.from({ length: 4 }, () => sh('sleep 2'));
     await put('/tmp/t/f', 'a\n');
     for (const [op, fields] of [

@@ -3,13 +3,15 @@
  *
  * The channel is always there, so a caller may rely on it whatever the file is.
  */
+import { isUtf8 } from 'node:buffer';
+
 import { z } from 'zod';
 
 import { read as operation } from '#file-functions';
+import type { OpenFile } from '#host';
 import { StreamChannelRef } from '../../channel-ref.ts';
 import { filesOf, sandboxIdField } from '../../file-function.ts';
 import { withNearestPath } from '../../nearest-path.ts';
-import { peekText } from '../../inline-text.ts';
 import { sandbox } from '../../worker.ts';
 
 /** Shorter text is in the reply. */
@@ -47,3 +49,29 @@ export const read = sandbox.defineFunction({
     return { ...reply, content, ...(body !== undefined && { body }) };
   },
 });
+
+/** The file unchanged, and its text when all of it is UTF-8 and shorter than the limit. */
+async function peekText(file: OpenFile, limitBytes: number): Promise<{ file: OpenFile; text?: string }> {
+  if (file.sizeBytes >= limitBytes) return { file };
+
+  const source = file.bytes[Symbol.asyncIterator]();
+  const seen: Uint8Array[] = [];
+  let size = 0;
+  let next = await source.next();
+  for (; !next.done && size < limitBytes; next = await source.next()) {
+    seen.push(next.value);
+    size += next.value.length;
+  }
+  const isWhole = next.done === true && size < limitBytes;
+  const last = next;
+
+  async function* replay(): AsyncGenerator<Uint8Array> {
+    yield* seen;
+    if (last.done) return;
+    yield last.value;
+    for (let more = await source.next(); !more.done; more = await source.next()) yield more.value;
+  }
+  const bytes = isWhole ? Buffer.concat(seen) : undefined;
+  const text = bytes && isUtf8(bytes) ? bytes.toString() : undefined;
+  return { file: { ...file, bytes: replay() }, text };
+}

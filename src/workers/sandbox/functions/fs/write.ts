@@ -3,17 +3,18 @@
  *
  * The file gets the mode of the request, also when it existed before; a missing directory is reported with the fix.
  */
-import { dirname } from 'node:path/posix';
+import { Readable } from 'node:stream';
 
 import { z } from 'zod';
 
 import { wire } from '#contract';
 import { write as operation } from '#file-functions';
-import { HostError, type FileSystem } from '#host';
+import type { FileSystem } from '#host';
 import { StreamChannelRef } from '../../channel-ref.ts';
 import { errors } from '../../errors.ts';
 import { filesOf, sandboxIdField, inSandbox } from '../../file-function.ts';
 import { isBase64 } from '../../base64.ts';
+import { withMissingParent } from '../../missing-parent.ts';
 import { sandbox } from '../../worker.ts';
 
 const WriteContent = wire.named(
@@ -70,14 +71,7 @@ function bodyOf(content: z.output<typeof WriteContent> | null, base64: string | 
 async function writeBody(files: FileSystem, body: Body, asked: Parameters<FileSystem['write']>): Promise<number> {
   const [path, stream, options, scope] = asked;
   const inline = typeof body === 'string' ? Buffer.from(body) : Buffer.isBuffer(body) ? body : undefined;
-  try {
-    return await files.write(path, inline ? once(inline) : stream, options, scope);
-  } catch (error) {
-    const isParent = error instanceof HostError && error.reason === 'missing' && !options.parents;
-    throw isParent ? errors.fail('S211', { path, parent: dirname(path) }, error) : error;
-  }
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
-  yield bytes;
+  const { parents } = options;
+  const writing = files.write(path, inline ? Readable.from([inline]) : stream, options, scope);
+  return withMissingParent(writing, { path, parents });
 }

@@ -16,7 +16,7 @@ describe('chmod', () => {
   const change = (dir: TempDir, path: string, more: object) =>
     run(chmod, { path: dir.path(path), ...more }, config(dir));
 
-  test('F23 sets the bits, and refuses special ones', async () => {
+  test('shell.F23 sets the bits, and refuses special ones', async () => {
     await using dir = await tempDir({ 'j/f': '', 'j/link': { symlink: 'f' } });
     expect(await change(dir, 'j/f', { mode: '0600' })).toEqual({ updated: 1 });
     expect(modeOf(dir, 'j/f')).toBe('600');
@@ -28,7 +28,7 @@ describe('chmod', () => {
     expect(modeOf(dir, 'j/f')).toBe('0');
   });
 
-  test.each(['0700', '0000', '0444'])('F24 %s for everything below, links left alone', async (mode) => {
+  test.each(['0700', '0000', '0444'])('shell.F24 %s for everything below, links left alone', async (mode) => {
     await using dir = await tempDir({
       'o/f': { content: '', mode: 0o644 },
       'j/tree/sub/leaf': '',
@@ -41,13 +41,13 @@ describe('chmod', () => {
     await change(dir, 'j/tree', { mode: '0755', recursive: true });
   });
 
-  test('F26 a link is not what recursive means', async () => {
+  test('shell.F26 a link is not what recursive means', async () => {
     await using dir = await tempDir({ 'j/tree/leaf': { content: '', mode: 0o640 }, 'j/link': { symlink: 'tree' } });
     await expect(change(dir, 'j/link', { mode: '0777', recursive: true })).rejects.toMatchObject({ code: 'S212' });
     expect(modeOf(dir, 'j/tree/leaf')).toBe('640');
   });
 
-  test('F27 what is missing, and a mode that is', async () => {
+  test('shell.F27 what is missing, and a mode that is', async () => {
     await using dir = await tempDir({ 'j/f': '' });
     await expect(change(dir, 'j/gone', { mode: '0644' })).rejects.toMatchObject({ code: 'S211' });
     await expect(change(dir, 'j/f', {})).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe('mv', () => {
   const move = (dir: TempDir, src: string, dst: string, more: object = {}) =>
     run(mv, { src: dir.path(src), dst: dir.path(dst), ...more }, config(dir));
 
-  test('F29 what is there is replaced only when asked', async () => {
+  test('shell.F29 what is there is replaced only when asked', async () => {
     await using dir = await tempDir({ 'j/a': 'a', 'j/b': 'b' });
     await expect(move(dir, 'j/a', 'j/b')).rejects.toMatchObject({
       code: 'S213',
@@ -100,7 +100,7 @@ describe('mv', () => {
     expect(namesIn(dir)).toEqual(['j', 'j/b']);
   });
 
-  test('F30 tells which end is missing', async () => {
+  test('shell.F30 tells which end is missing', async () => {
     await using dir = await tempDir({ 'j/a': '' });
     await expect(move(dir, 'j/gone', 'j/b')).rejects.toMatchObject({
       code: 'S211',
@@ -136,7 +136,7 @@ describe('mv', () => {
     expect(namesIn(dir)).toEqual(before);
   });
 
-  test('F32 a file moves to another device with its content, mode and time', async ({ skip }) => {
+  test('shell.F32 a file moves to another device with its content, mode and time', async ({ skip }) => {
     await using dir = await tempDir({ 'j/old': 'old' });
     const other = otherDevice(dir) ?? skip('one device only');
     try {

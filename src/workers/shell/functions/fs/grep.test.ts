@@ -14,7 +14,7 @@ async function filesWith(dir: TempDir, more: object, path = 'j'): Promise<string
 }
 
 describe.each(['j/f.txt', 'j', 'j/link', 'j/d/..'])('in %s', (path) => {
-  test('F33 lines that match, with their absolute path', async () => {
+  test('shell.F33 lines that match, with their absolute path', async () => {
     await using dir = await tempDir({
       'j/f.txt': 'alpha\nbeta\r\nalpha-beta\r\n',
       'j/link': { symlink: 'f.txt' },
@@ -32,7 +32,7 @@ describe.each(['j/f.txt', 'j', 'j/link', 'j/d/..'])('in %s', (path) => {
   });
 });
 
-test('F35 what is missing is told before what is wrong with the regex', async () => {
+test('shell.F35 what is missing is told before what is wrong with the regex', async () => {
   await using dir = await tempDir({ 'j/f': '' });
   await expect(search(dir, 'j/gone', '(')).rejects.toMatchObject({ code: 'S211' });
   await expect(search(dir, 'j', '(')).rejects.toMatchObject({ code: 'S217' });
@@ -42,7 +42,7 @@ test('F35 what is missing is told before what is wrong with the regex', async ()
   await expect(search(dir, 'j', 'x', { include_glob: ['x'.repeat(5000)] })).rejects.toMatchObject({ code: 'S210' });
 });
 
-test('F36 F38 truncated means that there was more; 0 is no limit', async () => {
+test('shell.F36 shell.F38 truncated means that there was more; 0 is no limit', async () => {
   await using dir = await tempDir({ 'j/f': 'x\n'.repeat(5) });
   const counted = async (max_matches: number) => {
     const { matches, truncated } = await search(dir, 'j', 'x', { max_matches });
@@ -63,16 +63,16 @@ test('more than a thread takes at once is found without a limit', async () => {
   expect([matches.length, truncated]).toEqual([20_000, false]);
 });
 
-test('F39 a file with a NUL byte is passed over', async () => {
+test('shell.F39 a file with a NUL byte is passed over', async () => {
   await using dir = await tempDir({ 'j/bin': 'needle\0needle\n', 'j/text': 'needle' });
   expect(await filesWith(dir, {})).toEqual(['text']);
   expect(await filesWith(dir, {}, 'j/bin')).toEqual([]);
 });
 
 test.each([
-  ['F41 a name', { include_glob: ['*.rs'] }, ['a/keep.rs', 'keep.rs']],
-  ['F41 all but a name', { exclude_glob: ['*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs', 'target/a/b.o']],
-  ['F42 a folder at any depth', { exclude_glob: ['**/target/**', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
+  ['shell.F41 a name', { include_glob: ['*.rs'] }, ['a/keep.rs', 'keep.rs']],
+  ['shell.F41 all but a name', { exclude_glob: ['*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs', 'target/a/b.o']],
+  ['shell.F42 a folder at any depth', { exclude_glob: ['**/target/**', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
   ['a folder by its name', { exclude_glob: ['target', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
   ['folders alone', { exclude_glob: ['target/', 'skip.txt/'] }, ['a/keep.rs', 'keep.rs', 'skip.txt']],
   ['a folder at the top', { exclude_glob: ['/target', '*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs']],
@@ -108,7 +108,7 @@ test('a file whose name looks like a glob is the one that is searched', async ()
   expect(await filesWith(dir, {}, 'j/[a].*{x}\\')).toEqual(['[a].*{x}\\']);
 });
 
-test('F44 what cannot be read is told, and the rest is searched', async () => {
+test('shell.F44 what cannot be read is told, and the rest is searched', async () => {
   const deep = Array.from({ length: 520 }, () => 'd').join('/');
   await using dir = await tempDir({ 'j/a': 'needle', [`j/${deep}/too-deep`]: 'needle', 'j/z': 'needle' });
   const { matches, truncated, skipped } = await search(dir, 'j', 'needle');
@@ -119,7 +119,7 @@ test('F44 what cannot be read is told, and the rest is searched', async () => {
   ]);
 });
 
-test('F45 a denylisted path below is never read', async () => {
+test('shell.F45 a denylisted path below is never read', async () => {
   await using dir = await tempDir({
     'j/d/a': 'needle',
     'j/d/secret/x': 'needle',

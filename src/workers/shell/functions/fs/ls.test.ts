@@ -9,7 +9,7 @@ import { stat } from './stat.ts';
 const config = (dir: TempDir) => ({ fs: { host_root: dir.root, denylist_paths: [] } });
 const mtimeOf = (dir: TempDir, name: string) => Math.floor(statSync(dir.path(name)).mtimeMs / 1000);
 
-test('F09 entries come sorted by the bytes of their names, hidden ones and links too, each for itself', async () => {
+test('shell.F09 entries come sorted by the bytes of their names, hidden ones and links too, each for itself', async () => {
   await using dir = await tempDir({
     'b.txt': { content: 'hello', mode: 0o640 },
     'B.txt': '',
@@ -44,7 +44,7 @@ test('F09 entries come sorted by the bytes of their names, hidden ones and links
   expect(first.entries.filter((entry) => entry.is_dir).map(({ name }) => name)).toEqual(['a']);
 });
 
-test('F08 a file is no directory, and nothing is missing', async () => {
+test('shell.F08 a file is no directory, and nothing is missing', async () => {
   await using dir = await tempDir({ f: '' });
   await expect(run(ls, { path: dir.path('f') }, config(dir))).rejects.toMatchObject({ code: 'S212' });
   await expect(run(ls, { path: dir.path('gone') }, config(dir))).rejects.toMatchObject({ code: 'S211' });
@@ -56,7 +56,7 @@ test('a link to a directory lists what is there; an empty one is empty', async (
   expect(await run(ls, { path: dir.path('empty') }, config(dir))).toEqual({ entries: [] });
 });
 
-test('F11 stat tells a link itself', async () => {
+test('shell.F11 stat tells a link itself', async () => {
   await using dir = await tempDir({ f: { content: 'text', mode: 0o755 }, link: { symlink: 'f' }, 'd/': '' });
   expect(await run(stat, { path: dir.path('link') }, config(dir))).toMatchObject({
     name: 'link',

@@ -14,7 +14,7 @@ describe('mkdir', () => {
   const make = (dir: TempDir, path: string, more: object = {}) =>
     run(mkdir, { path: dir.path(path), ...more }, config(dir));
 
-  test('F12 makes a directory with exactly its mode, whatever the umask', async () => {
+  test('shell.F12 makes a directory with exactly its mode, whatever the umask', async () => {
     await using dir = await tempDir({ 'j/': '' });
     const umask = process.umask(0o077);
     try {
@@ -26,7 +26,7 @@ describe('mkdir', () => {
     expect([modeOf(dir.path('j/n')), modeOf(dir.path('j/open'))]).toEqual(['755', '777']);
   });
 
-  test('F14 makes missing directories on the way only when asked', async () => {
+  test('shell.F14 makes missing directories on the way only when asked', async () => {
     await using dir = await tempDir({ 'j/': '' });
     await expect(make(dir, 'j/a/b/c')).rejects.toMatchObject({ code: 'S211' });
     expect(namesIn(dir)).toEqual(['j']);
@@ -34,7 +34,7 @@ describe('mkdir', () => {
     expect(namesIn(dir)).toEqual(['j', 'j/a', 'j/a/b', 'j/a/b/c']);
   });
 
-  test('F15 what is there is an error, except a directory when parents are made', async () => {
+  test('shell.F15 what is there is an error, except a directory when parents are made', async () => {
     await using dir = await tempDir({ 'j/f': '', 'j/d/': '', 'j/link': { symlink: 'd' }, 'j/to-f': { symlink: 'f' } });
     for (const path of ['j/f', 'j/to-f']) {
       await expect(make(dir, path, { parents: true })).rejects.toMatchObject({ code: 'S213' });
@@ -64,14 +64,14 @@ describe('rm', () => {
   const remove = (dir: TempDir, path: string, more: object = {}) =>
     run(rm, { path: dir.path(path), ...more }, config(dir));
 
-  test('F17 a file goes, and then is missing', async () => {
+  test('shell.F17 a file goes, and then is missing', async () => {
     await using dir = await tempDir({ 'j/f': '' });
     expect(await remove(dir, 'j/f')).toEqual({ removed: true });
     await expect(remove(dir, 'j/f')).rejects.toMatchObject({ code: 'S211' });
     await expect(remove(dir, 'j/f', { recursive: true })).rejects.toMatchObject({ code: 'S211' });
   });
 
-  test('F18 a directory with entries goes only when recursive, an empty one always', async () => {
+  test('shell.F18 a directory with entries goes only when recursive, an empty one always', async () => {
     await using dir = await tempDir({ 'j/d/x/y': '', 'j/d/pipe': { fifo: true }, 'j/empty/': '' });
     await expect(remove(dir, 'j/d')).rejects.toMatchObject({ code: 'S214' });
     expect(await remove(dir, 'j/d', { recursive: true })).toEqual({ removed: true });
@@ -79,13 +79,13 @@ describe('rm', () => {
     expect(namesIn(dir)).toEqual(['j']);
   });
 
-  test.each(['j', 'j/', 'j/d/..', 'self'])('F20 the root itself stays, as %s', async (path) => {
+  test.each(['j', 'j/', 'j/d/..', 'self'])('shell.F20 the root itself stays, as %s', async (path) => {
     await using dir = await tempDir({ 'j/d/x': '', self: { symlink: 'j' } });
     await expect(remove(dir, path, { recursive: true })).rejects.toMatchObject({ code: 'S210' });
     expect(existsSync(dir.path('j/d/x'))).toBe(true);
   });
 
-  test('F21 a link goes itself, wherever it leads', async () => {
+  test('shell.F21 a link goes itself, wherever it leads', async () => {
     await using dir = await tempDir({
       'o/x': '',
       'j/d/x': '',

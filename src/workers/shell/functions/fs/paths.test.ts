@@ -63,7 +63,7 @@ test('each of the ten is tried', () => {
 describe.each(names)('%s', (name) => {
   const payload = requests[name]!;
 
-  test('F02 without fields says what is missing', async () => {
+  test('shell.F02 without fields says what is missing', async () => {
     await using dir = await tempDir(FILES);
     await expect(run(operation(name), {}, config(dir))).rejects.toMatchObject({
       code: 'S210',
@@ -71,7 +71,7 @@ describe.each(names)('%s', (name) => {
     });
   });
 
-  test('F03 a path outside is refused, and so is one that leaves', async () => {
+  test('shell.F03 a path outside is refused, and so is one that leaves', async () => {
     await using dir = await tempDir(FILES);
     const outside = ['o/x', 'o/new', 'j/../o/x', 'j/out/x', 'j/out/new/x', 'j/no/../../o/x', 'j2/x'].map(dir.path);
     const paths = [...outside, `${dir.path('j/no')}/../../../etc/x`, '/etc/hostname'];
@@ -91,7 +91,7 @@ describe.each(names)('%s', (name) => {
     expect(await codeOf(dir, name, payload(`${dir.path('j')}/${'x/'.repeat(5000)}`))).toBe('S210');
   });
 
-  test('F06 a denylisted path is refused, also by another way', async () => {
+  test('shell.P11 shell.F06 a denylisted path is refused, also by another way', async () => {
     await using dir = await tempDir(FILES);
     const paths = ['j/secret', 'j/secret/x', 'j/secret/new', 'j/to-secret/x', 'j/f/../secret/x'].map(dir.path);
     expect(await codesOf(dir, name, paths)).toEqual(paths.map((path) => `${path} S215`));
@@ -107,13 +107,16 @@ describe.each(names)('%s', (name) => {
   });
 });
 
-test.each(except('rm'))('F05 F06 %s refuses a link that leads nowhere, out or to a denylisted path', async (name) => {
-  await using dir = await tempDir(FILES);
-  const before = readdirSync(dir.root, { recursive: true });
-  const paths = ['j/d', 'j/d/below', 'j/out', 'j/out-file', 'j/to-secret', 'j/to-x'].map(dir.path);
-  expect(await codesOf(dir, name, paths)).toEqual(paths.map((path) => `${path} S215`));
-  expect(readdirSync(dir.root, { recursive: true })).toEqual(before);
-});
+test.each(except('rm'))(
+  'shell.P11 shell.F05 shell.F06 %s refuses a link that leads nowhere, out or to a denylisted path',
+  async (name) => {
+    await using dir = await tempDir(FILES);
+    const before = readdirSync(dir.root, { recursive: true });
+    const paths = ['j/d', 'j/d/below', 'j/out', 'j/out-file', 'j/to-secret', 'j/to-x'].map(dir.path);
+    expect(await codesOf(dir, name, paths)).toEqual(paths.map((path) => `${path} S215`));
+    expect(readdirSync(dir.root, { recursive: true })).toEqual(before);
+  },
+);
 
 test('a denylisted path is meant however the operator spells it, and before it is there', async () => {
   await using dir = await tempDir({ 'j/real/x': '', 'j/link': { symlink: 'real' }, 'j/a/': '' });

@@ -32,7 +32,7 @@ async function drain(served: ServedWorker, ref: ChannelRef) {
 }
 
 describe('through a channel', () => {
-  test.each([512 * 1024, 0, 1, 65_536, 65_537, 700_001])('F66 %d bytes come as they are', async (size) => {
+  test.each([512 * 1024, 0, 1, 65_536, 65_537, 700_001])('shell.F66 %d bytes come as they are', async (size) => {
     const content = randomBytes(size);
     await using dir = await tempDir({ 'j/f': content, 'j/link': { symlink: 'f' } });
     chmodSync(dir.path('j/f'), 0o644);
@@ -49,7 +49,7 @@ describe('through a channel', () => {
     expect([texts, largest]).toEqual([[], Math.min(size, 65_536)]);
   });
 
-  test('F68 what cannot be read makes no channel', async () => {
+  test('shell.F68 what cannot be read makes no channel', async () => {
     await using dir = await tempDir({
       'j/d/': '',
       'j/pipe': { fifo: true },
@@ -98,7 +98,7 @@ describe('through a channel', () => {
   });
 });
 
-test('F69 callers that never read leave the worker healthy, up to a limit that frees itself', async () => {
+test('shell.P13 shell.F69 callers that never read leave the worker healthy, up to a limit that frees itself', async () => {
   await using dir = await tempDir({ 'j/f': '' });
   truncateSync(dir.path('j/f'), 16 * MiB);
   await using served = await serve(dir);

@@ -25,18 +25,18 @@ async function edited(text: string | Uint8Array, edit: object): Promise<[string,
   return [textOf(dir, 'j/f'), total_replacements];
 }
 
-test('F47 groups are referred to by number', async () => {
+test('shell.F47 groups are referred to by number', async () => {
   const edit = { pattern: '(\\w+) loves (\\w+)', replacement: '$2 then $1' };
   expect(await edited('Alice loves Bob\n', edit)).toEqual(['Bob then Alice\n', 1]);
 });
 
-test('F48 first_only is the first of each line', async () => {
+test('shell.F48 first_only is the first of each line', async () => {
   const edit = { pattern: 'foo', replacement: 'bar' };
   expect(await edited('foo foo\nfoo\n', { ...edit, first_only: true })).toEqual(['bar foo\nbar\n', 2]);
   expect(await edited('foo foo\nfoo\n', edit)).toEqual(['bar bar\nbar\n', 3]);
 });
 
-describe('a line is taken without its ending', () => {
+describe('shell.P14 a line is taken without its ending', () => {
   test.each([
     ['the end of a line', 'a \r\nb \nc ', { pattern: '\\s+$', replacement: '' }, 'a\r\nb\nc'],
     ['mixed endings stay', 'x\r\nx\nx\rx', { pattern: 'x', replacement: 'y' }, 'y\r\ny\ny\ry'],
@@ -51,7 +51,7 @@ describe('a line is taken without its ending', () => {
 });
 
 test.each([
-  ['F56 dollars stay', { pattern: 'X', replacement: 'a$b', ignore_case: true }, 'x.y', 'a$b.y'],
+  ['shell.F56 dollars stay', { pattern: 'X', replacement: 'a$b', ignore_case: true }, 'x.y', 'a$b.y'],
   ['dollars stay with case too', { pattern: 'x', replacement: '$1$$' }, 'x', '$1$$'],
   ['nothing in it is special', { pattern: '.*[a]+(b)|^$\\', replacement: '!' }, '-.*[a]+(b)|^$\\-', '-!-'],
   ['other alphabets', { pattern: 'É#&~', replacement: 'e', ignore_case: true }, 'é#&~', 'e'],
@@ -60,8 +60,8 @@ test.each([
 });
 
 test.each([
-  ['F50 an empty literal', { pattern: '', replacement: 'x', regex: false }, 'S210'],
-  ['F50 a bad regex', { pattern: '(', replacement: 'x' }, 'S217'],
+  ['shell.F50 an empty literal', { pattern: '', replacement: 'x', regex: false }, 'S210'],
+  ['shell.F50 a bad regex', { pattern: '(', replacement: 'x' }, 'S217'],
   ['a reference to no group', { pattern: '(x)', replacement: '$1a' }, 'S210'],
   ['a name of no group', { pattern: 'x', replacement: '${name}' }, 'S210'],
 ])('%s is refused before anything is written', async (_, edit, code) => {
@@ -70,7 +70,7 @@ test.each([
   expect(textOf(dir, 'j/f')).toBe('x');
 });
 
-test('F51 one path that may not be touched fails the call, and no file is changed', async () => {
+test('shell.F51 one path that may not be touched fails the call, and no file is changed', async () => {
   await using dir = await tempDir({ 'o/x': 'x', 'j/f': 'x', 'j/d/secret': 'x' });
   for (const bad of ['o/x', 'j/d/secret', 'j/../o/x']) {
     const files = [dir.path('j/f'), dir.path(bad)];
@@ -123,13 +123,13 @@ test.each(['include_glob', 'exclude_glob'])('more than 256 of %s are refused', a
   });
 });
 
-test('F53 the mode stays, special bits too', async () => {
+test('shell.P14 shell.F53 the mode stays, special bits too', async () => {
   await using dir = await tempDir({ 'j/f': { content: 'x', mode: 0o4755 } });
   await call(dir, { files: [dir.path('j/f')], pattern: 'x', replacement: 'y' });
   expect(statSync(dir.path('j/f')).mode & 0o7777).toBe(0o4755);
 });
 
-test('F54 a file without a match is not touched', async () => {
+test('shell.P14 shell.F54 a file without a match is not touched', async () => {
   await using dir = await tempDir({ 'j/f': 'text\r\n' });
   utimesSync(dir.path('j/f'), 1000, 1000);
   const before = statSync(dir.path('j/f'));
@@ -142,7 +142,7 @@ test('F54 a file without a match is not touched', async () => {
   expect([ino, mtimeMs, ctimeMs]).toEqual([before.ino, before.mtimeMs, before.ctimeMs]);
 });
 
-test('F57 a link is followed and stays a link', async () => {
+test('shell.F57 a link is followed and stays a link', async () => {
   await using dir = await tempDir({ 'j/f': 'x', 'j/link': { symlink: 'f' } });
   await call(dir, { files: [dir.path('j/link')], pattern: 'x', replacement: 'y' });
   expect([readlinkSync(dir.path('j/link')), textOf(dir, 'j/f')]).toEqual(['f', 'y']);

@@ -31,7 +31,7 @@ async function stream(served: ServedWorker, request: object, items: (string | Ui
 }
 
 describe('from the request', () => {
-  test('F65 a text is written as UTF-8', async () => {
+  test('shell.F65 a text is written as UTF-8', async () => {
     await using dir = await tempDir({ 'j/': '' });
     const path = dir.path('j/f');
     expect(await inline(dir, 'j/f', 'é\r\n')).toEqual({ bytes_written: 4, path });
@@ -39,7 +39,7 @@ describe('from the request', () => {
     expect(await inline(dir, 'j/f', '')).toEqual({ bytes_written: 0, path });
   });
 
-  test('F60 missing directories are made only when asked', async () => {
+  test('shell.F60 missing directories are made only when asked', async () => {
     await using dir = await tempDir({ 'j/': '' });
     await expect(inline(dir, 'j/a/b/f', 'x')).rejects.toMatchObject({ code: 'S211' });
     expect(namesIn(dir)).toEqual([]);
@@ -111,14 +111,14 @@ describe('through a channel', () => {
     expect([modeOf(dir, 'j/f'), namesIn(dir)]).toEqual(['600', ['f']]);
   });
 
-  test('F62 text alone makes an empty file', async () => {
+  test('shell.F62 text alone makes an empty file', async () => {
     await using dir = await tempDir({ 'j/': '' });
     await using served = await serveWorker(shell, config(dir));
     expect(await stream(served, { path: dir.path('j/f') }, ['a', 'b'])).toMatchObject({ bytes_written: 0 });
     expect(textOf(dir, 'j/f')).toBe('');
   });
 
-  test('F59 more than may be written is refused, and the old file stands', async () => {
+  test('shell.P12 shell.F59 more than may be written is refused, and the old file stands', async () => {
     await using dir = await tempDir({ 'j/f': 'old' });
     await using served = await serveWorker(shell, config(dir, { max_write_bytes: 10 }));
     for (const path of ['j/f', 'j/new']) {
@@ -129,7 +129,7 @@ describe('through a channel', () => {
     expect(await stream(served, { path: dir.path('j/f') }, [Buffer.alloc(10)])).toMatchObject({ bytes_written: 10 });
   });
 
-  test('F63 a channel that brings nothing fails the write, and nothing is left', async () => {
+  test('shell.P12 shell.F63 a channel that brings nothing fails the write, and nothing is left', async () => {
     await using dir = await tempDir({ 'j/f': 'old' });
     const impatient: typeof shell = {
       ...shell,
@@ -156,7 +156,7 @@ describe('through a channel', () => {
     await expect(end.write(Buffer.from('more'))).rejects.toThrow('gone');
   });
 
-  test('a sender that tells of an error fails the write', async () => {
+  test('shell.P12 a sender that tells of an error fails the write', async () => {
     await using dir = await tempDir({ 'j/f': 'old' });
     await using served = await serveWorker(shell, config(dir));
     const streaming = stream(served, { path: dir.path('j/f') }, [Buffer.from('half'), '{"error":"disk on fire"}']);

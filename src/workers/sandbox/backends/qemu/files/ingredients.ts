@@ -1,5 +1,5 @@
 /** The files that a machine of an image needs, in the cache, and one digest of them all. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -31,15 +31,11 @@ export async function prepareIngredients(
   const root = await prepareRootImage(image, { cacheDir, ...waiter });
   const rootMark = rootImageMark(root);
   // The initramfs is named after its content.
-  const facts = [sha256(readFileSync(kernel.image)), basename(initramfs), rootMark];
-  return { kernel: kernel.image, initramfs, root, rootMark, digest: sha256(facts.join('\n')) };
+  const facts = [hash('sha256', readFileSync(kernel.image)), basename(initramfs), rootMark];
+  return { kernel: kernel.image, initramfs, root, rootMark, digest: hash('sha256', facts.join('\n')) };
 }
 
 /** Whether the files are still the prepared ones: pruning may have removed or replaced them. */
 export function isStillThere({ kernel, initramfs, root, rootMark }: Ingredients): boolean {
   return [kernel, initramfs, root].every((path) => existsSync(path)) && rootImageMark(root) === rootMark;
-}
-
-function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }

@@ -4,7 +4,7 @@
  *
  * The file is named after its content, so machines of one agent and one kernel share it and nothing has to be compared.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -21,7 +21,7 @@ export async function prepareInitramfs(
   waiter: Waiter,
 ): Promise<string> {
   const archive = initramfs(readFileSync(agent), readModules(kernel.modulesDir, MODULES));
-  const digest = createHash('sha256').update(archive).digest('hex');
+  const digest = hash('sha256', archive);
   return makeOnce(join(cacheDir, 'initramfs', `${digest}.cpio`), waiter, async (draft) => {
     writeFileSync(draft, archive);
   });

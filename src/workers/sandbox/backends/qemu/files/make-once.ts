@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path';
 
 import { isAlive, OWN_MARK } from '#host';
-import { SharedWork, UNFINISHED, withBuildLock, type ImageProgress, type Watcher } from '#sandbox/images';
+import { ifThere, SharedWork, UNFINISHED, withBuildLock, type ImageProgress, type Watcher } from '#sandbox/images';
 
 /** A caller that waits: receives the progress, and leaves when its signal is aborted. */
 export type Waiter = Watcher<ImageProgress>;
@@ -33,13 +33,7 @@ export async function makeOnce(target: string, waiter: Waiter, make: Make): Prom
 /** Renames it away in one step, so that no process finds a part of it; then deletes it. */
 export function removeMade(target: string): void {
   const trash = draftBeside(target);
-  try {
-    renameSync(target, trash);
-  } catch (error) {
-    // Another process removed it.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
+  ifThere(() => renameSync(target, trash));
   rmSync(trash, { recursive: true, force: true });
 }
 

@@ -4,7 +4,7 @@
  * Plain erofs, not compressed: it is made fastest, and the first start of a program from it is fastest too. For an
  * ordinary user all files of an image belong to that user; in the disk they are root's again, as in a user namespace.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -39,7 +39,7 @@ export function rootImageMark(path: string): string {
   } finally {
     closeSync(fd);
   }
-  return createHash('sha256').update(block).digest('hex');
+  return hash('sha256', block);
 }
 
 /**

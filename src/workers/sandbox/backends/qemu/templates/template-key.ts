@@ -4,7 +4,7 @@
  * A template works only with its own QEMU, kernel, agent, image and size. Any change gives another name, so an outdated
  * one is never tried.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import type { Accelerator } from '../accelerators.ts';
 
@@ -27,7 +27,5 @@ export interface TemplateIngredients {
 
 export function templateKey(ingredients: TemplateIngredients): string {
   const { digest, qemuVersion, accelerator, processor, args, diskMb, ram } = ingredients;
-  return createHash('sha256')
-    .update(JSON.stringify([FORMAT, digest, qemuVersion, accelerator, processor, args, diskMb, ram]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([FORMAT, digest, qemuVersion, accelerator, processor, args, diskMb, ram]));
 }

@@ -7,22 +7,18 @@
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { ifThere } from '#sandbox/images';
 import { makeOnce, removeMade, type Waiter } from '../files/make-once.ts';
 import { Template } from './template.ts';
 
-const MAX_TEMPLATES = 16;
-const MAX_BYTES = 8 * 2 ** 30;
+const LIMITS = {
+  maxTemplates: 16,
+  maxBytes: 8 * 2 ** 30,
+  /** A machine has this long between finding a template and having its files open. */
+  startingMs: 60_000,
+};
 
-/** A machine has this long between finding a template and having its files open. */
-const STARTING_MS = 60_000;
-
-export interface StoreLimits {
-  readonly maxTemplates: number;
-  readonly maxBytes: number;
-  readonly startingMs: number;
-}
-
-const LIMITS: StoreLimits = { maxTemplates: MAX_TEMPLATES, maxBytes: MAX_BYTES, startingMs: STARTING_MS };
+type StoreLimits = Readonly<typeof LIMITS>;
 
 export class TemplateStore {
   readonly #dir: string;
@@ -86,11 +82,8 @@ interface Measured {
 
 /** Undefined when another process removed it. */
 function measure(dir: string): Measured | undefined {
-  try {
+  return ifThere(() => {
     const bytes = readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).blocks * 512, 0);
     return { dir, bytes, usedAtMs: statSync(dir).mtimeMs };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  });
 }

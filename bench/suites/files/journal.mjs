@@ -1,0 +1,129 @@
+/** Measures the overhead of the journal on edits, and the duration of write sets and undo. */
+import { cpSync, mkdirSync } from 'node:fs';
+
+import { shippedCell } from '#contract';
+import { findUndo, JailChanges, makeUndo, openJail, Workspace } from '#host';
+import { formatMs, formatNumber } from '../../units.mjs';
+import { openCoder } from './open-coder.mjs';
+
+const WITHOUT = 'without the journal';
+const WITH = 'with the journal';
+
+export async function measureJournal(harness, corpus) {
+  await compareEdits(harness, corpus);
+  await measureSets(harness, corpus);
+}
+
+/** B20: workspace and store on one device, so that before-images are hard links. */
+async function compareEdits(harness, corpus) {
+  const off = { journal: { ...shippedCell.journal, max_records: 0 } };
+  for (const [size, fsync] of [
+    [2000, true],
+    [2000, false],
+    [100_000, true],
+  ]) {
+    const cases = {};
+    for (const [name, cell] of [
+      [WITHOUT, off],
+      [WITH, {}],
+    ]) {
+      const folder = `edits-${size}-${fsync}-${name.split(' ')[0]}`;
+      for (let i = 0; i < 20; i++) corpus.text(`${folder}/f${i}`, size);
+      const call = await openCoder(corpus.path(folder), { fsync }, { state_dir: corpus.path('state'), ...cell });
+      let turn = 0;
+      cases[name] = async () => {
+        for (let i = 0; i < 20; i++) {
+          const ops = [{ op: 'update_lines', from_line: 3, to_line: 3, content: `turn ${turn++}` }];
+          await call('coder::update-file', { files: [{ path: `f${i}`, ops }] });
+        }
+      };
+    }
+    const edits = await harness.compare({
+      title: `20 edits of one line in files of ${size.toLocaleString('en-US')} bytes, ${fsync ? 'each on the disk' : 'without fsync'}`,
+      base: WITHOUT,
+      cases,
+      rounds: 31,
+    });
+    const ratio = edits.ratio('time', WITH, WITHOUT);
+    harness.bar({
+      id: `B20, edit of ${size} bytes${fsync ? ', fsync' : ''}`,
+      goal: '≤ 1.05 × of an edit without',
+      measured: `${formatNumber(ratio)} ×`,
+      met: ratio <= 1.05,
+    });
+  }
+}
+
+async function measureSets(harness, corpus) {
+  const count = harness.isQuick ? 200 : 1000;
+  const removed = harness.isQuick ? 1000 : 10_000;
+  for (let i = 0; i < count; i++) corpus.text(`set/ws/${i % 20}/f${i}`, 2000);
+  for (let i = 0; i < removed; i++) corpus.write(`folder/${i % 100}/f${i}`, 'x');
+  const cases = {};
+  const SET = (fsync) => `a set of ${count} writes${fsync ? ', fsync' : ''}`;
+  const UNDO = (fsync) => `its undo${fsync ? ', fsync' : ''}`;
+  for (const fsync of [false, true]) {
+    const { changes, signal, undo } = await openHost(corpus, fsync);
+    let turn = 0;
+    const write = () =>
+      changes.writeSet(
+        Array.from({ length: count }, (_, i) => ({
+          kind: 'write',
+          path: `${i % 20}/f${i}`,
+          content: Buffer.from(`${turn} ${i}\n`),
+        })),
+        { signal, call: { callId: `${turn++}` } },
+      );
+    cases[SET(fsync)] = async () => void (await write());
+    cases[UNDO(fsync)] = async () => {
+      await write();
+      return await timed(() => undo());
+    };
+  }
+  mkdirSync(corpus.path('rm'));
+  const call = await openCoder(corpus.path('rm'), {}, { state_dir: corpus.path('state') });
+  const DELETE = `delete of a folder of ${removed} files`;
+  cases[DELETE] = async () => {
+    cpSync(corpus.path('folder'), corpus.path('rm/folder'), { recursive: true });
+    return await timed(() => call('coder::delete-file', { paths: ['folder'], recursive: true }));
+  };
+  const sets = await harness.compare({
+    title: 'Several files at once',
+    base: SET(false),
+    cases,
+    rounds: 7,
+  });
+  const bars = [
+    [SET(false), 300],
+    [SET(true), 1000],
+    [UNDO(false), 300],
+    [UNDO(true), 1000],
+    [DELETE, 5],
+  ];
+  for (const [name, most] of bars) {
+    const ms = sets.median('time', name);
+    harness.bar({ id: name, goal: `≤ ${most} ms`, measured: formatMs(ms), met: ms <= most });
+  }
+}
+
+async function openHost(corpus, fsync) {
+  const root = corpus.path('set/ws');
+  const needs = { protect: [], maxFileBytes: 1e7, timeoutMs: 1e4, state_dir: corpus.path(`state-${fsync}`) };
+  const workspace = new Workspace(root, { ...needs, journal: shippedCell.journal });
+  const jail = openJail(root);
+  const { journal } = workspace;
+  const changes = new JailChanges(jail, { isSynced: fsync, journalOf: () => journal });
+  const { signal } = new AbortController();
+  const undo = async () => {
+    const request = { select: {}, onConflict: 'refuse', anyone: true };
+    const context = { jail, journal, changes };
+    await makeUndo(await findUndo(request, context, { signal }), request, context, { signal });
+  };
+  return { changes, signal, undo };
+}
+
+async function timed(work) {
+  const start = performance.now();
+  await work();
+  return { time: performance.now() - start };
+}

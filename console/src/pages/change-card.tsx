@@ -1,0 +1,56 @@
+/** One record of the journal: its caller, its lines, and its undo. */
+import type { ComponentChildren } from 'preact';
+
+import { callerOf, type ChangeRecord, type Step } from '../changes/records.ts';
+import { bytes, moment } from '../format.ts';
+import { DiffView } from '../parts/diff-view.tsx';
+import { Badge, Command, Facts } from '../parts/layout.tsx';
+import { UndoPanel } from './change-undo.tsx';
+
+export function RecordCard({ record, step }: { record: ChangeRecord; step: Step }) {
+  const { seq, ts, function_id, turn_id, label, file_count: count, undoes, undone_by, changes = [] } = record;
+  const facts: [string, ComponentChildren][] = [
+    ['record', seq],
+    ['time', moment(ts)],
+    ['called by', callerOf(record)],
+    ['turn', turn_id],
+    ['undoes', undoes?.join(', ')],
+    ['undone by', undone_by],
+    ['kept for undo', record.bytes > 0 ? bytes(record.bytes) : undefined],
+  ];
+  return (
+    <div class="scroll pad">
+      <header class="title">
+        <h1 class="mono cut">{label ?? function_id}</h1>
+        {step.action === 'Redo' && <Badge kind="write">undone</Badge>}
+      </header>
+      <Way record={record} step={step} />
+      <Facts rows={facts.filter(([, value]) => value !== undefined)} />
+      <DiffView changes={changes} />
+      {count > changes.length && <p class="quiet">{count - changes.length} more files</p>}
+    </div>
+  );
+}
+
+/** How to take it back, or why that cannot be done. */
+function Way({ record, step }: { record: ChangeRecord; step: Step }) {
+  const { label, seq, file_count: count, skipped } = record;
+  if (label !== undefined) {
+    return (
+      <div class="note">
+        <p>A checkpoint changes no file. To undo everything after it:</p>
+        <Command text={`workcell undo --to ${seq}`} />
+      </div>
+    );
+  }
+  if (skipped > 0 && step.seq === seq) {
+    return (
+      <p class="note">
+        It cannot be undone: the former content of {skipped} of {count} files was not kept, as with files over{' '}
+        <code>journal.max_image_bytes</code>.
+        {skipped < count && ' The function coder::undo with `paths` undoes the others.'}
+      </p>
+    );
+  }
+  return count > 0 ? <UndoPanel key={step.seq} record={record} step={step} /> : null;
+}

@@ -1,0 +1,75 @@
+/** workcell log: prints the journal records of changed files. */
+import { z } from 'zod';
+
+import { UsageError, type Command } from '../command.ts';
+import { addressOptions, withEngine } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { printReply } from '../print.ts';
+
+const Reply = z.object({
+  records: z.array(
+    z.object({
+      seq: z.number(),
+      ts: z.number(),
+      function_id: z.string().optional(),
+      caller: z.string().optional(),
+      turn_id: z.string().optional(),
+      label: z.string().optional(),
+      files: z.array(z.string()),
+      file_count: z.number(),
+      undone_by: z.number().optional(),
+      changes: z
+        .array(
+          z.object({
+            path: z.string(),
+            kind: z.string(),
+            from: z.string().optional(),
+            hunks: z.array(z.object({ lines: z.array(z.string()) })).optional(),
+          }),
+        )
+        .optional(),
+    }),
+  ),
+});
+
+const UUID = /:[\da-f]{8}-[\da-f-]{27}$/;
+
+type Row = z.output<typeof Reply>['records'][number];
+
+export const log: Command = {
+  name: 'log',
+  summary: 'Show changes of files, newest first, with the changed lines.',
+  details: 'With paths, shows only records that changed them or a path below.',
+  usage: '[PATH…]',
+  options: {
+    limit: { type: 'string', value: 'N', description: 'Most records to show. Default 10.' },
+    names: { type: 'boolean', description: 'Show one line per record, without the changes.' },
+    json: { type: 'boolean', description: 'Print the reply as JSON.' },
+    ...addressOptions,
+  },
+
+  async run({ words, options }) {
+    const limit = Number(options.limit ?? 10);
+    if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit must be a whole number from 1');
+    const asked = { limit, diffs: options.names !== true, ...(words.length > 0 && { paths: words }) };
+    const reply = await withEngine(options, (bus) => bus.call('coder::checkpoints', asked));
+    printReply(options, reply, () => Reply.parse(reply).records.map(shown).join('\n') || 'No records.\n');
+    return EXIT.ok;
+  },
+};
+
+function shown({ seq, ts, function_id, caller, turn_id, label, undone_by, ...changed }: Row): string {
+  // Drops the random id of a connection: it is useless once the connection is closed.
+  const who = caller?.replace(UUID, '');
+  const by = [function_id, who && `by ${who}`, turn_id && `turn ${turn_id}`].filter(Boolean).join(', ');
+  const state = undone_by === undefined ? '' : ` (undone by ${undone_by})`;
+  const { files, file_count, changes } = changed;
+  const what = label === undefined ? `${file_count} changed` : `checkpoint ${JSON.stringify(label)}`;
+  const lines = changes?.flatMap(changeLines) ?? files.map((path) => `    ${path}`);
+  return [`${seq}  ${new Date(ts).toISOString()}  ${what}  ${by}${state}`, ...lines, ''].join('\n');
+}
+
+function changeLines({ path, kind, from, hunks = [] }: NonNullable<Row['changes']>[number]): string[] {
+  const lines = hunks.flatMap((hunk) => hunk.lines.map((line) => `      ${line}`));
+  return [`    ${kind} ${from === undefined ? '' : `${from} -> `}${path}`, ...lines];
+}

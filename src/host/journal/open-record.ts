@@ -1,0 +1,143 @@
+/**
+ * The record that a call writes: keeps the before-image of a path, and logs the change before it is made.
+ *
+ * A process that dies in between leaves the log line of a change that was not made. The file then still equals its
+ * before-image, so there is nothing to undo.
+ */
+import { readlinkSync, type Stats } from 'node:fs';
+
+import { HostError } from '../host-error.ts';
+import { PERMISSION_BITS } from '../changes/permissions.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import type { Journal } from './journal.ts';
+import {
+  ABSENT,
+  headOf,
+  type FileState,
+  type JournalChange,
+  type Origin,
+  type RecordHead,
+  type State,
+} from './records.ts';
+import { codeOf } from './store.ts';
+
+/** Larger files are recognised by size and time instead of being read. */
+export const MAX_HASHED_BYTES = 64 * 2 ** 20;
+
+export class OpenRecord {
+  readonly #journal: Journal;
+  readonly #head: RecordHead;
+  #seq: number | undefined;
+  /** Counts of image names and of log lines. */
+  #images = 0;
+  #parts = 0;
+
+  constructor(journal: Journal, origin: Origin, more?: Pick<RecordHead, 'label' | 'undoes'>) {
+    this.#journal = journal;
+    this.#head = { ...headOf(origin), ...more };
+  }
+
+  /** Its number; the first use claims one. */
+  get seq(): number {
+    if (this.#seq === undefined) this.#claim((name) => this.#journal.store.claim(name));
+    return this.#seq!;
+  }
+
+  /** Keeps the before-image of an entry and returns its state. A caller that has just read the file passes its `version`. */
+  async keep(entry: JailEntry, version?: string): Promise<State> {
+    const { stat } = entry;
+    if (!stat) return ABSENT;
+    if (stat.isSymbolicLink()) return { kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) };
+    if (stat.isDirectory()) return { kind: 'directory', mode: stat.mode & PERMISSION_BITS };
+    if (!stat.isFile()) return { kind: 'other' };
+    try {
+      return await this.#keepFile(entry, stat, version);
+    } catch (error) {
+      throw HostError.fromErrno(error, entry.path);
+    }
+  }
+
+  async #keepFile(entry: JailEntry, stat: Stats, version: string | undefined): Promise<FileState> {
+    const state = fileState(stat);
+    const { store, limits } = this.#journal;
+    if (stat.size > limits.maxImageBytes) return state;
+    let isLinked = true;
+    const image = this.#claim((name) => {
+      const done = store.link(entry, name);
+      if (done !== 'unlinkable') return done;
+      isLinked = false;
+      return store.claim(name);
+    });
+    try {
+      if (!isLinked) await store.copy(entry, image);
+    } catch (error) {
+      // The server may replace a file that it cannot read.
+      if (error instanceof HostError && error.reason === 'denied') return state;
+      throw error;
+    }
+    const known = version ?? (stat.size <= MAX_HASHED_BYTES ? await store.versionOf(image) : undefined);
+    return { ...state, image, ...(known !== undefined && { version: known }) };
+  }
+
+  /** Logs changes before they are made; `cancel` revokes the line if a change fails. */
+  note(changes: JournalChange[]): { cancel: () => void } {
+    const { log } = this.#journal;
+    try {
+      const { seq } = this;
+      const part = this.#parts++;
+      this.#stored(() => log.append({ seq, part, at: Date.now(), ...this.#head, changes }));
+      this.#journal.evictSoon();
+      return { cancel: () => log.append({ cancelled: seq, part }) };
+    } catch (error) {
+      throw HostError.fromErrno(error, changes[0]?.path ?? '');
+    }
+  }
+
+  /** Returns a name for an image that is made later, such as by a write set. */
+  nextName(): string {
+    return `${this.seq}.${++this.#images}`;
+  }
+
+  /** Claims the number by the name of the first image: only one process can create that file. */
+  #claim(take: (name: string) => boolean): string {
+    if (this.#seq !== undefined) {
+      const name = this.nextName();
+      if (!this.#stored(() => take(name))) throw new Error(`the journal has an image ${name} already`);
+      return name;
+    }
+    for (;;) {
+      const seq = this.#journal.advance();
+      const name = `${seq}.0`;
+      if (!this.#stored(() => take(name))) {
+        // Another process has claimed this number.
+        this.#journal.records();
+        continue;
+      }
+      this.#seq = seq;
+      return name;
+    }
+  }
+
+  /** Works in the store, which is made again if another program removed it: looking before every change is too slow. */
+  #stored<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || !this.#journal.remake()) throw error;
+      return work();
+    }
+  }
+}
+
+export function fileState(stat: Stats): FileState {
+  const { mode, uid, gid, size, mtimeMs } = stat;
+  return { kind: 'file', mode: mode & PERMISSION_BITS, uid, gid, size, mtimeMs };
+}
+
+/** The state of an entry without its content. */
+export function lookedAt(stat: Stats): State {
+  if (stat.isFile()) return fileState(stat);
+  const { uid, gid } = stat;
+  if (stat.isDirectory()) return { kind: 'directory', mode: stat.mode & PERMISSION_BITS, uid, gid };
+  return stat.isSymbolicLink() ? { kind: 'link', to: '' } : { kind: 'other' };
+}

@@ -1,0 +1,104 @@
+/**
+ * The file that lists the steps of a write set, one line each, written before the step is made.
+ *
+ * It exists until the set is in the log or rolled back, so that the next start can recover after a crash.
+ */
+import {
+  closeSync,
+  constants,
+  fsync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+
+import { isAlive, OWN_MARK, PID_SPACE } from '../system/process-mark.ts';
+import type { Step } from './set-steps.ts';
+import type { ImageStore } from './store.ts';
+
+/** A write set that a process did not finish. */
+export interface LeftSet {
+  readonly name: string;
+  readonly seq: number;
+  readonly steps: Step[];
+}
+
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
+
+/** Age at which a set of another container counts as abandoned. */
+const STRANGER_MS = 3_600_000;
+
+const syncLater = promisify(fsync);
+
+export class PreparedFile {
+  readonly steps: Step[] = [];
+  readonly #path: string;
+  readonly #directory: string;
+  readonly #fd: number;
+
+  constructor(store: ImageStore, seq: number) {
+    this.#path = store.pathOf('prepared', `${seq}`);
+    this.#directory = store.preparedDir;
+    this.#fd = openSync(this.#path, FLAGS, 0o600);
+    try {
+      this.#write({ seq, owner: OWN_MARK, space: PID_SPACE });
+    } catch (error) {
+      this.remove();
+      throw error;
+    }
+  }
+
+  add(step: Step): void {
+    this.#write(step);
+    this.steps.push(step);
+  }
+
+  /** Syncs the steps added so far, and the directory entry of the file. */
+  async sync(): Promise<void> {
+    await syncLater(this.#fd);
+    const directory = openSync(this.#directory, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      await syncLater(directory);
+    } finally {
+      closeSync(directory);
+    }
+  }
+
+  remove(): void {
+    closeSync(this.#fd);
+    unlinkSync(this.#path);
+  }
+
+  #write(line: object): void {
+    const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+    if (writeSync(this.#fd, bytes) === bytes.length) return;
+    throw Object.assign(new Error('no space left for the steps of a write set'), { code: 'ENOSPC', errno: 0 });
+  }
+}
+
+/** The sets whose processes have exited. */
+export function leftSets(store: ImageStore): LeftSet[] {
+  return readdirSync(store.preparedDir).flatMap((name) => {
+    const [head, ...steps] = linesOf(readFileSync(store.pathOf('prepared', name), 'utf8'));
+    if (!head) return [{ name, seq: Number(name), steps: [] }];
+    const { seq, owner, space } = head as { seq: number; owner: string; space: string };
+    return isUnderWay(store, name, { owner, space }) ? [] : [{ name, seq, steps: steps as Step[] }];
+  });
+}
+
+/** Processes of another container cannot be checked, so their sets count as running for an hour. */
+function isUnderWay(store: ImageStore, name: string, { owner, space }: { owner: string; space: string }): boolean {
+  if (space === PID_SPACE) return isAlive(owner);
+  return Date.now() - statSync(store.pathOf('prepared', name)).mtimeMs < STRANGER_MS;
+}
+
+/** Drops an incomplete last line: its step was not made. */
+function linesOf(text: string): unknown[] {
+  const lines = text.split('\n');
+  lines.pop();
+  return lines.map((line) => JSON.parse(line) as unknown);
+}

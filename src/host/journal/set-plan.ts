@@ -1,0 +1,308 @@
+/** Turns one entry of a write set into a step: checks the current file, then stages the new one beside it. */
+import { lstatSync, mkdirSync, readlinkSync, renameSync, unlinkSync, type Stats } from 'node:fs';
+
+import { linksNote } from '../changes/atomic-write.ts';
+import { bringTree, takeTree } from '../changes/jail-copy.ts';
+import { versionOf } from '../changes/jail-version.ts';
+import { PERMISSION_BITS } from '../changes/permissions.ts';
+import { putStaged, stageBytes, stageImage, stageLink, type Staged } from '../changes/stage.ts';
+import { TreeSum } from '../changes/tree-sum.ts';
+import { HostError } from '../host-error.ts';
+import { refuseProtectedBelow } from '../jail/jail-below.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import type { Jail } from '../jail/jail.ts';
+import type { Journal } from './journal.ts';
+import { fileState, lookedAt, MAX_HASHED_BYTES, type OpenRecord } from './open-record.ts';
+import type { PreparedFile } from './prepared-file.ts';
+import { ABSENT, type FileState, type State } from './records.ts';
+import { NOTHING_THERE, SetConflict, type Seen, type SetEntry } from './set-entry.ts';
+import type { Step } from './set-steps.ts';
+
+export interface PlanScope {
+  readonly jail: Jail;
+  readonly journal: Journal;
+  readonly record: OpenRecord;
+  readonly prepared: PreparedFile;
+  readonly isSynced: boolean;
+  /** Refuses paths through a symlink, even one that resolves inside the root. */
+  readonly isExact: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface Planned {
+  readonly step: Step;
+  /** Stat of the path when the step was planned. */
+  readonly found: Stats | undefined;
+  /** Writes the new file under a temporary name beside the path. */
+  readonly stage?: (entry: JailEntry) => Promise<Staged> | Staged;
+  /** Makes the change; if undefined, the staged file is renamed to the path. */
+  readonly make?: (entry: JailEntry) => Promise<void> | void;
+}
+
+type Of<Kind extends SetEntry['kind']> = Extract<SetEntry, { kind: Kind }>;
+
+/** Returns undefined for an entry that changes nothing. */
+export async function planEntry(entry: SetEntry, scope: PlanScope): Promise<Planned | undefined> {
+  switch (entry.kind) {
+    case 'write':
+      return planWrite(entry, scope);
+    case 'delete':
+      return planDelete(entry, scope);
+    case 'move':
+      return planMove(entry, scope);
+    case 'restore':
+      return planRestore(entry, scope);
+    case 'adopt':
+      return planAdopt(entry, scope);
+    case 'mode':
+      return planMode(entry, scope);
+  }
+}
+
+async function planWrite({ path, content, expected, seen, like, ...given }: Of<'write'>, scope: PlanScope) {
+  const { isSynced } = scope;
+  using target = scope.jail.target(path);
+  await makeParents(target, scope);
+  const { stat } = target;
+  requireSeen(target, seen);
+  if (stat && !stat.isFile()) throw new HostError('not-a-file', path);
+  const version = versionOf(content);
+  const current = await checked(target, expected, { isNeeded: stat?.size === content.length });
+  const isModeKept = given.mode === undefined || given.mode === (stat && stat.mode & PERMISSION_BITS);
+  if (stat && current === version && isModeKept) return undefined;
+
+  const mode = given.mode ?? (stat || like === undefined ? undefined : modeOf(like, scope));
+  const step = begin(target, { before: beforeOf(target, scope, current), after: ABSENT }, scope);
+  step.note = linksNote(stat);
+  const stage = async (entry: JailEntry) => {
+    const staged = await stageBytes(entry, content, { mode, isSynced });
+    step.after = { ...fileState(staged.stat), version };
+    return staged;
+  };
+  return { step, found: stat, stage };
+}
+
+async function planDelete({ path, expected, seen, ifEmpty }: Of<'delete'>, scope: PlanScope) {
+  using entry = scope.jail.entry(path);
+  const { stat } = entry;
+  if (ifEmpty && (!stat?.isDirectory() || !isEmpty(entry))) return undefined;
+  requireSeen(entry, seen);
+  if (!stat) throw new HostError('missing', path);
+  if (entry.isRoot) throw new HostError('root', path);
+  const current = await checked(entry, expected);
+  if (!stat.isDirectory()) {
+    const step = begin(entry, { before: beforeOf(entry, scope, current), after: ABSENT }, scope);
+    return { step, found: stat, make: (found: JailEntry) => found.act(unlinkSync) };
+  }
+
+  const tree = scope.record.nextName();
+  const before = { ...lookedAt(stat), tree, contents: await contentsOf(entry, scope) } as State;
+  const make = (found: JailEntry) => takeTree(found, scope.journal.store, tree);
+  return { step: begin(entry, { before, after: ABSENT }, scope), found: stat, make };
+}
+
+async function planMove({ path, to, expected }: Of<'move'>, scope: PlanScope) {
+  const { jail } = scope;
+  using source = jail.entry(path);
+  using place = jail.entry(to);
+  if (!source.stat) throw new HostError('missing', path);
+  if (place.stat?.isDirectory()) throw new HostError('exists', to);
+  await checked(source, expected);
+  await contentsOf(source, scope);
+  await makeParents(place, scope);
+  const fromAt = jail.spell(source);
+  const states = { before: beforeOf(place, scope), after: lookedAt(source.stat) };
+  const moved = {
+    kind: 'move',
+    from: scope.journal.pathFrom(jail.keyOf(source)),
+    fromAt,
+    ino: source.stat.ino,
+  } as const;
+  const make = (found: JailEntry) => {
+    using from = jail.entry(fromAt);
+    from.act((old) => found.act((now) => renameSync(old, now)));
+  };
+  return { step: Object.assign(begin(place, states, scope), moved), found: place.stat, make };
+}
+
+async function planRestore({ path, state, seen }: Of<'restore'>, scope: PlanScope): Promise<Planned | undefined> {
+  const { store } = scope.journal;
+  if (state.kind === 'absent') return planDelete({ kind: 'delete', path, seen }, scope);
+  using entry = scope.jail.entry(path);
+  requireSeen(entry, seen);
+  await makeParents(entry, scope);
+  const step = begin(entry, { before: beforeOf(entry, scope), after: withoutImage(state) }, scope);
+  const found = entry.stat;
+  if (state.kind === 'file') return { step, found, stage: (at) => stageImage(at, store, state) };
+  if (state.kind === 'link') return { step, found, stage: (at) => stageLink(at, state.to) };
+  if (state.kind !== 'directory') throw new HostError('not-a-file', path);
+
+  const { tree, mode } = state;
+  if (tree === undefined) return { step, found, make: (at) => makeDirectory(at, mode) };
+  step.after = state;
+  step.ino = store.look('trees', tree)?.ino;
+  return { step, found, make: (at) => bringTree(at, store, tree) };
+}
+
+async function planAdopt({ path, made }: Of<'adopt'>, scope: PlanScope) {
+  using entry = scope.jail.entry(path);
+  using source = scope.jail.entry(made);
+  if (entry.stat?.isDirectory()) throw new HostError('exists', path);
+  // A replaced file keeps its owner.
+  if (entry.stat && source.stat!.isFile() && entry.stat.uid !== source.stat!.uid) {
+    source.setPermissions({ mode: source.stat!.mode & PERMISSION_BITS, uid: entry.stat.uid, gid: entry.stat.gid });
+  }
+  const after = source.stat!.isSymbolicLink()
+    ? ({ kind: 'link', to: source.act((at) => readlinkSync(at, 'latin1')) } as const)
+    : lookedAt(source.stat!);
+  const step = begin(entry, { before: beforeOf(entry, scope), after }, scope);
+  step.ino = source.stat!.ino;
+  const make = (found: JailEntry) => {
+    using from = scope.jail.entry(made);
+    from.act((old) => found.act((now) => renameSync(old, now)));
+  };
+  return { step, found: entry.stat, make };
+}
+
+async function planMode({ path, mode, uid, gid }: Of<'mode'>, scope: PlanScope): Promise<Planned> {
+  using entry = scope.jail.entry(path);
+  if (!entry.stat) throw new HostError('missing', path);
+  const before = lookedAt(entry.stat);
+  const after = { ...before, mode, ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) } as State;
+  const step = begin(entry, { before, after }, scope);
+  step.kind = 'mode';
+  return { step, found: entry.stat, make: (found) => found.setPermissions({ mode, uid, gid }) };
+}
+
+function begin(entry: JailEntry, states: { before: State; after: State }, { jail, journal, isExact }: PlanScope): Step {
+  if (isExact && jail.spell(entry) !== entry.path) throw new HostError('escape', entry.path);
+  return { path: journal.pathFrom(jail.keyOf(entry)), at: jail.spell(entry), kind: 'put', ...states };
+}
+
+/** The current state of the path, with a name for the before-image that `makeStep` will keep. */
+function beforeOf(entry: JailEntry, { record }: PlanScope, version?: string): State {
+  const { stat } = entry;
+  if (!stat) return ABSENT;
+  if (stat.isSymbolicLink()) return { kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) };
+  if (!stat.isFile()) return lookedAt(stat);
+  return { ...fileState(stat), image: record.nextName(), ...(version !== undefined && { version }) };
+}
+
+/** Without the image name: when the restored file is replaced again, it gets a new image. */
+function withoutImage(state: State): State {
+  if (state.kind !== 'file') return state;
+  const { image: _, ...rest } = state;
+  return rest satisfies FileState;
+}
+
+/** Reads the current version if the entry expects one or the caller needs it; throws `SetConflict` on a mismatch. */
+async function checked(
+  entry: JailEntry,
+  expected: string | undefined,
+  { isNeeded = false } = {},
+): Promise<string | undefined> {
+  if (expected === undefined && !isNeeded) return undefined;
+  const actual = await versionAt(entry);
+  if (expected !== undefined && actual !== expected) throw new SetConflict(entry.path, { expected, actual });
+  return actual === NOTHING_THERE ? undefined : actual;
+}
+
+async function versionAt(entry: JailEntry): Promise<string> {
+  if (!entry.stat) return NOTHING_THERE;
+  using file = entry.open();
+  return versionOf(await file.read());
+}
+
+/** Sums everything below a directory; throws if any entry in it is protected. */
+async function contentsOf(entry: JailEntry, { jail: { refusal }, signal }: PlanScope): Promise<string> {
+  const sum = new TreeSum();
+  const start = entry.relativePath.length + 1;
+  await refuseProtectedBelow(entry, { refusal, signal }, (dir, name, look) =>
+    sum.add(dir.pathOf(name).slice(start), look),
+  );
+  return sum.value;
+}
+
+/** Creates missing parent directories, each as a step of its own. */
+async function makeParents(entry: JailEntry, { jail, journal, prepared, isSynced }: PlanScope): Promise<void> {
+  const missing = entry.missingParents;
+  const key = jail.keyOf(entry);
+  const above = key.slice(0, key.length - entry.relativePath.length);
+  for (const relativePath of missing) {
+    prepared.add({
+      path: journal.pathFrom(above + relativePath),
+      at: jail.spell({ relativePath }),
+      kind: 'put',
+      before: ABSENT,
+      after: { kind: 'directory', mode: 0o755 },
+    });
+  }
+  if (missing.length > 0) await entry.makeParents({ isSynced });
+}
+
+function makeDirectory(entry: JailEntry, mode: number): void {
+  entry.act((at) => mkdirSync(at, mode));
+  entry.setPermissions({ mode });
+}
+
+function modeOf(path: string, { jail }: PlanScope): number | undefined {
+  using entry = jail.entry(path);
+  return entry.stat && entry.stat.mode & PERMISSION_BITS;
+}
+
+/** Stages the new file and appends the step to the prepared file. */
+export async function stageStep({ step, stage }: Planned, { jail, prepared }: PlanScope): Promise<void> {
+  using entry = findAgain(step, jail);
+  if (stage) {
+    const { name, stat } = await stage(entry);
+    step.temp = name;
+    step.ino = stat.ino;
+  }
+  prepared.add(step);
+}
+
+/** Keeps the before-image, then makes the change. */
+export async function makeStep({ step, found, make }: Planned, { jail, journal: { store } }: PlanScope): Promise<void> {
+  using entry = findAgain(step, jail);
+  requireSeen(entry, found ?? 'nothing');
+  const { before } = step;
+  if (step.kind !== 'mode' && before.kind === 'file' && before.image !== undefined) {
+    const { image } = before;
+    if (store.link(entry, image) === 'unlinkable') {
+      store.claim(image);
+      await store.copy(entry, image);
+    }
+    const isRead = before.version === undefined && before.size <= MAX_HASHED_BYTES;
+    if (isRead) step.before = { ...before, version: await store.versionOf(image) };
+  }
+  if (make) await make(entry);
+  else putStaged(entry, { name: step.temp! });
+  step.ino ??= entry.act((at) => lstatSync(at, { throwIfNoEntry: false }))?.ino;
+}
+
+/** Resolves the path of a step again; throws if another program has put a symlink into it meanwhile. */
+function findAgain(step: Step, jail: Jail): JailEntry {
+  const entry = jail.entry(step.at);
+  if (jail.spell(entry) === step.at) return entry;
+  entry.close();
+  throw changedMeanwhile(step.at);
+}
+
+function requireSeen(entry: JailEntry, seen: Seen | undefined): void {
+  if (seen === undefined) return;
+  const { stat } = entry;
+  const was = seen === 'nothing' ? undefined : seen;
+  const isSame = stat?.ino === was?.ino && stat?.size === was?.size && stat?.mtimeMs === was?.mtimeMs;
+  // The mtime of a directory changes with its entries, and this set may have changed them; its inode is compared only.
+  if (!isSame && !(stat?.isDirectory() && stat.ino === was?.ino)) throw changedMeanwhile(entry.path);
+}
+
+function changedMeanwhile(path: string): HostError {
+  return HostError.fromErrno(Object.assign(new Error('changed meanwhile'), { code: 'ESTALE', errno: 0 }), path);
+}
+
+function isEmpty(entry: JailEntry): boolean {
+  using dir = entry.openDir();
+  for (const names of dir.allNames()) if (names.length > 0) return false;
+  return true;
+}

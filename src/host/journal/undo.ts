@@ -1,0 +1,142 @@
+/** Undoes what calls changed: selects the records, and restores their paths in one write set. */
+import type { ChangeScope, JailChanges } from '../changes/jail-changes.ts';
+import type { Jail } from '../jail/jail.ts';
+import type { Journal } from './journal.ts';
+import type { JournalRecord, State } from './records.ts';
+import type { SetOutcome } from './set-entry.ts';
+import { planUndo, type OnConflict, type UndoPlan } from './undo-plan.ts';
+
+/** Selects the records to undo; at most one field is set. */
+export interface UndoSelector {
+  /** Number of records, counted from the newest. */
+  readonly steps?: number;
+  readonly turnId?: string;
+  readonly seq?: number;
+  /** All records after this one. */
+  readonly toSeq?: number;
+  /** All records after the newest checkpoint of this name. */
+  readonly toLabel?: string;
+}
+
+export interface UndoRequest {
+  readonly select: UndoSelector;
+  /** Relative to the root; all paths if undefined. */
+  readonly paths?: readonly string[];
+  readonly onConflict: OnConflict;
+  /** Selects the records of other callers too. */
+  readonly anyone: boolean;
+}
+
+/** The selector matches no record that can be undone. */
+export class NoRecord extends Error {
+  override readonly name = 'NoRecord';
+  /** True if the record was evicted. */
+  readonly isEvicted: boolean;
+
+  constructor(message: string, { isEvicted }: { isEvicted: boolean }) {
+    super(message);
+    this.isEvicted = isEvicted;
+  }
+}
+
+export interface UndoContext {
+  readonly jail: Jail;
+  readonly journal: Journal;
+  readonly changes: JailChanges;
+}
+
+export async function findUndo(request: UndoRequest, context: UndoContext, scope: ChangeScope): Promise<UndoPlan> {
+  const records = selected(request, context.journal, scope.call?.principal?.id);
+  const { paths, onConflict } = request;
+  const isMeant = (path: string) =>
+    paths?.some((one) => one === '' || path === one || path.startsWith(`${one}/`)) ?? true;
+  const meant = records.filter(({ changes }) => changes.some(({ path }) => isMeant(path)));
+  if (meant.length === 0) throw new NoRecord('no record changed these paths', { isEvicted: false });
+  return planUndo(meant, context, { onConflict, isMeant, signal: scope.signal });
+}
+
+/** Runs a plan that has no conflicts and no losses. */
+export async function makeUndo(
+  { entries, undone }: UndoPlan,
+  { paths }: UndoRequest,
+  { changes, journal }: UndoContext,
+  scope: ChangeScope,
+): Promise<SetOutcome> {
+  // With `paths` a record may be undone only in part, so it is not marked as undone.
+  const whole = paths ? [] : undone.map(({ record }) => record);
+  const outcome = await changes.writeSet(entries, scope, { undoes: whole.map(({ seq }) => seq) });
+  for (const record of whole) await dropImages(record, journal);
+  return outcome;
+}
+
+/** The selected records, newest first. */
+function selected({ select, anyone }: UndoRequest, journal: Journal, caller: string | undefined): JournalRecord[] {
+  const all = [...journal.records().values()].sort((a, b) => b.seq - a.seq);
+  const { steps = 1, turnId, seq, toSeq, toLabel } = select;
+  if (seq !== undefined) return [one(all, seq, journal)];
+
+  const isOwn = (record: JournalRecord) => anyone || record.caller === caller;
+  const done = all.filter((record) => record.changes.length > 0 && record.undoneBy === undefined && isOwn(record));
+  if (toSeq !== undefined || toLabel !== undefined) {
+    const place = toSeq ?? labelled(all, toLabel!);
+    return needed(sinceThen(done, place, journal), `nothing was changed after record ${place}`);
+  }
+  const edits = done.filter((record) => !isUndo(record, journal));
+  if (turnId !== undefined) {
+    return needed(
+      edits.filter((record) => record.turnId === turnId),
+      `no record of turn ${JSON.stringify(turnId)} is left to undo`,
+    );
+  }
+  return needed(edits.slice(0, steps), `there is nothing ${anyone ? '' : 'of this caller '}to undo`);
+}
+
+function one(all: readonly JournalRecord[], seq: number, journal: Journal): JournalRecord {
+  const record = all.find((candidate) => candidate.seq === seq);
+  if (!record) throw new NoRecord(`there is no record ${seq}`, { isEvicted: seq <= journal.evicted });
+  if (record.undoneBy !== undefined) {
+    throw new NoRecord(`record ${seq} is undone already, by record ${record.undoneBy}`, { isEvicted: false });
+  }
+  if (record.changes.length === 0) throw new NoRecord(`record ${seq} changed nothing`, { isEvicted: false });
+  return record;
+}
+
+function labelled(all: readonly JournalRecord[], label: string): number {
+  const found = all.find((record) => record.label === label);
+  if (found) return found.seq;
+  throw new NoRecord(`there is no checkpoint ${JSON.stringify(label)}`, { isEvicted: false });
+}
+
+/** Records after `place`. Skips an undo of only such records: it and they already cancel each other out. */
+function sinceThen(done: readonly JournalRecord[], place: number, journal: Journal): JournalRecord[] {
+  if (place < journal.evicted) {
+    throw new NoRecord(`records after ${place} were evicted by the limits of the journal`, { isEvicted: true });
+  }
+  return done.filter(
+    (record) =>
+      record.seq > place &&
+      !(isUndo(record, journal) && record.undoes!.length > 0 && record.undoes!.every((one) => one > place)),
+  );
+}
+
+/** True for an undo of an edit; the undo of an undo makes the edit again and counts as an edit. */
+function isUndo({ undoes }: JournalRecord, journal: Journal): boolean {
+  if (!undoes) return false;
+  const first = undoes[0] === undefined ? undefined : journal.records().get(undoes[0]);
+  return !first || !isUndo(first, journal);
+}
+
+function needed(records: JournalRecord[], problem: string): JournalRecord[] {
+  if (records.length === 0) throw new NoRecord(problem, { isEvicted: false });
+  return records;
+}
+
+/** Removes the before-images of an undone record: a restored file may be a hard link to one and be edited in place. */
+async function dropImages({ changes }: JournalRecord, { store }: Journal): Promise<void> {
+  for (const { before } of changes) await dropImage(before, store);
+}
+
+async function dropImage(before: State, store: Journal['store']): Promise<void> {
+  if (before.kind === 'file' && before.image !== undefined) store.drop(before.image);
+  if (before.kind === 'directory' && before.tree !== undefined) await store.dropTree(before.tree);
+}

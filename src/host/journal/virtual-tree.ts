@@ -1,0 +1,141 @@
+/**
+ * The workspace as it will be after the planned steps of an undo, so that all steps are checked before the first is made.
+ *
+ * A path that no step touches is read from the workspace, a path that a step restores from the store, and a path that a
+ * step moves from its current path.
+ */
+import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+
+import { versionOf } from '../changes/jail-version.ts';
+import { sumBelow } from '../changes/tree-sum.ts';
+import { HostError } from '../host-error.ts';
+import type { Jail } from '../jail/jail.ts';
+import { lookedAt } from './open-record.ts';
+import { ABSENT, type State } from './records.ts';
+import type { ImageStore } from './store.ts';
+import { toText } from '../text/byte-string.ts';
+
+/** Where a file or directory is now: a path in the workspace or in the trees of the store. */
+type Place = { readonly in: 'workspace' | 'trees'; readonly path: string };
+
+type Node = { readonly state: State } | { readonly place: Place };
+
+/** State of a path after the planned steps. */
+export interface Found {
+  readonly state: State;
+  /** Stat of the file in the workspace, if no step restores the path. */
+  readonly stat?: Stats;
+  readonly read: () => Promise<Buffer>;
+}
+
+export class VirtualTree {
+  readonly #jail: Jail;
+  readonly #store: ImageStore;
+  readonly #nodes = new Map<string, Node>();
+
+  constructor(jail: Jail, store: ImageStore) {
+    this.#jail = jail;
+    this.#store = store;
+  }
+
+  set(path: string, state: State): void {
+    this.#forgetBelow(path);
+    const isTree = state.kind === 'directory' && state.tree !== undefined;
+    this.#nodes.set(path, isTree ? { place: { in: 'trees', path: state.tree } } : { state });
+  }
+
+  move(from: string, to: string): void {
+    const node = this.#nodeAt(from);
+    const below = [...this.#nodes].filter(([path]) => path.startsWith(`${from}/`));
+    this.#forgetBelow(from);
+    this.#nodes.set(from, { state: ABSENT });
+    this.#forgetBelow(to);
+    this.#nodes.set(to, node);
+    for (const [path, kept] of below) this.#nodes.set(to + path.slice(from.length), kept);
+  }
+
+  isTouched(path: string): boolean {
+    return this.#nodes.has(path);
+  }
+
+  look(path: string): Found {
+    const node = this.#nodeAt(path);
+    if ('place' in node)
+      return node.place.in === 'workspace' ? this.#inWorkspace(node.place.path) : this.#inTrees(node.place.path);
+    const { state } = node;
+    return {
+      state,
+      read: async () => (state.kind === 'file' && state.image !== undefined ? this.#store.read(state.image) : EMPTY),
+    };
+  }
+
+  /** True if the planned steps leave a directory of the workspace empty. */
+  isEmptied(path: string): boolean {
+    const node = this.#nodeAt(path);
+    if (!('place' in node) || node.place.in !== 'workspace') return false;
+    using dir = this.#jail.openDir(node.place.path);
+    const names = [...dir.allNames()].flat().map((name) => toText(name));
+    const below = [...this.#nodes.keys()].filter((one) => one.startsWith(`${path}/`));
+    const children = new Set([...names, ...below.map((one) => one.slice(path.length + 1).split('/')[0]!)]);
+    return [...children].every((name) => this.look(`${path}/${name}`).state.kind === 'absent');
+  }
+
+  /** Sum of a directory of the workspace (`TreeSum`); undefined if a step changes it or a path below. */
+  async contentsOf(path: string, scope: { readonly signal: AbortSignal }): Promise<string | undefined> {
+    const isChanged = [...this.#nodes.keys()].some((touched) => touched.startsWith(`${path}/`));
+    const node = this.#nodeAt(path);
+    if (isChanged || !('place' in node) || node.place.in !== 'workspace') return undefined;
+    using dir = this.#jail.openDir(node.place.path);
+    return await sumBelow(dir, scope);
+  }
+
+  #nodeAt(path: string): Node {
+    const exact = this.#nodes.get(path);
+    if (exact) return exact;
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const above = this.#nodes.get(path.slice(0, end));
+      if (!above) continue;
+      if ('place' in above) return { place: { ...above.place, path: above.place.path + path.slice(end) } };
+      // A directory that a step creates is empty.
+      return { state: ABSENT };
+    }
+    return { place: { in: 'workspace', path } };
+  }
+
+  #forgetBelow(path: string): void {
+    for (const known of this.#nodes.keys()) if (known.startsWith(`${path}/`)) this.#nodes.delete(known);
+  }
+
+  #inWorkspace(path: string): Found {
+    using entry = this.#jail.entry(path);
+    // A path through a symlink names another file, even if that is inside the root.
+    if (this.#jail.spell(entry) !== path) throw new HostError('escape', path);
+    const { stat } = entry;
+    if (!stat) return { state: ABSENT, read: async () => EMPTY };
+    const state = stat.isSymbolicLink()
+      ? ({ kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) } as const)
+      : lookedAt(stat);
+    return {
+      state,
+      stat,
+      read: async () => {
+        using file = this.#jail.open(path);
+        return await file.read();
+      },
+    };
+  }
+
+  #inTrees(path: string): Found {
+    const [tree, ...rest] = path.split('/');
+    const at = [this.#store.pathOf('trees', tree!), ...rest].join('/');
+    const stat = lstatSync(at, { throwIfNoEntry: false });
+    return { state: stat ? lookedAt(stat) : ABSENT, read: async () => readFileSync(at) };
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+export async function versionIn({ state, read }: Found): Promise<string | undefined> {
+  if (state.kind !== 'file') return undefined;
+  return state.version ?? versionOf(await read());
+}

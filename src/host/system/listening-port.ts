@@ -1,0 +1,36 @@
+/** Whether a program listens on a TCP port of the loopback address. */
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+
+/** `local_address` and `st` of a listening socket in /proc/net/tcp; the address is any, or one of loopback. */
+const LISTENING = /^ *\d+: ([\dA-F]+):([\dA-F]{4}) [\dA-F]+:0000 0A /gm;
+const LOOPBACK = /^(?:0{8}|[\dA-F]{6}7F|0{32}|0{24}01000000|0{16}FFFF0000(?:0{8}|[\dA-F]{6}7F))$/;
+const CONNECT_MS = 1000;
+
+/**
+ * Looks into the kernel's list where there is one: a connection would be the first of a program that only accepts one.
+ */
+export async function isListening(port: number): Promise<boolean> {
+  const lists = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(listOf));
+  if (lists[0] === undefined) return await accepts(port);
+  const wanted = port.toString(16).toUpperCase().padStart(4, '0');
+  return lists.some((list) =>
+    [...(list ?? '').matchAll(LISTENING)].some(([, address, own]) => own === wanted && LOOPBACK.test(address!)),
+  );
+}
+
+async function listOf(path: string): Promise<string | undefined> {
+  return readFile(path, 'latin1').catch(() => undefined);
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: 'localhost', timeout: CONNECT_MS });
+    const end = (isOpen: boolean) => {
+      socket.destroy();
+      resolve(isOpen);
+    };
+    socket.once('connect', () => end(true));
+    for (const event of ['error', 'timeout']) socket.once(event, () => end(false));
+  });
+}

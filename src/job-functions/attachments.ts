@@ -1,0 +1,114 @@
+/**
+ * Sends the output of jobs to callers through channels, as fast as each reads.
+ *
+ * Each has its own place in the job's ring. A reader that is too slow misses bytes and gets their number; the job never
+ * waits for it. One that does not read at all is given up after a while.
+ */
+import { setMaxListeners } from 'node:events';
+
+import type { Bus } from '#contract';
+import { ChannelBroken, type ChannelReader, type ChannelRef, type ChannelWriter } from '#protocol';
+import type { BackgroundJob } from './background-job.ts';
+import { JobFault } from './job-fault.ts';
+import { isSettledWithin } from './settled-within.ts';
+
+const MAX_OF_JOB = 8;
+const MAX_OPEN = 64;
+/** Items of up to 64 KiB that wait in the channel. */
+const BUFFERED_ITEMS = 16;
+const STEP_BYTES = 65_536;
+const STALLED_MS = 300_000;
+
+export class Attachments {
+  readonly #counts = new Map<BackgroundJob, number>();
+  readonly #closing = new AbortController();
+  #count = 0;
+
+  constructor() {
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The end of a new channel that the caller reads; `gone` aborts when it left or has got everything. */
+  async open(job: BackgroundJob, since: number, bus: Bus): Promise<{ reader: ChannelRef; gone: AbortSignal }> {
+    const ofJob = this.#counts.get(job) ?? 0;
+    if (ofJob >= MAX_OF_JOB) throw new JobFault('crowded', `${MAX_OF_JOB} callers are attached to ${job.id} already`);
+    if (this.#count >= MAX_OPEN) throw new JobFault('crowded', `${MAX_OPEN} callers are attached to jobs already`);
+    this.#counts.set(job, ofJob + 1);
+    this.#count += 1;
+    const gone = new AbortController();
+    const close = () => {
+      gone.abort();
+      this.#count -= 1;
+      const left = this.#counts.get(job)! - 1;
+      if (left > 0) this.#counts.set(job, left);
+      else this.#counts.delete(job);
+    };
+    try {
+      const { reader, writer } = await bus.createChannel(BUFFERED_ITEMS);
+      const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
+      void this.#send(job, since, { writer: await bus.openWriter(writer), signal, leave: () => gone.abort() }).finally(
+        close,
+      );
+      return { reader, gone: signal };
+    } catch (error) {
+      close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** Always resolves: a reader that left is not an error. */
+  async #send(
+    job: BackgroundJob,
+    since: number,
+    { writer, signal, leave }: { writer: ChannelWriter; signal: AbortSignal; leave: () => void },
+  ): Promise<void> {
+    void writer.untilTaken?.().then(leave);
+    try {
+      for (let next = since; ;) {
+        if (signal.aborted) return writer.abort();
+        const read = job.ring.read(next, STEP_BYTES);
+        if (read.from > next) await taken(writer, JSON.stringify({ t: 'lost', at: next, bytes: read.from - next }));
+        for (const { stream, at, bytes } of read.pieces) {
+          await taken(
+            writer,
+            stream === 'stdout' ? bytes : JSON.stringify({ t: 'err', at, base64: bytes.toString('base64') }),
+          );
+        }
+        next = read.next;
+        if (next < job.ring.end) continue;
+        if (job.ring.isFinished) break;
+        await job.ring.changed(signal);
+      }
+      await job.settled;
+      const exit = { t: 'exit', at: job.ring.end, status: job.status, exit_code: job.exitCode };
+      await taken(writer, JSON.stringify(exit));
+      await writer.end();
+    } catch {
+      writer.abort();
+    }
+  }
+}
+
+async function taken(writer: ChannelWriter, item: Uint8Array | string): Promise<void> {
+  if (!(await isSettledWithin(writer.write(item), STALLED_MS))) throw new Error('nothing was read for too long');
+}
+
+/** The items that a caller sends; one that broke off has left. */
+export async function* incoming(reader: ChannelReader, gone: AbortSignal): AsyncGenerator<Uint8Array | string> {
+  gone.addEventListener('abort', () => reader.cancel(), { once: true });
+  try {
+    yield* reader;
+  } catch (error) {
+    if (!(error instanceof ChannelBroken)) throw error;
+  } finally {
+    reader.cancel();
+  }
+}

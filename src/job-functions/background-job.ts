@@ -1,0 +1,190 @@
+/** One background job: its work while it runs, and afterwards what is left of it. */
+import { randomUUID } from 'node:crypto';
+
+import { Failure } from '#contract';
+import type { Execution, ExecutionResult, OutputRing, OutputSoFar, Process } from '#host';
+import { JobFault } from './job-fault.ts';
+import { JobInput } from './job-input.ts';
+import type { JobRecord, JobStatus, JobSummary } from './job-record.ts';
+import type { SignalName } from './signals.ts';
+import type { TerminalSize } from './terminal-size.ts';
+
+/** Cost of a record beside its argv and its output. */
+const RECORD_BYTES = 1024;
+
+/** Where a job runs, and why it may live on after it was killed. */
+const SURVIVALS = {
+  host: 'its processes have not ended: the kernel ends them when what they wait for is over, such as a disk; shell::status reports when',
+  sandbox: 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over',
+};
+export type JobPlace = keyof typeof SURVIVALS;
+
+/** The work of a job. */
+export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill'> & {
+  readonly process: Pick<Process, 'input' | 'resize' | 'sendSignal'>;
+};
+
+export interface JobRequest {
+  readonly argv: readonly string[];
+  readonly place: JobPlace;
+  /** Whether callers may write to it. */
+  readonly hasInput: boolean;
+  /** The size of its terminal; absent without one. */
+  readonly terminal?: TerminalSize | undefined;
+  /** Now when absent. */
+  readonly startedAtMs?: number;
+}
+
+const NO_OUTPUT: OutputSoFar = {
+  stdout: Buffer.alloc(0),
+  stderr: Buffer.alloc(0),
+  stdoutTruncated: false,
+  stderrTruncated: false,
+};
+
+export class BackgroundJob {
+  readonly id = `job-${randomUUID()}`;
+  readonly argv: readonly string[];
+  /** The last output of both streams. */
+  readonly ring: OutputRing;
+  /** Resolves once the work has ended and the record is final. */
+  readonly settled: Promise<void>;
+  readonly #place: JobPlace;
+  readonly startedAtMs: number;
+  readonly #input: JobInput | undefined;
+  /** Until it has ended. */
+  #work: JobWork | undefined;
+  #terminal: TerminalSize | undefined;
+  #output = NO_OUTPUT;
+  #status: JobStatus = 'running';
+  #finishedAtMs: number | null = null;
+  #exitCode: number | null = null;
+  readonly #sent = new Set<NodeJS.Signals | null>();
+
+  /** A bug in the work is passed to `report`: the call returned when the job started. */
+  constructor(
+    { argv, place, hasInput, terminal, startedAtMs = Date.now() }: JobRequest,
+    { work, ring, report }: { work: JobWork; ring: OutputRing; report: (bug: Error) => void },
+  ) {
+    this.argv = argv;
+    this.startedAtMs = startedAtMs;
+    this.ring = ring;
+    this.#place = place;
+    this.#work = work;
+    this.#terminal = terminal;
+    const { input } = work.process;
+    this.#input = hasInput && input ? new JobInput(input, { staysOpen: terminal !== undefined }) : undefined;
+    this.settled = work.done.then(
+      (result) => this.#settle(result, { status: this.#statusOf(result), exitCode: result.exitCode }),
+      (error: unknown) => this.#fail(error, report),
+    );
+  }
+
+  get status(): JobStatus {
+    return this.#status;
+  }
+
+  get exitCode(): number | null {
+    return this.#exitCode;
+  }
+
+  /** A killed job runs until it is gone. */
+  get isRunning(): boolean {
+    return this.#work !== undefined;
+  }
+
+  get survival(): string {
+    return SURVIVALS[this.#place];
+  }
+
+  /** Memory of an ended job. */
+  get keptBytes(): number {
+    const { stdout, stderr } = this.#output;
+    const words = this.argv.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
+    return RECORD_BYTES + stdout.length + stderr.length + this.ring.heldBytes + words;
+  }
+
+  /** Where callers write; throws when it has no input, or has ended. */
+  get input(): JobInput {
+    if (!this.#work) throw new JobFault('no-input', `${this.id} has ended: nothing reads its input`);
+    if (this.#input) return this.#input;
+    throw new JobFault('no-input', `${this.id} has no input; start it with \`input: true\``);
+  }
+
+  kill(): void {
+    this.#status = 'killed';
+    this.#finishedAtMs = Date.now();
+    void this.#work?.kill();
+  }
+
+  async signal(name: SignalName): Promise<void> {
+    const process = this.#work?.process;
+    if (!process?.sendSignal) {
+      throw new JobFault('signal', `${name} cannot be sent to a job in a sandbox; leave \`signal\` out to kill it`);
+    }
+    this.#sent.add(`SIG${name}`);
+    await process.sendSignal(`SIG${name}`);
+  }
+
+  /** Throws without a terminal. */
+  resize(size: TerminalSize): void {
+    if (!this.#terminal)
+      throw new JobFault('bad-request', `${this.id} has no terminal: \`cols\` and \`rows\` set the size of one`);
+    this.#terminal = size;
+    this.#work?.process.resize?.({ columns: size.cols, rows: size.rows });
+  }
+
+  summary(): JobSummary {
+    const { stdoutTruncated, stderrTruncated } = this.#outputSoFar();
+    return {
+      id: this.id,
+      started_at_ms: this.startedAtMs,
+      finished_at_ms: this.#finishedAtMs,
+      status: this.#status,
+      exit_code: this.#exitCode,
+      stdout_truncated: stdoutTruncated,
+      stderr_truncated: stderrTruncated,
+    };
+  }
+
+  record(): JobRecord {
+    const { stdout, stderr } = this.#outputSoFar();
+    return {
+      ...this.summary(),
+      argv: [...this.argv],
+      stdout: stdout.toString(),
+      stderr: stderr.toString(),
+      next: this.ring.end,
+      ...(this.#terminal && { terminal: true, ...this.#terminal }),
+    };
+  }
+
+  #outputSoFar(): OutputSoFar {
+    return this.#work?.outputSoFar() ?? this.#output;
+  }
+
+  #fail(error: unknown, report: (bug: Error) => void): void {
+    const isKnown = error instanceof Failure;
+    if (!isKnown) report(error as Error);
+    const stderr = Buffer.from(isKnown ? `${error.code}: ${error.message}` : 'internal error; see the server log');
+    this.ring.add('stderr', stderr);
+    this.#settle({ ...NO_OUTPUT, stderr }, { status: 'failed', exitCode: null });
+  }
+
+  #settle(output: OutputSoFar, end: { status: JobStatus; exitCode: number | null }): void {
+    // Copied: the kept output may be part of a larger buffer, which would stay in memory with it.
+    this.#output = { ...output, stdout: Buffer.from(output.stdout), stderr: Buffer.from(output.stderr) };
+    this.#work = undefined;
+    if (this.#status === 'running') {
+      this.#status = end.status;
+      this.#exitCode = end.exitCode;
+      this.#finishedAtMs = Date.now();
+    }
+    this.ring.finish();
+  }
+
+  #statusOf({ timedOut, exitCode, signal }: ExecutionResult): JobStatus {
+    if (timedOut || (signal !== null && this.#sent.has(signal))) return 'killed';
+    return exitCode === 0 ? 'finished' : 'failed';
+  }
+}

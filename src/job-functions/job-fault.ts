@@ -1,0 +1,25 @@
+/** Why a request for a job cannot be met, and the S codes of it for every worker that offers jobs. */
+
+/** `full` has no shared code: the original's text for it has none. */
+export type JobFaultReason = 'bad-request' | 'missing' | 'full' | 'no-input' | 'beyond-end' | 'crowded' | 'signal';
+
+export class JobFault extends Error {
+  override readonly name = 'JobFault';
+  readonly reason: JobFaultReason;
+
+  constructor(reason: JobFaultReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export const codeOfJobFault = {
+  'bad-request': 'S210',
+  missing: 'S220',
+  'no-input': 'S221',
+  'beyond-end': 'S223',
+  crowded: 'S224',
+  signal: 'S225',
+} as const satisfies Record<Exclude<JobFaultReason, 'full'>, string>;
+
+export type JobCode = (typeof codeOfJobFault)[keyof typeof codeOfJobFault];

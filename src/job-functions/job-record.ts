@@ -1,0 +1,43 @@
+/** A background job as returned to callers: the whole record to a caller with its id, a summary to all. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+
+export const JobStatus = wire.named(
+  'JobStatus',
+  z
+    .enum(['running', 'finished', 'killed', 'failed'])
+    .describe('finished: exit code 0. failed: any other end by itself. killed: by shell::kill, or by its timeout.'),
+);
+export type JobStatus = z.output<typeof JobStatus>;
+
+const summaryFields = {
+  id: z.string(),
+  started_at_ms: wire.uint64().describe('Milliseconds since 1970.'),
+  finished_at_ms: wire.uint64().nullish().describe('null while it runs.'),
+  status: JobStatus,
+  exit_code: wire.int32().nullish().describe('null while it runs, and when a signal ended it.'),
+  stdout_truncated: z.boolean(),
+  stderr_truncated: z.boolean(),
+};
+
+export const JobSummary = wire.named('JobSummary', z.object(summaryFields));
+export type JobSummary = z.input<typeof JobSummary>;
+
+export const JobRecord = wire.named(
+  'JobRecord',
+  z.object({
+    ...summaryFields,
+    argv: z.array(z.string()),
+    stdout: z.string().describe('Output so far; invalid UTF-8 becomes U+FFFD.'),
+    stderr: z.string(),
+    next: wire
+      .uint64()
+      .optional()
+      .describe('How much output came so far, in bytes: shell::output with this as `since` gets what comes next.'),
+    terminal: z.boolean().optional().describe('Whether it runs in a terminal.'),
+    cols: z.int().optional().describe('Size of its terminal.'),
+    rows: z.int().optional(),
+  }),
+);
+export type JobRecord = z.input<typeof JobRecord>;

@@ -1,0 +1,149 @@
+/**
+ * Background jobs: admitted under a cap, watched to their end, and remembered for a while.
+ *
+ * Memory is bounded twice: each running job keeps at most two streams of max_output_bytes and its ring, and ended jobs
+ * together keep no more than `maxKeptBytes` in `MAX_KEPT_JOBS` records; the job that ended first is forgotten first.
+ */
+import { silentLog, Watched, type Log } from '#contract';
+import { OutputRing } from '#host';
+import { BackgroundJob, type JobRequest, type JobWork } from './background-job.ts';
+import { JobFault } from './job-fault.ts';
+import type { JobStatus, JobSummary } from './job-record.ts';
+import { DEFAULT_RING_BYTES } from './ring-bytes.ts';
+import { isSettledWithin } from './settled-within.ts';
+import type { SignalName } from './signals.ts';
+
+export const MAX_KEPT_JOBS = 1000;
+const MIN_KEPT_BYTES = 64 * 2 ** 20;
+/** Longer than a host or a guest of ours takes to kill, unless the kernel holds a process. */
+const KILL_WAIT_MS = 6000;
+
+export interface JobLimits {
+  maxConcurrentJobs: number;
+  retentionSecs: number;
+  maxOutputBytes: number;
+}
+
+export interface Killed {
+  killed: boolean;
+  status: JobStatus;
+  reason?: string;
+  signal?: SignalName;
+}
+
+export class Jobs {
+  /** Ids of those that started, printed or ended. */
+  readonly watched = new Watched();
+  readonly #limits: JobLimits;
+  readonly #log: Log;
+  readonly #maxKeptBytes: number;
+  /** In the order they started. */
+  readonly #jobs = new Map<string, BackgroundJob>();
+  /** Ended jobs in order. */
+  readonly #kept = new Map<BackgroundJob, { bytes: number; expiry: NodeJS.Timeout }>();
+  #keptBytes = 0;
+  #reservedCount = 0;
+
+  constructor(limits: JobLimits, log: Log = silentLog) {
+    this.#limits = limits;
+    this.#log = log;
+    // As much as running jobs may hold, so that those of one wave can all be read after they have ended.
+    const runningBytes = 2 * limits.maxOutputBytes + DEFAULT_RING_BYTES;
+    this.#maxKeptBytes = Math.max(MIN_KEPT_BYTES, runningBytes * limits.maxConcurrentJobs);
+  }
+
+  /** Starts a job if there is room. */
+  async start(
+    request: JobRequest & { ringBytes?: number | undefined },
+    begin: (ring: OutputRing) => Promise<JobWork>,
+  ): Promise<BackgroundJob> {
+    const slot = this.reserve();
+    try {
+      const ring = new OutputRing(request.ringBytes ?? DEFAULT_RING_BYTES);
+      return this.adopt(request, await begin(ring), ring);
+    } finally {
+      slot[Symbol.dispose]();
+    }
+  }
+
+  /** Takes a slot before anything runs, until it is disposed. */
+  reserve(): Disposable {
+    const { maxConcurrentJobs } = this.#limits;
+    if (this.#reservedCount + this.#runningCount() >= maxConcurrentJobs) {
+      throw new JobFault('full', `max concurrent jobs (${maxConcurrentJobs}) reached, wait for one to end or kill one`);
+    }
+    this.#reservedCount += 1;
+    return { [Symbol.dispose]: () => void (this.#reservedCount -= 1) };
+  }
+
+  /** Makes a job of work that was begun in a reserved slot, with the ring that it writes to. */
+  adopt(request: JobRequest, work: JobWork, ring: OutputRing): BackgroundJob {
+    const report = ({ stack }: Error) => this.#log.error('unexpected error in a job', { stack });
+    const job = new BackgroundJob(request, { work, ring, report });
+    this.#jobs.set(job.id, job);
+    ring.onChange(() => this.watched.changed(job.id));
+    void job.settled.then(() => this.#ended(job));
+    this.watched.changed(job.id);
+    return job;
+  }
+
+  get(id: string): BackgroundJob | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /** Throws `JobFault` for an id that is not known. */
+  find(id: string): BackgroundJob {
+    const job = this.#jobs.get(id);
+    if (!job) throw new JobFault('missing', `no such job: ${id}; it may have been forgotten some time after its end`);
+    return job;
+  }
+
+  summaries(): JobSummary[] {
+    return [...this.#jobs.values()].map((job) => job.summary());
+  }
+
+  /** Kills it with everything in it, or sends another signal to its process group. */
+  async kill(job: BackgroundJob, signal: SignalName = 'KILL'): Promise<Killed> {
+    if (job.status !== 'running') return { killed: false, status: job.status, reason: 'not running' };
+    if (signal !== 'KILL') {
+      await job.signal(signal);
+      return { killed: false, status: job.status, signal };
+    }
+    job.kill();
+    if (await isSettledWithin(job.settled, KILL_WAIT_MS)) return { killed: true, status: 'killed' };
+    return { killed: true, status: 'killed', reason: job.survival };
+  }
+
+  /** Forgets all jobs. The owner of the processes kills them. */
+  close(): void {
+    for (const { expiry } of this.#kept.values()) clearTimeout(expiry);
+    this.#jobs.clear();
+    this.#kept.clear();
+  }
+
+  /** A killed job counts until it is gone. */
+  #runningCount(): number {
+    return [...this.#jobs.values()].filter(({ isRunning }) => isRunning).length;
+  }
+
+  #ended(job: BackgroundJob): void {
+    this.watched.changed(job.id);
+    if (!this.#jobs.has(job.id)) return;
+
+    const expiry = setTimeout(() => this.#forget(job), this.#limits.retentionSecs * 1000).unref();
+    this.#kept.set(job, { bytes: job.keptBytes, expiry });
+    this.#keptBytes += job.keptBytes;
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= MAX_KEPT_JOBS && this.#keptBytes <= this.#maxKeptBytes) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(job: BackgroundJob): void {
+    const { bytes, expiry } = this.#kept.get(job)!;
+    clearTimeout(expiry);
+    this.#jobs.delete(job.id);
+    this.#keptBytes -= bytes;
+    this.#kept.delete(job);
+  }
+}

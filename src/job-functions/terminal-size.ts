@@ -1,0 +1,7 @@
+/** The size of a job's terminal, in characters. */
+import { z } from 'zod';
+
+const characters = () => z.int().min(1).max(1000);
+
+export const TerminalSize = z.object({ cols: characters(), rows: characters() });
+export type TerminalSize = z.output<typeof TerminalSize>;

@@ -1,0 +1,128 @@
+/** Waits for something to happen to a job: the first of several conditions, its end, or the end of the time. */
+import { setTimeout as passed } from 'node:timers/promises';
+
+import type { BackgroundJob } from './background-job.ts';
+import type { JobContext } from './job-operation.ts';
+import { PatternScan } from './pattern-scan.ts';
+
+const PORT_POLL_MS = 50;
+
+export interface Until {
+  readonly pattern?: string | null | undefined;
+  readonly stream?: 'stdout' | 'stderr' | null | undefined;
+  readonly exit?: boolean | null | undefined;
+  readonly idle_ms?: number | null | undefined;
+  readonly port?: number | null | undefined;
+}
+
+export interface Wait {
+  readonly since: number;
+  readonly waitMs: number;
+  /** Without it the wait is for more output. */
+  readonly until?: Until | null | undefined;
+  readonly stripsAnsi: boolean;
+}
+
+export interface Matched {
+  readonly by: 'pattern' | 'exit' | 'idle' | 'port' | 'timeout';
+  readonly offset?: number;
+  readonly line?: string;
+}
+
+/** Undefined when more output came and nothing else was waited for. Throws when the caller leaves. */
+export async function waitUntil(
+  job: BackgroundJob,
+  wait: Wait,
+  context: JobContext,
+  caller: AbortSignal,
+): Promise<Matched | undefined> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([caller, over.signal]);
+  try {
+    const scan = await scanOf(job, wait, context, caller);
+    if (scan.found) return scan.found;
+    const matched = await Promise.race(conditions(job, wait, { ...context, scan: scan.again, signal }));
+    caller.throwIfAborted();
+    return matched;
+  } finally {
+    over.abort();
+  }
+}
+
+type Scan = (signal: AbortSignal) => Promise<Matched | undefined>;
+
+/** Scans what is there already: an invalid pattern is reported before anything is waited for. */
+async function scanOf(
+  job: BackgroundJob,
+  { since, until, stripsAnsi }: Wait,
+  { regexes }: JobContext,
+  signal: AbortSignal,
+) {
+  const { pattern, stream } = until ?? {};
+  if (pattern == null) return {};
+  const scan = new PatternScan(job.ring, regexes, { since, pattern, stream: stream ?? undefined, stripsAnsi });
+  await scan.check(signal);
+  const again: Scan = async (while_) => {
+    const found = await scan.scan(while_);
+    return found && { by: 'pattern', ...found };
+  };
+  return { again, found: await again(signal) };
+}
+
+type Conditions = JobContext & { scan: Scan | undefined; signal: AbortSignal };
+
+function conditions(job: BackgroundJob, { since, until, waitMs }: Wait, { scan, signal, isListening }: Conditions) {
+  const all: Promise<Matched | undefined>[] = [
+    ended(job, scan, signal),
+    passed(waitMs, { by: 'timeout' as const }, { signal }),
+  ];
+  if (!until) all.push(more(job, since, signal));
+  if (until?.idle_ms != null) all.push(idle(job, until.idle_ms, signal));
+  if (until?.port != null) all.push(listening(until.port, isListening, signal));
+  // Those that lose are aborted, and throw.
+  return all.map((condition) => condition.catch((error: unknown) => (signal.aborted ? undefined : raise(error))));
+}
+
+/** Nothing more can come after the end, whatever was waited for. The last output is searched first. */
+async function ended(job: BackgroundJob, scan: Scan | undefined, signal: AbortSignal): Promise<Matched> {
+  while (!job.ring.isFinished) {
+    const { end } = job.ring;
+    const found = await scan?.(signal);
+    if (found) return found;
+    if (job.ring.end === end && !job.ring.isFinished) await job.ring.changed(signal);
+    signal.throwIfAborted();
+  }
+  const found = await scan?.(signal);
+  await job.settled;
+  return found ?? { by: 'exit' };
+}
+
+async function more(job: BackgroundJob, since: number, signal: AbortSignal): Promise<undefined> {
+  while (job.ring.end <= since && !job.ring.isFinished) {
+    await job.ring.changed(signal);
+    signal.throwIfAborted();
+  }
+  // The end reports itself.
+  if (job.ring.end <= since) await new Promise(() => {});
+}
+
+/** The time counts from the call on: a program that has just got input may have been quiet for long. */
+function idle(job: BackgroundJob, idleMs: number, signal: AbortSignal): Promise<Matched> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve({ by: 'idle' }), idleMs);
+    const stop = job.ring.onChange(() => timer.refresh());
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      stop();
+    });
+  });
+}
+
+async function listening(port: number, isListening: JobContext['isListening'], signal: AbortSignal): Promise<Matched> {
+  while (!(await isListening(port))) await passed(PORT_POLL_MS, undefined, { signal });
+  return { by: 'port' };
+}
+
+function raise(error: unknown): never {
+  throw error;
+}

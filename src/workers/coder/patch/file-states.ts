@@ -1,0 +1,135 @@
+/**
+ * The files of a patch in memory, as its sections change them one after the other before anything is written.
+ *
+ * A file has one state, however the sections spell its path.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { Stats } from 'node:fs';
+
+import { HostError, versionAside, type JailEntry } from '#host';
+import { errors } from '../errors.ts';
+import { readCurrent } from '../line-edits-current.ts';
+import type { CoderContext } from '../worker.ts';
+
+/** Total size of the files of a patch: all contents are in memory until the write set is written. */
+const MAX_HELD_BYTES = 1 << 28;
+
+/** State of one path after the sections so far. */
+export interface FileState {
+  /** As the patch first spells it. */
+  readonly path: string;
+  isThere: boolean;
+  isLink: boolean;
+  /** Path on the disk that has its content, unless `made` is set. */
+  onDisk?: string;
+  /** New content. */
+  made?: Buffer;
+  /** From before the patch. */
+  readonly stat: Stats | undefined;
+  /** Content before the patch, once it was read. */
+  before?: Buffer;
+  /** Version of the file on the disk, once it was read and until a section changes it. */
+  version?: string | undefined;
+  isTouched: boolean;
+}
+
+/** Expected versions by path, and `fix`, which returns the request with another expected version. */
+export interface Expected {
+  readonly versions: ReadonlyMap<string, string>;
+  readonly fix: (path: string, version: string) => Record<string, unknown>;
+}
+
+export class FileStates {
+  readonly #context: CoderContext;
+  readonly #expected: Expected;
+  readonly #states = new Map<string, FileState>();
+  #hasRemovedLink = false;
+  #heldBytes = 0;
+
+  constructor(context: CoderContext, expected: Expected) {
+    this.#context = context;
+    this.#expected = expected;
+  }
+
+  /** State of the file that a write to the path reaches, symlinks followed. */
+  async target(path: string): Promise<FileState> {
+    const free = this.#hasRemovedLink ? await this.entry(path) : undefined;
+    if (free && !free.isThere) return free;
+
+    using entry = this.#context.jail.target(path);
+    return await this.#stateOf(entry);
+  }
+
+  /** State of the path itself; a symlink at its end is not followed. */
+  async entry(path: string): Promise<FileState> {
+    using entry = this.#context.jail.entry(path);
+    return await this.#stateOf(entry);
+  }
+
+  /** Returns the content after the sections so far; throws C210 if it is not UTF-8. */
+  async read(state: FileState): Promise<Buffer> {
+    const bytes = state.made ?? (await this.#load(state));
+    if (!isUtf8(bytes)) throw errors.fail('C210', { problem: `${state.path} is not UTF-8 text` });
+    return bytes;
+  }
+
+  /** Sets the new content. */
+  put(state: FileState, bytes: Buffer): void {
+    const { maxWriteBytes: limit } = this.#context;
+    if (bytes.length > limit) throw errors.fail('C213', { path: state.path, size: bytes.length, limit });
+    this.#hold(bytes.length);
+    state.isThere = true;
+    state.isLink = false;
+    state.made = bytes;
+  }
+
+  remove(state: FileState): void {
+    this.#hasRemovedLink ||= state.isLink;
+    Object.assign(state, { isThere: false, isLink: false, made: undefined, onDisk: undefined });
+  }
+
+  move(state: FileState, place: FileState): void {
+    if (place === state) return;
+    Object.assign(place, { isThere: true, isLink: false, made: state.made, onDisk: state.onDisk });
+    this.remove(state);
+  }
+
+  async #stateOf(entry: JailEntry): Promise<FileState> {
+    const key = this.#context.jail.keyOf(entry);
+    const known = this.#states.get(key);
+    if (known) return known;
+
+    const { path, stat } = entry;
+    const isLink = stat?.isSymbolicLink() === true;
+    if (stat && !stat.isFile() && !isLink) throw new HostError('not-a-file', path);
+    const state: FileState = { path, stat, isThere: stat !== undefined, isLink, isTouched: false };
+    if (stat) state.onDisk = path;
+    this.#states.set(key, state);
+    if (stat?.isFile() && this.#expected.versions.has(path)) await this.#readEntry(entry, state);
+    return state;
+  }
+
+  async #load(state: FileState): Promise<Buffer> {
+    if (!state.isThere || state.onDisk === undefined) throw new HostError('missing', state.path);
+    if (state.before && !state.isTouched) return state.before;
+    using entry = this.#context.jail.target(state.onDisk);
+    return await this.#readEntry(entry, state);
+  }
+
+  async #readEntry(entry: JailEntry, state: FileState): Promise<Buffer> {
+    this.#hold(entry.stat?.size ?? 0);
+    const bytes = await readCurrent(entry, this.#context.maxWriteBytes, {
+      version: this.#expected.versions.get(entry.path),
+      fix: (version) => this.#expected.fix(entry.path, version),
+    });
+    if (!state.isTouched) Object.assign(state, { before: bytes, version: await versionAside(bytes) });
+    return bytes;
+  }
+
+  #hold(bytes: number): void {
+    this.#heldBytes += bytes;
+    if (this.#heldBytes <= MAX_HELD_BYTES) return;
+    const problem = `the files of the patch hold more than ${MAX_HELD_BYTES} bytes together; send several patches`;
+    throw errors.fail('C210', { problem });
+  }
+}

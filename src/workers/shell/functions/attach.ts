@@ -1,0 +1,5 @@
+/** shell::attach: streams the output and the input of a background job through channels. */
+import { attach as operation } from '#job-functions';
+import { jobFunction } from '../job-function.ts';
+
+export const attach = jobFunction({ id: 'shell::attach' }, operation);

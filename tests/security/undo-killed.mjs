@@ -1,0 +1,65 @@
+/**
+ * Makes one change with a journal and kills itself right before the system call with the given number.
+ *
+ * Arguments: workspace, state directory, the change, and the number. Exits with 0 if the
+ * change makes fewer calls.
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+import { openJail } from '../../dist/host/jail/jail.js';
+import { JailChanges } from '../../dist/host/changes/jail-changes.js';
+import { Journal } from '../../dist/host/journal/journal.js';
+import { findUndo, makeUndo } from '../../dist/host/journal/undo.js';
+
+const [workspace, stateDir, what, last] = process.argv.slice(2);
+const limits = { maxBytes: 2 ** 30, maxRecords: 1000, maxAgeMs: 1e12, maxImageBytes: 2 ** 30 };
+const journal = new Journal(workspace, { stateDir, limits });
+const jail = openJail(workspace);
+const changes = new JailChanges(jail, { isSynced: false, journalOf: () => journal });
+const { signal } = new AbortController();
+journal.records();
+
+let calls = 0;
+for (const name of [
+  'linkSync',
+  'renameSync',
+  'unlinkSync',
+  'writeSync',
+  'openSync',
+  'mkdirSync',
+  'rmdirSync',
+  'symlinkSync',
+]) {
+  const original = fs[name];
+  fs[name] = (...values) => {
+    // Opening an existing file changes nothing, so it is not counted.
+    const isStep = name !== 'openSync' || (values[1] & fs.constants.O_CREAT) !== 0;
+    if (isStep && ++calls === Number(last)) process.kill(process.pid, 'SIGKILL');
+    return original(...values);
+  };
+}
+syncBuiltinESMExports();
+
+const bytes = (text) => Buffer.from(text);
+const doing = {
+  write: () => changes.onTarget('a', signal, (target) => changes.write(target, bytes('A\n'))),
+  remove: () => changes.onEntry('d', signal, (entry) => changes.remove(entry, { recursive: true, signal })),
+  set: () =>
+    changes.writeSet(
+      [
+        { kind: 'write', path: 'a', content: bytes('A\n') },
+        { kind: 'write', path: 'new/deep/n', content: bytes('n\n') },
+        { kind: 'delete', path: 'd' },
+        { kind: 'move', path: 'b', to: 'c' },
+        { kind: 'delete', path: 'link' },
+      ],
+      { signal },
+    ),
+  async undo() {
+    const request = { select: { seq: 1 }, onConflict: 'refuse', anyone: true };
+    const context = { jail, journal, changes };
+    await makeUndo(await findUndo(request, context, { signal }), request, context, { signal });
+  },
+};
+await doing[what]();

@@ -1,0 +1,322 @@
+/**
+ * Attacks on undo: SIGKILL before every system call, symlinks swapped into the path, a store changed by a command, a full
+ * disk, and several processes over one workspace.
+ */
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { shippedCell } from '#contract';
+import { findUndo, HostError, JailChanges, makeUndo, NoRecord, openJail } from '#host';
+import { rounds, tempDir, type TempDir } from '#testing';
+import { shareJournal } from '../../src/host/journal/shared-journal.ts';
+import { UndoCase } from '../spec/undo-support.ts';
+import { FOLDER_ABOVE, FOLDER_ITSELF, OUTSIDE_TEXT, racePlace } from './jail-race.ts';
+import { whileSwapping } from './jail-swapper.ts';
+import { snapshot } from './jail-write-support.ts';
+
+const ROUNDS = rounds(400, 4000, 200_000);
+const KILLED = fileURLToPath(new URL('undo-killed.mjs', import.meta.url));
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
+const { signal } = new AbortController();
+const exec = promisify(execFile);
+
+function open(root: string, stateDir: string, journal = shippedCell.journal) {
+  const shared = shareJournal(root, { state_dir: stateDir, journal })!;
+  const jail = openJail(root);
+  const changes = new JailChanges(jail, { isSynced: false, journalOf: () => shared.journal });
+  const context = { jail, changes, journal: shared.journal };
+  const undo = async (select: { seq?: number } = {}) => {
+    const request = { select, onConflict: 'refuse', anyone: true } as const;
+    const plan = await findUndo(request, context, { signal });
+    if (plan.conflicts.length > 0 || plan.losses.length > 0) return { conflicts: plan.conflicts, losses: plan.losses };
+    await makeUndo(plan, request, context, { signal });
+    return 'undone' as const;
+  };
+  const write = (path: string, text: string) =>
+    changes.onTarget(path, { throwIfAborted() {}, call: { callId: path } }, (target) =>
+      changes.write(target, Buffer.from(text), { parents: true }),
+    );
+  return { ...context, ...shared, write, undo, [Symbol.dispose]: shared.giveUp };
+}
+
+const store = (stateDir: string) => join(stateDir, 'journal', readdirSync(join(stateDir, 'journal'))[0]!);
+
+describe('undo.B8 coder.P22 killed before each system call', () => {
+  let dir: TempDir;
+  beforeAll(async () => {
+    dir = await tempDir({
+      'old/a': 'a\n',
+      'old/b': 'b\n',
+      'old/d/x': 'x\n',
+      'old/d/y/z': 'z\n',
+      'old/link': { symlink: 'a' },
+    });
+  });
+  afterAll(() => dir[Symbol.asyncDispose]());
+
+  const texts = (root: string) =>
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.name.startsWith('.workcell-'))
+      .map(
+        (entry) =>
+          `${entry.parentPath.slice(root.length)}/${entry.name} ${entry.isFile() ? readFileSync(join(entry.parentPath, entry.name), 'utf8') : ''}`,
+      )
+      .sort();
+
+  const cases = [
+    ['write', []],
+    ['remove', []],
+    ['set', []],
+    ['undo', ['set']],
+  ] as const;
+  test.each(cases)(
+    '%s: files are old or new, never mixed, and undo works afterwards',
+    async (what, first) => {
+      const before = dir.path(`${what}-before`);
+      cpSync(dir.path('old'), `${before}/ws`, { recursive: true, verbatimSymlinks: true });
+      const start = async (place: string, doing: string, last: number) =>
+        exec(process.execPath, [KILLED, `${place}/ws`, `${place}/state`, doing, `${last}`]).then(
+          () => 'through',
+          () => 'killed',
+        );
+      const found = { old: 0, new: 0, between: 0, undone: 0, notUndone: 0 };
+      for (let last = 1; ; last++) {
+        const place = dir.path(`${what}-place`);
+        rmSync(place, { recursive: true, force: true });
+        cpSync(`${before}/ws`, `${place}/ws`, { recursive: true, verbatimSymlinks: true });
+        for (const doing of first) await start(place, doing, 0);
+        const old = texts(`${place}/ws`);
+        const end = await start(place, what, last);
+        using server = open(`${place}/ws`, `${place}/state`);
+        await server.recovered;
+        const now = texts(`${place}/ws`);
+        if (isDeepEqual(now, old)) found.old++;
+        else if (end === 'through' || isWhole(now, what)) found.new++;
+        else found.between++;
+        if (what !== 'undo' && !isDeepEqual(now, old)) {
+          const outcome = await server.undo();
+          if (outcome === 'undone' && isDeepEqual(texts(`${place}/ws`), old)) found.undone++;
+          else found.notUndone++;
+        }
+        if (end === 'through') break;
+      }
+      console.log(`${what} killed at every step:`, found);
+      expect([found.between, found.notUndone]).toEqual([0, 0]);
+      expect(found.new).toBeGreaterThan(0);
+      expect(found.old).toBeGreaterThan(what === 'write' ? 2 : 1);
+    },
+    300_000,
+  );
+
+  const isDeepEqual = (a: string[], b: string[]) => a.join('\n') === b.join('\n');
+  const isWhole = (now: string[], what: string) => {
+    const text = now.join('');
+    if (what === 'write') return text.includes('/a A\n') && text.includes('/b b\n');
+    if (what === 'remove') return !text.includes('/d ') && text.includes('/a a\n');
+    if (what === 'set')
+      return (
+        text.includes('/a A\n') && text.includes('/n n\n') && text.includes('/c b\n') && !/\/(b|d|link) /.test(text)
+      );
+    return (
+      text.includes('/a a\n') &&
+      text.includes('/b b\n') &&
+      text.includes('/d ') &&
+      text.includes('/link ') &&
+      !text.includes('/new')
+    );
+  };
+});
+
+test.each([
+  ['the parent directory', FOLDER_ABOVE],
+  ['the directory itself', FOLDER_ITSELF],
+])(
+  'undo.B19 coder.P23 undo writes nothing outside while %s is swapped with a symlink to outside',
+  async (title, [name, evil]) => {
+    await using place = await racePlace();
+    await using dir = await tempDir();
+    using given = open(place.workspace, dir.path('state'));
+    const before = snapshot(place.outside);
+    const counts = { undone: 0, conflicts: 0, refused: 0, bugs: 0 };
+    await whileSwapping(place.program, [`${place.workspace}/${name}`, `${place.workspace}/${evil}`], async () => {
+      for (
+        let round = 0;
+        round < ROUNDS || (round < 20 * ROUNDS && (counts.undone === 0 || counts.refused === 0));
+        round++
+      ) {
+        try {
+          await given.write('a/b/c/f.txt', `round ${round}`);
+          counts[(await given.undo()) === 'undone' ? 'undone' : 'conflicts']++;
+        } catch (error) {
+          if (error instanceof HostError || error instanceof NoRecord) counts.refused++;
+          else counts.bugs++;
+        }
+      }
+    });
+    console.log(`${title} swapped while undoing:`, counts);
+    expect(snapshot(place.outside)).toEqual(before);
+    expect(counts.bugs).toBe(0);
+    expect(counts.undone).toBeGreaterThan(0);
+    expect(counts.refused).toBeGreaterThan(0);
+    const stored = readdirSync(join(store(dir.path('state')), 'images')).map((image) =>
+      readFileSync(join(store(dir.path('state')), 'images', image), 'utf8'),
+    );
+    expect(stored.filter((text) => text.includes(OUTSIDE_TEXT))).toEqual([]);
+  },
+  600_000,
+);
+
+test('undo.B13 coder.P23 a damaged before-image, directory or log is reported, and nothing is written', async () => {
+  await using dir = await tempDir({
+    'ws/a': 'former\n',
+    'ws/b': 'former\n',
+    'ws/d/x': 'former\n',
+    outside: 'outside\n',
+  });
+  using given = open(dir.path('ws'), dir.path('state'));
+  await given.write('a', 'now');
+  await given.write('b', 'now');
+  await given.changes.onEntry('d', { throwIfAborted() {} }, (entry) =>
+    given.changes.remove(entry, { recursive: true, signal }),
+  );
+  const at = store(dir.path('state'));
+  writeFileSync(join(at, 'images/1.0'), 'forged\n');
+  rmSync(join(at, 'images/2.0'));
+  writeFileSync(join(at, 'trees', readdirSync(join(at, 'trees'))[0]!, 'x'), 'forged, and longer\n');
+  const tree = snapshot(dir.path('ws'));
+  const lossOf = async (seq: number) => ((await given.undo({ seq })) as { losses: readonly object[] }).losses;
+  expect(await lossOf(1)).toMatchObject([{ path: 'a', problem: 'was damaged in the journal' }]);
+  expect(await lossOf(2)).toMatchObject([{ path: 'b', problem: 'is no longer in the journal' }]);
+  expect(await lossOf(3)).toMatchObject([{ path: 'd', problem: 'was damaged in the journal' }]);
+
+  const line = (path: string, image: string) => {
+    const before = { kind: 'file', mode: 0o644, uid: 0, gid: 0, size: 7, mtimeMs: 0, image };
+    const text = JSON.stringify({
+      seq: 9,
+      part: 0,
+      at: Date.now(),
+      changes: [{ path, kind: 'put', before, after: { kind: 'absent' } }],
+    });
+    return `${text}\t${crc32(text).toString(16).padStart(8, '0')}\n`;
+  };
+  appendFileSync(join(at, 'log'), `${line('../forged', '1.0')}not a line\n{"seq":10}\t00000000\n`);
+  await expect(given.undo({ seq: 9 })).rejects.toThrow(HostError);
+  await expect(given.undo({ seq: 10 })).rejects.toThrow(NoRecord);
+  expect(snapshot(dir.path('ws'))).toEqual(tree);
+  expect(existsSync(dir.path('forged'))).toBe(false);
+});
+
+test('the store has mode 0700, and no file function reaches it even inside the workspace', async () => {
+  await using given = await UndoCase.of({ a: 'former' });
+  given.cell = { state_dir: given.path('state') };
+  await given.write('a', 'now');
+  const at = join(given.root, 'state/journal');
+  expect(statSync(store(join(given.root, 'state'))).mode & 0o777).toBe(0o700);
+  const image = `state/journal/${readdirSync(at)[0]}/images/1.0`;
+  expect(existsSync(given.path(image))).toBe(true);
+  await expect(given.call('coder::read-file', { path: image })).rejects.toMatchObject({ code: 'C211' });
+  await expect(given.call('filesystem::read', { path: image })).rejects.toThrow();
+  await expect(given.call('shell::fs::rm', { path: 'state', recursive: true })).rejects.toThrow();
+  const found = (await given.call('coder::search', { query: 'former' })) as { content_matches: unknown[] };
+  expect(found.content_matches).toEqual([]);
+});
+
+test('undo.B9 coder.P23 without space in the store a change is refused and the file is unchanged', async ({ skip }) => {
+  await using dir = await tempDir({ 'ws/a': 'former\n', 'ws/b': 'former\n', 'state/': '' });
+  const isMounted =
+    process.getuid?.() === 0 &&
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', dir.path('state')]).status === 0;
+  if (!isMounted) skip('mounting a small tmpfs needs root');
+  try {
+    using given = open(dir.path('ws'), dir.path('state'));
+    await given.write('a', 'now\n');
+    // Without the directory itself: its mtime changes when staged files are created and removed in it.
+    const tree = snapshot(dir.path('ws')).slice(1);
+    writeFileSync(dir.path('state/fill'), '');
+    try {
+      for (;;) appendFileSync(dir.path('state/fill'), 'x'.repeat(4096));
+    } catch {
+      // The disk is full.
+    }
+    let refused = 0;
+    for (let i = 0; i < 50; i++) {
+      const changing = [
+        given.write('a', `${i}\n`),
+        given.changes.writeSet(
+          [
+            { kind: 'write', path: 'b', content: Buffer.from('x') },
+            { kind: 'delete', path: 'a' },
+          ],
+          { signal },
+        ),
+        given.undo({ seq: 1 }),
+      ];
+      for (const result of await Promise.allSettled(changing)) {
+        if (result.status === 'rejected' && result.reason instanceof HostError) refused++;
+      }
+    }
+    console.log('without room:', { refused });
+    expect(refused).toBe(150);
+    expect(snapshot(dir.path('ws')).slice(1)).toEqual(tree);
+    rmSync(dir.path('state/fill'));
+    expect(await given.undo({ seq: 1 })).toBe('undone');
+    expect(readFileSync(dir.path('ws/a'), 'utf8')).toBe('former\n');
+  } finally {
+    spawnSync('umount', ['-l', dir.path('state')]);
+  }
+});
+
+test('edits work without a writable store', async ({ skip }) => {
+  if (process.getuid?.() === 0) skip('root writes everywhere');
+  await using dir = await tempDir({ 'ws/a': 'a', 'state/': '' });
+  chmodSync(dir.path('state'), 0o500);
+  using given = open(dir.path('ws'), dir.path('state'));
+  await given.write('a', 'b');
+  expect(readFileSync(dir.path('ws/a'), 'utf8')).toBe('b');
+});
+
+test('coder.P24 three processes over one workspace use every number once and write readable records', async () => {
+  await using dir = await tempDir({ 'ws/a': 'a\n' });
+  const script = `
+    const [folder, workspace, stateDir, name] = process.argv.slice(1);
+    const { openJail } = await import(folder + '/host/jail/jail.js');
+    const { JailChanges } = await import(folder + '/host/changes/jail-changes.js');
+    const { Journal } = await import(folder + '/host/journal/journal.js');
+    const limits = { maxBytes: 2 ** 30, maxRecords: 150, maxAgeMs: 1e12, maxImageBytes: 2 ** 30 };
+    const journal = new Journal(workspace, { stateDir, limits });
+    const changes = new JailChanges(openJail(workspace), { isSynced: false, journalOf: () => journal });
+    const caller = { throwIfAborted() {} };
+    for (let i = 0; i < 300; i++) {
+      const path = name + i % 7;
+      await changes.onTarget(path, { ...caller, call: { callId: name + i } }, (target) => changes.write(target, Buffer.from(String(i))));
+      if (i % 20 === 0) await journal.evict();
+    }`;
+  const start = (name: string) =>
+    exec(process.execPath, ['--input-type=module', '-e', script, DIST, dir.path('ws'), dir.path('state'), name]);
+  await Promise.all(['p', 'q', 'r'].map(start));
+
+  using given = open(dir.path('ws'), dir.path('state'));
+  const records = [...given.journal.records().values()].sort((a, b) => a.seq - b.seq);
+  expect(given.journal.next).toBe(901);
+  expect(new Set(records.map(({ callId }) => callId)).size).toBe(records.length);
+  // No record is missing up to the newest, whichever process shortened the log.
+  expect(records.length).toBeGreaterThan(100);
+  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => 901 - records.length + at));
+  expect(await given.undo()).toBe('undone');
+}, 120_000);
