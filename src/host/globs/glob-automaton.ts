@@ -21,6 +21,17 @@ interface State {
   readonly isDead: boolean;
 }
 
+/** Alternatives of which some are laid out: all of them lead to `end`. */
+interface Alternatives {
+  readonly end: number;
+  /** Branches to lay out, in reverse; the last one is under way, down to the token `at`, which leads to `next`. */
+  readonly left: GlobToken[][];
+  at: number;
+  next: number;
+  /** Where the branches that are laid out start. */
+  start: number;
+}
+
 /** About 2 MB; beyond that, odd patterns run position by position. */
 const MAX_STATES = 1024;
 
@@ -59,7 +70,7 @@ export class GlobAutomaton {
 
   constructor(patterns: GlobToken[][]) {
     this.#match = this.#place(undefined, NOWHERE);
-    const entry = this.#join(patterns, this.#match);
+    const entry = this.#layOut(patterns, this.#match);
     this.#visited = new Int32Array(this.#sets.length);
     [this.#waiting, this.#spare] = [this.#noPlaces(), this.#noPlaces()];
     [this.#toSelf, this.#toOneDown] = [this.#noPlaces(), this.#noPlaces()];
@@ -84,21 +95,39 @@ export class GlobAutomaton {
     return state.isMatch;
   }
 
-  /** Lays tokens out from the back, each leading to the next; returns the start position. */
-  #layOut(tokens: GlobToken[], end: number): number {
-    return tokens.reduceRight((next, token) => {
-      if (token.kind === 'byte') return this.#place(token.set, next);
-      if (token.kind === 'either') return this.#join(token.branches, next);
-
-      const fork = this.#place(undefined, next);
-      this.#other[fork] = this.#place(token.set, fork);
-      return fork;
-    }, end);
+  /**
+   * Lays alternatives out, each from its last token to its first; returns the start position. Open braces wait on a list and not
+   * on the stack: a pattern may nest 2,047 of them, wherever in the stack its caller is.
+   */
+  #layOut(patterns: GlobToken[][], match: number): number {
+    const outer: Alternatives[] = [];
+    let inner = alternatives(patterns, match);
+    for (;;) {
+      const token = inner.left.at(-1)?.[--inner.at];
+      if (token?.kind === 'either') {
+        outer.push(inner);
+        inner = alternatives(token.branches, inner.next);
+      } else if (token) {
+        inner.next = this.#placeToken(token, inner.next);
+      } else if (inner.left.pop()) {
+        inner.start = inner.start === NOWHERE ? inner.next : this.#place(undefined, inner.start, inner.next);
+        enterLast(inner);
+      } else {
+        const start = inner.start === NOWHERE ? inner.end : inner.start;
+        const around = outer.pop();
+        if (!around) return start;
+        inner = around;
+        inner.next = start;
+      }
+    }
   }
 
-  #join(branches: GlobToken[][], end: number): number {
-    const [first, ...others] = branches.map((branch) => this.#layOut(branch, end));
-    return others.reduce((rest, start) => this.#place(undefined, rest, start), first ?? end);
+  #placeToken(token: Exclude<GlobToken, { kind: 'either' }>, next: number): number {
+    if (token.kind === 'byte') return this.#place(token.set, next);
+
+    const fork = this.#place(undefined, next);
+    this.#other[fork] = this.#place(token.set, fork);
+    return fork;
   }
 
   #place(set: ByteSet | undefined, next: number, other = NOWHERE): number {
@@ -218,4 +247,14 @@ export class GlobAutomaton {
 
 function add(places: Places, bit: number): void {
   places[bit >> 5]! |= 1 << (bit & 31);
+}
+
+function alternatives(branches: GlobToken[][], end: number): Alternatives {
+  return enterLast({ end, left: branches.toReversed(), at: 0, next: end, start: NOWHERE });
+}
+
+function enterLast(inner: Alternatives): Alternatives {
+  inner.at = inner.left.at(-1)?.length ?? 0;
+  inner.next = inner.end;
+  return inner;
 }

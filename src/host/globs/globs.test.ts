@@ -74,6 +74,8 @@ test('a list as long as it may be, below a directory as deep as there can be, ma
 
 test('braces may nest as deep as a pattern may be long', () => {
   expect(compileGlobs([`${'{'.repeat(2047)}a${'}'.repeat(2047)}`])('a')).toBe(true);
+  const choices = compileGlobs([`${'{a,'.repeat(1000)}b${'}'.repeat(1000)}`]);
+  expect(['a', 'b', 'c', ''].map(choices)).toEqual([true, true, false, false]);
 });
 
 test('a list matches what any of its patterns matches', () => {
