@@ -81,6 +81,8 @@ export class Workspace {
   readonly #key: string;
   readonly #shared: Shared;
   readonly #needs: WorkspaceNeeds;
+  /** Whether the server's own files are below the root, or the root is among them. */
+  readonly #hasOwn: boolean;
   /** Rebuilt when the common globs change. */
   #globs: { all: readonly ProtectedGlobs[]; withOwn: readonly ProtectedGlobs[] } | undefined;
 
@@ -93,6 +95,7 @@ export class Workspace {
     this.#shared = open.get(this.#key) ?? share(root, needs);
     open.set(this.#key, this.#shared);
     this.#shared.holders.add(this.#needs);
+    this.#hasOwn = this.#shared.own.globsFrom(root).length > 0;
     this.#keep();
   }
 
@@ -117,14 +120,14 @@ export class Workspace {
   /** Whether a canonical path from its root is hidden from all workers. */
   protects(relativePath: string): boolean {
     const { protection, own } = this.#shared;
-    const path = `${this.root === '/' ? '' : this.root}/${relativePath}`;
-    return protection.covers(path) || own.covers(path.slice(1));
+    if (protection.coversIn(this.root, relativePath)) return true;
+    return this.#hasOwn && own.covers(`${this.root === '/' ? '' : this.root}/${relativePath}`.slice(1));
   }
 
   /** The same for absolute paths without their first `/`; undefined where nothing is hidden. */
   get isHidden(): ((path: string) => boolean) | undefined {
     const { protection, own } = this.#shared;
-    const hasOwn = own.globsFrom(this.root).length > 0;
+    const hasOwn = this.#hasOwn;
     if (protection.isEmpty && !hasOwn) return undefined;
     return (path) => protection.covers(`/${path}`) || (hasOwn && own.covers(path));
   }

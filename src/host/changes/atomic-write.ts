@@ -25,7 +25,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 
-import { HeldFile } from './replaced-file.ts';
+import { HeldFile, isSameFile } from './replaced-file.ts';
 import { sweepOnce, tempName } from './atomic-write-temp.ts';
 import { accessOf, grantedBits, setAccess, type FileAccess, type KeptOwner } from './file-access.ts';
 import type { KeepFirst } from './noted.ts';
@@ -42,7 +42,7 @@ export interface WriteOptions {
   isSynced: boolean;
   /** What it takes over instead of what the file that is replaced has. */
   access?: FileAccess;
-  /** Called when the file is whole, right before it is put there. */
+  /** Keeps the file that is replaced, when all bytes of the new one are written. */
   keep?: KeepFirst;
   /** A file whose owner and times it takes over, instead of the owner of the one that is replaced. */
   like?: Pick<Stats, 'uid' | 'gid' | 'atimeMs' | 'mtimeMs'>;
@@ -132,10 +132,14 @@ export class PendingFile {
   /** Puts it there, or at the entry as it was found later, provided that there is still what was there then. */
   async commit(options: WriteOptions, place = this.#entry): Promise<Written> {
     const old = place.stat;
-    await this.#finish(options, place);
-    const noted = await options.keep?.(fstatSync(this.#fd));
+    const { keep } = options;
+    requireFile(place);
+    const link = await keep?.link();
+    await this.#finish(options, place, link);
+    const noted = await keep?.note(fstatSync(this.#fd));
+    const isKept = link !== undefined;
     try {
-      this.#act((temp) => place.act((at) => (old ? replace(temp, at, old) : putNew(temp, at))));
+      this.#act((temp) => place.act((at) => (old ? replace(temp, at, old, { isKept }) : putNew(temp, at))));
     } catch (error) {
       noted?.cancel();
       throw error;
@@ -152,10 +156,11 @@ export class PendingFile {
     return { name: this.#name, stat: fstatSync(this.#fd) };
   }
 
-  async #finish(options: WriteOptions, place: JailEntry): Promise<void> {
-    if (place.stat && !place.stat.isFile()) throw new HostError('not-a-file', place.path);
+  /** `link` is a path of the file that is replaced which no other program changes. */
+  async #finish(options: WriteOptions, place: JailEntry, link?: Buffer): Promise<void> {
+    requireFile(place);
     try {
-      this.#takeOver(options, place);
+      this.#takeOver(options, place, link);
       if (options.like) futimesSync(this.#fd, secondsOf(options.like.atimeMs), secondsOf(options.like.mtimeMs));
       if (options.isSynced) await syncLater(this.#fd);
     } catch (error) {
@@ -164,11 +169,11 @@ export class PendingFile {
   }
 
   /** The owner first: changing it clears the bits that lend the owner's rights, which a stranger's file must not keep. */
-  #takeOver({ mode, like, access }: WriteOptions, place: JailEntry): void {
+  #takeOver({ mode, like, access }: WriteOptions, place: JailEntry, link?: Buffer): void {
     const old = place.stat;
     const owner = like ?? old;
     const kept = owner ? keepOwner(this.#fd, owner) : { isOwnerKept: true, isGroupKept: true };
-    const before = access ?? (old && place.act((at) => accessAt(at, old, place.path)));
+    const before = access ?? (old && accessBefore(place, old, link));
     if (before) setAccess(this.#fd, before, kept, place.path);
     if (mode !== undefined || !before) fchmodSync(this.#fd, grantedBits(mode ?? 0o644, kept));
   }
@@ -215,16 +220,24 @@ function mayChown(fd: number, uid: number, gid: number): boolean {
   }
 }
 
-/** Of the file that was there, and of no other that stands there for a moment. */
-function accessAt(place: Buffer, old: Stats, path: string): FileAccess {
-  using held = new HeldFile(place);
-  if (!held.isSame(old)) throw changedMeanwhile('ESTALE');
-  return accessOf(held.attributed(place), old.mode, path);
+function requireFile({ stat, path }: JailEntry): void {
+  if (stat && !stat.isFile()) throw new HostError('not-a-file', path);
 }
 
-export function replace(temp: Buffer, place: Buffer, old: Stats): void {
-  using held = new HeldFile(place);
-  if (!held.isSame(old)) throw changedMeanwhile('ESTALE');
+/** Of the file that was there, and of no other that stands there for a moment. */
+function accessBefore(place: JailEntry, old: Stats, link: Buffer | undefined): FileAccess {
+  if (link) return accessOf(link, old.mode, place.path);
+  return place.act((at) => {
+    using held = new HeldFile(at);
+    if (!isSameFile(held.stat, old)) throw changedMeanwhile('ESTALE');
+    return accessOf(held.attributed(at), old.mode, place.path);
+  });
+}
+
+/** A file that is kept as a link is not freed by the rename, so it need not be held open meanwhile. */
+export function replace(temp: Buffer, place: Buffer, old: Stats, { isKept = false } = {}): void {
+  using held = isKept ? undefined : new HeldFile(place);
+  if (!isSameFile(held?.stat ?? lstatSync(place), old)) throw changedMeanwhile('ESTALE');
   renameSync(temp, place);
 }
 

@@ -12,7 +12,7 @@ import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
 import { copyAcross, isOtherDevice } from './copy-across.ts';
 import { fileLocks } from './file-locks.ts';
 import { HostError } from '../host-error.ts';
-import { refuseProtectedBelow } from '../jail/jail-below.ts';
+import { refuseNamesBelow } from '../jail/names-below.ts';
 import { copyTo, type CopyOptions } from './jail-copy.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { setPermissionsBelow, type Below } from './jail-permissions.ts';
@@ -183,7 +183,7 @@ export class JailChanges {
       if (place.stat && !overwrite) throw new HostError('exists', to);
 
       const { refusal } = this.#jail;
-      await refuseProtectedBelow(source, { refusal, signal });
+      await refuseNamesBelow(source, { refusal, signal });
       const noted = await this.#keeper.for(scope).move(source, place);
       const move = (notePart?: NoteChange) => this.#move(source, place, { signal, notePart });
       await reportParts(noteChange, move).catch((error: unknown) => {

@@ -7,11 +7,11 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 
 import { HostError } from '../host-error.ts';
-import { changeBelow, refuseProtectedBelow, spellBelow, type BelowOptions, type Changes } from '../jail/jail-below.ts';
+import { changeBelow, spellBelow, type BelowOptions, type Changes } from '../jail/jail-below.ts';
+import { refuseNamesBelow } from '../jail/names-below.ts';
 import type { Keeper } from './keep.ts';
 import { cancelling } from './noted.ts';
 import { ABSENT } from '../journal/records.ts';
-import { TreeSum } from './tree-sum.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { NoteChange } from './note-change.ts';
 import { applyPermissions } from './permissions.ts';
@@ -30,13 +30,9 @@ export async function removeEntry(
     return true;
   }
   if (!options.recursive) refuseFull(entry);
-  const sum = new TreeSum();
-  const start = entry.relativePath.length + 1;
-  if (options.recursive) {
-    await refuseProtectedBelow(entry, options, (dir, name, look) => sum.add(dir.pathOf(name).slice(start), look));
-  }
+  else await refuseNamesBelow(entry, options);
   // With a journal the directory is renamed into its store, however many entries it has.
-  if (await options.keeper?.takeTree(entry, sum.value)) return true;
+  if (await options.keeper?.takeTree(entry)) return true;
 
   using dir = entry.openDir();
   if (options.recursive) {

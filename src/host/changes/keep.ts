@@ -9,10 +9,10 @@ import { deltaOf } from '../journal/delta.ts';
 import { fileState, lookedAt, type OpenRecord } from '../journal/open-record.ts';
 import { ABSENT, isLost, type JournalChange, type Origin, type State } from '../journal/records.ts';
 import type { Below } from './jail-permissions.ts';
-import { versionAside } from './jail-version.ts';
 import { takeTree } from './jail-copy.ts';
 import type { KeepFirst, Noted } from './noted.ts';
 import type { Permissions } from './permissions.ts';
+import { recentVersions } from './recent-versions.ts';
 
 /** The journal of a canonical absolute path; undefined where none is kept. */
 export type FindJournal = (path: string) => Journal | undefined;
@@ -53,13 +53,22 @@ export class Keeper {
   file(entry: JailEntry, { before, content, version }: FileVersions): KeepFirst | undefined {
     const kept = this.#recordOf(entry);
     if (!kept) return undefined;
-    const { record, path } = kept;
-    return async (made) => {
-      const was = await record.keep(entry, before && (await versionAside(before)));
-      const base = before ?? (entry.stat ? undefined : NOTHING);
-      const delta = base && content && deltaOf(base, content);
-      const after = { ...fileState(made), version: await version(), ...(delta && { delta }) };
-      return noted(record, { path, kind: 'put', before: was, after });
+    const { record, path, key } = kept;
+    let was: State = ABSENT;
+    return {
+      async link() {
+        const { state, link } = await record.keep(entry, before && (await recentVersions.of(key, before)));
+        was = state;
+        return link === undefined ? undefined : Buffer.from(link);
+      },
+      async note(made) {
+        const base = before ?? (entry.stat ? undefined : NOTHING);
+        const delta = base && content && deltaOf(base, content);
+        const left = await version();
+        if (before && content && left !== undefined) recentVersions.keep(key, content, left);
+        const after = { ...fileState(made), version: left, ...(delta && { delta }) };
+        return noted(record, { path, kind: 'put', before: was, after });
+      },
     };
   }
 
@@ -68,7 +77,7 @@ export class Keeper {
     const kept = this.#recordOf(entry);
     if (!kept) return undefined;
     const { record, path } = kept;
-    return noted(record, { path, kind: 'put', before: await record.keep(entry), after });
+    return noted(record, { path, kind: 'put', before: (await record.keep(entry)).state, after });
   }
 
   /** Records a rename. */
@@ -77,7 +86,7 @@ export class Keeper {
     if (!kept) return undefined;
     const { record, path, journal } = kept;
     const after = lookedAt(source.stat!);
-    const before = await record.keep(place);
+    const { state: before } = await record.keep(place);
     return noted(record, { path, kind: 'move', from: journal.pathFrom(this.#keyOf(source)), before, after });
   }
 
@@ -100,15 +109,16 @@ export class Keeper {
   }
 
   /** Moves a directory into the store; false if there is no journal, and the caller must remove it. */
-  async takeTree(entry: JailEntry, contents: string): Promise<boolean> {
+  async takeTree(entry: JailEntry): Promise<boolean> {
     const kept = this.#recordOf(entry);
     if (!kept) return false;
     const { record, path, journal } = kept;
     const tree = record.nextName();
-    const before = { ...lookedAt(entry.stat!), tree, contents } as State;
+    const before = { ...lookedAt(entry.stat!), tree } as State;
     const { cancel } = record.note([{ path, kind: 'put', before, after: ABSENT }]);
     try {
       await takeTree(entry, journal.store, tree);
+      journal.sums.later(record.seq, tree);
       return true;
     } catch (error) {
       cancel();
@@ -138,11 +148,12 @@ export class Keeper {
     return key.slice(0, key.length - entry.relativePath.length);
   }
 
-  #recordOf(entry: JailEntry): { record: OpenRecord; journal: Journal; path: string } | undefined {
+  #recordOf(entry: JailEntry): { record: OpenRecord; journal: Journal; path: string; key: string } | undefined {
     const key = this.#keyOf(entry);
     const journal = this.#find(key);
     if (!journal?.isKept) return undefined;
-    return { record: journal.recordOf(this.#origin ?? entry.origin ?? {}), journal, path: journal.pathFrom(key) };
+    const record = journal.recordOf(this.#origin ?? entry.origin ?? {});
+    return { record, journal, path: journal.pathFrom(key), key };
   }
 }
 

@@ -8,8 +8,13 @@ export interface Noted {
   readonly note?: string;
 }
 
-/** Keeps the before-image of the file that `made` is about to replace. */
-export type KeepFirst = (made: Stats) => Promise<Noted>;
+/** Keeps the file that a new one is about to replace: first its before-image, then the log line. */
+export interface KeepFirst {
+  /** Keeps the before-image. Returns the path of a hard link to the file; undefined if there is none. */
+  link(): Promise<Buffer | undefined>;
+  /** Logs the change, right before `made` replaces the file. Call `link` first. */
+  note(made: Stats): Promise<Noted>;
+}
 
 /** Runs the work; cancels the recorded change if it throws. */
 export function cancelling<T>(noted: { cancel(): void } | undefined, work: () => T): T {

@@ -11,6 +11,11 @@ import type { Attributed } from './attribute-calls.ts';
 /** Opens a file as a reference only. Missing in node:fs, and another flag on other systems. */
 const O_PATH = process.platform === 'linux' ? 0o10000000 : undefined;
 
+/** True if it is still the file of an earlier stat, unchanged. */
+export function isSameFile(now: Stats, old: Stats): boolean {
+  return now.ino === old.ino && now.size === old.size && now.mtimeMs === old.mtimeMs;
+}
+
 export class HeldFile {
   /** Not followed if the path is a symlink. */
   readonly stat: Stats;
@@ -19,12 +24,6 @@ export class HeldFile {
   constructor(place: Buffer) {
     this.#fd = O_PATH && openSync(place, O_PATH | constants.O_NOFOLLOW);
     this.stat = this.#fd === undefined ? lstatSync(place) : fstatSync(this.#fd);
-  }
-
-  /** True if it is still the file of an earlier stat. */
-  isSame(old: Stats): boolean {
-    const { ino, size, mtimeMs } = this.stat;
-    return ino === old.ino && size === old.size && mtimeMs === old.mtimeMs;
   }
 
   /** The file itself, even if the path names another by now; the path on systems without `O_PATH`. */

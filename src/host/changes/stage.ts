@@ -50,10 +50,13 @@ export function stageLink(entry: JailEntry, to: string): Staged {
   return { name, stat };
 }
 
-/** Renames the staged file to its path; throws if the path has changed since the entry was resolved. */
-export function putStaged(entry: JailEntry, { name }: Pick<Staged, 'name'>): void {
+/**
+ * Renames the staged file to its path; throws if the path has changed since the entry was resolved. `isKept` says that
+ * the journal has a link to the replaced file.
+ */
+export function putStaged(entry: JailEntry, { name }: Pick<Staged, 'name'>, { isKept = false } = {}): void {
   const old = entry.stat;
-  entry.act((at) => entry.act((temp) => (old ? replace(temp, at, old) : putNew(temp, at)), name));
+  entry.act((at) => entry.act((temp) => (old ? replace(temp, at, old, { isKept }) : putNew(temp, at)), name));
 }
 
 /** Removes a staged file, if it still exists. */

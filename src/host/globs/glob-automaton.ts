@@ -61,6 +61,9 @@ export class GlobAutomaton {
 
   readonly #states = new Map<string, State>();
   readonly #start: State;
+  /** The directory of the last path, up to its slash, and the state after it: paths often come one directory at a time. */
+  #folder = '';
+  #afterFolder: State | undefined;
 
   // Positions visited in the current round, and which of them wait for a byte.
   readonly #visited: Int32Array;
@@ -80,19 +83,29 @@ export class GlobAutomaton {
     this.#round++;
     this.#reach(entry);
     this.#start = this.#makeState();
+    this.#afterFolder = this.#start;
   }
 
   matches(path: string): boolean {
-    const bytes = toBytes(path);
-    let state = this.#start;
-    for (let at = 0; at < bytes.length; at++) {
+    const end = path.lastIndexOf('/') + 1;
+    if (end !== this.#folder.length || !path.startsWith(this.#folder)) {
+      const folder = path.slice(0, end);
+      this.#afterFolder = this.#after(this.#start, toBytes(folder));
+      this.#folder = folder;
+    }
+    const state = this.#afterFolder && this.#after(this.#afterFolder, toBytes(path.slice(end)));
+    return state ? state.isMatch : this.#matchesFrom(this.#start, toBytes(path), 0);
+  }
+
+  /** The state after these bytes; undefined when there are too many states to make another. */
+  #after(state: State, bytes: string): State | undefined {
+    for (let at = 0; at < bytes.length && !state.isDead; at++) {
       const byte = bytes.charCodeAt(at);
       const next = state.next[byte] ?? this.#follow(state, byte);
-      if (!next) return this.#matchesFrom(state, bytes, at);
-      if (next.isDead) return false;
+      if (!next) return undefined;
       state = next;
     }
-    return state.isMatch;
+    return state;
   }
 
   /**

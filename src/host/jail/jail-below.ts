@@ -60,7 +60,7 @@ export async function changeBelow(top: JailDir, options: BelowOptions, changes: 
 export async function refuseProtectedBelow(
   entry: JailEntry,
   options: BelowOptions,
-  see: Changes['after'] = () => {},
+  see: Changes['after'],
 ): Promise<void> {
   if (!entry.stat?.isDirectory()) return;
   using dir = entry.openDir();

@@ -84,12 +84,12 @@ class DescriptorPin implements Pin {
   readonly relativePath: string;
   readonly stat: Stats;
   readonly isHidden: Bounds['isHidden'];
-  readonly #calls: SystemCalls | undefined;
+  readonly calls: SystemCalls | undefined;
   #fd: number;
 
   constructor(fd: number, relativePath: string, { isHidden }: Pick<Bounds, 'isHidden'>, calls?: SystemCalls) {
     this.#fd = fd;
-    this.#calls = calls;
+    this.calls = calls;
     this.isHidden = isHidden;
     this.relativePath = relativePath;
     this.stat = fstatSync(fd);
@@ -104,7 +104,7 @@ class DescriptorPin implements Pin {
   }
 
   look(name: ByteString): EntryLook | undefined {
-    const look = this.#calls?.lookAt(this.#fd, name);
+    const look = this.calls?.lookAt(this.#fd, name);
     if (look) return look;
     const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
     return stat && lookOf(stat);
@@ -114,12 +114,12 @@ class DescriptorPin implements Pin {
 
   child(name: ByteString): Pin {
     const fd = this.openChild(name, O_PATH);
-    return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name), this, this.#calls));
+    return closingOnFailure(fd, () => new DescriptorPin(fd, pathInside(this.relativePath, name), this, this.calls));
   }
 
   openChild(name: ByteString, flags: number): number {
     const unfollowed = flags | constants.O_NOFOLLOW;
-    return this.#calls?.openAt(this.#fd, name, unfollowed) ?? openSync(this.at(name), unfollowed);
+    return this.calls?.openAt(this.#fd, name, unfollowed) ?? openSync(this.at(name), unfollowed);
   }
 
   chmod(mode: number): void {

@@ -7,6 +7,7 @@
 import { closeSync, type Stats } from 'node:fs';
 
 import { toBytes, toText, type ByteString } from '../text/byte-string.ts';
+import type { SystemCalls } from '../system/system-calls.ts';
 import type { EntryLook } from '../walk/entry-kind.ts';
 
 export interface Pin {
@@ -14,6 +15,8 @@ export interface Pin {
   readonly relativePath: string;
   readonly stat: Stats;
   readonly isHidden: Bounds['isHidden'];
+  /** System calls for descriptors from `openChild`; undefined where they are not available. */
+  readonly calls?: SystemCalls | undefined;
   /** Opens the pinned object itself. */
   open(flags: number): number;
   /** A path to a name in the pinned directory. After using it the caller has to call `recheck`. */
@@ -39,6 +42,7 @@ export function borrowed(pin: Pin): Pin {
     relativePath: pin.relativePath,
     stat: pin.stat,
     isHidden: pin.isHidden,
+    calls: pin.calls,
     open: (flags) => pin.open(flags),
     at: (name) => pin.at(name),
     look: (name) => pin.look(name),

@@ -49,6 +49,12 @@ export class Protection {
     return false;
   }
 
+  /** The same for a path relative to a canonical directory. */
+  coversIn(directory: string, relativePath: string): boolean {
+    if (this.#roots.size === 1 && this.#roots.has(directory)) return relativePath !== '' && this.#matches(relativePath);
+    return this.covers(`${directory === '/' ? '' : directory}/${relativePath}`);
+  }
+
   /** The globs relative to a directory; returns the same array until the roots change. */
   globsFrom(directory: string): readonly ProtectedGlobs[] {
     if (this.isEmpty) return NONE;

@@ -51,6 +51,8 @@ export class Eviction {
   async run(): Promise<void> {
     const { store } = this.#journal;
     if (!this.#journal.isAvailable) return;
+    // A removed directory without a sum counts no bytes.
+    await this.#journal.sums.settle(this.#journal.records().values());
     const going = this.#goingNow();
     if (going.size === 0) return;
     const lock = join(store.directory, 'lock');

@@ -9,10 +9,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Eviction } from './evict.ts';
-import { JournalLog, type LogLine } from './log.ts';
+import { JournalLog, type LogLine, type TreeSumsByName } from './log.ts';
 import { OpenRecord } from './open-record.ts';
-import type { JournalRecord, Origin } from './records.ts';
+import type { JournalRecord, Origin, State } from './records.ts';
 import { ImageStore } from './store.ts';
+import { TreeSums } from './tree-sums.ts';
 
 export interface JournalLimits {
   readonly maxBytes: number;
@@ -34,6 +35,8 @@ export class Journal {
   #evicted = 0;
   readonly #open = new WeakMap<object, OpenRecord>();
   readonly #eviction: Eviction;
+  /** Sums of removed directories. */
+  readonly sums: TreeSums;
   #isMade: boolean | undefined;
 
   constructor(root: string, { stateDir, limits }: { stateDir: string; limits: JournalLimits }) {
@@ -42,6 +45,7 @@ export class Journal {
     this.store = new ImageStore(join(stateDir, 'journal', hash('sha256', root).slice(0, 32)));
     this.log = new JournalLog(join(this.store.directory, 'log'));
     this.#eviction = new Eviction(this);
+    this.sums = new TreeSums(this);
   }
 
   /** Whether its directory exists or can be made. */
@@ -113,6 +117,7 @@ export class Journal {
 
   close(): void {
     this.#eviction.stop();
+    this.sums.stop();
     this.log.close();
   }
 
@@ -151,7 +156,8 @@ export class Journal {
     }
   }
 
-  #takePart({ seq, part, changes, ...head }: Extract<LogLine, { seq: number }>): void {
+  #takePart({ seq, part, changes, sums, ...head }: Extract<LogLine, { seq: number }>): void {
+    if (sums) return this.#takeSums(seq, sums);
     const key = `${seq}.${part}`;
     if (this.#known.has(key)) return;
     this.#known.add(key);
@@ -164,6 +170,19 @@ export class Journal {
       if (target) target.undoneBy = seq;
     }
   }
+
+  /** Ignores sums of a record that was evicted meanwhile. */
+  #takeSums(seq: number, sums: TreeSumsByName): void {
+    const states = this.#records.get(seq)?.changes.map(({ before }) => before) ?? [];
+    for (const [tree, contents] of Object.entries(sums)) {
+      const state = states.find((before) => isOf(before, tree));
+      if (state) Object.assign(state, { contents });
+    }
+  }
+}
+
+function isOf(state: State, tree: string): boolean {
+  return state.kind === 'directory' && state.tree === tree;
 }
 
 function isErrno(error: unknown): boolean {

@@ -13,14 +13,18 @@ import type { JournalChange, RecordHead } from './records.ts';
 
 /** A part of a record, the cancellation of one, or the header. */
 export type LogLine =
-  | ({ seq: number; part: number; at: number; changes: JournalChange[] } & RecordHead)
+  | ({ seq: number; part: number; at: number; changes: JournalChange[]; sums?: TreeSumsByName } & RecordHead)
   /** The caller failed to make the changes of this part. */
   | { cancelled: number; part: number }
   /** The first line after `shrink`: numbers below `next` are taken, and records up to `evicted` may be evicted. */
   | { next: number; evicted: number };
 
+/** Sums of removed directories (`TreeSum`) by their names in the store, in a line without changes. */
+export type TreeSumsByName = Readonly<Record<string, string>>;
+
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const SUM_DIGITS = 8;
+const NO_SUM = '0'.repeat(SUM_DIGITS);
 
 const syncLater = promisify(fsync);
 
@@ -100,12 +104,14 @@ function noSpace(): NodeJS.ErrnoException {
 }
 
 function encode(line: LogLine): Buffer {
-  const text = JSON.stringify(line);
-  // The leading newline ends a line that another process could not write completely.
-  return Buffer.from(`\n${text}\t${sumOf(text)}\n`);
+  // The leading newline ends a line that another process could not write completely. The sum is written over the zeros.
+  const bytes = Buffer.from(`\n${JSON.stringify(line)}\t${NO_SUM}\n`);
+  const end = bytes.length - SUM_DIGITS - 1;
+  bytes.write(sumOf(bytes.subarray(1, end - 1)), end, 'latin1');
+  return bytes;
 }
 
-function sumOf(text: string | Uint8Array): string {
+function sumOf(text: Uint8Array): string {
   return crc32(text).toString(16).padStart(SUM_DIGITS, '0');
 }
 

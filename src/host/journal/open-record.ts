@@ -24,6 +24,13 @@ import { codeOf } from './store.ts';
 /** Larger files are recognised by size and time instead of being read. */
 export const MAX_HASHED_BYTES = 64 * 2 ** 20;
 
+/** What was kept of an entry. */
+export interface Kept {
+  readonly state: State;
+  /** The before-image, if it is a hard link. */
+  readonly link?: string;
+}
+
 export class OpenRecord {
   readonly #journal: Journal;
   readonly #head: RecordHead;
@@ -43,13 +50,13 @@ export class OpenRecord {
     return this.#seq!;
   }
 
-  /** Keeps the before-image of an entry and returns its state. A caller that has just read the file passes its `version`. */
-  async keep(entry: JailEntry, version?: string): Promise<State> {
+  /** Keeps the before-image of an entry. A caller that has just read the file passes its `version`. */
+  async keep(entry: JailEntry, version?: string): Promise<Kept> {
     const { stat } = entry;
-    if (!stat) return ABSENT;
-    if (stat.isSymbolicLink()) return { kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) };
-    if (stat.isDirectory()) return { kind: 'directory', mode: stat.mode & PERMISSION_BITS };
-    if (!stat.isFile()) return { kind: 'other' };
+    if (!stat) return { state: ABSENT };
+    if (stat.isSymbolicLink()) return { state: { kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) } };
+    if (stat.isDirectory()) return { state: { kind: 'directory', mode: stat.mode & PERMISSION_BITS } };
+    if (!stat.isFile()) return { state: { kind: 'other' } };
     try {
       return await this.#keepFile(entry, stat, version);
     } catch (error) {
@@ -57,10 +64,10 @@ export class OpenRecord {
     }
   }
 
-  async #keepFile(entry: JailEntry, stat: Stats, version: string | undefined): Promise<FileState> {
+  async #keepFile(entry: JailEntry, stat: Stats, version: string | undefined): Promise<Kept> {
     const state = fileState(stat);
     const { store, limits } = this.#journal;
-    if (stat.size > limits.maxImageBytes) return state;
+    if (stat.size > limits.maxImageBytes) return { state };
     let isLinked = true;
     const image = this.#claim((name) => {
       const done = store.link(entry, name);
@@ -72,11 +79,14 @@ export class OpenRecord {
       if (!isLinked) await store.copy(entry, image);
     } catch (error) {
       // The server may replace a file that it cannot read.
-      if (error instanceof HostError && error.reason === 'denied') return state;
+      if (error instanceof HostError && error.reason === 'denied') return { state };
       throw error;
     }
     const known = version ?? (stat.size <= MAX_HASHED_BYTES ? await store.versionOf(image) : undefined);
-    return { ...state, image, ...(known !== undefined && { version: known }) };
+    return {
+      state: { ...state, image, ...(known !== undefined && { version: known }) },
+      ...(isLinked && { link: store.pathOf('images', image) }),
+    };
   }
 
   /** Logs changes before they are made; `cancel` revokes the line if a change fails. */

@@ -9,6 +9,7 @@ import { putStaged, stageBytes, stageImage, stageLink, type Staged } from '../ch
 import { TreeSum } from '../changes/tree-sum.ts';
 import { HostError } from '../host-error.ts';
 import { refuseProtectedBelow } from '../jail/jail-below.ts';
+import { refuseNamesBelow } from '../jail/names-below.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Jail } from '../jail/jail.ts';
 import type { Journal } from './journal.ts';
@@ -108,7 +109,7 @@ async function planMove({ path, to, expected }: Of<'move'>, scope: PlanScope) {
   if (!source.stat) throw new HostError('missing', path);
   if (place.stat?.isDirectory()) throw new HostError('exists', to);
   await checked(source, expected);
-  await contentsOf(source, scope);
+  await refuseNamesBelow(source, { refusal: jail.refusal, signal: scope.signal });
   await makeParents(place, scope);
   const fromAt = jail.spell(source);
   const states = { before: beforeOf(place, scope), after: lookedAt(source.stat) };
@@ -266,9 +267,12 @@ export async function makeStep({ step, found, make }: Planned, { jail, journal: 
   using entry = findAgain(step, jail);
   requireSeen(entry, found ?? 'nothing');
   const { before } = step;
+  let isKept = false;
   if (step.kind !== 'mode' && before.kind === 'file' && before.image !== undefined) {
     const { image } = before;
-    if (store.link(entry, image) === 'unlinkable') {
+    const linked = store.link(entry, image);
+    isKept = linked === true;
+    if (linked === 'unlinkable') {
       store.claim(image);
       await store.copy(entry, image);
     }
@@ -276,7 +280,7 @@ export async function makeStep({ step, found, make }: Planned, { jail, journal: 
     if (isRead) step.before = { ...before, version: await store.versionOf(image) };
   }
   if (make) await make(entry);
-  else putStaged(entry, { name: step.temp! });
+  else putStaged(entry, { name: step.temp! }, { isKept });
   step.ino ??= entry.act((at) => lstatSync(at, { throwIfNoEntry: false }))?.ino;
 }
 

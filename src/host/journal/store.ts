@@ -59,7 +59,7 @@ export class ImageStore {
   pathOf(kind: 'images' | 'trees' | 'prepared', name: string): string {
     // A damaged log must not lead out of the store.
     if (!/^[\w.-]+$/.test(name) || name.startsWith('.')) throw new Error(`bad name in the journal: ${name}`);
-    return join(this.directory, kind, name);
+    return `${this.directory}/${kind}/${name}`;
   }
 
   /** Creates an empty image; false if the name exists. */
@@ -142,9 +142,9 @@ export class ImageStore {
   }
 
   /** The checksum of everything below a removed directory. */
-  async contentsOf(name: string): Promise<string> {
+  async contentsOf(name: string, scope: { readonly signal: AbortSignal }): Promise<string> {
     using dir = openJail(this.directory).openDir(`trees/${name}`);
-    return await sumBelow(dir, { signal: new AbortController().signal });
+    return await sumBelow(dir, scope);
   }
 
   drop(name: string): void {

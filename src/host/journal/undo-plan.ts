@@ -141,7 +141,7 @@ class Planner {
   async #treeProblem(tree: string, contents: string | undefined): Promise<string | undefined> {
     const { store } = this.#journal;
     if (!store.look('trees', tree)) return 'is no longer in the journal';
-    const isSame = contents === undefined || (await store.contentsOf(tree)) === contents;
+    const isSame = contents === undefined || (await store.contentsOf(tree, this.#options)) === contents;
     return isSame ? undefined : 'was damaged in the journal';
   }
 

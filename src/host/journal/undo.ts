@@ -46,7 +46,10 @@ export interface UndoContext {
 }
 
 export async function findUndo(request: UndoRequest, context: UndoContext, scope: ChangeScope): Promise<UndoPlan> {
-  const records = selected(request, context.journal, scope.call?.principal?.id);
+  const { journal } = context;
+  const caller = scope.call?.principal?.id;
+  await journal.sums.settle(selected(request, journal, caller));
+  const records = selected(request, journal, caller);
   const { paths, onConflict } = request;
   const isMeant = (path: string) =>
     paths?.some((one) => one === '' || path === one || path.startsWith(`${one}/`)) ?? true;

@@ -13,7 +13,7 @@ import { systemCalls, type SystemCalls } from '../system/system-calls.ts';
 import { DescriptorDir, FILE_FLAGS, joinPath, type OpenWalkDir, type WalkDir } from './walk-dir.ts';
 
 // Unlike one that is only held, a directory must be readable to be opened for listing.
-const LIST_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+export const LIST_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface Place {
   readonly root: ByteString;

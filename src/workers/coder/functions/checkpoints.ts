@@ -72,8 +72,10 @@ export const checkpoints = coder.defineFunction({
   errors: ['C210', 'C211', 'C215', 'C216', 'C224'],
   examples: [{ limit: 10 }],
 
-  handle({ limit, since_seq = 0, paths, diffs }, context) {
-    const all = [...requireJournal(context).records().values()].sort((a, b) => b.seq - a.seq);
+  async handle({ limit, since_seq = 0, paths, diffs }, context) {
+    const journal = requireJournal(context);
+    await journal.sums.settle(journal.records().values());
+    const all = [...journal.records().values()].sort((a, b) => b.seq - a.seq);
     const isMeant = pathFilter(paths, context);
     const found = all.filter(
       ({ seq, changes }) => seq > since_seq && (!isMeant || changes.some(({ path }) => isMeant(path))),
