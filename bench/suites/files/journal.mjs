@@ -94,6 +94,8 @@ async function measureSets(harness, corpus) {
   const DELETE = `delete of a folder of ${removed} files`;
   cases[DELETE] = async () => {
     cpSync(corpus.path('folder'), corpus.path('rm/folder'), { recursive: true });
+    // Waits for what the last delete left for after its reply.
+    await call('coder::checkpoints', { limit: 1 });
     return await timed(() => call('coder::delete-file', { paths: ['folder'], recursive: true }));
   };
   const sets = await harness.compare({

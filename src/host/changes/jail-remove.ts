@@ -29,10 +29,11 @@ export async function removeEntry(
     cancelling(noted, () => entry.act(unlinkSync));
     return true;
   }
+  let count = 0;
   if (!options.recursive) refuseFull(entry);
-  else await refuseNamesBelow(entry, options);
+  else count = await refuseNamesBelow(entry, options);
   // With a journal the directory is renamed into its store, however many entries it has.
-  if (await options.keeper?.takeTree(entry)) return true;
+  if (await options.keeper?.takeTree(entry, count)) return true;
 
   using dir = entry.openDir();
   if (options.recursive) {

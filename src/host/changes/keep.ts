@@ -13,6 +13,7 @@ import { takeTree } from './jail-copy.ts';
 import type { KeepFirst, Noted } from './noted.ts';
 import type { Permissions } from './permissions.ts';
 import { recentVersions } from './recent-versions.ts';
+import { sumBelow } from './tree-sum.ts';
 
 /** The journal of a canonical absolute path; undefined where none is kept. */
 export type FindJournal = (path: string) => Journal | undefined;
@@ -108,17 +109,18 @@ export class Keeper {
     );
   }
 
-  /** Moves a directory into the store; false if there is no journal, and the caller must remove it. */
-  async takeTree(entry: JailEntry): Promise<boolean> {
+  /** Moves a directory with so many entries into the store; false if there is no journal, and the caller must remove it. */
+  async takeTree(entry: JailEntry, count: number): Promise<boolean> {
     const kept = this.#recordOf(entry);
     if (!kept) return false;
     const { record, path, journal } = kept;
     const tree = record.nextName();
-    const before = { ...lookedAt(entry.stat!), tree } as State;
+    const contents = count > MAX_SUMMED ? undefined : await sumOf(entry);
+    const before = { ...lookedAt(entry.stat!), tree, ...(contents !== undefined && { contents }) } as State;
     const { cancel } = record.note([{ path, kind: 'put', before, after: ABSENT }]);
     try {
       await takeTree(entry, journal.store, tree);
-      journal.sums.later(record.seq, tree);
+      if (contents === undefined) journal.sums.later(record.seq, tree);
       return true;
     } catch (error) {
       cancel();
@@ -158,6 +160,14 @@ export class Keeper {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+/** A directory with more entries is summed after the reply. */
+const MAX_SUMMED = 256;
+
+async function sumOf(entry: JailEntry): Promise<string> {
+  using dir = entry.openDir();
+  return await sumBelow(dir, { signal: new AbortController().signal });
+}
 
 function withoutUndefined(permissions: Permissions): Partial<Permissions> {
   return Object.fromEntries(Object.entries(permissions).filter(([, value]) => value !== undefined));

@@ -27,7 +27,8 @@ export class RecentVersions {
   /** Returns the version of the content; `key` is the path of the file. */
   async of(key: string, content: Uint8Array): Promise<string> {
     const recent = isKept(content) ? this.#contents.get(key) : undefined;
-    const isSame = recent?.length === content.length && recent.memory.compare(content, 0, content.length, 0, recent.length) === 0;
+    const isSame =
+      recent?.length === content.length && recent.memory.compare(content, 0, content.length, 0, recent.length) === 0;
     return isSame ? recent.version : await versionAside(content);
   }
 

@@ -1,8 +1,10 @@
 /** Summary of everything below a directory: entry count, bytes, and a checksum over names, modes, sizes and mtimes. */
+import { lstatSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 import { visitBelow } from '../jail/jail-list.ts';
 import type { JailDir } from '../jail/jail-dir.ts';
+import type { ByteString } from '../text/byte-string.ts';
 import type { EntryLook } from '../walk/entry-kind.ts';
 
 export class TreeSum {
@@ -33,13 +35,29 @@ export function bytesIn(contents: string | undefined): number {
   return Number(contents?.split(':')[1] ?? 0);
 }
 
-export async function sumBelow(dir: JailDir, scope: { readonly signal: AbortSignal }): Promise<string> {
+interface SumScope {
+  readonly signal: AbortSignal;
+  /** A ctime: an entry that was changed after it makes the sum one that no directory has. */
+  readonly since?: number | undefined;
+}
+
+export async function sumBelow(dir: JailDir, scope: SumScope): Promise<string> {
   const sum = new TreeSum();
   const start = dir.relativePath === '' ? 0 : dir.relativePath.length + 1;
+  const { since = Infinity } = scope;
+  let isChanged = dir.stat.mtimeMs > since;
   await visitBelow(dir, scope, (parent, { name }) => {
     const look = parent.look(name);
     if (look) sum.add(parent.pathOf(name).slice(start), look);
+    if (since < Infinity) isChanged ||= isChangedAfter(since, parent, name);
     return 'go-on';
   });
-  return sum.value;
+  return isChanged ? `${sum.value}:changed` : sum.value;
+}
+
+/** The ctime of a file with other names changes with those too, so only its mtime counts. */
+function isChangedAfter(since: number, parent: JailDir, name: ByteString): boolean {
+  const stat = lstatSync(parent.pin.at(name), { throwIfNoEntry: false });
+  if (!stat) return true;
+  return (stat.isFile() && stat.nlink > 1 ? stat.mtimeMs : stat.ctimeMs) > since;
 }

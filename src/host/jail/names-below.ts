@@ -14,27 +14,41 @@ import { eachName } from '../walk/kernel-entries.ts';
 import { LIST_FLAGS } from '../walk/walk-dir-by-syscalls.ts';
 import { changeBelow, type BelowOptions } from './jail-below.ts';
 import type { JailEntry } from './jail-entry.ts';
-import { pathInside } from './pin.ts';
+import { pathInside, type Pin } from './pin.ts';
 
 const TURN_MS = 5;
 
-/** Throws if any entry below a directory is refused. Does nothing for an entry that is not a directory. */
-export async function refuseNamesBelow(entry: JailEntry, options: BelowOptions): Promise<void> {
-  if (!entry.stat?.isDirectory()) return;
+/** Throws if any entry below a directory is refused; returns how many there are, 0 if it is not a directory. */
+export async function refuseNamesBelow(entry: JailEntry, options: BelowOptions): Promise<number> {
+  if (!entry.stat?.isDirectory()) return 0;
   using dir = entry.openDir();
   const { calls } = dir.pin;
-  const fd = calls && dir.pin.openChild(ITSELF, LIST_FLAGS);
-  const isDone = fd !== undefined && (await new NamesBelow(calls!, options).pass(fd, dir.relativePath));
+  const fd = calls && openToList(dir.pin);
+  if (fd !== undefined) {
+    const names = new NamesBelow(calls!, options);
+    if (await names.pass(fd, dir.relativePath)) return names.count;
+  }
   // One directory cannot be read so, and the ordinary walk reports why.
-  if (!isDone) await changeBelow(dir, options, { after() {} });
+  let count = 0;
+  await changeBelow(dir, options, { after: () => void count++ });
+  return count;
 }
 
 const ITSELF = '.' as ByteString;
+
+function openToList(pin: Pin): number | undefined {
+  try {
+    return pin.openChild(ITSELF, LIST_FLAGS);
+  } catch {
+    return undefined;
+  }
+}
 
 class NamesBelow {
   readonly #calls: SystemCalls;
   readonly #refusal: BelowOptions['refusal'];
   readonly #turns: Turns;
+  count = 0;
   readonly #room = Buffer.allocUnsafe(65_536);
 
   constructor(calls: SystemCalls, { refusal, signal }: BelowOptions) {
@@ -66,6 +80,7 @@ class NamesBelow {
       if (length === undefined || !isKnown) return undefined;
       if (length === 0) return directories;
       eachName(this.#room.subarray(0, length), (name, kind) => {
+        this.count++;
         const below = pathInside(path, name);
         const refusal = this.#refusal(below);
         if (refusal) throw new HostError(refusal, below);

@@ -142,7 +142,7 @@ export class ImageStore {
   }
 
   /** The checksum of everything below a removed directory. */
-  async contentsOf(name: string, scope: { readonly signal: AbortSignal }): Promise<string> {
+  async contentsOf(name: string, scope: Parameters<typeof sumBelow>[1]): Promise<string> {
     using dir = openJail(this.directory).openDir(`trees/${name}`);
     return await sumBelow(dir, scope);
   }

@@ -1,7 +1,8 @@
 /**
- * Sums of removed directories, computed after the reply: a delete then only renames the directory into the store.
+ * Sums of large removed directories, computed after the reply: the delete only renames the directory into the store.
  *
- * Undo waits for the sums of its records, and computes those that a killed process left out.
+ * A change of the directory between the two shows in the times of its entries. Undo waits for the sums of its records,
+ * and computes those that a killed process left out.
  */
 import type { Journal } from './journal.ts';
 import type { JournalRecord } from './records.ts';
@@ -14,6 +15,8 @@ export class TreeSums {
   readonly #journal: Journal;
   /** By the name of the tree. */
   readonly #pending = new Map<string, Promise<void>>();
+  /** Times of the renames. */
+  readonly #since = new Map<string, number | undefined>();
   readonly #stop = new AbortController();
 
   constructor(journal: Journal) {
@@ -22,6 +25,8 @@ export class TreeSums {
 
   /** Sums a directory that record `seq` has moved into the store. */
   later(seq: number, tree: string): void {
+    // The rename has set the ctime of the directory.
+    this.#since.set(tree, this.#journal.store.look('trees', tree)?.ctimeMs);
     setTimeout(() => void this.#sum(seq, tree).catch(() => {}), DELAY_MS).unref();
   }
 
@@ -40,9 +45,14 @@ export class TreeSums {
   }
 
   #sum(seq: number, tree: string): Promise<void> {
-    const sum = this.#pending.get(tree) ?? this.#append(seq, tree).finally(() => this.#pending.delete(tree));
+    const sum = this.#pending.get(tree) ?? this.#append(seq, tree).finally(() => this.#done(tree));
     this.#pending.set(tree, sum);
     return sum;
+  }
+
+  #done(tree: string): void {
+    this.#pending.delete(tree);
+    this.#since.delete(tree);
   }
 
   async #append(seq: number, tree: string): Promise<void> {
@@ -50,7 +60,7 @@ export class TreeSums {
     const { signal } = this.#stop;
     try {
       if (signal.aborted || !store.look('trees', tree)) return;
-      const contents = await store.contentsOf(tree, { signal });
+      const contents = await store.contentsOf(tree, { signal, since: this.#since.get(tree) });
       if (!signal.aborted) log.append({ seq, part: NO_PART, at: Date.now(), changes: [], sums: { [tree]: contents } });
     } catch (error) {
       // Undone or evicted meanwhile.
