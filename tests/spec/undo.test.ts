@@ -23,6 +23,23 @@ const FILES: TempEntries = {
   'other/x': 'other\n',
 };
 
+/** Changes, adds, moves and deletes a file. */
+const PATCH = `*** Begin Patch
+*** Update File: a.txt
+@@
+-two
++2
+*** Add File: new/deep/f
++new
+*** Update File: run
+*** Move to: d/run
+@@
+-#!/bin/sh
++#!/bin/bash
+*** Delete File: other/x
+*** End Patch
+`;
+
 const ACTIONS: [string, string, Record<string, unknown>][] = [
   ['update', 'coder::update-file', { files: [{ path: 'a.txt', ops: [{ op: 'remove', from_line: 2, to_line: 2 }] }] }],
   [
@@ -35,6 +52,7 @@ const ACTIONS: [string, string, Record<string, unknown>][] = [
   ['delete', 'coder::delete-file', { paths: ['a.txt', 'link'] }],
   ['delete of a directory', 'coder::delete-file', { paths: ['d'], recursive: true }],
   ['delete of an empty directory', 'coder::delete-file', { paths: ['d/empty'] }],
+  ['patch', 'coder::apply-patch', { patch: PATCH }],
   ['write through shell', 'shell::fs::write', { path: 'run', content: 'new' }],
   ['mkdir -p', 'shell::fs::mkdir', { path: 'p/q/r', parents: true }],
   ['rm -r', 'shell::fs::rm', { path: 'd', recursive: true }],
