@@ -35,7 +35,7 @@ export class TreeSums {
     for (const { seq, undoneBy, changes } of records) {
       for (const { before } of changes) {
         const isOpen = before.kind === 'directory' && before.tree !== undefined && before.contents === undefined;
-        if (isOpen && undoneBy === undefined) await this.#sum(seq, before.tree!);
+        if (isOpen && undoneBy === undefined) await this.#sum(seq, before.tree);
       }
     }
   }
