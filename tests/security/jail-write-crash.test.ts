@@ -26,7 +26,8 @@ test('coder.P7 SIGKILL during edits leaves whole files, and nothing else once a 
 
   const found = { broken: 0, leftovers: 0 };
   let lastPid: number | undefined;
-  for (let kill = 0; kill < KILLS; kill++) {
+  // A busy machine may kill an editor only before its first write: then more kills are needed to hit one.
+  for (let kill = 0; kill < KILLS || (found.leftovers === 0 && kill < 20 * KILLS); kill++) {
     const editor = startEditor(workspace);
     await once(editor, 'message', { signal: AbortSignal.timeout(START_MS) });
     await sleep(Math.random() * 40);
@@ -37,7 +38,7 @@ test('coder.P7 SIGKILL during edits leaves whole files, and nothing else once a 
     found.broken += brokenIn(workspace).length;
     found.leftovers += leftoversIn(workspace).length;
   }
-  console.log(`${KILLS} kills:`, found);
+  console.log(`${KILLS} kills or more:`, found);
   expect(found.broken).toBe(0);
   expect(found.leftovers).toBeGreaterThan(0);
   // Each began by cleaning up after the one before, and the last may have been killed between two writes.
