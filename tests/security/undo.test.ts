@@ -45,7 +45,7 @@ function open(root: string, stateDir: string, journal = shippedCell.journal) {
     const request = { select, onConflict: 'refuse', anyone: true } as const;
     const plan = await findUndo(request, context, { signal });
     if (plan.conflicts.length > 0 || plan.losses.length > 0) return { conflicts: plan.conflicts, losses: plan.losses };
-    await makeUndo(plan, request, context, { signal });
+    await makeUndo(plan, context, { signal });
     return 'undone' as const;
   };
   const write = (path: string, text: string) =>

@@ -12,6 +12,8 @@ import { comparable, contentChange } from './note-change.ts';
 /** Marks a write set as an undo: it gets a record of its own and never follows a symlink. */
 export interface UndoneBy {
   readonly undoes: readonly number[];
+  /** By record: the paths that are undone, if others of that record are not. */
+  readonly undoesOnly?: Readonly<Record<number, readonly string[]>>;
 }
 
 export class SetWriter {

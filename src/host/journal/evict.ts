@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { bytesIn } from '../changes/tree-sum.ts';
 import { isAlive, OWN_MARK, PID_SPACE } from '../system/process-mark.ts';
 import type { Journal } from './journal.ts';
-import type { JournalRecord, State } from './records.ts';
+import type { JournalChange, JournalRecord, State } from './records.ts';
 
-/** Records between two checks of the limits, and the delay of a check after the record that triggers it. */
+/** Records between two checks of the limits, fewer if their images are large, and the delay of a check. */
 const NOTES = 256;
 const DELAY_MS = 1000;
 
@@ -27,15 +27,21 @@ const ORPHAN_MS = 3_600_000;
 export class Eviction {
   readonly #journal: Journal;
   #notes = NOTES - 1;
+  /** Of images kept since the last check. */
+  #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
-  soon(): void {
-    if (++this.#notes < NOTES || this.#timer) return;
+  /** Schedules a check if these changes may exceed a limit. */
+  soon(changes: readonly JournalChange[]): void {
+    for (const { before } of changes) this.#bytes += bytesKept(before);
+    const isMuch = this.#bytes > this.#journal.limits.maxBytes * (1 - LEFT_OVER);
+    if ((++this.#notes < NOTES && !isMuch) || this.#timer) return;
     this.#notes = 0;
+    this.#bytes = 0;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       // Images that cannot be removed now are retried by the next run.
@@ -69,7 +75,13 @@ export class Eviction {
     const records = this.#journal.records();
     const kept = [...records.values()].filter(({ seq }) => !going.has(seq));
     const evicted = Math.max(this.#journal.evicted, ...going);
-    const lines = kept.map(({ seq, at, undoneBy: _, changes, ...head }) => ({ seq, part: 0, at, ...head, changes }));
+    const lines = kept.map(({ seq, at, undoneBy: _, undonePaths: __, changes, ...head }) => ({
+      seq,
+      part: 0,
+      at,
+      ...head,
+      changes,
+    }));
     log.shrink([{ next: this.#journal.next, evicted }, ...lines]);
     for (const seq of going) {
       for (const { before } of records.get(seq)?.changes ?? []) {
@@ -107,8 +119,9 @@ export class Eviction {
 }
 
 /** Bytes of the before-images that a record keeps on the disk. */
-export function bytesOf({ changes, undoneBy }: JournalRecord): number {
-  return undoneBy === undefined ? changes.reduce((sum, { before }) => sum + bytesKept(before), 0) : 0;
+export function bytesOf({ changes, undoneBy, undonePaths }: JournalRecord): number {
+  if (undoneBy !== undefined) return 0;
+  return changes.reduce((sum, { path, before }) => sum + (undonePaths?.has(path) ? 0 : bytesKept(before)), 0);
 }
 
 function bytesKept(state: State): number {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { Eviction } from './evict.ts';
 import { JournalLog, type LogLine, type TreeSumsByName } from './log.ts';
 import { OpenRecord } from './open-record.ts';
-import type { JournalRecord, Origin, State } from './records.ts';
+import type { JournalChange, JournalRecord, Origin, State } from './records.ts';
 import { ImageStore } from './store.ts';
 import { TreeSums } from './tree-sums.ts';
 
@@ -106,9 +106,15 @@ export class Journal {
     return this.#next++;
   }
 
+  /** False if another process has used this number or a later one since `advance` returned it. */
+  isNewest(seq: number): boolean {
+    if (this.log.hasNew) this.records();
+    return this.#next === seq + 1;
+  }
+
   /** Evicts what is over the limits, after the reply. */
-  evictSoon(): void {
-    this.#eviction.soon();
+  evictSoon(changes: readonly JournalChange[]): void {
+    this.#eviction.soon(changes);
   }
 
   evict(): Promise<void> {
@@ -167,7 +173,7 @@ export class Journal {
     this.#records.set(seq, record);
     for (const undone of head.undoes ?? []) {
       const target = this.#records.get(undone);
-      if (target) target.undoneBy = seq;
+      if (target) markUndone(target, { by: seq, paths: head.undoesOnly?.[undone] });
     }
   }
 
@@ -183,6 +189,12 @@ export class Journal {
 
 function isOf(state: State, tree: string): boolean {
   return state.kind === 'directory' && state.tree === tree;
+}
+
+function markUndone(record: JournalRecord, { by, paths }: { by: number; paths: readonly string[] | undefined }): void {
+  const undone = new Set([...(record.undonePaths ?? []), ...(paths ?? [])]);
+  if (paths && record.changes.some(({ path }) => !undone.has(path))) record.undonePaths = undone;
+  else record.undoneBy = by;
 }
 
 function isErrno(error: unknown): boolean {

@@ -33,6 +33,8 @@ export class JournalLog {
   #fd: number | undefined;
   /** Offset up to which the log was read, in bytes. */
   #read = 0;
+  /** Size of the log when it had only lines that were read or that this process appended. */
+  #knownSize = 0;
 
   constructor(path: string) {
     this.#path = path;
@@ -43,9 +45,17 @@ export class JournalLog {
     for (;;) {
       const fd = this.#open();
       if (writeSync(fd, bytes) < bytes.length) throw noSpace();
-      if (fstatSync(fd).nlink > 0) return;
+      const { nlink, size } = fstatSync(fd);
+      if (size === this.#knownSize + bytes.length) this.#knownSize = size;
+      if (nlink > 0) return;
       this.close();
     }
+  }
+
+  /** True if another process appended to the log or replaced it, so that `readNew` has to be called. */
+  get hasNew(): boolean {
+    const { nlink, size } = fstatSync(this.#open());
+    return nlink === 0 || size !== this.#knownSize;
   }
 
   /** Returns the unread lines; `isNew` if another process replaced the log, so that these are all its lines. */
@@ -55,6 +65,7 @@ export class JournalLog {
     const fd = this.#open();
     const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - this.#read));
     const count = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, this.#read);
+    this.#knownSize = this.#read + count;
     // Another process may still be appending the last line.
     const end = bytes.subarray(0, count).lastIndexOf(0x0a) + 1;
     this.#read += end;
@@ -72,14 +83,14 @@ export class JournalLog {
     // Appending: another process may append to the new log before the rest of the old one is copied.
     const fd = openSync(temp, FLAGS | constants.O_TRUNC, 0o600);
     try {
-      writeSync(fd, Buffer.concat(lines.map(encode)));
+      writeAll(fd, Buffer.concat(lines.map(encode)));
       renameSync(temp, this.#path);
       // Copies the lines that other processes appended before the rename. A line appended to the old log after it is
       // not lost: `append` sees the link count of 0 and appends again.
       const size = fstatSync(old).size - this.#read;
       const bytes = Buffer.allocUnsafe(Math.max(0, size));
       const count = bytes.length === 0 ? 0 : readSync(old, bytes, 0, bytes.length, this.#read);
-      if (count > 0) writeSync(fd, bytes.subarray(0, count));
+      writeAll(fd, bytes.subarray(0, count));
     } finally {
       closeSync(fd);
       this.close();
@@ -90,12 +101,17 @@ export class JournalLog {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
     this.#read = 0;
+    this.#knownSize = 0;
   }
 
   #open(): number {
     this.#fd ??= openSync(this.#path, FLAGS, 0o600);
     return this.#fd;
   }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }
 
 /** A write to a regular file is short only if the disk is full. */

@@ -39,7 +39,7 @@ export class OpenRecord {
   #images = 0;
   #parts = 0;
 
-  constructor(journal: Journal, origin: Origin, more?: Pick<RecordHead, 'label' | 'undoes'>) {
+  constructor(journal: Journal, origin: Origin, more?: Pick<RecordHead, 'label' | 'undoes' | 'undoesOnly'>) {
     this.#journal = journal;
     this.#head = { ...headOf(origin), ...more };
   }
@@ -96,11 +96,18 @@ export class OpenRecord {
       const { seq } = this;
       const part = this.#parts++;
       this.#stored(() => log.append({ seq, part, at: Date.now(), ...this.#head, changes }));
-      this.#journal.evictSoon();
-      return { cancel: () => log.append({ cancelled: seq, part }) };
+      this.#journal.evictSoon(changes);
+      return { cancel: () => this.#cancel(part, changes) };
     } catch (error) {
       throw HostError.fromErrno(error, changes[0]?.path ?? '');
     }
+  }
+
+  #cancel(part: number, changes: readonly JournalChange[]): void {
+    const { log, store } = this.#journal;
+    log.append({ cancelled: this.seq, part });
+    for (const { before } of changes)
+      if (before.kind === 'file' && before.image !== undefined) store.drop(before.image);
   }
 
   /** Returns a name for an image that is made later, such as by a write set. */
@@ -121,6 +128,11 @@ export class OpenRecord {
       if (!this.#stored(() => take(name))) {
         // Another process has claimed this number.
         this.#journal.records();
+        continue;
+      }
+      if (!this.#journal.isNewest(seq)) {
+        // Another process used the number, and an undo or an eviction removed its image.
+        this.#journal.store.drop(name);
         continue;
       }
       this.#seq = seq;

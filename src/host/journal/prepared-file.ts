@@ -82,10 +82,12 @@ export class PreparedFile {
 
 /** The sets whose processes have exited. */
 export function leftSets(store: ImageStore): LeftSet[] {
-  return readdirSync(store.preparedDir).flatMap((name) => {
+  const names = readdirSync(store.preparedDir).filter((name) => /^\d+$/.test(name));
+  return names.flatMap((name) => {
+    const seq = Number(name);
     const [head, ...steps] = linesOf(readFileSync(store.pathOf('prepared', name), 'utf8'));
-    if (!head) return [{ name, seq: Number(name), steps: [] }];
-    const { seq, owner, space } = head as { seq: number; owner: string; space: string };
+    if (!head) return [{ name, seq, steps: [] }];
+    const { owner, space } = head as { owner: string; space: string };
     return isUnderWay(store, name, { owner, space }) ? [] : [{ name, seq, steps: steps as Step[] }];
   });
 }
@@ -96,9 +98,18 @@ function isUnderWay(store: ImageStore, name: string, { owner, space }: { owner: 
   return Date.now() - statSync(store.pathOf('prepared', name)).mtimeMs < STRANGER_MS;
 }
 
-/** Drops an incomplete last line: its step was not made. */
+/** Drops incomplete lines, such as of a full disk or a power cut: their steps were not made. */
 function linesOf(text: string): unknown[] {
   const lines = text.split('\n');
   lines.pop();
-  return lines.map((line) => JSON.parse(line) as unknown);
+  return lines.flatMap((line) => parsed(line) ?? []);
+}
+
+function parsed(line: string): object | undefined {
+  try {
+    const value = JSON.parse(line) as unknown;
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

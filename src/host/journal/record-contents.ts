@@ -15,11 +15,12 @@ const MAX_SHOWN_BYTES = 256 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
-/** Reads the before-image; undefined if the journal does not have it, and empty if there was no file. */
+/** Reads the before-image; undefined if it is missing or damaged, and empty if there was no file. */
 export function formerContent({ store }: Journal, before: State): Buffer | undefined {
   if (before.kind === 'absent') return NOTHING;
-  const image = before.kind === 'file' ? before.image : undefined;
-  return image !== undefined && store.look('images', image) ? store.read(image) : undefined;
+  if (before.kind !== 'file' || before.image === undefined || !store.look('images', before.image)) return undefined;
+  const content = store.read(before.image);
+  return before.version === undefined || versionOf(content) === before.version ? content : undefined;
 }
 
 /** Returns the content after a change: from its delta, or from the before-image of the next change of the path. */

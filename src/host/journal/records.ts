@@ -84,13 +84,17 @@ export interface JournalRecord {
   readonly label?: string;
   /** Records that this one undid. */
   readonly undoes?: readonly number[];
-  /** The record that undid this one. */
+  /** By number, of records that this one undid in part: the paths that it undid. */
+  readonly undoesOnly?: Readonly<Record<number, readonly string[]>>;
+  /** The record that undid the last of its changes. */
   undoneBy?: number;
+  /** Paths of its changes that are undone, while others are not. */
+  undonePaths?: Set<string>;
   readonly changes: JournalChange[];
 }
 
 /** The fields of a record that each of its log lines repeats. */
-export type RecordHead = Omit<JournalRecord, 'changes' | 'undoneBy' | 'seq' | 'at'>;
+export type RecordHead = Omit<JournalRecord, 'changes' | 'undoneBy' | 'undonePaths' | 'seq' | 'at'>;
 
 const MAX_ID = 200;
 

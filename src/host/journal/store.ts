@@ -16,6 +16,7 @@ import {
   readFileSync,
   renameSync,
   unlinkSync,
+  writeFileSync,
   type Stats,
 } from 'node:fs';
 import { copyFile, open, rm, writeFile } from 'node:fs/promises';
@@ -99,6 +100,8 @@ export class ImageStore {
         await writeFile(image, piecesOf(file, entry.path));
       }
     } catch (error) {
+      // Part of an image is of no use, and without a file another process could claim the name.
+      writeFileSync(image, '', { mode: 0o600 });
       throw HostError.fromErrno(error, entry.path);
     }
   }

@@ -6,6 +6,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 
+import { versionOf } from '../changes/jail-version.ts';
 import type { Jail } from '../jail/jail.ts';
 import type { Journal } from './journal.ts';
 import { merge3 } from './merge3.ts';
@@ -33,6 +34,10 @@ export interface UndoLoss {
 
 export interface UndoneRecord {
   readonly record: JournalRecord;
+  /** Its changes that are undone by the plan, or were undone by another program. */
+  readonly changes: JournalChange[];
+  /** Number of its other changes that are not undone. */
+  left: number;
   restored: number;
   removed: number;
   skipped: number;
@@ -47,8 +52,8 @@ export interface UndoPlan {
 
 export interface PlanUndoOptions {
   readonly onConflict: OnConflict;
-  /** True if the caller asked to undo this path. */
-  readonly isMeant: (path: string) => boolean;
+  /** True if the caller asked to undo this path of the record, and it is not undone. */
+  readonly isMeant: (record: JournalRecord, path: string) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -60,10 +65,14 @@ export async function planUndo(
   const planner = new Planner(jail, journal, options);
   const undone: UndoneRecord[] = [];
   for (const record of records) {
-    const counted: UndoneRecord = { record, restored: 0, removed: 0, skipped: 0 };
+    const counted: UndoneRecord = { record, changes: [], left: 0, restored: 0, removed: 0, skipped: 0 };
     for (const change of record.changes.toReversed()) {
       options.signal.throwIfAborted();
-      if (options.isMeant(change.path)) await planner.take(change, counted);
+      const { skipped } = counted;
+      const isMeant = options.isMeant(record, change.path);
+      if (isMeant) await planner.take(change, counted);
+      if (isMeant && counted.skipped === skipped) counted.changes.push(change);
+      else if (record.undonePaths?.has(change.path) !== true) counted.left++;
     }
     undone.push(counted);
   }
@@ -114,6 +123,7 @@ class Planner {
       return;
     }
     this.#put(path, before, found);
+    this.#keepMode(change, found);
     if (before.kind === 'absent') counted.removed++;
     else counted.restored++;
   }
@@ -187,12 +197,23 @@ class Planner {
     counted.restored++;
   }
 
+  /** A file whose mode was changed since its record keeps the mode. */
+  #keepMode({ path, before, after }: JournalChange, { state }: Found): void {
+    if (before.kind !== 'file' || after.kind !== 'file' || state.kind !== 'file') return;
+    if (state.mode === after.mode || state.mode === before.mode) return;
+    this.#push({ kind: 'mode', path, mode: state.mode });
+    this.#tree.set(path, { ...before, mode: state.mode });
+  }
+
   async #clash(change: JournalChange, found: Found, counted: UndoneRecord): Promise<void> {
     const { path, after } = change;
     const merged = await this.#merge(change, found);
     if (merged !== undefined && this.#options.onConflict === 'merge') {
       const content = Buffer.from(merged);
       this.#push({ kind: 'write', path, content, ...seenAt(found) });
+      // An older record of the path is merged into this content.
+      const made = { ...(found.state as FileState), size: content.length, version: versionOf(content) };
+      this.#tree.setContent(path, made, content);
       counted.restored++;
       return;
     }

@@ -4,7 +4,7 @@ import type { Jail } from '../jail/jail.ts';
 import type { Journal } from './journal.ts';
 import type { JournalRecord, State } from './records.ts';
 import type { SetOutcome } from './set-entry.ts';
-import { planUndo, type OnConflict, type UndoPlan } from './undo-plan.ts';
+import { planUndo, type OnConflict, type PlanUndoOptions, type UndoPlan } from './undo-plan.ts';
 
 /** Selects the records to undo; at most one field is set. */
 export interface UndoSelector {
@@ -46,40 +46,48 @@ export interface UndoContext {
 }
 
 export async function findUndo(request: UndoRequest, context: UndoContext, scope: ChangeScope): Promise<UndoPlan> {
-  const { journal } = context;
-  const caller = scope.call?.principal?.id;
-  await journal.sums.settle(selected(request, journal, caller));
-  const records = selected(request, journal, caller);
   const { paths, onConflict } = request;
-  const isMeant = (path: string) =>
-    paths?.some((one) => one === '' || path === one || path.startsWith(`${one}/`)) ?? true;
-  const meant = records.filter(({ changes }) => changes.some(({ path }) => isMeant(path)));
-  if (meant.length === 0) throw new NoRecord('no record changed these paths', { isEvicted: false });
-  return planUndo(meant, context, { onConflict, isMeant, signal: scope.signal });
+  const isMeant = ({ undonePaths }: JournalRecord, path: string) =>
+    undonePaths?.has(path) !== true &&
+    (paths?.some((one) => one === '' || path === one || path.startsWith(`${one}/`)) ?? true);
+  const records = () => selected(request, { ...context, isMeant }, scope.call?.principal?.id);
+  await context.journal.sums.settle(records());
+  return planUndo(records(), context, { onConflict, isMeant, signal: scope.signal });
 }
 
 /** Runs a plan that has no conflicts and no losses. */
 export async function makeUndo(
   { entries, undone }: UndoPlan,
-  { paths }: UndoRequest,
   { changes, journal }: UndoContext,
   scope: ChangeScope,
 ): Promise<SetOutcome> {
-  // With `paths` a record may be undone only in part, so it is not marked as undone.
-  const whole = paths ? [] : undone.map(({ record }) => record);
-  const outcome = await changes.writeSet(entries, scope, { undoes: whole.map(({ seq }) => seq) });
-  for (const record of whole) await dropImages(record, journal);
+  const parts = undone.filter(({ record, left }) => left > 0 || record.undonePaths !== undefined);
+  const undoesOnly = Object.fromEntries(
+    parts.map(({ record, changes }) => [record.seq, changes.map(({ path }) => path)]),
+  );
+  const undoes = undone.filter(({ changes }) => changes.length > 0).map(({ record }) => record.seq);
+  const outcome = await changes.writeSet(entries, scope, { undoes, ...(parts.length > 0 && { undoesOnly }) });
+  for (const one of undone) for (const { before } of one.changes) await dropImage(before, journal.store);
   return outcome;
 }
 
 /** The selected records, newest first. */
-function selected({ select, anyone }: UndoRequest, journal: Journal, caller: string | undefined): JournalRecord[] {
+function selected(
+  { select, anyone }: UndoRequest,
+  { journal, isMeant }: Pick<UndoContext, 'journal'> & Pick<PlanUndoOptions, 'isMeant'>,
+  caller: string | undefined,
+): JournalRecord[] {
   const all = [...journal.records().values()].sort((a, b) => b.seq - a.seq);
   const { steps = 1, turnId, seq, toSeq, toLabel } = select;
-  if (seq !== undefined) return [one(all, seq, journal)];
+  const hasMeant = (record: JournalRecord) => record.changes.some(({ path }) => isMeant(record, path));
+  if (seq !== undefined)
+    return needed([one(all, seq, journal)].filter(hasMeant), `record ${seq} changed none of these paths`);
 
   const isOwn = (record: JournalRecord) => anyone || record.caller === caller;
-  const done = all.filter((record) => record.changes.length > 0 && record.undoneBy === undefined && isOwn(record));
+  const isDone = (record: JournalRecord) => record.changes.length > 0 && record.undoneBy === undefined && isOwn(record);
+  const known = all.filter(isDone);
+  const done = known.filter(hasMeant);
+  if (known.length > 0) needed(done, 'no record changed these paths');
   if (toSeq !== undefined || toLabel !== undefined) {
     const place = toSeq ?? labelled(all, toLabel!);
     return needed(sinceThen(done, place, journal), `nothing was changed after record ${place}`);
@@ -134,11 +142,7 @@ function needed(records: JournalRecord[], problem: string): JournalRecord[] {
   return records;
 }
 
-/** Removes the before-images of an undone record: a restored file may be a hard link to one and be edited in place. */
-async function dropImages({ changes }: JournalRecord, { store }: Journal): Promise<void> {
-  for (const { before } of changes) await dropImage(before, store);
-}
-
+/** Removes the before-image of an undone change: the restored file may be a hard link to it and be edited in place. */
 async function dropImage(before: State, store: Journal['store']): Promise<void> {
   if (before.kind === 'file' && before.image !== undefined) store.drop(before.image);
   if (before.kind === 'directory' && before.tree !== undefined) await store.dropTree(before.tree);

@@ -18,7 +18,7 @@ import { toText } from '../text/byte-string.ts';
 /** Where a file or directory is now: a path in the workspace or in the trees of the store. */
 type Place = { readonly in: 'workspace' | 'trees'; readonly path: string };
 
-type Node = { readonly state: State } | { readonly place: Place };
+type Node = { readonly state: State; readonly content?: Buffer } | { readonly place: Place };
 
 /** State of a path after the planned steps. */
 export interface Found {
@@ -44,6 +44,11 @@ export class VirtualTree {
     this.#nodes.set(path, isTree ? { place: { in: 'trees', path: state.tree } } : { state });
   }
 
+  /** Sets a file to a content that is in no image, such as that of a merge. */
+  setContent(path: string, state: State, content: Buffer): void {
+    this.#nodes.set(path, { state, content });
+  }
+
   move(from: string, to: string): void {
     const node = this.#nodeAt(from);
     const below = [...this.#nodes].filter(([path]) => path.startsWith(`${from}/`));
@@ -62,11 +67,9 @@ export class VirtualTree {
     const node = this.#nodeAt(path);
     if ('place' in node)
       return node.place.in === 'workspace' ? this.#inWorkspace(node.place.path) : this.#inTrees(node.place.path);
-    const { state } = node;
-    return {
-      state,
-      read: async () => (state.kind === 'file' && state.image !== undefined ? this.#store.read(state.image) : EMPTY),
-    };
+    const { state, content } = node;
+    const image = state.kind === 'file' ? state.image : undefined;
+    return { state, read: async () => content ?? (image === undefined ? EMPTY : this.#store.read(image)) };
   }
 
   /** True if the planned steps leave a directory of the workspace empty. */

@@ -203,9 +203,19 @@ async function syncDirectories(steps: readonly Step[], jail: Jail): Promise<void
       const folder = path === undefined ? undefined : path.slice(0, Math.max(0, path.lastIndexOf('/')));
       if (folder === undefined || synced.has(folder)) continue;
       synced.add(folder);
-      using entry = jail.entry(path!);
-      await entry.syncDirectory();
+      await syncDirectoryOf(path!, jail);
     }
+  }
+}
+
+async function syncDirectoryOf(path: string, jail: Jail): Promise<void> {
+  try {
+    using entry = jail.entry(path);
+    await entry.syncDirectory();
+  } catch (error) {
+    // A later step removed the directory, or put a file there.
+    const isGone = error instanceof HostError && (error.reason === 'not-a-parent' || error.reason === 'missing');
+    if (!isGone) throw error;
   }
 }
 

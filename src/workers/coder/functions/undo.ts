@@ -93,15 +93,15 @@ export const undo = coder.defineFunction({
     const { losses, conflicts } = plan;
     if (conflicts.length > 0) throw errors.fail('C223', { conflicts });
     if (losses.length > 0) throw errors.fail('C227', { problem: lossText(plan), losses });
-    const undone = plan.undone.map(({ record, ...counts }) => ({
+    const undone = plan.undone.map(({ record, restored, removed, skipped }) => ({
       seq: record.seq,
       function_id: record.functionId,
       turn_id: record.turnId,
-      ...counts,
+      ...{ restored, removed, skipped },
     }));
     if (request.dry_run) return { undone, files: planned(plan) };
 
-    const outcome = await makeUndo(plan, asked, context, scope);
+    const outcome = await makeUndo(plan, context, scope);
     return { undone, redo_seq: outcome.seq, files: files(outcome) };
   },
 });

@@ -1,0 +1,188 @@
+/** coder::undo where it is hard: merges over several records, parts of records, two servers, a full disk. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+
+import { expect, test } from 'vitest';
+
+import { shippedCell } from '#contract';
+import { Journal } from '../../src/host/journal/journal.ts';
+import { shareJournal } from '../../src/host/journal/shared-journal.ts';
+import { UndoCase } from './undo-support.ts';
+
+const LINES = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join('');
+const LIMITS = { maxBytes: 1e9, maxRecords: 1000, maxAgeMs: 1e12, maxImageBytes: 1e9 };
+
+const read = (given: UndoCase, path: string) => readFileSync(given.path(path), 'utf8');
+
+test('a merge over two records of one file takes both back and keeps the later edit', async () => {
+  await using given = await UndoCase.of({ f: LINES });
+  await given.edit('f', 'line 3\n', 'agent\n');
+  await given.edit('f', 'line 12\n', 'agent\n');
+  const edited = read(given, 'f').replace('line 25', 'person');
+  writeFileSync(given.path('f'), edited);
+  const { redo_seq } = await given.undo({ steps: 2, on_conflict: 'merge' });
+  expect(read(given, 'f')).toBe(LINES.replace('line 25', 'person'));
+  await given.undo({ seq: redo_seq });
+  expect(read(given, 'f')).toBe(edited);
+});
+
+test('a merge does not use a damaged before-image', async () => {
+  await using given = await UndoCase.of({ f: LINES });
+  await given.edit('f', 'line 3\n', 'agent\n');
+  appendFileSync(given.path('f'), 'person\n');
+  const images = readdirSync(given.dir.path('state'), { recursive: true }).map(String);
+  writeFileSync(
+    given.dir.path(`state/${images.find((name) => name.endsWith('/1.0'))}`),
+    LINES.replace('line 3', 'lies'),
+  );
+  await expect(given.undo({ on_conflict: 'merge' })).rejects.toMatchObject({
+    code: 'C223',
+    extra: { conflicts: [{ mergeable: false }] },
+  });
+  expect(read(given, 'f')).not.toContain('lies');
+});
+
+test('paths selects the newest records that changed them, and each part is undone once', async () => {
+  await using given = await UndoCase.of({ a: '0', b: '0' });
+  for (const text of ['1', '2']) await given.write('a', text);
+  await given.call('coder::create-file', {
+    files: ['a', 'b'].map((path) => ({ path, content: '3', overwrite: true })),
+  });
+  await given.write('b', '4');
+  for (const text of ['2', '1', '0']) {
+    await given.undo({ paths: ['a'] });
+    expect(read(given, 'a')).toBe(text);
+  }
+  await expect(given.undo({ paths: ['a'] })).rejects.toMatchObject({ code: 'C224' });
+  expect(read(given, 'b')).toBe('4');
+  const { undone } = await given.undo({ steps: 2 });
+  expect(undone).toMatchObject([{ seq: 4 }, { seq: 3, restored: 1 }]);
+  expect([read(given, 'a'), read(given, 'b')]).toEqual(['0', '0']);
+  expect(await given.records()).toMatchObject([{}, {}, {}, {}, {}, { undone_by: 8 }, {}, {}]);
+});
+
+test('a part that was undone is redone by redo_seq, and its file is not a hard link to the journal', async () => {
+  await using given = await UndoCase.of({ a: '0', b: '0' });
+  await given.call('coder::create-file', {
+    files: ['a', 'b'].map((path) => ({ path, content: '1', overwrite: true })),
+  });
+  const { redo_seq } = await given.undo({ paths: ['a'] });
+  expect(statSync(given.path('a')).nlink).toBe(1);
+  await given.undo({ seq: redo_seq });
+  expect([read(given, 'a'), read(given, 'b')]).toEqual(['1', '1']);
+  await given.undo({ to_seq: 0 });
+  expect([read(given, 'a'), read(given, 'b')]).toEqual(['0', '0']);
+});
+
+test('a file that skip left unchanged can be undone later', async () => {
+  await using given = await UndoCase.of({ f: 'one\n', g: 'one\n' });
+  await given.call('coder::create-file', {
+    files: ['f', 'g'].map((path) => ({ path, content: 'two\n', overwrite: true })),
+  });
+  writeFileSync(given.path('f'), 'three\n');
+  await given.undo({ on_conflict: 'skip' });
+  expect(read(given, 'g')).toBe('one\n');
+  writeFileSync(given.path('f'), 'two\n');
+  await given.undo({ seq: 1 });
+  expect(read(given, 'f')).toBe('one\n');
+  await expect(given.undo({ seq: 1 })).rejects.toMatchObject({ code: 'C224' });
+});
+
+test('undo keeps a mode that was set after the record', async () => {
+  await using given = await UndoCase.of({ f: { content: 'a\n', mode: 0o644 } });
+  await given.write('f', 'b\n');
+  await given.write('f', 'c\n');
+  chmodSync(given.path('f'), 0o755);
+  const { redo_seq } = await given.undo({ steps: 2 });
+  expect([read(given, 'f'), statSync(given.path('f')).mode & 0o777]).toEqual(['a\n', 0o755]);
+  await given.undo({ seq: redo_seq });
+  expect([read(given, 'f'), statSync(given.path('f')).mode & 0o777]).toEqual(['c\n', 0o755]);
+});
+
+test('directories replaced by files, and files by directories, are undone and redone together', async () => {
+  await using given = await UndoCase.of({ 'd/x': 'x', 'd/y/z': 'z' });
+  const before = given.tree();
+  await given.call('coder::delete-file', { paths: ['d'], recursive: true });
+  await given.write('d', 'file');
+  await given.call('coder::delete-file', { paths: ['d'] });
+  await given.write('d/x/deep', 'a directory again');
+  await given.call('shell::fs::mv', { src: 'd', dst: 'e' });
+  await given.write('d', 'a file again');
+  const after = given.tree();
+  let { redo_seq } = await given.undo({ to_seq: 0 });
+  for (const expected of [after, before, after, before]) {
+    expect(given.tree()).not.toEqual(expected);
+    ({ redo_seq } = await given.undo({ seq: redo_seq }));
+    expect(given.tree()).toEqual(expected);
+  }
+});
+
+test('a record of a second server does not get the number of a record that the first has undone', async () => {
+  await using given = await UndoCase.of({ a: '0' });
+  const second = new Journal(given.root, { stateDir: given.dir.path('state'), limits: LIMITS });
+  second.records();
+  await given.write('a', '1');
+  await given.undo();
+  const record = second.begin({ functionId: 'second' }, {});
+  record.note([]);
+  second.close();
+  expect((await given.records()).map(({ seq, function_id }) => [seq, function_id])).toEqual([
+    [3, 'second'],
+    [2, 'coder::undo'],
+    [1, 'coder::create-file'],
+  ]);
+});
+
+test('large before-images are evicted soon, not after hundreds of records', async () => {
+  await using given = await UndoCase.of({ a: '' });
+  const journal = { ...shippedCell.journal, max_bytes: 1_000_000 };
+  const { giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  given.cell = { ...given.cell, journal };
+  const bytes = async () => (await given.records()).reduce((sum, record) => sum + record.bytes, 0);
+  // The first record of a server is checked anyway, so twice.
+  for (let round = 0; round < 2; round++) {
+    for (let write = 0; write < 20; write++) await given.write('a', `${round} ${write}`.padEnd(100_000));
+    await expect.poll(bytes, { timeout: 10_000 }).toBeLessThanOrEqual(1_000_000);
+  }
+  giveUp();
+});
+
+test('a damaged list of steps does not keep the server from starting', async () => {
+  await using given = await UndoCase.of({ a: '0' });
+  await given.write('a', '1');
+  const [store] = readdirSync(given.dir.path('state/journal'));
+  const prepared = given.dir.path(`state/journal/${store}/prepared`);
+  for (const [at, text] of ['\0\0\0\n', '{"seq":7\n{}\n', 'null\n', '', '{"owner":"x"'].entries()) {
+    writeFileSync(`${prepared}/${100 + at}`, text);
+  }
+  writeFileSync(`${prepared}/.hidden`, 'x');
+  const shared = shareJournal(given.root, { state_dir: given.dir.path('state'), journal: shippedCell.journal })!;
+  await shared.recovered;
+  shared.giveUp();
+  await given.undo();
+  expect(read(given, 'a')).toBe('0');
+});
+
+const canMount = process.platform === 'linux' && process.getuid?.() === 0;
+
+test.skipIf(!canMount)(
+  'a state directory that is full refuses the write and is not filled up by parts of images',
+  async () => {
+    await using given = await UndoCase.of({ big: 'x'.repeat(2_000_000), small: 's'.repeat(1000) });
+    const state = given.dir.path('full');
+    execFileSync('mkdir', [state]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', state]);
+    try {
+      given.cell = { state_dir: state };
+      const tree = given.tree();
+      for (let round = 0; round < 3; round++) await expect(given.write('big', 'new')).rejects.toThrow('ENOSPC');
+      expect(given.tree()).toEqual(tree);
+      await given.write('small', 'new');
+      await given.undo();
+      expect(given.tree()).toEqual(tree);
+    } finally {
+      execFileSync('umount', ['-l', state]);
+    }
+    expect(existsSync(state)).toBe(true);
+  },
+);
