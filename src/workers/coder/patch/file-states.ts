@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Stats } from 'node:fs';
 
-import { HostError, versionAside, type JailEntry } from '#host';
+import { HostError, NOTHING_THERE, versionAside, type JailEntry } from '#host';
 import { errors } from '../errors.ts';
 import { readCurrent } from '../line-edits-current.ts';
 import type { CoderContext } from '../worker.ts';
@@ -106,7 +106,15 @@ export class FileStates {
     if (stat) state.onDisk = path;
     this.#states.set(key, state);
     if (stat?.isFile() && this.#expected.versions.has(path)) await this.#readEntry(entry, state);
+    if (!stat) this.#requireAbsent(path);
     return state;
+  }
+
+  #requireAbsent(path: string): void {
+    const expected = this.#expected.versions.get(path) ?? NOTHING_THERE;
+    if (expected === NOTHING_THERE) return;
+    const fix = this.#expected.fix(path, NOTHING_THERE);
+    throw errors.fail('C221', { path, expected, actual: NOTHING_THERE, fix });
   }
 
   async #load(state: FileState): Promise<Buffer> {

@@ -30,8 +30,9 @@ export async function parsePatch(text: string, turns: Turns): Promise<Patch> {
   const files = await (isV4a ? parseV4a : parseUnified)(lines, body, turns);
   if (files.length === 0) throw badLine(body.from, 'the patch changes nothing');
 
-  for (const { chunks } of files) for (const chunk of chunks) refuseUnseen(lines, withReturn, chunk);
-  return { lines, files };
+  const updates = files.filter(({ kind }) => kind === 'update');
+  for (const { chunks } of updates) for (const chunk of chunks) refuseUnseen(lines, withReturn, chunk);
+  return { lines, withReturn, files };
 }
 
 /** `withReturn` contains the indexes of lines that ended with CRLF. */

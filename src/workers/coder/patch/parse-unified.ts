@@ -69,6 +69,12 @@ class UnifiedReader {
   }
 
   finish(): FilePatch[] {
+    const files = this.#finishAll();
+    refuseChains(files);
+    return files;
+  }
+
+  #finishAll(): FilePatch[] {
     return this.#files.map((file) => {
       const { path, hasSides, ...rest } = file;
       if (path === undefined) throw badLine(file.index, 'the two names differ; add "rename from" and "rename to"');
@@ -168,6 +174,21 @@ class UnifiedReader {
     const [, side, name] = /^rename (from|to) (.+)$/.exec(line) ?? [];
     if (side === 'from') file.path = nameOf(name!, index);
     if (side === 'to') file.to = nameOf(name!, index);
+  }
+}
+
+/**
+ * A diff describes each file as it was before the whole patch, but sections are applied in order. A section that moves
+ * or deletes a file must not come after one that puts another file there.
+ */
+function refuseChains(files: readonly FilePatch[]): void {
+  const taken = new Set<string>();
+  for (const { kind, path, to, index } of files) {
+    if ((kind === 'delete' || to !== undefined) && taken.has(path)) {
+      const problem = `${quote(path)} is moved or deleted here, but a section above puts another file there`;
+      throw badLine(index, `${problem}; move this section above that one, or send one patch for each`);
+    }
+    if (kind === 'add' || to !== undefined) taken.add(to ?? path);
   }
 }
 

@@ -138,9 +138,11 @@ async function findSigned(
   }
   const near = chunk.near === undefined ? undefined : chunk.near - 1 + cursor.drift;
   const wanted = { near, isAtEnd: chunk.isAtEnd };
-  const place =
-    (await findRun(looking, old, { ...wanted, from: cursor.at })) ??
-    (cursor.changed < cursor.at ? await findRun(looking, old, { ...wanted, from: cursor.changed }) : undefined);
+  const below = await findRun(looking, old, { ...wanted, from: cursor.at });
+  const isBest = below?.level === 0 || cursor.changed === cursor.at;
+  const shared = isBest ? undefined : await findRun(looking, old, { ...wanted, from: cursor.changed });
+  // A stricter match that shares context lines with the previous chunk is better than a looser one below.
+  const place = below && (!shared || shared.level >= below.level) ? below : shared;
   return place && { ...place, signed, old };
 }
 

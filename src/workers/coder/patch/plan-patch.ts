@@ -18,6 +18,7 @@ import { MAX_MISFITS, placeChunks, type PlacedChunk } from './place-chunks.ts';
 import { Source } from './source.ts';
 
 const MAX_FILES = 10_000;
+const BOM = '\uFEFF';
 
 /** Result of one section, as the response reports it. */
 export interface FileResult {
@@ -123,16 +124,20 @@ class Planner {
     this.#results.push({ path, kind, chunks: [], state });
   }
 
-  async #contentOf({ chunks }: FilePatch): Promise<string> {
+  /** Lines end as in the patch, unless its headers end with CRLF too: then the whole patch was converted. */
+  async #contentOf({ chunks, index }: FilePatch): Promise<string> {
     const { turns } = this.#planning;
+    const { withReturn } = this.#patch;
+    const keepsReturns = withReturn.size > 0 && !withReturn.has(index);
+    const endOf = (line: number) => (keepsReturns && withReturn.has(line) ? '\r\n' : '\n');
     const pieces: string[] = [];
     const lines: string[] = [];
     for (const { from, until } of chunks) {
       for (let at = from; at < until; at += LINES_AT_ONCE) {
         if (turns.isOver) await turns.next();
         const part = { from: at, until: Math.min(at + LINES_AT_ONCE, until) };
-        for (const { text } of signedLines(this.#patch.lines, part)) lines.push(text);
-        pieces.push(`${lines.splice(0).join('\n')}\n`);
+        for (const { text, index: at } of signedLines(this.#patch.lines, part)) lines.push(text, endOf(at));
+        pieces.push(lines.splice(0).join(''));
       }
     }
     const content = pieces.join('');
@@ -144,7 +149,7 @@ class Planner {
     const { path } = file;
     const state = await this.#existing(path);
     const edited = await this.#edit(file, state);
-    if (edited && edited.text !== '') {
+    if (edited && edited.text !== '' && edited.text !== BOM) {
       const problem = `${path} has more lines than the patch removes; send "deleted file mode" without lines, or all lines`;
       throw errors.fail('C210', { problem });
     }
@@ -171,6 +176,7 @@ class Planner {
   async #move(file: FilePatch, to: string): Promise<void> {
     const { path, mode } = file;
     const [state, place] = [await this.#existing(path), await this.#states.entry(to)];
+    if (state === place) return this.#update(file);
     refuseLink(state);
     refuseLink(place);
     const edited = await this.#edit(file, state);
