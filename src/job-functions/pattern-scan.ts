@@ -38,7 +38,7 @@ export class PatternScan {
   readonly #regexes: RegexThreads;
   readonly #asked: Asked;
   /** Unfinished last lines. */
-  readonly #open: Record<OutputStream, Segment[]> = { stdout: [], stderr: [] };
+  #open: Record<OutputStream, Segment[]> = { stdout: [], stderr: [] };
   #next: number;
 
   constructor(ring: OutputRing, regexes: RegexThreads, asked: Asked) {
@@ -56,7 +56,9 @@ export class PatternScan {
   /** The first line that matches in what came since the last scan. */
   async scan(signal: AbortSignal): Promise<FoundLine | undefined> {
     while (this.#next < this.#ring.end) {
-      const { next, pieces } = this.#ring.read(this.#next, STEP_BYTES);
+      const { from, next, pieces } = this.#ring.read(this.#next, STEP_BYTES);
+      // Bytes in between were dropped: what follows is another line.
+      if (from > this.#next) this.#open = { stdout: [], stderr: [] };
       this.#next = next;
       for (const { stream, at, bytes } of pieces) this.#open[stream].push({ at, bytes });
       for (const stream of [...new Set(pieces.map((piece) => piece.stream))]) {
@@ -97,9 +99,12 @@ function lineStart(bytes: Buffer, lineNumber: number): number {
 }
 
 function offsetAt(segments: readonly Segment[], index: number): number {
-  const [first, ...rest] = segments;
-  if (rest.length === 0 || index < first!.bytes.length) return first!.at + index;
-  return offsetAt(rest, index - first!.bytes.length);
+  let left = index;
+  for (const { at, bytes } of segments) {
+    if (left < bytes.length) return at + left;
+    left -= bytes.length;
+  }
+  throw new RangeError(`${index} is beyond the last segment`);
 }
 
 function after(segments: readonly Segment[], index: number): Segment[] {

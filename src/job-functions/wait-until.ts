@@ -3,9 +3,12 @@ import { setTimeout as passed } from 'node:timers/promises';
 
 import type { BackgroundJob } from './background-job.ts';
 import type { JobContext } from './job-operation.ts';
+import { readText } from './output-text.ts';
 import { PatternScan } from './pattern-scan.ts';
 
 const PORT_POLL_MS = 50;
+/** More than is ever held back. */
+const LOOK_BYTES = 1024;
 
 export interface Until {
   readonly pattern?: string | null | undefined;
@@ -71,12 +74,16 @@ async function scanOf(
 
 type Conditions = JobContext & { scan: Scan | undefined; signal: AbortSignal };
 
-function conditions(job: BackgroundJob, { since, until, waitMs }: Wait, { scan, signal, isListening }: Conditions) {
+function conditions(
+  job: BackgroundJob,
+  { since, until, waitMs, stripsAnsi }: Wait,
+  { scan, signal, isListening }: Conditions,
+) {
   const all: Promise<Matched | undefined>[] = [
     ended(job, scan, signal),
     passed(waitMs, { by: 'timeout' as const }, { signal }),
   ];
-  if (!until) all.push(more(job, since, signal));
+  if (!until) all.push(more(job, { since, stripsAnsi }, signal));
   if (until?.idle_ms != null) all.push(idle(job, until.idle_ms, signal));
   if (until?.port != null) all.push(listening(until.port, isListening, signal));
   // Those that lose are aborted, and throw.
@@ -97,8 +104,14 @@ async function ended(job: BackgroundJob, scan: Scan | undefined, signal: AbortSi
   return found ?? { by: 'exit' };
 }
 
-async function more(job: BackgroundJob, since: number, signal: AbortSignal): Promise<undefined> {
-  while (job.ring.end <= since && !job.ring.isFinished) {
+/** Waits for text: the first bytes of a character alone are held back, so that a reader would get nothing. */
+async function more(
+  job: BackgroundJob,
+  { since, stripsAnsi }: Pick<Wait, 'since' | 'stripsAnsi'>,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const hasText = () => readText(job.ring, { since, maxBytes: LOOK_BYTES, stripsAnsi }).next > since;
+  while (!hasText() && !job.ring.isFinished) {
     await job.ring.changed(signal);
     signal.throwIfAborted();
   }

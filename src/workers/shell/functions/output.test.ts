@@ -51,6 +51,16 @@ const ended = (job_id: string, more: Record<string, unknown> = {}) =>
   output(job_id, { until: { exit: true }, ...more });
 
 describe('reading', () => {
+  test('a wait for more output goes on while only part of a character came', async () => {
+    const job = await start("printf 'caf\\303'; read line; printf '\\251\\n'", { input: true });
+    expect(await output(job, { wait_ms: 60_000 })).toMatchObject({ text: 'caf', next: 3 });
+    const size = async () => (await worker.call<{ job: { next: number } }>('shell::status', { job_id: job })).job.next;
+    await expect.poll(size).toBe(4);
+    const waiting = output(job, { since: 3, wait_ms: 60_000 });
+    await worker.call('shell::input', { job_id: job, text: 'go\n' });
+    expect(await waiting).toMatchObject({ from: 3, text: 'é\n' });
+  });
+
   test('live.D4 goes on at next without a gap, and says when all was read', async () => {
     const job = await start('for n in 1 2 3 4 5 6 7 8 9; do echo line $n; done; exit 3');
     await ended(job);
