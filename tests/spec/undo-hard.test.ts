@@ -186,3 +186,11 @@ test.skipIf(!canMount)(
     expect(existsSync(state)).toBe(true);
   },
 );
+
+test('a copy over a directory refuses a name that is not UTF-8, and leaves nothing', async () => {
+  await using given = await UndoCase.of({ 'from/a': 'a', 'over/b': 'b' });
+  writeFileSync(Buffer.concat([Buffer.from(given.path('from/')), Buffer.from([0xff])]), 'bytes');
+  const copy = given.call('filesystem::cp', { source: 'from', destination: 'over', overwrite: true });
+  await expect(copy).rejects.toThrow('is not a name that the file system accepts');
+  expect(readdirSync(given.path('over'))).toEqual(['b']);
+});

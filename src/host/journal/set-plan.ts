@@ -148,16 +148,18 @@ async function planRestore({ path, state, seen }: Of<'restore'>, scope: PlanScop
 async function planAdopt({ path, made }: Of<'adopt'>, scope: PlanScope) {
   using entry = scope.jail.entry(path);
   using source = scope.jail.entry(made);
+  // A name that is not UTF-8 cannot be written as a path.
+  if (!source.stat) throw new HostError('invalid-name', path);
   if (entry.stat?.isDirectory()) throw new HostError('exists', path);
   // A replaced file keeps its owner.
-  if (entry.stat && source.stat!.isFile() && entry.stat.uid !== source.stat!.uid) {
-    source.setPermissions({ mode: source.stat!.mode & PERMISSION_BITS, uid: entry.stat.uid, gid: entry.stat.gid });
+  if (entry.stat && source.stat.isFile() && entry.stat.uid !== source.stat.uid) {
+    source.setPermissions({ mode: source.stat.mode & PERMISSION_BITS, uid: entry.stat.uid, gid: entry.stat.gid });
   }
-  const after = source.stat!.isSymbolicLink()
+  const after = source.stat.isSymbolicLink()
     ? ({ kind: 'link', to: source.act((at) => readlinkSync(at, 'latin1')) } as const)
-    : lookedAt(source.stat!);
+    : lookedAt(source.stat);
   const step = begin(entry, { before: beforeOf(entry, scope), after }, scope);
-  step.ino = source.stat!.ino;
+  step.ino = source.stat.ino;
   const make = (found: JailEntry) => {
     using from = scope.jail.entry(made);
     from.act((old) => found.act((now) => renameSync(old, now)));
