@@ -194,3 +194,23 @@ test('a copy over a directory refuses a name that is not UTF-8, and leaves nothi
   await expect(copy).rejects.toThrow('is not a name that the file system accepts');
   expect(readdirSync(given.path('over'))).toEqual(['b']);
 });
+
+const NOBODY = 65534;
+
+test.skipIf(!canMount)('an ordinary user undoes the delete of a directory that it may not write to', async () => {
+  await using given = await UndoCase.of({ 'd/sub/x': 'x' });
+  for (const path of ['d/sub', 'd']) chmodSync(given.path(path), 0o555);
+  execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, given.dir.root]);
+  const before = given.tree();
+  process.seteuid!(NOBODY);
+  try {
+    await given.call('coder::delete-file', { paths: ['d'], recursive: true });
+    expect(existsSync(given.path('d'))).toBe(false);
+    await given.undo();
+    expect(given.tree()).toEqual(before);
+  } finally {
+    process.seteuid!(0);
+  }
+  const left = readdirSync(given.dir.path('state'), { recursive: true }).map(String);
+  expect(left.filter((name) => name.includes('trees/'))).toEqual([]);
+});

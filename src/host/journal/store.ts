@@ -19,12 +19,13 @@ import {
   writeFileSync,
   type Stats,
 } from 'node:fs';
-import { copyFile, open, rm, writeFile } from 'node:fs/promises';
+import { copyFile, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { DESCRIPTORS } from '../jail/own-descriptors.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { openJail } from '../jail/jail.ts';
+import { removeMade } from '../changes/jail-remove.ts';
 import { sumBelow } from '../changes/tree-sum.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
 import { versionOf } from '../changes/jail-version.ts';
@@ -158,8 +159,11 @@ export class ImageStore {
     }
   }
 
+  /** Removes a directory, whatever modes its entries have. */
   async dropTree(name: string): Promise<void> {
-    await rm(this.pathOf('trees', name), { recursive: true, force: true });
+    if (!this.look('trees', name)) return;
+    using entry = openJail(this.directory).entry(`trees/${name}`);
+    await removeMade(entry);
   }
 }
 
