@@ -115,6 +115,21 @@ test('live.D14 a client that reconnects with Last-Event-ID goes on where it stop
   }
 });
 
+test('live.D14 an event without an offset has no id that a client could send as one', async () => {
+  const job_id = await start('echo first; read -r x');
+  await bus.call('shell::output', { job_id, until: { pattern: 'first' } });
+  const payload = { job_id, since: 6, until: { exit: true } };
+  const ids: (string | undefined)[] = [];
+  for await (const { name, id } of events(payload)) {
+    ids.push(id);
+    if (name === 'result') break;
+    // The call reports that it still waits.
+    await bus.call('shell::input', { job_id, eof: true });
+  }
+  expect(ids.length).toBeGreaterThan(1);
+  expect(ids.filter((id) => id !== undefined)).toEqual([]);
+});
+
 test('live.D14 a function without `since` is called as ever', async () => {
   const response = await fetch(`${http()}/functions/shell/exec`, {
     method: 'POST',

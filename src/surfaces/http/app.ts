@@ -143,25 +143,31 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
     }
   };
   if (c.req.header('Accept')?.includes(EVENT_STREAM)) {
-    body.value = await resumed(body.value, { lastId: c.req.header('Last-Event-ID'), functionId, bus });
-    return eventStream(async (onEvent, signal) => {
-      const called = await call(onEvent, signal);
-      return 'failure' in called ? { error: called.failure.body } : called;
-    });
+    const isResumable = await takesSince(functionId, bus);
+    if (isResumable) body.value = resumed(body.value, c.req.header('Last-Event-ID'));
+    return eventStream(
+      async (onEvent, signal) => {
+        const called = await call(onEvent, signal);
+        return 'failure' in called ? { error: called.failure.body } : called;
+      },
+      { isResumable },
+    );
   }
   const called = await call();
   return 'failure' in called ? answer(c, called.failure) : answerResult(c, called.result);
 }
 
-/** The request of a client that reconnects: `since` is the last id that it saw, if the function has such a field. */
-async function resumed(
-  payload: unknown,
-  { lastId, functionId, bus }: { lastId: string | undefined; functionId: string; bus: Bus },
-): Promise<unknown> {
-  if (lastId === undefined || !/^\d+$/.test(lastId) || !isMap(payload)) return payload;
-  const entries = await readCatalogue(bus, { includeInternal: true, prefix: functionId });
+/** True if the request of the function has a field `since`, so that a client can reconnect where it stopped. */
+async function takesSince(functionId: string, bus: Bus): Promise<boolean> {
+  const entries = await readCatalogue(bus, { includeInternal: true, prefix: functionId }).catch(() => []);
   const fields = entries.find(({ id }) => id === functionId)?.request?.properties;
-  return isMap(fields) && 'since' in fields ? { ...payload, since: Number(lastId) } : payload;
+  return isMap(fields) && 'since' in fields;
+}
+
+/** The request of a client that reconnects: `since` is the last id that it saw. */
+function resumed(payload: unknown, lastId: string | undefined): unknown {
+  if (lastId === undefined || !/^\d+$/.test(lastId) || !isMap(payload)) return payload;
+  return { ...payload, since: Number(lastId) };
 }
 
 type Called = { result: unknown } | { failure: HttpFailure };

@@ -14,13 +14,17 @@ const MAX_WAITING_BYTES = 1_048_576;
 /** The outcome of a call: its result, or the body of its failure. */
 export type StreamEnd = { result: unknown } | { error: unknown };
 
-/** Answers with the stream; the signal aborts when the reader disconnects. */
+/**
+ * Answers with the stream; the signal aborts when the reader disconnects. Events without an offset are numbered, but not
+ * if the call is resumable: a client that reconnects would send their number as an offset.
+ */
 export function eventStream(
   call: (onEvent: (event: CallEvent) => void, signal: AbortSignal) => Promise<StreamEnd>,
+  { isResumable }: { isResumable: boolean },
 ): Response {
   const gone = new AbortController();
   let count = 0;
-  let hasOffsets = false;
+  let hasOffsets = isResumable;
   const body = new ReadableStream<Uint8Array>(
     {
       async start(controller) {
