@@ -150,7 +150,7 @@ async function within<T>(promise: Promise<T>, explain: () => string): Promise<T>
 
 const homes: string[] = [];
 afterAll(() => {
-  for (const made of homes.splice(0)) rmSync(made, { recursive: true, force: true });
+  for (const made of homes.splice(0)) rmSync(made, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** One for all processes of a test file, removed with it. */

@@ -33,7 +33,8 @@ export async function tempDir(entries: TempEntries = {}): Promise<TempDir> {
         if (!name.endsWith('/')) make(path, entry);
       }
     },
-    [Symbol.asyncDispose]: async () => rmSync(root, { recursive: true, force: true }),
+    // A process that was killed just now may still create a file: ENOTEMPTY passes.
+    [Symbol.asyncDispose]: async () => rmSync(root, { recursive: true, force: true, maxRetries: 10 }),
   };
   dir.add(entries);
   return dir;

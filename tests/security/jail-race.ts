@@ -29,8 +29,6 @@ export interface RacePlace extends AsyncDisposable {
   outside: string;
   /** Points to `a/b/c` of the workspace, whatever its current name. */
   inside: string;
-  /** Path of the compiled attacker. */
-  program: string;
 }
 
 export async function racePlace(): Promise<RacePlace> {
@@ -54,7 +52,6 @@ export async function racePlace(): Promise<RacePlace> {
     workspace: dir.path('ws'),
     outside,
     inside: `/proc/self/fd/${fd}`,
-    program: dir.path('exchange'),
     async [Symbol.asyncDispose]() {
       closeSync(fd);
       await dir[Symbol.asyncDispose]();
@@ -116,8 +113,8 @@ export async function race(
   const isMet = () => counts.done > 0 && (counts.refused > 0 || mayNotRefuse);
 
   prepare(place, -1);
-  await whileSwapping(place.program, [`${workspace}/${swap[0]}`, `${workspace}/${swap[1]}`], async () => {
-    for (let round = 0; round < rounds || (round < 10 * rounds && !isMet()); round++) {
+  await whileSwapping([`${workspace}/${swap[0]}`, `${workspace}/${swap[1]}`], async () => {
+    for (let round = 0; round < rounds || (round < 50 * rounds && !isMet()); round++) {
       prepare(place, round);
       counts[await attempt(round)]++;
     }

@@ -69,7 +69,7 @@ async function race([name, link]: readonly [string, string], payload: object, { 
   });
   dir.add({ [`ws/${link}`]: { symlink: dir.path(link === 'a/evil' ? 'outside' : 'outside/c/f.txt') } });
   const names: [string, string] = [dir.path(`ws/${name}`), dir.path(`ws/${link}`)];
-  return await whileSwapping(dir.path('exchange'), names, () => hammer(dir.path('ws'), payload, { isWarm }));
+  return await whileSwapping(names, () => hammer(dir.path('ws'), payload, { isWarm }));
 }
 
 async function hammer(base_path: string, payload: object, { isWarm }: { isWarm: boolean }) {
@@ -79,7 +79,8 @@ async function hammer(base_path: string, payload: object, { isWarm }: { isWarm: 
   try {
     if (isWarm) await answer({ def: coder, context }, search, { callId: '1', payload: { query: 'e' } }, surroundings);
     for (let waited = 0; isWarm && !context.workspace.isWarm && waited < 60_000; waited += 5) await sleep(5);
-    for (let round = 0; round < ROUNDS; round++) {
+    // On until the name was met inside.
+    for (let round = 0; round < ROUNDS || (round < 50 * ROUNDS && counts.found === 0); round++) {
       const reply = await answer({ def: coder, context }, search, { callId: '1', payload }, surroundings);
       const text = JSON.stringify(reply);
       if (context.workspace.isWarm) counts.warm++;

@@ -1,6 +1,9 @@
 /** A second process that exchanges two names for ever: the attack on every jailed operation. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /**
  * Exchanges two names atomically: bursts without a pause to fall between two system calls, and pauses in which a
@@ -30,9 +33,13 @@ const [a, b] = process.argv.slice(1);
 const rename = (from, to) => { try { renameSync(from, to); } catch {} };
 for (;;) { rename(a, a + '~'); rename(b, a); rename(a + '~', b); }`;
 
-/** Runs the work while the names are swapped. `program` is where the compiled attacker goes. */
-export async function whileSwapping<T>(program: string, names: [string, string], work: () => Promise<T>): Promise<T> {
-  const attacker = start(program, names);
+/** Compiled once for all runs: a hundred attacks start it. */
+const CACHE_DIR = fileURLToPath(new URL('../../node_modules/.cache/workcell-attacks', import.meta.url));
+const PROGRAM = `${CACHE_DIR}/exchange-${createHash('sha256').update(EXCHANGER).digest('hex').slice(0, 12)}`;
+
+/** Runs the work while the names are swapped. */
+export async function whileSwapping<T>(names: [string, string], work: () => Promise<T>): Promise<T> {
+  const attacker = start(names);
   try {
     return await work();
   } finally {
@@ -41,11 +48,20 @@ export async function whileSwapping<T>(program: string, names: [string, string],
   }
 }
 
-function start(program: string, names: [string, string]): ChildProcess {
+function start(names: [string, string]): ChildProcess {
+  const [program, args] = isCompiled() ? [PROGRAM, names] : [process.execPath, ['-e', RENAMER, ...names]];
+  return spawn(program, args, { stdio: 'inherit' });
+}
+
+function isCompiled(): boolean {
+  if (existsSync(PROGRAM)) return true;
+  mkdirSync(CACHE_DIR, { recursive: true });
+  const draft = `${PROGRAM}.${randomUUID()}`;
   try {
-    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-x', 'c', '-o', program, '-'], { input: EXCHANGER, stdio: 'pipe' });
+    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-x', 'c', '-o', draft, '-'], { input: EXCHANGER, stdio: 'pipe' });
   } catch {
-    return spawn(process.execPath, ['-e', RENAMER, ...names], { stdio: 'inherit' });
+    return false;
   }
-  return spawn(program, names, { stdio: 'inherit' });
+  renameSync(draft, PROGRAM);
+  return true;
 }

@@ -9,7 +9,9 @@ import { silentLog, type Log } from '#contract';
 import { EgressCeiling, EgressProxy, EgressRequest, policyOf } from '../../src/workers/sandbox/egress/index.ts';
 import type { EgressTimes } from '../../src/workers/sandbox/egress/egress-proxy.ts';
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
+/** After the answers, in which more than was asked for would come. */
+const QUIET_MS = 50;
 
 export interface EgressLab extends AsyncDisposable {
   readonly proxy: EgressProxy;
@@ -17,8 +19,8 @@ export interface EgressLab extends AsyncDisposable {
   readonly dialled: string[];
   /** The bytes that the server got, one text per connection. */
   readonly received: string[];
-  /** The proxy's answer to these bytes, until it ends the connection or is silent for a while. */
-  ask(bytes: string | Buffer, options?: { end?: boolean; quietMs?: number }): Promise<string>;
+  /** What the proxy answers to these bytes, until it ends the connection or was silent after so many answers. */
+  ask(bytes: string | Buffer, options?: { end?: boolean; answers?: number; quietMs?: number }): Promise<string>;
   /** A connection to the proxy. */
   open(): Promise<Socket>;
 }
@@ -94,7 +96,7 @@ export async function startEgress({
     dialled,
     received,
     open,
-    async ask(bytes, { end = false, quietMs = 250 } = {}) {
+    async ask(bytes, { end = false, answers = 1, quietMs = QUIET_MS } = {}) {
       const socket = await open();
       let answer = '';
       let quiet: NodeJS.Timeout | undefined;
@@ -102,7 +104,7 @@ export async function startEgress({
         const late = setTimeout(resolve, PATIENCE_MS);
         const restart = () => {
           clearTimeout(quiet);
-          if (answer !== '') quiet = setTimeout(resolve, quietMs);
+          if (wholeAnswers(answer) >= answers) quiet = setTimeout(resolve, quietMs);
         };
         socket.on('data', (piece) => {
           answer += piece.toString('latin1');
@@ -123,6 +125,20 @@ export async function startEgress({
       for (const one of [server, front]) await new Promise((resolve) => one.close(resolve));
     },
   };
+}
+
+/** Of those that say their length; what follows the head of another is one more, whatever it is. */
+function wholeAnswers(text: string): number {
+  let [count, at] = [0, 0];
+  for (;;) {
+    const head = text.indexOf('\r\n\r\n', at);
+    if (head < 0) return count;
+    const length = /^content-length: *(\d+)/im.exec(text.slice(at, head))?.[1];
+    at = head + 4 + Number(length ?? 0);
+    if (at > text.length) return count;
+    count++;
+    if (length === undefined) return count + (at < text.length ? 1 : 0);
+  }
 }
 
 async function listening(onConnection: (socket: Socket) => void): Promise<Server> {

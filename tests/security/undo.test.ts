@@ -154,7 +154,7 @@ test.each([
     using given = open(place.workspace, dir.path('state'));
     const before = snapshot(place.outside);
     const counts = { undone: 0, conflicts: 0, refused: 0, bugs: 0 };
-    await whileSwapping(place.program, [`${place.workspace}/${name}`, `${place.workspace}/${evil}`], async () => {
+    await whileSwapping([`${place.workspace}/${name}`, `${place.workspace}/${evil}`], async () => {
       for (
         let round = 0;
         round < ROUNDS || (round < 20 * ROUNDS && (counts.undone === 0 || counts.refused === 0));

@@ -144,18 +144,19 @@ describe.each(places)('%s', (_name, open, reason) => {
     test(`${KILLS} uploading processes are killed, each at a random point`, { timeout: 240_000 }, async () => {
       const counts = { kept: 0, whole: 0 };
       for (let from = 0; from < KILLS; from += AT_ONCE) {
-        const batch = Array.from({ length: AT_ONCE }, (_, at) => killOne(`f${from + at}`));
+        const batch = Array.from({ length: AT_ONCE }, (_, at) => killOne(`f${from + at}`, (from + at) % 2 === 0));
         for (const outcome of await Promise.all(batch)) counts[outcome]++;
       }
       expect(counts.kept + counts.whole).toBe(KILLS);
-      expect(counts.kept).toBeGreaterThan(KILLS / 2);
+      expect(counts.kept).toBeGreaterThanOrEqual(KILLS / 2);
       expect((await place.names()).filter((name) => !/^(f\d+|[a-z0-9-]+)$/.test(name))).toEqual([]);
     });
 
-    async function killOne(name: string): Promise<'kept' | 'whole'> {
+    /** A sender that is not held may end before the kill arrives. */
+    async function killOne(name: string, isHeld: boolean): Promise<'kept' | 'whole'> {
       const { writer, ending } = await beginUpload(name);
       const at = Math.floor(Math.random() * PIECES) + 1;
-      const args = [SENDER, server.url, JSON.stringify(writer), String(PIECES), String(PIECE_BYTES)];
+      const args = [SENDER, server.url, JSON.stringify(writer), `${PIECES}`, `${PIECE_BYTES}`, isHeld ? `${at}` : ''];
       const sender = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
       const gone = once(sender, 'exit');
       for await (const line of createInterface(sender.stdout)) {
@@ -168,6 +169,7 @@ describe.each(places)('%s', (_name, open, reason) => {
       const found = await place.read(name);
       if (outcome === 'written') expect(found.equals(WHOLE), `${name} was called written at ${at}`).toBe(true);
       else expect([outcome, String(found)]).toEqual([place.code, 'old']);
+      if (isHeld) expect(outcome).toBe(place.code);
       return outcome === 'written' ? 'whole' : 'kept';
     }
   });

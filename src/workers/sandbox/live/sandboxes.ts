@@ -30,7 +30,10 @@ import { readUser } from '../image-user.ts';
 const AGENT_DEADLINE_MS = 30_000;
 
 /** Interval of the check for idle sandboxes. */
-const REAP_EVERY_MS = 5_000;
+const REAP_EVERY_MS = 1_000;
+
+/** Interval at which the age and the use of every sandbox count as changed. */
+const AGED_EVERY_MS = 5_000;
 
 /** Ended sandboxes, remembered so that a late call gets the reason. */
 const REMEMBERED = 256;
@@ -58,7 +61,7 @@ export class Sandboxes {
   readonly #living = new Map<string, LiveSandbox>();
   readonly #ended = new Map<string, string>();
   readonly #stopping = new Set<Promise<void>>();
-  readonly #reaper: NodeJS.Timeout;
+  readonly #timers: NodeJS.Timeout[];
   #starting = 0;
 
   constructor(config: SandboxConfig, log: Log) {
@@ -67,8 +70,10 @@ export class Sandboxes {
     this.share = new HostShare(config);
     const { ca_file: file } = config.egress;
     this.#authority = file === undefined ? undefined : readAuthority(file);
-    this.#reaper = setInterval(() => this.#reap(), REAP_EVERY_MS);
-    this.#reaper.unref();
+    this.#timers = [
+      setInterval(() => this.#reap(), REAP_EVERY_MS).unref(),
+      setInterval(() => this.all.forEach(({ facts }) => this.watched.changed(facts.id)), AGED_EVERY_MS).unref(),
+    ];
   }
 
   /** In the order of their creation. */
@@ -188,15 +193,13 @@ export class Sandboxes {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#reaper);
+    for (const timer of this.#timers) clearInterval(timer);
     await Promise.all([...this.all.map((sandbox) => this.stop(sandbox, 'the worker stopped')), ...this.#stopping]);
   }
 
   #reap(): void {
     const now = Date.now();
     for (const sandbox of this.all) {
-      // Its age and what it uses of the host.
-      this.watched.changed(sandbox.facts.id);
       const deadline = sandbox.idleDeadlineMs;
       if (deadline === undefined || now <= deadline) continue;
 
