@@ -25,6 +25,7 @@ export { tarArchive, type TestEntry } from './tar-archive.ts';
 export { tempDir, type TempDir, type TempEntries } from './temp-dir.ts';
 export { startRegistry, type BlobFault } from './test-registry.ts';
 export { watchTurns } from './watch-turns.ts';
+export { withEnoughTime } from './with-enough-time.ts';
 export { guestRoot, whyNoGuestRoot } from './guest-root.ts';
 export { machineCache, qemuCache, whyNoQemu } from './qemu.ts';
 export { mcpClient, teller, type Told } from './teller.ts';

@@ -74,7 +74,7 @@ describe.each(versions)('%s', (version) => {
       own.client.trigger<unknown, Record<string, unknown>>({ function_id, payload });
     const { job_id } = await call('shell::exec_bg', { command: 'echo', args: ['x'] });
     await expect
-      .poll(async () => call('shell::status', { job_id }), { timeout: 10_000 })
+      .poll(async () => call('shell::status', { job_id }))
       .toMatchObject({ job: { id: job_id, status: 'finished', stdout: 'x\n', exit_code: 0 } });
     expect(await call('shell::list', {})).toMatchObject({ count: 1, jobs: [{ id: job_id }] });
     expect(await call('shell::kill', { job_id })).toEqual({

@@ -210,7 +210,7 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
       });
       const { job_id } = (await bus.call('shell::exec_bg', { command: 'echo job', target })) as { job_id: string };
       await expect
-        .poll(() => bus.call('shell::status', { job_id }), { timeout: 10_000 })
+        .poll(() => bus.call('shell::status', { job_id }))
         .toMatchObject({ job: { status: 'finished', stdout: 'job\n' } });
       expect(await bus.call('shell::fs::write', { path: '/tmp/w', content: 'text\n', target })).toMatchObject({
         bytes_written: 5,
@@ -243,7 +243,7 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
       expect([running(), sleeping()]).toEqual([ids, TEST_BACKEND === 'namespaces']);
 
       await cell.stop('SIGKILL');
-      await expect.poll(() => [running(), sleeping()], { timeout: 10_000 }).toEqual([[], false]);
+      await expect.poll(() => [running(), sleeping()]).toEqual([[], false]);
       cell = await start();
       expect((await workcell('sandbox', 'list', '--json')).stdout).toContain('"sandboxes": []');
       const left = execFileSync(

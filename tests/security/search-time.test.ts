@@ -92,7 +92,7 @@ test('a search in the index, which had done all files but the one', async () => 
         await search('nothing', false);
         expect(engine.isWarm).toBe(true);
       },
-      { timeout: 15_000, interval: 100 },
+      { timeout: 30_000, interval: 100 },
     );
     await expect(search(SLOW, true)).rejects.toThrow('not done after 3000 ms: 401 files searched, 0 matches; ');
   } finally {

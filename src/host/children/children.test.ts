@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
-import { tempDir } from '#testing';
+import { tempDir, withEnoughTime } from '#testing';
 import type { ExecutionResult } from '../process/index.ts';
 import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';
@@ -101,7 +101,8 @@ describe.each(working)('a child held by %s', (containment) => {
   });
 
   test('is killed when its time is up, and what it said is kept', async () => {
-    expect(await run(['sh', '-c', 'echo early; sleep 30; echo late'], { timeoutMs: 2_000 })).toEqual(
+    const late = (timeoutMs: number) => run(['sh', '-c', 'echo early; sleep 60; echo late'], { timeoutMs });
+    expect(await withEnoughTime([300, 3000, 20_000], late, ({ stdout }) => stdout !== '')).toEqual(
       result({ exitCode: null, signal: 'SIGKILL', timedOut: true, stdout: 'early\n' }),
     );
   });
@@ -223,9 +224,12 @@ describe.runIf(working.includes('cgroup1'))('shell.P17 a child in a cgroup that 
     ],
   ])('and %s is killed when its time is up', async (_, script) => {
     const children = await Children.open({ containment: 'cgroup1' });
-    const argv = ['sh', '-c', `${script}; exec sleep 30`];
-    const child = await children.start({ argv, env: { PATH }, maxOutputBytes: 1000, timeoutMs: 2_000 });
-    expect(texts(await child.done)).toEqual(
+    const late = async (timeoutMs: number) => {
+      const argv = ['sh', '-c', `${script}; exec sleep 60`];
+      const child = await children.start({ argv, env: { PATH }, maxOutputBytes: 1000, timeoutMs });
+      return texts(await child.done);
+    };
+    expect(await withEnoughTime([500, 3000, 20_000], late, ({ stdout }) => stdout !== '')).toEqual(
       result({ exitCode: null, signal: 'SIGKILL', timedOut: true, stdout: 'out\n' }),
     );
     await children.close();
@@ -288,5 +292,5 @@ function membersAlive(word: string): number {
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  await expect.poll(isTrue, { timeout: 10_000, interval: 5 }).toBe(true);
+  await expect.poll(isTrue, { interval: 5 }).toBe(true);
 }

@@ -47,7 +47,7 @@ test('a call that would wait too long hears how far the image is, and it is made
     });
   }
   open();
-  await expect.poll(() => images.isCached('tools'), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => images.isCached('tools')).toBe(true);
   await sandboxes.close();
   readiness.close();
 });

@@ -4,7 +4,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { CallEvent } from '#contract';
-import { serveWorker, shellCases, tempDir, type ServedWorker, type TempDir } from '#testing';
+import { serveWorker, shellCases, tempDir, withEnoughTime, type ServedWorker, type TempDir } from '#testing';
 import { shell } from '../index.ts';
 
 let dir: TempDir;
@@ -12,7 +12,7 @@ let worker: ServedWorker;
 let caller: Awaited<ReturnType<ServedWorker['connect']>>;
 beforeAll(async () => {
   dir = await tempDir();
-  const more = { allowlist: [], denylist_patterns: [], job_retention_secs: 600, default_timeout_ms: 300 };
+  const more = { allowlist: [], denylist_patterns: [], job_retention_secs: 600 };
   worker = await serveWorker(shell, shellCases(dir.root, more));
   caller = await worker.connect('watcher');
 });
@@ -130,12 +130,13 @@ describe('output', () => {
 
 describe('background_after_ms', () => {
   test('live.D13 a command that still runs becomes a job, with its output and without its timeout', async () => {
-    const script = `echo begun; sleep 0.8; echo over`;
-    const reply = await worker.call<{ job_id: string; next: number }>('shell::exec', {
-      ...command(script),
-      background_after_ms: 200,
-      timeout_ms: 500,
-    });
+    const start = (afterMs: number) =>
+      worker.call<{ job_id: string; next: number; stdout: string }>('shell::exec', {
+        ...command(`echo begun; sleep ${(afterMs + 600) / 1000}; echo over`),
+        background_after_ms: afterMs,
+        timeout_ms: afterMs + 300,
+      });
+    const reply = await withEnoughTime([200, 1000, 5000], start, ({ stdout }) => stdout !== '');
     expect(reply).toMatchObject({ exit_code: null, timed_out: false, stdout: 'begun\n', next: 6 });
     const { job_id, next } = reply;
     expect(await worker.call('shell::output', { job_id, since: next, until: { exit: true } })).toMatchObject({

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { run, serveWorker, shellCases, tempDir } from '#testing';
+import { run, serveWorker, shellCases, tempDir, withEnoughTime } from '#testing';
 import { shell } from '../index.ts';
 import { exec } from './exec.ts';
 
@@ -138,7 +138,8 @@ describe('end', () => {
   });
 
   test('shell.X19 a timeout kills and keeps what was printed', async () => {
-    const reply = await call({ command: 'sh', args: ['-c', 'echo early; sleep 600'], timeout_ms: 2000 });
+    const late = (timeout_ms: number) => call({ command: 'sh', args: ['-c', 'echo early; sleep 600'], timeout_ms });
+    const reply = await withEnoughTime([300, 3000, 20_000], late, ({ stdout }) => stdout !== '');
     expect(reply).toEqual(ended({ exit_code: null, timed_out: true, stdout: 'early\n' }));
   });
 
@@ -174,12 +175,12 @@ describe('end', () => {
     const giveUp = new AbortController();
     const payload = { command: 'sh', args: ['-c', 'echo $$ > pid; sleep 60'], timeout_ms: 30_000 };
     const reply = worker.call('shell::exec', payload, { signal: giveUp.signal });
-    await expect.poll(() => existsSync(dir.path('pid')), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(dir.path('pid'))).toBe(true);
 
     giveUp.abort();
     await expect(reply).rejects.toMatchObject({ code: 'CANCELLED' });
     const pid = readFileSync(dir.path('pid'), 'utf8').trim();
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 });
 
@@ -192,7 +193,7 @@ test('over the cap of commands at once nothing is started, and an end makes room
   await using worker = await serveWorker({ ...shell, open }, shellCases(dir.root));
   const call = (script: string) => worker.call('shell::exec', { command: 'sh', args: ['-c', script] });
   const running = [1, 2].map((n) => call(`touch up${n}; while [ ! -e go ]; do sleep 0.05; done`));
-  await expect.poll(() => existsSync(dir.path('up1')) && existsSync(dir.path('up2')), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(dir.path('up1')) && existsSync(dir.path('up2'))).toBe(true);
   await expect(call('touch ran')).rejects.toMatchObject(
     refused('max concurrent commands (2) reached, try again when some have ended'),
   );
