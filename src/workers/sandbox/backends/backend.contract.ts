@@ -24,6 +24,8 @@ export interface Subject {
   readonly backend: SandboxBackend;
   readonly shape: Shape;
   readonly traits?: readonly Trait[];
+  /** Memory of a machine that a command overflows; 48 when absent. */
+  readonly lowMemoryMb?: number;
   /** Factor by which everything is slower than on bare hardware; 1 when absent. */
   readonly slowness?: number;
 }

@@ -20,7 +20,8 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 qemu${whyNot === undefined ? 
     [root, cache] = [await guestRoot(), await machineCache()];
     backend = new QemuBackend({ cacheDir: cache.root, accelerator: 'tcg' });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
-    shape = { image, cpus: 1, memoryMb: 256, diskMb: 64 };
+    // The size of the cases of limits too: every other one costs another boot.
+    shape = { image, cpus: 1, memoryMb: 128, diskMb: 16 };
   }, 60_000);
 
   afterAll(async () => {
@@ -35,5 +36,5 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 qemu${whyNot === undefined ? 
     });
   });
 
-  backendContract('qemu', () => ({ backend, shape, slowness: 6, traits: ['oom-kills-uncounted'] }));
+  backendContract('qemu', () => ({ backend, shape, slowness: 6, traits: ['oom-kills-uncounted'], lowMemoryMb: 128 }));
 });
