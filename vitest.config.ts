@@ -1,5 +1,5 @@
 /** Where the tests are and how they find the sources: `#contract` is `src/contract` here, not `dist`. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -63,6 +63,15 @@ const together = {
   security: ['tests/security/**/*.test.ts'],
 };
 
+/** Keeps the journals of tests apart from those of the person who runs them, and from those of other runs. */
+const stateHome = (process.env.WORKCELL_TEST_STATE_HOME ??= makeStateHome());
+
+function makeStateHome(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'workcell-test-state-'));
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
+  return dir;
+}
+
 /** Long enough for a machine with much else to do; a test that hangs is still noticed. */
 const PATIENCE_MS = 60_000;
 /** An emulated machine is slow at everything. */
@@ -77,8 +86,7 @@ export default defineConfig({
     pool: 'forks',
     // The projects share what is transformed, and so does the next run.
     experimental: { fsModuleCache: true },
-    // Keeps the journals of tests apart from those of the person who runs them.
-    env: { XDG_STATE_HOME: join(tmpdir(), 'workcell-test-state') },
+    env: { XDG_STATE_HOME: stateHome },
     // Tests wait more than they compute: one more than there are processors keeps them busy.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },

@@ -27,5 +27,5 @@ export { startRegistry, type BlobFault } from './test-registry.ts';
 export { watchTurns } from './watch-turns.ts';
 export { withEnoughTime } from './with-enough-time.ts';
 export { guestRoot, whyNoGuestRoot } from './guest-root.ts';
-export { machineCache, qemuCache, whyNoQemu } from './qemu.ts';
+export { copyPrograms, machineCache, qemuCache, whyNoQemu } from './qemu.ts';
 export { mcpClient, teller, type Told } from './teller.ts';

@@ -3,7 +3,7 @@
  *
  * The kernel is kept after the run, like the packages beside it; the first test that needs it downloads it.
  */
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { BACKENDS, missingFor } from '#workers/sandbox';
@@ -35,6 +35,12 @@ export function qemuCache(): Promise<TempDir> {
 /** The same for any backend; our programs are shared too, because compiling them takes longer than many tests. */
 export function machineCache(): Promise<TempDir> {
   return cacheWith('kernels', 'programs');
+}
+
+/** Gives another user's cache a copy of our programs, as far as they are built; the user builds the others. */
+export function copyPrograms(cacheDir: string): void {
+  const built = `${SHARED_DIR}/programs`;
+  if (existsSync(built)) cpSync(built, `${cacheDir}/programs`, { recursive: true });
 }
 
 async function cacheWith(...shared: string[]): Promise<TempDir> {

@@ -23,7 +23,7 @@ const pids = [];
 const outcomes = [];
 for (let i = 0; i < Number(count); i++) {
   const machine = await backend.create(shape, { id: `daemon-${process.pid}-${i}`, signal });
-  const agent = await AgentClient.open(machine.channel, { deadlineMs: 10_000 });
+  const agent = await AgentClient.open(machine.channel, { deadlineMs: 60_000 });
   pids.push(machine.pid);
   const command = {
     argv: ['/bin/sh', '-c', scripts[i % scripts.length]],

@@ -91,7 +91,7 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
         ],
         {
           stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-          env: { ...process.env, WAIT_MS: '15000' },
+          env: { ...process.env, WAIT_MS: '60000' },
         },
       );
       const { probe, outcomes } = await messageOf(daemon);

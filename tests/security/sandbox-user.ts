@@ -9,7 +9,7 @@ import { chmodSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { guestRoot, tempDir, type TempDir } from '#testing';
+import { copyPrograms, guestRoot, tempDir, type TempDir } from '#testing';
 
 const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
 
@@ -48,7 +48,8 @@ export class UserSandboxes implements AsyncDisposable {
   /** `source` is a C file beside the tests; in the image it is a program of the same name. */
   static async prepare(source: string): Promise<UserSandboxes> {
     const dirs = await Promise.all([guestRoot(), tempDir()]);
-    const [root] = dirs;
+    const [root, home] = dirs;
+    copyPrograms(home.root);
     const program = root.path(`bin/${basename(source, '.c')}`);
     execFileSync('gcc', ['-static', '-O1', '-w', '-o', program, fileURLToPath(new URL(source, import.meta.url))]);
     for (const dir of dirs) chmodSync(dir.root, 0o755);

@@ -47,7 +47,8 @@ const set = JSON.parse(fs.readFileSync(new URL('undo-set.json', import.meta.url)
 const doing = {
   write: () => changes.onTarget('a', signal, (target) => changes.write(target, bytes('A\n'))),
   remove: () => changes.onEntry('d', signal, (entry) => changes.remove(entry, { recursive: true, signal })),
-  set: () => changes.writeSet(
+  set: () =>
+    changes.writeSet(
       set.map((step) => ({ ...step, content: step.content && bytes(step.content) })),
       { signal },
     ),
