@@ -1,7 +1,7 @@
 /** Jobs that say more than anyone keeps: the first bytes are kept, and the job runs to its own end. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { rounds } from '#testing';
+import { rounds, withEnoughTime } from '#testing';
 import { ChildrenServer } from './shell-orphans-server.ts';
 import { survivorsOf, treeDigits } from './shell-orphans-tree.ts';
 
@@ -37,8 +37,13 @@ describe.skipIf(process.platform !== 'linux')('a flood of output', () => {
 
   test('that never ends is ended by its timeout, with all its processes', async () => {
     const digits = treeDigits();
-    await server.start(3, { ...specOf(`: ${digits}; yes ${digits} & yes ${digits} >&2`), timeoutMs: 1000 });
-    expect(await server.done(3)).toEqual({ exitCode: null, signal: 'SIGKILL', timedOut: true, ...both });
+    const flood = async (timeoutMs: number) => {
+      await server.start(timeoutMs, { ...specOf(`: ${digits}; yes ${digits} & yes ${digits} >&2`), timeoutMs });
+      return (await server.done(timeoutMs)) as typeof both;
+    };
+    const isCut = ({ stdoutTruncated, stderrTruncated }: typeof both) => stdoutTruncated && stderrTruncated;
+    const outcome = await withEnoughTime([500, 4000, 20_000], flood, isCut);
+    expect(outcome).toEqual({ exitCode: null, signal: 'SIGKILL', timedOut: true, ...both });
     expect(survivorsOf(digits)).toEqual([]);
   });
 });

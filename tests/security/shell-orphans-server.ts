@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { ChildSpec, Containment } from '#host';
 
 const PROGRAM = fileURLToPath(new URL('shell-orphans-server.mjs', import.meta.url));
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 export class ChildrenServer {
   readonly containment: Containment;

@@ -13,7 +13,7 @@ export interface WebAnswer {
 export async function web(url: string, options: RequestOptions & { body?: string } = {}): Promise<WebAnswer> {
   const { body, ...rest } = options;
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { agent: false, timeout: 10_000, ...rest }, (incoming) => {
+    const outgoing = request(url, { agent: false, timeout: 60_000, ...rest }, (incoming) => {
       const { statusCode = 0, headers } = incoming;
       const isJson = /json/.test(headers['content-type'] ?? '');
       text(incoming).then(

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { rounds, serveWorker, shellCases, tempDir, type ServedWorker, type TempDir } from '#testing';
+import { rounds, serveWorker, shellCases, tempDir, withEnoughTime, type ServedWorker, type TempDir } from '#testing';
 import { shell } from '../index.ts';
 import type { ShellContext } from '../worker.ts';
 
@@ -206,7 +206,9 @@ describe('waiting', () => {
 
   test('live.D3 for quiet, which counts from the call on', async () => {
     const job = await start('echo a; sleep 0.05; echo b; exec sleep 100');
-    expect(await output(job, { until: { idle_ms: 300 } })).toMatchObject({ text: 'a\nb\n', matched: { by: 'idle' } });
+    const quiet = (idle_ms: number) => output(job, { until: { idle_ms } });
+    const all = await withEnoughTime([300, 2000, 10_000], quiet, ({ next }) => next === 4);
+    expect(all).toMatchObject({ text: 'a\nb\n', matched: { by: 'idle' } });
     expect((await output(job, { since: 4, until: { idle_ms: 5000 }, wait_ms: 50 })).matched).toEqual({ by: 'timeout' });
     await worker.call('shell::kill', { job_id: job });
   });
