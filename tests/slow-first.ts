@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Each about half a minute or more, those that need an image last; the others are in the order that Vitest gives them. */
 const SLOW = [
   /backends\/\w+\/\w+-backend/,
-  /sandbox-qemu/,
+  /security\/(sandbox-qemu|undo)\./,
   /host\/(children\/children|search\/indexed\/warm)\./,
   /e2e\/(console|guides)/,
   /functions\/network/,
