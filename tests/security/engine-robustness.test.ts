@@ -1,10 +1,12 @@
 /** What crowds of peers do to the engine and to each other. engine-robustness.budget.test.ts has what they cost. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { rounds } from '#testing';
 import { deafClient, deafWorker, idle, passing, pausingClient, unfinished } from './peer-crowds.ts';
 import { EngineProcess } from './peer-engine-process.ts';
 import { Peer } from './peer-socket.ts';
+
+vi.setConfig({ testTimeout: 300_000 });
 
 const UNFINISHED = rounds(10, 40, 150);
 const PASSING = rounds(200, 1_000, 1_000);

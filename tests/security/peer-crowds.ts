@@ -15,7 +15,7 @@ import { Peer } from './peer-socket.ts';
 
 export const MiB = 1024 * 1024;
 /** Only ever waited for in full by a machine that has much else to do. */
-const PATIENCE = { timeout: 40_000, interval: 50 };
+const PATIENCE = { timeout: 120_000, interval: 50 };
 
 export interface Cost {
   before: EngineFigures;

@@ -199,9 +199,11 @@ export class PendingFile {
   }
 }
 
-/** The system is given whole microseconds, cut off: half of one more, so that they are not one less. */
+/** Node gives the system whole microseconds, cut off, before version 24: half of one more, so that they are not one less. */
+const CUT_SECS = Number.parseInt(process.versions.node, 10) < 24 ? 5e-7 : 0;
+
 function secondsOf(ms: number): number {
-  return ms / 1000 + 5e-7;
+  return ms / 1000 + CUT_SECS;
 }
 
 function keepOwner(fd: number, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): KeptOwner {

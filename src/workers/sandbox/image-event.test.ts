@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 
 import type { CallEvent } from '#contract';
-import { ociImage, serveSandboxes, startRegistry, tempDir } from '#testing';
+import { copyPrograms, ociImage, serveSandboxes, startRegistry, tempDir } from '#testing';
 import { ImageEvent } from './image-event.ts';
 
 test('a caller that takes events sees how its image is made', async () => {
   const { manifest, blobs } = ociImage([[{ name: 'bin/sh', content: 'x' }]]);
   await using registry = await startRegistry({ manifests: { 1: manifest }, blobs });
-  await using cache = await tempDir({});
+  await using cache = await tempDir();
+  copyPrograms(cache.root);
   await using cell = await serveSandboxes({
     custom_images: { tools: `${registry.host}/tools:1` },
     image_allowlist: ['tools'],
@@ -17,7 +18,7 @@ test('a caller that takes events sees how its image is made', async () => {
   const heard: CallEvent[] = [];
   const onEvent = (event: CallEvent) => heard.push(event);
   // The image cannot run: the call fails after the image was made.
-  await caller.call('sandbox::create', { image: 'tools' }, { onEvent }).catch(() => {});
+  await caller.call('sandbox::create', { image: 'tools' }, { onEvent, timeoutMs: 240_000 }).catch(() => {});
   caller.close();
 
   const images = heard.filter(({ type }) => type !== 'running');
@@ -29,4 +30,4 @@ test('a caller that takes events sees how its image is made', async () => {
       total_bytes: expect.any(Number),
     }),
   );
-});
+}, 300_000);
