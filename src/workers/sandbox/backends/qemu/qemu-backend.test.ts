@@ -21,7 +21,7 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 qemu${whyNot === undefined ? 
     backend = new QemuBackend({ cacheDir: cache.root, accelerator: 'tcg' });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
     // The size of the cases of limits too: every other one costs another boot.
-    shape = { image, cpus: 1, memoryMb: 128, diskMb: 16 };
+    shape = { image, cpus: 1, memoryMb: 256, diskMb: 16 };
   }, 60_000);
 
   afterAll(async () => {
@@ -36,5 +36,5 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 qemu${whyNot === undefined ? 
     });
   });
 
-  backendContract('qemu', () => ({ backend, shape, slowness: 6, traits: ['oom-kills-uncounted'], lowMemoryMb: 128 }));
+  backendContract('qemu', () => ({ backend, shape, slowness: 6, traits: ['oom-kills-uncounted'], lowMemoryMb: 256 }));
 });
