@@ -30,6 +30,11 @@ export interface ContentRef {
   access_key: string;
 }
 
+/** One end of a channel. */
+export interface ChannelEnd extends ContentRef {
+  direction: 'read' | 'write';
+}
+
 /** A call that failed, with all fields of its error. */
 export class CallFailure extends Error {
   readonly fields: FailureFields;
@@ -98,9 +103,7 @@ export class BusClient {
 
   /** The bytes of a channel, up to a number of them. */
   readChannel(ref: ContentRef, maxBytes: number): Promise<Uint8Array> {
-    const query = new URLSearchParams({ key: ref.access_key, dir: 'read' });
-    const socket = this.#options.open(`/ws/channels/${encodeURIComponent(ref.channel_id)}?${query}`, []);
-    socket.binaryType = 'arraybuffer';
+    const socket = this.openChannel({ ...ref, direction: 'read' });
     const chunks: Uint8Array[] = [];
     let size = 0;
     return new Promise((resolve, reject) => {
@@ -117,8 +120,16 @@ export class BusClient {
         if (wasClean || size >= maxBytes) resolve(join(chunks, Math.min(size, maxBytes)));
         else reject(failure('channel_failed', 'the channel broke off before its end'));
       });
-      socket.addEventListener('error', () => {});
     });
+  }
+
+  /** A socket whose binary messages are of type ArrayBuffer. Its `close` event reports why it did not open, too. */
+  openChannel({ channel_id, access_key, direction }: ChannelEnd): WebSocket {
+    const query = new URLSearchParams({ key: access_key, dir: direction });
+    const socket = this.#options.open(`/ws/channels/${encodeURIComponent(channel_id)}?${query}`, []);
+    socket.binaryType = 'arraybuffer';
+    socket.addEventListener('error', () => {});
+    return socket;
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 /** The one connection of this page: its state, token, workers, and whether it records calls. */
 import { effect, signal } from '@preact/signals';
 
-import { BusClient, type BusState, type CallOptions } from './bus.ts';
+import { BusClient, type BusState, type CallOptions, type ChannelEnd } from './bus.ts';
 import { toEntry, type Entry, type FunctionRow } from './catalogue.ts';
 
 export interface WorkerRow {
@@ -77,6 +77,10 @@ export function changingFunctions(): Set<string> {
 
 export function readChannel(ref: { channel_id: string; access_key: string }, maxBytes: number): Promise<Uint8Array> {
   return bus!.readChannel(ref, maxBytes);
+}
+
+export function openChannel(end: ChannelEnd): WebSocket {
+  return bus!.openChannel(end);
 }
 
 /** Loads the workers, and the catalogue if it changed. */

@@ -1,35 +1,24 @@
-/** Background jobs of the shell worker: state, output, and how to kill them. */
+/** Background jobs of the shell worker: the list, a line to start one, and the one that is open. */
 import { signal } from '@preact/signals';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
-import { clock, duration, shortId } from '../format.ts';
+import { duration, shortId } from '../format.ts';
+import type { JobRecord, JobSummary } from '../jobs/job-record.ts';
 import { useListKeys } from '../keys.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
-import { Badge, Command, Empty, Facts, Row } from '../parts/layout.tsx';
+import { Badge, Command, Empty, Row } from '../parts/layout.tsx';
 import { goTo, route } from '../route.ts';
 import { call } from '../session.ts';
+import { keepShownOffset } from '../terminal/shown-offsets.ts';
 import { useSeconds, useWatch } from '../watching.ts';
-
-interface JobSummary {
-  id: string;
-  started_at_ms: number;
-  finished_at_ms?: number | null;
-  status: 'running' | 'finished' | 'killed' | 'failed';
-  exit_code?: number | null;
-  stdout_truncated: boolean;
-  stderr_truncated: boolean;
-}
-
-interface JobRecord extends JobSummary {
-  argv: string[];
-  stdout: string;
-  stderr: string;
-}
+import { JobCard } from './job-card.tsx';
 
 /** The list of jobs omits their commands, and one answer has all the output of a job: this many are fetched a round. */
 const COMMANDS_A_ROUND = 4;
-/** Within this distance of the end of the output, the view follows it. */
-const FOLLOWED_PX = 40;
+/** Until the page shows the terminal and knows its size. */
+const FIRST_SIZE = { cols: 80, rows: 24 };
+/** What a reload of the page shows of a terminal. */
+const TERMINAL_RING_BYTES = 4 * 2 ** 20;
 
 /** By job id, for listed jobs, as far as loaded. */
 const commands = signal<ReadonlyMap<string, string>>(new Map());
@@ -90,16 +79,22 @@ async function learnCommands(jobs: JobSummary[]): Promise<void> {
 
 function StartForm({ onStarted }: { onStarted: (id: string) => void }) {
   const [line, setLine] = useState('');
+  const [hasTerminal, setHasTerminal] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
-  const start = () =>
-    call<{ job_id: string }>('shell::exec_bg', { command: line }).then(({ job_id }) => {
+  const start = () => {
+    const terminal = hasTerminal && { terminal: FIRST_SIZE, ring_bytes: TERMINAL_RING_BYTES };
+    return call<{ job_id: string }>('shell::exec_bg', { command: line, ...terminal }).then(({ job_id }) => {
+      // The terminal of this page is the first: it answers all that the program asks.
+      if (hasTerminal) keepShownOffset(job_id, 0);
       setLine('');
       setError(undefined);
       (document.activeElement as HTMLElement | null)?.blur();
       onStarted(job_id);
     }, setError);
+  };
   return (
     <form
+      class="start-job"
       onSubmit={(event) => {
         event.preventDefault();
         if (line.trim() !== '') void start();
@@ -115,68 +110,15 @@ function StartForm({ onStarted }: { onStarted: (id: string) => void }) {
         value={line}
         onInput={(event) => setLine(event.currentTarget.value)}
       />
+      <label title="Run it in a terminal, as shells and editors want one">
+        <input
+          type="checkbox"
+          checked={hasTerminal}
+          onChange={(event) => setHasTerminal(event.currentTarget.checked)}
+        />{' '}
+        terminal
+      </label>
       {error !== undefined && <FailureCard error={error} />}
     </form>
-  );
-}
-
-function JobCard({ id }: { id: string }) {
-  const [job, setJob] = useState<JobRecord | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  const load = () =>
-    call<{ job: JobRecord }>('shell::status', { job_id: id }).then((reply) => setJob(reply.job), setError);
-  useWatch('shell::watch', async () => {
-    if (job === undefined || job.status === 'running') await load();
-  });
-  const kill = () => call('shell::kill', { job_id: id }).then(load, setError);
-  if (!job) return error === undefined ? null : <FailureCard error={error} />;
-
-  return (
-    <div class="column pad">
-      <header class="title">
-        <h1 class="mono cut">{job.argv.join(' ')}</h1>
-        <Badge kind={job.status}>{job.status}</Badge>
-        {job.status === 'running' && (
-          <button type="button" class="danger" onClick={() => void kill()}>
-            Kill
-          </button>
-        )}
-      </header>
-      <Facts
-        rows={[
-          ['started', clock(job.started_at_ms)],
-          ['for', duration((job.finished_at_ms ?? Date.now()) - job.started_at_ms)],
-          ['exit code', job.exit_code ?? (job.status === 'running' ? 'still running' : 'none: a signal ended it')],
-          ['id', <span class="mono">{job.id}</span>],
-        ]}
-      />
-      {error !== undefined && <FailureCard error={error} />}
-      <Output name="stdout" text={job.stdout} isCut={job.stdout_truncated} />
-      <Output name="stderr" text={job.stderr} isCut={job.stderr_truncated} />
-    </div>
-  );
-}
-
-function Output({ name, text, isCut }: { name: string; text: string; isCut: boolean }) {
-  const box = useRef<HTMLPreElement>(null);
-  const isFollowed = useRef(true);
-  useLayoutEffect(() => {
-    if (box.current && isFollowed.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [text]);
-  if (text === '') return <p class="quiet">Nothing on {name}.</p>;
-  return (
-    <section class="output">
-      <h2>
-        {name} {isCut && <Badge kind="failed">cut</Badge>}
-      </h2>
-      <pre
-        ref={box}
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          isFollowed.current = scrollHeight - scrollTop - clientHeight < FOLLOWED_PX;
-        }}
-      >
-        {text}
-      </pre>
-    </section>
   );
 }

@@ -36,9 +36,9 @@ export function SandboxConsole({ id }: { id: string }) {
     setRan((before) => before.map((one) => (one === entry ? end : one)));
   };
   return (
-    <section class="terminal" aria-label="Commands">
+    <section class="commands" aria-label="Commands">
       {ran.map(({ line: words, reply, failure }, at) => (
-        <div key={at} class="terminal-entry">
+        <div key={at}>
           <p>
             <span class="prompt">$</span> {words}{' '}
             {reply && (
