@@ -1,6 +1,5 @@
 /** The console in a real browser: each page once, used as a person would. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -14,15 +13,13 @@ import { rounds } from '../../src/testing/rounds.ts';
 import { IMAGE_PATIENCE_MS, sandboxConfig, whyNoSandbox } from '../../src/testing/sandbox-cases.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 import { launchChromium, whyNoChromium } from './support/chromium.ts';
+import { openConsolePage, PATIENCE_MS, SCREENSHOTS, type ConsolePage } from './support/console-page.ts';
 import { web } from './support/web.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: IMAGE_PATIENCE_MS });
 
-const SCREENSHOTS = fileURLToPath(new URL('../../.artifacts/console/', import.meta.url));
 /** What is not the shortest path through this door. */
 const isFull = rounds(0, 1, 1) > 0;
-/** For one thing to appear in the page, on a busy machine. */
-const PATIENCE_MS = 20_000;
 
 const why = whyNoChromium();
 const whyNoMachine = why === undefined ? await whyNoSandbox(['python']) : why;
@@ -99,12 +96,10 @@ describe.skipIf(why !== undefined)(`mcp.P4 the console${why === undefined ? '' :
   let cell: CliProcess;
   let peer: Connection;
   let browser: Browser;
+  let view: ConsolePage;
   let page: Page;
-  let requested: string[];
-  let complaints: string[];
 
   beforeAll(async () => {
-    mkdirSync(SCREENSHOTS, { recursive: true });
     dir = await tempDir(files);
     const workers = [
       { name: 'coder', config: { base_path: dir.path('ws') } },
@@ -125,22 +120,14 @@ describe.skipIf(why !== undefined)(`mcp.P4 the console${why === undefined ? '' :
     await dir?.[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1360, height: 820 }, colorScheme: 'light' });
-    page.setDefaultTimeout(PATIENCE_MS);
-    [requested, complaints] = [[], []];
-    page.on('request', (request) => requested.push(new URL(request.url()).origin));
-    page.on('console', (message) => complaints.push(...(message.type() === 'error' ? [message.text()] : [])));
-    page.on('pageerror', (error) => complaints.push(error.message));
+    view = await openConsolePage(browser, cell.http);
+    page = view.page;
   });
-  afterEach(async () => {
-    await page.close();
-    expect([...new Set(requested)]).toEqual([cell.http]);
-    expect(complaints).toEqual([]);
-  });
+  afterEach(() => view.close());
 
-  const visit = (hash: string) => page.goto(`${cell.http}/#/${hash}`);
+  const visit = (hash: string) => view.visit(hash);
+  const shoot = (name: string) => view.shoot(name);
   const shows = (text: string | RegExp) => page.getByText(text).first().waitFor();
-  const shoot = (name: string) => page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
   const watchers = () => countWatchers(cell.http);
   const part = (name: string) => page.getByRole('region', { name, exact: true });
 
@@ -336,24 +323,6 @@ describe.skipIf(why !== undefined)(`mcp.P4 the console${why === undefined ? '' :
     await shoot('workers');
     await page.getByRole('link', { name: 'greeter::greet' }).click();
     await page.getByRole('heading', { name: 'greeter::greet' }).waitFor();
-  });
-
-  test('jobs start, print and die', async () => {
-    await visit('jobs');
-    await shows('No background jobs');
-    await page.getByLabel('Command to start').fill('sh -c "for i in 1 2 3; do echo line $i; done; sleep 600"');
-    await page.keyboard.press('Enter');
-    await part('Job').getByText('line 3').waitFor();
-    await page.getByLabel('Command to start').fill('seq 3');
-    await page.keyboard.press('Enter');
-    await part('Job').getByText('finished').waitFor();
-    await part('Jobs')
-      .getByRole('button', { name: /^sh -c for i/ })
-      .click();
-    await part('Job').getByText('line 3').waitFor();
-    await shoot('jobs');
-    await page.getByRole('button', { name: 'Kill' }).click();
-    await part('Job').getByText('killed').waitFor();
   });
 
   test.skipIf(whyNoMachine !== undefined)(

@@ -12,7 +12,8 @@ export interface Look {
 export const LOOK = String.raw`(() => {
   const all = [...document.querySelectorAll('*')];
   const values = all.flatMap((one) => [one.value, ...[...one.attributes].map(({ value }) => value)]);
-  const shown = [document.title, document.body.textContent, ...values].join('\n');
+  // A terminal shows its spaces as those that do not break.
+  const shown = [document.title, document.body.textContent, ...values].join('\n').replaceAll('\u00a0', ' ');
   const isOwn = (link) => new URL(link, location.origin).origin === location.origin;
   const isMade = (one) =>
     one.matches('iframe, svg, object, embed, base, template, meta[http-equiv], [autofocus], [srcdoc]') ||
@@ -40,6 +41,19 @@ export const BREAK_IN = String.raw`(async () => {
   document.body.lastElementChild.click();
   await new Promise((resolve) => setTimeout(resolve, 50));
   return { ran: window.ran, stopped: stopped.toSorted() };
+})()`;
+
+/** Runs in the page: styles in markup, as if escaping had failed, and the colours that three elements have then. */
+export const RESTYLE = String.raw`(async () => {
+  const stopped = [];
+  document.addEventListener('securitypolicyviolation', (event) => stopped.push(event.effectiveDirective));
+  document.body.insertAdjacentHTML(
+    'beforeend',
+    '<style>.made { color: red }</style><b class="made" style="color: red">x</b><span class="made" style="color: red">x</span><i class="made">x</i>',
+  );
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const colours = [...document.querySelectorAll('.made')].map((one) => getComputedStyle(one).color);
+  return { colours, stopped: stopped.toSorted() };
 })()`;
 
 export const HARMLESS: Omit<Look, 'marks'> = { made: [], ran: [], polluted: [] };

@@ -25,7 +25,7 @@ import {
   markOf,
   type HostilePeer,
 } from './console-hostile.ts';
-import { BREAK_IN, HARMLESS, LOOK, type Look } from './console-look.ts';
+import { BREAK_IN, HARMLESS, LOOK, RESTYLE, type Look } from './console-look.ts';
 import type { Peer } from './peer-socket.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -178,6 +178,21 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
     await sees('job', ['argument', 'stdout', 'stderr']);
   });
 
+  test('jobs: what a program prints in a terminal, and what it asks of one', async () => {
+    // A title, a link, a text for the clipboard and a picture.
+    const sequences = String.raw`\033]0;%s\007\033]8;;javascript:ran.push(9)\007%s\033]8;;\007\033]52;c;cmFuLnB1c2g=\007\033Pq#0~-\033\\\n`;
+    const script = `for x; do x=$(printf %s "$x" | sed s/argument/terminal/); printf '${sequences}' "$x" "$x"; done; read x`;
+    const args = ['-c', script, 'sh', ...hostiles('argument')];
+    const started = { command: 'sh', args, terminal: { cols: 100, rows: 60 } };
+    const { result } = await sandboxes.call('shell::exec_bg', started);
+    await open(`jobs/${result.job_id}`);
+    await page.locator('.job-terminal[data-live]').waitFor();
+    await sees('terminal', ['terminal']);
+    await page.locator('.xterm-rows span', { hasText: '⟨terminal 3⟩' }).click({ force: true });
+    await sees('terminal', ['terminal']);
+    await sandboxes.call('shell::kill', { job_id: result.job_id });
+  });
+
   test('sandboxes: names, images, output and files of a guest', async () => {
     await open('sandboxes');
     await sees('sandboxes', ['sandbox', 'image', 'rung', 'catalogue']);
@@ -272,9 +287,9 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
     await page.getByRole('heading', { name: 'odd half' }).waitFor();
   });
 
-  test('nothing was asked of another host, and 1,001 pairs of payload and field were seen', () => {
+  test('nothing was asked of another host, and 1,011 pairs of payload and field were seen', () => {
     expect([...new Set(requested.map((url) => new URL(url).origin))]).toEqual([cell.http]);
-    expect(seen.size).toBe(1_001);
+    expect(seen.size).toBe(1_011);
   });
 
   test('the content policy would have stopped a script that got in', async () => {
@@ -288,6 +303,19 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
       await guarded.goto(cell.http + path);
       expect(await guarded.evaluate(BREAK_IN)).toEqual({ ran: [], stopped: ['script-src-attr', 'script-src-elem'] });
     }
+  });
+
+  test('the content policy stops styles that got in, also beside a terminal', async () => {
+    const started = { command: 'sh', args: ['-c', 'echo up; read x'], terminal: { cols: 80, rows: 24 } };
+    const { result } = await sandboxes.call('shell::exec_bg', started);
+    const guarded = await browser.newPage();
+    await guarded.goto(`${cell.http}/#/jobs/${result.job_id}`);
+    await guarded.locator('.xterm-rows').getByText('up').waitFor();
+    expect(await guarded.evaluate(RESTYLE)).toEqual({
+      colours: [1, 2, 3].map(() => 'rgb(30, 35, 38)'),
+      stopped: ['style-src-attr', 'style-src-attr', 'style-src-elem'],
+    });
+    await sandboxes.call('shell::kill', { job_id: result.job_id });
   });
 });
 

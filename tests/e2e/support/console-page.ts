@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-const SCREENSHOTS = fileURLToPath(new URL('../../../.artifacts/console/', import.meta.url));
+export const SCREENSHOTS = fileURLToPath(new URL('../../../.artifacts/console/', import.meta.url));
 
 /** For one thing to appear in the page, on a busy machine. */
 export const PATIENCE_MS = 20_000;
