@@ -261,12 +261,14 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
     await live();
     await expect.poll(screen).toBe('true red');
     const colourOf = (text: string) =>
-      page.locator('.xterm-rows span', { hasText: text }).evaluate((one) => getComputedStyle(one).color);
+      page
+        .locator('.xterm-rows span', { hasText: text })
+        .evaluate((one) => one.ownerDocument.defaultView!.getComputedStyle(one).color);
     const back = () =>
       page
         .locator('.xterm-viewport, .xterm-scrollable-element')
         .last()
-        .evaluate((one) => getComputedStyle(one).backgroundColor);
+        .evaluate((one) => one.ownerDocument.defaultView!.getComputedStyle(one).backgroundColor);
     await expect.poll(back).toBe('rgb(255, 255, 255)');
     expect(await colourOf('red')).toBe('rgb(166, 47, 40)');
     // Too pale to read on white, so it is not the colour that the program asked for.

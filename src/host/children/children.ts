@@ -10,23 +10,33 @@ import { Job } from './job.ts';
 import { openRung } from './open-rung.ts';
 import type { Containment, Rung } from './rung.ts';
 import { checkCommand } from './spawn-error.ts';
-import { Terminal } from '../terminal/terminal.ts';
+import { openTerminal, type OpenTerminal } from '../terminal/open-terminal.ts';
+import { findProgram } from './find-program.ts';
+
+export interface ChildrenOptions {
+  containment?: Containment;
+  log?: Log;
+  /** The best way that works here when absent. */
+  terminals?: OpenTerminal;
+}
 
 export class Children {
   readonly #rung: Rung;
   readonly #log: Log;
+  readonly #openTerminal: OpenTerminal;
   readonly #starts = new Set<Promise<unknown>>();
   readonly #jobs = new Set<Job>();
   #isClosed = false;
 
-  private constructor(rung: Rung, log: Log) {
+  private constructor(rung: Rung, { log = silentLog, terminals = openTerminal }: ChildrenOptions) {
     this.#rung = rung;
     this.#log = log;
+    this.#openTerminal = terminals;
   }
 
   /** Uses the strongest containment that works here, or the one named; throws if the named one does not work. */
-  static async open({ containment, log = silentLog }: { containment?: Containment; log?: Log } = {}) {
-    return new Children(await openRung({ name: containment, log }), log);
+  static async open(options: ChildrenOptions = {}) {
+    return new Children(await openRung({ name: options.containment, log: options.log ?? silentLog }), options);
   }
 
   get containment(): Containment {
@@ -58,15 +68,19 @@ export class Children {
   async #start(spec: ChildSpec): Promise<Job> {
     const { argv, env, cwd = process.cwd() } = spec;
     const startedAt = performance.now();
-    const stdin = spec.stdin === undefined && spec.keepsInput !== true ? 'ignore' : 'pipe';
-    const terminal = spec.terminal && new Terminal(spec.terminal);
-    const held = await this.#rung.start({ argv, env, cwd, stdin, terminal }).catch((error: unknown) => {
+    // What starts the program in a terminal could only report that it failed.
+    if (spec.terminal) findProgram({ argv, env, cwd });
+    const terminal = spec.terminal && this.#openTerminal(spec.terminal);
+    const hasInput = terminal !== undefined || spec.stdin !== undefined || spec.keepsInput === true;
+    const command = { argv: terminal?.wrap(argv) ?? argv, env, cwd, stdin: hasInput ? 'pipe' : 'ignore' } as const;
+    const held = await this.#rung.start({ ...command, terminalPath: terminal?.path }).catch((error: unknown) => {
       terminal?.close();
       throw error;
     });
     const hasReader = spec.ring !== undefined || spec.onPiece !== undefined;
     const wantedBytes = hasReader ? Infinity : spec.maxOutputBytes;
-    const job = new Job(held, { terminal, wantedBytes, startedAt, log: this.#log });
+    const connected = terminal?.connect(held.process);
+    const job = new Job(held, { terminal: connected, wantedBytes, startedAt, log: this.#log });
     this.#jobs.add(job);
     void job.done.then(() => this.#jobs.delete(job));
     return job;

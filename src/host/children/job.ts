@@ -13,7 +13,7 @@ import type { OutputStream, Process, ProcessEnd, ProcessInput } from '../process
 import { JobOutput } from './job-output.ts';
 import type { Held, Hold } from './rung.ts';
 import { sendSignal } from './send-signal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import type { ConnectedTerminal } from '../terminal/terminal.ts';
 
 /** How long the descendants may go on writing after the first process exited, and how long the last bytes may take. */
 const DRAIN_MS = 75;
@@ -26,7 +26,7 @@ interface Exit {
 }
 
 interface JobOptions {
-  terminal: Terminal | undefined;
+  terminal: ConnectedTerminal | undefined;
   wantedBytes: number;
   startedAt: number;
   log: Log;
@@ -40,6 +40,7 @@ export class Job implements Process {
   /** Resolves when the first process has ended, its output is in and no process of the job lives. Never rejects. */
   readonly done: Promise<ProcessEnd>;
   readonly #hold: Hold;
+  readonly #terminal: ConnectedTerminal | undefined;
   readonly #log: Log;
   readonly #startedAt: number;
   readonly #outputs: readonly JobOutput[];
@@ -56,6 +57,7 @@ export class Job implements Process {
     this.#startedAt = startedAt;
     this.pid = process.pid!;
     this.#hold = hold;
+    this.#terminal = terminal;
     this.#log = log;
     const queue = this.output;
     const read = (stream: OutputStream, from = process[stream]!) => new JobOutput(from, { stream, wantedBytes, queue });
@@ -89,7 +91,8 @@ export class Job implements Process {
 
   async sendSignal(name: NodeJS.Signals): Promise<void> {
     if (this.#hasExited || this.#killing) return;
-    if (this.#hold.sendSignal) await this.#hold.sendSignal(name);
+    if (this.#terminal?.sendSignal) await this.#terminal.sendSignal(name);
+    else if (this.#hold.sendSignal) await this.#hold.sendSignal(name);
     else sendSignal(-this.pid, name);
   }
 

@@ -6,8 +6,6 @@
  */
 import type { ChildProcess } from 'node:child_process';
 
-import type { Terminal } from '../terminal/terminal.ts';
-
 /** Strongest first. */
 export const CONTAINMENTS = ['cgroup2', 'cgroup1', 'pid-namespace', 'session'] as const;
 
@@ -19,8 +17,8 @@ export interface Command {
   cwd: string;
   env: Record<string, string>;
   stdin: 'pipe' | 'ignore';
-  /** Replaces all three streams. */
-  terminal?: Pick<Terminal, 'path'> | undefined;
+  /** Of the terminal that replaces all three streams. */
+  terminalPath?: string | undefined;
 }
 
 export interface Rung {

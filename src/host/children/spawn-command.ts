@@ -6,7 +6,6 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 
-import { findProgram } from './find-program.ts';
 import type { Command } from './rung.ts';
 import { SpawnError } from './spawn-error.ts';
 
@@ -15,10 +14,10 @@ const OPEN_TERMINAL = ['/bin/sh', '-c', 'exec <>"$0" >&0 2>&0; exec "$@"'];
 
 /** With `through`, another program starts the command; errors name the command nevertheless. */
 export function spawnCommand(command: Command, through: Pick<Command, 'argv' | 'cwd'> = command): ChildProcess {
-  const { env, stdin, terminal } = command;
-  if (terminal) findProgram(command);
-  const [program, ...words] = terminal ? [...OPEN_TERMINAL, terminal.path, ...through.argv] : through.argv;
-  const stdio: StdioOptions = terminal ? 'ignore' : [stdin, 'pipe', 'pipe'];
+  const { env, stdin, terminalPath } = command;
+  const opened = terminalPath === undefined ? [] : [...OPEN_TERMINAL, terminalPath];
+  const [program, ...words] = [...opened, ...through.argv];
+  const stdio: StdioOptions = terminalPath === undefined ? [stdin, 'pipe', 'pipe'] : 'ignore';
   try {
     return spawn(program!, words, { cwd: through.cwd, env, detached: true, stdio });
   } catch (error) {

@@ -1,11 +1,16 @@
-/** Jobs with a terminal, on every way that holds jobs together here. */
+/** Jobs with a terminal, on every way that holds jobs together here, and made in each way that works here. */
+import { chmodSync } from 'node:fs';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { rounds } from '#testing';
+import { rounds, tempDir } from '#testing';
 import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';
 import { CONTAINMENTS, type Containment } from './rung.ts';
+import { openScriptTerminal, openTerminal } from '../terminal/open-terminal.ts';
+import { findScript } from '../terminal/script-terminal.ts';
 import { terminalCalls } from '../terminal/terminal-calls.ts';
+import { NoTerminalError } from '../terminal/terminal.ts';
 
 const PATH = process.env.PATH!;
 const size = { columns: 100, rows: 30 };
@@ -21,10 +26,35 @@ async function worksHere() {
   return found;
 }
 
-describe.skipIf(!terminalCalls())('a terminal', () => {
+const ways = [
+  ...(terminalCalls() ? [{ way: 'calls', terminals: openTerminal }] : []),
+  ...(findScript() ? [{ way: 'script', terminals: openScriptTerminal }] : []),
+];
+
+test('live.D6 a host without either way says what to install', async () => {
+  const terminals = () => {
+    throw new NoTerminalError();
+  };
+  const children = await Children.open({ terminals });
+  const start = children.start({ argv: ['sh'], env: { PATH }, maxOutputBytes: 1, terminal: size });
+  await expect(start).rejects.toThrow(/install the optional package koffi .* or the program script/);
+  await children.close();
+});
+
+test('live.D6 only the script of util-linux is used, from a folder that is named in full', async () => {
+  await using dir = await tempDir({ script: '#!/bin/sh\necho "BusyBox v1.36"', stty: '' });
+  for (const name of ['script', 'stty']) chmodSync(dir.path(name), 0o755);
+  expect([findScript('/nowhere'), findScript('.:usr/bin'), findScript(dir.root)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+describe.each(ways)('a terminal made by $way', ({ way, terminals }) => {
   describe.each(working)('of a job held by %s', (containment) => {
     let children: Children;
-    beforeAll(async () => void (children = await Children.open({ containment })));
+    beforeAll(async () => void (children = await Children.open({ containment, terminals })));
     afterAll(() => children.close());
     const start = (script: string, spec: Partial<ChildSpec> = {}) =>
       children.start({
@@ -44,7 +74,7 @@ describe.skipIf(!terminalCalls())('a terminal', () => {
     });
 
     test('live.D7 shell.P21 no byte of 3 MB is missing', async () => {
-      const count = containment === working[0] ? rounds(5, 100, 100) : 2;
+      const count = containment === working[0] && way === ways[0]!.way ? rounds(5, 100, 100) : 2;
       for (let round = 0; round < count; round++) {
         const script = 'stty raw; head -c 3000000 /dev/zero | tr "\\0" x';
         const { stdout } = await (await start(script, { maxOutputBytes: 4_000_000 })).done;
@@ -67,6 +97,18 @@ describe.skipIf(!terminalCalls())('a terminal', () => {
       // Neither does anything to a terminal that is gone.
       await work.process.input!.write(Buffer.from('late'));
       work.process.resize!(size);
+    });
+
+    test('live.D6 takes signals, which the program gets', async () => {
+      const work = await start(
+        `trap 'echo hup' HUP; trap 'echo over; exit 4' TERM; echo on; while :; do sleep 0.02; done`,
+      );
+      const seen = () => work.outputSoFar().stdout.toString();
+      await expect.poll(seen).toContain('on');
+      await work.process.sendSignal('SIGHUP');
+      await expect.poll(seen).toContain('hup');
+      await work.process.sendSignal('SIGTERM');
+      expect((await work.done).exitCode).toBe(4);
     });
 
     test('live.D8 a kill ends what it started, and a program that does not exist is refused', async () => {

@@ -1,131 +1,41 @@
-/**
- * The terminal of a job: what its programs write is its output, what is written to it is typed.
- *
- * Node reports the end of a terminal before its last bytes. They are read through a duplicate of its descriptor.
- */
-import { closeSync, readSync, writeSync } from 'node:fs';
-import { Readable } from 'node:stream';
-import { setTimeout as passed } from 'node:timers/promises';
-import { ReadStream } from 'node:tty';
+/** The terminal of a job: what its programs write is its output, what is written to it is typed. */
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
 
-import type { ProcessInput } from '../process/process.ts';
-import { terminalCalls, type TerminalCalls } from './terminal-calls.ts';
-
-/** How long to wait for room when the program does not read. */
-const FULL_MS = 5;
-const REST_BYTES = 65_536;
-/** The key that ends the input of a program that reads lines. */
-const END_OF_INPUT = Buffer.from([4]);
+import type { Process, ProcessInput } from '../process/process.ts';
 
 export interface TerminalSize {
   readonly columns: number;
   readonly rows: number;
 }
 
+export interface Terminal {
+  /** Opened by the first process of the job; absent when a program of its argv makes the terminal. */
+  readonly path?: string;
+  /** The words that start a command in it. */
+  wrap(argv: readonly string[]): readonly string[];
+  /** Its streams, once the process has started. */
+  connect(process: ChildProcess): ConnectedTerminal;
+  /** Ends it for a job that did not start. */
+  close(): void;
+}
+
+export interface ConnectedTerminal {
+  readonly output: Readable;
+  readonly input: ProcessInput;
+  resize(size: TerminalSize): void;
+  /** Absent where the group of the first process is the right receiver. */
+  readonly sendSignal?: Process['sendSignal'];
+}
+
 /** This host has no way to make a terminal. */
 export class NoTerminalError extends Error {
   override readonly name = 'NoTerminalError';
 
-  constructor(cause?: unknown) {
-    super('this host cannot make terminals: install the optional package koffi, on Linux on x64 or arm64', { cause });
-  }
-}
-
-export class Terminal {
-  /** Opened by the first process of the job. */
-  readonly path: string;
-  readonly output: Readable;
-  readonly input: ProcessInput;
-  readonly #calls: TerminalCalls;
-  readonly #fd: number;
-  #isOpen = true;
-
-  constructor(size: TerminalSize) {
-    const calls = terminalCalls();
-    if (!calls) throw new NoTerminalError();
-    this.#calls = calls;
-    const { master, path } = calls.open();
-    this.path = path;
-    this.#fd = calls.duplicate(master);
-    this.resize(size);
-    this.output = new TerminalOutput(new ReadStream(master), this.#fd);
-    this.output.once('close', () => this.#close());
-    const isClosed = () => !this.#isOpen;
-    this.input = {
-      write: (bytes) => this.#type(bytes),
-      end: () => void this.#type(END_OF_INPUT),
-      get isClosed() {
-        return isClosed();
-      },
-    };
-  }
-
-  resize(size: TerminalSize): void {
-    if (this.#isOpen) this.#calls.resize(this.#fd, size);
-  }
-
-  /** Ends it for a job that did not start. */
-  close(): void {
-    this.output.destroy();
-  }
-
-  async #type(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length && this.#isOpen;) {
-      try {
-        at += writeSync(this.#fd, bytes, at);
-      } catch (error) {
-        // EIO: all programs have left it. Its output ends too.
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
-        await passed(FULL_MS);
-      }
-    }
-  }
-
-  #close(): void {
-    this.#isOpen = false;
-    closeSync(this.#fd);
-  }
-}
-
-class TerminalOutput extends Readable {
-  readonly #stream: ReadStream;
-  readonly #fd: number;
-
-  constructor(stream: ReadStream, fd: number) {
-    super();
-    this.#stream = stream;
-    this.#fd = fd;
-    stream.on('data', (bytes) => {
-      if (!this.push(bytes)) stream.pause();
-    });
-    // EIO is the end.
-    stream.on('error', () => {});
-    stream.once('close', () => this.#end());
-  }
-
-  override _read(): void {
-    this.#stream.resume();
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    if (this.#stream.destroyed) return done(error);
-    this.#stream.once('close', () => done(error));
-    this.#stream.destroy();
-  }
-
-  #end(): void {
-    if (this.destroyed) return;
-    for (let bytes = this.#rest(); bytes; bytes = this.#rest()) this.push(bytes);
-    this.push(null);
-  }
-
-  #rest(): Buffer | undefined {
-    const bytes = Buffer.allocUnsafe(REST_BYTES);
-    try {
-      const length = readSync(this.#fd, bytes);
-      return length > 0 ? bytes.subarray(0, length) : undefined;
-    } catch {
-      return undefined;
-    }
+  constructor() {
+    super(
+      'this host cannot make terminals: install the optional package koffi (Linux on x64 or arm64), ' +
+        'or the program script of util-linux 2.35 or newer',
+    );
   }
 }
