@@ -1,16 +1,18 @@
 /**
  * A server that owns children, alone in a process that can be killed.
  *
- * Argument: the rung that holds jobs together. It takes commands over IPC,
+ * Arguments: the rung that holds jobs together, and what makes terminals. It takes commands over IPC,
  * one reply per message, under the message's number.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 import { Children } from '../../dist/host/children/index.js';
 import { OutputRing } from '../../dist/host/process/index.js';
+import { openScriptTerminal, openTerminal } from '../../dist/host/terminal/open-terminal.js';
 
-const [containment] = process.argv.slice(2);
-const children = await Children.open(containment === 'best' ? {} : { containment });
+const [containment, maker] = process.argv.slice(2);
+const terminals = maker === 'script' ? openScriptTerminal : openTerminal;
+const children = await Children.open({ terminals, ...(containment !== 'best' && { containment }) });
 const jobs = new Map();
 
 const commands = {

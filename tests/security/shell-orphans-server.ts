@@ -9,6 +9,12 @@ import type { ChildSpec, Containment } from '#host';
 const PROGRAM = fileURLToPath(new URL('shell-orphans-server.mjs', import.meta.url));
 const PATIENCE_MS = 120_000;
 
+interface ServerOptions {
+  uid?: number;
+  /** What makes terminals. */
+  terminals?: 'best' | 'script';
+}
+
 export class ChildrenServer {
   readonly containment: Containment;
   readonly #process: ChildProcess;
@@ -25,8 +31,8 @@ export class ChildrenServer {
   }
 
   /** Rejects when this rung does not work here. */
-  static async start(containment: Containment | 'best', { uid }: { uid?: number } = {}) {
-    const process = fork(PROGRAM, [containment], {
+  static async start(containment: Containment | 'best', { uid, terminals = 'best' }: ServerOptions = {}) {
+    const process = fork(PROGRAM, [containment, terminals], {
       execArgv: ['--expose-gc'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       ...(uid === undefined ? {} : { uid, gid: uid }),

@@ -1,7 +1,7 @@
 /**
  * The orphan hunt: random trees of processes, each the job of a server, ended by a timeout, a kill, their own exit,
  * or with the server, however that goes down. None of their processes may survive, whatever it did to escape; and
- * other jobs must still run. Every other tree has a terminal.
+ * other jobs must still run. Every other tree has a terminal; in about half of the rounds the program `script` makes it.
  *
  * WORKCELL_SEED repeats a hunt; the trees are then the same, the timing is not.
  */
@@ -14,6 +14,7 @@ import { describe, expect, test } from 'vitest';
 
 import { ownCgroup, type Containment } from '#host';
 import { rounds } from '#testing';
+import { findScript } from '../../src/host/terminal/script-terminal.ts';
 import { ChildrenServer } from './shell-orphans-server.ts';
 import { Random, survivorsOf, treeDigits, treeScript, type Wildness } from './shell-orphans-tree.ts';
 
@@ -31,6 +32,7 @@ const UNGUARDED_KILLS = rounds(1, 4, 100);
 /** How long the guardian of a dead server may take on a busy machine. */
 const AFTERMATH_MS = 30_000;
 
+const hasScript = findScript() !== undefined;
 const ENDS = ['exit', 'timeout', 'kill', 'server'] as const;
 const SERVER_ENDS = ['SIGKILL', 'close', 'SIGKILL', 'SIGTERM', 'disconnect'] as const;
 
@@ -44,6 +46,7 @@ interface Hunt {
   containment: Containment | 'best';
   trees: number;
   uid?: number;
+  terminals?: 'best' | 'script';
 }
 
 const HUNTS: [string, Hunt][] = [
@@ -67,7 +70,8 @@ describe.skipIf(process.platform !== 'linux')(`shell.P5 live.D8 the orphan hunt 
     const least = hunt.trees / TREES_AT_ONCE;
     // On until enough trees had grown before their end: a busy machine ends some that have no child yet.
     for (let round = 0; round < least || (round < 10 * least && tally.processes! <= hunt.trees); round++) {
-      await huntOnce(hunt, { held, random, tally });
+      const terminals = hasScript && random.below(2) === 0 ? 'script' : 'best';
+      await huntOnce({ ...hunt, terminals }, { held, random, tally });
     }
     console.log(`${hunt.trees} trees of ${name} (${first.containment}), seed ${SEED}:`, tally);
     expect(tally.survivors).toBe(0);

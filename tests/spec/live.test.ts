@@ -142,16 +142,26 @@ test('live.D14 a function without `since` is called as ever', async () => {
 test.each(Object.entries(revisions))(
   'live.D12 shell.P22 progress over MCP is the last line, to a client that asks (%s)',
   async (_, mode) => {
-    await using client = await openClient(httpTransport(http()), mode);
+    const transport = httpTransport(http());
+    await using client = await openClient(transport, mode);
     const heard: (string | undefined)[] = [];
+    const notified: string[] = [];
+    const receive = transport.onmessage!;
+    transport.onmessage = (message, more) => {
+      if ('method' in message) notified.push(message.method);
+      receive(message, more);
+    };
     const call = {
       name: 'shell_exec',
       arguments: { command: 'sh', args: ['-c', 'echo first; echo building; sleep 0.5; echo over'] },
     };
     await client.callTool(call, { onprogress: ({ message }) => heard.push(message) });
     expect(heard[0]).toMatch(/^(first|building)$/);
+    expect(notified).toContain('notifications/progress');
+    notified.length = 0;
     const silent = await client.callTool(call);
     expect(JSON.stringify(silent)).toContain('building');
+    expect(notified).not.toContain('notifications/progress');
   },
 );
 

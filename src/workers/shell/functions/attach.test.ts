@@ -94,6 +94,39 @@ describe('attach', () => {
     expect(text === seq + seq).toBe(true);
   });
 
+  test('live.D4 shell.P19 50 times at random offsets while it prints: the bytes from there on, or how many are gone', async () => {
+    const [steps, lines, ring_bytes] = [50, rounds(500, 5000, 5000), 16_384];
+    const whole = Array.from({ length: steps * lines }, (_, n) => `${n + 1}\n`).join('');
+    const script = `n=0; while read -r go; do seq $((n + 1)) $((n + ${lines})); n=$((n + ${lines})); done`;
+    const job = await start(script, { input: true, ring_bytes });
+    for (let step = 0, known = 0; step < steps; step++) {
+      await worker.call('shell::input', { job_id: job, text: 'go\n' });
+      await worker.call('shell::output', { job_id: job, since: known, wait_ms: 20_000 });
+      const since = Math.floor(Math.random() * (known + 1));
+      const { reader, next } = await attach(job, { since });
+      const enough = Math.min(next, since + Math.floor(Math.random() * 100_000));
+      let at = since;
+      for await (const item of await caller.openReader(reader)) {
+        if (typeof item === 'string') {
+          const lost = JSON.parse(item) as { at: number; bytes: number };
+          expect(lost).toEqual({ t: 'lost', at, bytes: expect.any(Number) });
+          at += lost.bytes;
+        } else {
+          const text = Buffer.from(item).toString('latin1');
+          expect(text === whole.slice(at, at + text.length), `bytes from ${at} on`).toBe(true);
+          at += text.length;
+        }
+        if (at >= enough) break;
+      }
+      known = next;
+    }
+    await worker.call('shell::input', { job_id: job, eof: true });
+    const end = await worker.call('shell::output', { job_id: job, until: { exit: true }, max_bytes: ring_bytes });
+    expect(end).toMatchObject({ status: 'finished', next: whole.length, text: whole.slice(-ring_bytes) });
+    const { lost } = await read(await caller.openReader((await attach(job)).reader));
+    expect(lost).toEqual([{ at: 0, bytes: whole.length - ring_bytes }]);
+  });
+
   test('live.D4 what the ring dropped is told exactly', async () => {
     const job = await start('seq 1 5000', { ring_bytes: 2048 });
     const seq = Array.from({ length: 5000 }, (_, n) => `${n + 1}\n`).join('');

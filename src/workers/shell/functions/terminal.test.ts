@@ -68,7 +68,8 @@ describe('a terminal', () => {
     expect(text).not.toContain('secret');
   });
 
-  test.skipIf(!hasVim)('live.D6 opens an editor, which writes a file and quits', async () => {
+  const whyNoVim = hasVim === undefined ? ' (vim is missing. To install: apt-get install -y vim-tiny)' : '';
+  test.skipIf(!hasVim)(`live.D6 opens an editor, which writes a file and quits${whyNoVim}`, async () => {
     const job = await start(hasVim!, ['-u', 'NONE', 'note.txt']);
     await until(job, 'note.txt');
     await type(job, 'ihello\x1b:wq\n');
