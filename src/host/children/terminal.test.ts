@@ -27,8 +27,8 @@ async function worksHere() {
 }
 
 const ways = [
-  ...(terminalCalls() ? [{ way: 'calls', terminals: openTerminal }] : []),
-  ...(findScript() ? [{ way: 'script', terminals: openScriptTerminal }] : []),
+  ...(terminalCalls() ? [{ way: 'calls' as const, terminals: openTerminal }] : []),
+  ...(findScript() ? [{ way: 'script' as const, terminals: openScriptTerminal }] : []),
 ];
 
 test('live.D6 a host without either way says what to install', async () => {
@@ -97,6 +97,12 @@ describe.each(ways)('a terminal made by $way', ({ way, terminals }) => {
       // Neither does anything to a terminal that is gone.
       await work.process.input!.write(Buffer.from('late'));
       work.process.resize!(size);
+    });
+
+    test('live.D6 reports the signal that ended the program, or its number', async () => {
+      const { exitCode, signal } = await (await start('kill -TERM $$')).done;
+      const reported = { calls: { exitCode: null, signal: 'SIGTERM' }, script: { exitCode: 143, signal: null } };
+      expect({ exitCode, signal }).toEqual(reported[way]);
     });
 
     test('live.D6 takes signals, which the program gets', async () => {
