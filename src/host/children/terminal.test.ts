@@ -73,7 +73,7 @@ describe.each(ways)('a terminal made by $way', ({ way, terminals }) => {
       });
     });
 
-    test('live.D7 shell.P21 no byte of 3 MB is missing', async () => {
+    test('live.D7 shell.P21 no byte of 3 MB is missing', { timeout: 600_000 }, async () => {
       const count = containment === working[0] && way === ways[0]!.way ? rounds(5, 100, 100) : 2;
       for (let round = 0; round < count; round++) {
         const script = 'stty raw; head -c 3000000 /dev/zero | tr "\\0" x';
