@@ -15,6 +15,7 @@ import {
   MAX_CONNECTIONS,
   MAX_FRAME_BYTES,
   MAX_PAYLOAD_BYTES,
+  OLDEST_VERSION,
   OP,
   PROTOCOL_VERSION,
   ProtocolError,
@@ -27,7 +28,7 @@ import { GuestStream } from './guest-stream.ts';
 import { RequestBytes } from './request-bytes.ts';
 
 /** A command that is run to its end. */
-export interface ExecSpec extends Omit<GuestCommand, 'hasInput'> {
+export interface ExecSpec extends Omit<GuestCommand, 'hasInput' | 'isFollowed' | 'terminal'> {
   stdin?: Uint8Array;
   timeoutMs: number;
   signal: AbortSignal;
@@ -61,6 +62,7 @@ export class AgentClient {
   #end: Error | undefined;
   #resolveClosed!: (error: Error) => void;
   #onHello: (() => void) | undefined;
+  #version = PROTOCOL_VERSION;
   #drained: Promise<void> | undefined;
 
   private constructor(channel: Duplex) {
@@ -91,6 +93,11 @@ export class AgentClient {
       clearTimeout(timer);
       options.signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** Version of the protocol that the agent speaks. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Runs one command to its end. Rejects with a `GuestError` when it cannot be started, and when the caller aborts. */
@@ -233,9 +240,14 @@ export class AgentClient {
     if (op !== OP.hello || stream !== 0 || payload.length < 12)
       throw new ProtocolError('version', 'no greeting came first');
     const [version, maxFrame, window] = [0, 4, 8].map((at) => payload.readUInt32LE(at));
-    if (version !== PROTOCOL_VERSION || maxFrame !== MAX_FRAME_BYTES || window !== WINDOW_BYTES) {
-      throw new ProtocolError('version', `it speaks version ${version}; this is version ${PROTOCOL_VERSION}`);
+    const isKnown = version! >= OLDEST_VERSION && version! <= PROTOCOL_VERSION;
+    if (!isKnown || maxFrame !== MAX_FRAME_BYTES || window !== WINDOW_BYTES) {
+      throw new ProtocolError(
+        'version',
+        `it speaks version ${version}; this server speaks ${OLDEST_VERSION} to ${PROTOCOL_VERSION}`,
+      );
     }
+    this.#version = version!;
     this.#onHello!();
     this.#onHello = undefined;
   }

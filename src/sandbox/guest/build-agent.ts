@@ -21,6 +21,7 @@ export const AGENT_SOURCES = [
   'agent-mounts.c',
   'agent-request.c',
   'agent-streams.c',
+  'agent-terminal.c',
   'agent-tunnel.c',
   'mounts-and-rights.c',
   'agent-boot.h',

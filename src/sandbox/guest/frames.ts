@@ -13,7 +13,9 @@ export const MAX_PAYLOAD_BYTES = MAX_FRAME_BYTES - HEADER_BYTES;
 
 /** Most bytes either side may send on a stream before the other gives credit. */
 export const WINDOW_BYTES = 256 * 1024;
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
+/** Agents from this version on are understood; what an older one lacks is refused by `AgentTooOld`. */
+export const OLDEST_VERSION = 1;
 
 /** Stream ids from here on are opened by the guest. */
 export const FIRST_GUEST_STREAM = 0x8000_0000;
@@ -31,6 +33,7 @@ export const OP = {
   fail: 8,
   dataErr: 9,
   open: 10,
+  started: 11,
   exec: 16,
   list: 32,
   stat: 33,
@@ -46,6 +49,8 @@ export const OP = {
   clock: 49,
   hostname: 50,
   listen: 51,
+  resize: 52,
+  signal: 53,
 } as const;
 
 export interface Frame {

@@ -23,6 +23,7 @@ const NAMES: Record<number, string> = {
   22: 'EINVAL',
   23: 'ENFILE',
   24: 'EMFILE',
+  25: 'ENOTTY',
   26: 'ETXTBSY',
   27: 'EFBIG',
   28: 'ENOSPC',
@@ -40,7 +41,7 @@ const NAMES: Record<number, string> = {
   125: 'ECANCELED',
 };
 
-const ABOUT = ['path', 'program', 'workdir', 'parent', 'user', 'source'] as const;
+const ABOUT = ['path', 'program', 'workdir', 'parent', 'user', 'source', 'terminal'] as const;
 
 /** What the errno is about. */
 export type About = (typeof ABOUT)[number];
@@ -48,6 +49,15 @@ export type About = (typeof ABOUT)[number];
 /** The guest can no longer be reached. */
 export class GuestLost extends Error {
   override readonly name: string = 'GuestLost';
+}
+
+/** The agent speaks an older version of the protocol than a request needs. */
+export class AgentTooOld extends Error {
+  override readonly name = 'AgentTooOld';
+
+  constructor(what: string, { version, needed }: { version: number; needed: number }) {
+    super(`the agent in this sandbox speaks version ${version} of the guest protocol; ${what} needs version ${needed}`);
+  }
 }
 
 export class GuestError extends Error {

@@ -25,9 +25,12 @@ export class GuestStream {
   readonly id: number;
   /** The guest's final answer. */
   readonly answer: Promise<Buffer>;
+  /** The pid of a followed command, once it runs; of no other request. */
+  readonly started: Promise<number>;
 
   readonly #send: SendFrame;
   #settle!: { resolve: (payload: Buffer) => void; reject: (error: Error) => void };
+  #onStarted: ((pid: number) => void) | undefined;
   #isOver = false;
   /** Whether the guest announced the end of its output, which only connections do before their end. */
   #hasEndedOutput = false;
@@ -47,6 +50,7 @@ export class GuestStream {
     this.#isConnection = id >= FIRST_GUEST_STREAM;
     this.#send = send;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.started = new Promise((resolve) => (this.#onStarted = resolve));
     // A sender or reader gets the error there.
     this.answer.catch(() => {});
   }
@@ -77,6 +81,11 @@ export class GuestStream {
   /** Asks the guest to stop; it still answers. */
   cancel(): void {
     if (!this.#isOver) void this.#send(this.id, OP.cancel, new Uint8Array());
+  }
+
+  /** Sends a frame about the command that runs on this stream. */
+  tell(op: number, payload: Uint8Array): void {
+    if (!this.#isOver) void this.#send(this.id, op, payload);
   }
 
   /** Cancels the request in the guest and drops what still arrives. */
@@ -151,6 +160,8 @@ export class GuestStream {
         return this.#takeCredit(payload);
       case OP.end:
         return this.#takeEnd();
+      case OP.started:
+        return this.#takeStart(payload);
       case OP.done:
         return this.#finish(() => this.#settle.resolve(payload));
       case OP.fail: {
@@ -165,6 +176,13 @@ export class GuestStream {
   /** Ends the stream: nothing more will come. */
   lose(error: Error): void {
     if (!this.#isOver) this.#finish(() => this.#settle.reject(error));
+  }
+
+  #takeStart(payload: Buffer): void {
+    if (this.#isConnection || !this.#onStarted) throw new ProtocolError('unknown-op', `a start on stream ${this.id}`);
+    if (payload.length !== 4) throw new ProtocolError('payload', `a start of ${payload.length} bytes`);
+    this.#onStarted(payload.readUInt32LE(0));
+    this.#onStarted = undefined;
   }
 
   #takeEnd(): void {

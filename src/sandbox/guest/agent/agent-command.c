@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 
 struct command {
   uint32_t uid, gid;
+  uint8_t flags;
   char *cwd, **argv, **env;
 };
 
@@ -82,7 +84,8 @@ static void keep(const struct command *c) {
   pid_t pid = vfork();
   if (pid == 0) {
     setsid();
-    about = become(c);
+    bool is_ready = !(c->flags & HAS_TERMINAL) || !ioctl(CHILD_IN, TIOCSCTTY, 0);
+    about = is_ready ? become(c) : ABOUT_TERMINAL;
     failed = errno;
     _exit(127);
   }
@@ -92,12 +95,14 @@ static void keep(const struct command *c) {
     _exit(0);
   }
   for (fd = CHILD_IN; fd <= CHILD_ERR; fd++) close(fd);
+  uint32_t command = (uint32_t)pid;
+  if (c->flags & IS_FOLLOWED) answer(0, ABOUT_START, &command, 4);
   for (;;) {
     int status;
     pid_t ended = waitpid(-1, &status, 0);
     if (ended == pid) {
       uint8_t code = (uint8_t)(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-      answer(0, 0, &code, 1);
+      answer(0, 0, (uint8_t[]){code, WIFSIGNALED(status)}, 2);
       close(CHILD_ANSWER);
     } else if (ended < 0 && errno != EINTR) {
       pause();
@@ -108,7 +113,9 @@ static void keep(const struct command *c) {
 void run_command(struct reader *r) {
   struct command c;
   c.uid = (uint32_t)take(r, 4), c.gid = (uint32_t)take(r, 4);
-  take(r, 8), take(r, 1); /* how much output is kept and whether there is input: read by the agent itself */
+  take(r, 8); /* how much output is kept: read by the agent itself, as the size of the terminal */
+  c.flags = (uint8_t)take(r, 1);
+  if (c.flags & HAS_TERMINAL) take(r, 4);
   size_t argc = take(r, 4), envc = take(r, 4), left = (size_t)(r->end - r->at);
   if (argc == 0 || argc > left || envc > left) return answer(EBADMSG, ABOUT_PROGRAM, NULL, 0);
 

@@ -7,7 +7,7 @@
 
 #include "agent.h"
 
-enum { VERSION = 1, HEADER = 9, MAX_FRAME = 256 * 1024, WINDOW = 256 * 1024, MAX_REQUEST = 4 * 1024 * 1024 };
+enum { VERSION = 2, HEADER = 9, MAX_FRAME = 256 * 1024, WINDOW = 256 * 1024, MAX_REQUEST = 4 * 1024 * 1024 };
 enum { OUT_CAPACITY = 4 * MAX_FRAME, MAX_ANSWER = 256, MAX_DRAINS = 64, MAX_LISTENERS = 4 };
 /* Requests of the host, then connections: connections cannot take the slots of requests. */
 enum { MAX_REQUESTS = 128, MAX_CONNECTIONS = 128, MAX_STREAMS = MAX_REQUESTS + MAX_CONNECTIONS };
@@ -22,11 +22,13 @@ struct stream {
   uint32_t id; /* 0: free */
   uint8_t op;  /* 0: its request is still coming in parts */
   struct bytes request;
-  pid_t pid; /* the keeper or the fork; 0 once it was reaped */
+  pid_t pid;     /* the keeper or the fork; 0 once it was reaped */
+  pid_t command; /* the first process of a followed command, and its group; 0: not started or not followed */
   int in, out[2], answer_fd;
   struct bytes waiting; /* input that was not taken yet; at most WINDOW */
   bool has_all_input, is_cancelled;
   bool is_broken;  /* its reader or writer is gone */
+  bool is_terminal, is_empty; /* whether its last read found nothing: the count of a terminal's bytes is not exact */
   bool is_over;    /* a connection that has ended here, and waits for the host to end it too */
   uint32_t taken;  /* input that the host was not given credit for yet */
   uint32_t credit; /* how much the host takes */
@@ -58,6 +60,10 @@ struct stream *open_stream(uint32_t id, int first, int count);
 void close_stream(struct stream *s);
 void append(struct bytes *to, const void *from, size_t length);
 void start_child(struct stream *s);
+/* False with errno. The other side has one descriptor for each of the three that the command gets. */
+bool open_terminal(const struct stream *s, int *master, int sides[3]);
+void resize_terminal(struct stream *s, struct reader *r);
+void signal_command(struct stream *s, struct reader *r);
 void feed(struct stream *s);
 void take_input(struct stream *s, const uint8_t *payload, size_t length);
 void acknowledge(struct stream *s, size_t given);

@@ -23,7 +23,7 @@ enum { FILE_PIPE_BYTES = 1024 * 1024 };
 /* A command that ended may have left its output to another process; how long that one is still read. */
 enum { DRAIN_MS = 100 };
 /* How a command ended, beside its exit code. */
-enum { CUT_STDOUT = 1, CUT_STDERR = 2, KILLED = 4 };
+enum { CUT_STDOUT = 1, CUT_STDERR = 2, KILLED = 4, SIGNALLED = 8 };
 
 struct stream streams[MAX_STREAMS];
 /* Outputs of ended commands that other processes still hold: read and dropped, so that a server lives on. */
@@ -109,16 +109,26 @@ void start_child(struct stream *s) {
   int input[2] = {-1, -1}, output[2] = {-1, -1}, errors[2] = {-1, -1}, report[2] = {-1, -1};
   s->keep[0] = s->keep[1] = UINT32_MAX;
   bool has_input = s->op == WRITE;
+  uint8_t about = is_command ? ABOUT_PROGRAM : ABOUT_PATH;
   if (is_command && s->request.length >= 17) {
     memcpy(s->keep, s->request.at + 8, 8);
-    has_input = s->request.at[16];
+    has_input = s->request.at[16] & HAS_INPUT;
+    s->is_terminal = s->request.at[16] & HAS_TERMINAL;
   }
 
-  bool is_ready = make_pipe(output, size) && make_pipe(report, 0);
-  if (has_input) is_ready = is_ready && make_pipe(input, size);
-  else input[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (is_command) is_ready = is_ready && make_pipe(errors, 0);
-  else errors[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  bool is_ready = make_pipe(report, 0);
+  if (s->is_terminal) {
+    int sides[3] = {-1, -1, -1};
+    if (is_ready && !open_terminal(s, &output[0], sides)) is_ready = false, about = ABOUT_TERMINAL;
+    input[0] = sides[0], output[1] = sides[1], errors[1] = sides[2];
+    if (is_ready) input[1] = fcntl(output[0], F_DUPFD_CLOEXEC, 0);
+  } else {
+    is_ready = is_ready && make_pipe(output, size);
+    if (has_input) is_ready = is_ready && make_pipe(input, size);
+    else input[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (is_command) is_ready = is_ready && make_pipe(errors, 0);
+    else errors[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  }
 
   pid_t pid = is_ready && input[0] >= 0 && errors[1] >= 0 ? fork() : -1;
   if (pid == 0) be_child(s, (int[]){input[0], output[1], errors[1], report[1]});
@@ -133,7 +143,7 @@ void start_child(struct stream *s) {
   s->out[1] = errors[0];
   s->answer_fd = report[0];
   if (pid < 0) {
-    send_fail(s->id, (uint32_t)error, is_command ? ABOUT_PROGRAM : ABOUT_PATH);
+    send_fail(s->id, (uint32_t)error, about);
     close_stream(s);
     return;
   }
@@ -200,9 +210,11 @@ void carry(struct stream *s, int which) {
   if (room == 0 || (!is_dropped && out_room() < 2 * MAX_FRAME)) return;
 
   ssize_t length = read(s->out[which], is_dropped ? scratch : out + out_end + HEADER, room);
+  s->is_empty = length < 0 && errno == EAGAIN;
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (length <= 0) {
-    if (length < 0) s->is_broken = true;
+    /* A terminal that no process holds any more ends with EIO. */
+    if (length < 0) s->is_broken = !s->is_terminal;
     else if (s->op == OPEN) send_frame(s->id, END, NULL, 0);
     return close_fd(&s->out[which]);
   }
@@ -217,11 +229,23 @@ void carry(struct stream *s, int which) {
   if (s->keep[which] != UINT32_MAX) s->keep[which] -= (uint32_t)length;
 }
 
+/* The report that comes before the answer of a followed command. */
+static void take_start(struct stream *s) {
+  if (s->op != EXEC || s->answer_length < 9 || s->answer[4] != ABOUT_START) return;
+  uint32_t command;
+  memcpy(&command, s->answer + 5, 4);
+  s->command = (pid_t)command;
+  send_frame(s->id, STARTED, &command, 4);
+  s->answer_length -= 9;
+  memmove(s->answer, s->answer + 9, s->answer_length);
+}
+
 static void read_answer(struct stream *s) {
   for (;;) {
     ssize_t length = read(s->answer_fd, s->answer + s->answer_length, MAX_ANSWER - s->answer_length);
     if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (length > 0) s->answer_length += (size_t)length;
+    take_start(s);
     if (length <= 0 || s->answer_length == MAX_ANSWER) break;
   }
   close_fd(&s->answer_fd);
@@ -246,6 +270,7 @@ static void finish(struct stream *s) {
   if (s->op == EXEC && (!is_answered || error == 0)) {
     /* A killed keeper cannot report; its command died of the same cause or has been released. */
     uint8_t payload[2] = {is_answered && s->answer_length > 5 ? s->answer[5] : 128 + SIGKILL, s->flags};
+    if (s->answer_length > 6 && s->answer[6]) payload[1] |= SIGNALLED;
     if (s->is_cancelled) payload[1] |= KILLED;
     send_frame(s->id, DONE, payload, 2);
     if (s->pid > 0) kill(s->pid, SIGKILL);
@@ -269,23 +294,30 @@ void reap(void) {
     }
 }
 
+/* Whether all that an ended command wrote itself has been carried. */
+static bool is_carried(const struct stream *s) { return s->is_terminal ? s->is_empty : s->owed[0] + s->owed[1] == 0; }
+
 void serve_stream(struct stream *s) {
   if (s->op == 0) return;
   if (s->waiting.length) feed(s);
   if (s->answer_fd >= 0) read_answer(s);
+  s->is_empty = false;
   for (int i = 0; i < 2; i++)
     if (s->out[i] >= 0) carry(s, i);
   if (s->answer_fd >= 0) return;
 
   bool is_drained = s->out[0] < 0 && s->out[1] < 0;
-  bool is_left_to_others = s->op == EXEC && s->owed[0] + s->owed[1] == 0 && now_ms() >= s->drained_at_ms;
+  bool is_left_to_others = s->op == EXEC && is_carried(s) && now_ms() >= s->drained_at_ms;
   if (is_drained || is_left_to_others) finish(s);
 }
 
 /* When a stream needs a turn without an event on its descriptors; -1: never. */
 int64_t due_in_ms(const struct stream *s, int64_t now) {
-  if (s->op != EXEC || s->drained_at_ms == 0 || s->owed[0] + s->owed[1] > 0) return -1;
-  return s->drained_at_ms > now ? s->drained_at_ms - now : 0;
+  if (s->op != EXEC || s->drained_at_ms == 0) return -1;
+  if (s->drained_at_ms > now) return s->is_terminal || is_carried(s) ? s->drained_at_ms - now : -1;
+  /* The next read of a terminal may find nothing, which no event reports. */
+  bool can_carry = s->keep[0] == 0 || (s->credit && out_room() >= 2 * MAX_FRAME);
+  return is_carried(s) || (s->is_terminal && can_carry) ? 0 : -1;
 }
 
 void wait_on_drains(void) {

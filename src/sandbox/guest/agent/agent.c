@@ -116,6 +116,12 @@ static void take_frame(uint32_t id, uint8_t op, const uint8_t *payload, size_t l
     if (s) cancel(s);
     return;
   }
+  if (op == RESIZE || op == SIGNAL) {
+    struct reader r = {payload, payload + length, false};
+    if (s && op == RESIZE) resize_terminal(s, &r);
+    else if (s) signal_command(s, &r);
+    return;
+  }
   begin(s, id, op, payload, length);
 }
 

@@ -7,12 +7,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { HELLO = 1, PART, DATA, END, CREDIT, CANCEL, DONE, FAIL, DATA_ERR, OPEN };
+enum { HELLO = 1, PART, DATA, END, CREDIT, CANCEL, DONE, FAIL, DATA_ERR, OPEN, STARTED };
 enum { EXEC = 16, LIST = 32, STAT, READ, WRITE, MKDIR, REMOVE, CHMOD, RENAME, WALK, READ_MANY };
-enum { SEED = 48, CLOCK, HOSTNAME, LISTEN };
+enum { SEED = 48, CLOCK, HOSTNAME, LISTEN, RESIZE, SIGNAL };
+
+/* Of an EXEC: it has input; a terminal instead of pipes; its start is reported, and it may get signals. */
+enum { HAS_INPUT = 1, HAS_TERMINAL = 2, IS_FOLLOWED = 4 };
 
 /* What an errno is about. */
-enum { ABOUT_PATH, ABOUT_PROGRAM, ABOUT_WORKDIR, ABOUT_PARENT, ABOUT_USER, ABOUT_SOURCE };
+enum { ABOUT_PATH, ABOUT_PROGRAM, ABOUT_WORKDIR, ABOUT_PARENT, ABOUT_USER, ABOUT_SOURCE, ABOUT_TERMINAL };
+/* Not an errno: a keeper reports the pid of its command, before the answer. */
+enum { ABOUT_START = 255 };
 
 /* In every child: its standard input and outputs, and the descriptor for its answer. */
 enum { CHILD_IN, CHILD_OUT, CHILD_ERR, CHILD_ANSWER };

@@ -10,6 +10,7 @@ import { commandContract } from './commands.contract.ts';
 import { fileContract } from './files.contract.ts';
 import { isolationContract } from './isolation.contract.ts';
 import { limitContract } from './limits.contract.ts';
+import { terminalContract } from './terminals.contract.ts';
 import { treeContract } from './trees.contract.ts';
 import { tunnelContract } from './tunnel.contract.ts';
 
@@ -34,6 +35,9 @@ export interface Subject {
 export function backendContract(name: string, subject: () => Subject): void {
   describe(`${name}: commands`, () => {
     commandContract(subject);
+  });
+  describe(`${name}: terminals`, () => {
+    terminalContract(subject);
   });
   describe(`${name}: files`, () => {
     fileContract(subject);
