@@ -1,28 +1,62 @@
-/** Notifies callers that things of a worker changed, so that they need not poll its lists. */
+/** Notifies callers that things of a worker changed, so that they need not poll its lists, and what happened to them. */
 import { z } from 'zod';
 
 import type { CallScope } from './call-scope.ts';
+import * as wire from './wire.ts';
 
 /** Changes are gathered this long: a caller that lists them again needs some time too. */
 const GATHER_MS = 100;
 /** The longest time the engine lets a call run; then the caller calls again. */
 const WATCH_MS = 3_600_000;
+/** Events kept for callers that come back. */
+const MAX_KEPT = 256;
 
 /** Shared by the functions that use it. */
 export const watchFunction = {
   effect: 'read',
   isWatch: true,
   deadlineMs: WATCH_MS,
-  request: z.object({}),
+  request: z.object({
+    since_seq: wire
+      .uint64()
+      .optional()
+      .describe('Also report the kept events after this number, of the last 256; 0 for all of them.'),
+  }),
   response: z.object({}),
-  events: z.object({ type: z.literal('changed'), what: z.array(z.string()) }),
+  events: z.union([
+    z.object({ type: z.literal('changed'), what: z.array(z.string()).describe('Ids; gathered for 100 ms.') }),
+    z.looseObject({
+      type: z.string().describe('What happened, such as job_ended; once each, in order.'),
+      seq: wire.uint64().describe('Counts the events of the worker.'),
+      at_ms: wire.uint64().describe('Milliseconds since 1970.'),
+    }),
+  ]),
   examples: [],
 } as const;
 
+export interface WorkerEvent {
+  readonly [field: string]: unknown;
+  readonly type: string;
+  readonly seq: number;
+  readonly at_ms: number;
+}
+
+interface WatchOptions {
+  readonly sinceSeq?: number | undefined;
+  /** Whether the caller wants an event; all of them when absent. */
+  readonly wants?: ((event: WorkerEvent) => boolean) | undefined;
+}
+
+interface Watcher extends WatchOptions {
+  readonly emit: CallScope['emit'];
+}
+
 export class Watched {
-  readonly #watchers = new Set<CallScope['emit']>();
+  readonly #watchers = new Set<Watcher>();
   /** For all of them together: a change costs the same however many watch. */
   readonly #gathered = new Set<string>();
+  readonly #kept: WorkerEvent[] = [];
+  #seq = 0;
   #timer: NodeJS.Timeout | undefined;
 
   changed(what: string): void {
@@ -31,11 +65,23 @@ export class Watched {
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#report(), GATHER_MS).unref();
   }
 
+  /** Reports an event at once. */
+  happened(type: string, fields: Record<string, unknown>): void {
+    const event = { type, seq: ++this.#seq, at_ms: Date.now(), ...fields };
+    this.#kept.push(event);
+    if (this.#kept.length > MAX_KEPT) this.#kept.shift();
+    for (const watcher of this.#watchers) offer(watcher, event);
+  }
+
   /** Reports changes as events of the call until its caller leaves. */
-  async report({ emit, signal }: CallScope): Promise<Record<string, never>> {
-    this.#watchers.add(emit);
+  async report({ emit, signal }: CallScope, options: WatchOptions = {}): Promise<Record<string, never>> {
+    const watcher = { emit, ...options };
+    const { sinceSeq } = options;
+    const kept = sinceSeq === undefined ? [] : this.#kept.filter(({ seq }) => seq > sinceSeq);
+    for (const event of kept) offer(watcher, event);
+    this.#watchers.add(watcher);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-    this.#watchers.delete(emit);
+    this.#watchers.delete(watcher);
     return {};
   }
 
@@ -43,6 +89,10 @@ export class Watched {
     this.#timer = undefined;
     const event = { type: 'changed', what: [...this.#gathered] };
     this.#gathered.clear();
-    for (const emit of this.#watchers) emit?.(event);
+    for (const { emit } of this.#watchers) emit?.(event);
   }
+}
+
+function offer({ emit, wants }: Watcher, event: WorkerEvent): void {
+  if (wants?.(event) ?? true) emit?.(event);
 }

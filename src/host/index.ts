@@ -56,7 +56,7 @@ export { HostError, type HostReason } from './host-error.ts';
 export { readImage } from './text/image-file.ts';
 export { pathHint } from './jail/nearest-path.ts';
 export { HostFileSystem, type HostFileSystemOptions } from './files/host-file-system.ts';
-export { isListening } from './system/listening-port.ts';
+export { isListening, listsListener, SOCKET_LISTS } from './system/listening-port.ts';
 export { isHijackVariable } from './system/hijack-env.ts';
 export {
   openAbsoluteJail,

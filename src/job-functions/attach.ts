@@ -20,7 +20,8 @@ const Control = z.union([
   z.object({ resize: z.tuple([TerminalSize.shape.cols, TerminalSize.shape.rows]) }),
 ]);
 
-export const attach = defineJobOperation({
+export const attach = (worker: string) =>
+  defineJobOperation({
   summary:
     'Stream the output of a background job through a channel as it comes, and with `input: true` write to it through another.',
   details:
@@ -31,8 +32,8 @@ export const attach = defineJobOperation({
   permissions: ['process.run'],
   request: z
     .object({
-      job_id: z.string().describe('From shell::exec_bg.'),
-      since: wire.uint64().default(0).describe('Offset to begin at, as in shell::output.'),
+      job_id: z.string().describe(`From ${worker}::exec_bg.`),
+      since: wire.uint64().default(0).describe(`Offset to begin at, as in ${worker}::output.`),
       input: z.boolean().default(false).describe('Whether to write to the job as well.'),
     })
     .meta({ title: 'AttachRequest' }),
@@ -59,7 +60,7 @@ export const attach = defineJobOperation({
     void feed(job, items).catch((error: unknown) => log.debug('input of a job ended', { reason: String(error) }));
     return { reader, writer: ends.writer, next };
   },
-});
+  });
 
 async function feed(job: BackgroundJob, items: AsyncIterable<Uint8Array | string>): Promise<void> {
   for await (const item of items) {

@@ -21,10 +21,13 @@ const STALLED_MS = 300_000;
 
 export class Attachments {
   readonly #counts = new Map<BackgroundJob, number>();
+  readonly #hold: (job: BackgroundJob) => () => void;
   readonly #closing = new AbortController();
   #count = 0;
 
-  constructor() {
+  /** `hold` is called for a job while a caller is attached to it. */
+  constructor(hold: (job: BackgroundJob) => () => void = () => () => {}) {
+    this.#hold = hold;
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -40,7 +43,9 @@ export class Attachments {
     this.#counts.set(job, ofJob + 1);
     this.#count += 1;
     const gone = new AbortController();
+    const release = this.#hold(job);
     const close = () => {
+      release();
       gone.abort();
       this.#count -= 1;
       const left = this.#counts.get(job)! - 1;

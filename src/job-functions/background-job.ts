@@ -16,6 +16,7 @@ const RECORD_BYTES = 1024;
 const SURVIVALS = {
   host: 'its processes have not ended: the kernel ends them when what they wait for is over, such as a disk; shell::status reports when',
   sandbox: 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over',
+  guest: 'the sandbox has not confirmed its end; what is left of it ends with sandbox::stop',
 };
 export type JobPlace = keyof typeof SURVIVALS;
 
@@ -27,6 +28,8 @@ export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill'> & {
 export interface JobRequest {
   readonly argv: readonly string[];
   readonly place: JobPlace;
+  /** The id of its sandbox, for jobs that end with one. */
+  readonly group?: string | undefined;
   /** Whether callers may write to it. */
   readonly hasInput: boolean;
   /** The size of its terminal; absent without one. */
@@ -45,6 +48,7 @@ const NO_OUTPUT: OutputSoFar = {
 export class BackgroundJob {
   readonly id = `job-${randomUUID()}`;
   readonly argv: readonly string[];
+  readonly group: string | undefined;
   /** The last output of both streams. */
   readonly ring: OutputRing;
   /** Resolves once the work has ended and the record is final. */
@@ -63,10 +67,11 @@ export class BackgroundJob {
 
   /** A bug in the work is passed to `report`: the call returned when the job started. */
   constructor(
-    { argv, place, hasInput, terminal, startedAtMs = Date.now() }: JobRequest,
+    { argv, place, group, hasInput, terminal, startedAtMs = Date.now() }: JobRequest,
     { work, ring, report }: { work: JobWork; ring: OutputRing; report: (bug: Error) => void },
   ) {
     this.argv = argv;
+    this.group = group;
     this.startedAtMs = startedAtMs;
     this.ring = ring;
     this.#place = place;
@@ -75,7 +80,7 @@ export class BackgroundJob {
     const { input } = work.process;
     this.#input = hasInput && input ? new JobInput(input, { staysOpen: terminal !== undefined }) : undefined;
     this.settled = work.done.then(
-      (result) => this.#settle(result, { status: this.#statusOf(result), exitCode: result.exitCode }),
+      (result) => this.#settle(result, { status: this.#statusOf(result), exitCode: exitCodeOf(result) }),
       (error: unknown) => this.#fail(error, report),
     );
   }
@@ -138,6 +143,7 @@ export class BackgroundJob {
     const { stdoutTruncated, stderrTruncated } = this.#outputSoFar();
     return {
       id: this.id,
+      ...(this.group !== undefined && { sandbox_id: this.group }),
       started_at_ms: this.startedAtMs,
       finished_at_ms: this.#finishedAtMs,
       status: this.#status,
@@ -185,6 +191,13 @@ export class BackgroundJob {
 
   #statusOf({ timedOut, exitCode, signal }: ExecutionResult): JobStatus {
     if (timedOut || (signal !== null && this.#sent.has(signal))) return 'killed';
+    // A guest reports everything else by an exit code: it was killed, or its sandbox has ended.
+    if (this.#place === 'guest' && exitCode === null) return 'killed';
     return exitCode === 0 ? 'finished' : 'failed';
   }
+}
+
+/** A guest reports a signal by an exit code as well. */
+function exitCodeOf({ exitCode, signal }: ExecutionResult): number | null {
+  return signal === null ? exitCode : null;
 }

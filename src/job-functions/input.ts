@@ -10,17 +10,18 @@ const MAX_BYTES = 1_048_576;
 /** How long a program may take to read what was written. */
 const WRITE_MS = 10_000;
 
-export const input = defineJobOperation({
+export const input = (worker: string) =>
+  defineJobOperation({
   summary:
     'Write to the standard input of a background job that was started with `input: true` or `terminal`, or end it with `eof`.',
   details:
     'Answers when the program has room for all of it, or after 10 s with how much was written; send the rest later. ' +
-    'Read what the program answers with shell::output from `next` on.',
+    `Read what the program answers with ${worker}::output from \`next\` on.`,
   effect: 'execute',
   permissions: ['process.run'],
   request: z
     .object({
-      job_id: z.string().describe('From shell::exec_bg.'),
+      job_id: z.string().describe(`From ${worker}::exec_bg.`),
       text: z
         .string()
         .nullish()
@@ -57,4 +58,4 @@ export const input = defineJobOperation({
     if (eof && written === bytes.length) job.input.end();
     return { written, next };
   },
-});
+  });

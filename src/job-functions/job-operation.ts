@@ -2,13 +2,15 @@
  * One operation on a background job, independent of the worker that publishes it: its request, its response and its
  * work.
  *
- * A worker adds an id and the wording of failures. The codes are shared by all workers with these operations.
+ * A worker adds an id and the wording of failures; the texts of an operation name the functions of the worker that
+ * publishes it. The codes are shared by all workers with these operations.
  */
 import type { z } from 'zod';
 
 import type { CallScope, FunctionDef } from '#contract';
 import type { RegexThreads } from '#host';
 import type { Attachments } from './attachments.ts';
+import type { BackgroundJob } from './background-job.ts';
 import type { JobCode } from './job-fault.ts';
 import type { Jobs } from './jobs.ts';
 
@@ -18,7 +20,7 @@ export interface JobContext {
   readonly attachments: Attachments;
   readonly regexes: RegexThreads;
   /** Whether a program listens on a port where the jobs run. */
-  readonly isListening: (port: number) => Promise<boolean>;
+  readonly isListening: (port: number, job: BackgroundJob) => Promise<boolean>;
 }
 
 type Described = Pick<

@@ -7,12 +7,13 @@ export const JobStatus = wire.named(
   'JobStatus',
   z
     .enum(['running', 'finished', 'killed', 'failed'])
-    .describe('finished: exit code 0. failed: any other end by itself. killed: by shell::kill, or by its timeout.'),
+    .describe('finished: exit code 0. failed: any other end by itself. killed: by a call, by its timeout, or with its sandbox.'),
 );
 export type JobStatus = z.output<typeof JobStatus>;
 
 const summaryFields = {
   id: z.string(),
+  sandbox_id: z.string().optional().describe('The sandbox that it runs in, for jobs of sandbox::exec_bg.'),
   started_at_ms: wire.uint64().describe('Milliseconds since 1970.'),
   finished_at_ms: wire.uint64().nullish().describe('null while it runs.'),
   status: JobStatus,
@@ -34,7 +35,7 @@ export const JobRecord = wire.named(
     next: wire
       .uint64()
       .optional()
-      .describe('How much output came so far, in bytes: shell::output with this as `since` gets what comes next.'),
+      .describe('How much output came so far, in bytes: the call that reads output with this as `since` gets what comes next.'),
     terminal: z.boolean().optional().describe('Whether it runs in a terminal.'),
     cols: z.int().optional().describe('Size of its terminal.'),
     rows: z.int().optional(),

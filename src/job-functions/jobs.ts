@@ -22,6 +22,8 @@ export interface JobLimits {
   maxConcurrentJobs: number;
   retentionSecs: number;
   maxOutputBytes: number;
+  /** Called before the end of a job is reported. */
+  beforeEnd?: (job: BackgroundJob) => Promise<void>;
 }
 
 export interface Killed {
@@ -32,8 +34,8 @@ export interface Killed {
 }
 
 export class Jobs {
-  /** Ids of those that started, printed or ended. */
-  readonly watched = new Watched();
+  /** Gets the ids of those that started, printed or ended, and the events of each. */
+  readonly watched: Watched;
   readonly #limits: JobLimits;
   readonly #log: Log;
   readonly #maxKeptBytes: number;
@@ -42,10 +44,14 @@ export class Jobs {
   /** Ended jobs in order. */
   readonly #kept = new Map<BackgroundJob, { bytes: number; expiry: NodeJS.Timeout }>();
   #keptBytes = 0;
-  #reservedCount = 0;
+  readonly #reserved = new Map<string | undefined, number>();
+  /** Resolve when the end of a job was reported. */
+  readonly #reports = new WeakMap<BackgroundJob, Promise<void>>();
 
-  constructor(limits: JobLimits, log: Log = silentLog) {
+  /** `maxConcurrentJobs` counts for each group alone. */
+  constructor(limits: JobLimits, log: Log = silentLog, watched = new Watched()) {
     this.#limits = limits;
+    this.watched = watched;
     this.#log = log;
     // As much as running jobs may hold, so that those of one wave can all be read after they have ended.
     const runningBytes = 2 * limits.maxOutputBytes + DEFAULT_RING_BYTES;
@@ -57,7 +63,7 @@ export class Jobs {
     request: JobRequest & { ringBytes?: number | undefined },
     begin: (ring: OutputRing) => Promise<JobWork>,
   ): Promise<BackgroundJob> {
-    const slot = this.reserve();
+    const slot = this.reserve(request.group);
     try {
       const ring = new OutputRing(request.ringBytes ?? DEFAULT_RING_BYTES);
       return this.adopt(request, await begin(ring), ring);
@@ -67,13 +73,20 @@ export class Jobs {
   }
 
   /** Takes a slot before anything runs, until it is disposed. */
-  reserve(): Disposable {
+  reserve(group?: string): Disposable {
     const { maxConcurrentJobs } = this.#limits;
-    if (this.#reservedCount + this.#runningCount() >= maxConcurrentJobs) {
+    const reserved = this.#reserved.get(group) ?? 0;
+    if (reserved + this.#runningIn(group).length >= maxConcurrentJobs) {
       throw new JobFault('full', `max concurrent jobs (${maxConcurrentJobs}) reached, wait for one to end or kill one`);
     }
-    this.#reservedCount += 1;
-    return { [Symbol.dispose]: () => void (this.#reservedCount -= 1) };
+    this.#reserved.set(group, reserved + 1);
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#reserved.get(group)! - 1;
+        if (left > 0) this.#reserved.set(group, left);
+        else this.#reserved.delete(group);
+      },
+    };
   }
 
   /** Makes a job of work that was begun in a reserved slot, with the ring that it writes to. */
@@ -82,8 +95,12 @@ export class Jobs {
     const job = new BackgroundJob(request, { work, ring, report });
     this.#jobs.set(job.id, job);
     ring.onChange(() => this.watched.changed(job.id));
-    void job.settled.then(() => this.#ended(job));
+    this.#reports.set(
+      job,
+      job.settled.then(() => this.#ended(job)),
+    );
     this.watched.changed(job.id);
+    this.watched.happened('job_started', { job_id: job.id, ...inSandbox(job) });
     return job;
   }
 
@@ -98,8 +115,17 @@ export class Jobs {
     return job;
   }
 
-  summaries(): JobSummary[] {
-    return [...this.#jobs.values()].map((job) => job.summary());
+  /** Of one group, or of all. */
+  summaries(group?: string): JobSummary[] {
+    const all = [...this.#jobs.values()];
+    return all.filter((job) => group === undefined || job.group === group).map((job) => job.summary());
+  }
+
+  /** Kills the jobs of a group; resolves when the end of each was reported. */
+  async endGroup(group: string): Promise<void> {
+    const jobs = this.#runningIn(group);
+    for (const job of jobs) if (job.status === 'running') job.kill();
+    await Promise.all([...this.#jobs.values()].filter((job) => job.group === group).map((job) => this.#reports.get(job)));
   }
 
   /** Kills it with everything in it, or sends another signal to its process group. */
@@ -122,14 +148,19 @@ export class Jobs {
   }
 
   /** A killed job counts until it is gone. */
-  #runningCount(): number {
-    return [...this.#jobs.values()].filter(({ isRunning }) => isRunning).length;
+  #runningIn(group: string | undefined): BackgroundJob[] {
+    return [...this.#jobs.values()].filter((job) => job.isRunning && job.group === group);
   }
 
-  #ended(job: BackgroundJob): void {
+  async #ended(job: BackgroundJob): Promise<void> {
     this.watched.changed(job.id);
-    if (!this.#jobs.has(job.id)) return;
+    if (this.#jobs.has(job.id)) this.#keep(job);
+    await this.#limits.beforeEnd?.(job);
+    const { status, exitCode: exit_code } = job;
+    this.watched.happened('job_ended', { job_id: job.id, ...inSandbox(job), status, exit_code });
+  }
 
+  #keep(job: BackgroundJob): void {
     const expiry = setTimeout(() => this.#forget(job), this.#limits.retentionSecs * 1000).unref();
     this.#kept.set(job, { bytes: job.keptBytes, expiry });
     this.#keptBytes += job.keptBytes;
@@ -146,4 +177,8 @@ export class Jobs {
     this.#keptBytes -= bytes;
     this.#kept.delete(job);
   }
+}
+
+function inSandbox({ group }: BackgroundJob): { sandbox_id?: string } {
+  return group === undefined ? {} : { sandbox_id: group };
 }

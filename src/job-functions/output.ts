@@ -36,7 +36,8 @@ const Until = z
   )
   .refine(({ stream, pattern }) => stream == null || pattern != null, '`stream` belongs to `pattern`');
 
-export const output = defineJobOperation({
+export const output = (worker: string) =>
+  defineJobOperation({
   summary:
     'Read the output of a background job from an offset on; optionally wait until a line matches, it is quiet, a port opens or it ends.',
   details:
@@ -48,7 +49,7 @@ export const output = defineJobOperation({
   deadlineMs: DEADLINE_MS,
   request: z
     .object({
-      job_id: z.string().describe('From shell::exec_bg.'),
+      job_id: z.string().describe(`From ${worker}::exec_bg.`),
       since: wire.uint64().default(0).describe('Offset to read from: 0, or `next` of an earlier answer.'),
       max_bytes: wire.uint64().min(1).max(1_048_576).default(65_536).describe('Most output in the answer, in bytes.'),
       wait_ms: wire
@@ -118,4 +119,4 @@ export const output = defineJobOperation({
       ...(matched && { matched }),
     };
   },
-});
+  });

@@ -9,5 +9,5 @@ export const ringBytes = wire
   .max(16 * 2 ** 20)
   .nullish()
   .describe(
-    'How much of the last output is kept for shell::output and shell::attach: 1 KiB to 16 MiB, 1 MiB when left out.',
+    'How much of the last output is kept for readers: 1 KiB to 16 MiB, 1 MiB when left out.',
   );

@@ -7,15 +7,15 @@ import { z } from 'zod';
 import { wire, type CallScope } from '#contract';
 import { OutputRing, type Execution, type ExecutionResult, type OutputPiece } from '#host';
 import { ChannelRefSchema, type ChannelRef, type ChannelWriter } from '#protocol';
-import type { BackgroundJob, JobPlace } from './background-job.ts';
+import type { BackgroundJob, JobPlace, JobWork } from './background-job.ts';
 import { JobFault } from './job-fault.ts';
 import type { Jobs } from './jobs.ts';
 import { OutputEvents } from './output-events.ts';
 import { DEFAULT_RING_BYTES } from './ring-bytes.ts';
 import { isSettledWithin } from './settled-within.ts';
 
-/** Of the request. */
-export const liveFields = {
+/** Of the request; with the worker's own limits of time, in words. */
+export const liveFields = ({ cap, limit }: { cap: string; limit: string }) => ({
   output: ChannelRefSchema.nullish().describe(
     'Writing end of a channel that gets all output as it comes: standard output as bytes, standard error as text ' +
       '`{"t":"err","base64"}`. The command waits for its reader as for a pipe; the answer is the same as without.',
@@ -24,10 +24,10 @@ export const liveFields = {
     .uint64()
     .nullish()
     .describe(
-      'If it still runs after this many milliseconds, at most max_timeout_ms, it becomes a background job: the answer has its ' +
-        '`job_id`, and default_timeout_ms does not end it.',
+      `If it still runs after this many milliseconds, at most ${cap}, it becomes a background job: the answer has its ` +
+        `\`job_id\`, and ${limit} does not end it.`,
     ),
-};
+});
 
 /** Of the response. */
 export const liveAnswer = {
@@ -36,12 +36,14 @@ export const liveAnswer = {
   next: wire
     .uint64()
     .optional()
-    .describe('How much output came so far, in bytes: `since` of shell::output to read on.'),
+    .describe('How much output came so far, in bytes: `since` of a read that goes on there.'),
 };
 
 export interface LiveRequest {
   readonly argv: readonly string[];
   readonly place: JobPlace;
+  /** Of the job that it may become. */
+  readonly group?: string;
   readonly output: ChannelRef | null | undefined;
   readonly backgroundAfterMs: number | undefined;
 }
@@ -57,11 +59,11 @@ export type LiveOutcome<Work> = { execution: Work; streamed?: true } & (
 );
 
 export async function runLive<Work extends Execution>(
-  { argv, place, output, backgroundAfterMs }: LiveRequest,
-  { jobs, scope }: { jobs: Jobs; scope: CallScope },
+  { argv, place, group, output, backgroundAfterMs }: LiveRequest,
+  { jobs, scope, toWork }: { jobs: Jobs; scope: CallScope; toWork?: (execution: Work, ring: OutputRing) => JobWork },
   begin: (readers: Readers) => Promise<Work>,
 ): Promise<LiveOutcome<Work>> {
-  using slot = backgroundAfterMs === undefined ? undefined : jobs.reserve();
+  using slot = backgroundAfterMs === undefined ? undefined : jobs.reserve(group);
   const ring = scope.emit || backgroundAfterMs !== undefined ? new OutputRing(DEFAULT_RING_BYTES) : undefined;
   await using copy = output ? new OutputCopy(await openWriter(output, scope)) : undefined;
   const streamed = copy && { streamed: true as const };
@@ -74,7 +76,9 @@ export async function runLive<Work extends Execution>(
   events?.flush();
   if (!result) {
     execution.release();
-    return { execution, ...streamed, job: jobs.adopt({ argv, place, hasInput: false, startedAtMs }, execution, ring!) };
+    const work = toWork?.(execution, ring!) ?? execution;
+    const job = jobs.adopt({ argv, place, group, hasInput: false, startedAtMs }, work, ring!);
+    return { execution, ...streamed, job };
   }
   return { execution, ...streamed, result };
 }

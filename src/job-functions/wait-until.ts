@@ -85,7 +85,7 @@ function conditions(
   ];
   if (!until) all.push(more(job, { since, stripsAnsi }, signal));
   if (until?.idle_ms != null) all.push(idle(job, until.idle_ms, signal));
-  if (until?.port != null) all.push(listening(until.port, isListening, signal));
+  if (until?.port != null) all.push(listening(until.port, (port) => isListening(port, job), signal));
   // Those that lose are aborted, and throw.
   return all.map((condition) => condition.catch((error: unknown) => (signal.aborted ? undefined : raise(error))));
 }
@@ -131,7 +131,7 @@ function idle(job: BackgroundJob, idleMs: number, signal: AbortSignal): Promise<
   });
 }
 
-async function listening(port: number, isListening: JobContext['isListening'], signal: AbortSignal): Promise<Matched> {
+async function listening(port: number, isListening: (port: number) => Promise<boolean>, signal: AbortSignal): Promise<Matched> {
   while (!(await isListening(port))) await passed(PORT_POLL_MS, undefined, { signal });
   return { by: 'port' };
 }

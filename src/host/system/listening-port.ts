@@ -7,16 +7,22 @@ const LISTENING = /^ *\d+: ([\dA-F]+):([\dA-F]{4}) [\dA-F]+:0000 0A /gm;
 const LOOPBACK = /^(?:0{8}|[\dA-F]{6}7F|0{32}|0{24}01000000|0{16}FFFF0000(?:0{8}|[\dA-F]{6}7F))$/;
 const CONNECT_MS = 1000;
 
+/** Where the kernel lists its sockets. */
+export const SOCKET_LISTS = ['/proc/net/tcp', '/proc/net/tcp6'];
+
 /**
  * Looks into the kernel's list where there is one: a connection would be the first of a program that only accepts one.
  */
 export async function isListening(port: number): Promise<boolean> {
-  const lists = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(listOf));
+  const lists = await Promise.all(SOCKET_LISTS.map(listOf));
   if (lists[0] === undefined) return await accepts(port);
+  return lists.some((list) => listsListener(list ?? '', port));
+}
+
+/** Whether a list of the kernel's has a listener on the port. */
+export function listsListener(list: string, port: number): boolean {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0');
-  return lists.some((list) =>
-    [...(list ?? '').matchAll(LISTENING)].some(([, address, own]) => own === wanted && LOOPBACK.test(address!)),
-  );
+  return [...list.matchAll(LISTENING)].some(([, address, own]) => own === wanted && LOOPBACK.test(address!));
 }
 
 async function listOf(path: string): Promise<string | undefined> {

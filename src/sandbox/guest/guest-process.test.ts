@@ -9,6 +9,7 @@ test('a command whose caller left while it waited for its turn is ended when tha
   const leaver = new AbortController();
   const sent: number[] = [];
   const guest = {
+    version: 2,
     async request() {
       leaver.abort(new Error('left'));
       const stream: GuestStream = new GuestStream(1, (id, op) => {

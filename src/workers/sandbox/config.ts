@@ -74,6 +74,15 @@ export const configSchema = z.strictObject({
     .default(1)
     .describe('Machines kept ready for each image and size in use, where starting one is slow; 0 for none.'),
   max_concurrent_exec_per_sandbox: wire.uint32().default(4).describe('Commands that run at once in one sandbox.'),
+  max_jobs_per_sandbox: wire
+    .uint32()
+    .default(8)
+    .describe('Background jobs that run at once in one sandbox, beside its commands.'),
+  job_retention_secs: wire
+    .uint32()
+    .max(2_147_483)
+    .default(3600)
+    .describe('How long an ended job and its last output are kept, in seconds.'),
   max_exec_timeout_ms: wire
     .uint64()
     .default(3_600_000)

@@ -7,8 +7,9 @@
 import { defineErrors, Failure, type ErrorRow } from '#contract';
 import { codeOfFault, codeOfHostReason } from '#file-functions';
 import { FileFault, GlobError, HostError, RegexError, ReplacementError, TimeLimitError, type FaultReason } from '#host';
+import { codeOfJobFault, JobFault } from '#job-functions';
 import { handlerFailure, type ErrorBody } from '#protocol';
-import { GuestError, GuestLost } from '#sandbox/guest';
+import { AgentTooOld, GuestError, GuestLost } from '#sandbox/guest';
 import type { RefusedPlace } from './egress/index.ts';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
@@ -108,7 +109,7 @@ export const errors = defineErrors({
     extra: (d) => ({ ...d.output, ...(d.timeoutMs < d.askedMs && { fix_note: CAPPED }) }),
   }),
   S210: row({
-    meaning: 'The file operation cannot be done as asked.',
+    meaning: 'The operation on a file or a job cannot be done as asked.',
     http: 400,
     type: 'filesystem',
     note: 'The message says what is not possible and what to request instead.',
@@ -183,6 +184,50 @@ export const errors = defineErrors({
     note: 'The agent in this sandbox is older than the server: create another with sandbox::create.',
     message: (d: { problem: string }) => d.problem,
   }),
+  S220: row({
+    meaning: 'There is no such job, or it was forgotten some time after its end.',
+    http: 404,
+    type: 'validation',
+    note: 'Use the id that sandbox::exec_bg returned; sandbox::jobs lists those that run or have ended lately.',
+    message: (d: { problem: string }) => d.problem,
+  }),
+  S221: row({
+    meaning: 'The job has no input, its input was ended, or the job has ended.',
+    http: 409,
+    type: 'execution',
+    message: (d: { problem: string }) => d.problem,
+    fix: () => ({ input: true }),
+    note: 'Start it with input: true in sandbox::exec_bg.',
+  }),
+  S222: row({
+    meaning: 'The sandbox cannot give the command a terminal.',
+    http: 501,
+    type: 'platform',
+    note: 'A sandbox has 64 terminals: end a job that has one, or start this one with input: true instead of a terminal.',
+    message: (d: { problem: string }) => d.problem,
+  }),
+  S223: row({
+    meaning: 'The offset is beyond the end of the output.',
+    http: 400,
+    type: 'validation',
+    note: 'Use `next` of the last answer as `since`.',
+    message: (d: { problem: string }) => d.problem,
+  }),
+  S224: row({
+    meaning: 'Too many callers are attached.',
+    http: 429,
+    retryable: true,
+    type: 'transient',
+    note: 'Read with sandbox::output, or try again when another caller has left.',
+    message: (d: { problem: string }) => d.problem,
+  }),
+  S225: row({
+    meaning: 'The signal cannot be sent to this job.',
+    http: 400,
+    type: 'validation',
+    note: 'Leave `signal` out to kill it.',
+    message: (d: { problem: string }) => d.problem,
+  }),
   S300: row({
     meaning: 'The sandbox could not be started, or its machine died.',
     http: 503,
@@ -214,6 +259,8 @@ export function translate(error: unknown): Failure | undefined {
   if (error instanceof FileFault) {
     return errors.fail(codeForFault[error.reason], { path: error.message, problem: error.message }, error);
   }
+  if (error instanceof JobFault) return jobFailure(error);
+  if (error instanceof AgentTooOld) return errors.fail('S219', { problem: error.message }, error);
   if (error instanceof TimeLimitError) return errors.fail('S216', { problem: error.message }, error);
   if (error instanceof GuestLost) return errors.fail('S300', { problem: error.message }, error);
   if (!(error instanceof HostError)) return undefined;
@@ -221,6 +268,11 @@ export function translate(error: unknown): Failure | undefined {
     return errors.fail('S219', { problem: `the sandbox cannot do this to ${error.path}` }, error);
   }
   return errors.fail(codeOfHostReason[error.reason], { path: error.path, problem: error.message }, error);
+}
+
+function jobFailure(fault: JobFault): Failure {
+  const { reason, message: problem } = fault;
+  return errors.fail(reason === 'full' ? 'S400' : codeOfJobFault[reason], { problem }, fault);
 }
 
 /** All seven keys, whatever the failure fills in. The URL is complete if the engine's is known. */

@@ -1,6 +1,8 @@
 /** The iii-sandbox worker with its functions, in the order the documentation shows them. */
 import { list as catalogList } from './functions/catalog/list.ts';
 import { create } from './functions/create.ts';
+import { attach } from './functions/attach.ts';
+import { execBg } from './functions/exec-bg.ts';
 import { exec } from './functions/exec.ts';
 import { chmod } from './functions/fs/chmod.ts';
 import { grep } from './functions/fs/grep.ts';
@@ -12,16 +14,22 @@ import { rm } from './functions/fs/rm.ts';
 import { sed } from './functions/fs/sed.ts';
 import { stat } from './functions/fs/stat.ts';
 import { write } from './functions/fs/write.ts';
+import { input } from './functions/input.ts';
+import { jobs } from './functions/jobs.ts';
+import { kill } from './functions/kill.ts';
 import { list } from './functions/list.ts';
+import { output } from './functions/output.ts';
 import { run } from './functions/run.ts';
+import { status } from './functions/status.ts';
 import { stop } from './functions/stop.ts';
 import { watch } from './functions/watch.ts';
 import { sandbox as worker } from './worker.ts';
 
 const lifecycle = [catalogList, create, exec, run, list, stop, watch];
+const background = [execBg, status, output, input, attach, kill, jobs];
 const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
 
-export const sandbox = worker.withFunctions([...lifecycle, ...files]);
+export const sandbox = worker.withFunctions([...lifecycle, ...background, ...files]);
 export { ArchiveError, isFreeForTree, unpackTree, type UnpackedTree } from '#sandbox/archives';
 export type { Probe, SandboxBackend } from './backends/backend.ts';
 export type { BackendDef, Need } from './backends/definition.ts';

@@ -1,6 +1,7 @@
 /** The iii-sandbox worker: configuration, failures, images and the running sandboxes. */
 import { defineWorker, type Log } from '#contract';
 import { OpenReads } from '#file-functions';
+import type { JobContext } from '#job-functions';
 import { openImages, PRESET_NAMES, type Images } from '#sandbox/images';
 import type { BackendDef } from './backends/definition.ts';
 import { BACKENDS } from './backends/list.ts';
@@ -9,6 +10,7 @@ import { configSchema, type SandboxConfig } from './config.ts';
 import { errors, spell, translate } from './errors.ts';
 import { ImageReadiness } from './image-readiness.ts';
 import { openLadder } from './ladder/open-ladder.ts';
+import { openJobs } from './live/open-jobs.ts';
 import { Sandboxes } from './live/sandboxes.ts';
 
 export interface SandboxContext {
@@ -17,8 +19,13 @@ export interface SandboxContext {
   readiness: ImageReadiness;
   backends: BackendChoice;
   sandboxes: Sandboxes;
+  /** For the operations on jobs. */
+  live: JobContext;
   openReads: OpenReads;
 }
+
+/** Functions that both workers with jobs have: they refuse bad input with the same code. */
+const JOB_FUNCTIONS = new Set(['status', 'output', 'input', 'attach', 'kill'].map((name) => `sandbox::${name}`));
 
 export const sandbox = defineWorker({
   name: 'iii-sandbox',
@@ -27,17 +34,20 @@ export const sandbox = defineWorker({
   shippedBlock: { image_allowlist: [...PRESET_NAMES] },
   errors,
   failures: {
-    badInput: (problem) => errors.fail('S001', { problem }),
+    badInput: (problem, functionId) => errors.fail(JOB_FUNCTIONS.has(functionId) ? 'S210' : 'S001', { problem }),
     internal: (callId) => errors.fail('S216', { problem: `internal error; see call ${callId} in the server log` }),
     deadline: (deadlineMs) => errors.fail('S216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,
   spell,
   open: (config, log) => openSandboxes(config, log),
-  async close({ sandboxes, openReads, backends, readiness }) {
+  async close({ sandboxes, live, openReads, backends, readiness }) {
     readiness.close();
     openReads.close();
+    live.attachments.close();
     await sandboxes.close();
+    live.jobs.close();
+    await live.regexes.close();
     await backends.close();
   },
 });
@@ -58,12 +68,14 @@ export async function openSandboxes(
   images.sweep();
   const readiness = new ImageReadiness(images, log);
   if (config.auto_install && config.prepare_images) void readiness.prepareLater(config.image_allowlist);
+  const sandboxes = new Sandboxes(config, log);
   return {
     config,
     backends: new BackendChoice(ladder, config, log),
     images,
     readiness,
-    sandboxes: new Sandboxes(config, log),
+    sandboxes,
+    live: openJobs(sandboxes),
     openReads: new OpenReads(),
   };
 }

@@ -60,6 +60,8 @@ export interface Ending {
   signal: string | null;
   /** End of the machine's error output. */
   stderrTail: string;
+  /** Whether it was ended because its programs held too much memory. */
+  isOutOfMemory?: boolean;
 }
 
 export interface Instance {

@@ -8,10 +8,12 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { Failure, wire, type CallScope } from '#contract';
+import { OutputEvent } from '#job-functions';
 import { createSandbox, MODEL_DEFAULTS, shapeFields } from '../create-sandbox.ts';
 import { EnvShape, readEnv } from '../environment.ts';
 import { translate } from '../errors.ts';
-import { decodeStdin, execute, replyFields } from '../execute.ts';
+import { execute, replyFields } from '../commands/execute.ts';
+import { decodeStdin } from '../commands/guest-command.ts';
 import { interpreterOf } from '../languages.ts';
 import type { LiveSandbox } from '../live/live-sandbox.ts';
 import { LONG_CALL_MS } from '../long-deadline.ts';
@@ -56,7 +58,7 @@ export const run = sandbox.defineFunction({
   response: z
     .object({ ...replyFields, sandbox_id: z.string().nullish().describe('Only with keep_sandbox.') })
     .meta({ title: 'RunResponse' }),
-  events: ImageEvent,
+  events: z.union([ImageEvent, OutputEvent]),
   errors: [
     'S001',
     'S003',
@@ -90,7 +92,7 @@ export const run = sandbox.defineFunction({
       }
       await during('fs::write (code)', id, () => writeText(made, { path: file, content: code }, scope));
       const execution = { argv: [...command, file], env, stdin, timeoutMs, workdir };
-      const reply = await during('exec', id, () => execute(made, execution, context.config, scope));
+      const reply = await during('exec', id, () => execute(made, execution, context, scope));
       return isKept ? { ...reply, sandbox_id: id } : reply;
     } finally {
       if (!isKept || scope.signal.aborted) await context.sandboxes.stop(made, 'sandbox::run was done with it');

@@ -37,6 +37,17 @@ export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise
   };
 }
 
+/** Kills that are reported as events. */
+const reported = new WeakMap<LiveSandbox, number>();
+
+/** How many programs were killed for lack of memory since the last time this was asked. */
+export async function newOomKills(sandbox: LiveSandbox): Promise<number> {
+  const { oomKills } = await countsOf(sandbox);
+  const before = reported.get(sandbox) ?? 0;
+  if (oomKills > before) reported.set(sandbox, oomKills);
+  return Math.max(0, oomKills - before);
+}
+
 async function countsOf({ instance }: LiveSandbox): Promise<Counts> {
   if (instance.limitHits) return instance.limitHits() ?? NONE;
   // A machine that ends meanwhile cannot answer.

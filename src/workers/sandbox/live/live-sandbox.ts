@@ -88,6 +88,11 @@ export class LiveSandbox {
     this.#lastUsedMs = Date.now();
   }
 
+  /** Counts as use at this moment. */
+  touch(): void {
+    this.#lastUsedMs = Date.now();
+  }
+
   /** Counts as use until it is released. */
   hold(): () => void {
     let isHeld = true;

@@ -6,9 +6,11 @@
 import { randomUUID } from 'node:crypto';
 
 import { Failure, Watched, type Log } from '#contract';
+import { Jobs } from '#job-functions';
 import { AgentClient, guestFileSystem } from '#sandbox/guest';
-import type { Instance, Shape } from '../backends/backend.ts';
+import type { Ending, Instance, Shape } from '../backends/backend.ts';
 import type { ChosenBackend } from '../choose-backend.ts';
+import { MAX_OUTPUT_BYTES } from '../commands/guest-command.ts';
 import type { SandboxConfig } from '../config.ts';
 import {
   authorityEnv,
@@ -22,6 +24,7 @@ import {
 import { mergeEnv, readImageEnv, type Env } from '../environment.ts';
 import { errors } from '../errors.ts';
 import { HostShare } from '../limits/host-share.ts';
+import { newOomKills } from './limit-watch.ts';
 import { LiveSandbox } from './live-sandbox.ts';
 import { parseSandboxId } from './sandbox-id.ts';
 import { readUser } from '../image-user.ts';
@@ -38,6 +41,9 @@ const AGED_EVERY_MS = 5_000;
 /** Ended sandboxes, remembered so that a late call gets the reason. */
 const REMEMBERED = 256;
 
+/** Why a sandbox stopped: by a call, idle for too long, out of memory, its machine ended, with the worker. */
+export type Why = 'asked' | 'idle' | 'oom' | 'died' | 'server';
+
 export interface NewSandbox {
   readonly name: string | null;
   readonly shape: Shape;
@@ -50,8 +56,10 @@ export interface NewSandbox {
 }
 
 export class Sandboxes {
-  /** Ids of sandboxes that started, changed or ended. */
+  /** Gets the ids of sandboxes that started, changed or ended, and the events of each. */
   readonly watched = new Watched();
+  /** Of all of them, by the id of the sandbox as their group. */
+  readonly jobs: Jobs;
   /** Of the host, for running sandboxes and those being made. */
   readonly share: HostShare;
   readonly #config: SandboxConfig;
@@ -68,11 +76,21 @@ export class Sandboxes {
     this.#config = config;
     this.#log = log;
     this.share = new HostShare(config);
+    this.jobs = new Jobs(
+      {
+        maxConcurrentJobs: config.max_jobs_per_sandbox,
+        retentionSecs: config.job_retention_secs,
+        maxOutputBytes: MAX_OUTPUT_BYTES,
+        beforeEnd: ({ group }) => this.reportOom(this.#living.get(group!)),
+      },
+      log,
+      this.watched,
+    );
     const { ca_file: file } = config.egress;
     this.#authority = file === undefined ? undefined : readAuthority(file);
     this.#timers = [
       setInterval(() => this.#reap(), REAP_EVERY_MS).unref(),
-      setInterval(() => this.all.forEach(({ facts }) => this.watched.changed(facts.id)), AGED_EVERY_MS).unref(),
+      setInterval(() => this.#age(), AGED_EVERY_MS).unref(),
     ];
   }
 
@@ -128,7 +146,8 @@ export class Sandboxes {
       const sandbox = new LiveSandbox(facts, { instance, agent, egress, onChanged, onGone: wanted.onGone }, Date.now());
       this.#living.set(id, sandbox);
       this.watched.changed(id);
-      void instance.exited.then(({ stderrTail }) => this.#notice(sandbox, stderrTail));
+      this.watched.happened('sandbox_created', { sandbox_id: id, name, image: image.name });
+      void instance.exited.then((ending) => this.#notice(sandbox, ending));
       return sandbox;
     } catch (error) {
       const stderrTail = instance && (await takeDown(instance));
@@ -174,8 +193,8 @@ export class Sandboxes {
     throw ended === undefined ? errors.fail('S002', { id }) : errors.fail('S004', { id, ended });
   }
 
-  /** Removes it from the list at once; resolves when nothing of it is left. */
-  async stop(sandbox: LiveSandbox, ended: string): Promise<void> {
+  /** Removes it from the list at once; resolves when nothing of it is left. Its jobs end with it. */
+  async stop(sandbox: LiveSandbox, ended: string, why: Why = 'asked'): Promise<void> {
     const { id } = sandbox.facts;
     if (!this.#living.delete(id)) return;
     this.watched.changed(id);
@@ -183,7 +202,7 @@ export class Sandboxes {
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > REMEMBERED) this.#ended.delete(oldest!);
 
-    const stopping = sandbox.stop();
+    const stopping = this.#end(sandbox, { ended, why });
     this.#stopping.add(stopping);
     try {
       await stopping;
@@ -192,9 +211,31 @@ export class Sandboxes {
     }
   }
 
+  async #end(sandbox: LiveSandbox, { ended, why }: { ended: string; why: Why }): Promise<void> {
+    const { id } = sandbox.facts;
+    const jobsEnded = this.jobs.endGroup(id);
+    await sandbox.stop();
+    await jobsEnded;
+    this.watched.happened('stopped', { sandbox_id: id, why, reason: ended });
+  }
+
+  /** Reports kills for lack of memory that were not reported yet. */
+  async reportOom(sandbox: LiveSandbox | undefined): Promise<void> {
+    const kills = (sandbox && (await newOomKills(sandbox))) ?? 0;
+    if (kills > 0) this.watched.happened('oom', { sandbox_id: sandbox!.facts.id, kills });
+  }
+
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([...this.all.map((sandbox) => this.stop(sandbox, 'the worker stopped')), ...this.#stopping]);
+    await Promise.all([...this.all.map((sandbox) => this.stop(sandbox, 'the worker stopped', 'server')), ...this.#stopping]);
+  }
+
+  /** Their age and their usage have changed. */
+  #age(): void {
+    for (const sandbox of this.all) {
+      this.watched.changed(sandbox.facts.id);
+      void this.reportOom(sandbox);
+    }
   }
 
   #reap(): void {
@@ -205,20 +246,20 @@ export class Sandboxes {
 
       const { id, idleTimeoutMs } = sandbox.facts;
       this.#log.info('a sandbox was idle and is stopped', { sandbox: id });
-      this.#stopLater(sandbox, `it was stopped after ${idleTimeoutMs / 1000} s without a call`);
+      this.#stopLater(sandbox, `it was stopped after ${idleTimeoutMs / 1000} s without a call`, 'idle');
     }
   }
 
   /** When a machine ended by itself, its sandbox ends too. */
-  #notice(sandbox: LiveSandbox, stderrTail: string): void {
+  #notice(sandbox: LiveSandbox, { stderrTail, isOutOfMemory }: Ending): void {
     const { id } = sandbox.facts;
     if (!this.#living.has(id)) return;
     this.#log.warn('the machine of a sandbox ended', { sandbox: id, stderr: stderrTail });
-    this.#stopLater(sandbox, 'its machine ended');
+    this.#stopLater(sandbox, 'its machine ended', isOutOfMemory ? 'oom' : 'died');
   }
 
-  #stopLater(sandbox: LiveSandbox, ended: string): void {
-    this.stop(sandbox, ended).catch((error: unknown) => {
+  #stopLater(sandbox: LiveSandbox, ended: string, why: Why): void {
+    this.stop(sandbox, ended, why).catch((error: unknown) => {
       this.#log.error('a sandbox was not cleaned up', { sandbox: sandbox.facts.id, why: String(error) });
     });
   }

@@ -1,4 +1,4 @@
-/** shell::watch: reports the ids of jobs that started, printed or ended, for pages that show them. */
+/** shell::watch: reports jobs that started, printed or ended, for pages that show them. */
 import { watchFunction } from '#contract';
 import { shell } from '../worker.ts';
 
@@ -7,7 +7,8 @@ export const watch = shell.defineFunction({
   id: 'shell::watch',
   permissions: ['process.read'],
   summary: 'Report the ids of jobs that started, printed something or ended, until the caller leaves.',
+  details: 'Also the events job_started (`job_id`) and job_ended (`job_id`, `status`, `exit_code`), once each.',
   errors: ['S210'],
 
-  handle: (_, { jobs }, scope) => jobs.watched.report(scope),
+  handle: ({ since_seq: sinceSeq }, { jobs }, scope) => jobs.watched.report(scope, { sinceSeq }),
 });

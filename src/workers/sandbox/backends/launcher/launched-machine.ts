@@ -63,7 +63,8 @@ export class LaunchedMachine implements Instance {
     this.channel.on('error', () => {});
     this.exited = watch(launcher).then(({ stderrTail, ...ending }) => {
       this.#watch.close();
-      return { ...ending, stderrTail: [this.#problem, stderrTail].filter(Boolean).join('\n') };
+      const isOutOfMemory = this.#problem !== '';
+      return { ...ending, isOutOfMemory, stderrTail: [this.#problem, stderrTail].filter(Boolean).join('\n') };
     });
   }
 

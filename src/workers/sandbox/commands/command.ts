@@ -1,6 +1,6 @@
 /** The three forms of a command, as one argv. */
 import { shellSignInArgs, shellSignInLine, splitWords, toShellLine, WordsError } from '#host';
-import { errors } from './errors.ts';
+import { errors } from '../errors.ts';
 
 export interface CommandShape {
   cmd: string;

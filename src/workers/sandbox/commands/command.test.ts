@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { refuseShellLine, toArgv } from './command.ts';
-import { parseSandboxId } from './live/sandbox-id.ts';
-import { mergeEnv, readEnv, readImageEnv } from './environment.ts';
+import { parseSandboxId } from '../live/sandbox-id.ts';
+import { mergeEnv, readEnv, readImageEnv } from '../environment.ts';
 
 const shape = (given: Partial<Parameters<typeof toArgv>[0]>) => ({ cmd: '', args: [], argv: [], ...given });
 

@@ -1,0 +1,51 @@
+/** A wanted command as the guest of its sandbox gets it. */
+import type { TerminalSize } from '#job-functions';
+import { ALL_OUTPUT, type GuestCommand } from '#sandbox/guest';
+import { isBase64 } from '../base64.ts';
+import { mergeEnv, type Env } from '../environment.ts';
+import { errors } from '../errors.ts';
+import type { LiveSandbox } from '../live/live-sandbox.ts';
+import { requireSendable } from './command.ts';
+import type { WantedCommand } from './command-fields.ts';
+
+/** Kept of each stream, for the answer; the rest is dropped. */
+export const MAX_OUTPUT_BYTES = 1_048_576;
+
+/** What programs know of a terminal when the call does not say. */
+const TERMINAL_TYPE: Env = [['TERM', 'xterm-256color']];
+
+interface Ways {
+  readonly hasInput: boolean;
+  /** Whether all output is wanted, and not only what the answer has room for. */
+  readonly isStreamed: boolean;
+  /** Whether it is a job, or may become one. */
+  readonly isFollowed: boolean;
+  readonly terminal?: TerminalSize | undefined;
+}
+
+/** Refuses a command that no program can be given. */
+export function guestCommand(
+  { facts }: LiveSandbox,
+  { argv, env, workdir }: WantedCommand,
+  { hasInput, isStreamed, isFollowed, terminal }: Ways,
+): GuestCommand {
+  const merged = mergeEnv(facts.env, terminal ? TERMINAL_TYPE : [], env);
+  requireSendable([...argv, ...merged.flat()], 'the command with its environment');
+  return {
+    argv,
+    env: merged,
+    cwd: workdir ?? facts.workdir,
+    uid: facts.user.uid,
+    gid: facts.user.gid,
+    hasInput,
+    isFollowed,
+    maxOutputBytes: isStreamed ? ALL_OUTPUT : MAX_OUTPUT_BYTES,
+    ...(terminal && { terminal: { columns: terminal.cols, rows: terminal.rows } }),
+  };
+}
+
+export function decodeStdin(stdin: string | null): Buffer | undefined {
+  if (stdin === null || stdin === '') return undefined;
+  if (!isBase64(stdin)) throw errors.fail('S001', { problem: 'stdin must be base64' });
+  return Buffer.from(stdin, 'base64');
+}
