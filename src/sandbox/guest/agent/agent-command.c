@@ -79,12 +79,19 @@ static void keep(const struct command *c) {
   if (fd >= 0 && write(fd, "500", 3) < 0) close_fd(&fd);
   close_fd(&fd);
 
+  /* A keeper that leads the session keeps its terminal open. */
+  bool is_led = c->flags & HAS_TERMINAL && !has_terminal_signals();
+  if (is_led && !lead_session()) {
+    answer((uint32_t)errno, ABOUT_TERMINAL, NULL, 0);
+    _exit(0);
+  }
+
   volatile uint8_t about = 0;
   volatile int failed = 0;
   pid_t pid = vfork();
   if (pid == 0) {
-    setsid();
-    bool is_ready = !(c->flags & HAS_TERMINAL) || !ioctl(CHILD_IN, TIOCSCTTY, 0);
+    bool is_ready = is_led ? enter_foreground() : setsid() >= 0;
+    if (c->flags & HAS_TERMINAL && !is_led) is_ready = !ioctl(CHILD_IN, TIOCSCTTY, 0);
     about = is_ready ? become(c) : ABOUT_TERMINAL;
     failed = errno;
     _exit(127);
@@ -94,7 +101,7 @@ static void keep(const struct command *c) {
     answer((uint32_t)failed, about, NULL, 0);
     _exit(0);
   }
-  for (fd = CHILD_IN; fd <= CHILD_ERR; fd++) close(fd);
+  for (fd = is_led ? CHILD_OUT : CHILD_IN; fd <= CHILD_ERR; fd++) close(fd);
   uint32_t command = (uint32_t)pid;
   if (c->flags & IS_FOLLOWED) answer(0, ABOUT_START, &command, 4);
   for (;;) {

@@ -62,6 +62,8 @@ void append(struct bytes *to, const void *from, size_t length);
 void start_child(struct stream *s);
 /* False with errno. The other side has one descriptor for each of the three that the command gets. */
 bool open_terminal(const struct stream *s, int *master, int sides[3]);
+/* How many bytes come before the next key that is a signal here; such a key at the beginning is sent as one. */
+size_t typed_run(struct stream *s, const uint8_t *from, size_t length);
 void resize_terminal(struct stream *s, struct reader *r);
 void signal_command(struct stream *s, struct reader *r);
 void feed(struct stream *s);

@@ -159,7 +159,12 @@ void start_child(struct stream *s) {
 static size_t offer(struct stream *s, const uint8_t *from, size_t length) {
   size_t given = 0;
   while (s->in >= 0 && given < length) {
-    ssize_t written = write(s->in, from + given, length - given);
+    size_t run = s->is_terminal ? typed_run(s, from + given, length - given) : length - given;
+    if (run == 0) {
+      given++;
+      continue;
+    }
+    ssize_t written = write(s->in, from + given, run);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) return given;
     if (written < 0) {

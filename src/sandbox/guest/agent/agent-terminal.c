@@ -45,9 +45,61 @@ bool open_terminal(const struct stream *s, int *master, int sides[3]) {
   return open_side(*master, uid, sides);
 }
 
+/* ---- where the kernel's terminals send no signals ---- */
+
+/* Its process group is asked for now: it changes with every program that a shell runs. */
+static void pass_on(int number, siginfo_t *info, void *context) {
+  (void)number, (void)context;
+  int reason = errno;
+  pid_t group = tcgetpgrp(CHILD_IN);
+  if (group > 1) kill(-group, info->si_value.sival_int);
+  errno = reason;
+}
+
+bool lead_session(void) {
+  sigaction(SIGRTMIN, &(struct sigaction){.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART}, NULL);
+  /* gVisor returns 0 for success. */
+  return setsid() >= 0 && !ioctl(CHILD_IN, TIOCSCTTY, 0);
+}
+
+bool enter_foreground(void) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTTOU);
+  sigprocmask(SIG_BLOCK, &blocked, NULL);
+  bool is_done = !setpgid(0, 0) && !tcsetpgrp(CHILD_IN, getpid());
+  sigprocmask(SIG_UNBLOCK, &blocked, NULL);
+  return is_done;
+}
+
+static void signal_foreground(const struct stream *s, int number) {
+  if (s->pid > 0 && s->command > 0) sigqueue(s->pid, SIGRTMIN, (union sigval){.sival_int = number});
+}
+
+static int signal_of(const struct termios *settings, uint8_t key) {
+  static const int KEYS[][2] = {{VINTR, SIGINT}, {VQUIT, SIGQUIT}, {VSUSP, SIGTSTP}};
+  if (key == 0 || !(settings->c_lflag & ISIG)) return 0;
+  for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+    if (settings->c_cc[KEYS[i][0]] == key) return KEYS[i][1];
+  return 0;
+}
+
+size_t typed_run(struct stream *s, const uint8_t *from, size_t length) {
+  struct termios settings;
+  if (has_terminal_signals() || tcgetattr(s->in, &settings)) return length;
+  size_t run = 0;
+  while (run < length && !signal_of(&settings, from[run])) run++;
+  if (run == 0) signal_foreground(s, signal_of(&settings, from[0]));
+  return run;
+}
+
+/* ---- */
+
 void resize_terminal(struct stream *s, struct reader *r) {
   uint16_t rows = (uint16_t)take(r, 2), columns = (uint16_t)take(r, 2);
-  if (!r->is_broken && s->is_terminal && s->out[0] >= 0) set_size(s->out[0], rows, columns);
+  if (r->is_broken || !s->is_terminal || s->out[0] < 0) return;
+  set_size(s->out[0], rows, columns);
+  if (!has_terminal_signals()) signal_foreground(s, SIGWINCH);
 }
 
 /* Only while the command runs: later its number may be that of another process. */

@@ -58,6 +58,13 @@ void mark_family(pid_t keeper);
 bool has_marks(void);
 bool is_of_family(pid_t pid, pid_t keeper);
 
+/* Whether terminals of this kernel turn keys and new sizes into signals; else the agent and the keeper do: gVisor. */
+bool has_terminal_signals(void);
+/* For a keeper: becomes the session of the terminal, and sends on to its foreground what the agent queues. */
+bool lead_session(void);
+/* For its command, before the program: a group of its own in the foreground. */
+bool enter_foreground(void);
+
 /* For the first process of a gVisor sandbox: removes its file and reserves memory beyond the sandbox's size. */
 void settle_in_gvisor(const char *own_file, const char *held_mib);
 /*

@@ -19,7 +19,9 @@ export type Trait =
   /** A guest with a kernel of its own ends processes that take too much by itself, and the host cannot count them. */
   | 'oom-kills-uncounted'
   /** Tasks of the host are counted: several per process of the guest, and those of its kernel. */
-  | 'pids-of-the-host';
+  | 'pids-of-the-host'
+  /** Its kernel has no /dev/tty, and no key that ends the input of a program that reads lines. */
+  | 'plain-terminals';
 
 export interface Subject {
   readonly backend: SandboxBackend;

@@ -12,6 +12,7 @@ const SIZE = { columns: 100, rows: 30 };
 export function terminalContract(subject: () => Subject): void {
   const slowness = () => subject().slowness ?? 1;
   const shared = sharedMachine(() => startMachine(subject().backend, subject().shape, slowness()));
+  const isPlain = () => subject().traits?.includes('plain-terminals') === true;
   const patience = () => ({ timeout: 20_000 * slowness() });
 
   const start = async (script: string, more: Partial<GuestCommand> = {}) => {
@@ -30,7 +31,7 @@ export function terminalContract(subject: () => Subject): void {
 
   describe('a terminal', () => {
     test('live.D10 is the controlling terminal of the command, and has its size', async () => {
-      const { work } = await inTerminal('tty; stty size; echo x > /dev/tty; exit 3');
+      const { work } = await inTerminal(`tty; stty size; echo x > ${isPlain() ? '$(tty)' : '/dev/tty'}; exit 3`);
       const { stdout, exitCode } = await work.done;
       expect({ text: stdout.toString(), exitCode }).toEqual({
         text: expect.stringMatching(/^\/dev\/pts\/\d+\r\n30 100\r\nx\r\n$/),
@@ -50,6 +51,7 @@ export function terminalContract(subject: () => Subject): void {
       work.process.resize!({ columns: 132, rows: 50 });
       await type('\n');
       await until(seen, '50 132');
+      if (isPlain()) return work.kill();
       work.process.input.end();
       expect(await work.done).toMatchObject({ exitCode: 0 });
       expect(seen()).toMatch(/over\r\n$/);
@@ -75,6 +77,7 @@ export function terminalContract(subject: () => Subject): void {
 
     test('live.D10 has job control: Ctrl-Z stops a program, fg continues it', async () => {
       const { work, seen, type } = await inTerminal('exec sh -i');
+      await until(seen, '# ');
       await type('cat\n');
       await until(seen, 'cat\r\n');
       await type('line one\n');
@@ -85,7 +88,8 @@ export function terminalContract(subject: () => Subject): void {
       await until(seen, 'fg\r\n');
       await type('line two\n');
       await until(seen, 'line two\r\nline two');
-      await type('\x04');
+      await type('\x03');
+      await expect.poll(seen, patience()).toMatch(/line two\r\n(\^C)?\r\n.*# /);
       await type('exit 7\n');
       expect(await work.done).toMatchObject({ exitCode: 7 });
     });

@@ -82,7 +82,7 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 gvisor${whyNot === undefined 
   backendContract('gvisor', () => ({
     backend,
     shape,
-    traits: ['oom-kills-uncounted', 'pids-of-the-host'],
+    traits: ['oom-kills-uncounted', 'pids-of-the-host', 'plain-terminals'],
     slowness: 3,
   }));
 });
