@@ -16,8 +16,9 @@ const Output = z.object({
   stdout_truncated: z.boolean().optional(),
   stderr_truncated: z.boolean().optional(),
   egress_refused: z.array(z.object({ host: z.string(), reason: z.string() })).optional(),
+  streamed: z.boolean().optional(),
 });
-const ExecReply = Output.extend({ exit_code: z.int().nullish() });
+const ExecReply = Output.extend({ exit_code: z.int().nullish(), killed_by: z.string().optional() });
 
 /** Runs against the engine; prints a failure with its code and what to do next, unless the signal caused it. */
 export async function tellingFailures(
@@ -35,7 +36,7 @@ export async function tellingFailures(
 
 /** Returns the matching exit code. */
 export function tellFailure({ code, message, extra }: CallError): number {
-  if (code === 'S200') printOutput(Output.catch({ stdout: '', stderr: '' }).parse(extra), CUT);
+  if (code === 'S200') printOutput(unprinted(Output.catch({ stdout: '', stderr: '' }).parse(extra)), CUT);
   printText(`error: [${code}] ${message}\n`, process.stderr);
   if (typeof extra.fix_note === 'string') printText(`${extra.fix_note}\n`, process.stderr);
   return code === 'S200' ? TIMED_OUT : EXIT.failed;
@@ -44,8 +45,16 @@ export function tellFailure({ code, message, extra }: CallError): number {
 /** Prints the output of a command and returns its exit code. */
 export function showExec(reply: unknown): number {
   const { exit_code, ...output } = ExecReply.parse(reply);
-  printOutput(output, CUT);
+  printOutput(unprinted(output), CUT);
   return exit_code ?? EXIT.failed;
+}
+
+/** What a streamed command still has to say: the last line of its answer names the limit that ended it. */
+function unprinted({ streamed, ...output }: z.output<typeof Output> & { killed_by?: string | undefined }) {
+  if (streamed !== true) return output;
+  const { egress_refused, killed_by: killedBy, stderr } = output;
+  const lastLine = stderr.slice(stderr.trimEnd().lastIndexOf('\n') + 1);
+  return { stdout: '', stderr: killedBy === undefined ? '' : lastLine, egress_refused };
 }
 
 /** The command after the first words, with or without `--` before it. */

@@ -22,44 +22,44 @@ const Control = z.union([
 
 export const attach = (worker: string) =>
   defineJobOperation({
-  summary:
-    'Stream the output of a background job through a channel as it comes, and with `input: true` write to it through another.',
-  details:
-    'Binary items of the reader are standard output. Text items are JSON: `{"t":"err","at","base64"}` standard error, ' +
-    '`{"t":"lost","at","bytes"}` output that was dropped because this caller reads too slowly, `{"t":"exit","at","status","exit_code"}` the last one. ' +
-    'Binary items of the writer are input, text items `{"signal":"INT"}`, `{"eof":true}` or `{"resize":[cols, rows]}`. Leaving the channel does not end the job.',
-  effect: 'execute',
-  permissions: ['process.run'],
-  request: z
-    .object({
-      job_id: z.string().describe(`From ${worker}::exec_bg.`),
-      since: wire.uint64().default(0).describe(`Offset to begin at, as in ${worker}::output.`),
-      input: z.boolean().default(false).describe('Whether to write to the job as well.'),
-    })
-    .meta({ title: 'AttachRequest' }),
-  response: z
-    .object({
-      reader: ChannelRefSchema.describe('The end of the channel to read from.'),
-      writer: ChannelRefSchema.optional().describe('The end of the channel to write to, with `input`.'),
-      next: wire.uint64().describe('How much output there is by now, in bytes.'),
-    })
-    .meta({ title: 'AttachResponse' }),
-  errors: ['S210', 'S216', 'S220', 'S221', 'S223', 'S224'],
+    summary:
+      'Stream the output of a background job through a channel as it comes, and with `input: true` write to it through another.',
+    details:
+      'Binary items of the reader are standard output. Text items are JSON: `{"t":"err","at","base64"}` standard error, ' +
+      '`{"t":"lost","at","bytes"}` output that was dropped because this caller reads too slowly, `{"t":"exit","at","status","exit_code"}` the last one. ' +
+      'Binary items of the writer are input, text items `{"signal":"INT"}`, `{"eof":true}` or `{"resize":[cols, rows]}`. Leaving the channel does not end the job.',
+    effect: 'execute',
+    permissions: ['process.run'],
+    request: z
+      .object({
+        job_id: z.string().describe(`From ${worker}::exec_bg.`),
+        since: wire.uint64().default(0).describe(`Offset to begin at, as in ${worker}::output.`),
+        input: z.boolean().default(false).describe('Whether to write to the job as well.'),
+      })
+      .meta({ title: 'AttachRequest' }),
+    response: z
+      .object({
+        reader: ChannelRefSchema.describe('The end of the channel to read from.'),
+        writer: ChannelRefSchema.optional().describe('The end of the channel to write to, with `input`.'),
+        next: wire.uint64().describe('How much output there is by now, in bytes.'),
+      })
+      .meta({ title: 'AttachResponse' }),
+    errors: ['S210', 'S216', 'S220', 'S221', 'S223', 'S224'],
 
-  async handle({ job_id, since, input }, { jobs, attachments }, { bus, log }) {
-    const job = jobs.find(job_id);
-    const next = job.ring.end;
-    if (since > next) throw new JobFault('beyond-end', `\`since\` is ${since}, but only ${next} bytes came`);
-    // Throws when there is none.
-    if (input) void job.input;
-    const { reader, gone } = await attachments.open(job, since, bus);
-    if (!input) return { reader, next };
+    async handle({ job_id, since, input }, { jobs, attachments }, { bus, log }) {
+      const job = jobs.find(job_id);
+      const next = job.ring.end;
+      if (since > next) throw new JobFault('beyond-end', `\`since\` is ${since}, but only ${next} bytes came`);
+      // Throws when there is none.
+      if (input) void job.input;
+      const { reader, gone } = await attachments.open(job, since, bus);
+      if (!input) return { reader, next };
 
-    const ends = await bus.createChannel();
-    const items = incoming(await bus.openReader(ends.reader), gone);
-    void feed(job, items).catch((error: unknown) => log.debug('input of a job ended', { reason: String(error) }));
-    return { reader, writer: ends.writer, next };
-  },
+      const ends = await bus.createChannel();
+      const items = incoming(await bus.openReader(ends.reader), gone);
+      void feed(job, items).catch((error: unknown) => log.debug('input of a job ended', { reason: String(error) }));
+      return { reader, writer: ends.writer, next };
+    },
   });
 
 async function feed(job: BackgroundJob, items: AsyncIterable<Uint8Array | string>): Promise<void> {

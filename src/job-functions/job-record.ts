@@ -7,7 +7,9 @@ export const JobStatus = wire.named(
   'JobStatus',
   z
     .enum(['running', 'finished', 'killed', 'failed'])
-    .describe('finished: exit code 0. failed: any other end by itself. killed: by a call, by its timeout, or with its sandbox.'),
+    .describe(
+      'finished: exit code 0. failed: any other end by itself. killed: by a call, by its timeout, or with its sandbox.',
+    ),
 );
 export type JobStatus = z.output<typeof JobStatus>;
 
@@ -35,7 +37,9 @@ export const JobRecord = wire.named(
     next: wire
       .uint64()
       .optional()
-      .describe('How much output came so far, in bytes: the call that reads output with this as `since` gets what comes next.'),
+      .describe(
+        'How much output came so far, in bytes: the call that reads output with this as `since` gets what comes next.',
+      ),
     terminal: z.boolean().optional().describe('Whether it runs in a terminal.'),
     cols: z.int().optional().describe('Size of its terminal.'),
     rows: z.int().optional(),

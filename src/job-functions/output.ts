@@ -38,85 +38,85 @@ const Until = z
 
 export const output = (worker: string) =>
   defineJobOperation({
-  summary:
-    'Read the output of a background job from an offset on; optionally wait until a line matches, it is quiet, a port opens or it ends.',
-  details:
-    'Offsets count the bytes of both streams in the order they came. Pass `next` as `since` to read on without a gap; ' +
-    '`lost` says how many bytes were dropped before they were read. The first condition of `until` ends the wait, and `matched` ' +
-    'says which. Callers that take events get the output as it comes.',
-  effect: 'read',
-  permissions: ['process.read'],
-  deadlineMs: DEADLINE_MS,
-  request: z
-    .object({
-      job_id: z.string().describe(`From ${worker}::exec_bg.`),
-      since: wire.uint64().default(0).describe('Offset to read from: 0, or `next` of an earlier answer.'),
-      max_bytes: wire.uint64().min(1).max(1_048_576).default(65_536).describe('Most output in the answer, in bytes.'),
-      wait_ms: wire
-        .uint32()
-        .max(MAX_WAIT_MS)
-        .nullish()
-        .describe(
-          'How long to wait, at most 600000: for `until`, or for more output without it. ' +
-            'When left out: not at all, or 20000 with `until`.',
-        ),
-      until: Until.nullish().describe('What to wait for.'),
-      strip_ansi: z.boolean().default(false).describe('Remove colours and cursor movements.'),
-    })
-    .meta({ title: 'OutputRequest' }),
-  response: z
-    .object({
-      status: JobStatus,
-      exit_code: wire.int32().nullish().describe('null while it runs, and when a signal ended it.'),
-      from: wire.uint64().describe('Offset of the first byte of `text`.'),
-      next: wire.uint64().describe('Offset to read on from.'),
-      lost: wire.uint64().describe('Bytes between `since` and `from` that are no longer kept.'),
-      text: z.string().describe('Output of both streams; invalid UTF-8 becomes U+FFFD.'),
-      pieces: z
-        .array(z.object({ stream: Stream, text: z.string() }))
-        .optional()
-        .describe('The same by stream; absent when all of it is standard output.'),
-      done: z.boolean().describe('Whether the job has ended and all its output was read.'),
-      matched: z
-        .object({
-          by: z.enum(['pattern', 'exit', 'idle', 'port', 'timeout']),
-          offset: wire.uint64().optional().describe('Where the line that matched begins.'),
-          line: z.string().optional().describe('That line.'),
-        })
-        .optional()
-        .describe('What ended the wait; absent without a wait, and when more output did.'),
-    })
-    .meta({ title: 'OutputResponse' }),
-  events: OutputEvent,
-  errors: ['S210', 'S216', 'S217', 'S220', 'S223'],
+    summary:
+      'Read the output of a background job from an offset on; optionally wait until a line matches, it is quiet, a port opens or it ends.',
+    details:
+      'Offsets count the bytes of both streams in the order they came. Pass `next` as `since` to read on without a gap; ' +
+      '`lost` says how many bytes were dropped before they were read. The first condition of `until` ends the wait, and `matched` ' +
+      'says which. Callers that take events get the output as it comes.',
+    effect: 'read',
+    permissions: ['process.read'],
+    deadlineMs: DEADLINE_MS,
+    request: z
+      .object({
+        job_id: z.string().describe(`From ${worker}::exec_bg.`),
+        since: wire.uint64().default(0).describe('Offset to read from: 0, or `next` of an earlier answer.'),
+        max_bytes: wire.uint64().min(1).max(1_048_576).default(65_536).describe('Most output in the answer, in bytes.'),
+        wait_ms: wire
+          .uint32()
+          .max(MAX_WAIT_MS)
+          .nullish()
+          .describe(
+            'How long to wait, at most 600000: for `until`, or for more output without it. ' +
+              'When left out: not at all, or 20000 with `until`.',
+          ),
+        until: Until.nullish().describe('What to wait for.'),
+        strip_ansi: z.boolean().default(false).describe('Remove colours and cursor movements.'),
+      })
+      .meta({ title: 'OutputRequest' }),
+    response: z
+      .object({
+        status: JobStatus,
+        exit_code: wire.int32().nullish().describe('null while it runs, and when a signal ended it.'),
+        from: wire.uint64().describe('Offset of the first byte of `text`.'),
+        next: wire.uint64().describe('Offset to read on from.'),
+        lost: wire.uint64().describe('Bytes between `since` and `from` that are no longer kept.'),
+        text: z.string().describe('Output of both streams; invalid UTF-8 becomes U+FFFD.'),
+        pieces: z
+          .array(z.object({ stream: Stream, text: z.string() }))
+          .optional()
+          .describe('The same by stream; absent when all of it is standard output.'),
+        done: z.boolean().describe('Whether the job has ended and all its output was read.'),
+        matched: z
+          .object({
+            by: z.enum(['pattern', 'exit', 'idle', 'port', 'timeout']),
+            offset: wire.uint64().optional().describe('Where the line that matched begins.'),
+            line: z.string().optional().describe('That line.'),
+          })
+          .optional()
+          .describe('What ended the wait; absent without a wait, and when more output did.'),
+      })
+      .meta({ title: 'OutputResponse' }),
+    events: OutputEvent,
+    errors: ['S210', 'S216', 'S217', 'S220', 'S223'],
 
-  async handle({ job_id, since, max_bytes, wait_ms, until, strip_ansi }, context, scope) {
-    const job = context.jobs.find(job_id);
-    const { ring } = job;
-    if (since > ring.end) {
-      throw new JobFault(
-        'beyond-end',
-        `\`since\` is ${since}, but only ${ring.end} bytes came; use \`next\` of the last answer`,
-      );
-    }
-    const waitMs = wait_ms ?? (until ? DEFAULT_WAIT_MS : 0);
-    using events = OutputEvents.open(ring, since, scope);
-    const isWaiting = waitMs > 0 || until != null;
-    const wait = { since, until, waitMs, stripsAnsi: strip_ansi };
-    const matched = isWaiting ? await waitUntil(job, wait, context, scope.signal) : undefined;
+    async handle({ job_id, since, max_bytes, wait_ms, until, strip_ansi }, context, scope) {
+      const job = context.jobs.find(job_id);
+      const { ring } = job;
+      if (since > ring.end) {
+        throw new JobFault(
+          'beyond-end',
+          `\`since\` is ${since}, but only ${ring.end} bytes came; use \`next\` of the last answer`,
+        );
+      }
+      const waitMs = wait_ms ?? (until ? DEFAULT_WAIT_MS : 0);
+      using events = OutputEvents.open(ring, since, scope);
+      const isWaiting = waitMs > 0 || until != null;
+      const wait = { since, until, waitMs, stripsAnsi: strip_ansi };
+      const matched = isWaiting ? await waitUntil(job, wait, context, scope.signal) : undefined;
 
-    events?.flush();
-    if (ring.isFinished) await job.settled;
-    const { from, next, pieces } = readText(ring, { since, maxBytes: max_bytes, stripsAnsi: strip_ansi });
-    const byStream = pieces.map(({ stream, text }) => ({ stream, text }));
-    return {
-      status: job.status,
-      exit_code: job.exitCode,
-      ...{ from, next, lost: from - since },
-      text: byStream.map(({ text }) => text).join(''),
-      ...(byStream.some(({ stream }) => stream === 'stderr') && { pieces: byStream }),
-      done: ring.isFinished && next === ring.end,
-      ...(matched && { matched }),
-    };
-  },
+      events?.flush();
+      if (ring.isFinished) await job.settled;
+      const { from, next, pieces } = readText(ring, { since, maxBytes: max_bytes, stripsAnsi: strip_ansi });
+      const byStream = pieces.map(({ stream, text }) => ({ stream, text }));
+      return {
+        status: job.status,
+        exit_code: job.exitCode,
+        ...{ from, next, lost: from - since },
+        text: byStream.map(({ text }) => text).join(''),
+        ...(byStream.some(({ stream }) => stream === 'stderr') && { pieces: byStream }),
+        done: ring.isFinished && next === ring.end,
+        ...(matched && { matched }),
+      };
+    },
   });

@@ -131,7 +131,11 @@ function idle(job: BackgroundJob, idleMs: number, signal: AbortSignal): Promise<
   });
 }
 
-async function listening(port: number, isListening: (port: number) => Promise<boolean>, signal: AbortSignal): Promise<Matched> {
+async function listening(
+  port: number,
+  isListening: (port: number) => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<Matched> {
   while (!(await isListening(port))) await passed(PORT_POLL_MS, undefined, { signal });
   return { by: 'port' };
 }

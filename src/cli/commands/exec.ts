@@ -14,9 +14,9 @@ import { UsageError, valueOption, type Command, type CommandInput } from '../com
 import { printOutput, TIMED_OUT, WAIT_MS } from '../command-output.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { printing, printItems } from '../live-output.ts';
 import { printJson } from '../print.ts';
 import { readNumber } from '../sandbox-command.ts';
+import { callStreaming } from '../streamed-call.ts';
 
 const Reply = z.object({
   exit_code: z.int().nullish(),
@@ -52,7 +52,7 @@ export const exec: Command = {
 
     const payload = { command, args, ...(await payloadOf(options)) };
     const reply = await withEngine(options, (bus) =>
-      options.json === true ? call(bus, payload) : stream(bus, payload),
+      options.json === true ? call(bus, payload) : callStreaming(bus, 'shell::exec', payload),
     );
     const result = Reply.parse(reply);
     if (options.json === true) printJson(reply);
@@ -64,22 +64,6 @@ export const exec: Command = {
 
 function call(bus: Connection, payload: object): Promise<unknown> {
   return bus.call('shell::exec', payload, { timeoutMs: WAIT_MS, metadata: throughDoor('cli') });
-}
-
-/** All of the output goes through a channel, so that none is cut; a slow terminal slows the command down. */
-async function stream(bus: Connection, payload: object): Promise<unknown> {
-  const { reader, writer } = await bus.createChannel();
-  const items = await bus.openReader(reader);
-  const printed = printItems(items, printing());
-  printed.catch(() => {});
-  try {
-    const reply = await call(bus, { ...payload, output: writer });
-    if (Reply.parse(reply).streamed) await printed;
-    return reply;
-  } finally {
-    // Nothing comes when the command did not start, or another worker runs it that knows no such channel.
-    items.cancel();
-  }
 }
 
 async function payloadOf(options: CommandInput['options']): Promise<Record<string, unknown>> {

@@ -13,7 +13,7 @@ import { valueOption, type Command } from '../command.ts';
 import { withWorkerAdded } from '../config-block.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { sandboxPull } from './sandbox-pull.ts';
+import { sandboxPull } from './sandbox/pull.ts';
 
 /** Presets are named without the prefix: they can be built where no registry has them. */
 const PRESET_IMAGE = /^iiidev\/(?=(?:python|node)$)/;

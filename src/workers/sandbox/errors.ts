@@ -35,6 +35,8 @@ export interface PartialOutput {
   stdout_truncated: boolean;
   stderr_truncated: boolean;
   egress_refused?: RefusedPlace[];
+  /** All of it went through the channel of the caller. */
+  streamed?: true;
 }
 
 export const errors = defineErrors({

@@ -4,20 +4,10 @@ import { z } from 'zod';
 import type { Command } from '../../command.ts';
 import { addressOptions, withEngine } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
+import { jobRows, jobTable } from '../../job-table.ts';
 import { printReply } from '../../print.ts';
-import { table } from '../../render.ts';
 
-const Reply = z.object({
-  jobs: z.array(
-    z.object({
-      id: z.string(),
-      status: z.string(),
-      exit_code: z.int().nullish(),
-      started_at_ms: z.number(),
-      finished_at_ms: z.number().nullish(),
-    }),
-  ),
-});
+const Reply = z.object({ jobs: z.array(jobRows) });
 
 export const jobsList: Command = {
   name: 'jobs list',
@@ -28,16 +18,7 @@ export const jobsList: Command = {
   async run({ options }) {
     const reply = await withEngine(options, (bus) => bus.call('shell::list', {}));
     const { jobs } = Reply.parse(reply);
-    const rows = jobs.map((job) => [
-      ...[job.id, job.status, String(job.exit_code ?? '')],
-      ...[shown(job.started_at_ms), shown(job.finished_at_ms)],
-    ]);
-    const list = () => table(['JOB', 'STATUS', 'EXIT', 'STARTED', 'ENDED'], rows);
-    printReply(options, reply, () => (jobs.length === 0 ? 'No jobs.\n' : list()));
+    printReply(options, reply, () => jobTable(jobs));
     return EXIT.ok;
   },
 };
-
-function shown(ms: number | null | undefined): string {
-  return ms == null ? '' : new Date(ms).toISOString();
-}

@@ -66,9 +66,7 @@ export function terminalContract(subject: () => Subject): void {
     });
 
     test('live.D10 a new size is reported to what runs in it', async () => {
-      const { work, seen } = await inTerminal(
-        'trap "stty size; exit 4" WINCH; echo up; while :; do sleep 0.1; done',
-      );
+      const { work, seen } = await inTerminal('trap "stty size; exit 4" WINCH; echo up; while :; do sleep 0.1; done');
       await until(seen, 'up');
       work.process.resize!({ columns: 70, rows: 20 });
       expect(await work.done).toMatchObject({ exitCode: 4 });
@@ -103,7 +101,8 @@ export function terminalContract(subject: () => Subject): void {
     });
 
     test('live.D10 the last bytes come though a program holds it open, and later ones are dropped', async () => {
-      const script = 'stty raw; (trap "" HUP; while :; do sleep 1; done) & head -c 200000 /dev/zero | tr "\\0" x; exit 5';
+      const script =
+        'stty raw; (trap "" HUP; while :; do sleep 1; done) & head -c 200000 /dev/zero | tr "\\0" x; exit 5';
       const { work } = await inTerminal(script);
       const { stdout, exitCode } = await work.done;
       expect({ bytes: stdout.length, exitCode }).toEqual({ bytes: 200_000, exitCode: 5 });

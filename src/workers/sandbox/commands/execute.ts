@@ -92,7 +92,11 @@ export async function execute(
     const asked = { argv, place: 'guest' as const, group: sandbox.facts.id, output, backgroundAfterMs };
     return runLive(
       asked,
-      { jobs: sandboxes.jobs, scope, toWork: (execution, ring) => guestWork(sandbox, { execution, ring, argv, workdir }) },
+      {
+        jobs: sandboxes.jobs,
+        scope,
+        toWork: (execution, ring) => guestWork(sandbox, { execution, ring, argv, workdir }),
+      },
       async (readers) => new Execution(await sandbox.agent.start(command, { signal }), { ...limits, ...readers }),
     );
   });
@@ -100,13 +104,13 @@ export async function execute(
     .catch((error: unknown) => ({ result: whyNotStarted(error) }))
     .finally(() => (refused = refusals?.() ?? []));
   const streamed = 'streamed' in outcome && outcome.streamed ? { streamed: true as const } : {};
-  const asked = { argv, workdir, askedMs, effectiveMs, refused };
+  const asked = { argv, workdir, askedMs, effectiveMs, refused, streamed };
   if ('job' in outcome) return { ...toJobReply(outcome), ...streamed, ...refusedField(refused) };
   const reply = toReply(outcome.result, asked);
   const hit = reply.success ? undefined : await limitHit(reply.exit_code);
   if (hit?.killedBy === 'memory') await sandboxes.reportOom(sandbox);
   const told = hit && { stderr: reply.stderr + hit.line, ...(hit.killedBy && { killed_by: hit.killedBy }) };
-  return { ...reply, ...told, ...streamed };
+  return { ...reply, ...told };
 }
 
 function cappedAt(maxMs: number, askedMs: number | undefined): number | undefined {
@@ -120,6 +124,7 @@ interface Asked {
   /** Capped by the configuration. */
   effectiveMs: number;
   refused: RefusedPlace[];
+  streamed: { streamed?: true };
 }
 
 const refusedField = (refused: RefusedPlace[]) => (refused.length > 0 ? { egress_refused: refused } : {});
@@ -150,6 +155,7 @@ function toReply(outcome: ExecutionResult | GuestError, asked: Asked) {
     stdout_truncated: outcome.stdoutTruncated,
     stderr_truncated: outcome.stderrTruncated,
     ...refusedField(asked.refused),
+    ...asked.streamed,
   };
   if (outcome.timedOut) {
     throw errors.fail('S200', { timeoutMs: asked.effectiveMs, askedMs: asked.askedMs, output });

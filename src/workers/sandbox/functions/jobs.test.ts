@@ -48,7 +48,9 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
     test('live.D10 a wait ends with quiet, a port or its time', async () => {
       const quiet = await start('echo on; exec sleep 1000');
       expect(await output(quiet, { until: { idle_ms: 200 } })).toMatchObject({ matched: { by: 'idle' } });
-      expect(await output(quiet, { until: { port: 4567 }, wait_ms: 100 })).toMatchObject({ matched: { by: 'timeout' } });
+      expect(await output(quiet, { until: { port: 4567 }, wait_ms: 100 })).toMatchObject({
+        matched: { by: 'timeout' },
+      });
       const server = await start('exec python3 -m http.server 4567 --bind 127.0.0.1');
       expect(await output(server, { until: { port: 4567 } })).toMatchObject({ matched: { by: 'port' } });
       for (const job of [quiet, server]) expect(await kill(job)).toMatchObject({ killed: true, status: 'killed' });
@@ -106,7 +108,10 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
         const job_id = await start(tree, { terminal });
         await output(job_id, { until: { pattern: 'on' } });
         expect(await kill(job_id)).toMatchObject({ killed: true, status: 'killed' });
-        const { stdout } = await cell.call<{ stdout: string }>('sandbox::exec', sh('cat /proc/[0-9]*/cmdline | tr "\\0" " "'));
+        const { stdout } = await cell.call<{ stdout: string }>(
+          'sandbox::exec',
+          sh('cat /proc/[0-9]*/cmdline | tr "\\0" " "'),
+        );
         expect(stdout).not.toContain('sleep 7351');
       }
     });
@@ -265,7 +270,9 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
       await run(printing!, 'while :; do echo on; sleep 0.5; done');
       const { job_id } = await run(silent!, 'exec sleep 1000');
       const listed = async () =>
-        (await own.call<{ sandboxes: { sandbox_id: string }[] }>('sandbox::list', {})).sandboxes.map((one) => one.sandbox_id);
+        (await own.call<{ sandboxes: { sandbox_id: string }[] }>('sandbox::list', {})).sandboxes.map(
+          (one) => one.sandbox_id,
+        );
       await expect.poll(listed, { timeout: CASE_PATIENCE_MS, interval: 500 }).toEqual([printing]);
       expect(await own.call('sandbox::status', { job_id })).toMatchObject({ job: { status: 'killed' } });
     });

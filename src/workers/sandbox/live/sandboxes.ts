@@ -227,7 +227,10 @@ export class Sandboxes {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([...this.all.map((sandbox) => this.stop(sandbox, 'the worker stopped', 'server')), ...this.#stopping]);
+    await Promise.all([
+      ...this.all.map((sandbox) => this.stop(sandbox, 'the worker stopped', 'server')),
+      ...this.#stopping,
+    ]);
   }
 
   /** Their age and their usage have changed. */

@@ -40,10 +40,7 @@ export const exec = shell.defineFunction({
     'killed with it. Callers that take events get the output as it comes. On the host this is not an isolation boundary; target a sandbox for code you do not trust.',
   effect: 'execute',
   permissions: ['process.run'],
-  request: execRequest(
-    'ExecRequest',
-    liveFields({ cap: 'max_timeout_ms', limit: 'default_timeout_ms' }),
-  ),
+  request: execRequest('ExecRequest', liveFields({ cap: 'max_timeout_ms', limit: 'default_timeout_ms' })),
   response: Response,
   events: OutputEvent,
   errors: ['invocation_failed', 'S211', 'S212', 'S215', ...SANDBOX_EXEC_CODES],

@@ -1,12 +1,12 @@
 /** workcell sandbox list: lists the running sandboxes. */
 import { z } from 'zod';
 
-import type { Command } from '../command.ts';
-import { addressOptions } from '../engine-address.ts';
-import { EXIT } from '../exit-codes.ts';
-import { printReply } from '../print.ts';
-import { table } from '../render.ts';
-import { tellingFailures } from '../sandbox-command.ts';
+import type { Command } from '../../command.ts';
+import { addressOptions } from '../../engine-address.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { printReply } from '../../print.ts';
+import { table } from '../../render.ts';
+import { tellingFailures } from '../../sandbox-command.ts';
 
 const Reply = z.object({
   sandboxes: z.array(

@@ -1,11 +1,11 @@
 /** workcell sandbox import: imports an image from a file, for machines without access to a registry. */
 import { resolve } from 'node:path';
 
-import type { Command } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { imageOptions, withImages } from '../image-cache.ts';
-import { clearLine } from '../live-line.ts';
-import { printReply } from '../print.ts';
+import type { Command } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { imageOptions, withImages } from '../../image-cache.ts';
+import { clearLine } from '../../live-line.ts';
+import { printReply } from '../../print.ts';
 
 export const sandboxImport: Command = {
   name: 'sandbox import',

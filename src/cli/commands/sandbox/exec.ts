@@ -5,18 +5,17 @@
  */
 import { buffer } from 'node:stream/consumers';
 
-import { throughDoor } from '#contract';
-import { valueOption, type Command, type CommandInput } from '../command.ts';
-import { addressOptions, text } from '../engine-address.ts';
-import { WAIT_MS } from '../command-output.ts';
-import { commandOf, readDuration, readPairs, showExec } from '../sandbox-command.ts';
-import { envOption, timeoutOption } from '../sandbox-options.ts';
-import { onEach } from '../sandbox/on-each.ts';
+import { valueOption, type Command, type CommandInput } from '../../command.ts';
+import { addressOptions, text } from '../../engine-address.ts';
+import { commandOf, readDuration, readPairs, showExec } from '../../sandbox-command.ts';
+import { envOption, timeoutOption } from '../../sandbox-options.ts';
+import { onEach } from '../../sandbox/on-each.ts';
+import { callStreaming } from '../../streamed-call.ts';
 
 export const sandboxExec: Command = {
   name: 'sandbox exec',
   aliases: ['worker sandbox exec'],
-  summary: 'Run a command in a sandbox, with its output and its exit code.',
+  summary: 'Run a command in a sandbox, with its output as it comes and its exit code.',
   usage: '<sandbox>… [options] -- <program> [argument…]',
   details:
     'A sandbox is named by its id, the beginning of its id, or its name. With several, a line before the output of each\n' +
@@ -41,10 +40,9 @@ export const sandboxExec: Command = {
       workdir: text(options.workdir),
       stdin: options.stdin === true ? (await buffer(process.stdin)).toString('base64') : undefined,
     };
-    const asked = { timeoutMs: WAIT_MS, metadata: throughDoor('cli') };
     return onEach(options, sandboxes, async (bus, sandbox_id, { length }) => {
       if (length > 1) process.stdout.write(`==> ${sandbox_id} <==\n`);
-      return showExec(await bus.call('sandbox::exec', { sandbox_id, ...request }, asked));
+      return showExec(await callStreaming(bus, 'sandbox::exec', { sandbox_id, ...request }));
     });
   },
 };

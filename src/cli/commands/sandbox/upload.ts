@@ -5,12 +5,12 @@
  */
 import { open, stat, type FileHandle } from 'node:fs/promises';
 
-import { UsageError, valueOption, type Command } from '../command.ts';
-import { addressOptions, text } from '../engine-address.ts';
-import { EXIT } from '../exit-codes.ts';
-import { sendFile } from '../sandbox/file-bytes.ts';
-import { onEach } from '../sandbox/on-each.ts';
-import { uploadTree } from '../sandbox/trees.ts';
+import { UsageError, valueOption, type Command } from '../../command.ts';
+import { addressOptions, text } from '../../engine-address.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { sendFile } from '../../sandbox/file-bytes.ts';
+import { onEach } from '../../sandbox/on-each.ts';
+import { uploadTree } from '../../sandbox/trees.ts';
 
 export const sandboxUpload: Command = {
   name: 'sandbox upload',

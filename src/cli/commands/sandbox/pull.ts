@@ -1,9 +1,9 @@
 /** workcell sandbox pull: fetches or updates an image before a sandbox needs it. */
-import type { Command } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { imageOptions, withImages } from '../image-cache.ts';
-import { clearLine } from '../live-line.ts';
-import { printReply } from '../print.ts';
+import type { Command } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { imageOptions, withImages } from '../../image-cache.ts';
+import { clearLine } from '../../live-line.ts';
+import { printReply } from '../../print.ts';
 
 export const sandboxPull: Command = {
   name: 'sandbox pull',

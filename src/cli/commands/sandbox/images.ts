@@ -1,10 +1,10 @@
 /** workcell sandbox images: lists the images for sandboxes, and which are on this disk. */
 import type { ImageRow } from '#workers/sandbox';
-import type { Command } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { imageOptions, megabytes, withImages } from '../image-cache.ts';
-import { printReply } from '../print.ts';
-import { table } from '../render.ts';
+import type { Command } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { imageOptions, megabytes, withImages } from '../../image-cache.ts';
+import { printReply } from '../../print.ts';
+import { table } from '../../render.ts';
 
 export const sandboxImages: Command = {
   name: 'sandbox images',

@@ -1,8 +1,8 @@
 /** workcell sandbox stop: stops sandboxes, and waits until nothing of them is left. */
-import type { Command } from '../command.ts';
-import { addressOptions } from '../engine-address.ts';
-import { EXIT } from '../exit-codes.ts';
-import { onEach } from '../sandbox/on-each.ts';
+import type { Command } from '../../command.ts';
+import { addressOptions } from '../../engine-address.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { onEach } from '../../sandbox/on-each.ts';
 
 export const sandboxStop: Command = {
   name: 'sandbox stop',

@@ -1,14 +1,14 @@
 /** workcell sandbox create: creates a sandbox that stays; standard output gets only its id. */
 import { z } from 'zod';
 
-import { valueOption, type Command } from '../command.ts';
-import { addressOptions, text } from '../engine-address.ts';
-import { EXIT } from '../exit-codes.ts';
-import { clearLine, showingEvents } from '../live-line.ts';
-import { printReply } from '../print.ts';
-import { WAIT_MS } from '../command-output.ts';
-import { readNumber, tellingFailures } from '../sandbox-command.ts';
-import { shapeOf, shapeOptions } from '../sandbox-options.ts';
+import { valueOption, type Command } from '../../command.ts';
+import { addressOptions, text } from '../../engine-address.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { clearLine, showingEvents } from '../../live-line.ts';
+import { printReply } from '../../print.ts';
+import { WAIT_MS } from '../../command-output.ts';
+import { readNumber, tellingFailures } from '../../sandbox-command.ts';
+import { shapeOf, shapeOptions } from '../../sandbox-options.ts';
 
 const Created = z.object({ sandbox_id: z.string(), isolation: z.string().optional() });
 

@@ -15,13 +15,13 @@ import { z } from 'zod';
 
 import type { Bus } from '#contract';
 import { ArchiveError, isFreeForTree } from '#workers/sandbox';
-import { UsageError, type Command } from '../command.ts';
-import { addressOptions } from '../engine-address.ts';
-import { EXIT } from '../exit-codes.ts';
-import { printText } from '../print.ts';
-import { fileBytes, type PlaceInSandbox } from '../sandbox/file-bytes.ts';
-import { onEach } from '../sandbox/on-each.ts';
-import { downloadTree } from '../sandbox/trees.ts';
+import { UsageError, type Command } from '../../command.ts';
+import { addressOptions } from '../../engine-address.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { printText } from '../../print.ts';
+import { fileBytes, type PlaceInSandbox } from '../../sandbox/file-bytes.ts';
+import { onEach } from '../../sandbox/on-each.ts';
+import { downloadTree } from '../../sandbox/trees.ts';
 
 const Stat = z.object({ is_dir: z.boolean() });
 

@@ -1,21 +1,21 @@
 /** workcell sandbox run: runs one command in a new sandbox and stops the sandbox afterwards, also after a signal. */
 import { z } from 'zod';
 
-import { throughDoor } from '#contract';
-import type { Command } from '../command.ts';
-import { addressOptions, text } from '../engine-address.ts';
-import { interruptible } from '../interruptible.ts';
-import { clearLine, showingEvents } from '../live-line.ts';
-import { WAIT_MS } from '../command-output.ts';
-import { commandOf, readDuration, showExec, tellingFailures } from '../sandbox-command.ts';
-import { shapeOf, shapeOptions, timeoutOption } from '../sandbox-options.ts';
+import type { Command } from '../../command.ts';
+import { addressOptions, text } from '../../engine-address.ts';
+import { interruptible } from '../../interruptible.ts';
+import { clearLine, showingEvents } from '../../live-line.ts';
+import { WAIT_MS } from '../../command-output.ts';
+import { commandOf, readDuration, showExec, tellingFailures } from '../../sandbox-command.ts';
+import { shapeOf, shapeOptions, timeoutOption } from '../../sandbox-options.ts';
+import { callStreaming } from '../../streamed-call.ts';
 
 const Created = z.object({ sandbox_id: z.string() });
 
 export const sandboxRun: Command = {
   name: 'sandbox run',
   aliases: ['worker sandbox run'],
-  summary: 'Run a command in a fresh sandbox, with its output and its exit code.',
+  summary: 'Run a command in a fresh sandbox, with its output as it comes and its exit code.',
   usage: '<image> [options] -- <program> [argument…]',
   options: { ...shapeOptions, ...timeoutOption, ...addressOptions },
   examples: ['workcell sandbox run python -- python3 -c "print(6 * 7)"'],
@@ -35,9 +35,7 @@ export const sandboxRun: Command = {
           const { sandbox_id } = Created.parse(await creating.finally(clearLine));
           try {
             const request = { sandbox_id, argv, timeout_ms };
-            return showExec(
-              await bus.call('sandbox::exec', request, { timeoutMs: WAIT_MS, signal, metadata: throughDoor('cli') }),
-            );
+            return showExec(await callStreaming(bus, 'sandbox::exec', request, { signal }));
           } finally {
             await bus.call('sandbox::stop', { sandbox_id, wait: true });
           }

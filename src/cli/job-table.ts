@@ -1,0 +1,31 @@
+/** Background jobs as a table. */
+import { z } from 'zod';
+
+import { table } from './render.ts';
+
+export const jobRows = z.object({
+  id: z.string(),
+  status: z.string(),
+  exit_code: z.int().nullish(),
+  started_at_ms: z.number(),
+  finished_at_ms: z.number().nullish(),
+});
+type Row = z.output<typeof jobRows>;
+
+/** `first` is a column before the others. */
+export function jobTable<Job extends Row>(
+  jobs: readonly Job[],
+  { first }: { first?: [head: string, cell: (job: Job) => string] } = {},
+): string {
+  if (jobs.length === 0) return 'No jobs.\n';
+  const rows = jobs.map((job) => [
+    ...(first ? [first[1](job)] : []),
+    ...[job.id, job.status, String(job.exit_code ?? '')],
+    ...[shown(job.started_at_ms), shown(job.finished_at_ms)],
+  ]);
+  return table([...(first ? [first[0]] : []), 'JOB', 'STATUS', 'EXIT', 'STARTED', 'ENDED'], rows);
+}
+
+function shown(ms: number | null | undefined): string {
+  return ms == null ? '' : new Date(ms).toISOString();
+}
