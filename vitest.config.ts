@@ -27,7 +27,7 @@ const budgets = '**/*.budget.test.ts';
 const sandboxCases = [
   'src/workers/sandbox/functions/**/*.test.ts',
   'tests/spec/sandbox-jobs.test.ts',
-  'tests/security/sandbox-{callers,escape,memory}.test.ts',
+  'tests/security/sandbox-{callers,escape,memory,orphans}.test.ts',
 ];
 /** Cases that run again on a backend with `isTestedMore`; by themselves these run on the default one. */
 const moreCases = ['tests/security/sandbox-{limits,memory-user}.test.ts', 'tests/spec/guest-file-system.test.ts'];

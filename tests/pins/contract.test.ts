@@ -73,6 +73,7 @@ test('repo.P5 the function ids of every worker', () => {
     ],
     'iii-sandbox': [
       ...['catalog::list', 'create', 'exec', 'run', 'list', 'stop', 'watch'].map((name) => `sandbox::${name}`),
+      ...['exec_bg', 'status', 'output', 'input', 'attach', 'kill', 'jobs'].map((name) => `sandbox::${name}`),
       ...['ls', 'stat', 'read', 'write', 'mkdir', 'rm', 'chmod', 'mv', 'grep', 'sed'].map(
         (name) => `sandbox::fs::${name}`,
       ),
@@ -132,7 +133,8 @@ test('repo.P5 the error codes of every worker and their HTTP status', () => {
     'iii-sandbox': {
       ...{ S001: 400, S002: 404, S003: 429, S004: 409, S100: 404, S101: 503, S102: 502, S200: 504 },
       ...{ S210: 400, S211: 404, S212: 409, S213: 409, S214: 409, S215: 403, S216: 500, S217: 400 },
-      ...{ S218: 408, S219: 501, S300: 503, S400: 429 },
+      ...{ S218: 408, S219: 501, S220: 404, S221: 409, S222: 501, S223: 400, S224: 429, S225: 400 },
+      ...{ S300: 503, S400: 429 },
     },
     shell: {
       invocation_failed: 400,
@@ -204,6 +206,8 @@ test('repo.P5 the configuration keys of every worker and their defaults', () => 
       min_idle: 1,
       default_disk_mb: 1024,
       max_concurrent_exec_per_sandbox: 4,
+      max_jobs_per_sandbox: 8,
+      job_retention_secs: 3600,
       max_exec_timeout_ms: 3_600_000,
       search_timeout_ms: 20_000,
       egress: { allow: ['*:80', '*:443'], deny: [] },
@@ -296,6 +300,8 @@ test('repo.P5 the commands, their other names and their options', async () => {
     'sandbox create | worker sandbox create':
       'cpus memory disk network allow deny env name idle-timeout json url token',
     'sandbox exec | worker sandbox exec': 'timeout env workdir stdin url token',
+    'sandbox shell': 'job env workdir url token',
+    'sandbox jobs': 'kill json url token',
     'sandbox list | worker sandbox list': 'json url token',
     'sandbox stop | worker sandbox stop': 'url token',
     'sandbox upload | worker sandbox upload': 'mode parents url token',

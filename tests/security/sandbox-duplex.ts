@@ -2,7 +2,7 @@
 import { Duplex } from 'node:stream';
 
 import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
-import { frameHeader, OP, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
+import { frameHeader, OP, PROTOCOL_VERSION, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
 
 /** Only a hang takes that long. */
 const DEADLINE_MS = 60_000;
@@ -31,7 +31,7 @@ export function duplexPair(): { host: Duplex; guest: Duplex } {
 export async function greet(host: Duplex, guest: Duplex): Promise<AgentClient> {
   const opening = AgentClient.open(host, { deadlineMs: DEADLINE_MS });
   const words = Buffer.alloc(12);
-  [1, 256 * 1024, WINDOW_BYTES].forEach((word, i) => words.writeUInt32LE(word, i * 4));
+  [PROTOCOL_VERSION, 256 * 1024, WINDOW_BYTES].forEach((word, i) => words.writeUInt32LE(word, i * 4));
   guest.write(Buffer.concat([frameHeader(0, OP.hello, 12), words]));
   return opening;
 }

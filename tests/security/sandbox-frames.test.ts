@@ -72,6 +72,12 @@ describe('a hostile guest', () => {
       'credit',
     ],
     ['a failure that says nothing', frame(1, OP.fail, ''), 'payload'],
+    ['a start of no process', frame(1, OP.started, '\x07'), 'payload'],
+    [
+      'a second start of one command',
+      Buffer.concat([frame(1, OP.started, '\x07\0\0\0'), frame(1, OP.started, '\x08\0\0\0')]),
+      'unknown-op',
+    ],
     ['a frame longer than any', Buffer.from('ffffffff0100000003', 'hex'), 'frame-length'],
   ])('%s ends the connection', async (_, bytes, breach) => {
     const { host, guest } = duplexPair();
@@ -92,7 +98,8 @@ describe('a hostile guest', () => {
   });
 
   test.each([
-    ['another version', 2, 'version'],
+    ['a newer version', 3, 'version'],
+    ['a version before all', 0, 'version'],
     ['no version', undefined, 'version'],
   ])('a greeting with %s is refused', async (_, version, breach) => {
     const { host, guest } = duplexPair();
@@ -139,7 +146,7 @@ describe('a hostile host', () => {
       const channel = child.stdio[3] as Duplex;
       channel.on('error', () => {});
       channel.resume();
-      channel.write(frame(0, OP.hello, '\x01\0\0\0'));
+      channel.write(frame(0, OP.hello, '\x02\0\0\0'));
       channel.end(hostBytes(random));
       const [code, signal] = await once(child, 'exit', { signal: AbortSignal.timeout(60_000) });
       expect(faultsIn(logs.root)).toEqual([]);
@@ -155,6 +162,7 @@ describe('a hostile host', () => {
 /** Everything that is asked of a guest. */
 const CALLS: ((client: AgentClient) => Promise<unknown>)[] = [
   (client) => client.exec({ ...COMMAND, maxOutputBytes: 1000 }),
+  followed,
   (client) => new GuestFiles(client).stat('/', { signal: never }),
   async (client) => drain((await new GuestFiles(client).read('/f', { signal: never })).bytes),
   (client) => drain(new GuestFiles(client).list('/', { signal: never })),
@@ -166,6 +174,18 @@ const CALLS: ((client: AgentClient) => Promise<unknown>)[] = [
   (client) => guestFileSystem(client).ls('/', { signal: never }),
   (client) => client.listen(PORT, (connection) => connection.pipe(connection)),
 ];
+
+/** A job in a terminal, that is also signalled and resized. */
+async function followed(client: AgentClient): Promise<void> {
+  const terminal = { columns: 80, rows: 24 };
+  const process = await client.start({ ...COMMAND, isFollowed: true, terminal }, { signal: never });
+  const output = drain(process.output);
+  output.catch(() => {});
+  await process.started();
+  await process.sendSignal('SIGINT');
+  process.resize!(terminal);
+  await Promise.all([process.done, output]);
+}
 
 async function* zeros(bytes: number): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(bytes);
@@ -202,6 +222,7 @@ function hostileBytes(random: () => number): Buffer {
     OP.list,
     OP.open,
     OP.open,
+    OP.started,
     OP.end,
     Math.floor(random() * 256),
   ];
@@ -235,12 +256,17 @@ function hostBytes(random: () => number): Buffer {
   for (let i = 0; i < count; i++) {
     // Nothing that changes files: the agent under test works on those of this machine.
     const begins = [OP.exec, OP.list, OP.stat, OP.read, OP.walk, OP.readMany, OP.part, OP.listen, 99, 255];
-    const goesOn = [OP.data, OP.end, OP.credit, OP.cancel, OP.part];
+    const goesOn = [OP.data, OP.end, OP.credit, OP.cancel, OP.part, OP.resize, OP.signal];
     const isBeginning = random() < 0.5;
     const stream = isBeginning && random() < 0.98 ? ++last : 1 + Math.floor(random() * (last + 2));
-    const numbers = Buffer.alloc(pick([0, 1, 3, 4, 8, 13, 17, 25, 33]));
+    const numbers = Buffer.alloc(pick([0, 1, 3, 4, 8, 13, 17, 25, 29, 33]));
     for (let k = 0; k < numbers.length; k++) numbers[k] = random() < 0.6 ? 0 : Math.floor(random() * 256);
     if (numbers.length === 25 && random() < 0.7) numbers.writeUInt32LE(1, 17);
+    // With a terminal: its size comes before the count of the words.
+    if (numbers.length === 29) {
+      numbers[16] = pick([2, 6, 7]);
+      numbers.writeUInt32LE(1, 21);
+    }
     const words = Buffer.from(texts.filter(() => random() < 0.4).join('\0') + (random() < 0.8 ? '\0' : ''));
     const payload = Buffer.concat([numbers, words]);
     pieces.push(frameHeader(stream, pick(isBeginning ? begins : goesOn), payload.length), payload);

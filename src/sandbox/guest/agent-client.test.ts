@@ -4,13 +4,14 @@ import { expect, test } from 'vitest';
 
 import { AgentClient } from './agent-client.ts';
 import { frameHeader, FrameReader, MAX_FRAME_BYTES, OP, PROTOCOL_VERSION, WINDOW_BYTES } from './frames.ts';
+import { AgentTooOld } from './guest-error.ts';
 import { GuestFiles } from './guest-files.ts';
 
 /** As many as the client has under way at once. */
 const MAX_OPEN = 100;
 
 /** A guest that answers when it is told to, and the requests that reached it. */
-async function silentGuest() {
+async function silentGuest(version = PROTOCOL_VERSION) {
   const [near, far] = duplexPair();
   const reader = new FrameReader();
   const asked: { stream: number; op: number }[] = [];
@@ -20,7 +21,7 @@ async function silentGuest() {
   const send = (stream: number, op: number, payload: Buffer) =>
     far.write(Buffer.concat([frameHeader(stream, op, payload.length), payload]));
   const greeting = Buffer.alloc(12);
-  [PROTOCOL_VERSION, MAX_FRAME_BYTES, WINDOW_BYTES].forEach((fact, at) => greeting.writeUInt32LE(fact, 4 * at));
+  [version, MAX_FRAME_BYTES, WINDOW_BYTES].forEach((fact, at) => greeting.writeUInt32LE(fact, 4 * at));
   send(0, OP.hello, greeting);
   const client = await AgentClient.open(near, { deadlineMs: 60_000 });
   return { client, asked, answer: (stream: number) => send(stream, OP.done, Buffer.alloc(0)) };
@@ -67,6 +68,22 @@ test('a turn goes to whoever has waited longest, and nobody comes between', asyn
   expect(asked.slice(MAX_OPEN).map(({ op }) => op)).toEqual([OP.walk]);
   client.close();
   await expect.poll(() => order).toEqual(['waited', 'lost']);
+});
+
+test('live.D10 an older agent runs commands, and what it lacks is refused with its version and not sent', async () => {
+  const { client, asked, answer } = await silentGuest(1);
+  const { signal } = new AbortController();
+  const terminal = { columns: 80, rows: 24 };
+  await expect(client.start({ ...COMMAND, terminal }, { signal })).rejects.toThrow(
+    'the agent in this sandbox speaks version 1 of the guest protocol; a terminal needs version 2',
+  );
+  const process = await client.start({ ...COMMAND, isFollowed: true }, { signal });
+  await process.started();
+  await expect(process.sendSignal('SIGINT')).rejects.toBeInstanceOf(AgentTooOld);
+  await expect.poll(() => asked).toEqual([{ stream: 1, op: OP.exec }]);
+  answer(1);
+  await process.done;
+  client.close();
 });
 
 const COMMAND = { argv: ['x'], env: [], cwd: '/', maxOutputBytes: 1, timeoutMs: 60_000 };

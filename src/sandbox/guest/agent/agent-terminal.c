@@ -105,5 +105,5 @@ void resize_terminal(struct stream *s, struct reader *r) {
 /* Only while the command runs: later its number may be that of another process. */
 void signal_command(struct stream *s, struct reader *r) {
   int number = (int)take(r, 1);
-  if (!r->is_broken && s->op == EXEC && s->command > 0 && s->answer_fd >= 0) kill(-s->command, number);
+  if (!r->is_broken && s->op == EXEC && s->command > 1 && s->answer_fd >= 0) kill(-s->command, number);
 }
