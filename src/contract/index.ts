@@ -29,6 +29,6 @@ export { didYouMean, nearestName } from './nearest.ts';
 export { hasTooManyValues } from './payload-size.ts';
 export { makePrincipal, withClient, type Denial, type Grants, type Principal } from './principal.ts';
 export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
-export { Watched, watchFunction, type WorkerEvent } from './watched.ts';
+export { Watched, watchEventsFunction, watchFunction, type WorkerEvent } from './watched.ts';
 export { wholeFix } from './doors/whole-fix.ts';
 export * as wire from './wire.ts';

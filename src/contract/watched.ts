@@ -11,27 +11,39 @@ const WATCH_MS = 3_600_000;
 /** Events kept for callers that come back. */
 const MAX_KEPT = 256;
 
-/** Shared by the functions that use it. */
+const Changed = z.object({
+  type: z.literal('changed'),
+  what: z.array(z.string()),
+});
+
+/** Shared by the functions that report what changed. */
 export const watchFunction = {
   effect: 'read',
   isWatch: true,
   deadlineMs: WATCH_MS,
+  request: z.object({}),
+  response: z.object({}),
+  events: Changed,
+  examples: [],
+} as const;
+
+/** Shared by those that also report what happened. */
+export const watchEventsFunction = {
+  ...watchFunction,
   request: z.object({
     since_seq: wire
       .uint64()
       .optional()
       .describe('Also report the kept events after this number, of the last 256; 0 for all of them.'),
   }),
-  response: z.object({}),
   events: z.union([
-    z.object({ type: z.literal('changed'), what: z.array(z.string()).describe('Ids; gathered for 100 ms.') }),
+    Changed,
     z.looseObject({
       type: z.string().describe('What happened, such as job_ended; once each, in order.'),
       seq: wire.uint64().describe('Counts the events of the worker.'),
       at_ms: wire.uint64().describe('Milliseconds since 1970.'),
     }),
   ]),
-  examples: [],
 } as const;
 
 export interface WorkerEvent {

@@ -56,7 +56,7 @@ describe.skipIf(whyNot !== undefined)(
     };
 
     test(
-      `live.D8 nothing of ${TREES} trees is left, with seed ${SEED}`,
+      `sandbox.P17 live.D8 nothing of ${TREES} trees is left, with seed ${SEED}`,
       { timeout: 20 * CASE_PATIENCE_MS },
       async () => {
         const random = new Random(SEED);

@@ -30,7 +30,7 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
   const kill = (job_id: string, signal?: string) => cell.call('sandbox::kill', { job_id, signal });
 
   describe('output', () => {
-    test('live.D10 a job starts, is listed with its sandbox, and is read from an offset on', async () => {
+    test('sandbox.P17 live.D10 a job starts, is listed with its sandbox, and is read from an offset on', async () => {
       const job_id = await start('echo one; echo two >&2; read x; echo "three $x"; exit 4', { input: true });
       const first = await output(job_id, { until: { pattern: 'two' } });
       expect(first).toMatchObject({ status: 'running', from: 0, next: 8, lost: 0, matched: { by: 'pattern' } });

@@ -9,11 +9,11 @@ import { CASE_PATIENCE_MS, serveSandboxes, TEST_BACKEND, whyNoSandbox, type Sand
 vi.setConfig({ testTimeout: 3 * CASE_PATIENCE_MS });
 const whyNot = await whyNoSandbox(['python']);
 
-/** Collects the events of a watch, without the ids that changed. */
+/** Collects the events of a watch that have a number: not the ids that changed. */
 function watch(cell: SandboxCases, payload: Record<string, unknown> = {}) {
   const leaving = new AbortController();
   const heard: CallEvent[] = [];
-  const onEvent = (event: CallEvent) => void (event.type === 'changed' || heard.push(event));
+  const onEvent = (event: CallEvent) => void (event.seq === undefined || heard.push(event));
   const options = { onEvent, signal: leaving.signal, timeoutMs: 3_000_000 };
   cell.call('sandbox::watch', payload, options).catch(() => {});
   const types = () => heard.map(({ type }) => type);

@@ -1,18 +1,18 @@
 /** sandbox::watch: reports sandboxes that started, changed or ended, and what happened in them. */
-import { watchFunction, type WorkerEvent } from '#contract';
+import { watchEventsFunction, type WorkerEvent } from '#contract';
 import { sandboxIdField } from '../file-function.ts';
 import { parseSandboxId } from '../live/sandbox-id.ts';
 import { sandbox } from '../worker.ts';
 
 export const watch = sandbox.defineFunction({
-  ...watchFunction,
+  ...watchEventsFunction,
   id: 'sandbox::watch',
   permissions: ['sandbox.read'],
   summary: 'Report the ids of sandboxes that started, changed or ended, until the caller leaves.',
   details:
     'Also events, once each and in order: sandbox_created, job_started, job_ended, oom (`kills`: programs that were killed for ' +
     'lack of memory) and stopped (`why`: asked, idle, oom, died or server).',
-  request: watchFunction.request.extend({
+  request: watchEventsFunction.request.extend({
     sandbox_id: sandboxIdField.sandbox_id.optional().describe('Only the events of this sandbox.'),
   }),
   errors: ['S001'],

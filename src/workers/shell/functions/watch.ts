@@ -1,9 +1,9 @@
 /** shell::watch: reports jobs that started, printed or ended, for pages that show them. */
-import { watchFunction } from '#contract';
+import { watchEventsFunction } from '#contract';
 import { shell } from '../worker.ts';
 
 export const watch = shell.defineFunction({
-  ...watchFunction,
+  ...watchEventsFunction,
   id: 'shell::watch',
   permissions: ['process.read'],
   summary: 'Report the ids of jobs that started, printed something or ended, until the caller leaves.',
