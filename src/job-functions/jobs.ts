@@ -125,9 +125,7 @@ export class Jobs {
   async endGroup(group: string): Promise<void> {
     const jobs = this.#runningIn(group);
     for (const job of jobs) if (job.status === 'running') job.kill();
-    await Promise.all(
-      [...this.#jobs.values()].filter((job) => job.group === group).map((job) => this.#reports.get(job)),
-    );
+    for (const job of this.#jobs.values()) if (job.group === group) await this.#reports.get(job);
   }
 
   /** Kills it with everything in it, or sends another signal to its process group. */

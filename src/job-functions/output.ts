@@ -36,6 +36,30 @@ const Until = z
   )
   .refine(({ stream, pattern }) => stream == null || pattern != null, '`stream` belongs to `pattern`');
 
+const Response = z
+  .object({
+    status: JobStatus,
+    exit_code: wire.int32().nullish().describe('null while it runs, and when a signal ended it.'),
+    from: wire.uint64().describe('Offset of the first byte of `text`.'),
+    next: wire.uint64().describe('Offset to read on from.'),
+    lost: wire.uint64().describe('Bytes between `since` and `from` that are no longer kept.'),
+    text: z.string().describe('Output of both streams; invalid UTF-8 becomes U+FFFD.'),
+    pieces: z
+      .array(z.object({ stream: Stream, text: z.string() }))
+      .optional()
+      .describe('The same by stream; absent when all of it is standard output.'),
+    done: z.boolean().describe('Whether the job has ended and all its output was read.'),
+    matched: z
+      .object({
+        by: z.enum(['pattern', 'exit', 'idle', 'port', 'timeout']),
+        offset: wire.uint64().optional().describe('Where the line that matched begins.'),
+        line: z.string().optional().describe('That line.'),
+      })
+      .optional()
+      .describe('What ended the wait; absent without a wait, and when more output did.'),
+  })
+  .meta({ title: 'OutputResponse' });
+
 export const output = (worker: string) =>
   defineJobOperation({
     summary:
@@ -64,29 +88,7 @@ export const output = (worker: string) =>
         strip_ansi: z.boolean().default(false).describe('Remove colours and cursor movements.'),
       })
       .meta({ title: 'OutputRequest' }),
-    response: z
-      .object({
-        status: JobStatus,
-        exit_code: wire.int32().nullish().describe('null while it runs, and when a signal ended it.'),
-        from: wire.uint64().describe('Offset of the first byte of `text`.'),
-        next: wire.uint64().describe('Offset to read on from.'),
-        lost: wire.uint64().describe('Bytes between `since` and `from` that are no longer kept.'),
-        text: z.string().describe('Output of both streams; invalid UTF-8 becomes U+FFFD.'),
-        pieces: z
-          .array(z.object({ stream: Stream, text: z.string() }))
-          .optional()
-          .describe('The same by stream; absent when all of it is standard output.'),
-        done: z.boolean().describe('Whether the job has ended and all its output was read.'),
-        matched: z
-          .object({
-            by: z.enum(['pattern', 'exit', 'idle', 'port', 'timeout']),
-            offset: wire.uint64().optional().describe('Where the line that matched begins.'),
-            line: z.string().optional().describe('That line.'),
-          })
-          .optional()
-          .describe('What ended the wait; absent without a wait, and when more output did.'),
-      })
-      .meta({ title: 'OutputResponse' }),
+    response: Response,
     events: OutputEvent,
     errors: ['S210', 'S216', 'S217', 'S220', 'S223'],
 

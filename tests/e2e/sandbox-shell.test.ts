@@ -40,7 +40,9 @@ describe.skipIf(why !== undefined)(`a terminal in a sandbox${why === undefined ?
       ...{ maxOutputBytes: 100_000, terminal: { columns: 90, rows: 20 }, keepsInput: true },
     });
     const seen = () => work.outputSoFar().stdout.toString();
-    const until = (text: string | RegExp) => expect.poll(seen, { timeout: CASE_PATIENCE_MS }).toMatch(text);
+    const until = async (text: string | RegExp) => {
+      await expect.poll(seen, { timeout: CASE_PATIENCE_MS }).toMatch(text);
+    };
     return { work, seen, until, type: (text: string) => work.process.input!.write(Buffer.from(text)) };
   }
 

@@ -13,18 +13,18 @@ export function jobFunction<Request extends z.ZodObject, Response extends z.ZodT
   { id, errors = [] }: { id: Id; errors?: readonly OwnCode[] },
   operation: (worker: string) => JobOperation<Request, Response>,
 ) {
-  const { handle, permissions, ...described } = operation('sandbox');
+  const made = operation('sandbox');
   return sandbox.defineFunction<Request, Response, Id>({
-    ...described,
+    ...made,
     id,
-    permissions: inSandbox(permissions),
-    errors: [...described.errors, ...errors],
+    permissions: inSandbox(made.permissions),
+    errors: [...made.errors, ...errors],
     examples: [],
     async handle(request, { live, sandboxes }, scope) {
       const { job_id: jobId } = request as { job_id: string };
       const release = holdSandboxOf(live.jobs.get(jobId), sandboxes);
       try {
-        return await handle(request, live, scope);
+        return await made.handle(request, live, scope);
       } finally {
         release();
       }

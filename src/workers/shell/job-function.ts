@@ -13,12 +13,12 @@ export function jobFunction<Request extends z.ZodObject, Response extends z.ZodT
   { id }: { id: Id },
   operation: Operation<Request, Response>,
 ) {
-  const { handle, ...described } = operation('shell');
+  const made = operation('shell');
   return shell.defineFunction<Request, Response, Id>({
-    ...described,
+    ...made,
     id,
     examples: [],
-    handle: (request, { live }, scope) => handle(request, live, scope),
+    handle: (request, { live }, scope) => made.handle(request, live, scope),
   });
 }
 
@@ -27,9 +27,9 @@ export function originalJobFunction<Request extends z.ZodObject, Response extend
   { id, details, errors }: { id: Id; details?: string; errors: readonly ShellCode[] },
   operation: Operation<Request, Response>,
 ) {
-  const { handle, ...described } = operation('shell');
+  const made = operation('shell');
   return shell.defineFunction<Request, Response, Id>({
-    ...described,
+    ...made,
     ...(details !== undefined && { details }),
     id,
     errors: ['invocation_failed', ...errors],
@@ -37,7 +37,7 @@ export function originalJobFunction<Request extends z.ZodObject, Response extend
     handle(request, { live }, scope) {
       const { job_id: jobId } = request as { job_id: string };
       if (!live.jobs.get(jobId)) throw refuse(`no such job: ${jobId}`);
-      return handle(request, live, scope);
+      return made.handle(request, live, scope);
     },
   });
 }

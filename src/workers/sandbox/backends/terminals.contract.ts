@@ -27,7 +27,9 @@ export function terminalContract(subject: () => Subject): void {
     return { work, seen, type: (text: string) => process.input.write(Buffer.from(text)) };
   };
   const inTerminal = (script: string, more: Partial<GuestCommand> = {}) => start(script, { terminal: SIZE, ...more });
-  const until = (seen: () => string, text: string) => expect.poll(seen, patience()).toContain(text);
+  const until = async (seen: () => string, text: string) => {
+    await expect.poll(seen, patience()).toContain(text);
+  };
 
   describe('a terminal', () => {
     test('live.D10 is the controlling terminal of the command, and has its size', async () => {
