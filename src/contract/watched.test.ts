@@ -43,3 +43,34 @@ test('a caller that left before the watch began is not waited for', async () => 
   left.abort();
   expect(await watch(new Watched(), left).over).toEqual({});
 });
+
+test('an event reaches those that want it, once and with a number, and those that come later from the number that they know', async () => {
+  const watched = new Watched();
+  const left = new AbortController();
+  const heard: Record<string, CallEvent[]> = { all: [], some: [], late: [] };
+  const scopeOf = (name: string) => ({ emit: (event: CallEvent) => heard[name]!.push(event), signal: left.signal });
+  const watchers = [
+    watched.report(scopeOf('all') as unknown as CallScope),
+    watched.report(scopeOf('some') as unknown as CallScope, { wants: ({ id }) => id === 'a' }),
+  ];
+  for (const id of ['a', 'b', 'a']) watched.happened('ended', { id });
+  watchers.push(watched.report(scopeOf('late') as unknown as CallScope, { sinceSeq: 1 }));
+  watched.happened('ended', { id: 'b' });
+  left.abort();
+  await Promise.all(watchers);
+  watched.happened('ended', { id: 'a' });
+  const numbers = Object.entries(heard).map(([name, events]) => [name, events.map(({ seq }) => seq)]);
+  expect(Object.fromEntries(numbers)).toEqual({ all: [1, 2, 3, 4], some: [1, 3], late: [2, 3, 4] });
+  expect(heard.all![0]).toEqual({ type: 'ended', seq: 1, at_ms: Date.now(), id: 'a' });
+});
+
+test('of more events than are kept, the oldest are forgotten', async () => {
+  const watched = new Watched();
+  for (let n = 0; n < 300; n++) watched.happened('ended', {});
+  const left = new AbortController();
+  left.abort();
+  const heard: CallEvent[] = [];
+  const scope = { emit: (event: CallEvent) => heard.push(event), signal: left.signal };
+  await watched.report(scope as unknown as CallScope, { sinceSeq: 0 });
+  expect([heard.length, heard[0]!.seq, heard.at(-1)!.seq]).toEqual([256, 45, 300]);
+});

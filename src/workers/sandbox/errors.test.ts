@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 
 import { FileFault, HostError } from '#host';
-import { translate } from './errors.ts';
+import { AgentTooOld } from '#sandbox/guest';
+import { spell, translate } from './errors.ts';
 
 test.each([
   ['S211', new HostError('dangling', '/x')],
@@ -11,4 +12,14 @@ test.each([
   ['S218', new FileFault('stream', 'the sender broke off')],
 ])('%s tells of %s', (code, error) => {
   expect(translate(error)?.code).toBe(code);
+});
+
+test('live.D10 an agent that is older than a request says its version and what to do', () => {
+  const failure = translate(new AgentTooOld('a terminal', { version: 1, needed: 2 }))!;
+  expect(spell(failure)).toMatchObject({
+    code: 'invocation_failed',
+    message: expect.stringMatching(
+      /"code":"S219".*create another with sandbox::create.*speaks version 1 .*needs version 2/,
+    ),
+  });
 });

@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import type { CallEvent } from '#contract';
-import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, serveSandboxes, whyNoSandbox, type SandboxCases } from '#testing';
+import {
+  CASE_PATIENCE_MS,
+  IMAGE_PATIENCE_MS,
+  serveSandboxes,
+  TEST_BACKEND,
+  whyNoSandbox,
+  type SandboxCases,
+} from '#testing';
 
 vi.setConfig({ testTimeout: CASE_PATIENCE_MS, hookTimeout: IMAGE_PATIENCE_MS });
 const whyNot = await whyNoSandbox(['python']);
@@ -228,6 +235,36 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
       expect(await ended(absent.job_id)).toMatchObject({
         ...{ status: 'failed', exit_code: 127, text: 'exec: _no_such_: not found\n' },
       });
+    });
+
+    // gVisor has no limit of terminals.
+    test.skipIf(TEST_BACKEND === 'gvisor')('live.D10 a sandbox without a free terminal says so', async () => {
+      const id = await cell.create();
+      const code =
+        'import os\nkept = []\ntry:\n  while True: kept.append(os.openpty())\nexcept OSError: print("full", flush=True)\ninput()';
+      const holder = { sandbox_id: id, argv: ['python3', '-c', code], input: true };
+      const { job_id } = await cell.call<{ job_id: string }>('sandbox::exec_bg', holder);
+      await output(job_id, { until: { pattern: 'full' } });
+      const asked = { sandbox_id: id, argv: ['tty'], terminal: { cols: 80, rows: 24 } };
+      expect(await cell.failure('sandbox::exec_bg', asked)).toMatchObject({
+        ...{
+          code: 'S222',
+          message: expect.stringContaining('ENOSPC'),
+          fix_note: expect.stringContaining('64 terminals'),
+        },
+      });
+      await kill(job_id);
+      expect(await cell.call('sandbox::exec_bg', asked)).toMatchObject({ argv: ['tty'] });
+      await cell.call('sandbox::stop', { sandbox_id: id, wait: true });
+    });
+
+    test('live.D10 eight callers attach to a job, the ninth is refused', async () => {
+      const job_id = await start('exec sleep 1000');
+      const caller = await cell.connect('crowd');
+      for (let n = 0; n < 8; n++) await caller.call('sandbox::attach', { job_id });
+      expect(await cell.failure('sandbox::attach', { job_id })).toMatchObject({ code: 'S224', retryable: true });
+      await kill(job_id);
+      caller.close();
     });
 
     test('live.D10 the ninth job of a sandbox is refused, also one that exec would leave; an ended one makes room', async () => {
