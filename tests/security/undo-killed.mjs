@@ -55,7 +55,7 @@ const doing = {
   async undo() {
     const request = { select: { seq: 1 }, onConflict: 'refuse', anyone: true };
     const context = { jail, journal, changes };
-    await makeUndo(await findUndo(request, context, { signal }), request, context, { signal });
+    await makeUndo(await findUndo(request, context, { signal }), context, { signal });
   },
 };
 await doing[what]();
