@@ -2,7 +2,7 @@
 export { NoTerminalError } from './terminal/terminal.ts';
 export { toText, type ByteString } from './text/byte-string.ts';
 export { characterStart, wholeCharacters } from './text/characters.ts';
-export { Children, SpawnError, type ChildSpec, type Containment } from './children/index.ts';
+export { Children, SpawnError, type ChildSpec, type Containment, type Launch } from './children/index.ts';
 export { leftGroups, ownedGroup } from './children/left-groups.ts';
 export { ownCgroup } from './children/own-cgroup.ts';
 export {

@@ -140,7 +140,7 @@ test('repo.P5 the error codes of every worker and their HTTP status', () => {
       invocation_failed: 400,
       ...{ S001: 400, S002: 404, S003: 429, S004: 410, S100: 404, S101: 409, S102: 502, S200: 504 },
       ...{ S210: 400, S211: 404, S212: 400, S213: 409, S214: 409, S215: 403, S216: 500, S217: 400 },
-      ...{ S218: 413, S219: 501, S220: 404, S221: 409, S222: 501, S223: 400, S224: 429, S225: 400 },
+      ...{ S218: 413, S219: 501, S220: 404, S221: 409, S222: 501, S223: 400, S224: 429, S225: 400, S226: 501 },
       ...{ S300: 503, S400: 429 },
     },
   });
@@ -253,6 +253,9 @@ test('repo.P5 the configuration keys of every worker and their defaults', () => 
         denylist_paths: ['/etc/passwd', '/etc/shadow'],
       },
       sandbox: { enabled: true },
+      fence: 'off',
+      fence_network: 'loopback',
+      fence_paths: { read: [], layers: [], write: [], hide: [] },
     },
   });
 });

@@ -15,4 +15,16 @@ export interface ChildSpec extends ExecutionLimits {
   readonly terminal?: TerminalSize | undefined;
   /** The whole environment of the child. */
   readonly env: Record<string, string>;
+  /** Starts the child through another program, which reports a program that it cannot start by itself. */
+  readonly launch?: Launch | undefined;
+}
+
+/** Replaces the command by that of a launcher, which opens the terminal and enters the directory itself. */
+export type Launch = (
+  command: Required<Pick<ChildSpec, 'argv' | 'cwd' | 'env'>> & { terminalPath: string | undefined },
+) => LaunchedCommand;
+
+export interface LaunchedCommand extends Required<Pick<ChildSpec, 'argv' | 'cwd' | 'env'>> {
+  /** Open descriptors that the launcher gets as 3 and so on. */
+  readonly descriptors: readonly number[];
 }

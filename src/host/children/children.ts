@@ -66,14 +66,17 @@ export class Children {
   }
 
   async #start(spec: ChildSpec): Promise<Job> {
-    const { argv, env, cwd = process.cwd() } = spec;
+    const { argv, env, cwd = process.cwd(), launch } = spec;
     const startedAt = performance.now();
     // What starts the program in a terminal could only report that it failed.
-    if (spec.terminal) findProgram({ argv, env, cwd });
+    if (spec.terminal && !launch) findProgram({ argv, env, cwd });
     const terminal = spec.terminal && this.#openTerminal(spec.terminal);
     const hasInput = terminal !== undefined || spec.stdin !== undefined || spec.keepsInput === true;
-    const command = { argv: terminal?.wrap(argv) ?? argv, env, cwd, stdin: hasInput ? 'pipe' : 'ignore' } as const;
-    const held = await this.#rung.start({ ...command, terminalPath: terminal?.path }).catch((error: unknown) => {
+    const stdin = hasInput ? ('pipe' as const) : ('ignore' as const);
+    const asked = { argv: terminal?.wrap(argv) ?? argv, env, cwd };
+    const terminalPath = terminal?.path;
+    const command = launch ? launch({ ...asked, terminalPath }) : asked;
+    const held = await this.#rung.start({ ...command, stdin, terminalPath }).catch((error: unknown) => {
       terminal?.close();
       throw error;
     });

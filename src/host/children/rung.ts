@@ -19,6 +19,8 @@ export interface Command {
   stdin: 'pipe' | 'ignore';
   /** Of the terminal that replaces all three streams. */
   terminalPath?: string | undefined;
+  /** Of a launcher, which opens the terminal itself. */
+  descriptors?: readonly number[] | undefined;
 }
 
 export interface Rung {

@@ -1,5 +1,5 @@
 /**
- * The only call of `child_process.spawn` for jobs: no shell, a session of its own, three descriptors.
+ * The only call of `child_process.spawn` for jobs: no shell, a session of its own, three descriptors, and those for a launcher.
  *
  * Node reports a failure by throwing, or as an `error` event in the next turn. Both become a `SpawnError`.
  */
@@ -14,10 +14,12 @@ const OPEN_TERMINAL = ['/bin/sh', '-c', 'exec <>"$0" >&0 2>&0; exec "$@"'];
 
 /** With `through`, another program starts the command; errors name the command nevertheless. */
 export function spawnCommand(command: Command, through: Pick<Command, 'argv' | 'cwd'> = command): ChildProcess {
-  const { env, stdin, terminalPath } = command;
-  const opened = terminalPath === undefined ? [] : [...OPEN_TERMINAL, terminalPath];
+  const { env, stdin, terminalPath, descriptors } = command;
+  const opened = terminalPath === undefined || descriptors ? [] : [...OPEN_TERMINAL, terminalPath];
   const [program, ...words] = [...opened, ...through.argv];
-  const stdio: StdioOptions = terminalPath === undefined ? [stdin, 'pipe', 'pipe'] : 'ignore';
+  const streams =
+    terminalPath === undefined ? ([stdin, 'pipe', 'pipe'] as const) : (['ignore', 'ignore', 'ignore'] as const);
+  const stdio: StdioOptions = [...streams, ...(descriptors ?? [])];
   try {
     return spawn(program!, words, { cwd: through.cwd, env, detached: true, stdio });
   } catch (error) {

@@ -10,12 +10,15 @@ const CONNECT_MS = 1000;
 /** Where the kernel lists its sockets. */
 export const SOCKET_LISTS = ['/proc/net/tcp', '/proc/net/tcp6'];
 
+const OWN_NETWORK = '/proc/net';
+
 /**
  * Looks into the kernel's list where there is one: a connection would be the first of a program that only accepts one.
+ * `network` is the folder of /proc that shows the network of the program.
  */
-export async function isListening(port: number): Promise<boolean> {
-  const lists = await Promise.all(SOCKET_LISTS.map(listOf));
-  if (lists[0] === undefined) return await accepts(port);
+export async function isListening(port: number, network = OWN_NETWORK): Promise<boolean> {
+  const lists = await Promise.all([`${network}/tcp`, `${network}/tcp6`].map(listOf));
+  if (lists[0] === undefined) return network === OWN_NETWORK && (await accepts(port));
   return lists.some((list) => listsListener(list ?? '', port));
 }
 

@@ -8,3 +8,4 @@ export { guestFileSystem } from './guest-file-system.ts';
 export { GuestFiles } from './guest-files.ts';
 export { ALL_OUTPUT, type GuestCommand, type GuestProcess } from './guest-process.ts';
 export { RequestBytes } from './request-bytes.ts';
+export { seccompFilter } from './seccomp.ts';

@@ -1,5 +1,5 @@
 /** Turns a request into a spawnable command: argv, policy, cwd, env, in that order of refusal. */
-import type { Bus, CallScope } from '#contract';
+import type { Bus, CallScope, Door } from '#contract';
 import { Execution, type ChildSpec } from '#host';
 import type { TerminalSize } from '#job-functions';
 import { toArgv, type Argv } from './argv.ts';
@@ -7,6 +7,7 @@ import { callCwd } from './child-cwd.ts';
 import { isSettable, withCallVariables } from './child-env.ts';
 import { errors, refuse } from './errors.ts';
 import type { ExecRequest } from './exec-request.ts';
+import { fencedArgv, insideFence, isFenced } from './fenced-command.ts';
 import { SandboxProcess } from './sandbox-process.ts';
 import { shellLineObjection, type ShellWays } from './shell-line.ts';
 import { requireSandboxes } from './target.ts';
@@ -36,8 +37,10 @@ export async function toCommand(
   context: ShellContext,
   { door }: Pick<CallScope, 'door'>,
 ): Promise<Command> {
-  const argv = toArgv(request);
-  const objection = door && shellLineObjection(request, shellWays(request, context));
+  const isInside = isFenced(request, context);
+  const argv = isInside ? fencedArgv(request) : toArgv(request);
+  const isLine = door !== undefined && request.script == null;
+  const objection = isLine ? shellLineObjection(request, shellWays(request, context, isInside)) : undefined;
   if (objection !== undefined) throw refuse(objection);
 
   if (request.target.kind === 'sandbox') {
@@ -48,14 +51,13 @@ export async function toCommand(
     return { kind: 'sandbox', argv, sandboxId: request.target.sandbox_id };
   }
 
-  const { environment, policy } = context;
   const cwd = request.cwd == null ? context.cwd : callCwd(request.cwd, context.cwdJail);
-  const place = { kind: 'host' as const, path: environment.PATH ?? SYSTEM_PATH, cwd };
-  const program = await policy.admit(argv, place, door);
-  const env = withCallVariables(environment, request.env ?? {}, context.allowedEnv);
+  const { env, ...what } = isInside
+    ? await insideFence(request, context)
+    : await outside(request, argv, cwd, context, door);
   const { terminal, stdin } = request;
   const spec = {
-    argv: [program, ...argv.slice(1)],
+    ...what,
     cwd,
     env: terminal && request.env?.TERM === undefined ? { ...env, TERM: TERMINAL_TYPE } : env,
     maxOutputBytes: context.maxOutputBytes,
@@ -66,12 +68,27 @@ export async function toCommand(
   return { kind: 'host', argv, spec };
 }
 
+/** A command that the policy allows, as the user of the server. */
+async function outside(
+  request: ExecRequest,
+  argv: Argv,
+  cwd: string,
+  { environment, policy, allowedEnv }: ShellContext,
+  door: Door | undefined,
+): Promise<Pick<ChildSpec, 'argv' | 'env'>> {
+  const place = { kind: 'host' as const, path: environment.PATH ?? SYSTEM_PATH, cwd };
+  const program = await policy.admit(argv, place, door);
+  const env = withCallVariables(environment, request.env ?? {}, allowedEnv);
+  return { argv: [program, ...argv.slice(1)], env };
+}
+
 /** Whether callers may write to the job. */
 export function hasInput({ input, terminal }: InputRequest): boolean {
   return input === true || terminal != null;
 }
 
-function shellWays({ target }: ExecRequest, { policy, allowedEnv }: ShellContext): ShellWays {
+function shellWays({ target }: ExecRequest, { policy, allowedEnv }: ShellContext, takesScript: boolean): ShellWays {
+  if (takesScript) return { hasShell: true, takesScript };
   const maySet = (name: string) => allowedEnv.has(name) && isSettable(name);
   return { hasShell: policy.hasShell, maySet: target.kind === 'host' ? maySet : undefined };
 }

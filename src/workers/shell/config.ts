@@ -52,6 +52,42 @@ const sandboxSchema = z.strictObject({
   enabled: z.boolean().default(true).describe('Whether calls may target a sandbox.'),
 });
 
+const paths = () =>
+  z
+    .array(z.string().regex(/^(\/|~\/)./, 'must be an absolute path, or start with ~/'))
+    .max(64)
+    .default([]);
+
+const fencePaths = z.strictObject({
+  read: paths().describe('Files are read-only, such as a toolchain: absolute paths, or ~/ for home.'),
+  layers: paths().describe('What is written there is lost, as in the shipped package caches.'),
+  write: paths().describe('Commands may change it, such as the repository that a git worktree belongs to.'),
+  hide: paths().describe('Empty, as other homes and data of services are.'),
+});
+
+/** From the most open to the strictest. */
+export const FENCES = ['off', 'workspace'] as const;
+
+const fenceKeys = {
+  fence: z
+    .enum(FENCES)
+    .default('off')
+    .describe(
+      'What commands of this host may reach. `off`: what the user may, and the allowlist decides which run. ' +
+        '`workspace`: any program runs, and only fs.host_root and a private /tmp are writable; home, protected files, ' +
+        'other processes, sockets and the network of this host are out of reach.',
+    ),
+  fence_network: z
+    .enum(['none', 'loopback'])
+    .default('loopback')
+    .describe(
+      'Network of commands in the fence. `none`: each has a loopback of its own. `loopback`: they share one, which is not that of this host.',
+    ),
+  fence_paths: fencePaths
+    .default(fencePaths.parse({}))
+    .describe('What commands in the fence see beside the shipped folders.'),
+};
+
 export const configSchema = z.strictObject({
   max_timeout_ms: timerMs()
     .default(30_000)
@@ -115,6 +151,7 @@ export const configSchema = z.strictObject({
     .describe('How long an ended job is kept, in seconds.'),
   fs: fsSchema.default(fsSchema.parse({})).describe('The file operations.'),
   sandbox: sandboxSchema.default(sandboxSchema.parse({})).describe('Sandbox targets.'),
+  ...fenceKeys,
 });
 
 export type ShellConfig = z.output<typeof configSchema>;

@@ -5,6 +5,7 @@
  * it has the code `invocation_failed`, as every failed handler.
  */
 import { defineErrors, type Door, type Failure } from '#contract';
+import { FenceError } from '#fence';
 import { codeOfFault, codeOfHostReason } from '#file-functions';
 import {
   FileFault,
@@ -61,6 +62,11 @@ export const errors = defineErrors({
   S223: { meaning: 'The offset is beyond the end of the output.', http: 400, message },
   S224: { meaning: 'Too many callers are attached.', http: 429, retryable: true, message },
   S225: { meaning: 'The signal cannot be sent to this job.', http: 400, message },
+  S226: {
+    meaning: 'The fence cannot be built on this host, so no command runs inside it. The text says what failed.',
+    http: 501,
+    message,
+  },
   S300: { meaning: 'The sandbox could not be started or reached.', http: 503, message },
   S400: { meaning: 'A limit on sandboxes is reached.', http: 429, retryable: true, message },
 });
@@ -103,6 +109,7 @@ export function translate(
     if (error.reason === 'full') return refuse(error.message, error);
     return errors.fail(codeOfJobFault[error.reason], { problem: error.message }, error);
   }
+  if (error instanceof FenceError) return errors.fail('S226', { problem: `fence: ${error.message}` }, error);
   if (error instanceof NoTerminalError) return errors.fail('S222', { problem: error.message }, error);
   if (error instanceof TimeLimitError) return errors.fail('S216', { problem: error.message }, error);
   if (error instanceof RegexError) return errors.fail('S217', { problem: error.message }, error);

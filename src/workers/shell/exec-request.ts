@@ -7,6 +7,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { FENCES } from './config.ts';
 import { refuse } from './errors.ts';
 import { Target } from './target.ts';
 
@@ -14,7 +15,7 @@ const Fields = z.object({
   command: z
     .string()
     .describe(
-      'The program, by name or path. Without `args`, a whole command line: words and quotes as in a shell, nothing expanded.',
+      'The program, by name or path. Without `args`, a whole command line: words and quotes as in a shell, nothing expanded. Empty with `script`.',
     ),
   args: z
     .array(z.string())
@@ -36,8 +37,18 @@ const Fields = z.object({
   env: z
     .record(z.string(), z.string())
     .nullish()
-    .describe('Variables to set or replace; only names that allowed_env lists. Host only.'),
+    .describe('Variables to set or replace; without a fence only names that allowed_env lists. Host only.'),
   stdin: z.string().nullish().describe('Standard input; empty when left out. Host only.'),
+  script: z
+    .string()
+    .nullish()
+    .describe('A line or a script for /bin/sh, in place of `command` and `args`. Only inside the fence.'),
+  fence: z
+    .enum(FENCES)
+    .nullish()
+    .describe(
+      '`workspace` runs it inside the fence where the operator leaves it off. Only stricter than shell.fence. Host only.',
+    ),
 });
 
 export type ExecRequest = z.output<typeof Fields>;
@@ -50,7 +61,7 @@ export function execRequest<More extends z.ZodRawShape>(title: string, more: Mor
 function meetMistakes(payload: unknown): unknown {
   if (typeof payload !== 'object' || payload === null) return payload;
 
-  const { command, args, timeout_ms } = payload as Record<string, unknown>;
+  const { command, args, timeout_ms, script } = payload as Record<string, unknown>;
   if (Array.isArray(command)) {
     throw refuse(
       `'command' must be a string (got an array): put the program in 'command' and its arguments, as strings, in 'args'`,
@@ -63,7 +74,8 @@ function meetMistakes(payload: unknown): unknown {
 
   const stray = args?.findIndex((arg) => typeof arg !== 'string') ?? -1;
   if (stray >= 0) throw refuse(`'args[${stray}]' must be a string (got ${kindOf(args?.[stray])})`);
-  return { ...payload, timeout_ms: toCount(timeout_ms) };
+  const isScript = typeof script === 'string' && command === undefined;
+  return { ...payload, ...(isScript && { command: '' }), timeout_ms: toCount(timeout_ms) };
 }
 
 /** Whole numbers beyond JSON's precision count as the largest. */

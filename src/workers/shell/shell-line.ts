@@ -27,6 +27,8 @@ const ADVICE: Record<ShellSign['kind'], string> = {
 export interface ShellWays {
   /** Whether the policy allows `sh`. */
   hasShell: boolean;
+  /** Whether a call may send the line as `script`. */
+  takesScript?: boolean;
   /** Whether a call may set the variable; absent where it may set neither variables nor a directory. */
   maySet?: (name: string) => boolean;
 }
@@ -44,7 +46,8 @@ export function shellLineObjection({ command, args }: Line, ways: ShellWays): st
   return `no shell runs this command, so \`${found.sign}\` has no effect: ${next}${elsewhere}`;
 }
 
-function callInstead(line: string, { hasShell, maySet }: ShellWays): Record<string, unknown> | undefined {
+function callInstead(line: string, { hasShell, takesScript, maySet }: ShellWays): Record<string, unknown> | undefined {
+  if (takesScript) return { command: '', script: line };
   const withShell = hasShell ? { command: 'sh', args: ['-c', line] } : undefined;
   if (!maySet) return withShell;
 

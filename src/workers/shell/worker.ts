@@ -1,5 +1,6 @@
 /** The shell worker: configuration, failures, the policy, and the owner of every process it starts. */
 import { ConfigError, defineWorker, type CellConfig, type Log } from '#contract';
+import { Fence } from '#fence';
 import { Children, HostError, isListening, openAbsoluteJail, RegexThreads, type Jail } from '#host';
 import { Attachments, Jobs, type JobContext } from '#job-functions';
 import { defaultCwd } from './child-cwd.ts';
@@ -21,6 +22,8 @@ export interface ShellContext {
   /** For the operations on jobs. */
   live: JobContext;
   policy: Policy;
+  /** Around every command, or around those that ask for it. */
+  fence: { isAlways: boolean; around: Fence };
   /** The environment of every command. */
   environment: Environment;
   /** Names that a call may set. */
@@ -55,10 +58,11 @@ export const shell = defineWorker({
   translate,
   spell,
   open: openShell,
-  async close({ children, jobs, live, files }) {
+  async close({ children, jobs, live, files, fence }) {
     live.attachments.close();
     await files.close();
     await children.close();
+    await fence.around.close();
     jobs.close();
     await live.regexes.close();
   },
@@ -67,7 +71,8 @@ export const shell = defineWorker({
 async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promise<ShellContext> {
   const root = rootOf(config);
   const cwd = defaultCwd(config, root);
-  if (config.allowlist.length === 0) log.warn('shell.allowlist is empty: every program may run');
+  if (config.allowlist.length === 0 && config.fence === 'off')
+    log.warn('shell.allowlist is empty: every program may run');
   const jobs = new Jobs(
     {
       maxConcurrentJobs: config.max_concurrent_jobs,
@@ -76,10 +81,14 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     },
     log,
   );
+  const fence = { isAlways: config.fence !== 'off', around: openFence(config, root, cell) };
+  const isOpen = async (port: number) =>
+    (await fence.around.isListening(port)) || (!fence.isAlways && (await isListening(port)));
   return {
+    fence,
     foreground: { count: 0, max: MAX_FOREGROUND },
     jobs,
-    live: { jobs, attachments: new Attachments(), regexes: new RegexThreads(), isListening },
+    live: { jobs, attachments: new Attachments(), regexes: new RegexThreads(), isListening: isOpen },
     // With a root of `/` everything is writable, so the location of a program proves nothing.
     policy: new Policy(config, root === '/' ? undefined : root),
     environment: baseEnvironment(config, process.env),
@@ -94,6 +103,10 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     // Last: it would stay open if anything after it failed.
     children: await Children.open({ log }),
   };
+}
+
+function openFence(config: ShellConfig, workspace: string, { protect }: CellConfig): Fence {
+  return new Fence({ workspace, protect, network: config.fence_network, paths: config.fence_paths });
 }
 
 /** The canonical directory that agents write in; `/` when unjailed. */

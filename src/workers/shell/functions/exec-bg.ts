@@ -34,7 +34,7 @@ export const execBg = shell.defineFunction({
   response: z
     .object({ job_id: z.string(), argv: z.array(z.string()).describe('Program and arguments.') })
     .meta({ title: 'ExecBgResponse' }),
-  errors: ['invocation_failed', 'S210', 'S211', 'S212', 'S215', 'S216', 'S222'],
+  errors: ['invocation_failed', 'S210', 'S211', 'S212', 'S215', 'S216', 'S222', 'S226'],
   examples: [{ command: 'ls', args: ['-la'] }],
 
   async handle(request, context, scope) {

@@ -43,7 +43,7 @@ export const exec = shell.defineFunction({
   request: execRequest('ExecRequest', liveFields({ cap: 'max_timeout_ms', limit: 'default_timeout_ms' })),
   response: Response,
   events: OutputEvent,
-  errors: ['invocation_failed', 'S211', 'S212', 'S215', ...SANDBOX_EXEC_CODES],
+  errors: ['invocation_failed', 'S211', 'S212', 'S215', 'S226', ...SANDBOX_EXEC_CODES],
   examples: [{ command: 'echo', args: ['hello'] }, { command: 'ls -la' }],
   deadlineMs: NO_DEADLINE_MS,
 

@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { silentLog, type Log } from '#contract';
-import { buildAgent, sourcePath } from '#sandbox/guest';
+import { buildAgent, seccompFilter, sourcePath } from '#sandbox/guest';
 import { writeSharedFile } from '#sandbox/images';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { SandboxBackend, Shape } from '../backend.ts';
@@ -18,7 +18,6 @@ import { buildLauncher, isRoot, placeArguments, watchArguments } from '../launch
 import { emptyShape, tryMachine } from '../launcher/try-machine.ts';
 import { rememberSuccess } from '../remember-success.ts';
 import { wantedMachine } from '../dispose-if-aborted.ts';
-import { seccompFilter } from './seccomp.ts';
 
 /** Processes and threads. */
 const MAX_PROCESSES = 1024;

@@ -1,5 +1,5 @@
 /**
- * The seccomp filter of a sandbox.
+ * The seccomp filter of a sandbox, and of a fenced command of the host.
  *
  * A denylist: programs keep working, and rarely used calls that have been exploited most often are out of reach.
  * Numbers differ by processor, so each call has both.

@@ -1,0 +1,131 @@
+/**
+ * Runs commands of this host inside namespaces that all commands of a server share.
+ *
+ * They are made for the first command, because a server may never get one. Where that fails, every command fails.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+import { isListening, type Launch } from '#host';
+import { buildPrograms, type Programs } from './build-launcher.ts';
+import { FenceError } from './fence-error.ts';
+import { Holder } from './holder.ts';
+import { hostSockets } from './host-sockets.ts';
+import { layOut, type Layout, type LayoutOptions } from './layout.ts';
+import { ProtectedFiles } from './protected-files.ts';
+
+export type FenceNetwork = 'none' | 'loopback';
+
+export interface FenceOptions extends LayoutOptions {
+  /** Globs of the files of the workspace that commands cannot open. */
+  readonly protect: readonly string[];
+  readonly network: FenceNetwork;
+}
+
+/** Names that programs outside do not obey; the launcher removes it. */
+const VARIABLE_PREFIX = 'FENCED_';
+
+interface Opened {
+  readonly programs: Programs;
+  readonly layout: Layout;
+  readonly holder: Holder;
+}
+
+export class Fence {
+  readonly #options: FenceOptions;
+  readonly #protected: ProtectedFiles;
+  #opening: Promise<Opened> | undefined;
+
+  constructor(options: FenceOptions) {
+    this.#options = options;
+    this.#protected = new ProtectedFiles(options.workspace, options.protect);
+  }
+
+  /** Builds it unless it is built. Rejects with a `FenceError`. */
+  async open(): Promise<Opened> {
+    const opening = (this.#opening ??= this.#open());
+    try {
+      const opened = await opening;
+      if (opened.holder.isAlive) return opened;
+      await opened.holder.close();
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = undefined;
+      throw error;
+    }
+    if (this.#opening === opening) this.#opening = undefined;
+    return await this.open();
+  }
+
+  /** For one command: what is protected is looked up for each. */
+  async launch(): Promise<Launch> {
+    const opened = await this.open();
+    const masks = [...(await this.#protected.find()), ...hostSockets(opened.layout.isCovered)];
+    return (command) => ({
+      argv: this.#words(opened, masks, command),
+      cwd: '/',
+      env: Object.fromEntries(Object.entries(command.env).map(([name, value]) => [VARIABLE_PREFIX + name, value])),
+      descriptors: opened.holder.descriptors,
+    });
+  }
+
+  /** Variables of every command inside. */
+  async environment(): Promise<Record<string, string>> {
+    const { layout } = await this.open();
+    return { HOME: layout.home };
+  }
+
+  /** Whether a command inside listens on a port of the loopback address. */
+  async isListening(port: number): Promise<boolean> {
+    const opened = await this.#opening?.catch(() => undefined);
+    return opened !== undefined && (await isListening(port, opened.holder.network));
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#opening?.catch(() => undefined);
+    this.#opening = undefined;
+    await opened?.holder.close();
+  }
+
+  async #open(): Promise<Opened> {
+    const layout = layOut(this.#options);
+    const programs = await buildPrograms();
+    const holder = await Holder.start(programs.launcher, layout.options);
+    const opened = { programs, layout, holder };
+    try {
+      await this.#try(opened);
+      return opened;
+    } catch (error) {
+      await holder.close();
+      throw error;
+    }
+  }
+
+  #words(
+    { programs }: Opened,
+    masks: readonly string[],
+    { argv, cwd, terminalPath }: Pick<Parameters<Launch>[0], 'argv' | 'cwd' | 'terminalPath'>,
+  ): string[] {
+    return [
+      ...[programs.launcher, 'enter', '--cwd', cwd, '--filter', programs.filter],
+      ...['--network', this.#options.network === 'none' ? 'none' : 'shared'],
+      ...(terminalPath === undefined ? [] : ['--terminal', terminalPath]),
+      ...masks.flatMap((path) => ['--mask', path]),
+      ...['--', ...argv],
+    ];
+  }
+
+  /** Some systems allow the namespaces and refuse what a command needs in them, such as /proc. */
+  async #try(opened: Opened): Promise<void> {
+    const command = { argv: ['/bin/sh', '-c', ':'], cwd: this.#options.workspace, terminalPath: undefined };
+    const [program, ...words] = this.#words(opened, [], command);
+    const tried = spawn(program!, words, {
+      cwd: '/',
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe', ...opened.holder.descriptors],
+    });
+    let problem = '';
+    tried.stderr!.setEncoding('utf8').on('data', (text: string) => (problem += text));
+    const [code] = await once(tried, 'close');
+    if (code !== 0) throw new FenceError(problem.trim() || `a command ended with ${code}`, Holder.fix);
+  }
+}

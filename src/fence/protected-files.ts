@@ -1,0 +1,113 @@
+/**
+ * The protected files of a workspace as they are now, for the launcher to hide.
+ *
+ * Every command asks, so folders are read again only when their time has changed. A file that appears later is not
+ * hidden from commands that run already.
+ */
+import { lstatSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { compileProtected } from '#host';
+import { isWithin } from './layout.ts';
+
+/** Folders between two turns of other work. */
+const FOLDERS_A_TURN = 256;
+/** The kernel's clock for files is coarse: a folder that was read this soon after its time may have changed unseen. */
+const CLOCK_MS = 50;
+/** A walk in which folders were renamed is made again. */
+const MOST_WALKS = 5;
+
+interface Folder {
+  readonly mtimeMs: number;
+  readonly readAtMs: number;
+  readonly folders: readonly string[];
+  readonly hidden: readonly string[];
+}
+
+export class ProtectedFiles {
+  readonly #root: string;
+  readonly #matches: ((relativePath: string) => boolean) | undefined;
+  #known = new Map<string, Folder>();
+  #walking: Promise<readonly string[]> | undefined;
+
+  constructor(root: string, globs: readonly string[]) {
+    this.#root = root;
+    this.#matches = globs.length > 0 ? compileProtected([{ globs }]) : undefined;
+  }
+
+  /** Absolute paths of files, and of folders that are protected as a whole. */
+  async find(): Promise<readonly string[]> {
+    if (!this.#matches) return [];
+    // One that runs may have passed the folder in which a file has appeared since.
+    await this.#walking?.catch(() => {});
+    this.#walking ??= this.#find().finally(() => (this.#walking = undefined));
+    return await this.#walking;
+  }
+
+  async #find(): Promise<readonly string[]> {
+    for (let walk = 1; ; walk++) {
+      const { hidden, isWhole } = await this.#walk();
+      if (isWhole || walk === MOST_WALKS) return [...new Set(hidden)];
+    }
+  }
+
+  async #walk(): Promise<{ hidden: string[]; isWhole: boolean }> {
+    const known = new Map<string, Folder>();
+    const waiting = [this.#root];
+    const hidden: string[] = [];
+    let isWhole = true;
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (known.size % FOLDERS_A_TURN === FOLDERS_A_TURN - 1) await nextTurn();
+      const folder = this.#folderAt(path);
+      if (!folder) isWhole = false;
+      else {
+        known.set(path, folder);
+        waiting.push(...folder.folders);
+        hidden.push(...folder.hidden);
+      }
+    }
+    this.#known = known;
+    return { hidden, isWhole };
+  }
+
+  /** Undefined if it is gone. */
+  #folderAt(path: string): Folder | undefined {
+    const known = this.#known.get(path);
+    try {
+      const { mtimeMs } = lstatSync(path);
+      if (known?.mtimeMs === mtimeMs && known.readAtMs - mtimeMs > CLOCK_MS) return known;
+      const readAtMs = Date.now();
+      return { mtimeMs, readAtMs, ...this.#sort(path, readdirSync(path, { withFileTypes: true })) };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      // Neither can a command read it.
+      if (code === 'EACCES' || code === 'EPERM') return { mtimeMs: NaN, readAtMs: 0, folders: [], hidden: [] };
+      throw error;
+    }
+  }
+
+  #sort(path: string, entries: readonly Dirent[]): Pick<Folder, 'folders' | 'hidden'> {
+    const folders: string[] = [];
+    const hidden: string[] = [];
+    for (const entry of entries) {
+      const full = join(path, entry.name);
+      if (this.#matches!(full.slice(this.#root.length + 1))) hidden.push(...this.#placesOf(full, entry));
+      else if (entry.isDirectory()) folders.push(full);
+    }
+    return { folders, hidden };
+  }
+
+  /** A mount cannot cover a symlink, so the file that it points to is hidden, if that is in the workspace. */
+  #placesOf(path: string, entry: Dirent): string[] {
+    if (!entry.isSymbolicLink()) return [path];
+    try {
+      statSync(path);
+      const target = realpathSync(path);
+      return isWithin(this.#root, target) && target !== this.#root ? [target] : [];
+    } catch {
+      return [];
+    }
+  }
+}

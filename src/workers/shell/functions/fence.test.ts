@@ -1,0 +1,86 @@
+/** Commands inside the fence: what they may do that others may not. What they may not is in tests/security/fence. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+import { describe, expect, test } from 'vitest';
+
+import { run, serveWorker, shellCases, tempDir, type TempDir } from '#testing';
+import { shell } from '../index.ts';
+import { exec } from './exec.ts';
+
+const FENCED = { fence: 'workspace' };
+
+/** One call in a workspace of its own. */
+async function call(payload: unknown, more: Record<string, unknown> = FENCED, prepare?: (dir: TempDir) => void) {
+  await using dir = await tempDir();
+  prepare?.(dir);
+  return (await run(exec, payload, shellCases(dir.root, more))) as Record<string, unknown>;
+}
+
+describe.skipIf(process.platform !== 'linux')('inside the fence', () => {
+  test('fence.F01 any program runs, and a script for a shell', async () => {
+    expect(await call({ command: 'node', args: ['-e', 'console.log(6 * 7)'] })).toMatchObject({ stdout: '42\n' });
+    expect(await call({ script: 'for i in 1 2; do echo $i; done | tail -n1; exit 3' })).toMatchObject({
+      stdout: '2\n',
+      exit_code: 3,
+    });
+  });
+
+  test('fence.F02 what a command writes in the workspace is there', async () => {
+    await using dir = await tempDir();
+    await run(exec, { script: 'mkdir a && echo written > a/b' }, shellCases(dir.root, FENCED));
+    expect(readFileSync(dir.path('a/b'), 'utf8')).toBe('written\n');
+  });
+
+  test('fence.F03 variables that only matter inside are set', async () => {
+    const env = { NODE_ENV: 'test', CI: '1', FOO: 'x y', PYTHONPATH: '/p', LD_PRELOAD: '/none.so' };
+    const { stdout } = await call({ script: 'echo "$NODE_ENV $CI $FOO $PYTHONPATH $LD_PRELOAD"', env });
+    expect(stdout).toBe('test 1 x y /p /none.so\n');
+  });
+
+  test('fence.F04 programs of the workspace run by their path', async () => {
+    const prepare = (dir: TempDir) => {
+      mkdirSync(dir.path('node_modules/.bin'), { recursive: true });
+      writeFileSync(dir.path('node_modules/.bin/tool'), '#!/bin/sh\necho tool "$@"\n', { mode: 0o755 });
+    };
+    expect(await call({ command: 'node_modules/.bin/tool', args: ['a b'] }, FENCED, prepare)).toMatchObject({
+      stdout: 'tool a b\n',
+    });
+  });
+
+  test('fence.F05 /tmp is private and shared by the commands of a server', async () => {
+    await using dir = await tempDir();
+    await using server = await serveWorker(shell, shellCases(dir.root, FENCED));
+    const name = `/tmp/fence-${process.pid}`;
+    await server.call('shell::exec', { script: `echo kept > ${name}` });
+    expect(await server.call('shell::exec', { script: `cat ${name}` })).toMatchObject({ stdout: 'kept\n' });
+    expect(() => readFileSync(name)).toThrow('ENOENT');
+  });
+
+  test('fence.F06 a signal, a timeout and the exit code are those of the command', async () => {
+    expect(await call({ script: 'kill -SEGV $$' })).toMatchObject({ exit_code: null, timed_out: false });
+    expect(await call({ script: 'sleep 60 & sleep 60', timeout_ms: 300 })).toMatchObject({ timed_out: true });
+    expect(await call({ command: 'no-such-program' })).toMatchObject({
+      exit_code: 127,
+      stderr: expect.stringContaining('no-such-program was not started'),
+    });
+  });
+
+  test('fence.F07 a protected file cannot be opened, and its neighbours can', async () => {
+    const prepare = (dir: TempDir) => {
+      writeFileSync(dir.path('.env'), 'SECRET');
+      writeFileSync(dir.path('.env.example'), 'EXAMPLE');
+    };
+    const reply = await call({ script: 'cat .env; cat .env.example' }, FENCED, prepare);
+    expect(reply).toMatchObject({
+      stdout: 'EXAMPLE',
+      stderr: expect.stringMatching(/No such device|Permission denied/),
+    });
+  });
+
+  test('fence.F08 a call may ask for the fence, and not for less than the operator', async () => {
+    expect(await call({ script: 'echo in', fence: 'workspace' }, {})).toMatchObject({ stdout: 'in\n' });
+    await expect(call({ script: 'echo out' }, {})).rejects.toMatchObject({ code: 'S210' });
+    await expect(call({ command: 'ls', fence: 'off' }, FENCED)).rejects.toMatchObject({ code: 'S210' });
+    await expect(call({ command: 'ls', script: 'ls' }, FENCED)).rejects.toMatchObject({ code: 'S210' });
+  });
+});
