@@ -31,14 +31,15 @@ const TABLE: Record<string, Area> = {
   'sandbox/archives': { areas: ['host'], packages: ['fzstd'] },
   'sandbox/images': { areas: ['contract', 'host', 'sandbox/archives'], packages: ['zod'] },
   'sandbox/guest': { areas: ['contract', 'host'], packages: [] },
-  fence: { areas: ['contract', 'host', 'sandbox/guest', 'sandbox/images'], packages: [] },
+  egress: { areas: ['contract'], packages: ['zod'] },
+  fence: { areas: ['contract', 'host', 'egress', 'sandbox/guest', 'sandbox/images'], packages: [] },
   'workers/sandbox': {
-    areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'sandbox/*'],
+    areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'egress', 'sandbox/*'],
     packages: ['zod'],
   },
   'workers/filesystem': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'iconv-lite'] },
   'workers/shell': {
-    areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'fence'],
+    areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'egress', 'fence'],
     packages: ['zod'],
   },
   'workers/*': { areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions'], packages: ['zod'] },

@@ -6,6 +6,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+import type { Log } from '#contract';
+import type { RefusedPlace } from '#egress';
 import { isListening, type Launch } from '#host';
 import { buildPrograms, type Programs } from './build-launcher.ts';
 import { FenceError } from './fence-error.ts';
@@ -13,13 +15,18 @@ import { Holder } from './holder.ts';
 import { hostSockets } from './host-sockets.ts';
 import { layOut, type Layout, type LayoutOptions } from './layout.ts';
 import { ProtectedFiles } from './protected-files.ts';
+import { hostRegistries } from './registries.ts';
+import { WayOut, type EgressRules } from './way-out.ts';
 
-export type FenceNetwork = 'none' | 'loopback';
+export type FenceNetwork = 'none' | 'loopback' | 'egress';
 
 export interface FenceOptions extends LayoutOptions {
   /** Globs of the files of the workspace that commands cannot open. */
   readonly protect: readonly string[];
   readonly network: FenceNetwork;
+  /** What they reach with `egress`, beside the registries that the user has set up. */
+  readonly egress: EgressRules;
+  readonly log: Log;
 }
 
 /** Names that programs outside do not obey; the launcher removes it. */
@@ -29,6 +36,7 @@ interface Opened {
   readonly programs: Programs;
   readonly layout: Layout;
   readonly holder: Holder;
+  readonly wayOut: WayOut | undefined;
 }
 
 export class Fence {
@@ -47,7 +55,7 @@ export class Fence {
     try {
       const opened = await opening;
       if (opened.holder.isAlive) return opened;
-      await opened.holder.close();
+      await closed(opened);
     } catch (error) {
       if (this.#opening === opening) this.#opening = undefined;
       throw error;
@@ -70,8 +78,14 @@ export class Fence {
 
   /** Variables of every command inside. */
   async environment(): Promise<Record<string, string>> {
-    const { layout } = await this.open();
-    return { HOME: layout.home };
+    const { layout, wayOut } = await this.open();
+    return { HOME: layout.home, ...wayOut?.env };
+  }
+
+  /** Collects hosts that commands were refused from now on, until it is read. */
+  watchRefusals(): () => Promise<RefusedPlace[]> {
+    const watching = this.#opening?.then(({ wayOut }) => wayOut?.watchRefusals());
+    return async () => (await watching?.catch(() => undefined))?.() ?? [];
   }
 
   /** Whether a command inside listens on a port of the loopback address. */
@@ -83,19 +97,25 @@ export class Fence {
   async close(): Promise<void> {
     const opened = await this.#opening?.catch(() => undefined);
     this.#opening = undefined;
-    await opened?.holder.close();
+    if (opened) await closed(opened);
   }
 
   async #open(): Promise<Opened> {
     const layout = layOut(this.#options);
     const programs = await buildPrograms();
-    const holder = await Holder.start(programs.launcher, layout.options);
-    const opened = { programs, layout, holder };
+    const { network, egress, log } = this.#options;
+    const wayOut = network === 'egress' ? await WayOut.open(egress, hostRegistries(), log) : undefined;
     try {
-      await this.#try(opened);
+      const options = [...layout.options, ...(wayOut ? ['--proxy', wayOut.path] : [])];
+      const holder = await Holder.start(programs.launcher, options);
+      const opened = { programs, layout, holder, wayOut };
+      await this.#try(opened).catch(async (error: unknown) => {
+        await holder.close();
+        throw error;
+      });
       return opened;
     } catch (error) {
-      await holder.close();
+      wayOut?.close();
       throw error;
     }
   }
@@ -128,4 +148,9 @@ export class Fence {
     const [code] = await once(tried, 'close');
     if (code !== 0) throw new FenceError(problem.trim() || `a command ended with ${code}`, Holder.fix);
   }
+}
+
+async function closed({ holder, wayOut }: Opened): Promise<void> {
+  await holder.close();
+  wayOut?.close();
 }

@@ -14,6 +14,7 @@ import { engineUrl } from '../../src/cli/engine-address.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { listenOptions } from '../../src/cli/listen-options.ts';
 import { availableWorkers } from '../../src/assembly/workers.ts';
+import { PUBLIC_REGISTRIES } from '../../src/fence/index.ts';
 import { SHIPPED_RULES } from '../../src/workers/shell/shipped-rules.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Record<
@@ -255,6 +256,7 @@ test('repo.P5 the configuration keys of every worker and their defaults', () => 
       sandbox: { enabled: true },
       fence: 'off',
       fence_network: 'loopback',
+      fence_egress: { allow: PUBLIC_REGISTRIES, deny: [] },
       fence_paths: { read: [], layers: [], write: [], hide: [] },
     },
   });

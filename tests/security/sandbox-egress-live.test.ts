@@ -11,8 +11,9 @@ import { expect, test, vi } from 'vitest';
 
 import { silentLog } from '#contract';
 import { rounds } from '#testing';
-import { EgressCeiling, EgressProxy, policyOf } from '../../src/workers/sandbox/egress/index.ts';
-import { openNetwork } from '../../src/workers/sandbox/egress/network.ts';
+import { EgressProxy } from '../../src/egress/index.ts';
+import { openNetwork } from '../../src/egress/network.ts';
+import { EgressCeiling, policyOf } from '../../src/workers/sandbox/egress/index.ts';
 import { portOf, SERVED, startEgress } from './sandbox-egress.ts';
 
 const REBINDS = rounds(100, 400, 5000);

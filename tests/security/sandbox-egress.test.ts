@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
 import { EgressCeiling, EgressRequest, policyOf } from '../../src/workers/sandbox/egress/index.ts';
-import { readAuthority } from '../../src/workers/sandbox/egress/target.ts';
+import { readAuthority } from '../../src/egress/target.ts';
 import { SERVED, startEgress, type EgressLab } from './sandbox-egress.ts';
 
 const PUBLIC = '93.184.215.14';
@@ -67,7 +67,7 @@ describe('a raw address', () => {
 
 describe('a name that leads where it should not', () => {
   test.each([...NOT_PUBLIC, ...CARRYING])('to %s', async (address) => {
-    const { canonicalAddress } = await import('../../src/workers/sandbox/egress/addresses.ts');
+    const { canonicalAddress } = await import('../../src/egress/addresses.ts');
     await using lab = await startEgress({ names: { 'inside.test': [canonicalAddress(address)] } });
     await refusedBothWays(lab, 'inside.test');
   });

@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 import { silentLog, type Log } from '#contract';
-import { EgressCeiling, EgressProxy, EgressRequest, policyOf } from '../../src/workers/sandbox/egress/index.ts';
-import type { EgressTimes } from '../../src/workers/sandbox/egress/egress-proxy.ts';
+import type { EgressTimes } from '../../src/egress/egress-proxy.ts';
+import { EgressProxy } from '../../src/egress/index.ts';
+import { EgressCeiling, EgressRequest, policyOf } from '../../src/workers/sandbox/egress/index.ts';
 
 const PATIENCE_MS = 30_000;
 /** After the answers, in which more than was asked for would come. */

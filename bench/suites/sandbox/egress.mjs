@@ -10,7 +10,8 @@ import { createServer } from 'node:http';
 import { formatNumber, time } from '../../units.mjs';
 import { AgentClient } from './built.mjs';
 
-const { EgressProxy, policyOf, PROXY_PORT, proxyEnv } = await import('../../../dist/workers/sandbox/egress/index.js');
+const { EgressProxy, PROXY_PORT, proxyEnv } = await import('../../../dist/egress/index.js');
+const { policyOf } = await import('../../../dist/workers/sandbox/egress/index.js');
 const { silentLog } = await import('#contract');
 
 const { signal } = new AbortController();

@@ -6,9 +6,10 @@
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
+import type { EgressPolicy } from '#egress';
 import { ImageError, type PreparedImage } from '#sandbox/images';
 import type { SandboxConfig } from './config.ts';
-import { EgressRequest, policyOf, type EgressPolicy } from './egress/index.ts';
+import { EgressRequest, policyOf } from './egress/index.ts';
 import { EnvShape, readEnv } from './environment.ts';
 import { errors } from './errors.ts';
 import type { LiveSandbox } from './live/live-sandbox.ts';

@@ -5,12 +5,12 @@
  * `fix` is the next request, ready to send; `fix_note` says what to do where there is none.
  */
 import { defineErrors, Failure, type ErrorRow } from '#contract';
+import type { RefusedPlace } from '#egress';
 import { codeOfFault, codeOfHostReason } from '#file-functions';
 import { FileFault, GlobError, HostError, RegexError, ReplacementError, TimeLimitError, type FaultReason } from '#host';
 import { codeOfJobFault, JobFault } from '#job-functions';
 import { handlerFailure, type ErrorBody } from '#protocol';
 import { AgentTooOld, GuestError, GuestLost } from '#sandbox/guest';
-import type { RefusedPlace } from './egress/index.ts';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
 

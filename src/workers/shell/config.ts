@@ -5,6 +5,8 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { entriesOf } from '#egress';
+import { PUBLIC_REGISTRIES } from '#fence';
 import { SHIPPED_RULES } from './shipped-rules.ts';
 
 /** A Node timer above this fires at once. */
@@ -65,6 +67,13 @@ const fencePaths = z.strictObject({
   hide: paths().describe('Empty, as other homes and data of services are.'),
 });
 
+const fenceEgress = z.strictObject({
+  allow: entriesOf('allow')
+    .default([...PUBLIC_REGISTRIES])
+    .describe('Besides the registries that the server’s user has set up for npm, pip, uv and Go, which are always allowed.'),
+  deny: entriesOf('deny').default([]).describe('Overrides allow.'),
+});
+
 /** From the most open to the strictest. */
 export const FENCES = ['off', 'workspace'] as const;
 
@@ -78,11 +87,15 @@ const fenceKeys = {
         'other processes, sockets and the network of this host are out of reach.',
     ),
   fence_network: z
-    .enum(['none', 'loopback'])
+    .enum(['none', 'loopback', 'egress'])
     .default('loopback')
     .describe(
-      'Network of commands in the fence. `none`: each has a loopback of its own. `loopback`: they share one, which is not that of this host.',
+      'Network of commands in the fence. `none`: each has a loopback address of its own. `loopback`: they share one, ' +
+        'which is not that of this host. `egress`: besides, a proxy to the hosts of fence_egress.',
     ),
+  fence_egress: fenceEgress
+    .default(fenceEgress.parse({}))
+    .describe('Hosts that commands in the fence reach with `egress`.'),
   fence_paths: fencePaths
     .default(fencePaths.parse({}))
     .describe('What commands in the fence see beside the shipped folders.'),

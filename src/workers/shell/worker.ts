@@ -81,7 +81,7 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     },
     log,
   );
-  const fence = { isAlways: config.fence !== 'off', around: openFence(config, root, cell) };
+  const fence = { isAlways: config.fence !== 'off', around: openFence(config, root, cell, log) };
   const isOpen = async (port: number) =>
     (await fence.around.isListening(port)) || (!fence.isAlways && (await isListening(port)));
   return {
@@ -105,8 +105,9 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
   };
 }
 
-function openFence(config: ShellConfig, workspace: string, { protect }: CellConfig): Fence {
-  return new Fence({ workspace, protect, network: config.fence_network, paths: config.fence_paths });
+function openFence(config: ShellConfig, workspace: string, { protect }: CellConfig, log: Log): Fence {
+  const { fence_network: network, fence_egress: egress, fence_paths: paths } = config;
+  return new Fence({ workspace, protect, network, egress, paths, log });
 }
 
 /** The canonical directory that agents write in; `/` when unjailed. */

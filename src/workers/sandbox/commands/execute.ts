@@ -7,11 +7,11 @@
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
+import type { RefusedPlace } from '#egress';
 import { Execution, type ExecutionResult } from '#host';
 import { runLive, type BackgroundJob } from '#job-functions';
 import type { ChannelRef } from '#protocol';
 import { GuestError } from '#sandbox/guest';
-import type { RefusedPlace } from '../egress/index.ts';
 import { errors } from '../errors.ts';
 import { watchLimits } from '../live/limit-watch.ts';
 import type { LiveSandbox } from '../live/live-sandbox.ts';

@@ -1,37 +1,8 @@
-/** The egress lists of the configuration and of a call: their syntax, and the policy they make together. */
+/** The egress lists of the configuration and of a call, and the policy they make together. */
 import { z } from 'zod';
 
+import { EgressPolicy, entriesOf, ENTRY_FORMS, rulesOf, whyBeyond } from '#egress';
 import { errors } from '../errors.ts';
-import { EgressPolicy, whyBeyond, type RuleLists } from './policy.ts';
-import { parseRule } from './rule.ts';
-import { TargetError } from './target.ts';
-
-const MOST_ENTRIES = 256;
-const LONGEST_ENTRY = 300;
-
-const ENTRY = 'example.com, *.example.com, example.com:8080, *:443, 10.0.0.5:5432, 10.0.0.0/8:*, host.internal:3000';
-
-const entriesOf = (list: 'allow' | 'deny') =>
-  z
-    .array(z.string().max(LONGEST_ENTRY))
-    .max(MOST_ENTRIES)
-    .superRefine((entries, issues) => {
-      entries.forEach((entry, at) => {
-        const problem = problemOf(entry, list);
-        if (problem === undefined) return;
-        issues.addIssue({ code: 'custom', path: [at], message: `"${entry}": ${problem}; write it as one of ${ENTRY}` });
-      });
-    });
-
-function problemOf(entry: string, list: 'allow' | 'deny'): string | undefined {
-  try {
-    parseRule(entry, list);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof TargetError)) throw error;
-    return error.message;
-  }
-}
 
 /** The most that any sandbox may reach. */
 export const EgressCeiling = z.strictObject({
@@ -52,7 +23,7 @@ export const EgressCeiling = z.strictObject({
 export const EgressRequest = z.object({
   allow: entriesOf('allow')
     .nullish()
-    .describe(`Hosts that it may reach, within what the operator allows: ${ENTRY}. An empty list allows none.`),
+    .describe(`Hosts that it may reach, within what the operator allows: ${ENTRY_FORMS}. An empty list allows none.`),
   deny: entriesOf('deny').nullish().describe('Hosts that it may not reach.'),
 });
 
@@ -73,12 +44,5 @@ export function policyOf(
       fix: { egress: { ...wanted, allow } },
     });
   }
-  return new EgressPolicy(outer, inner);
-}
-
-function rulesOf({ allow, deny }: { allow: readonly string[]; deny: readonly string[] }): RuleLists {
-  return {
-    allow: allow.map((entry) => parseRule(entry, 'allow')),
-    deny: deny.map((entry) => parseRule(entry, 'deny')),
-  };
+  return new EgressPolicy(outer, { wanted: inner });
 }

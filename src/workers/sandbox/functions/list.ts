@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import type { Decision, EgressProxy } from '../egress/index.ts';
+import type { Decision, EgressProxy } from '#egress';
 import { BackendSchema, IsolationSchema } from '../isolation.ts';
 import type { LiveSandbox } from '../live/live-sandbox.ts';
 import { sandbox } from '../worker.ts';

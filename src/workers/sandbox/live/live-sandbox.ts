@@ -4,10 +4,10 @@
  * Callers hold it while they use it (`using`): the reaper stops only sandboxes that are not held and have been idle for
  * a while.
  */
+import type { EgressProxy } from '#egress';
 import type { FileSystem } from '#host';
 import { type AgentClient, guestFileSystem } from '#sandbox/guest';
 import type { Instance, Shape } from '../backends/backend.ts';
-import type { EgressProxy } from '../egress/index.ts';
 import type { Env } from '../environment.ts';
 import { errors } from '../errors.ts';
 import { heldFileSystem } from '../in-use-file-system.ts';

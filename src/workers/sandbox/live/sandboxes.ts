@@ -6,21 +6,14 @@
 import { randomUUID } from 'node:crypto';
 
 import { Failure, Watched, type Log } from '#contract';
+import { EgressProxy, proxyEnv, PROXY_PORT, type EgressPolicy } from '#egress';
 import { Jobs } from '#job-functions';
 import { AgentClient, guestFileSystem } from '#sandbox/guest';
 import type { Ending, Instance, Shape } from '../backends/backend.ts';
 import type { ChosenBackend } from '../choose-backend.ts';
 import { MAX_OUTPUT_BYTES } from '../commands/guest-command.ts';
 import type { SandboxConfig } from '../config.ts';
-import {
-  authorityEnv,
-  EgressProxy,
-  offerAuthority,
-  proxyEnv,
-  PROXY_PORT,
-  readAuthority,
-  type EgressPolicy,
-} from '../egress/index.ts';
+import { authorityEnv, offerAuthority, readAuthority } from '../egress/index.ts';
 import { mergeEnv, readImageEnv, type Env } from '../environment.ts';
 import { errors } from '../errors.ts';
 import { HostShare } from '../limits/host-share.ts';

@@ -63,20 +63,23 @@ export const exec = shell.defineFunction({
       const isUnlimited = backgroundAfterMs !== undefined && timeout_ms === null && place === 'host';
       const limits = { timeoutMs: isUnlimited ? undefined : timeoutOf(request, context), signal: scope.signal };
       const asked = { argv, place, output, backgroundAfterMs };
+      const isFenced = command.kind === 'host' && command.spec.launch !== undefined;
+      const refusals = isFenced ? context.fence.around.watchRefusals() : undefined;
       const outcome = await runLive(asked, { jobs: context.jobs, scope }, (readers) =>
         startCommand(command, { ...limits, ...readers }, context, scope.bus),
       );
       const { execution, streamed } = outcome;
       const reply = 'job' in outcome ? toJobResponse(outcome) : toResponse(outcome.result, outcome.result);
-      return { ...reply, ...refusedBy(execution.process), ...(streamed && { streamed }) };
+      const refused = refusedBy(execution.process) ?? (await refusals?.());
+      return { ...reply, ...(refused?.length && { egress_refused: refused }), ...(streamed && { streamed }) };
     } finally {
       foreground.count -= 1;
     }
   },
 });
 
-function refusedBy(process: Process): Pick<z.input<typeof Response>, 'egress_refused'> {
-  return process instanceof SandboxProcess && process.refused ? { egress_refused: process.refused } : {};
+function refusedBy(process: Process): SandboxProcess['refused'] {
+  return process instanceof SandboxProcess ? process.refused : undefined;
 }
 
 type End = Pick<ExecutionResult, 'exitCode' | 'durationMs' | 'timedOut'>;

@@ -1,7 +1,8 @@
-/** Environment variables that point programs of the guest to the proxy. Their own loopback bypasses it. */
-import type { Env } from '../environment.ts';
+/** Environment variables that point programs without a network to the proxy. Their own loopback bypasses it. */
 
-/** In the guest; nothing listens on this machine. */
+type Env = [name: string, value: string][];
+
+/** In the guest or in the fence; nothing listens on this machine. */
 export const PROXY_PORT = 3128;
 
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;

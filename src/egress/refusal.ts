@@ -50,20 +50,22 @@ export class Refusal extends Error {
 
 export function refusalOf(target: Target, verdict: Verdict & { isAllowed: false }, policy: EgressPolicy): Refusal {
   const place = spelled(target);
-  const byOperator = `The operator can add "${place}" to egress.allow of iii-sandbox in the configuration.`;
+  const { allowKey } = policy;
+  const [list] = allowKey.split(' ');
+  const byOperator = `The operator can add "${place}" to ${allowKey} in the configuration.`;
   switch (verdict.reason) {
     case 'denied':
-      return new Refusal('denied', `egress.deny lists ${place} by "${verdict.rule}"`);
+      return new Refusal('denied', `${list!.replace('allow', 'deny')} lists ${place} by "${verdict.rule}"`);
     case 'not_public':
       return new Refusal(
         'not_public',
         `${hostText(target.host)} does not resolve to a public address`,
-        'The operator can open an address of a private network, by the address itself, in egress.allow of iii-sandbox.',
+        `The operator can open an address of a private network, by the address itself, in ${allowKey}.`,
       );
     case 'not_allowed':
       return new Refusal(
         'not_allowed',
-        `egress.allow does not list ${place}`,
+        `${list} does not list ${place}`,
         policy.isWithinCeiling(target) ? `Create the sandbox with "${place}" in egress.allow.` : byOperator,
       );
   }

@@ -55,7 +55,17 @@ export function canonicalAddress(address: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
+const ofThisMachine = new BlockList();
+for (const [net, prefix] of [['0.0.0.0', 8], ['127.0.0.0', 8], ['169.254.0.0', 16], ['168.63.129.16', 32]] as const)
+  ofThisMachine.addSubnet(net, prefix, 'ipv4');
+for (const [net, prefix] of [['::', 127], ['fe80::', 10]] as const) ofThisMachine.addSubnet(net, prefix, 'ipv6');
+
 type Interfaces = ReturnType<typeof networkInterfaces>;
+
+/** Whether a canonical address is one of another machine: neither loopback, nor link local, nor metadata of a cloud. */
+export function isOfNetwork(address: string, interfaces: Interfaces = networkInterfaces()): boolean {
+  return !isOfThisMachine(address, interfaces) && !ofThisMachine.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
 
 /** Takes a canonical address. */
 export function isPublic(address: string, interfaces: Interfaces = networkInterfaces()): boolean {

@@ -67,7 +67,7 @@ function readUrl(url: string): { authority: string; path: string } {
   if (!parts) {
     throw new Refusal(
       'bad_request',
-      'this is the egress proxy of the sandbox: it takes http://host/path, and CONNECT for everything else',
+      'this is the egress proxy: it takes http://host/path, and CONNECT for everything else',
     );
   }
   const [, authority, path] = parts;

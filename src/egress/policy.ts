@@ -1,10 +1,10 @@
 /**
- * What one sandbox may reach: what the operator allows and, if the call has lists, what the call allows too.
+ * What one sandbox, or the fence, may reach: what the operator allows and, if the call has lists, what the call allows too.
  *
  * Both apply at once, so a call cannot open more. Deny beats allow. An address that is not public has to be listed
  * itself, in both; a name that resolves to it opens nothing.
  */
-import { isPublic } from './addresses.ts';
+import { isOfNetwork, isPublic } from './addresses.ts';
 import { covers, HOST_NAME, hasPort, matches, names, type Rule } from './rule.ts';
 import type { Target } from './target.ts';
 
@@ -21,14 +21,29 @@ export type Verdict =
       readonly rule: string | null;
     };
 
+export interface PolicyOptions {
+  /** The call's lists; without them only the ceiling applies. */
+  readonly wanted?: RuleLists | undefined;
+  /** Where the operator lists hosts, for refusals. */
+  readonly allowKey?: string;
+  /** `name:port` of hosts that the operator trusts to resolve to an address of a private network. */
+  readonly privateHosts?: ReadonlySet<string>;
+}
+
 export class EgressPolicy {
+  readonly allowKey: string;
   readonly #ceiling: RuleLists;
   readonly #layers: readonly RuleLists[];
+  readonly #privateHosts: ReadonlySet<string>;
 
-  /** `wanted` are the call's lists; without them only the ceiling applies. */
-  constructor(ceiling: RuleLists, wanted?: RuleLists) {
+  constructor(
+    ceiling: RuleLists,
+    { wanted, allowKey = 'egress.allow of iii-sandbox', privateHosts = new Set() }: PolicyOptions = {},
+  ) {
+    this.allowKey = allowKey;
     this.#ceiling = ceiling;
     this.#layers = wanted ? [wanted, ceiling] : [ceiling];
+    this.#privateHosts = privateHosts;
   }
 
   /** The entries that apply beside the operator's denials. */
@@ -56,7 +71,9 @@ export class EgressPolicy {
     const isTheHost = host.kind === 'name' && host.name === HOST_NAME;
     const isNamed = () =>
       this.#layers.every(({ allow }) => allow.some((rule) => hasPort(rule, port) && names(rule, address)));
-    if (isTheHost || isPublic(address) || isNamed()) return { isAllowed: true, rule: '' };
+    const isTrusted = () =>
+      host.kind === 'name' && this.#privateHosts.has(`${host.name}:${port}`) && isOfNetwork(address);
+    if (isTheHost || isPublic(address) || isNamed() || isTrusted()) return { isAllowed: true, rule: '' };
     return { isAllowed: false, reason: 'not_public', rule: null };
   }
 

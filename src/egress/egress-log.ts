@@ -35,7 +35,8 @@ export interface RefusedPlace {
 
 export class EgressLog {
   readonly #log: Log;
-  readonly #sandboxId: string;
+  readonly #sandboxId: string | undefined;
+  readonly #subject: string;
   readonly #decisions: Decision[] = [];
   readonly #live = new Map<Socket, Decision>();
   readonly #told = new Set<string>();
@@ -44,9 +45,11 @@ export class EgressLog {
   /** Of closed connections. */
   readonly #moved = { sent: 0, received: 0 };
 
-  constructor(log: Log, sandboxId: string) {
+  /** Without an id it is the log of the fence. */
+  constructor(log: Log, sandboxId: string | undefined) {
     this.#log = log;
     this.#sandboxId = sandboxId;
+    this.#subject = sandboxId === undefined ? 'a command in the fence' : 'a sandbox';
   }
 
   /** Number of open connections. */
@@ -116,9 +119,9 @@ export class EgressLog {
     const place = `${verdict} ${host}:${port}`;
     if (this.#told.has(place) || this.#told.size === MOST_LINES) return;
     this.#told.add(place);
-    const fields = { sandbox: this.#sandboxId, host, port, rule, reason };
-    if (verdict === 'refused') this.#log.warn('a sandbox was refused a connection', { ...fields, why: advice });
-    else this.#log.debug(`a connection of a sandbox was ${verdict}`, fields);
+    const fields = { ...(this.#sandboxId && { sandbox: this.#sandboxId }), host, port, rule, reason };
+    if (verdict === 'refused') this.#log.warn(`${this.#subject} was refused a connection`, { ...fields, why: advice });
+    else this.#log.debug(`a connection of ${this.#subject} was ${verdict}`, fields);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * The network access of one sandbox: a proxy in the daemon that listens on no port.
+ * The network access of one sandbox or of the fence: a proxy in the server that listens on no port.
  *
- * Its connections come out of the guest, as streams of the agent. Node's own parser reads them; plain requests are
+ * Its connections come out of the guest, as streams of the agent, or out of the fence through a socket. Node's own parser reads them; plain requests are
  * rewritten, and CONNECT carries bytes both ways until both have ended.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -32,7 +32,8 @@ export type EgressTimes = Readonly<typeof TIMES>;
 export interface EgressOptions {
   readonly policy: EgressPolicy;
   readonly log: Log;
-  readonly sandboxId: string;
+  /** The fence has none. */
+  readonly sandboxId?: string;
   readonly network?: Network;
   readonly times?: Partial<EgressTimes>;
 }

@@ -1,0 +1,59 @@
+/** The network of commands in the fence: the egress proxy, on a socket that only the launcher's relay connects to. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Log } from '#contract';
+import { EgressPolicy, EgressProxy, proxyEnv, rulesOf, type RefusedPlace } from '#egress';
+import type { HostRegistries } from './registries.ts';
+
+export interface EgressRules {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}
+
+/** Certificates that the user's programs trust: inside they have to trust the same. */
+const TRUST = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE', 'PIP_CERT', 'CURL_CA_BUNDLE'];
+
+export class WayOut {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly #folder: string;
+  readonly #server: Server;
+  readonly #proxy: EgressProxy;
+
+  private constructor(proxy: EgressProxy, env: Record<string, string>) {
+    this.#proxy = proxy;
+    this.env = env;
+    this.#folder = mkdtempSync(join(tmpdir(), 'workcell-fence-'));
+    this.path = join(this.#folder, 'egress');
+    this.#server = createServer({ allowHalfOpen: true }, (connection) => proxy.take(connection));
+    this.#server.unref();
+  }
+
+  static async open(rules: EgressRules, registries: HostRegistries, log: Log): Promise<WayOut> {
+    const policy = new EgressPolicy(rulesOf({ ...rules, allow: [...rules.allow, ...registries.hosts] }), {
+      allowKey: 'fence_egress.allow of shell',
+      privateHosts: new Set(registries.hosts),
+    });
+    const trust = TRUST.filter((name) => process.env[name]).map((name) => [name, process.env[name]!]);
+    const env = { ...Object.fromEntries([...trust, ...proxyEnv]), ...registries.env };
+    const wayOut = new WayOut(new EgressProxy({ policy, log }), env);
+    wayOut.#server.listen(wayOut.path);
+    await once(wayOut.#server, 'listening');
+    return wayOut;
+  }
+
+  /** Collects refusals from now on, each host once, until it is read. */
+  watchRefusals(): () => RefusedPlace[] {
+    return this.#proxy.log.watchRefusals();
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#proxy.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
