@@ -9,6 +9,7 @@ import { spawn } from 'node:child_process';
 import { Children } from '#host';
 import { Program } from '../processes.mjs';
 import { formatNumber, rate, time } from '../units.mjs';
+import { measureFence } from './exec/fence.mjs';
 import { measureLive } from './exec/live.mjs';
 
 export const name = 'exec';
@@ -31,6 +32,7 @@ export async function run(harness) {
     await compareStartsWithCache(harness);
     await compareFloods(harness, rungs);
     await measureLive(harness, Object.values(rungs)[0]);
+    await measureFence(harness, Object.values(rungs)[0]);
   } finally {
     for (const children of Object.values(rungs)) await children.close();
   }

@@ -13,6 +13,7 @@ export {
 } from './config-file.ts';
 export { isWithinReach } from './config-in-workspace.ts';
 export { watchConfig } from './config-watch.ts';
+export { choosePreset, presetEntries, PRESETS, type Preset } from './presets.ts';
 export { assembleCell, startWorkcell, type RunningWorkcell } from './workcell.ts';
 export { availableWorkers } from './workers.ts';
 export { canonicalWorkspace } from './workspace.ts';

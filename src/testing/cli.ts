@@ -61,7 +61,14 @@ export class CliProcess implements AsyncDisposable {
     const words = bin === undefined ? [BUILT, ...args] : args;
     this.child = spawn(bin ?? process.execPath, words, {
       cwd: cwd ?? join(ownHome(), 'cwd'),
-      env: { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: join(home, '.config'), ...env },
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        XDG_CONFIG_HOME: join(home, '.config'),
+        // The same on every machine; a test of another preset names it.
+        WORKCELL_PRESET: 'iii',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => this.#take('stdout', text));

@@ -289,8 +289,8 @@ test('repo.P5 the commands, their other names and their options', async () => {
     Object.keys(options).join(' '),
   ]);
   expect(Object.fromEntries(shape)).toEqual({
-    start: 'config workspace app protect host port token allow-host allow-origin log-level',
-    mcp: 'workspace config app protect tools read-only structured namespace url token',
+    start: 'config workspace app preset protect host port token allow-host allow-origin log-level',
+    mcp: 'workspace config app preset protect tools read-only structured namespace url token',
     'call | trigger': 'json timeout-ms events namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',
     log: 'limit names json url token',

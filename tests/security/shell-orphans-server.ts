@@ -1,7 +1,10 @@
 /** The test's end of `shell-orphans-server.mjs`, which runs what is built in `dist`. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ownProcess from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 import type { ChildSpec, Containment } from '#host';
@@ -13,6 +16,7 @@ interface ServerOptions {
   uid?: number;
   /** What makes terminals. */
   terminals?: 'best' | 'script';
+  isFenced?: boolean;
 }
 
 export class ChildrenServer {
@@ -31,12 +35,15 @@ export class ChildrenServer {
   }
 
   /** Rejects when this rung does not work here. */
-  static async start(containment: Containment | 'best', { uid, terminals = 'best' }: ServerOptions = {}) {
-    const process = fork(PROGRAM, [containment, terminals], {
+  static async start(containment: Containment | 'best', { uid, isFenced, terminals = 'best' }: ServerOptions = {}) {
+    const workspace = isFenced ? workspaceOf(uid) : undefined;
+    const process = fork(PROGRAM, [containment, terminals, ...(workspace ? [workspace] : [])], {
       execArgv: ['--expose-gc'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       ...(uid === undefined ? {} : { uid, gid: uid }),
+      ...(workspace && { env: { ...ownProcess.env, HOME: '/nonexistent', XDG_CACHE_HOME: `${workspace}-cache` } }),
     });
+    if (workspace) process.once('exit', () => [workspace, `${workspace}-cache`].forEach(remove));
     let complaint = '';
     process.stderr!.on('data', (chunk) => (complaint += String(chunk)));
     const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -100,3 +107,16 @@ export class ChildrenServer {
     });
   }
 }
+
+/** For a fence, with a cache beside it that the user can write. */
+function workspaceOf(uid: number | undefined): string {
+  const workspace = mkdtempSync(join(tmpdir(), 'orphans-'));
+  mkdirSync(`${workspace}-cache`);
+  for (const folder of [workspace, `${workspace}-cache`]) {
+    chmodSync(folder, 0o755);
+    if (uid !== undefined) chownSync(folder, uid, uid);
+  }
+  return workspace;
+}
+
+const remove = (folder: string) => rmSync(folder, { recursive: true, force: true });

@@ -26,6 +26,7 @@ const NOBODY = 65534;
 const ORDINARY_USER: [string, Hunt][] = [
   ['the best way of an ordinary user', { containment: 'best', trees: TREES.other, uid: NOBODY }],
   ['session of an ordinary user', { containment: 'session', trees: TREES.other, uid: NOBODY }],
+  ['the fence of an ordinary user', { containment: 'best', trees: TREES.other, uid: NOBODY, isFenced: true }],
 ];
 /** Servers that are killed with their guardians, one after another. */
 const UNGUARDED_KILLS = rounds(1, 4, 100);
@@ -47,6 +48,7 @@ interface Hunt {
   trees: number;
   uid?: number;
   terminals?: 'best' | 'script';
+  isFenced?: boolean;
 }
 
 const HUNTS: [string, Hunt][] = [
@@ -54,6 +56,8 @@ const HUNTS: [string, Hunt][] = [
   ['cgroup1', { containment: 'cgroup1', trees: TREES.other }],
   ['pid-namespace', { containment: 'pid-namespace', trees: TREES.other }],
   ['session', { containment: 'session', trees: TREES.other }],
+  ['the fence', { containment: 'best', trees: TREES.other, isFenced: true }],
+  ['the fence, held by sessions', { containment: 'session', trees: TREES.other, isFenced: true }],
   // Only root can become one.
   ...(process.getuid?.() === 0 ? ORDINARY_USER : []),
 ];

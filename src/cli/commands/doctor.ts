@@ -6,7 +6,7 @@ import { coder } from '#workers/coder';
 import { defaultCacheDir } from '#workers/sandbox';
 import { valueOption, type Command } from '../command.ts';
 import { checkEngine } from '../doctor/check-engine.ts';
-import { checkEdits, checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
+import { checkEdits, checkFence, checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
 import { checkImages } from '../doctor/check-images.ts';
 import { checkIsolation } from '../doctor/check-isolation.ts';
 import { checkCache, checkLimits, checkPackages, checkUserNamespaces } from '../doctor/check-sandbox-host.ts';
@@ -47,6 +47,7 @@ export const doctor: Command = {
         checkJail(),
         checkEdits(keptAttributes(existsSync(config.coder.base_path) ? config.coder.base_path : '.')),
         await checkJobs(),
+        await checkFence(),
         checkSearch(config.coder),
         await checkEngine(engineUrl(options), engineToken(options)),
         ...(await checkIsolation(config.sandbox, {

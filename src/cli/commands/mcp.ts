@@ -10,9 +10,9 @@ import {
   assembleCell,
   availableWorkers,
   canonicalWorkspace,
-  defaultEntries,
   findConfigFile,
   parseEntries,
+  presetEntries,
   readApps,
   readConfigFile,
   withApps,
@@ -26,6 +26,7 @@ import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import { UsageError, valueOption, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { parsePreset, presetOptions } from '../preset-options.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
 
@@ -42,6 +43,7 @@ export const mcp: Command = {
     workspace: valueOption('DIR', 'Directory the workers are fenced into, default the current one.'),
     config: valueOption('FILE', 'Configuration file, as for workcell start.', { short: 'c' }),
     app: valueOption('FILE', 'Only the modules of this app, under its constraints.'),
+    ...presetOptions,
     ...cellOptions,
     tools: valueOption('LIST', 'Offer only these, separated by commas: workers, function ids or tool names.'),
     'read-only': { type: 'boolean', description: 'Offer only functions that change nothing and run nothing.' },
@@ -89,7 +91,7 @@ interface Reached {
 }
 
 async function embedded(options: CommandInput['options'], app: App | undefined, log: Log): Promise<Reached> {
-  const entries = app ? withApps([], [app]) : readEntries(options);
+  const entries = app ? withApps([], [app]) : await readEntries(options);
   const cell = await assembleCell({ entries, log });
   const bus = await connect(cell.engine.dialer(), { name: 'workcell:mcp', isolation: 'in-process', log });
   return { bus, close: () => cell.close() };
@@ -107,11 +109,16 @@ function workspaceOf(options: CommandInput['options']): string {
   return canonicalWorkspace(text(options.workspace) ?? '.', '--workspace');
 }
 
-function readEntries(options: CommandInput['options']): WorkerEntry[] {
+async function readEntries(options: CommandInput['options']): Promise<WorkerEntry[]> {
   const workspace = workspaceOf(options);
   const cell = parseCellOptions(options);
   const file = findConfigFile(text(options.config));
-  if (file === undefined) return defaultEntries(availableWorkers, workspace, cell);
+  const preset = await parsePreset(options, { file, workspace });
+  if (file === undefined) {
+    // Standard output belongs to the protocol.
+    process.stderr.write(`preset ${preset!.name}: ${preset!.holds}\n`);
+    return presetEntries(preset!, availableWorkers, { workspace, cell });
+  }
   const named = text(options.workspace) && workspace;
   return parseEntries(readConfigFile(file), availableWorkers, { workspace: named, ...(cell && { cell }) });
 }

@@ -5,11 +5,12 @@ import {
   type App,
   availableWorkers,
   canonicalWorkspace,
-  defaultEntries,
   findConfigFile,
   isWithinReach,
   parseCell,
   parseEntries,
+  type Preset,
+  presetEntries,
   readApps,
   readConfigFile,
   type RunningWorkcell,
@@ -25,6 +26,7 @@ import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listenOptions, parseListenOptions } from '../listen-options.ts';
+import { parsePreset, presetOptions } from '../preset-options.ts';
 import { isLogLevel, terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
 
@@ -35,7 +37,7 @@ export const start: Command = {
   name: 'start',
   summary: 'Start the bus, the workers and the HTTP server, and stay up.',
   details:
-    'Without a configuration file all workers run over the workspace. The modules of the first app replace the\n' +
+    'Without a configuration file all workers run over the workspace, as the preset says. The modules of the first app replace the\n' +
     'workers of the same name; those of the others are called with the app’s name as namespace. SIGINT and SIGTERM stop\n' +
     'everything and exit 0.',
   options: {
@@ -50,6 +52,7 @@ export const start: Command = {
       'App file with modules, actions and constraints; repeatable, the first is the default namespace.',
       { multiple: true },
     ),
+    ...presetOptions,
     ...cellOptions,
     ...listenOptions,
     'log-level': valueOption('LEVEL', 'debug, info, warn, error or silent.', { default: 'info' }),
@@ -57,6 +60,7 @@ export const start: Command = {
   examples: [
     'workcell start',
     'workcell start --workspace ~/project --port 0',
+    'workcell start --preset look',
     'workcell start -c cell.yaml',
     'workcell start --app editor.yaml --app reviewer.yaml',
   ],
@@ -65,7 +69,7 @@ export const start: Command = {
   async run({ options }) {
     const log = terminalLog(parseLevel(options));
     const listening = parseListenOptions(options);
-    const source = findSource(options);
+    const source = await findSource(options);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
     const workcell = await startWorkcell({ ...listening, entries, log, prepares: true }).catch(explainListening);
@@ -89,11 +93,13 @@ interface Source {
   workspace?: string;
   /** Settings of all workers from the command line, which override the file. */
   cell?: Partial<CellConfig>;
+  /** Where there is no file. */
+  preset?: Preset;
   /** Read once: the permissions of an app do not change while it runs. */
   apps: readonly App[];
 }
 
-function findSource(options: CommandInput['options']): Source {
+async function findSource(options: CommandInput['options']): Promise<Source> {
   const named = findConfigFile(text(options.config));
   const file = named && resolve(named);
   const given = text(options.workspace);
@@ -106,13 +112,14 @@ function findSource(options: CommandInput['options']): Source {
     workspace: canonical ?? process.cwd(),
     cell: { ...(file !== undefined && parseCell(readConfigFile(file))), ...cell },
   });
-  return { file, workspace: canonical, cell, apps };
+  const preset = await parsePreset(options, { file, workspace: canonical ?? process.cwd() });
+  return { file, workspace: canonical, cell, preset, apps };
 }
 
-function readEntries({ file, workspace, cell, apps }: Source): WorkerEntry[] {
+function readEntries({ file, workspace, cell, preset, apps }: Source): WorkerEntry[] {
   const entries =
     file === undefined
-      ? defaultEntries(availableWorkers, workspace!, cell)
+      ? presetEntries(preset!, availableWorkers, { workspace: workspace!, cell })
       : parseEntries(readConfigFile(file), availableWorkers, { workspace, ...(cell && { cell }) });
   return withApps(entries, apps);
 }
@@ -158,6 +165,7 @@ function announce(workcell: RunningWorkcell, source: Source, entries: readonly W
     `workcell ${version}`,
     `  workers    ${workcell.workers.names.join(', ') || 'none: add one with workcell worker add <name>'}`,
     ...(source.workspace === undefined ? [] : [`  workspace  ${source.workspace}`]),
+    ...(source.preset ? [`  preset     ${source.preset.name}: ${source.preset.holds}`] : []),
     `  protect    ${protectedIn(entries)}`,
     ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
     ...source.apps.map((app, at) => `  app        ${app.name}${at === 0 ? ' (default namespace)' : ''}  ${app.file}`),

@@ -1,10 +1,13 @@
 /**
  * Checks of the host that concern every worker: Node, the system, the path jail, attributes that edits keep, job
- * containment, search.
+ * containment, fence, search.
  */
-import { arch, release } from 'node:os';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { arch, release, tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { Children, openJail, type Containment, type JailOpening, type KeptAttributes } from '#host';
+import { probeFence } from '#workers/shell';
 import { judged, type Finding } from './finding.ts';
 
 const NODE_FLOOR = { major: 20, minor: 19 };
@@ -81,6 +84,24 @@ export async function checkJobs(): Promise<Finding> {
   const { containment } = children;
   const fix = 'run on Linux where control groups are writable or process namespaces allowed';
   return judged(containment !== 'session', { check: 'jobs', detail: HOLDS[containment], fix });
+}
+
+/** Builds the fence round a directory of its own, so that the answer is about this host. */
+export async function checkFence(): Promise<Finding> {
+  const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'workcell-doctor-')));
+  try {
+    const problem = await probeFence(workspace);
+    const [detail = '', fix = ''] = problem === undefined ? [] : splitAt(problem, '; ');
+    if (problem !== undefined) return { check: 'fence', status: 'off', detail, fix };
+    return { check: 'fence', status: 'ok', detail: 'commands can be fenced into the workspace', fix: '' };
+  } finally {
+    rmSync(workspace, { recursive: true, force: true });
+  }
+}
+
+function splitAt(text: string, mark: string): string[] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
 export function checkSearch({ index, index_memory_mb: mb }: { index: string; index_memory_mb: number }): Finding {

@@ -20,6 +20,8 @@ import { status } from './functions/status.ts';
 import { watch } from './functions/watch.ts';
 import { shell as worker } from './worker.ts';
 
+export { probeFence } from './probe-fence.ts';
+
 export const shell = worker.withFunctions([
   ...[exec, execBg, status, output, input, attach, kill, list, watch],
   ...[ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed],

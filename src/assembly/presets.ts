@@ -1,0 +1,75 @@
+/**
+ * Configurations by name, for a start without a configuration file.
+ *
+ * The commands of `coding` run inside the fence. Named, it holds where the fence cannot be built too: every command is
+ * then refused with the reason. Chosen by itself, it gives way to `iii`.
+ */
+import { ConfigError, didYouMean, type AnyWorker, type CellConfig } from '#contract';
+import { probeFence } from '#workers/shell';
+import { entryOf, type WorkerEntry } from './config-file.ts';
+
+export const PRESETS = ['coding', 'look', 'open', 'iii'] as const;
+export type PresetName = (typeof PRESETS)[number];
+
+/** A preset, and in one line what it means for commands. */
+export interface Preset {
+  readonly name: PresetName;
+  readonly holds: string;
+}
+
+/** Builds and tests take longer than the looks that the shipped times are for. */
+const LONG = { default_timeout_ms: 120_000, max_timeout_ms: 600_000 };
+
+/** Additions to the shipped block of a worker. */
+const BLOCKS: Record<PresetName, Record<string, Record<string, unknown>>> = {
+  coding: { shell: { fence: 'workspace', fence_network: 'egress', ...LONG } },
+  look: {},
+  open: { shell: { allowlist: [], denylist_patterns: [], ...LONG } },
+  iii: {},
+};
+
+const HOLDS: Record<PresetName, string> = {
+  coding: 'any command runs, with the workspace and a private /tmp to write to and package registries to reach',
+  look: 'nothing runs and nothing is written',
+  open: 'any command runs as this user, without a fence',
+  iii: 'listed programs run as this user, without a fence',
+};
+
+/** The preset that is named, or the safest one in which an agent can work here. */
+export async function choosePreset(named: string | undefined, workspace: string): Promise<Preset> {
+  if (named !== undefined && named !== 'coding') return presetNamed(named);
+  const problem = await probeFence(workspace);
+  if (problem === undefined) return presetNamed('coding');
+  if (named !== undefined) return { name: 'coding', holds: `every command is refused: ${problem}` };
+  return { name: 'iii', holds: `${HOLDS.iii}: ${problem}` };
+}
+
+function presetNamed(named: string): Preset {
+  const name = PRESETS.find((preset) => preset === named);
+  if (name) return { name, holds: HOLDS[name] };
+  throw new ConfigError(`--preset must be ${PRESETS.join(', ')} (got ${named})${didYouMean(named, PRESETS)}`);
+}
+
+/** All workers of a preset over one workspace. */
+export function presetEntries(
+  { name }: Preset,
+  available: readonly AnyWorker[],
+  { workspace, cell }: { workspace: string; cell?: Partial<CellConfig> | undefined },
+): WorkerEntry[] {
+  const entries = available.map((def) =>
+    entryOf(def, { ...def.shippedBlock, ...BLOCKS[name][def.name] }, { workspace, ...(cell && { cell }) }),
+  );
+  return name === 'look' ? entries.flatMap(reading) : entries;
+}
+
+/** The functions of a worker that change nothing and run nothing; those of the others are denied to every peer. */
+function reading(entry: WorkerEntry): WorkerEntry[] {
+  const { functions } = entry.def;
+  const read = functions.filter(({ effect }) => effect === 'read');
+  const isOverFiles = Object.keys(entry.def.workspaceDefaults('/')).length > 0;
+  if (!isOverFiles || read.length === 0) return [];
+  const denied = functions.filter((fn) => !read.includes(fn)).map(({ id }) => id);
+  return [
+    { ...entry, def: { ...entry.def, functions: read }, denial: { functions: denied, permissions: [], risks: [] } },
+  ];
+}

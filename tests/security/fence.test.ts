@@ -1,0 +1,92 @@
+/**
+ * Attacks on the fence from inside: files, processes, sockets, the network, and every way out of namespaces, as root and
+ * as an ordinary user. Those that need no rights are made without the fence too, to prove that they are attacks.
+ */
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { describe, expect, test } from 'vitest';
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+/** Not in /tmp, which is empty inside the fence in any case. */
+const CACHE = here('../../node_modules/.cache');
+
+/** Written where only a program outside of the fence can write. */
+const HOSTILE = `
+  #include <fcntl.h>
+  unsigned la_version(unsigned v) { return v; }
+  __attribute__((constructor)) static void run(void) { open(HIJACKED, O_CREAT | O_WRONLY, 0644); }`;
+
+interface Report {
+  attacks: number;
+  through: string[];
+  without: string[];
+  control: number;
+  works: string;
+  env: string;
+  kept: string;
+}
+
+function prepare(uid: number | undefined) {
+  mkdirSync(CACHE, { recursive: true });
+  const root = mkdtempSync(join(CACHE, 'fence-'));
+  const workspace = join(root, 'workspace');
+  for (const name of ['workspace', 'home', 'out', 'cache']) mkdirSync(join(root, name));
+  execFileSync('gcc', ['-static', '-O1', '-w', '-o', join(workspace, 'attacks'), here('fence-attacks.c')]);
+  writeFileSync(join(root, 'hostile.c'), HOSTILE);
+  const hijacked = join(root, 'out/hijacked');
+  const library = ['-shared', '-fPIC', '-w', `-DHIJACKED="${hijacked}"`, '-o', join(workspace, 'hostile.so')];
+  execFileSync('gcc', [...library, join(root, 'hostile.c')]);
+  chmodSync(root, 0o755);
+  if (uid !== undefined) execFileSync('chown', ['-R', `${uid}:${uid}`, root]);
+  execFileSync('cp', [join(workspace, 'attacks'), join(workspace, 'setuid')]);
+  if (isRoot) chownSync(join(workspace, 'setuid'), 0, 0);
+  chmodSync(join(workspace, 'setuid'), 0o4755);
+  return { root, hijacked, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** Listens on an abstract socket of this host, which Node cannot. */
+async function abstractSocket() {
+  const listens =
+    'use IO::Socket::UNIX; IO::Socket::UNIX->new(Type => SOCK_STREAM, Local => "\\0fence-test-socket", Listen => 9) or die; $|=1; print "on"; sleep 600';
+  const perl = spawn('perl', ['-e', listens], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(perl.stdout, 'data');
+  return { [Symbol.dispose]: () => void perl.kill() };
+}
+
+describe.skipIf(process.platform !== 'linux').each([
+  ['the current user', undefined],
+  ['an ordinary user', NOBODY],
+])('fence.P1 the fence of %s', (_, uid) => {
+  test.skipIf(uid !== undefined && !isRoot)('fence.P1 lets no attack through', { timeout: 300_000 }, async () => {
+    using _socket = await abstractSocket();
+    using place = prepare(uid);
+    const home = join(place.root, 'home');
+    const run = promisify(execFile)(process.execPath, [here('fence-attacker.mjs'), place.root], {
+      ...(uid === undefined ? {} : { uid, gid: uid }),
+      cwd: '/',
+      env: {
+        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        HOME: home,
+        XDG_CACHE_HOME: join(place.root, 'cache'),
+        XDG_STATE_HOME: join(place.root, 'cache'),
+        WORKCELL_TOKEN: 'VERY-SECRET',
+        AWS_SECRET_ACCESS_KEY: 'VERY-SECRET',
+      },
+    });
+    const report = JSON.parse((await run).stdout) as Report;
+    console.log(`${report.attacks} attacks, ${report.through.length} through; ${report.control} without the fence`);
+    expect(report.through).toEqual([]);
+    expect(report.without, 'attacks that fail without the fence too prove nothing').toEqual([]);
+    expect(report.attacks).toBeGreaterThan(60);
+    expect(report).toMatchObject({ works: 'plaincachedok\n', env: 'VERY-SECRET', kept: 'kept' });
+    expect(existsSync(place.hijacked), 'a variable acted on a program outside').toBe(false);
+    expect(readdirSync(home)).not.toContain('made');
+  });
+});
