@@ -15,6 +15,8 @@ export type PresetName = (typeof PRESETS)[number];
 export interface Preset {
   readonly name: PresetName;
   readonly holds: string;
+  /** `iii` by name: as if there were no presets. */
+  readonly isShipped: boolean;
 }
 
 /** Builds and tests take longer than the looks that the shipped times are for. */
@@ -40,13 +42,13 @@ export async function choosePreset(named: string | undefined, workspace: string)
   if (named !== undefined && named !== 'coding') return presetNamed(named);
   const problem = await probeFence(workspace);
   if (problem === undefined) return presetNamed('coding');
-  if (named !== undefined) return { name: 'coding', holds: `every command is refused: ${problem}` };
-  return { name: 'iii', holds: `${HOLDS.iii}: ${problem}` };
+  if (named !== undefined) return { name: 'coding', holds: `every command is refused: ${problem}`, isShipped: false };
+  return { name: 'iii', holds: `${HOLDS.iii}: ${problem}`, isShipped: false };
 }
 
 function presetNamed(named: string): Preset {
   const name = PRESETS.find((preset) => preset === named);
-  if (name) return { name, holds: HOLDS[name] };
+  if (name) return { name, holds: HOLDS[name], isShipped: name === 'iii' };
   throw new ConfigError(`--preset must be ${PRESETS.join(', ')} (got ${named})${didYouMean(named, PRESETS)}`);
 }
 

@@ -21,7 +21,7 @@ export const cellConfig = z.strictObject({
       ...['**/*.pem', '**/*.key', '**/secrets/**'],
     ])
     .describe(
-      'Files that no file function of any worker reaches, with everything below a folder that matches: globs over the path from the worker’s directory, in the syntax of globset. The last one that matches decides, and `!` takes back. An empty list protects nothing. Commands are not held back.',
+      'Files that no file function of any worker reaches, with everything below a folder that matches: globs over the path from the worker’s directory, in the syntax of globset. The last one that matches decides, and `!` takes back. An empty list protects nothing. Commands are held back only inside the fence.',
     ),
   state_dir: z
     .string()

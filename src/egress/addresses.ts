@@ -56,9 +56,18 @@ export function canonicalAddress(address: string): string {
 }
 
 const ofThisMachine = new BlockList();
-for (const [net, prefix] of [['0.0.0.0', 8], ['127.0.0.0', 8], ['169.254.0.0', 16], ['168.63.129.16', 32]] as const)
+for (const [net, prefix] of [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['168.63.129.16', 32],
+] as const)
   ofThisMachine.addSubnet(net, prefix, 'ipv4');
-for (const [net, prefix] of [['::', 127], ['fe80::', 10]] as const) ofThisMachine.addSubnet(net, prefix, 'ipv6');
+for (const [net, prefix] of [
+  ['::', 127],
+  ['fe80::', 10],
+] as const)
+  ofThisMachine.addSubnet(net, prefix, 'ipv6');
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
 

@@ -57,9 +57,12 @@ export function hostRegistries(env: NodeJS.ProcessEnv = process.env, home = home
     const set = names.flatMap((name) => env[name]?.split(/[,|]/) ?? []);
     const written = files.flatMap((file) => [...textOf(file.replace(/^~/, home)).matchAll(pattern)]);
     const urls = [...set, ...written.map(([, url]) => url!)].flatMap(withoutPassword);
-    for (const { hostname, port, protocol } of urls) hosts.add(`${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`);
+    for (const { hostname, port, protocol } of urls)
+      hosts.add(`${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`);
     // A scope of npm and an extra index of pip are reached, and named by files of the project.
-    const [main] = [...set, ...written.filter(([line]) => !/^[@e]/.test(line)).map(([, url]) => url!)].flatMap(withoutPassword);
+    const [main] = [...set, ...written.filter(([line]) => !/^[@e]/.test(line)).map(([, url]) => url!)].flatMap(
+      withoutPassword,
+    );
     if (main) variables[variable] = main.href;
   }
   return { hosts: [...hosts], env: variables };

@@ -15,7 +15,14 @@ export interface EgressRules {
 }
 
 /** Certificates that the user's programs trust: inside they have to trust the same. */
-const TRUST = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE', 'PIP_CERT', 'CURL_CA_BUNDLE'];
+const TRUST = [
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'REQUESTS_CA_BUNDLE',
+  'PIP_CERT',
+  'CURL_CA_BUNDLE',
+];
 
 export class WayOut {
   readonly path: string;

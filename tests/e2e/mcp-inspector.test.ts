@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 const targets = {
-  stdio: () => [process.execPath, BUILT, 'mcp', '--workspace', dir.root],
+  stdio: () => [process.execPath, BUILT, 'mcp', '--preset', 'iii', '--workspace', dir.root],
   http: () => [`${cell.http}/mcp`],
 };
 

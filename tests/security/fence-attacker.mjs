@@ -78,25 +78,53 @@ const ATTACKS = [
   ['removes a file beside the workspace', `rm -f ${out}/kept && echo THROUGH`],
   ['writes by a symlink', `ln -sfn ${out} outlink; echo x > outlink/written && echo THROUGH`, PLAIN],
   ['writes by ..', 'echo x > ../out/written && echo THROUGH', PLAIN],
-  ['writes to the system', 'for d in /etc /usr /usr/local/bin /var/lib /opt /sys /sys/fs/cgroup/pids; do echo x > $d/fence-test && echo THROUGH; done'],
+  [
+    'writes to the system',
+    'for d in /etc /usr /usr/local/bin /var/lib /opt /sys /sys/fs/cgroup/pids; do echo x > $d/fence-test && echo THROUGH; done',
+  ],
   ['changes the kernel', 'echo 0 > /proc/sys/kernel/randomize_va_space && echo THROUGH'],
-  ['leaves its control group', 'for f in $(find /sys/fs/cgroup -maxdepth 4 -name cgroup.procs 2>/dev/null); do echo 0 > $f && echo THROUGH; done'],
+  [
+    'leaves its control group',
+    'for f in $(find /sys/fs/cgroup -maxdepth 4 -name cgroup.procs 2>/dev/null); do echo 0 > $f && echo THROUGH; done',
+  ],
   ['connects to an abstract socket', call('abstract', 'fence-test-socket')],
   ['connects to a socket in the workspace', call('unix', `${workspace}/host.sock`), PLAIN],
   ['connects to a socket outside', call('unix', `${out}/host.sock`), PLAIN],
-  ['connects to sockets of services', 'for s in /run/docker.sock /var/run/docker.sock /run/dbus/system_bus_socket /run/systemd/private $SSH_AUTH_SOCK; do [ -S $s ] && echo THROUGH; done'],
+  [
+    'connects to sockets of services',
+    'for s in /run/docker.sock /var/run/docker.sock /run/dbus/system_bus_socket /run/systemd/private $SSH_AUTH_SOCK; do [ -S $s ] && echo THROUGH; done',
+  ],
   ['connects to a port of this host', call('tcp', '127.0.0.1', port), PLAIN],
-  ['has another network than loopback', 'for i in /sys/class/net/* /proc/self/net/dev; do :; done; grep -v lo: /proc/self/net/dev | grep -q : && echo THROUGH', PLAIN],
+  [
+    'has another network than loopback',
+    'for i in /sys/class/net/* /proc/self/net/dev; do :; done; grep -v lo: /proc/self/net/dev | grep -q : && echo THROUGH',
+    PLAIN,
+  ],
   ['has a route', 'tail -n +2 /proc/self/net/route | grep -q . && echo THROUGH'],
-  ['asks the proxy for an address of this host', `curl -s -m 5 -x http://127.0.0.1:3128 http://host.internal:${port}/ -o /dev/null -w '%{http_code}' | grep -q 200 && echo THROUGH`],
-  ['asks the proxy for the metadata of a cloud', `curl -s -m 5 -x http://127.0.0.1:3128 http://169.254.169.254/ -o /dev/null -w '%{http_code}' | grep -vq 403 && echo THROUGH`],
-  ['asks the proxy for a private network', `curl -s -m 5 -p -x http://127.0.0.1:3128 http://10.0.0.1/ -o /dev/null -w '%{http_connect}' | grep -vq 403 && echo THROUGH`],
+  [
+    'asks the proxy for an address of this host',
+    `curl -s -m 5 -x http://127.0.0.1:3128 http://host.internal:${port}/ -o /dev/null -w '%{http_code}' | grep -q 200 && echo THROUGH`,
+  ],
+  [
+    'asks the proxy for the metadata of a cloud',
+    `curl -s -m 5 -x http://127.0.0.1:3128 http://169.254.169.254/ -o /dev/null -w '%{http_code}' | grep -vq 403 && echo THROUGH`,
+  ],
+  [
+    'asks the proxy for a private network',
+    `curl -s -m 5 -p -x http://127.0.0.1:3128 http://10.0.0.1/ -o /dev/null -w '%{http_connect}' | grep -vq 403 && echo THROUGH`,
+  ],
   ['enters the mounts of process 1', call('setns', '/proc/1/ns/mnt')],
-  ['enters the mounts of the server', `${call('setns', `/proc/${pid}/ns/mnt`)}; nsenter -t ${pid} -m true && echo THROUGH`],
+  [
+    'enters the mounts of the server',
+    `${call('setns', `/proc/${pid}/ns/mnt`)}; nsenter -t ${pid} -m true && echo THROUGH`,
+  ],
   ['makes a user namespace', `${call('namespace')}; unshare -Urm true && echo THROUGH`],
   ['mounts', call('mount')],
   ['makes the system writable', `${call('remount', '/')}; ${call('remount', '/usr')}`],
-  ['unmounts the mask', `${call('umount', '.env')}; ${call('umount', home)}; ${call('umount', '/proc')}; ${call('umount', '/tmp')}`],
+  [
+    'unmounts the mask',
+    `${call('umount', '.env')}; ${call('umount', home)}; ${call('umount', '/proc')}; ${call('umount', '/tmp')}`,
+  ],
   ['clones mounts', call('tree', workspace)],
   ['changes its root', `${call('chroot', '/')}; ${call('pivot')}`],
   ['opens by handle', call('handle')],
@@ -106,13 +134,22 @@ const ATTACKS = [
   ['opens raw and foreign sockets', `${call('raw')}; ${call('vsock')}`],
   ['keeps a descriptor of the launcher', call('descriptors')],
   ['gets rights by a set-uid program', `${join(workspace, 'setuid')} setuid`],
-  ['has a right over the system', 'for c in $(sed -n "s/^Cap...:.//p" /proc/self/status); do case $c in 0000000000000000|00000000000004fb) ;; *) echo THROUGH;; esac; done'],
+  [
+    'has a right over the system',
+    'for c in $(sed -n "s/^Cap...:.//p" /proc/self/status); do case $c in 0000000000000000|00000000000004fb) ;; *) echo THROUGH;; esac; done',
+  ],
   ['sees other processes', '[ $(ls -d /proc/[0-9]* | wc -l) -gt 12 ] && echo THROUGH', OTHERS],
-  ['reads secrets of the system', 'head -c1 /etc/shadow | grep -q . && echo THROUGH; ls /etc/ssh | grep -q . && echo THROUGH; ls /root | grep -q . && echo THROUGH'],
+  [
+    'reads secrets of the system',
+    'head -c1 /etc/shadow | grep -q . && echo THROUGH; ls /etc/ssh | grep -q . && echo THROUGH; ls /root | grep -q . && echo THROUGH',
+  ],
   ['reads /proc/kcore', 'head -c1 /proc/kcore | grep -q . && echo THROUGH'],
 ];
 
-const shell = (config) => ({ name: 'shell', config: { max_timeout_ms: 60_000, default_timeout_ms: 30_000, ...config } });
+const shell = (config) => ({
+  name: 'shell',
+  config: { max_timeout_ms: 60_000, default_timeout_ms: 30_000, ...config },
+});
 const report = { attacks: ATTACKS.length, through: [], without: [], control: 0 };
 
 {
@@ -122,12 +159,20 @@ const report = { attacks: ATTACKS.length, through: [], without: [], control: 0 }
     const { stdout } = await cell.call('shell::exec', { command: '', script });
     if (stdout.includes('THROUGH')) report.through.push(name);
   }
-  report.works = (await cell.call('shell::exec', { command: '', script: 'cat plain ~/.npm/cached; echo x > made; echo ok' })).stdout;
+  report.works = (
+    await cell.call('shell::exec', { command: '', script: 'cat plain ~/.npm/cached; echo x > made; echo ok' })
+  ).stdout;
 
   // Variables must not act on what starts the launcher: with pipes, and in a terminal.
-  const env = { LD_PRELOAD: join(workspace, 'hostile.so'), LD_AUDIT: join(workspace, 'hostile.so'), LD_LIBRARY_PATH: workspace };
+  const env = {
+    LD_PRELOAD: join(workspace, 'hostile.so'),
+    LD_AUDIT: join(workspace, 'hostile.so'),
+    LD_LIBRARY_PATH: workspace,
+  };
   await cell.call('shell::exec', { command: '', script: 'true', env });
-  const { job_id } = await cell.call('shell::exec_bg', { command: '/bin/true', env, terminal: { cols: 80, rows: 24 } }).catch(() => ({}));
+  const { job_id } = await cell
+    .call('shell::exec_bg', { command: '/bin/true', env, terminal: { cols: 80, rows: 24 } })
+    .catch(() => ({}));
   if (job_id) await cell.call('shell::output', { job_id, wait_ms: 10_000, until: { exit: true } });
   await cell.close();
 }

@@ -16,7 +16,8 @@ const terminals = maker === 'script' ? openScriptTerminal : openTerminal;
 const children = await Children.open({ terminals, ...(containment !== 'best' && { containment }) });
 const jobs = new Map();
 const paths = { read: [], layers: [], write: [], hide: [] };
-const fence = workspace && new Fence({ workspace, protect: [], network: 'loopback', egress: { allow: [], deny: [] }, paths });
+const fence =
+  workspace && new Fence({ workspace, protect: [], network: 'loopback', egress: { allow: [], deny: [] }, paths });
 await fence?.open();
 
 const commands = {

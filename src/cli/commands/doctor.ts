@@ -6,7 +6,15 @@ import { coder } from '#workers/coder';
 import { defaultCacheDir } from '#workers/sandbox';
 import { valueOption, type Command } from '../command.ts';
 import { checkEngine } from '../doctor/check-engine.ts';
-import { checkEdits, checkFence, checkJail, checkJobs, checkNode, checkPlatform, checkSearch } from '../doctor/check-host.ts';
+import {
+  checkEdits,
+  checkFence,
+  checkJail,
+  checkJobs,
+  checkNode,
+  checkPlatform,
+  checkSearch,
+} from '../doctor/check-host.ts';
 import { checkImages } from '../doctor/check-images.ts';
 import { checkIsolation } from '../doctor/check-isolation.ts';
 import { checkCache, checkLimits, checkPackages, checkUserNamespaces } from '../doctor/check-sandbox-host.ts';

@@ -116,7 +116,7 @@ async function readEntries(options: CommandInput['options']): Promise<WorkerEntr
   const preset = await parsePreset(options, { file, workspace });
   if (file === undefined) {
     // Standard output belongs to the protocol.
-    process.stderr.write(`preset ${preset!.name}: ${preset!.holds}\n`);
+    if (!preset!.isShipped) process.stderr.write(`preset ${preset!.name}: ${preset!.holds}\n`);
     return presetEntries(preset!, availableWorkers, { workspace, cell });
   }
   const named = text(options.workspace) && workspace;

@@ -165,7 +165,9 @@ function announce(workcell: RunningWorkcell, source: Source, entries: readonly W
     `workcell ${version}`,
     `  workers    ${workcell.workers.names.join(', ') || 'none: add one with workcell worker add <name>'}`,
     ...(source.workspace === undefined ? [] : [`  workspace  ${source.workspace}`]),
-    ...(source.preset ? [`  preset     ${source.preset.name}: ${source.preset.holds}`] : []),
+    ...(source.preset && !source.preset.isShipped
+      ? [`  preset     ${source.preset.name}: ${source.preset.holds}`]
+      : []),
     `  protect    ${protectedIn(entries)}`,
     ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
     ...source.apps.map((app, at) => `  app        ${app.name}${at === 0 ? ' (default namespace)' : ''}  ${app.file}`),

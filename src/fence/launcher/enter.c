@@ -184,6 +184,7 @@ static _Noreturn void end_as(int status) {
 void enter(int argc, char **argv) {
   sigset_t all;
   int status;
+  pid_t server = getppid();
   read_arguments(argc, argv);
   read_filter();
   if (terminal_path && (terminal = open(terminal_path, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) stop("cannot open the terminal");
@@ -199,7 +200,9 @@ void enter(int argc, char **argv) {
   join(USER_SPACE, CLONE_NEWUSER, "user");
   if (!has_own_network) join(NETWORK, CLONE_NEWNET, "network");
   join(MOUNTS, CLONE_NEWNS, "mount");
+  /* After the last change of credentials, which would take it away. The server may have ended before. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != server) _exit(126);
   unsigned long spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | (has_own_network ? CLONE_NEWNET : 0);
   pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD | spaces, NULL, NULL, NULL, NULL);
   if (child < 0) stop("cannot make namespaces");

@@ -7,8 +7,9 @@ import { silentLog, type Log } from '#contract';
 import { Execution } from '../process/execution.ts';
 import type { ChildSpec } from './child.ts';
 import { Job } from './job.ts';
+import { startLaunched } from './launched.ts';
 import { openRung } from './open-rung.ts';
-import type { Containment, Rung } from './rung.ts';
+import type { Command, Containment, Rung } from './rung.ts';
 import { checkCommand } from './spawn-error.ts';
 import { openTerminal, type OpenTerminal } from '../terminal/open-terminal.ts';
 import { findProgram } from './find-program.ts';
@@ -76,7 +77,9 @@ export class Children {
     const asked = { argv: terminal?.wrap(argv) ?? argv, env, cwd };
     const terminalPath = terminal?.path;
     const command = launch ? launch({ ...asked, terminalPath }) : asked;
-    const held = await this.#rung.start({ ...command, stdin, terminalPath }).catch((error: unknown) => {
+    const isHeldByCgroup = this.#rung.name === 'cgroup2' || this.#rung.name === 'cgroup1';
+    const start = launch && !isHeldByCgroup ? startLaunched : (it: Command) => this.#rung.start(it);
+    const held = await start({ ...command, stdin, terminalPath }).catch((error: unknown) => {
       terminal?.close();
       throw error;
     });

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitGone } from './await-gone.ts';
 import { Guardian } from './guardian.ts';
 import { chooseJobMarks, type JobMarks } from './job-marks.ts';
+import { isGroupAlive } from './launched.ts';
 import { listProcesses, membersOf, newestPid, type JobTraits } from './processes.ts';
 import type { Command, Held, Hold, Rung } from './rung.ts';
 import { sendSignal } from './send-signal.ts';
@@ -107,14 +108,5 @@ export class SessionRung implements Rung {
 
   #tellGuardian(): void {
     this.#guardian.tell([...this.#jobs].map(({ leader }) => leader).join(' '));
-  }
-}
-
-function isGroupAlive(leader: number): boolean {
-  try {
-    process.kill(-leader, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -70,7 +70,9 @@ const fencePaths = z.strictObject({
 const fenceEgress = z.strictObject({
   allow: entriesOf('allow')
     .default([...PUBLIC_REGISTRIES])
-    .describe('Besides the registries that the server’s user has set up for npm, pip, uv and Go, which are always allowed.'),
+    .describe(
+      'Besides the registries that the server’s user has set up for npm, pip, uv and Go, which are always allowed.',
+    ),
   deny: entriesOf('deny').default([]).describe('Overrides allow.'),
 });
 

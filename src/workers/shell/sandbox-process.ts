@@ -36,7 +36,7 @@ const ANSWER_GRACE_MS = 10_000;
 export const egressRefused = z
   .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to use instead.') }))
   .optional()
-  .describe('In a sandbox: hosts that were refused while this ran; absent if there were none.');
+  .describe('In a sandbox or the fence: hosts that were refused while this ran; absent if there were none.');
 
 const Reply = z.object({
   stdout: z.string(),

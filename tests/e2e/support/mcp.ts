@@ -1,6 +1,6 @@
 /** The official MCP client over both transports and both revisions of the protocol. */
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fileURLToPath } from 'node:url';
 
 export const BUILT = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
@@ -13,6 +13,7 @@ export function stdioTransport({ maxBufferSize = 64 * 2 ** 20 }, ...args: string
   return new StdioClientTransport({
     command: process.execPath,
     args: [BUILT, 'mcp', ...args],
+    env: { ...getDefaultEnvironment(), WORKCELL_PRESET: 'iii' },
     stderr: 'ignore',
     maxBufferSize,
   });

@@ -36,8 +36,8 @@ export const exec = shell.defineFunction({
   id: 'shell::exec',
   summary: 'Run an allowed program to its end and return its output. Program in `command`, arguments in `args`.',
   details:
-    'There is no shell in between: nothing is expanded, piped or redirected. Whatever the command left running is ' +
-    'killed with it. Callers that take events get the output as it comes. On the host this is not an isolation boundary; target a sandbox for code you do not trust.',
+    'There is no shell in between: nothing is expanded, piped or redirected; inside the fence any program runs, and `script` is a line for a shell. Whatever the command left running is ' +
+    'killed with it. Callers that take events get the output as it comes. Without the fence this is not an isolation boundary; target a sandbox for code you do not trust.',
   effect: 'execute',
   permissions: ['process.run'],
   request: execRequest('ExecRequest', liveFields({ cap: 'max_timeout_ms', limit: 'default_timeout_ms' })),

@@ -39,9 +39,9 @@ describe.skipIf(process.platform !== 'linux')('the network of the fence', () => 
     await using worker = await serveWorker(shell, shellCases(dir.root, { fence: 'workspace' }));
     const listens = 'require("http").createServer((_, r) => r.end("dev server")).listen(4173)';
     const { job_id } = await worker.call('shell::exec_bg', { command: 'node', args: ['-e', listens] });
-    expect(
-      await worker.call('shell::output', { job_id, wait_ms: 20_000, until: { port: 4173 } }),
-    ).toMatchObject({ matched: { by: 'port' } });
+    expect(await worker.call('shell::output', { job_id, wait_ms: 20_000, until: { port: 4173 } })).toMatchObject({
+      matched: { by: 'port' },
+    });
     const asks = 'fetch("http://127.0.0.1:4173").then((r) => r.text()).then(console.log)';
     expect(await worker.call('shell::exec', { command: 'node', args: ['-e', asks] })).toMatchObject({
       stdout: 'dev server\n',

@@ -83,4 +83,30 @@ describe.skipIf(process.platform !== 'linux')('inside the fence', () => {
     await expect(call({ command: 'ls', fence: 'off' }, FENCED)).rejects.toMatchObject({ code: 'S210' });
     await expect(call({ command: 'ls', script: 'ls' }, FENCED)).rejects.toMatchObject({ code: 'S210' });
   });
+
+  test('fence.F13 a job inside has a terminal and takes input and signals', async () => {
+    await using dir = await tempDir();
+    await using server = await serveWorker(shell, shellCases(dir.root, FENCED));
+    const wait = { wait_ms: 20_000 };
+    const terminal = { cols: 90, rows: 20 };
+    const shown = await server.call('shell::exec_bg', {
+      script: 'stty size; tty -s && echo yes; read x; echo got $x',
+      terminal,
+    });
+    await server.call('shell::output', { job_id: shown.job_id, ...wait, until: { pattern: 'yes' } });
+    await server.call('shell::input', { job_id: shown.job_id, text: 'typed\n' });
+    await server.call('shell::output', { job_id: shown.job_id, ...wait, until: { exit: true } });
+    expect(await server.call('shell::status', { job_id: shown.job_id })).toMatchObject({
+      job: { exit_code: 0, stdout: expect.stringMatching(/20 90\r\nyes\r\ntyped\r\ngot typed/) },
+    });
+
+    const script = 'trap "echo caught; exit 5" TERM; echo ready; while :; do sleep 0.05; done';
+    const { job_id } = await server.call('shell::exec_bg', { script });
+    await server.call('shell::output', { job_id, ...wait, until: { pattern: 'ready' } });
+    await server.call('shell::kill', { job_id, signal: 'TERM' });
+    await server.call('shell::output', { job_id, ...wait, until: { exit: true } });
+    expect(await server.call('shell::status', { job_id })).toMatchObject({
+      job: { exit_code: 5, stdout: 'ready\ncaught\n' },
+    });
+  });
 });
