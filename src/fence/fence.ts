@@ -101,6 +101,9 @@ export class Fence {
   }
 
   async #open(): Promise<Opened> {
+    if (process.platform !== 'linux') {
+      throw new FenceError('the fence needs namespaces of Linux', 'run on Linux, or start with fence: off');
+    }
     const layout = layOut(this.#options);
     const programs = await buildPrograms();
     const { network, egress, log } = this.#options;

@@ -17,7 +17,7 @@ type Process = ChildProcessByStdio<Socket, Socket, Socket>;
 export class Holder {
   /** What the operator can do where the system refuses. */
   static readonly fix = FIX;
-  /** Descriptors of the user, mount and network namespace, in the order in which the launcher expects them. */
+  /** Descriptors of the user, mount, network and IPC namespace, in the order in which the launcher expects them. */
   readonly descriptors: readonly number[];
   readonly #process: Process;
 
@@ -28,9 +28,6 @@ export class Holder {
 
   /** Rejects with a `FenceError` where the system refuses. */
   static async start(launcher: string, options: readonly string[]): Promise<Holder> {
-    if (process.platform !== 'linux') {
-      throw new FenceError('the fence needs namespaces of Linux', 'run on Linux, or start with fence: off');
-    }
     const holder = spawn(launcher, ['hold', ...options], {
       cwd: '/',
       env: {},
@@ -48,8 +45,8 @@ export class Holder {
       holder.kill('SIGKILL');
       throw new FenceError(problem.trim() || 'the fence was not built in time', Holder.fix);
     }
-    const descriptors = [`${holder.pid}/ns/user`, `${builder}/ns/mnt`, `${holder.pid}/ns/net`].map((path) =>
-      openSync(`/proc/${path}`, 'r'),
+    const descriptors = [`${holder.pid}/ns/user`, `${builder}/ns/mnt`, `${holder.pid}/ns/net`, `${builder}/ns/ipc`].map(
+      (path) => openSync(`/proc/${path}`, 'r'),
     );
     for (const handle of [holder, holder.stdin, holder.stdout, holder.stderr]) handle.unref();
     return new Holder(holder, descriptors);

@@ -1,4 +1,4 @@
 /** A boundary of the kernel around commands of this host: what they see of files, processes, sockets and the network. */
-export { Fence, type FenceOptions } from './fence.ts';
+export { Fence } from './fence.ts';
 export { FenceError } from './fence-error.ts';
 export { PUBLIC_REGISTRIES } from './registries.ts';

@@ -45,8 +45,8 @@ export class WayOut {
       allowKey: 'fence_egress.allow of shell',
       privateHosts: new Set(registries.hosts),
     });
-    const trust = TRUST.filter((name) => process.env[name]).map((name) => [name, process.env[name]!]);
-    const env = { ...Object.fromEntries([...trust, ...proxyEnv]), ...registries.env };
+    const trust = TRUST.flatMap((name): [string, string][] => (process.env[name] ? [[name, process.env[name]]] : []));
+    const env: Record<string, string> = Object.fromEntries([...trust, ...proxyEnv, ...Object.entries(registries.env)]);
     const wayOut = new WayOut(new EgressProxy({ policy, log }), env);
     wayOut.#server.listen(wayOut.path);
     await once(wayOut.#server, 'listening');

@@ -87,7 +87,7 @@ const ATTACKS = [
     'leaves its control group',
     'for f in $(find /sys/fs/cgroup -maxdepth 4 -name cgroup.procs 2>/dev/null); do echo 0 > $f && echo THROUGH; done',
   ],
-  ['connects to an abstract socket', call('abstract', 'fence-test-socket')],
+  ['connects to an abstract socket', call('abstract', process.env.ABSTRACT_SOCKET), PLAIN],
   ['connects to a socket in the workspace', call('unix', `${workspace}/host.sock`), PLAIN],
   ['connects to a socket outside', call('unix', `${out}/host.sock`), PLAIN],
   [

@@ -54,10 +54,11 @@ function prepare(uid: number | undefined) {
 /** Listens on an abstract socket of this host, which Node cannot. */
 async function abstractSocket() {
   const listens =
-    'use IO::Socket::UNIX; IO::Socket::UNIX->new(Type => SOCK_STREAM, Local => "\\0fence-test-socket", Listen => 9) or die; $|=1; print "on"; sleep 600';
-  const perl = spawn('perl', ['-e', listens], { stdio: ['ignore', 'pipe', 'inherit'] });
+    'use IO::Socket::UNIX; $s = IO::Socket::UNIX->new(Type => SOCK_STREAM, Local => "\\0$ARGV[0]", Listen => 9) or die; $|=1; print "on"; sleep 600';
+  const name = `fence-test-${process.pid}`;
+  const perl = spawn('perl', ['-e', listens, name], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(perl.stdout, 'data');
-  return { [Symbol.dispose]: () => void perl.kill() };
+  return { name, [Symbol.dispose]: () => void perl.kill() };
 }
 
 describe.skipIf(process.platform !== 'linux').each([
@@ -65,7 +66,7 @@ describe.skipIf(process.platform !== 'linux').each([
   ['an ordinary user', NOBODY],
 ])('fence.P1 the fence of %s', (_, uid) => {
   test.skipIf(uid !== undefined && !isRoot)('fence.P1 lets no attack through', { timeout: 300_000 }, async () => {
-    using _socket = await abstractSocket();
+    using socket = await abstractSocket();
     using place = prepare(uid);
     const home = join(place.root, 'home');
     const run = promisify(execFile)(process.execPath, [here('fence-attacker.mjs'), place.root], {
@@ -76,6 +77,7 @@ describe.skipIf(process.platform !== 'linux').each([
         HOME: home,
         XDG_CACHE_HOME: join(place.root, 'cache'),
         XDG_STATE_HOME: join(place.root, 'cache'),
+        ABSTRACT_SOCKET: socket.name,
         WORKCELL_TOKEN: 'VERY-SECRET',
         AWS_SECRET_ACCESS_KEY: 'VERY-SECRET',
       },

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 /* Descriptors that the server passes on. */
-enum { USER_SPACE = 3, MOUNTS = 4, NETWORK = 5 };
+enum { USER_SPACE = 3, MOUNTS = 4, NETWORK = 5, SYSTEM_V = 6 };
 
 enum { LAST_CAPABILITY = 63, MAX_FILTER_BYTES = 4096 };
 
@@ -147,8 +147,6 @@ static _Noreturn void be_first(char **variables) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (has_own_network) raise_loopback();
   attach("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL);
-  for (const char *const *name = (const char *const[]){"/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/sysrq-trigger", NULL}; *name; name++)
-    if (!access(*name, F_OK)) attach(MASK_FILE, *name, NULL, MS_BIND, NULL);
   for (int i = 0; i < mask_count; i++) mask(masks[i]);
   leader = fork();
   if (leader < 0) stop("cannot fork");
@@ -199,11 +197,12 @@ void enter(int argc, char **argv) {
 
   join(USER_SPACE, CLONE_NEWUSER, "user");
   if (!has_own_network) join(NETWORK, CLONE_NEWNET, "network");
+  join(SYSTEM_V, CLONE_NEWIPC, "IPC");
   join(MOUNTS, CLONE_NEWNS, "mount");
   /* After the last change of credentials, which would take it away. The server may have ended before. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(126);
-  unsigned long spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | (has_own_network ? CLONE_NEWNET : 0);
+  unsigned long spaces = CLONE_NEWNS | CLONE_NEWPID | (has_own_network ? CLONE_NEWNET : 0);
   pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD | spaces, NULL, NULL, NULL, NULL);
   if (child < 0) stop("cannot make namespaces");
   if (child == 0) be_first(variables);

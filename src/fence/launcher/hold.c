@@ -236,7 +236,7 @@ static void make_empty(const struct list *list, const char *options) {
 }
 
 static void build(void) {
-  if (unshare(CLONE_NEWNS)) stop("cannot make a mount namespace");
+  if (unshare(CLONE_NEWNS | CLONE_NEWIPC)) stop("cannot make a mount and an IPC namespace");
   attach(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
   take_devices();
   take_all(&writable, ATTR_NOSUID | ATTR_NODEV);

@@ -37,7 +37,7 @@ describe.skipIf(process.platform !== 'linux')('the network of the fence', () => 
   test('fence.F10 a server of one command is reached by the next, and by until.port', async () => {
     await using dir = await tempDir();
     await using worker = await serveWorker(shell, shellCases(dir.root, { fence: 'workspace' }));
-    const listens = 'require("http").createServer((_, r) => r.end("dev server")).listen(4173)';
+    const listens = 'require("node:http").createServer((_, r) => r.end("dev server")).listen(4173)';
     const { job_id } = await worker.call('shell::exec_bg', { command: 'node', args: ['-e', listens] });
     expect(await worker.call('shell::output', { job_id, wait_ms: 20_000, until: { port: 4173 } })).toMatchObject({
       matched: { by: 'port' },
@@ -59,7 +59,7 @@ describe.skipIf(process.platform !== 'linux')('the network of the fence', () => 
       expect(await run(exec, { script }, config)).toMatchObject({ stdout: '', exit_code: 7 });
     }
     await using worker = await serveWorker(shell, shellCases(dir.root, { fence: 'workspace', fence_network: 'none' }));
-    const listens = 'require("net").createServer().listen(4174, () => console.log("listens"))';
+    const listens = 'require("node:net").createServer().listen(4174, () => console.log("listens"))';
     const { job_id } = await worker.call('shell::exec_bg', { command: 'node', args: ['-e', listens] });
     await worker.call('shell::output', { job_id, wait_ms: 20_000, until: { pattern: 'listens' } });
     expect(await worker.call('shell::exec', { script: 'curl -sS -m 5 http://127.0.0.1:4174' })).toMatchObject({
