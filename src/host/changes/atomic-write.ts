@@ -134,7 +134,7 @@ export class PendingFile {
     const old = place.stat;
     const { keep } = options;
     requireFile(place);
-    const link = await keep?.link();
+    const link = keep && (await keep.link());
     await this.#finish(options, place, link);
     const noted = await keep?.note(fstatSync(this.#fd));
     const isKept = link !== undefined;
