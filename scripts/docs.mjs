@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { connect } from '../dist/client/index.js';
 import { commandHelp } from '../dist/cli/command.js';
 import { allCommands } from '../dist/cli/commands/index.js';
+import { EXIT_CODES } from '../dist/cli/exit-codes.js';
 import { availableWorkers } from '../dist/assembly/workers.js';
 import { cellConfig, configKeys, readCatalogue, summariseErrors } from '../dist/contract/index.js';
 import { Engine, engineErrors } from '../dist/engine/index.js';
@@ -90,7 +91,10 @@ async function cliPage() {
     { kind: 'heading', level: 2, text: `\`workcell ${command.name}\`` },
     { kind: 'code', language: 'text', text: commandHelp(command).trimEnd() },
   ]);
-  const intro = 'Exit codes: 0 done, 1 the call failed, 2 bad usage or configuration, 3 no engine reached.';
+  const intro =
+    `${EXIT_CODES} An error is one line on standard error, \`Error: [CODE] message\`, with what helps below it; \`workcell call\`, and ` +
+    'other commands with `--json`, print a failed call as JSON there. `WORKCELL_URL` or `III_URL` names the engine. Terminals get ' +
+    'colours, unless `NO_COLOR` is set, and tables that fit them; a pipe gets whole cells.';
   return {
     slug: 'cli',
     title: 'Command line',

@@ -62,7 +62,8 @@ const TABLE: Record<string, Area> = {
     packages: ['yaml', 'zod'],
   },
   library: { areas: ['contract', 'client', 'engine', 'workers/*', 'assembly'], packages: ['zod'] },
-  'ai-sdk': { areas: ['contract', 'surfaces/mcp'], packages: ['ai'] },
+  // Of the library only its types.
+  'ai-sdk': { areas: ['contract', 'library', 'surfaces/mcp'], packages: ['ai'] },
   testing: { areas: ANY, packages: ANY },
 };
 

@@ -47,3 +47,24 @@ function markdownFiles(folder: string): string[] {
     return entry.name.endsWith('.md') ? [relative(ROOT, path)] : [];
   });
 }
+
+test('cli.C16 README names what `npm start` installs as root, and how to refuse it', () => {
+  const folder = join(ROOT, 'src/workers/sandbox/backends');
+  interface Backend {
+    isBroughtAtStart?: boolean;
+    needs: { package: string }[];
+  }
+  const read = (path: string) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as unknown;
+  const backends = readdirSync(folder)
+    .filter((name) => existsSync(join(folder, name, 'backend.json')))
+    .map((name) => read(`${name}/backend.json`) as Backend);
+  const atStart = backends.filter(({ isBroughtAtStart }) => isBroughtAtStart).flatMap(({ needs }) => needs);
+  const packages = [...(read('needs.json') as Backend['needs']), ...atStart].map((need) => need.package);
+  for (const page of ['README.md', 'docs/guides/getting-started.md']) {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    expect(
+      [...packages.map((name) => `\`${name}\``), 'WORKCELL_NO_APT=1 npm start'].filter((it) => !text.includes(it)),
+    ).toEqual([]);
+  }
+  expect(readFileSync(join(ROOT, 'scripts/sandbox-packages.mjs'), 'utf8')).toContain('process.env.WORKCELL_NO_APT');
+});

@@ -4,7 +4,7 @@
  * The program gets the whole result; the model gets it as text of bounded length. A failed call throws, which the SDK
  * passes to the model as the tool's error.
  */
-import { dynamicTool, jsonSchema, type ToolSet } from 'ai';
+import { jsonSchema, tool, type Tool, type ToolSet } from 'ai';
 
 import {
   CallError,
@@ -15,16 +15,41 @@ import {
   type Bus,
   type CatalogueEntry,
 } from '#contract';
+import type { FunctionMap, FunctionTypes, TypedBus } from '#library';
 import { boundedText, failureText, renderText, toTools } from '#surfaces/mcp';
 
-export interface WorkcellToolsOptions {
+export interface WorkcellToolsOptions<Word extends string = string> {
   /** Workers (`coder`), ids (`coder::search`) or tool names (`coder_search`); all functions when left out. */
-  only?: readonly string[];
+  only?: readonly Word[];
   /** Only functions that change nothing and run nothing. */
   readOnly?: boolean;
   /** Default `default`. */
   namespace?: string;
 }
+
+type Replaced<Text extends string, From extends string, To extends string> = Text extends `${infer A}${From}${infer B}`
+  ? `${A}${To}${Replaced<B, From, To>}`
+  : Text;
+
+/** The tool of a function: `coder::read-file` is `coder_read_file`. */
+export type ToolName<Id extends string> = Replaced<Replaced<Id, '::', '_'>, '-', '_'>;
+
+/** The words of `only` that name this function. */
+type WordsFor<Id extends string> = Id | ToolName<Id> | (Id extends `${infer Worker}::${string}` ? Worker : never);
+
+type Chosen<Id extends string, Word extends string> = string extends Word
+  ? Id
+  : WordsFor<Id> & Word extends never
+    ? never
+    : Id;
+
+/** The tools by name, each with the input and the output of its function. */
+export type WorkcellTools<Functions extends FunctionMap = FunctionTypes, Word extends string = string> = {
+  [Id in keyof Functions & string as ToolName<Chosen<Id, Word>>]: Tool<
+    Functions[Id]['request'],
+    Functions[Id]['response']
+  >;
+};
 
 interface ImageField {
   mime_type: string;
@@ -53,12 +78,18 @@ const MAX_FILE_BYTES = 16 * 2 ** 20;
  * await cell.close();
  * ```
  */
+export function workcellTools<Functions extends FunctionMap = FunctionTypes, const Word extends string = string>(
+  bus: TypedBus<Functions>,
+  options?: WorkcellToolsOptions<Word> & { readOnly?: false; namespace?: undefined },
+): Promise<WorkcellTools<Functions, Word>>;
+/** Which functions only read, and what another namespace has, is known at run time only. */
+export function workcellTools(bus: TypedBus | Bus, options?: WorkcellToolsOptions): Promise<ToolSet>;
 export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}): Promise<ToolSet> {
   const { only, readOnly, namespace } = options;
   const offered = toTools(await readCatalogue(bus), { only, isReadOnly: readOnly, namespace });
   const tools: ToolSet = {};
   for (const [name, { definition, entry }] of offered) {
-    tools[name] = dynamicTool({
+    tools[name] = tool<unknown, unknown>({
       description: definition.description,
       inputSchema: jsonSchema(definition.inputSchema as Parameters<typeof jsonSchema>[0]),
       execute: (input, { abortSignal }) => callFunction(bus, entry, input, abortSignal),

@@ -3,8 +3,10 @@ export { readApps, withApps, type App } from './app-definition.ts';
 export {
   defaultConfigPath,
   defaultEntries,
+  entryOf,
   findConfigFile,
   findWorker,
+  firstTwice,
   parseCell,
   parseEntries,
   readConfigFile,

@@ -6,6 +6,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { didYouMean } from '#contract';
+import { definitions, paragraphs } from './render.ts';
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
@@ -27,7 +28,8 @@ export interface CommandInput {
 export interface Command {
   /** As typed: `start`, `worker run`. */
   name: string;
-  aliases?: string[];
+  /** Set by commands/index.ts, where all names are. */
+  aliases?: readonly string[];
   summary: string;
   /** What follows the name in the usage line; options come last unless it contains them. */
   usage?: string;
@@ -37,6 +39,10 @@ export interface Command {
   /** Minimum number of words. */
   minWords?: number;
   maxWords?: number;
+  /** Whether it exits with the code of a program: its own failures then exit with 125 to 127. */
+  exitsAsProgram?: boolean;
+  /** Whether it prints a failed call as JSON, also without `--json`. */
+  isJsonOnly?: boolean;
   run(input: CommandInput): Promise<number>;
   /** Help that depends on the words given; the plain help otherwise. */
   helpFor?(input: CommandInput): Promise<string>;
@@ -56,10 +62,10 @@ export function valueOption(
   return { type: 'string', value, description, ...more };
 }
 
-const helpOption: OptionSpec = { type: 'boolean', short: 'h', description: 'Show this help.' };
+export const commandHelpOption: OptionSpec = { type: 'boolean', short: 'h', description: 'Show this help.' };
 
 export function parseCommandLine(command: Command, argv: string[]): CommandInput {
-  const options = { ...command.options, help: helpOption };
+  const options = { ...command.options, help: commandHelpOption };
   const split = argv.indexOf('--');
   const own = split < 0 ? argv : argv.slice(0, split);
   const rest = split < 0 ? [] : argv.slice(split + 1);
@@ -100,23 +106,22 @@ function usageProblem(error: NodeJS.ErrnoException, options: Record<string, Opti
 }
 
 export function commandHelp(command: Command): string {
-  const options = Object.entries({ ...command.options, help: helpOption });
+  const options = Object.entries({ ...command.options, help: commandHelpOption });
   const flags = options.map(([name, spec]) => {
     const short = spec.short ? `-${spec.short}, ` : '    ';
     const value = spec.type === 'string' ? ` ${spec.value ?? 'VALUE'}` : '';
     const fallback = spec.default === undefined ? '' : ` (default ${spec.default})`;
     return [`${short}--${name}${value}`, spec.description + fallback] as const;
   });
-  const width = Math.max(...flags.map(([flag]) => flag.length));
   return [
-    `${command.summary}`,
+    ...paragraphs(command.summary),
     '',
     `Usage: workcell ${command.name}${usageOf(command)}`,
     ...(command.aliases ? [`Alias: ${command.aliases.join(', ')}`] : []),
-    ...(command.details ? ['', command.details] : []),
+    ...(command.details ? ['', ...paragraphs(command.details)] : []),
     '',
     'Options:',
-    ...flags.map(([flag, description]) => `  ${flag.padEnd(width)}  ${description}`),
+    ...definitions(flags),
     ...(command.examples ? ['', 'Examples:', ...command.examples.map((example) => `  ${example}`)] : []),
     '',
   ].join('\n');

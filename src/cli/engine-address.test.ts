@@ -6,16 +6,20 @@ import { engineToken, engineUrl, explainUnreachable, withEngine } from './engine
 
 beforeEach(() => {
   vi.stubEnv('III_URL', undefined);
+  vi.stubEnv('WORKCELL_URL', undefined);
   vi.stubEnv('WORKCELL_TOKEN', undefined);
 });
 afterEach(() => void vi.unstubAllEnvs());
 
-test('the engine is the one given, else the one of the environment, else the usual one', () => {
+test('cli.C07 the engine is the one given, else the one of the environment, else the usual one', () => {
   const found = () => [engineUrl({ url: 'ws://given:1' }), engineUrl({})];
   expect(found()).toEqual(['ws://given:1', 'ws://127.0.0.1:49134']);
   vi.stubEnv('III_URL', 'wss://env/');
   expect(found()).toEqual(['ws://given:1', 'wss://env/']);
+  vi.stubEnv('WORKCELL_URL', 'ws://ours:2');
+  expect(found()).toEqual(['ws://given:1', 'ws://ours:2']);
   vi.stubEnv('III_URL', '');
+  vi.stubEnv('WORKCELL_URL', '');
   expect(found()).toEqual(['ws://given:1', 'ws://127.0.0.1:49134']);
 });
 

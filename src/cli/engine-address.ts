@@ -6,7 +6,7 @@ import { UsageError, valueOption, type CommandInput, type OptionSpec } from './c
 const DEFAULT_URL = 'ws://127.0.0.1:49134';
 
 export const addressOptions: Record<string, OptionSpec> = {
-  url: valueOption('URL', `The engine, default $III_URL or ${DEFAULT_URL}.`),
+  url: valueOption('URL', `The engine, default $WORKCELL_URL, $III_URL or ${DEFAULT_URL}.`),
   token: valueOption('TOKEN', 'Bearer token, default $WORKCELL_TOKEN.'),
 };
 
@@ -16,7 +16,8 @@ export class UnreachableError extends Error {
 }
 
 export function engineUrl(options: CommandInput['options']): string {
-  const url = text(options.url) ?? (process.env.III_URL || DEFAULT_URL);
+  // An empty variable counts as unset.
+  const url = text(options.url) ?? (process.env.WORKCELL_URL || process.env.III_URL || DEFAULT_URL);
   if (URL.canParse(url) && /^(ws|http)s?:$/.test(new URL(url).protocol)) return url;
   throw new UsageError(`"${url}" is not an engine address; expected for example ${DEFAULT_URL}`);
 }

@@ -12,7 +12,7 @@ import { UsageError, valueOption, type CommandInput, type OptionSpec } from './c
 import { addressOptions, engineUrl, text, UnreachableError, withEngine } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { showLine } from './live-line.ts';
-import { printText } from './print.ts';
+import { printFailure } from './print.ts';
 import { untilSignal } from './until-signal.ts';
 
 export const imageOptions: Record<string, OptionSpec> = {
@@ -53,7 +53,7 @@ export async function withImages(
     return await work({ images, signal: control.signal, onProgress: showProgress });
   } catch (error) {
     if (!(error instanceof ImageError) && !control.signal.aborted) throw error;
-    printText(`error: ${(error as Error).message}\n`, process.stderr);
+    printFailure({ message: (error as Error).message });
     return EXIT.failed;
   }
 }

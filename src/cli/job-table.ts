@@ -1,7 +1,7 @@
 /** Background jobs as a table. */
 import { z } from 'zod';
 
-import { table } from './render.ts';
+import { duration, type Table } from './render.ts';
 
 export const jobRows = z.object({
   id: z.string(),
@@ -16,16 +16,13 @@ type Row = z.output<typeof jobRows>;
 export function jobTable<Job extends Row>(
   jobs: readonly Job[],
   { first }: { first?: [head: string, cell: (job: Job) => string] } = {},
-): string {
+): Table | string {
   if (jobs.length === 0) return 'No jobs.\n';
+  const now = Date.now();
   const rows = jobs.map((job) => [
     ...(first ? [first[1](job)] : []),
     ...[job.id, job.status, String(job.exit_code ?? '')],
-    ...[shown(job.started_at_ms), shown(job.finished_at_ms)],
+    ...[duration(now - job.started_at_ms), duration((job.finished_at_ms ?? now) - job.started_at_ms)],
   ]);
-  return table([...(first ? [first[0]] : []), 'JOB', 'STATUS', 'EXIT', 'STARTED', 'ENDED'], rows);
-}
-
-function shown(ms: number | null | undefined): string {
-  return ms == null ? '' : new Date(ms).toISOString();
+  return { head: [...(first ? [first[0]] : []), 'JOB', 'STATUS', 'EXIT', 'AGE', 'RAN'], rows };
 }

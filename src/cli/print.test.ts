@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { printJson, printText } from './print.ts';
+import { printFailure, printJson, printText } from './print.ts';
 
 /** What a stream got. */
 function printed(print: (stream: { write(text: string): void; isTTY?: boolean }) => void, isTTY: boolean): string {
@@ -26,4 +26,11 @@ test('output of commands keeps its lines and tabs, and any script', () => {
 test('a pipe gets every byte as it is', () => {
   expect(printed((stream) => printText(HOSTILE, stream), false)).toBe(HOSTILE);
   expect(printed((stream) => printJson(HOSTILE, stream), false)).toBe(`${JSON.stringify(HOSTILE)}\n`);
+});
+
+test('cli.C05 a failure is one line with its code, then what helps, and cannot talk to the terminal', () => {
+  const failure = { code: 'S004', message: `gone ${HOSTILE}`, help: ['Create another.'] };
+  expect(printed((stream) => printFailure({ message: 'x' }, stream), false)).toBe('Error: x\n');
+  const shown = printed((stream) => printFailure(failure, stream), true).replace('\u001b[31mError:\u001b[0m', 'Error:');
+  expect(shown).toMatch(/^Error: \[S004\] gone [ -~]+\n {2}Create another\.\n$/);
 });

@@ -4,21 +4,45 @@
  * Replies, command output and messages contain text chosen by agents, guests and files, and a terminal obeys control
  * characters in it. Those are escaped as JSON would, so JSON stays the same; a pipe gets the bytes unchanged.
  */
+import { painter } from './colour.ts';
 import type { CommandInput } from './command.ts';
+import { PAGE_COLUMNS, table, type Table } from './render.ts';
 import type { LogSink } from './terminal-log.ts';
 
-export function printJson(value: unknown, stream: LogSink = process.stdout): void {
+export interface Sink extends LogSink {
+  columns?: number;
+}
+
+export function printJson(value: unknown, stream: Sink = process.stdout): void {
   printText(`${JSON.stringify(value, null, 2)}\n`, stream);
 }
 
-/** The reply as JSON if `--json` was given, else its text. */
-export function printReply({ json }: CommandInput['options'], reply: unknown, text: () => string): void {
-  if (json === true) printJson(reply);
-  else printText(text());
+/** The reply as JSON if `--json` was given, else its text or its table. */
+export function printReply({ json }: CommandInput['options'], reply: unknown, shown: () => string | Table): void {
+  if (json === true) return printJson(reply);
+  const given = shown();
+  if (typeof given === 'string') printText(given);
+  else printTable(given);
 }
 
-export function printText(text: string, stream: LogSink = process.stdout): void {
+/** Fits a terminal, whose user reads it; a pipe gets whole cells. */
+function printTable({ head, rows }: Table, stream: Sink = process.stdout): void {
+  const width = stream.isTTY ? stream.columns || PAGE_COLUMNS : Infinity;
+  stream.write(table(head, rows, { width, paint: painter(stream) }));
+}
+
+export function printText(text: string, stream: Sink = process.stdout): void {
   stream.write(stream.isTTY ? spelledOut(text) : text);
+}
+
+/** The one shape of errors: `Error: [CODE] message`, and what helps below it. */
+export function printFailure(
+  { code, message, help = [] }: { code?: string | undefined; message: string; help?: readonly string[] },
+  stream: Sink = process.stderr,
+): void {
+  const lines = [`${code === undefined ? '' : `[${code}] `}${message}`, ...help.map((line) => `  ${line}`)];
+  const text = `${lines.join('\n')}\n`;
+  stream.write(`${painter(stream)('red', 'Error:')} ${stream.isTTY ? spelledOut(text) : text}`);
 }
 
 /** Line ends and tabs stay; a bare carriage return would let the rest of a line overwrite its beginning. */

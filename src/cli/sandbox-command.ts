@@ -6,7 +6,7 @@ import { UsageError, type CommandInput } from './command.ts';
 import { printOutput, TIMED_OUT } from './command-output.ts';
 import { withEngine } from './engine-address.ts';
 import { EXIT } from './exit-codes.ts';
-import { printText } from './print.ts';
+import { printFailure } from './print.ts';
 
 const CUT = 'after the first MiB; write it to a file in the sandbox and download that';
 
@@ -20,7 +20,7 @@ const Output = z.object({
 });
 const ExecReply = Output.extend({ exit_code: z.int().nullish(), killed_by: z.string().optional() });
 
-/** Runs against the engine; prints a failure with its code and what to do next, unless the signal caused it. */
+/** Runs against the engine; a command that timed out is reported with its output, unless the signal caused the failure. */
 export async function tellingFailures(
   options: CommandInput['options'],
   work: (bus: Bus) => Promise<number>,
@@ -29,17 +29,16 @@ export async function tellingFailures(
   try {
     return await withEngine(options, work);
   } catch (error) {
-    if (!(error instanceof CallError) || signal?.aborted) throw error;
+    if (!(error instanceof CallError) || error.code !== 'S200' || signal?.aborted) throw error;
     return tellFailure(error);
   }
 }
 
-/** Returns the matching exit code. */
-export function tellFailure({ code, message, extra }: CallError): number {
+/** Prints it in the shape of all failures; returns 124 for a timeout, else `failed`. */
+export function tellFailure({ code, message, extra }: CallError, failed: number = EXIT.failed): number {
   if (code === 'S200') printOutput(unprinted(Output.catch({ stdout: '', stderr: '' }).parse(extra)), CUT);
-  printText(`error: [${code}] ${message}\n`, process.stderr);
-  if (typeof extra.fix_note === 'string') printText(`${extra.fix_note}\n`, process.stderr);
-  return code === 'S200' ? TIMED_OUT : EXIT.failed;
+  printFailure({ code, message, help: typeof extra.fix_note === 'string' ? [extra.fix_note] : [] });
+  return code === 'S200' ? TIMED_OUT : failed;
 }
 
 /** Prints the output of a command and returns its exit code. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { isLogLevel, terminalLog, type LogLevel } from './terminal-log.ts';
 
@@ -32,12 +32,17 @@ test('a program gets one JSON object a line, with time and fields', () => {
 });
 
 test('a person gets one readable line, whatever a peer calls itself', () => {
+  vi.stubEnv('NO_COLOR', '1');
   const fields = { port: 1, name: 'x\u001b[2J\n12:00:00 error forged\u202e', list: ['\u001b'] };
   const [warn = '', error = ''] = lines('warn', true, fields);
   expect(warn).toMatch(
     /^\d\d:\d\d:\d\d warn {2}a warn port=1 name=x \[2J 12:00:00 error forged {2}list=\["\\u001b"\]\n$/,
   );
   expect(error).toMatch(/^\d\d:\d\d:\d\d error a error /);
+  vi.stubEnv('NO_COLOR', undefined);
+  vi.stubEnv('TERM', 'xterm');
+  expect(lines('warn', true, fields)[0]).toContain(' \u001b[33mwarn \u001b[0m a warn ');
+  vi.unstubAllEnvs();
 });
 
 test('the levels are known by name', () => {

@@ -59,7 +59,7 @@ export interface WorkerDef<
   open(config: z.output<Config>, log: Log, cell?: CellConfig): Promise<Context> | Context;
   readonly functions: readonly Fn[];
   /** Types a definition against this worker's context and codes. Returns it unchanged. */
-  defineFunction<Request extends z.ZodType, Response extends z.ZodType, Id extends string>(
+  defineFunction<Request extends z.ZodType, Response extends z.ZodType, const Id extends string>(
     def: FunctionDef<Context, Request, Response, keyof Table & string, Id>,
   ): FunctionDef<Context, Request, Response, keyof Table & string, Id>;
   /** Keeps the type of each function, from which TypeScript callers know requests and responses. */

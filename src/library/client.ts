@@ -2,7 +2,7 @@
 import { connect as connectUntyped, type Connection, type ConnectOptions } from '#client';
 import type { TypedBus } from './function-types.ts';
 
-export type TypedConnection = Omit<Connection, 'call' | 'stream'> & Pick<TypedBus, 'call' | 'stream'>;
+export type TypedConnection = Omit<Connection, 'call' | 'stream'> & TypedBus;
 
 /**
  * Connects to the engine at a ws:// URL; reconnects by itself after a lost link.

@@ -79,3 +79,17 @@ test('refuses a key that its worker does not know, naming the nearest', async ()
   const creating = createWorkcell({ workspace: dir.root, workers: [{ name: 'coder', config }] });
   await expect(creating).rejects.toThrow(/max_raed_bytes.*max_read_bytes/);
 });
+
+test.each([
+  [{ workspce: '.' }, 'createWorkcell: unknown key "workspce" (did you mean "workspace"?); known keys: workspace, '],
+  [{ workspace: '.', prot: 0 }, 'createWorkcell: unknown key "prot" (did you mean "port"?)'],
+  [{}, 'createWorkcell: '],
+  [undefined, 'createWorkcell: '],
+  [
+    { workspace: '.', workers: [{ nam: 'coder' }] },
+    'createWorkcell.workers.0: unknown key "nam" (did you mean "name"?)',
+  ],
+])('cli.C13 %j from JavaScript is refused with the key', async (options, message) => {
+  const creating = createWorkcell(options as unknown as { workspace: string });
+  await expect(creating).rejects.toMatchObject({ name: 'ConfigError', message: expect.stringContaining(message) });
+});

@@ -3,24 +3,39 @@
  *
  * Calls of the program itself never use a socket, even if there is one.
  */
+import { z } from 'zod';
+
 import { connect } from '#client';
 import {
   assembleCell,
   availableWorkers,
   canonicalWorkspace,
   defaultEntries,
+  entryOf,
+  firstTwice,
   startWorkcell,
   toEntries,
+  type WorkerEntry,
 } from '#assembly';
-import { ConfigError, readCatalogue, silentLog, type CatalogueEntry, type Log } from '#contract';
+import {
+  type AnyWorker,
+  ConfigError,
+  parseConfig,
+  readCatalogue,
+  silentLog,
+  type CatalogueEntry,
+  type Log,
+} from '#contract';
 import { isLoopback } from '#engine';
-import type { TypedBus, WorkerChoice } from './function-types.ts';
+import type { FunctionsOf, FunctionTypes, OwnWorker, TypedBus, WorkerChoice } from './function-types.ts';
 
-export interface CreateWorkcellOptions {
+export interface CreateWorkcellOptions<Own extends readonly AnyWorker[] = readonly AnyWorker[]> {
   /** The directory that the workers are confined to; it has to exist. */
   workspace: string;
   /** Which workers run; all of them with their shipped configuration when left out. */
   workers?: readonly WorkerChoice[];
+  /** Workers of the program itself, beside those; `call` knows their functions by their types. */
+  ownWorkers?: { readonly [At in keyof Own]: OwnWorker<Own[At]> };
   /** Globs of files that no file function reaches, instead of the shipped list; an empty list protects nothing. */
   protect?: readonly string[];
   /** Serves HTTP, MCP, WebSocket and the console on this port, 0 for a free one. Nothing listens when left out. */
@@ -34,7 +49,20 @@ export interface CreateWorkcellOptions {
   log?: Log;
 }
 
-export interface Workcell extends TypedBus, AsyncDisposable {
+/** For programs that no compiler checks: a mistyped key is an error that names the nearest one. */
+const OptionsSchema: z.ZodType = z.strictObject({
+  workspace: z.string(),
+  workers: z.array(z.strictObject({ name: z.string(), config: z.unknown().optional() })).optional(),
+  ownWorkers: z.array(z.strictObject({ def: z.looseObject({}), config: z.unknown().optional() })).optional(),
+  protect: z.array(z.string()).optional(),
+  port: z.int().optional(),
+  host: z.string().optional(),
+  token: z.string().optional(),
+  tokens: z.record(z.string(), z.string()).optional(),
+  log: z.looseObject({}).optional(),
+} satisfies Record<keyof CreateWorkcellOptions, z.ZodType>);
+
+export interface Workcell<Functions = FunctionTypes> extends TypedBus<Functions>, AsyncDisposable {
   /** The URL for other processes, e.g. `ws://127.0.0.1:49134`; only with a port. */
   readonly url?: string;
   /** Every function on the bus, also those of remote workers. */
@@ -57,7 +85,11 @@ export interface Workcell extends TypedBus, AsyncDisposable {
  * await cell.close();
  * ```
  */
-export async function createWorkcell(options: CreateWorkcellOptions): Promise<Workcell> {
+export async function createWorkcell<const Own extends readonly AnyWorker[] = []>(
+  options: CreateWorkcellOptions<Own>,
+): Promise<Workcell<FunctionTypes & FunctionsOf<Own[number]>>> {
+  type Result = TypedBus<FunctionTypes & FunctionsOf<Own[number]>>;
+  parseConfig(OptionsSchema, options, 'createWorkcell');
   const { log = silentLog } = options;
   const entries = readEntries(options);
   const listening = readListening(options);
@@ -69,8 +101,8 @@ export async function createWorkcell(options: CreateWorkcellOptions): Promise<Wo
   };
   return {
     url: cell.url,
-    call: bus.call.bind(bus) as TypedBus['call'],
-    stream: bus.stream.bind(bus) as TypedBus['stream'],
+    call: bus.call.bind(bus) as Result['call'],
+    stream: bus.stream.bind(bus) as Result['stream'],
     createChannel: bus.createChannel.bind(bus),
     openReader: bus.openReader,
     openWriter: bus.openWriter,
@@ -80,11 +112,20 @@ export async function createWorkcell(options: CreateWorkcellOptions): Promise<Wo
   };
 }
 
-function readEntries({ workspace, workers, protect }: CreateWorkcellOptions) {
+function readEntries({ workspace, workers, ownWorkers = [], protect }: CreateWorkcellOptions): WorkerEntry[] {
   const canonical = canonicalWorkspace(workspace, 'workspace:');
-  const cell = protect && { protect: [...protect] };
-  if (workers === undefined) return defaultEntries(availableWorkers, canonical, cell);
-  return toEntries(workers, availableWorkers, { workspace: canonical, cell });
+  const surroundings = { workspace: canonical, cell: protect && { protect: [...protect] } };
+  const shipped =
+    workers === undefined
+      ? defaultEntries(availableWorkers, canonical, surroundings.cell)
+      : toEntries(workers, availableWorkers, surroundings);
+  const own = ownWorkers.map(({ def, config }) =>
+    entryOf(def, config ?? def.shippedBlock, surroundings, `ownWorkers.${def.name}`),
+  );
+  const entries = [...shipped, ...own];
+  const twice = firstTwice(entries.map(({ def }) => def.name));
+  if (twice !== undefined) throw new ConfigError(`ownWorkers: a worker ${twice} is there already`);
+  return entries;
 }
 
 function readListening({ port, host = '127.0.0.1', token, tokens = {} }: CreateWorkcellOptions) {

@@ -7,7 +7,7 @@
 import type { z } from 'zod';
 
 import type { CallStream } from '#client';
-import type { Bus, CallOptions } from '#contract';
+import type { AnyWorker, Bus, CallOptions } from '#contract';
 import type { coder } from '#workers/coder';
 import type { filesystem } from '#workers/filesystem';
 import type { sandbox } from '#workers/sandbox';
@@ -25,36 +25,59 @@ type Definition = Workers[keyof Workers]['functions'][number];
 /** For `z.preprocess` schemas callers send the inner schema's input. */
 type Sent<Schema extends z.ZodType> = Schema extends z.ZodPreprocess<infer Then> ? z.input<Then> : z.input<Schema>;
 
-/** By id: the request as sent, the response as received. */
-export type FunctionTypes = {
-  [Fn in Definition as Fn['id']]: { request: Sent<Fn['request']>; response: z.output<Fn['response']> };
+/** Definitions by id: the request as sent, the response as received. */
+type TypesOf<Fn extends { id: string; request: z.ZodType; response: z.ZodType }> = {
+  [One in Fn as One['id']]: { request: Sent<One['request']>; response: z.output<One['response']> };
 };
 
+/** Functions by their ids. */
+export type FunctionMap = Record<string, { request: unknown; response: unknown }>;
+/** The functions of Workcell's own workers. */
+export type FunctionTypes = TypesOf<Definition>;
+/** The functions of workers that a program brings itself. */
+export type FunctionsOf<Def extends AnyWorker> = TypesOf<Def['functions'][number]>;
+
 export type FunctionId = keyof FunctionTypes;
-export type RequestOf<Id extends string> = Id extends FunctionId ? FunctionTypes[Id]['request'] : unknown;
-export type ResponseOf<Id extends string> = Id extends FunctionId ? FunctionTypes[Id]['response'] : unknown;
+export type RequestOf<Id extends string, Functions = FunctionTypes> = Id extends keyof Functions
+  ? (Functions[Id] & { request: unknown })['request']
+  : unknown;
+export type ResponseOf<Id extends string, Functions = FunctionTypes> = Id extends keyof Functions
+  ? (Functions[Id] & { response: unknown })['response']
+  : unknown;
 
 /** A request whose fields are all optional may be left out. */
-type CallArguments<Id extends string> =
-  Record<never, never> extends RequestOf<Id>
-    ? [payload?: RequestOf<Id>, options?: CallOptions]
-    : [payload: RequestOf<Id>, options?: CallOptions];
+type CallArguments<Id extends string, Functions> =
+  Record<never, never> extends RequestOf<Id, Functions>
+    ? [payload?: RequestOf<Id, Functions>, options?: CallOptions]
+    : [payload: RequestOf<Id, Functions>, options?: CallOptions];
 
-/** The bus, with the types of Workcell's functions. */
-export interface TypedBus extends Omit<Bus, 'call'> {
-  /** Two forms, so that editors complete the known ids. */
-  call<Id extends FunctionId | (string & Record<never, never>)>(
+/** Any id, of which editors complete the known ones. */
+type AnyId<Functions> = (keyof Functions & string) | (string & Record<never, never>);
+
+declare const functions: unique symbol;
+
+/** The bus, with the types of Workcell's functions, or of these. */
+export interface TypedBus<Functions = FunctionTypes> extends Omit<Bus, 'call'> {
+  /** For the compiler only: what `workcellTools` takes the types from. */
+  readonly [functions]?: Functions;
+  call<Id extends AnyId<Functions>>(
     functionId: Id,
-    ...rest: CallArguments<Id>
-  ): Promise<ResponseOf<Id>>;
+    ...rest: CallArguments<Id, Functions>
+  ): Promise<ResponseOf<Id, Functions>>;
   /** The same call as an async iterable of its events, with its result beside it. */
-  stream<Id extends FunctionId | (string & Record<never, never>)>(
+  stream<Id extends AnyId<Functions>>(
     functionId: Id,
-    ...rest: CallArguments<Id>
-  ): CallStream<ResponseOf<Id>>;
+    ...rest: CallArguments<Id, Functions>
+  ): CallStream<ResponseOf<Id, Functions>>;
 }
 
 /** A worker to run, with its configuration beside the workspace. */
 export type WorkerChoice = {
   [Name in keyof Workers]: { name: Name; config?: z.input<Workers[Name]['config']> };
 }[keyof Workers];
+
+/** A worker that the program brings itself, made with `defineWorker` of `workcell/contract`. */
+export interface OwnWorker<Def extends AnyWorker = AnyWorker> {
+  def: Def;
+  config?: z.input<Def['config']>;
+}

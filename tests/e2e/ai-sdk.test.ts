@@ -104,7 +104,7 @@ test('aborting the generation stops the command', async () => {
   const { shell_exec: exec } = await workcellTools(cell);
   const giveUp = new AbortController();
   const input = { command: 'sleep', args: ['1000'] };
-  const running = exec!.execute!(input, { toolCallId: '1', messages: [], abortSignal: giveUp.signal });
+  const running = exec.execute!(input, { toolCallId: '1', messages: [], abortSignal: giveUp.signal });
   giveUp.abort();
   await expect(running).rejects.toThrow('CANCELLED');
 });

@@ -167,6 +167,9 @@ describe.concurrent('help', () => {
     'exec',
     'log',
     'undo',
+    'ps',
+    'status',
+    'stop',
     'jobs list',
     'jobs status',
     'jobs logs',
@@ -179,6 +182,7 @@ describe.concurrent('help', () => {
     'config print',
     'doctor',
     'setup',
+    'completion',
   ])('of %s', async (name) => {
     const { code, stdout, stderr } = await run(...name.split(' '), '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -204,6 +208,9 @@ describe.concurrent('help', () => {
       'exec',
       'log',
       'undo',
+      'ps',
+      'status',
+      'stop',
       'jobs list',
       'jobs status',
       'jobs logs',
@@ -218,6 +225,7 @@ describe.concurrent('help', () => {
       'config print',
       'doctor',
       'setup',
+      'completion',
     ]);
     expect(group).toMatchObject({ code: 0, stderr: '' });
     expect(group.stdout).toMatch(/\n {2}worker run .*\n {2}worker add /);

@@ -201,7 +201,7 @@ describe.skipIf(!isLinux)('setup', () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       `${GVISOR}\n`,
-      'error: apt-get failed: E: Unable to locate package runsc\n',
+      'Error: apt-get failed: E: Unable to locate package runsc\n',
     ]);
   });
 

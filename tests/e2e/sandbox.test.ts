@@ -87,13 +87,13 @@ describe.skipIf(why !== undefined)(`workcell sandbox${why === undefined ? '' : `
       '-c',
       'echo early; sleep 60',
     );
-    expect(late).toMatchObject({ code: 124, stdout: 'early\n', stderr: expect.stringContaining('error: [S200] ') });
+    expect(late).toMatchObject({ code: 124, stdout: 'early\n', stderr: expect.stringContaining('Error: [S200] ') });
   });
 
   test('a shell line in quotes is refused with what runs it', async () => {
     const line = ['sandbox', 'run', 'python', '--', 'echo a | wc -l'];
     expect(await workcell(...line)).toMatchObject({
-      code: 1,
+      code: 125,
       stderr: expect.stringContaining('run "sh" with ["-c", LINE]'),
     });
   });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   dir = await tempDir({ 'sub/a.txt': 'hello\n' });
   const files = await tempDir({
     'cell.yaml':
-      'workers: [{name: shell, config: {allowlist: [sh, ls, cat, pwd, sleep, printenv], max_output_bytes: 100}}]',
+      'workers: [{name: shell, config: {allowlist: [sh, ls, cat, pwd, sleep, printenv, absent], max_output_bytes: 100}}]',
   });
   cell = await startCli(['start', '--port', '0', '--workspace', dir.root, '-c', files.path('cell.yaml')]);
   await files[Symbol.asyncDispose]();
@@ -58,28 +58,39 @@ describe.concurrent('exec', () => {
       { code: 0, stdout: '0'.repeat(200) },
     ],
     [
-      'prints a refusal as JSON and exits 1',
+      'cli.C06 exits with 126 when the policy refuses the program',
       ['--', 'touch', 'x'],
       {
-        code: 1,
-        stderr: `${JSON.stringify({ code: 'invocation_failed', message: "command 'touch' not in allowlist; allowed are sh, ls, cat, pwd, sleep, printenv, and the operator can add to shell.allowlist" }, null, 2)}\n`,
+        code: 126,
+        stderr:
+          "Error: [invocation_failed] command 'touch' not in allowlist; allowed are sh, ls, cat, pwd, sleep, printenv, absent, and the operator can add to shell.allowlist\n",
       },
     ],
     [
-      'needs a command',
-      [],
-      { code: 2, stderr: 'Error: exec needs a command after --, such as: workcell exec -- ls -la\n' },
+      'cli.C06 exits with 127 when the program is not there',
+      ['--', 'absent'],
+      { code: 127, stderr: 'Error: [S216] host exec: absent was not found\n' },
     ],
-    ['needs it after --', ['ls'], { code: 2, stderr: 'Error: exec does not take "ls"\n' }],
+    [
+      'cli.C06 exits with 125 when Workcell itself fails',
+      ['--cwd', 'none', '--', 'ls'],
+      { code: 125, stderr: expect.stringMatching(/^Error: \[\w+\] .*none/) },
+    ],
+    [
+      'cli.C06 needs a command',
+      [],
+      { code: 125, stderr: 'Error: exec needs a command after --, such as: workcell exec -- ls -la\n' },
+    ],
+    ['needs it after --', ['ls'], { code: 125, stderr: 'Error: exec does not take "ls"\n' }],
     [
       'needs variables with a value',
       ['--env', 'LANG', '--', 'ls'],
-      { code: 2, stderr: 'Error: --env "LANG" is not NAME=VALUE\n' },
+      { code: 125, stderr: 'Error: --env "LANG" is not NAME=VALUE\n' },
     ],
     [
       'needs whole milliseconds',
       ['--timeout-ms', '1s', '--', 'ls'],
-      { code: 2, stderr: 'Error: --timeout-ms must be a whole number (got 1s)\n' },
+      { code: 125, stderr: 'Error: --timeout-ms must be a whole number (got 1s)\n' },
     ],
   ])('%s', async (_, args, expected) => {
     const outcome = await run('exec', ...args);
@@ -100,10 +111,10 @@ describe.concurrent('exec', () => {
   });
 
   test('asks for a sandbox by its id', async () => {
-    const { code, stderr } = await run('exec', '--sandbox', 'x', '--', 'ls');
-    expect({ code, failure: JSON.parse(stderr) }).toEqual({
-      code: 1,
-      failure: { code: 'invocation_failed', message: '`target.sandbox_id`: must be a UUID' },
+    expect(await run('exec', '--sandbox', 'x', '--', 'ls')).toEqual({
+      code: 125,
+      stdout: '',
+      stderr: 'Error: [invocation_failed] `target.sandbox_id`: must be a UUID\n',
     });
   });
 });
@@ -123,7 +134,7 @@ describe('jobs', () => {
       .toEqual({ code: 0, stdout: 'printed\n', stderr: `workcell: sh -c ${script}: running\n` });
 
     const listed = await run('jobs', 'list');
-    expect(listed.stdout).toMatch(new RegExp(`^JOB +STATUS +EXIT +STARTED +ENDED\n${job_id} +running +\\d{4}-.*Z\n$`));
+    expect(listed.stdout).toMatch(new RegExp(`^JOB +STATUS +EXIT +AGE +RAN\n${job_id} +running +\\d+s +\\d+s\n$`));
     const asJson = await run('jobs', 'list', '--json');
     expect(JSON.parse(asJson.stdout)).toMatchObject({ count: 1, jobs: [{ id: job_id, status: 'running' }] });
 
@@ -137,9 +148,13 @@ describe('jobs', () => {
     expect(JSON.parse(shown.stdout)).toMatchObject({ job: { id: job_id, status: 'killed', stdout: 'printed\n' } });
   });
 
-  test('that are unknown are reported as JSON', async () => {
-    const { code, stderr } = await run('jobs', 'status', 'job-x');
-    expect({ code, failure: JSON.parse(stderr) }).toEqual({
+  test('cli.C05 that are unknown are reported in the one shape of errors, and as JSON if asked', async () => {
+    const [plain, asJson] = await Promise.all([
+      run('jobs', 'status', 'job-x'),
+      run('jobs', 'status', 'job-x', '--json'),
+    ]);
+    expect(plain).toEqual({ code: 1, stdout: '', stderr: 'Error: [invocation_failed] no such job: job-x\n' });
+    expect({ code: asJson.code, failure: JSON.parse(asJson.stderr) }).toEqual({
       code: 1,
       failure: { code: 'invocation_failed', message: 'no such job: job-x' },
     });
@@ -183,7 +198,7 @@ test('a refusal is 400 over HTTP, and a command that fails is 200', async () => 
       error: {
         code: 'invocation_failed',
         message:
-          "command 'touch' not in allowlist; allowed are sh, ls, cat, pwd, sleep, printenv, and the operator can add to shell.allowlist",
+          "command 'touch' not in allowlist; allowed are sh, ls, cat, pwd, sleep, printenv, absent, and the operator can add to shell.allowlist",
       },
     },
   ]);

@@ -17,7 +17,6 @@ const MAX_CONTENT_BYTES = 64 * 2 ** 20;
 
 export const call: Command = {
   name: 'call',
-  aliases: ['trigger'],
   summary: 'Call a function and print its reply as JSON.',
   usage: '<function-id> [key=value…]',
   details:
@@ -39,6 +38,7 @@ export const call: Command = {
     `workcell call coder::list-folder --json '{"path": "src", "page_size": 10}'`,
   ],
   minWords: 1,
+  isJsonOnly: true,
 
   async run({ words, options }) {
     const [functionId, ...pairs] = words;

@@ -25,7 +25,7 @@ import { blockOf, sandboxConfig } from '../image-cache.ts';
 import { interruptible } from '../interruptible.ts';
 import { clearLine, showLine } from '../live-line.ts';
 import { printReply } from '../print.ts';
-import { table } from '../render.ts';
+import type { Table } from '../render.ts';
 
 /** Wide enough for a reason, narrow enough for a line; JSON has all of it. */
 const DETAIL_CHARS = 120;
@@ -80,9 +80,9 @@ function readConfig(named: string | undefined) {
   return { coder: coder.config.parse(blockOf(coder, named) ?? {}), sandbox: sandboxConfig(named) };
 }
 
-function asTable(findings: readonly Finding[]): string {
+function asTable(findings: readonly Finding[]): Table {
   const rows = findings.map(({ status, check, detail, fix }) => [status, check, shortened(detail), fix]);
-  return table(['STATUS', 'CHECK', 'FOUND', 'FIX'], rows);
+  return { head: ['STATUS', 'CHECK', 'FOUND', 'FIX'], rows };
 }
 
 /** Keeps the end, which has the duration. */

@@ -1,8 +1,7 @@
 /**
  * workcell exec: runs one command through shell::exec, as if it ran here.
  *
- * Prints its output as it comes and exits with its exit code, so 1, 2 and 3 may be the command's own; Workcell's own errors begin
- * with `Error:` or are JSON on standard error.
+ * Prints its output as it comes and exits with its exit code; failures of Workcell itself exit with 125 to 127.
  */
 import { text as readAll } from 'node:stream/consumers';
 
@@ -33,8 +32,9 @@ export const exec: Command = {
   summary: 'Run a command through the shell worker, with its output as it comes and its exit code.',
   usage: '[options] -- <program> [argument…]',
   details:
-    'Exits with the code of the command, 124 when it timed out, 1 when a signal ended it. There is no shell in between;\n' +
-    'the worker’s policy decides what may run.',
+    'Exits with the code of the command, 124 when it timed out, 1 when a signal ended it; 127 when the program was not ' +
+    'found, 126 when it cannot be started or the policy refuses it, 125 when Workcell itself failed. There is no shell ' +
+    'in between; the worker’s policy decides what may run.',
   options: {
     cwd: valueOption('DIR', 'Directory to run in, inside fs.host_root.'),
     'timeout-ms': valueOption('MS', 'Kill it after this long; the worker caps it.'),
@@ -46,6 +46,7 @@ export const exec: Command = {
   },
   examples: ['workcell exec -- ls -la', 'workcell exec --cwd src --timeout-ms 2000 -- grep -rn TODO .'],
   maxWords: 0,
+  exitsAsProgram: true,
 
   async run({ rest: [command, ...args], options }) {
     if (command === undefined) throw new UsageError('exec needs a command after --, such as: workcell exec -- ls -la');

@@ -4,7 +4,6 @@ import type { Command } from '../command.ts';
 import { addressOptions, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printReply } from '../print.ts';
-import { table } from '../render.ts';
 
 export const functions: Command = {
   name: 'functions',
@@ -22,8 +21,8 @@ export const functions: Command = {
     const catalogue = await withEngine(options, (bus) => readCatalogue(bus, { includeInternal: options.all === true }));
     const shown = catalogue.filter(({ id }) => id.startsWith(prefix));
     const rows = shown.map(({ id, effect = '', worker, summary }) => [id, effect, worker, summary]);
-    const list = () => table(['FUNCTION', 'EFFECT', 'WORKER', 'SUMMARY'], rows);
-    printReply(options, shown, () => (shown.length === 0 ? 'No functions. Is a worker connected?\n' : list()));
+    const list = { head: ['FUNCTION', 'EFFECT', 'WORKER', 'SUMMARY'], rows };
+    printReply(options, shown, () => (shown.length === 0 ? 'No functions. Is a worker connected?\n' : list));
     return EXIT.ok;
   },
 };

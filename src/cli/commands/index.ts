@@ -1,7 +1,8 @@
 /**
- * All commands, in the order of the help.
+ * All commands, in the order of the help, and their other names.
  *
- * A command is imported on use: those that only call an engine need a quarter of what all of them import.
+ * A command is imported on use: those that only call an engine need a quarter of what all of them import. Other names
+ * are here and not in the definitions, so that finding one imports nothing else.
  */
 import type { Command } from '../command.ts';
 
@@ -13,6 +14,9 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['exec', async () => (await import('./exec.ts')).exec],
   ['log', async () => (await import('./log.ts')).log],
   ['undo', async () => (await import('./undo.ts')).undo],
+  ['ps', async () => (await import('./running/ps.ts')).ps],
+  ['status', async () => (await import('./running/status.ts')).status],
+  ['stop', async () => (await import('./running/stop.ts')).stop],
   ['jobs list', async () => (await import('./jobs/list.ts')).jobsList],
   ['jobs status', async () => (await import('./jobs/status.ts')).jobsStatus],
   ['jobs logs', async () => (await import('./jobs/logs.ts')).jobsLogs],
@@ -36,15 +40,54 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['config print', async () => (await import('./config-print.ts')).configPrint],
   ['doctor', async () => (await import('./doctor.ts')).doctor],
   ['setup', async () => (await import('./setup.ts')).setup],
+  ['completion', async () => (await import('../completion/command.ts')).completion],
+]);
+
+/** The sandbox commands also have the names that they have in iii. */
+const FROM_III = [...loaders.keys()]
+  .filter((name) => name.startsWith('sandbox '))
+  .map((name) => [`worker ${name}`, name] as const);
+
+/** By the other name. */
+const ALIASES = new Map<string, string>([
+  ['trigger', 'call'],
+  ['logs', 'jobs logs'],
+  ['jobs ls', 'jobs list'],
+  ['jobs ps', 'jobs list'],
+  ['jobs stop', 'jobs kill'],
+  ['sandbox ls', 'sandbox list'],
+  ['sandbox ps', 'sandbox list'],
+  ['sandbox rm', 'sandbox stop'],
+  ['sandbox kill', 'sandbox stop'],
+  ['worker start', 'worker run'],
+  ...FROM_III,
+]);
+
+/** Names that users of other tools type and that could mean two things here, with the commands that work. */
+export const AMBIGUOUS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ls', ['  workcell exec -- ls      lists files of the workspace', '  workcell sandbox list    lists sandboxes']],
+  [
+    'rm',
+    [
+      `  workcell call coder::delete-file paths='["FILE"]'    deletes a file of the workspace`,
+      '  workcell sandbox stop SANDBOX                        stops a sandbox and deletes it',
+    ],
+  ],
 ]);
 
 export const commandNames: readonly string[] = [...loaders.keys()];
 
-export async function commandNamed(name: string): Promise<Command | undefined> {
-  return loaders.get(name)?.();
+/** The name of the command that is also called this; the word itself when no command is. */
+export function nameOf(typed: string): string {
+  return ALIASES.get(typed) ?? typed;
 }
 
-/** For the help and for finding a command by its other name. */
-export function allCommands(): Promise<Command[]> {
-  return Promise.all([...loaders.values()].map((load) => load()));
+export async function commandNamed(name: string): Promise<Command | undefined> {
+  const command = await loaders.get(name)?.();
+  const aliases = [...ALIASES].flatMap(([alias, meant]) => (meant === name ? [alias] : []));
+  return command && (aliases.length > 0 ? { ...command, aliases } : command);
+}
+
+export async function allCommands(): Promise<Command[]> {
+  return (await Promise.all(commandNames.map(commandNamed))) as Command[];
 }

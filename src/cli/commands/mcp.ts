@@ -26,6 +26,7 @@ import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import { UsageError, valueOption, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
+import { explainWaiting, requireTools } from '../mcp-seat.ts';
 import { parsePreset, presetOptions } from '../preset-options.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
@@ -69,6 +70,8 @@ export const mcp: Command = {
     const { bus, close } =
       text(options.url) === undefined ? await embedded(options, app, log) : await remote(options, log);
     try {
+      await requireTools(bus, profileOf(options), { mayComeLater: text(options.url) !== undefined, log });
+      explainWaiting();
       const serving = serveMcpOnStdio(bus, {
         version,
         principal: app ? makePrincipal('app', app.name) : makePrincipal('local', 'stdio'),
@@ -106,7 +109,9 @@ function readApp(options: CommandInput['options']): App | undefined {
 }
 
 function workspaceOf(options: CommandInput['options']): string {
-  return canonicalWorkspace(text(options.workspace) ?? '.', '--workspace');
+  // An app decides itself whether it changes files.
+  const isReadOnly = options['read-only'] === true || options.app !== undefined;
+  return canonicalWorkspace(text(options.workspace) ?? '.', '--workspace', { isReadOnly });
 }
 
 async function readEntries(options: CommandInput['options']): Promise<WorkerEntry[]> {

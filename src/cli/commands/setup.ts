@@ -7,6 +7,7 @@ import { EXIT } from '../exit-codes.ts';
 import { sandboxConfig } from '../image-cache.ts';
 import { clearLine } from '../live-line.ts';
 import { interruptible } from '../interruptible.ts';
+import { printFailure } from '../print.ts';
 import { makeImagesReady } from '../setup/make-images-ready.ts';
 import { setUpBackend, type SetupOptions } from '../setup/set-up-backend.ts';
 import { SetupError } from '../setup/setup-error.ts';
@@ -49,7 +50,7 @@ export const setup: Command = {
       } catch (error) {
         if (!(error instanceof SetupError) || signal.aborted) throw error;
         clearLine();
-        process.stderr.write(`error: ${error.message}\n`);
+        printFailure(error);
         return EXIT.failed;
       } finally {
         await ladder.close();

@@ -104,7 +104,8 @@ async function findSource(options: CommandInput['options']): Promise<Source> {
   const file = named && resolve(named);
   const given = text(options.workspace);
   const workspace = given ?? (file === undefined ? process.cwd() : undefined);
-  const canonical = workspace && canonicalWorkspace(workspace, '--workspace');
+  const canonical =
+    workspace && canonicalWorkspace(workspace, '--workspace', { isReadOnly: options.app !== undefined });
   const cell = parseCellOptions(options);
   const appFiles = Array.isArray(options.app) ? options.app.map((app) => resolve(app)) : [];
   const apps = readApps(appFiles, {

@@ -14,7 +14,6 @@ import { untilSignal } from '../until-signal.ts';
 
 export const workerRun: Command = {
   name: 'worker run',
-  aliases: ['worker start'],
   summary: 'Run one worker against an engine that is already up.',
   usage: '<name>',
   options: {

@@ -5,11 +5,12 @@ import { EXIT } from '../exit-codes.ts';
 import { tellFailure, tellingFailures } from '../sandbox-command.ts';
 import { findSandboxes } from './find-sandboxes.ts';
 
-/** Returns the exit code of the first that did not succeed. */
+/** Returns the exit code of the first that did not succeed; `failed` is that of a failed call. */
 export function onEach(
   options: CommandInput['options'],
   words: readonly string[],
   work: (bus: Bus, id: string, ids: readonly string[]) => Promise<number>,
+  { failed = EXIT.failed }: { failed?: number } = {},
 ): Promise<number> {
   return tellingFailures(options, async (bus) => {
     const ids = await findSandboxes(bus, words);
@@ -17,7 +18,7 @@ export function onEach(
     for (const id of ids) {
       const ended = await work(bus, id, ids).catch((error: unknown) => {
         if (!(error instanceof CallError)) throw error;
-        return tellFailure(error);
+        return tellFailure(error, failed);
       });
       if (exitCode === EXIT.ok) exitCode = ended;
     }

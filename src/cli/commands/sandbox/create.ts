@@ -14,7 +14,6 @@ const Created = z.object({ sandbox_id: z.string(), isolation: z.string().optiona
 
 export const sandboxCreate: Command = {
   name: 'sandbox create',
-  aliases: ['worker sandbox create'],
   summary: 'Start a sandbox and print its id.',
   usage: '<image>',
   options: {

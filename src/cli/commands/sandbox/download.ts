@@ -27,7 +27,6 @@ const Stat = z.object({ is_dir: z.boolean() });
 
 export const sandboxDownload: Command = {
   name: 'sandbox download',
-  aliases: ['worker sandbox download'],
   summary: 'Copy a file or a directory out of sandboxes; - is standard output.',
   usage: '<sandbox>… <path-in-sandbox> <file|directory|->',
   details:

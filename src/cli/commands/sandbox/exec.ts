@@ -5,8 +5,10 @@
  */
 import { buffer } from 'node:stream/consumers';
 
+import type { Bus } from '#contract';
 import { valueOption, type Command, type CommandInput } from '../../command.ts';
 import { addressOptions, text } from '../../engine-address.ts';
+import { NOT_RUN } from '../../exit-codes.ts';
 import { commandOf, readDuration, readPairs, showExec } from '../../sandbox-command.ts';
 import { envOption, timeoutOption } from '../../sandbox-options.ts';
 import { onEach } from '../../sandbox/on-each.ts';
@@ -14,7 +16,6 @@ import { callStreaming } from '../../streamed-call.ts';
 
 export const sandboxExec: Command = {
   name: 'sandbox exec',
-  aliases: ['worker sandbox exec'],
   summary: 'Run a command in a sandbox, with its output as it comes and its exit code.',
   usage: '<sandbox>… [options] -- <program> [argument…]',
   details:
@@ -29,6 +30,7 @@ export const sandboxExec: Command = {
   },
   examples: ['workcell sandbox exec lab -- python3 -V', 'workcell sandbox exec 3f2a 91bc -- uname -a'],
   minWords: 1,
+  exitsAsProgram: true,
 
   async run(input) {
     const { options } = input;
@@ -40,10 +42,11 @@ export const sandboxExec: Command = {
       workdir: text(options.workdir),
       stdin: options.stdin === true ? (await buffer(process.stdin)).toString('base64') : undefined,
     };
-    return onEach(options, sandboxes, async (bus, sandbox_id, { length }) => {
+    const exec = async (bus: Bus, sandbox_id: string, { length }: readonly string[]) => {
       if (length > 1) process.stdout.write(`==> ${sandbox_id} <==\n`);
       return showExec(await callStreaming(bus, 'sandbox::exec', { sandbox_id, ...request }));
-    });
+    };
+    return onEach(options, sandboxes, exec, { failed: NOT_RUN.workcell });
   },
 };
 

@@ -4,11 +4,9 @@ import type { Command } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { imageOptions, megabytes, withImages } from '../../image-cache.ts';
 import { printReply } from '../../print.ts';
-import { table } from '../../render.ts';
 
 export const sandboxImages: Command = {
   name: 'sandbox images',
-  aliases: ['worker sandbox images'],
   summary: 'List the images, and which of them are on this disk.',
   options: imageOptions,
   examples: ['workcell sandbox images', 'workcell sandbox images --json'],
@@ -18,7 +16,7 @@ export const sandboxImages: Command = {
     return withImages(options, ({ images }) => {
       const rows = images.list();
       const head = ['NAME', 'REFERENCE', 'HERE', 'SIZE_MB', 'LAST_USED', 'DIGEST'];
-      printReply(options, rows, () => table(head, rows.map(toRow)));
+      printReply(options, rows, () => ({ head, rows: rows.map(toRow) }));
       return EXIT.ok;
     });
   },

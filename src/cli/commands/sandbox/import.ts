@@ -9,7 +9,6 @@ import { printReply } from '../../print.ts';
 
 export const sandboxImport: Command = {
   name: 'sandbox import',
-  aliases: ['worker sandbox import'],
   summary: 'Import an image from an archive under a name or reference.',
   usage: '<archive> <image>',
   details:

@@ -5,8 +5,11 @@ import type { Command } from '../../command.ts';
 import { addressOptions } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { printReply } from '../../print.ts';
-import { table } from '../../render.ts';
+import { duration } from '../../render.ts';
 import { tellingFailures } from '../../sandbox-command.ts';
+
+/** Two groups of a UUID. */
+const SHORT_ID = 13;
 
 const Reply = z.object({
   sandboxes: z.array(
@@ -24,7 +27,6 @@ const Reply = z.object({
 
 export const sandboxList: Command = {
   name: 'sandbox list',
-  aliases: ['worker sandbox list'],
   summary: 'List the running sandboxes.',
   options: { json: { type: 'boolean', description: 'Print the reply as JSON.' }, ...addressOptions },
   maxWords: 0,
@@ -33,8 +35,8 @@ export const sandboxList: Command = {
     return tellingFailures(options, async (bus) => {
       const reply = await bus.call('sandbox::list', {});
       const { sandboxes } = Reply.parse(reply);
-      const head = ['SANDBOX_ID', 'IMAGE', 'AGE_SECS', 'RUNNING', 'MEMORY_MB', 'ISOLATION', 'NAME'];
-      printReply(options, reply, () => table(head, sandboxes.map(toRow)));
+      const head = ['SANDBOX_ID', 'IMAGE', 'AGE', 'RUNNING', 'MEMORY_MB', 'ISOLATION', 'NAME'];
+      printReply(options, reply, () => ({ head, rows: sandboxes.map(toRow) }));
       return EXIT.ok;
     });
   },
@@ -43,12 +45,17 @@ export const sandboxList: Command = {
 function toRow(one: z.output<typeof Reply>['sandboxes'][number]): string[] {
   const memory = one.usage === undefined ? '' : String(Math.ceil(one.usage.memory_bytes / 2 ** 20));
   return [
-    one.sandbox_id,
+    shortOnTerminal(one.sandbox_id),
     one.image,
-    String(one.age_secs),
+    duration(one.age_secs * 1000),
     String(one.exec_in_flight ?? ''),
     memory,
     one.isolation ?? '',
     one.name ?? '',
   ];
+}
+
+/** The beginning names a sandbox as well as the whole id, and leaves room for the rest of the line. */
+function shortOnTerminal(id: string): string {
+  return process.stdout.isTTY ? id.slice(0, SHORT_ID) : id;
 }

@@ -11,7 +11,6 @@ const DEFAULT_UNUSED = '720h';
 
 export const sandboxPrune: Command = {
   name: 'sandbox prune',
-  aliases: ['worker sandbox prune'],
   summary: 'Remove images unused for a while, and unneeded downloads.',
   details: 'An image that a sandbox uses stays, whichever process runs the sandbox.',
   options: {

@@ -7,7 +7,6 @@ import { printReply } from '../../print.ts';
 
 export const sandboxPull: Command = {
   name: 'sandbox pull',
-  aliases: ['worker sandbox pull'],
   summary: 'Fetch or build an image, also if an older one is cached.',
   usage: '<image>',
   details: 'The image is a name of `workcell sandbox images` or a reference such as docker.io/library/debian:stable.',

@@ -14,12 +14,12 @@ const Created = z.object({ sandbox_id: z.string() });
 
 export const sandboxRun: Command = {
   name: 'sandbox run',
-  aliases: ['worker sandbox run'],
   summary: 'Run a command in a fresh sandbox, with its output as it comes and its exit code.',
   usage: '<image> [options] -- <program> [argument…]',
   options: { ...shapeOptions, ...timeoutOption, ...addressOptions },
   examples: ['workcell sandbox run python -- python3 -c "print(6 * 7)"'],
   minWords: 1,
+  exitsAsProgram: true,
 
   run(input) {
     const { words, options } = input;

@@ -6,7 +6,6 @@ import { onEach } from '../../sandbox/on-each.ts';
 
 export const sandboxStop: Command = {
   name: 'sandbox stop',
-  aliases: ['worker sandbox stop'],
   summary: 'Stop sandboxes and delete everything in them.',
   usage: '<sandbox>…',
   details: 'A sandbox is named by its id, the beginning of its id, or its name.',

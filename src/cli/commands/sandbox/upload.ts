@@ -14,7 +14,6 @@ import { uploadTree } from '../../sandbox/trees.ts';
 
 export const sandboxUpload: Command = {
   name: 'sandbox upload',
-  aliases: ['worker sandbox upload'],
   summary: 'Copy a file or a directory into sandboxes; - is standard input.',
   usage: '<sandbox>… <file|directory|-> <path-in-sandbox>',
   details:

@@ -1,0 +1,54 @@
+/** The completion script for bash. */
+import type { Place, Takes } from './spec.ts';
+
+export function bashScript(places: readonly Place[]): string {
+  const known = places.filter(({ path }) => path !== '').map(({ path }) => JSON.stringify(path));
+  return `# Completion of workcell for bash: source <(workcell completion bash)
+_workcell() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path='' words='' flags='' i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    # After -- comes the command line of another program.
+    [[ \${COMP_WORDS[i]} == -- ]] && return
+    case "\${path:+$path }\${COMP_WORDS[i]}" in
+      ${known.join('|')}) path="\${path:+$path }\${COMP_WORDS[i]}" ;;
+      *) break ;;
+    esac
+  done
+  for ((; i < COMP_CWORD; i++)); do
+    [[ \${COMP_WORDS[i]} == -- ]] && return
+  done
+  case "$path $prev" in
+${[...valueLines(places, 'file', 'COMPREPLY=($(compgen -f -- "$cur")); return'), ...valueLines(places, 'directory', 'COMPREPLY=($(compgen -d -- "$cur")); return'), ...valueLines(places, 'word', 'compopt +o default; return')].join('\n')}
+  esac
+  case $path in
+${places.map(placeLine).join('\n')}
+  esac
+  if [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$cur"))
+  else
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  fi
+}
+complete -o default -F _workcell workcell
+`;
+}
+
+/** One line for all options that take such a value, if there are any. */
+function valueLines(places: readonly Place[], takes: Takes, does: string): string[] {
+  const patterns = places.flatMap(({ path, options }) =>
+    options
+      .filter((option) => option.takes === takes)
+      .flatMap(({ long, short }) => [`--${long}`, ...(short ? [`-${short}`] : [])])
+      .map((flag) => JSON.stringify(`${path} ${flag}`)),
+  );
+  return patterns.length === 0 ? [] : [`    ${patterns.join('|')}) ${does} ;;`];
+}
+
+function placeLine({ path, next, options, hasFiles }: Place): string {
+  const words = next.map(({ word }) => word).join(' ');
+  const flags = options.map(({ long }) => `--${long}`).join(' ');
+  // Where no file may follow, none are offered.
+  const files = hasFiles ? '' : ' compopt +o default;';
+  return `    ${JSON.stringify(path)}) words='${words}'; flags='${flags}';${files} ;;`;
+}

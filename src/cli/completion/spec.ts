@@ -1,0 +1,66 @@
+/** The command definitions as the shells need them: what may follow which words. */
+import { commandHelpOption, type Command, type OptionSpec } from '../command.ts';
+import { visible } from '../render.ts';
+
+export type Takes = 'file' | 'directory' | 'word' | undefined;
+
+export interface CompletedOption {
+  long: string;
+  short?: string | undefined;
+  takes: Takes;
+  isRepeatable: boolean;
+  says: string;
+}
+
+/** What may follow these words: more words, or options. */
+export interface Place {
+  /** The words before, joined by blanks; empty for `workcell` alone. */
+  path: string;
+  next: { word: string; says: string }[];
+  options: CompletedOption[];
+  /** Whether words that follow are names of files; of other things no shell knows the names. */
+  hasFiles: boolean;
+}
+
+const FILES = /\b(FILE|PATH|ARCHIVE|LOCAL|local|file|path|archive)\b/;
+
+export function placesOf(commands: readonly Command[]): Place[] {
+  const places = new Map<string, Place>();
+  const placeAt = (path: string): Place => {
+    const known = places.get(path) ?? { path, next: [], options: [], hasFiles: false };
+    places.set(path, known);
+    return known;
+  };
+  for (const command of commands) {
+    for (const name of [command.name, ...(command.aliases ?? [])]) {
+      const words = name.split(' ');
+      for (const [at, word] of words.entries()) {
+        const { next } = placeAt(words.slice(0, at).join(' '));
+        const isWhole = at === words.length - 1;
+        const known = next.find((one) => one.word === word);
+        if (!known) next.push({ word, says: isWhole ? visible(command.summary) : `Commands of ${word}.` });
+        else if (isWhole) known.says = visible(command.summary);
+      }
+      const place = placeAt(name);
+      place.options = Object.entries({ ...command.options, help: commandHelpOption }).map(completed);
+      place.hasFiles = FILES.test(command.usage ?? '');
+    }
+  }
+  return [...places.values()];
+}
+
+function completed([long, spec]: [string, OptionSpec]): CompletedOption {
+  return {
+    long,
+    short: spec.short,
+    takes: takes(spec),
+    isRepeatable: spec.multiple === true,
+    says: visible(spec.description),
+  };
+}
+
+function takes({ type, value }: OptionSpec): Takes {
+  if (type === 'boolean') return undefined;
+  if (value === 'FILE') return 'file';
+  return value === 'DIR' ? 'directory' : 'word';
+}

@@ -1,0 +1,38 @@
+/** Checks and messages of `workcell mcp` for the person that types or configures it. */
+import { ConfigError, didYouMean, readCatalogue, type Bus, type Log } from '#contract';
+import { workerSegment } from '#protocol';
+import { toTools, type ToolProfile } from '#surfaces/mcp';
+
+/**
+ * Refuses a word of `--tools` that names nothing.
+ *
+ * On an engine that others connect to, the worker may come later: there it is only logged.
+ */
+export async function requireTools(
+  bus: Bus,
+  { only, namespace }: ToolProfile,
+  { mayComeLater, log }: { mayComeLater: boolean; log: Log },
+): Promise<void> {
+  if (only === undefined) return;
+  const tools = toTools(await readCatalogue(bus), { namespace });
+  const known = new Set([...tools].flatMap(([name, { entry }]) => [workerSegment(entry.id), entry.id, name]));
+  const unknown = only.find((word) => !known.has(word));
+  if (only.length > 0 && unknown === undefined) return;
+
+  const workers = [...new Set([...tools.values()].map(({ entry }) => workerSegment(entry.id)))];
+  const problem =
+    unknown === undefined ? 'names nothing' : `has "${unknown}", which names nothing${didYouMean(unknown, known)}`;
+  const message = `--tools ${problem}; give workers (${workers.join(', ')}), function ids or tool names`;
+  if (!mayComeLater) throw new ConfigError(message, { code: 'unknown_tool' });
+  log.warn(`${message}. A worker that connects later may bring it`);
+}
+
+/** Without it, `workcell mcp` typed by hand looks as if it hangs. */
+export function explainWaiting(): void {
+  if (!process.stdin.isTTY) return;
+  process.stderr.write(
+    'workcell mcp is waiting for an MCP client: JSON-RPC messages, a line each, on standard input.\n' +
+      'A client starts it itself, with the command "workcell" and these arguments: docs/guides/mcp-clients.md\n' +
+      'To call functions by hand: workcell start, then workcell call. Ctrl+C ends this.\n',
+  );
+}
