@@ -181,6 +181,6 @@ test('a missing workspace is reported as such', async () => {
   expect(await runCli(['mcp', '--workspace', 'none'])).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringMatching(/^Error: --workspace none is not a directory/),
+    stderr: expect.stringMatching(/^Error: \[workspace_not_a_directory\] --workspace none is not a directory/),
   });
 });

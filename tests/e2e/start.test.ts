@@ -76,7 +76,11 @@ test('a client that neither reads nor answers does not keep it from its end', as
 
 describe.concurrent('a mistake starts nothing and exits 2:', () => {
   test.each([
-    ['a workspace that is not there', ['--workspace', 'none'], '--workspace none is not a directory'],
+    [
+      'a workspace that is not there',
+      ['--workspace', 'none'],
+      '[workspace_not_a_directory] --workspace none is not a directory',
+    ],
     [
       'an address that is not ours',
       ['--host', '192.0.2.1', '--token', 't'],
