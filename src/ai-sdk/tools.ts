@@ -9,6 +9,7 @@ import { jsonSchema, tool, type Tool, type ToolSet } from 'ai';
 import {
   CallError,
   isFailedResult,
+  isMap,
   readCatalogue,
   throughDoor,
   withContent,
@@ -16,9 +17,14 @@ import {
   type CatalogueEntry,
 } from '#contract';
 import type { FunctionMap, FunctionTypes, TypedBus } from '#library';
-import { boundedText, failureText, renderText, toTools } from '#surfaces/mcp';
+import { boundedText, failureText, imagesIn, parseProfiles, renderText, toTools, type ImageField } from '#surfaces/mcp';
 
 export interface WorkcellToolsOptions<Word extends string = string> {
+  /**
+   * `coding` for the tools of a coding agent, `look` for those of them that only read, or `all`, `coder`, `shell`,
+   * `filesystem`, `sandbox`; several with commas. `all` when this and `only` are left out.
+   */
+  profile?: string;
   /** Workers (`coder`), ids (`coder::search`) or tool names (`coder_search`); all functions when left out. */
   only?: readonly Word[];
   /** Only functions that change nothing and run nothing. */
@@ -51,11 +57,6 @@ export type WorkcellTools<Functions extends FunctionMap = FunctionTypes, Word ex
   >;
 };
 
-interface ImageField {
-  mime_type: string;
-  base64: string;
-}
-
 type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>;
 
 /** Functions have timeouts of their own; this one only has to be longer. */
@@ -80,13 +81,14 @@ const MAX_FILE_BYTES = 16 * 2 ** 20;
  */
 export function workcellTools<Functions extends FunctionMap = FunctionTypes, const Word extends string = string>(
   bus: TypedBus<Functions>,
-  options?: WorkcellToolsOptions<Word> & { readOnly?: false; namespace?: undefined },
+  options?: WorkcellToolsOptions<Word> & { profile?: undefined; readOnly?: false; namespace?: undefined },
 ): Promise<WorkcellTools<Functions, Word>>;
-/** Which functions only read, and what another namespace has, is known at run time only. */
+/** What a profile lists, which functions only read, and what another namespace has, is known at run time only. */
 export function workcellTools(bus: TypedBus | Bus, options?: WorkcellToolsOptions): Promise<ToolSet>;
 export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}): Promise<ToolSet> {
-  const { only, readOnly, namespace } = options;
-  const offered = toTools(await readCatalogue(bus), { only, isReadOnly: readOnly, namespace });
+  const { profile, only, readOnly, namespace } = options;
+  const profiles = profile === undefined && only !== undefined ? undefined : parseProfiles(profile ?? 'all');
+  const offered = toTools(await readCatalogue(bus), { profiles, only, isReadOnly: readOnly, namespace });
   const tools: ToolSet = {};
   for (const [name, { definition, entry }] of offered) {
     tools[name] = tool<unknown, unknown>({
@@ -99,19 +101,32 @@ export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}
   return tools;
 }
 
+/** Texts of results whose functions say how they read. */
+const texts = new WeakMap<object, string>();
+
 /** Text of bounded length; an image is passed as an image. */
 function toModelOutput(output: unknown): ModelOutput {
-  const { image, ...rest } = (typeof output === 'object' && output !== null ? output : {}) as { image?: ImageField };
+  const text = isMap(output) ? texts.get(output) : undefined;
+  if (text !== undefined) return withImages(boundedText(text).text, imagesIn(output));
+  const { image, ...rest } = (isMap(output) ? output : {}) as { image?: ImageField };
   if (!image) return { type: 'text', value: boundedText(renderText(output)).text };
-  const text = { type: 'text' as const, text: renderText(rest) };
-  return { type: 'content', value: [text, { type: 'image-data', data: image.base64, mediaType: image.mime_type }] };
+  return withImages(renderText(rest), [image]);
+}
+
+function withImages(text: string, images: readonly ImageField[]): ModelOutput {
+  if (images.length === 0) return { type: 'text', value: text };
+  const shown = images.map(({ base64: data, mime_type: mediaType }) => ({ type: 'image-data' as const, data, mediaType }));
+  return { type: 'content', value: [{ type: 'text', text }, ...shown] };
 }
 
 async function callFunction(bus: Bus, entry: CatalogueEntry, input: unknown, signal?: AbortSignal): Promise<unknown> {
   const { id, namespace } = entry;
   try {
-    const options = { namespace, signal, timeoutMs: CALL_MS, metadata: throughDoor('model') };
+    let text: string | undefined;
+    const onText = (given: string) => void (text = given);
+    const options = { namespace, signal, timeoutMs: CALL_MS, metadata: throughDoor('model'), onText };
     const reply = await bus.call(id, input, options);
+    if (text !== undefined && isMap(reply)) texts.set(reply, text);
     const result = await withContent(bus, reply, { functionId: id, maxBytes: MAX_FILE_BYTES });
     if (isFailedResult(result, entry)) throw new Error(renderText(result));
     return result;

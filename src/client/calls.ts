@@ -21,6 +21,7 @@ interface WaitingCall {
   release(): void;
   onEvent?: CallOptions['onEvent'];
   onChanges?: CallOptions['onChanges'];
+  onText?: CallOptions['onText'];
   takesEncoded?: boolean;
 }
 
@@ -73,6 +74,7 @@ export class Calls {
     if (!call) return;
     try {
       if (call.onChanges && frame.changes !== undefined) call.onChanges(readChanges(frame.changes));
+      if (frame.text !== undefined && !frame.error) call.onText?.(frame.text);
       if (frame.error) call.reject(new CallError(call.functionId, toErrorBody(frame.error)));
       // The wire leaves a null result out.
       else call.resolve((call.takesEncoded ? frame.result : decoded(frame.result)) ?? null);
@@ -91,7 +93,7 @@ export class Calls {
   }
 
   #wait(id: string, functionId: string, options: CallOptions): Promise<unknown> {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel, onEvent, onChanges, takesEncoded } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel, onEvent, onChanges, onText, takesEncoded } = options;
     return new Promise((resolve, reject) => {
       const stop = (code: string, message: string) => {
         this.fail(id, code, message);
@@ -106,7 +108,7 @@ export class Calls {
         signal?.removeEventListener('abort', onAbort);
         cancel?.removeEventListener('abort', onCancel);
       };
-      this.#waiting.set(id, { functionId, resolve, reject, release, onEvent, onChanges, takesEncoded });
+      this.#waiting.set(id, { functionId, resolve, reject, release, onEvent, onChanges, onText, takesEncoded });
       if (signal?.aborted) queueMicrotask(onAbort);
       else signal?.addEventListener('abort', onAbort);
       if (cancel?.aborted) queueMicrotask(onCancel);

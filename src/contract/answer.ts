@@ -21,7 +21,8 @@ import { spellCaller } from './principal.ts';
 import { describeUnknownFields } from './doors/unknown-fields.ts';
 import { wholeFix } from './doors/whole-fix.ts';
 
-export type Reply = ({ result: unknown } | { error: ErrorBody }) & { changes?: Change[] };
+/** `text` is the result as a door prints it. */
+export type Reply = ({ result: unknown; text?: string } | { error: ErrorBody }) & { changes?: Change[] };
 
 /** Most changes reported for one call; later ones are dropped. */
 const MAX_CHANGES = 100;
@@ -154,13 +155,21 @@ export async function answer<Context>(
 
     const work = fn.handle(request.data, context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
-    return { result, ...reported(scope.changes) };
+    return { result, ...textOf(fn, { result, context, door }), ...reported(scope.changes) };
   } catch (thrown) {
     const known = { call, functionId: fn.id, door, log: surroundings.log, control };
     const failure = withWholeFix(toFailure(thrown, worker, known), call.payload);
     const reply = def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure, bus) };
     return { ...reply, ...reported(scope.changes) };
   }
+}
+
+/** HTTP and the bus pass the result on to programs, which read no text. */
+function textOf<Context>(
+  fn: FunctionDef<Context>,
+  { result, context, door }: { result: unknown; context: Context; door: Door | undefined },
+): { text?: string } {
+  return fn.text && (door === 'model' || door === 'cli') ? { text: fn.text(result, context) } : {};
 }
 
 function charsOf({ hunks = [] }: Change): number {

@@ -30,6 +30,8 @@ export interface CallOptions {
   onEvent?: (event: CallEvent) => void;
   /** Asks for the file changes of the call; called before the answer, also before that of a failed call. */
   onChanges?: (changes: readonly Change[]) => void;
+  /** Called before the answer, if the function says how its result reads as text and the call came through a door. */
+  onText?: (text: string) => void;
   /** The principal of the call. From a peer of another process only the client and narrower grants are used. */
   caller?: Caller;
   /** The parent call; the engine takes the principal from it. */

@@ -46,6 +46,10 @@ const FunctionMetadataSchema = z.object({
   idempotent: z.boolean().optional().catch(undefined),
   /** Omitted from lists unless they ask for it: made for a program of this product. */
   internal: z.boolean().optional().catch(undefined),
+  /** Whether a reply through a door has a text beside it; such a description is written for models and needs no example. */
+  has_text: z.boolean().optional().catch(undefined),
+  /** Functions that it calls in its caller's name. */
+  calls: z.array(z.string()).optional().catch(undefined),
   /** JSON Schema of the events of a call. */
   events: z.record(z.string(), z.unknown()).optional().catch(undefined),
   /** Defaults for models. */
@@ -146,6 +150,8 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
       ...(fn.events && { events: responseSchema(fn.events, `${name}Event`) }),
       ...(worker.failedResult && { fails_in_result: true }),
       ...(fn.failsInItems && { fails_in_items: fn.failsInItems }),
+      ...(fn.text && { has_text: true }),
+      ...(fn.calls && { calls: [...fn.calls] }),
       ...(fn.modelDefaults && { model_defaults: fn.modelDefaults }),
     },
   };

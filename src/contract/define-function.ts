@@ -55,6 +55,10 @@ export interface FunctionDef<
   /** Defaults of fields for a model, where they differ from those of the contract. */
   modelDefaults?: Readonly<Record<string, unknown>>;
   errors: readonly Code[];
+  /** How a reply reads as text, for doors that models and people use; bus and HTTP get the reply itself. */
+  text?(response: z.input<Response>, context: Context): string;
+  /** Functions that it calls in its caller's name, beside its own work. */
+  calls?: readonly string[];
   /** Requests that work on any ordinary workspace; documentation and smoke tests use them. */
   examples: readonly z.input<Request>[];
   /** Timeout of a call; default 120,000. Then its signal aborts and the caller gets an error. */

@@ -1,6 +1,7 @@
 /** Everything that touches the operating system, one capability per folder. */
 export { NoTerminalError } from './terminal/terminal.ts';
 export { toText, type ByteString } from './text/byte-string.ts';
+export { closestLines, type ClosestLine } from './text/closest-lines.ts';
 export { characterStart, wholeCharacters } from './text/characters.ts';
 export { Children, SpawnError, type ChildSpec, type Containment, type Launch } from './children/index.ts';
 export { leftGroups, ownedGroup } from './children/left-groups.ts';
@@ -30,6 +31,7 @@ export {
   type ChangedEntry,
   type NoteChange,
 } from './changes/note-change.ts';
+export { diffLines } from './changes/line-hunks.ts';
 export { keptAttributes, type KeptAttributes } from './changes/file-access.ts';
 export { FileFault, type FaultReason } from './files/file-fault.ts';
 export type {
@@ -51,6 +53,7 @@ export { FolderNames } from './walk/folder-names.ts';
 export { GlobError } from './globs/glob-syntax.ts';
 export { compileGlobs, type GlobDialectName } from './globs/globs.ts';
 export { sweepSoon } from './changes/sweep-leftovers.ts';
+export { LruCache } from './system/lru-cache.ts';
 export { TimeLimit, TimeLimitError } from './system/time-limit.ts';
 export { HostError, type HostReason } from './host-error.ts';
 export { readImage } from './text/image-file.ts';

@@ -95,6 +95,8 @@ const invocationResult = z.object({
   error: json.optional(),
   /** Additive, with the feature `changes`: the file changes of the call, see `ChangeSchema`. */
   changes: json.optional(),
+  /** Additive: the result as text, for a call whose metadata names a door. */
+  text: z.string().optional().catch(undefined),
   ...trace,
 });
 

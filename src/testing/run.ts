@@ -22,11 +22,12 @@ import {
   type WorkerDef,
 } from '#contract';
 import { decoded, type Change } from '#protocol';
+import { agent } from '#workers/agent';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { shell } from '#workers/shell';
 
-const workers: Omit<WorkerDef, 'withFunctions'>[] = [coder, shell, filesystem];
+const workers: Omit<WorkerDef, 'withFunctions'>[] = [coder, shell, filesystem, agent];
 
 export interface RunOptions {
   /** Opens the worker instead of its own `open`. */

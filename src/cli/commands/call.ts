@@ -1,4 +1,4 @@
-/** workcell call: calls any function of a running engine and prints its reply as JSON. */
+/** workcell call: calls any function of a running engine and prints its reply. */
 import { z } from 'zod';
 
 import type { Connection } from '#client';
@@ -17,7 +17,7 @@ const MAX_CONTENT_BYTES = 64 * 2 ** 20;
 
 export const call: Command = {
   name: 'call',
-  summary: 'Call a function and print its reply as JSON.',
+  summary: 'Call a function and print its reply: as JSON, or as text if the function says how it reads.',
   usage: '<function-id> [key=value…]',
   details:
     'A value is JSON if it parses, else text. A failed call prints {code, message, …} on standard error and exits 1.\n' +
@@ -29,6 +29,10 @@ export const call: Command = {
     events: {
       type: 'boolean',
       description: 'Print what the call reports while it runs, as JSON lines on standard error.',
+    },
+    structured: {
+      type: 'boolean',
+      description: 'Print the reply as JSON also of a function whose reply reads as text.',
     },
     namespace: valueOption('NAME', 'Namespace of the function.', { short: 'n' }),
     ...addressOptions,
@@ -49,10 +53,13 @@ export const call: Command = {
     const namespace = text(options.namespace);
     return withEngine(options, async (bus) => {
       const shown = options.events === true ? { onEvent: printEvent } : showingEvents();
-      const sent = { timeoutMs, namespace, metadata: throughDoor('cli'), ...shown };
+      let readable: string | undefined;
+      const onText = options.structured === true ? undefined : (given: string) => void (readable = given);
+      const sent = { timeoutMs, namespace, metadata: throughDoor('cli'), onText, ...shown };
       const reply = await bus.call(functionId!, payload, sent).finally(clearLine);
       const result = await withContent(bus, reply, { functionId: functionId!, maxBytes: MAX_CONTENT_BYTES });
-      printJson(result ?? null);
+      if (readable === undefined) printJson(result ?? null);
+      else printText(`${readable}\n`);
       return (await isFailure(bus, { functionId: functionId!, namespace, result })) ? EXIT.failed : EXIT.ok;
     });
   },

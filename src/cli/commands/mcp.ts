@@ -19,7 +19,7 @@ import {
   type WorkerEntry,
 } from '#assembly';
 import { connect, type Connection } from '#client';
-import { serveMcpOnStdio, type ToolProfile } from '#surfaces/mcp';
+import { parseProfiles, serveMcpOnStdio, UnknownProfile, type ToolProfile } from '#surfaces/mcp';
 import { makePrincipal, type Log } from '#contract';
 import { version } from '#version';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
@@ -46,6 +46,10 @@ export const mcp: Command = {
     app: valueOption('FILE', 'Only the modules of this app, under its constraints.'),
     ...presetOptions,
     ...cellOptions,
+    profile: valueOption(
+      'LIST',
+      'Which tools are listed: coding (default), look, all, coder, shell, filesystem, sandbox; several with commas.',
+    ),
     tools: valueOption('LIST', 'Offer only these, separated by commas: workers, function ids or tool names.'),
     'read-only': { type: 'boolean', description: 'Offer only functions that change nothing and run nothing.' },
     structured: {
@@ -58,6 +62,7 @@ export const mcp: Command = {
   },
   examples: [
     'workcell mcp --workspace ~/project',
+    'workcell mcp --workspace ~/project --profile look',
     'workcell mcp --workspace ~/project --app reviewer.yaml',
     'workcell mcp --url ws://127.0.0.1:49134 --tools coder --read-only',
   ],
@@ -66,6 +71,7 @@ export const mcp: Command = {
   async run({ options }) {
     const log = terminalLog('warn');
     const stopped = untilSignal();
+    const profile = profileOf(options);
     const app = readApp(options);
     const { bus, close } =
       text(options.url) === undefined ? await embedded(options, app, log) : await remote(options, log);
@@ -75,7 +81,7 @@ export const mcp: Command = {
       const serving = serveMcpOnStdio(bus, {
         version,
         principal: app ? makePrincipal('app', app.name) : makePrincipal('local', 'stdio'),
-        profile: profileOf(options),
+        profile,
         maxMessageBytes: MAX_MESSAGE_BYTES,
         log,
       });
@@ -141,9 +147,19 @@ function profileOf(options: CommandInput['options']): ToolProfile {
     .map((word) => word.trim())
     .filter((word) => word !== '');
   return {
+    profiles: profilesOf(options),
     only,
     isReadOnly: options['read-only'] === true,
     isStructured: options.structured === true,
     namespace: text(options.namespace),
   };
+}
+
+function profilesOf(options: CommandInput['options']): ToolProfile['profiles'] {
+  const given = text(options.profile);
+  try {
+    return given === undefined ? undefined : parseProfiles(given);
+  } catch (error) {
+    throw error instanceof UnknownProfile ? new UsageError(`--profile: ${error.message}`) : error;
+  }
 }

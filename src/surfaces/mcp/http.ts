@@ -3,6 +3,7 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 
 import type { Bus, Log } from '#contract';
 import { authInfoOf, principalIn, type McpOrigin } from './origin.ts';
+import { parseProfiles, UnknownProfile } from './profiles.ts';
 import { mcpServers, type McpOptions } from './server.ts';
 import { Sessions, type SessionsOptions } from './sessions.ts';
 
@@ -13,20 +14,37 @@ export interface McpDoor {
 
 type HttpOptions = McpOptions & { maxBodyBytes: number; log: Log };
 
-/** Results are text, or structured content for a client that uses `/mcp?structured=true`. */
+/**
+ * A client chooses by the address: `/mcp?profile=all` for other tools than the default, `/mcp?structured=true` for
+ * structured content instead of text. Each choice has its own sessions.
+ */
 export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   let begun = 0;
   const numbered = { ...options, nextNumber: () => ++begun };
-  const plain = openDoor(bus, numbered);
-  const structured = openDoor(bus, { ...numbered, profile: { ...options.profile, isStructured: true } });
+  const doors = new Map<string, McpDoor>();
+  const doorFor = ({ searchParams }: URL): McpDoor => {
+    const isStructured = searchParams.get('structured') === 'true';
+    const text = searchParams.get('profile');
+    const profiles = text === null ? undefined : [...new Set(parseProfiles(text))].sort();
+    const key = JSON.stringify([isStructured, profiles]);
+    const known = doors.get(key);
+    if (known) return known;
+    const made = openDoor(bus, { ...numbered, profile: { ...options.profile, isStructured, profiles } });
+    doors.set(key, made);
+    return made;
+  };
   return {
-    fetch: (request, from) => {
-      const isStructured = new URL(request.url).searchParams.get('structured') === 'true';
-      return (isStructured ? structured : plain).fetch(request, from);
+    async fetch(request, from) {
+      try {
+        return await doorFor(new URL(request.url)).fetch(request, from);
+      } catch (error) {
+        if (!(error instanceof UnknownProfile)) throw error;
+        const refused = { jsonrpc: '2.0', id: null, error: { code: -32_602, message: error.message } };
+        return Response.json(refused, { status: 400 });
+      }
     },
     async close() {
-      await plain.close();
-      await structured.close();
+      for (const door of doors.values()) await door.close();
     },
   };
 }

@@ -1,11 +1,12 @@
 /**
  * The tools of one MCP surface, from the catalogue.
  *
- * Lists read all of it. A call reads nothing, since name and id show whether it is offered; on a read-only surface it
- * reads the function's own row, since its effect may have changed since it was listed.
+ * Lists read all of it. A call of a tool that was listed reads nothing; on a read-only surface it reads the function's own
+ * row, since its effect may have changed since.
  */
 import { didYouMean, readCatalogue, type Bus, type CatalogueEntry, type Grants } from '#contract';
-import { isChosen, isOffered, toTools, type NamesTaken, type OfferedTool, type ToolProfile } from './tools.ts';
+import { DEFAULT_PROFILE, isAgentFunction, isLookOnly } from './profiles.ts';
+import { toTools, type NamesTaken, type OfferedTool, type ToolProfile } from './tools.ts';
 
 export class Offer {
   readonly namespace: string;
@@ -13,20 +14,26 @@ export class Offer {
   readonly #profile: ToolProfile;
   readonly #names: NamesTaken = new Map();
   readonly #first: Promise<unknown>;
+  /** As of the last reading. */
+  #tools = new Map<string, OfferedTool>();
 
   constructor(bus: Bus, profile: ToolProfile = {}) {
     this.#bus = bus;
-    this.#profile = profile;
+    this.#profile = { ...profile, isReadOnly: profile.isReadOnly === true || isLookOnly(profile.profiles) };
     this.namespace = profile.namespace ?? 'default';
     // Functions that exist before any other peer can connect get their names now.
     this.#first = this.#read();
     this.#first.catch(() => {});
   }
 
-  /** The offered functions, for the engine to limit callers to; a tool name stands for the id that has it now. */
+  /**
+   * The chosen functions, for the engine to limit callers to; a tool name stands for the id that has it now. A function of
+   * agent brings those that it calls: without them it could not work. What a foreign function says it calls is not taken.
+   */
   get grants(): Grants {
     const { only, isReadOnly } = this.#profile;
-    return { only: only?.flatMap((word) => [word, this.#names.get(word) ?? word]), isReadOnly };
+    const behind = [...this.#tools.values()].flatMap(({ entry }) => (isAgentFunction(entry) ? (entry.calls ?? []) : []));
+    return { only: only?.flatMap((word) => [word, this.#names.get(word) ?? word]).concat(behind), isReadOnly };
   }
 
   async tools(): Promise<Map<string, OfferedTool>> {
@@ -53,13 +60,24 @@ export class Offer {
     return entries.find(({ id, namespace }) => id === functionId && namespace === this.namespace);
   }
 
+  /** A function may have been replaced by one with another effect since it was listed. */
   async #isOffered(name: string, id: string): Promise<boolean> {
-    if (this.#profile.isReadOnly !== true) return isChosen(name, id, this.#profile);
-    const entry = await this.entryOf(id);
-    return entry !== undefined && isOffered(name, entry, this.#profile);
+    if (!this.#tools.has(name)) return false;
+    if (this.#profile.isReadOnly !== true) return true;
+    return (await this.entryOf(id))?.effect === 'read';
   }
 
   async #read(): Promise<Map<string, OfferedTool>> {
-    return toTools(await readCatalogue(this.#bus), this.#profile, this.#names);
+    const catalogue = await readCatalogue(this.#bus);
+    this.#tools = toTools(catalogue, this.#withDefault(catalogue), this.#names);
+    return this.#tools;
+  }
+
+  /** Without a choice of tools, the default profile; everything where no agent is served. */
+  #withDefault(catalogue: readonly CatalogueEntry[]): ToolProfile {
+    const { profiles, only } = this.#profile;
+    if (profiles !== undefined || only !== undefined) return this.#profile;
+    const hasAgent = catalogue.some((entry) => entry.namespace === this.namespace && isAgentFunction(entry));
+    return hasAgent ? { ...this.#profile, profiles: [DEFAULT_PROFILE] } : this.#profile;
   }
 }

@@ -40,6 +40,20 @@ export function toToolResult(value: unknown, options: ResultOptions): CallToolRe
   return isStructured && isMap(value) ? structured(value, text, kept) : { content: toContent(text, kept) };
 }
 
+/** A result whose function says how it reads; its images, wherever they are in the value, are shown below the text. */
+export function toTextResult(
+  value: unknown,
+  { text, kept, isStructured }: { text: string; kept: KeptResults; isStructured: boolean },
+): CallToolResult {
+  if (isStructured && isMap(value)) return structured(value, text, kept);
+  const images = imagesIn(value).map(({ base64: data, mime_type: mimeType }) => ({
+    type: 'image' as const,
+    data,
+    mimeType,
+  }));
+  return { content: [...toContent(text, kept), ...images] };
+}
+
 export function toToolFailure(
   error: CallError,
   { kept, request }: Pick<ResultOptions, 'kept' | 'request'>,
@@ -80,9 +94,25 @@ function withoutFailed(value: unknown, list: string): unknown {
   return { ...value, [list]: items.filter(({ success }) => success !== false) };
 }
 
+export interface ImageField {
+  mime_type: string;
+  base64: string;
+}
+
+/** The images of a result and of the items of its lists. */
+export function imagesIn(value: unknown): ImageField[] {
+  if (!isMap(value)) return [];
+  const items = Object.values(value).flatMap((field) => (Array.isArray(field) ? (field as unknown[]) : []));
+  return [value, ...items].flatMap((item) => (isMap(item) && isImage(item.image) ? [item.image] : []));
+}
+
+function isImage(field: unknown): field is ImageField {
+  return isMap(field) && typeof field.base64 === 'string' && typeof field.mime_type === 'string';
+}
+
 /** A result with `image: {mime_type, base64}` is shown as an image. */
 function imageIn({ image, content: _, ...head }: Record<string, unknown>): CallToolResult | undefined {
-  if (!isMap(image) || typeof image.base64 !== 'string' || typeof image.mime_type !== 'string') return undefined;
+  if (!isImage(image)) return undefined;
   return imageResult(head, image.base64, image.mime_type);
 }
 

@@ -25,7 +25,7 @@ import {
 } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
 import { Offer } from './offered-tools.ts';
-import { toFileResult, toToolFailure, toToolResult } from './results.ts';
+import { toFileResult, toTextResult, toToolFailure, toToolResult } from './results.ts';
 import { toolPage } from './tool-page.ts';
 import type { ToolProfile } from './tools.ts';
 
@@ -42,9 +42,14 @@ const CALL_MS = 24 * 3_600_000;
 /** The largest file in one result; its text is truncated for the model, and the rest stored for later reads. */
 const MAX_FILE_BYTES = 16 * 2 ** 20;
 
+/** Clients that load tools on demand show a model only this and the names: it says what is here and when to use it. */
 const INSTRUCTIONS =
-  'Tools work on one fenced workspace: paths outside it are refused. Prefer the file tools over running cat, grep or sed. ' +
-  'A failed call names a code; when it carries a fix, that is the next request: call with it.';
+  'Workcell: files, commands and throw-away machines for one fenced workspace. Use it for all work on the code.\n' +
+  'read, search, list, outline: look around, several files in one call.\n' +
+  'edit, write, move: change files, all or nothing; undo takes changes back, changes lists them.\n' +
+  'run: any command line; long output is shortened and kept for `output`; servers go on as a job (`job`).\n' +
+  'sandbox: run code nobody has looked at, with packages.\n' +
+  'more: every other function. A failed call says what to do next.';
 
 /** A server that calls for a principal, within a session if there is one. */
 export type MakeServer = (principal?: Principal, session?: number) => Server;
@@ -67,7 +72,9 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServ
 
       const { signal } = context.mcpReq;
       const request = params.arguments ?? {};
+      let text: string | undefined;
       const calling = bus.call(found.id, request, {
+        onText: (given) => void (text = given),
         caller: withClient({ ...principal, grants: offer.grants }, server.getClientVersion(), session),
         signal,
         namespace: offer.namespace,
@@ -76,7 +83,7 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServ
         ...reportingProgress(context),
       });
       try {
-        return await toResult(await calling, { id: found.id, request });
+        return await toResult(await calling, { id: found.id, request, text: () => text });
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (error.code === 'function_not_found') await checkStillThere(params.name, found.id);
@@ -87,8 +94,14 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServ
     return server;
   };
 
-  async function toResult(value: unknown, { id, request }: { id: string; request: unknown }): Promise<CallToolResult> {
+  async function toResult(
+    value: unknown,
+    { id, request, text }: { id: string; request: unknown; text: () => string | undefined },
+  ): Promise<CallToolResult> {
     const isStructured = profile?.isStructured === true;
+    const given = text();
+    if (given !== undefined) return toTextResult(value, { text: given, kept, isStructured });
+
     const file = isStructured ? undefined : await takeContent(bus, value, { functionId: id, maxBytes: MAX_FILE_BYTES });
     if (file) return toFileResult(file, kept);
 

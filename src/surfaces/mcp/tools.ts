@@ -8,10 +8,13 @@ import type { Tool } from '@modelcontextprotocol/server';
 
 import type { CatalogueEntry } from '#contract';
 import { toToolName, workerSegment } from '#protocol';
+import { bareName, isAgentFunction, isListed, type Profile } from './profiles.ts';
 import { toolSchema } from './tool-schema.ts';
 
 /** Which functions are offered. */
 export interface ToolProfile {
+  /** Lists only the functions of these; every function when absent. */
+  readonly profiles?: readonly Profile[];
   /** Workers (`coder`), ids (`coder::search`) or names (`coder_search`); default all. */
   readonly only?: readonly string[];
   /** Only functions that change nothing and run nothing. */
@@ -53,7 +56,11 @@ function nameAll(entries: readonly CatalogueEntry[], names: NamesTaken): void {
   const ids = new Set(entries.map(({ id }) => id));
   for (const [name, id] of names) if (!ids.has(id)) names.delete(name);
   const named = new Set(names.values());
-  for (const { id } of entries) if (!named.has(id)) names.set(freeName(toToolName(id), names), id);
+  for (const entry of entries) if (!named.has(entry.id)) names.set(freeName(nameOf(entry), names), entry.id);
+}
+
+function nameOf(entry: CatalogueEntry): string {
+  return toToolName(isAgentFunction(entry) ? bareName(entry) : entry.id);
 }
 
 function freeName(wanted: string, taken: NamesTaken): string {
@@ -66,14 +73,14 @@ function freeName(wanted: string, taken: NamesTaken): string {
 }
 
 /** Whether the profile offers this function, under this name. */
-export function isOffered(name: string, { id, effect }: CatalogueEntry, profile: ToolProfile): boolean {
+export function isOffered(name: string, entry: CatalogueEntry, profile: ToolProfile): boolean {
   // A function without a declared effect may do anything.
-  if (profile.isReadOnly === true && effect !== 'read') return false;
-  return isChosen(name, id, profile);
+  if (profile.isReadOnly === true && entry.effect !== 'read') return false;
+  return isChosen(name, entry.id, profile) && (profile.profiles === undefined || isListed(entry, profile.profiles));
 }
 
-/** Whether the profile names it, whatever its effect. */
-export function isChosen(name: string, id: string, { only }: ToolProfile): boolean {
+/** Whether the words of the operator name it, whatever its effect. */
+function isChosen(name: string, id: string, { only }: ToolProfile): boolean {
   return only === undefined || [name, id, workerSegment(id)].some((spelling) => only.includes(spelling));
 }
 
@@ -101,8 +108,8 @@ function withModelDefaults(schema: Tool['inputSchema'], { model_defaults }: Cata
   return { ...schema, properties: Object.fromEntries(fields) as typeof properties };
 }
 
-function describe({ summary, details, examples, id }: CatalogueEntry): string {
-  const [example] = examples;
+function describe({ summary, details, examples, id, has_text }: CatalogueEntry): string {
+  const [example] = has_text ? [] : examples;
   const shown = example === undefined || isEmpty(example) ? undefined : `Example: ${JSON.stringify(example)}`;
   return [summary || id, details, shown].filter((part) => part !== undefined).join('\n\n');
 }

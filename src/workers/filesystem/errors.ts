@@ -4,7 +4,16 @@
  * A failure is a result with `success: false`, so every row is answered with HTTP 200; the code is in `metadata`.
  */
 import { defineErrors, type Door, type Failure } from '#contract';
-import { GlobError, HostError, pathHint, RegexError, TimeLimitError, type HostReason, type Jail } from '#host';
+import {
+  GlobError,
+  HostError,
+  pathHint,
+  RegexError,
+  TimeLimitError,
+  type ClosestLine,
+  type HostReason,
+  type Jail,
+} from '#host';
 
 export const errors = defineErrors({
   F210: {
@@ -78,13 +87,6 @@ export const errors = defineErrors({
     extra: (d: { totalLines: number }) => ({ total_lines: d.totalLines }),
   },
 });
-
-export interface ClosestLine {
-  line: number;
-  text: string;
-  /** From 0 to 1. */
-  similarity: number;
-}
 
 const codeFor = {
   absolute: 'F210',

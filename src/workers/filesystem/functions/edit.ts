@@ -8,9 +8,8 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import { noteField, withNotes } from '#file-functions';
-import { countLines, endsWithNewline, takeTurn, versionOf, type JailEntry } from '#host';
+import { closestLines, countLines, endsWithNewline, takeTurn, versionOf, type JailEntry } from '#host';
 import { defineAction } from '../action.ts';
-import { closestLines } from '../closest-lines.ts';
 import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
 import { errors } from '../errors.ts';
 import { findText } from '../find-text.ts';

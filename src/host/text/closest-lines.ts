@@ -6,7 +6,14 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { ClosestLine } from './errors.ts';
+/** A line that resembles the wanted text. */
+export interface ClosestLine {
+  /** From 1. */
+  line: number;
+  text: string;
+  /** From 0 to 1. */
+  similarity: number;
+}
 
 const MOST = 3;
 /** Less similar lines are not suggested. */

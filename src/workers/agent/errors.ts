@@ -1,0 +1,124 @@
+/**
+ * The failures of agent, and the host's reasons as such.
+ *
+ * A call that a function makes to another worker fails with the code of that worker: its message says more about commands
+ * and sandboxes than one of ours could.
+ */
+import { CallError, defineErrors, Failure, type Door } from '#contract';
+import {
+  GlobError,
+  HostError,
+  NoRecord,
+  pathHint,
+  RegexError,
+  SetConflict,
+  TimeLimitError,
+  type HostReason,
+  type Jail,
+  type UndoConflict,
+  type UndoLoss,
+} from '#host';
+
+export const errors = defineErrors({
+  A210: {
+    meaning: 'The request is malformed, or asks for something that this path cannot give.',
+    http: 400,
+    message: (d: { problem: string }) => d.problem,
+  },
+  A211: {
+    meaning: 'The path does not exist, or it is protected.',
+    http: 404,
+    message: (d: { path: string; hint?: string }) => `${d.path} does not exist or is protected${d.hint ?? ''}`,
+  },
+  A213: {
+    meaning: 'The file is larger than max_file_bytes.',
+    http: 413,
+    message: (d: { path: string; size: number; limit: number }) =>
+      `${d.path} is ${d.size} bytes; the limit is ${d.limit}`,
+  },
+  A215: {
+    meaning: 'The path leaves the workspace, by its names or through a symlink.',
+    http: 403,
+    message: (d: { path: string; root?: string }) =>
+      `${d.path} is outside the workspace${d.root === undefined ? '' : ` ${d.root}`}, or goes through a dangling symlink`,
+  },
+  A216: {
+    meaning: 'The operating system refused, or the call broke.',
+    http: 500,
+    message: (d: { problem: string }) => d.problem,
+  },
+  A220: {
+    meaning: 'An edit does not fit its file: the text is not there, or more than once. Nothing was changed.',
+    http: 409,
+    message: (d: { problems: readonly string[] }) => `nothing was changed\n${d.problems.join('\n')}`,
+  },
+  A221: {
+    meaning: 'A file was changed by something else since this session read or wrote it. Nothing was changed.',
+    http: 409,
+    message: (d: { path: string; what: string }) =>
+      `${d.path} was changed by something else since ${d.what}; nothing was changed. Read it, then send the call again`,
+  },
+  A223: {
+    meaning: 'A file was changed since the change to undo. Nothing was undone.',
+    http: 409,
+    message: ({ conflicts: [first, ...more] }: { conflicts: readonly UndoConflict[] }) =>
+      `nothing was undone: ${first!.path} was changed since by something else${more.length > 0 ? `, and ${more.length} more` : ''}. coder::undo {"on_conflict": "merge"} through \`more\` keeps later changes of other lines`,
+  },
+  A224: {
+    meaning: 'There is no such change, output or job in this session.',
+    http: 404,
+    message: (d: { problem: string }) => d.problem,
+  },
+  A227: {
+    meaning: 'The former content is no longer in the journal, or was damaged there. Nothing was undone.',
+    http: 410,
+    message: (d: { problem: string; losses: readonly UndoLoss[] }) => d.problem,
+  },
+});
+
+const codeFor = {
+  absolute: 'A215',
+  relative: 'A210',
+  root: 'A210',
+  missing: 'A211',
+  protected: 'A211',
+  hidden: 'A211',
+  escape: 'A215',
+  dangling: 'A215',
+  exists: 'A210',
+  denied: 'A216',
+  'not-a-file': 'A210',
+  'not-a-directory': 'A210',
+  'not-a-parent': 'A216',
+  'not-empty': 'A216',
+  'invalid-name': 'A216',
+  attributes: 'A216',
+  unsaved: 'A216',
+  io: 'A216',
+} as const satisfies Record<HostReason, keyof typeof errors.table>;
+
+/** Callers at a door also get a suggested path. */
+export function translate(error: unknown, call?: { context: { jail: Jail }; door?: Door }): Failure | undefined {
+  if (error instanceof CallError) return passedOn(error);
+  if (error instanceof GlobError || error instanceof RegexError) {
+    return errors.fail('A210', { problem: error.message }, error);
+  }
+  if (error instanceof TimeLimitError) return errors.fail('A216', { problem: error.message }, error);
+  if (error instanceof SetConflict) return errors.fail('A221', { path: error.path, what: 'this call read it' }, error);
+  if (error instanceof NoRecord) return errors.fail('A224', { problem: error.message }, error);
+  if (!(error instanceof HostError)) return undefined;
+  const hint = call?.door ? pathHint(error, call.context.jail) : '';
+  return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message + hint, hint }, error);
+}
+
+/** A fix is a request to the other function, so it names that. */
+function passedOn({ code, message, functionId, extra }: CallError): Failure {
+  const { fix, fix_note, ...rest } = extra;
+  const kept = fix === undefined && fix_note === undefined ? {} : { fix_note: fixNote(functionId, fix, fix_note) };
+  return new Failure({ code, message, extra: { ...rest, ...kept } });
+}
+
+function fixNote(functionId: string, fix: unknown, note: unknown): string {
+  if (typeof fix !== 'object' || fix === null) return String(note);
+  return `The next request to ${functionId}: ${JSON.stringify(fix)}`;
+}

@@ -1,0 +1,36 @@
+/** Files of the workspace by glob, without those that .gitignore excludes. */
+import type { CallScope } from '#contract';
+import type { AgentContext } from './worker.ts';
+
+const MOST_FILES = 100_000;
+
+export interface FileWish {
+  readonly path?: string;
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  /** Only files that contain this line. */
+  readonly containing?: string;
+}
+
+/** Paths from the workspace, sorted; `isTruncated` if there are more than the search returns. */
+export async function findFiles(
+  { path = '.', include = [], exclude = [], containing }: FileWish,
+  { workspace }: Pick<AgentContext, 'workspace'>,
+  scope: Pick<CallScope, 'signal'>,
+): Promise<{ paths: string[]; isTruncated: boolean }> {
+  const wantsContent = containing !== undefined;
+  const query = {
+    pattern: containing ?? '.',
+    isRegex: !wantsContent,
+    ignoreCase: false,
+    wantsContent,
+    wantsPaths: !wantsContent,
+    maxMatches: MOST_FILES,
+    maxLineBytes: 1,
+    contextLines: 0,
+  };
+  const place = { path, includeGlobs: include, excludeGlobs: exclude, respectGitignore: true };
+  const { pathMatches, contentMatches, isTruncated } = await workspace.search({ query, ...place }, scope);
+  const paths = wantsContent ? contentMatches.map((match) => match.path) : pathMatches;
+  return { paths: [...new Set(paths)], isTruncated };
+}

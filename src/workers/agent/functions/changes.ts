@@ -1,0 +1,93 @@
+/**
+ * agent::changes: what this session changed in files, and what git says of the workspace.
+ *
+ * git runs as a command in the caller's name, so a caller that may run nothing gets the journal alone.
+ */
+import { z } from 'zod';
+
+import { CallError, wire, type CallScope } from '#contract';
+import { showChange } from '#host';
+import { filesOf, type NumberedChange } from '../session.ts';
+import { shortened } from '../shortened.ts';
+import { someOf } from '../text-lines.ts';
+import { agent, type AgentContext } from '../worker.ts';
+
+/** Without what a configuration in the repository could make git run. */
+const GIT = ['-c', 'core.fsmonitor=false', '--no-optional-locks'];
+const STATUS = [...GIT, 'status', '--short', '--branch'];
+const DIFF = [...GIT, 'diff', '--no-ext-diff', '--no-textconv', '--no-color', 'HEAD'];
+const GIT_MS = 20_000;
+
+const GitReply = z.object({ exit_code: z.int().nullish(), stdout: z.string() });
+
+export const changes = agent.defineFunction({
+  id: 'agent::changes',
+  summary: 'List the changes of this session by number, and git status. With diff: the changed lines.',
+  effect: 'read',
+  permissions: ['fs.read'],
+  calls: ['shell::exec'],
+  request: z.object({ diff: z.boolean().optional() }),
+  response: z.object({
+    changes: z.array(
+      z.object({ change: wire.uint32(), action: z.string(), files: z.array(z.string()), undone: z.boolean() }),
+    ),
+    git: z.string().optional().describe('Output of git status, or of git diff; absent without git.'),
+    diff: z.string().optional().describe('With diff and without git: the changes of this session.'),
+  }),
+  errors: ['A210', 'A216'],
+  examples: [{}],
+
+  async handle({ diff = false }, context, scope) {
+    const session = context.sessions.of(scope.call);
+    const made = session.changes();
+    const git = await runGit(diff ? DIFF : STATUS, scope);
+    const isShown = diff && git === undefined;
+    return {
+      changes: made.map(({ number, record }) => ({
+        change: number,
+        action: (record.functionId ?? '').replace(/^agent::/, ''),
+        files: filesOf(record),
+        undone: record.undoneBy !== undefined,
+      })),
+      ...(git !== undefined && { git: cut(git, context, scope) }),
+      ...(isShown && { diff: cut(diffOf(made, context), context, scope) }),
+    };
+  },
+
+  text({ changes: made, git, diff }) {
+    const lines = made.map(({ change, action, files, undone }) => {
+      return `change ${change}: ${action} ${someOf(files, 8)}${undone ? ' (undone)' : ''}`;
+    });
+    const shown = git === undefined ? diff : `git:\n${git.trimEnd() || '(no difference from HEAD)'}`;
+    return [...(lines.length > 0 ? lines : ['no changes in this session']), ...(shown ? [shown] : [])].join('\n');
+  },
+});
+
+function cut(text: string, context: AgentContext, { call }: CallScope): string {
+  return shortened(text, { maxChars: context.replyChars, keep: () => context.sessions.of(call).keepOutput(text) });
+}
+
+/** Undefined where git is missing, refused, or knows no repository. */
+async function runGit(args: string[], { bus }: CallScope): Promise<string | undefined> {
+  try {
+    const options = { timeoutMs: GIT_MS + 5000 };
+    const reply = await bus.call('shell::exec', { command: 'git', args, timeout_ms: GIT_MS }, options);
+    const { exit_code, stdout } = GitReply.parse(reply);
+    return exit_code === 0 ? stdout : undefined;
+  } catch (error) {
+    if (error instanceof CallError) return undefined;
+    throw error;
+  }
+}
+
+function diffOf(made: readonly NumberedChange[], { workspace: { journal }, jail }: AgentContext): string {
+  if (!journal) return '';
+  return made
+    .filter(({ record }) => record.undoneBy === undefined)
+    .flatMap(({ record }) => record.changes.map((change) => showChange(journal, jail, change)))
+    .flatMap(({ path, kind, from, hunks = [] }) => [
+      `${kind} ${from === undefined ? '' : `${from} → `}${path}`,
+      ...hunks.flatMap(({ after_line, lines }) => [`@@ ${after_line} @@`, ...lines]),
+    ])
+    .join('\n');
+}

@@ -1,0 +1,59 @@
+/** Reads a part of a file as lines. A file over the limit is not held in memory. */
+import { bytesAsSource, LineIndex, readLines, versionAside, type JailFile } from '#host';
+import type { CallScope } from '#contract';
+import { errors } from './errors.ts';
+import { clipLine, fitting, linesOf } from './text-lines.ts';
+import type { AgentContext } from './worker.ts';
+
+export interface LineRange {
+  readonly from: number;
+  /** Undefined for the end of the file. */
+  readonly to: number | undefined;
+  readonly maxChars: number;
+}
+
+export interface ReadPart {
+  lines: string[];
+  from: number;
+  /** Undefined where they were not counted. */
+  total?: number;
+  /** Whether a line that was asked for did not fit. */
+  isCut: boolean;
+  /** Of the whole content, if that was read. */
+  version?: string;
+}
+
+/** A character of UTF-8 takes at most four bytes. */
+const BYTES_A_CHAR = 4;
+
+export async function readPart(
+  file: JailFile,
+  path: string,
+  { from, to, maxChars }: LineRange,
+  { maxFileBytes, workspace, scope }: Pick<AgentContext, 'maxFileBytes' | 'workspace'> & { scope: CallScope },
+): Promise<ReadPart> {
+  const bytes = file.size <= maxFileBytes ? await file.read() : undefined;
+  if (bytes?.subarray(0, 8000).includes(0)) {
+    throw errors.fail('A210', { problem: `${path} is not text: ${file.size} bytes, with zero bytes among them` });
+  }
+  const source = bytes ? bytesAsSource(bytes) : file;
+  const index = bytes ? new LineIndex() : workspace.lineIndexes.of(file);
+  if (bytes) await index.countLines(source, scope);
+  const start = await index.startOf(from, source, scope);
+  if (start === undefined) {
+    throw errors.fail('A210', { problem: `${path} has ${index.totalLines} lines; line ${from} is not there` });
+  }
+  const wanted = to === undefined ? Infinity : to - from + 1;
+  const part = await readLines(source, { start, lines: wanted, maxBytes: (maxChars + 1) * BYTES_A_CHAR }, scope);
+  const lines = linesOf(part.bytes.toString()).map((line) => clipLine(line));
+  const fit = fitting(lines, maxChars);
+  const total = index.totalLines;
+  const last = Math.min(to ?? Infinity, total ?? Infinity);
+  return {
+    lines: lines.slice(0, Math.max(fit, Math.min(1, lines.length))),
+    from,
+    ...(total !== undefined && { total }),
+    isCut: from + Math.max(fit, 1) - 1 < last && part.bytes.length > 0,
+    ...(bytes && { version: await versionAside(bytes) }),
+  };
+}
