@@ -37,6 +37,10 @@ const TABLE: Record<string, Area> = {
     areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'egress', 'sandbox/*'],
     packages: ['zod'],
   },
+  'workers/agent': {
+    areas: ['protocol', 'contract', 'host'],
+    packages: ['zod', '@vscode/tree-sitter-wasm'],
+  },
   'workers/filesystem': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'iconv-lite'] },
   'workers/shell': {
     areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'egress', 'fence'],

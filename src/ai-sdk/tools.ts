@@ -7,17 +7,20 @@
 import { jsonSchema, tool, type Tool, type ToolSet } from 'ai';
 
 import {
+  boundedText,
   CallError,
+  failureText,
   isFailedResult,
   isMap,
   readCatalogue,
+  renderText,
   throughDoor,
   withContent,
   type Bus,
   type CatalogueEntry,
 } from '#contract';
 import type { FunctionMap, FunctionTypes, TypedBus } from '#library';
-import { boundedText, failureText, imagesIn, parseProfiles, renderText, toTools, type ImageField } from '#surfaces/mcp';
+import { imagesIn, parseProfiles, toTools, type ImageField } from '#surfaces/mcp';
 
 export interface WorkcellToolsOptions<Word extends string = string> {
   /**

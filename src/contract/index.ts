@@ -21,6 +21,8 @@ export { RISKS, type Effect, type FunctionDef, type Policy, type Risk } from './
 export { defineWorker, type AnyWorker, type WorkerDef, type WorkerSpec } from './define-worker.ts';
 export { throughDoor, type Door } from './doors/door.ts';
 export { eventText } from './doors/event-text.ts';
+export { failedResultText, failureText, itemFailures } from './doors/failure-text.ts';
+export { boundedText, renderText } from './doors/result-text.ts';
 export { imageTypeOf, MAX_IMAGE_BYTES } from './doors/image-type.ts';
 export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';

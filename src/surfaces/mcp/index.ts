@@ -1,8 +1,6 @@
 /** MCP over the catalogue: one server for standard input and for HTTP. */
 export { mcpHttp } from './http.ts';
-export { failureText } from './failure-text.ts';
 export { parseProfiles, UnknownProfile } from './profiles.ts';
 export { imagesIn, type ImageField } from './results.ts';
 export { serveMcpOnStdio } from './stdio.ts';
-export { boundedText, renderText } from './text.ts';
 export { toTools, type ToolProfile } from './tools.ts';

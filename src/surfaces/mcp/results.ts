@@ -6,10 +6,20 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-import { asText, imageTypeOf, isMap, MAX_IMAGE_BYTES, type CallError, type TakenContent } from '#contract';
-import { failedResultText, failureText, itemFailures } from './failure-text.ts';
+import {
+  asText,
+  boundedText,
+  failedResultText,
+  failureText,
+  imageTypeOf,
+  isMap,
+  itemFailures,
+  MAX_IMAGE_BYTES,
+  renderText,
+  type CallError,
+  type TakenContent,
+} from '#contract';
 import type { KeptResults } from './kept-results.ts';
-import { boundedText, renderText } from './text.ts';
 
 /** Clients on stdio stop at messages of 10 MiB, and some far below. */
 const MAX_STRUCTURED_BYTES = 4 * 2 ** 20;

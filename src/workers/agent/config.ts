@@ -18,6 +18,12 @@ export const configSchema = z.strictObject({
     .uint64()
     .default(67_108_864)
     .describe('Most bytes of command output that are kept for `output`; the oldest go first.'),
+  fence: z
+    .enum(['workspace', 'off'])
+    .default('workspace')
+    .describe(
+      '`workspace`: commands of `run` are fenced, whatever `shell.fence` says. `off`: as `shell.fence` and the allowlist of shell say.',
+    ),
   search_timeout_ms: wire
     .uint32()
     .min(1)

@@ -22,6 +22,8 @@ export interface AgentContext {
   sessions: Sessions;
   maxFileBytes: number;
   replyChars: number;
+  /** The fence that commands ask for. */
+  fence: AgentConfig['fence'];
 }
 
 export const agent = defineWorker({
@@ -62,6 +64,7 @@ function openAgent(config: AgentConfig, log: Log, cell: CellConfig = shippedCell
     sessions: new Sessions(() => workspace.journal, config.kept_output_bytes),
     maxFileBytes,
     replyChars: config.reply_chars,
+    fence: config.fence,
   };
 }
 

@@ -1,6 +1,7 @@
 /** A failure as text for a model: code and reason, then details, then the next step. */
-import { isMap, type CallError } from '#contract';
-import { renderText } from './text.ts';
+import type { CallError } from '../bus.ts';
+import { isMap } from '../is-map.ts';
+import { renderText } from './result-text.ts';
 
 /** Fields for programs: a model has the code, and no use for a documentation URL. */
 const FOR_PROGRAMS = new Set(['docs_url', 'type', 'retryable']);

@@ -1,0 +1,88 @@
+/**
+ * Brings files of a sandbox into the workspace, as one change.
+ *
+ * The sandbox names its files itself, and may be hostile: only a name that was asked for is taken.
+ */
+import { z } from 'zod';
+
+import { takeContent, type CallScope } from '#contract';
+import { compileGlobs, type SetEntry } from '#host';
+import { errors } from '../errors.ts';
+import { inWorkspace, isGlob } from '../paths.ts';
+import type { AgentContext } from '../worker.ts';
+import { WORK } from './files-in.ts';
+
+const MAX_FILES = 500;
+const MAX_BYTES = 64 * 2 ** 20;
+const LIST_MS = 60_000;
+
+/** Lists what its arguments match: files, and the files below folders. */
+const LISTING = 'for f in "$@"; do for g in $f; do [ -e "$g" ] && find "$g" -type f; done; done';
+
+const Listed = z.object({ stdout: z.string() });
+
+export interface Brought {
+  seq?: number | undefined;
+  files: { path: string; bytes: number }[];
+  /** What was asked for and is not there. */
+  missing: string[];
+  versions: { path: string; version: string }[];
+}
+
+export async function bringOut(
+  sandboxId: string,
+  given: readonly string[],
+  { context, scope }: { context: AgentContext; scope: CallScope },
+): Promise<Brought> {
+  const wanted = given.map((one) => inWorkspace(one.replace(/^\/work\//, ''), context));
+  const matchers = wanted.map((one) => ({ one, fits: matcherOf(one) }));
+  const names = (await list(sandboxId, wanted, scope)).filter((name) => matchers.some(({ fits }) => fits(name)));
+  if (names.length > MAX_FILES) {
+    throw errors.fail('A210', { problem: `bring: ${names.length} files match; at most ${MAX_FILES} are brought` });
+  }
+  const missing = matchers.filter(({ fits }) => !names.some(fits)).map(({ one }) => one);
+  if (names.length === 0) return { files: [], missing, versions: [] };
+
+  const entries: SetEntry[] = [];
+  let left = MAX_BYTES;
+  for (const name of names) {
+    const content = await readOut(sandboxId, name, left, scope);
+    left -= content.length;
+    entries.push({ kind: 'write', path: name, content });
+  }
+  const { signal, noteChange, call, functionId } = scope;
+  const outcome = await context.changes.writeSet(entries, { signal, noteChange, call, functionId });
+  return {
+    seq: outcome.seq,
+    files: entries.map((entry) => ({ path: entry.path, bytes: entry.kind === 'write' ? entry.content.length : 0 })),
+    missing,
+    versions: outcome.changes.flatMap(({ path, version }) => (version === undefined ? [] : [{ path, version }])),
+  };
+}
+
+async function list(sandboxId: string, wanted: readonly string[], { bus, signal }: CallScope): Promise<string[]> {
+  const argv = ['sh', '-c', LISTING, 'sh', ...wanted];
+  const request = { sandbox_id: sandboxId, argv, workdir: WORK, timeout_ms: LIST_MS };
+  const { stdout } = Listed.parse(await bus.call('sandbox::exec', request, { timeoutMs: LIST_MS + 5000, signal }));
+  const names = stdout.split('\n').filter((name) => name !== '' && !name.split('/').includes('..'));
+  return [...new Set(names.map((name) => name.replace(/^(?:\.\/)+/, '')))];
+}
+
+/** The file or folder itself, or what a glob matches; `*` stays in a name as in a shell. */
+function matcherOf(wanted: string): (name: string) => boolean {
+  const depth = wanted.split('/').length;
+  const isMatch = isGlob(wanted) ? compileGlobs([wanted]) : (name: string) => name === wanted;
+  const isDeep = wanted.includes('**');
+  return (name) => {
+    const parts = name.split('/');
+    return isDeep ? isMatch(name) : isMatch(parts.slice(0, depth).join('/'));
+  };
+}
+
+async function readOut(sandboxId: string, name: string, maxBytes: number, { bus, signal }: CallScope): Promise<Buffer> {
+  const functionId = 'sandbox::fs::read';
+  const reply = await bus.call(functionId, { sandbox_id: sandboxId, path: `${WORK}/${name}` }, { signal });
+  const taken = await takeContent(bus, reply, { functionId, maxBytes });
+  if (!taken) throw errors.fail('A216', { problem: `${name}: the sandbox returned no content` });
+  return taken.bytes;
+}
