@@ -118,7 +118,11 @@ function toModelOutput(output: unknown): ModelOutput {
 
 function withImages(text: string, images: readonly ImageField[]): ModelOutput {
   if (images.length === 0) return { type: 'text', value: text };
-  const shown = images.map(({ base64: data, mime_type: mediaType }) => ({ type: 'image-data' as const, data, mediaType }));
+  const shown = images.map(({ base64: data, mime_type: mediaType }) => ({
+    type: 'image-data' as const,
+    data,
+    mediaType,
+  }));
   return { type: 'content', value: [{ type: 'text', text }, ...shown] };
 }
 

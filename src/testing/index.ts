@@ -1,4 +1,5 @@
 /** Helpers for tests. Never imported by the product, never published. */
+export { agentCell, type AgentCell } from './agent-cell.ts';
 export { fakeRung, no, yes, type FakeRung } from './fake-rung.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
 export { jailWays } from './jail-ways.ts';

@@ -45,6 +45,12 @@ test('repo.P5 the package', () => {
 
 test('repo.P5 the function ids of every worker', () => {
   expect(perWorker((def) => def.functions.map(({ id }) => id))).toEqual({
+    agent: [
+      ...['read', 'search', 'list', 'outline', 'edit', 'write', 'move', 'changes', 'undo'].map(
+        (name) => `agent::${name}`,
+      ),
+      ...['run', 'job', 'output', 'sandbox', 'more'].map((name) => `agent::${name}`),
+    ],
     coder: [
       'coder::read-file',
       'coder::search',
@@ -114,6 +120,10 @@ test('the function ids of the engine', () => {
 
 test('repo.P5 the error codes of every worker and their HTTP status', () => {
   expect(perWorker(statusByCode)).toEqual({
+    agent: {
+      ...{ A210: 400, A211: 404, A213: 413, A215: 403, A216: 500, A220: 409, A221: 409, A223: 409, A224: 404 },
+      A227: 410,
+    },
     coder: {
       C210: 400,
       C211: 404,
@@ -173,6 +183,15 @@ test('repo.P5 the configuration keys of every worker and their defaults', () => 
   const defaults = (def: AnyWorker) =>
     Object.fromEntries(configKeys(def.config).map(({ key, default: value }) => [key, value]));
   expect(perWorker(defaults)).toEqual({
+    agent: {
+      base_path: './',
+      max_file_bytes: 10_485_760,
+      reply_chars: 12_000,
+      kept_output_bytes: 67_108_864,
+      fence: 'workspace',
+      search_timeout_ms: 20_000,
+      fsync: true,
+    },
     coder: {
       base_path: './',
       non_accessible_globs: [],
@@ -276,6 +295,7 @@ test('the functions that the shipped rules narrow', () => {
 
 test('what every key takes from the workspace', () => {
   expect(perWorker((def) => def.workspaceDefaults('/w'))).toEqual({
+    agent: { base_path: '/w' },
     coder: { base_path: '/w' },
     filesystem: { paths: ['/w'] },
     'iii-sandbox': {},
@@ -290,8 +310,8 @@ test('repo.P5 the commands, their other names and their options', async () => {
   ]);
   expect(Object.fromEntries(shape)).toEqual({
     start: 'config workspace app preset protect host port token allow-host allow-origin log-level',
-    mcp: 'workspace config app preset protect tools read-only structured namespace url token',
-    'call | trigger': 'json timeout-ms events namespace url token',
+    mcp: 'workspace config app preset protect profile tools read-only structured namespace url token',
+    'call | trigger': 'json timeout-ms events structured namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',
     log: 'limit names json url token',
     undo: 'steps seq to merge dry-run json url token',

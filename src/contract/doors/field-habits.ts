@@ -37,6 +37,18 @@ const HABITS = [
   'overwrite force replace_existing',
   'recursive recurse r deep',
   'patch diff input patch_text unified_diff',
+  'pattern query regex search text needle q',
+  'old old_string old_str old_text search find',
+  'new new_string new_str new_text replace replacement replace_with',
+  'glob include include_glob include_globs file_pattern include_pattern globs',
+  'limit max_matches max_results head_limit max_count count',
+  'context context_lines before_context after_context lines_of_context',
+  'depth max_depth levels',
+  'timeout_s timeout timeout_ms timeout_secs timeout_seconds max_time',
+  'background run_in_background is_background detach',
+  'id job_id job output_id task_id shell_id handle',
+  'moves paths files from',
+  'edits files changes',
 ].map((row) => row.split(' '));
 
 /** The known field for the given one, if one is close enough. */

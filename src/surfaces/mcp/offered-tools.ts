@@ -32,7 +32,9 @@ export class Offer {
    */
   get grants(): Grants {
     const { only, isReadOnly } = this.#profile;
-    const behind = [...this.#tools.values()].flatMap(({ entry }) => (isAgentFunction(entry) ? (entry.calls ?? []) : []));
+    const behind = [...this.#tools.values()].flatMap(({ entry }) =>
+      isAgentFunction(entry) ? (entry.calls ?? []) : [],
+    );
     return { only: only?.flatMap((word) => [word, this.#names.get(word) ?? word]).concat(behind), isReadOnly };
   }
 

@@ -30,7 +30,10 @@ class Fields {
       const optional = required.has(name) ? '' : '?';
       const said = fallback === undefined || fallback === null ? '' : ` = ${JSON.stringify(fallback)}`;
       const about = typeof description === 'string' ? `  ${description}` : '';
-      return [`${indent}- ${name}${optional}: ${this.#typeOf(field)}${said}${about}`, ...this.#below(field, indent, depth)];
+      return [
+        `${indent}- ${name}${optional}: ${this.#typeOf(field)}${said}${about}`,
+        ...this.#below(field, indent, depth),
+      ];
     });
   }
 
@@ -46,7 +49,7 @@ class Fields {
     const alternatives = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
     if (alternatives) return [...new Set(alternatives.map((one) => this.#typeOf(one)))].join(' | ');
     if (schema.type === 'array' && isMap(schema.items)) return `${this.#typeOf(schema.items)}[]`;
-    return [schema.type ?? 'any'].flat().join(' | ');
+    return [schema.type ?? 'any'].flat().map(String).join(' | ');
   }
 
   /** The object that a field holds, in a list or not. */

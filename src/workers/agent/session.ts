@@ -90,7 +90,7 @@ export class Session {
     throw errors.fail('A224', { problem });
   }
 
-  /** The changes of this session, oldest first; an undo is no change of its own. */
+  /** The changes of this session, oldest first; an undo is not a change of its own. */
   changes(): NumberedChange[] {
     const records = [...(this.#journal()?.records().values() ?? [])]
       .filter(({ seq, caller, changes, undoes }) => {

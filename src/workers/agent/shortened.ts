@@ -13,9 +13,9 @@ const NONE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?)?)\b|\b(?:errors?|failures?|
 
 const MAX_FAILURES = 25;
 const FAILURE_CHARS = 160;
-/** Shares of the reply. */
-const HEAD = 0.05;
-const TAIL = 0.14;
+/** Shares of the reply, and most lines: short lines cost a model as much as long ones. */
+const HEAD = { share: 0.05, lines: 12 };
+const TAIL = { share: 0.14, lines: 24 };
 
 export interface Shortening {
   readonly maxChars: number;
@@ -28,8 +28,9 @@ export function shortened(text: string, { maxChars, keep }: Shortening): string 
   if (whole.length <= maxChars) return whole;
 
   const lines = whole.split('\n');
-  const head = taken(lines, maxChars * HEAD);
-  const tail = taken(lines.slice(head.length).toReversed(), maxChars * TAIL).toReversed();
+  const head = taken(lines.slice(0, HEAD.lines), maxChars * HEAD.share);
+  const rest = lines.slice(Math.max(head.length, lines.length - TAIL.lines));
+  const tail = taken(rest.toReversed(), maxChars * TAIL.share).toReversed();
   const end = lines.length - tail.length;
   const failures = failureLines(lines, head.length, end);
   const hidden = end - head.length;

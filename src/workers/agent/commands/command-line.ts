@@ -21,11 +21,15 @@ export interface CommandLine {
  * Models write for bash, so it runs the line where the system has it. Both streams are one, in the order they are written:
  * a test that fails is reported next to what it printed.
  */
-export function toShellRequest({ command, cwd, hasInput }: CommandLine, context: AgentContext): Record<string, unknown> {
+export function toShellRequest(
+  { command, cwd, hasInput }: CommandLine,
+  context: AgentContext,
+): Record<string, unknown> {
   const line = `exec 2>&1; ${command}`;
   const { fence } = context;
   const bash = BASH.find((path) => existsSync(path));
-  const words = bash === undefined && fence !== 'off' ? { script: line } : { command: bash ?? '/bin/sh', args: ['-c', line] };
+  const words =
+    bash === undefined && fence !== 'off' ? { script: line } : { command: bash ?? '/bin/sh', args: ['-c', line] };
   return {
     ...words,
     ...(fence !== 'off' && { fence }),

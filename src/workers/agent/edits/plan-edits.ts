@@ -38,9 +38,12 @@ async function planEdit(edit: Edit, files: EditedFiles, around: Around): Promise
   if (edit.old === '') return `${edit.path}: old is empty; send the text to replace, or use write for a new file`;
   if (edit.old === edit.new) return `${edit.path}: old and new are equal`;
   try {
-    return isGlob(edit.path) && !isThere(edit.path, around) ? await inAll(edit, files, around) : await inOne(edit, files, around);
+    return isGlob(edit.path) && !isThere(edit.path, around)
+      ? await inAll(edit, files, around)
+      : await inOne(edit, files, around);
   } catch (error) {
-    const failure = error instanceof Failure ? error : translate(error, { context: around.context, door: around.scope.door });
+    const failure =
+      error instanceof Failure ? error : translate(error, { context: around.context, door: around.scope.door });
     if (!failure) throw error;
     return failure.message;
   }

@@ -40,7 +40,7 @@ export const changes = agent.defineFunction({
   async handle({ diff = false }, context, scope) {
     const session = context.sessions.of(scope.call);
     const made = session.changes();
-    const git = await runGit(diff ? DIFF : STATUS, scope);
+    const git = await runGit(diff ? DIFF : STATUS, context, scope);
     const isShown = diff && git === undefined;
     return {
       changes: made.map(({ number, record }) => ({
@@ -68,10 +68,11 @@ function cut(text: string, context: AgentContext, { call }: CallScope): string {
 }
 
 /** Undefined where git is missing, refused, or knows no repository. */
-async function runGit(args: string[], { bus }: CallScope): Promise<string | undefined> {
+async function runGit(args: string[], { fence }: AgentContext, { bus }: CallScope): Promise<string | undefined> {
   try {
     const options = { timeoutMs: GIT_MS + 5000 };
-    const reply = await bus.call('shell::exec', { command: 'git', args, timeout_ms: GIT_MS }, options);
+    const request = { command: 'git', args, timeout_ms: GIT_MS, ...(fence !== 'off' && { fence }) };
+    const reply = await bus.call('shell::exec', request, options);
     const { exit_code, stdout } = GitReply.parse(reply);
     return exit_code === 0 ? stdout : undefined;
   } catch (error) {

@@ -77,7 +77,8 @@ export const edit = agent.defineFunction({
     return { ...numberOf(session.numberOf(seq)), files: shown };
   },
 
-  text: ({ change, files }) => [change === undefined ? 'nothing recorded' : `change ${change}`, ...files.map(line)].join('\n'),
+  text: ({ change, files }) =>
+    [change === undefined ? 'nothing recorded' : `change ${change}`, ...files.map(line)].join('\n'),
 });
 
 function numberOf(change: number | undefined): { change?: number } {
@@ -91,9 +92,12 @@ function strangeNote({ version }: EditedFile, seen: string | undefined): { note?
 
 async function writeAll(files: readonly EditedFile[], { changes }: AgentContext, scope: CallScope) {
   const { signal, noteChange, call, functionId } = scope;
-  const entries = files.map(
-    ({ path, content, version }): SetEntry => ({ kind: 'write', path, content, expected: version }),
-  );
+  const entries = files.map(({ path, content, version }): SetEntry => ({
+    kind: 'write',
+    path,
+    content,
+    expected: version,
+  }));
   return changes.writeSet(entries, { signal, noteChange, call, functionId });
 }
 

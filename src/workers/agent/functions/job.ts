@@ -8,10 +8,12 @@ import { agent } from '../worker.ts';
 
 const DEADLINE_MS = 660_000;
 const MAX_WAIT_S = 600;
-/** After input a program has answered when it is quiet for a moment, and at the latest after this. */
+/** How long a program may take to begin to answer its input; it has answered when it is quiet for a moment. */
 const ANSWER_S = 5;
-const QUIET_MS = 300;
+const QUIET_MS = 200;
 const UNTIL_S = 30;
+
+const Typed = z.object({ next: z.int() });
 
 export const job = agent.defineFunction({
   id: 'agent::job',
@@ -23,9 +25,7 @@ export const job = agent.defineFunction({
   request: z.object({
     id: z.string().describe('Like j1.'),
     wait_s: wire.uint32().max(MAX_WAIT_S).optional(),
-    until: z
-      .object({ port: wire.uint32().min(1).max(65_535).optional(), text: z.string().optional() })
-      .optional(),
+    until: z.object({ port: wire.uint32().min(1).max(65_535).optional(), text: z.string().optional() }).optional(),
     input: z.string().optional().describe('Text for its standard input.'),
     stop: z.boolean().optional(),
   }),
@@ -38,9 +38,13 @@ export const job = agent.defineFunction({
     const known = session.job(id);
     const about = { session, replyChars: context.replyChars };
     const { bus } = scope;
-    if (input !== undefined) await bus.call('shell::input', { job_id: known.jobId, text: input });
-    if (stop) await bus.call('shell::kill', { job_id: known.jobId });
     const isAnswer = input !== undefined && until === undefined && wait_s === undefined;
+    if (input !== undefined) {
+      const { next } = Typed.parse(await bus.call('shell::input', { job_id: known.jobId, text: input }));
+      const answer = { since: next, waitMs: ANSWER_S * 1000, until: { text: '.' } };
+      if (isAnswer) await waitForJob(known.jobId, answer, scope);
+    }
+    if (stop) await bus.call('shell::kill', { job_id: known.jobId });
     const waitS = stop ? 0 : (wait_s ?? (isAnswer ? ANSWER_S : until ? UNTIL_S : 0));
     const wait = { since: known.seen, waitMs: waitS * 1000, until: isAnswer ? { idleMs: QUIET_MS } : until };
     const state = await waitForJob(known.jobId, wait, scope);

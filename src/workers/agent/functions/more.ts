@@ -51,7 +51,10 @@ export const more = agent.defineFunction({
     if (id === undefined) return { text: namesOf(catalogue) };
     const entry = catalogue.find((one) => one.id === id);
     if (!entry) {
-      const hint = didYouMean(id, catalogue.map((one) => one.id));
+      const hint = didYouMean(
+        id,
+        catalogue.map((one) => one.id),
+      );
       throw errors.fail('A224', { problem: `there is no function ${id}${hint}; \`more\` without fields lists them` });
     }
     if (args === undefined) return { text: describeFields(entry) };
@@ -84,7 +87,13 @@ async function callIt(
   const functionId = entry.id;
   let text: string | undefined;
   const onText = (given: string) => void (text = given);
-  const options = { timeoutMs: CALL_MS, signal, metadata: throughDoor('model'), onText, ...(emit && { onEvent: emit }) };
+  const options = {
+    timeoutMs: CALL_MS,
+    signal,
+    metadata: throughDoor('model'),
+    onText,
+    ...(emit && { onEvent: emit }),
+  };
   const reply = await bus.call(functionId, args, options);
   const result = await withContent(bus, reply, { functionId, maxBytes: MAX_CONTENT_BYTES });
   if (isFailedResult(result, entry) && isMap(result)) throw failure(failedResultText(result, args));

@@ -55,10 +55,16 @@ export const outline = agent.defineFunction({
   text({ files }, { replyChars }) {
     const lines = files.flatMap(({ path, lines: found, problem }) => {
       if (problem !== undefined) return [`${path}: ${problem}`];
-      return [found.length === 0 ? `${path}: nothing found` : path, ...found.map(({ line, text }) => `${line}: ${text}`)];
+      return [
+        found.length === 0 ? `${path}: nothing found` : path,
+        ...found.map(({ line, text }) => `${line}: ${text}`),
+      ];
     });
     const fit = fitting(lines, replyChars);
-    return [...lines.slice(0, fit), ...(fit < lines.length ? [`… ${lines.length - fit} more lines: name fewer files`] : [])].join('\n');
+    return [
+      ...lines.slice(0, fit),
+      ...(fit < lines.length ? [`… ${lines.length - fit} more lines: name fewer files`] : []),
+    ].join('\n');
   },
 });
 
@@ -69,7 +75,11 @@ async function outlineOf(path: string, { jail }: AgentContext, scope: CallScope)
   const lines = linesOf(text);
   scope.throwIfAborted();
   const { by, found } = await find(path, text, lines);
-  return { path, by, lines: found.map((line) => ({ line, text: clipLine(lines[line - 1]?.trimEnd() ?? '', LINE_CHARS) })) };
+  return {
+    path,
+    by,
+    lines: found.map((line) => ({ line, text: clipLine(lines[line - 1]?.trimEnd() ?? '', LINE_CHARS) })),
+  };
 }
 
 async function find(path: string, text: string, lines: readonly string[]) {

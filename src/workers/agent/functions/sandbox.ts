@@ -40,7 +40,14 @@ export const sandbox = agent.defineFunction({
     'Run a command line in a fresh machine, for code nobody has looked at. It sees only `files`, in its working folder; `bring` is copied back.',
   effect: 'execute',
   permissions: ['sandbox.run', 'fs.read', 'fs.write'],
-  calls: ['sandbox::create', 'sandbox::exec', 'sandbox::stop', 'sandbox::fs::mkdir', 'sandbox::fs::write', 'sandbox::fs::read'],
+  calls: [
+    'sandbox::create',
+    'sandbox::exec',
+    'sandbox::stop',
+    'sandbox::fs::mkdir',
+    'sandbox::fs::write',
+    'sandbox::fs::read',
+  ],
   deadlineMs: DEADLINE_MS,
   request: z.object({
     command: z.string().min(1),
@@ -54,7 +61,10 @@ export const sandbox = agent.defineFunction({
   response: z.object({
     exit_code: wire.int32().optional(),
     output: z.string().describe('Of both streams, shortened if it is long.'),
-    failed_step: z.enum(['install']).optional().describe('Set if the packages could not be installed; the command did not run.'),
+    failed_step: z
+      .enum(['install'])
+      .optional()
+      .describe('Set if the packages could not be installed; the command did not run.'),
     change: changeNumber,
     brought: z.array(z.object({ path: z.string(), bytes: wire.uint64() })),
     missing: z.array(z.string()).describe('Of `bring`, what is not there.'),
@@ -117,7 +127,9 @@ const SHELL = 'exec 2>&1; if command -v bash >/dev/null 2>&1; then exec bash -c 
 function installArgv(image: string, packages: readonly string[]): string[] {
   const installer = INSTALLERS.find((one) => one.image.test(image));
   if (!installer) {
-    throw errors.fail('A210', { problem: `install works with images of python and node; in ${image} install by command` });
+    throw errors.fail('A210', {
+      problem: `install works with images of python and node; in ${image} install by command`,
+    });
   }
   return ['sh', '-c', `exec 2>&1; ${installer.line}`, 'sh', ...packages];
 }

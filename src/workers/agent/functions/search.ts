@@ -43,7 +43,10 @@ export const search = agent.defineFunction({
   }),
   response: z.object({
     matches: z.array(Match),
-    files: z.array(z.object({ path: z.string(), count: wire.uint32() })).optional().describe('With files_only.'),
+    files: z
+      .array(z.object({ path: z.string(), count: wire.uint32() }))
+      .optional()
+      .describe('With files_only.'),
     files_searched: wire.uint64(),
     truncated: z.boolean().describe('Whether there are more than `limit`.'),
   }),
@@ -74,7 +77,10 @@ export const search = agent.defineFunction({
     if (lines.length === 0) return `nothing in ${files_searched} files`;
     const fit = fitting(lines, replyChars);
     const isCut = truncated || fit < lines.length;
-    return [...lines.slice(0, fit), ...(isCut ? ['… there are more: narrow by path or glob, or use files_only'] : [])].join('\n');
+    return [
+      ...lines.slice(0, fit),
+      ...(isCut ? ['… there are more: narrow by path or glob, or use files_only'] : []),
+    ].join('\n');
   },
 });
 

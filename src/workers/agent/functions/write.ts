@@ -46,7 +46,9 @@ export const write = agent.defineFunction({
       if (stat && !stat.isFile()) throw new HostError('not-a-file', path);
       return { path: jail.spell(target), relativePath, content, bytes, isThere: stat !== undefined };
     });
-    const twice = named.find(({ relativePath }, i) => named.findIndex((one) => one.relativePath === relativePath) !== i);
+    const twice = named.find(
+      ({ relativePath }, i) => named.findIndex((one) => one.relativePath === relativePath) !== i,
+    );
     if (twice) throw errors.fail('A210', { problem: `${twice.path} is in files twice` });
 
     const entries = named.map(({ path, relativePath, bytes, isThere }): SetEntry => {

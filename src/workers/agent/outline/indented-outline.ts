@@ -3,7 +3,8 @@
 /** Levels of indentation that are shown. */
 const MAX_LEVELS = 2;
 /** Lines that begin a block without naming anything. */
-const CONTROL = /^\s*(?:if|else|elif|for|while|switch|case|try|catch|except|finally|do|with|return|then|end)\b|^\s*[)\]}]/;
+const CONTROL =
+  /^\s*(?:if|else|elif|for|while|switch|case|try|catch|except|finally|do|with|return|then|end)\b|^\s*[)\]}]/;
 
 /** Numbers of lines, from 1. */
 export function headingLines(lines: readonly string[]): number[] {
