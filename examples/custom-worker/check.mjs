@@ -19,7 +19,7 @@ try {
   assert.deepEqual(await answer.json(), { count: 1 });
   console.log('ok: over HTTP');
 
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`)));
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp?profile=all`)));
   const tool = (await client.listTools()).tools.find(({ name }) => name === 'reviews_add');
   assert.equal(tool.description, 'Leave a review note on a file.');
   const result = await client.callTool({ name: 'reviews_add', arguments: { path: 'b.js', note: 'unused' } });

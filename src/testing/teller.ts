@@ -103,7 +103,7 @@ export async function mcpClient(
   headers: Record<string, string> = {},
 ): Promise<McpClient> {
   const post = (body: object, more: Record<string, string> = {}) =>
-    fetch(`${url.replace(/^ws/, 'http')}/mcp?structured=true`, {
+    fetch(`${url.replace(/^ws/, 'http')}/mcp?structured=true&profile=all`, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',

@@ -29,8 +29,8 @@ afterAll(async () => {
 });
 
 const targets = {
-  stdio: () => [process.execPath, BUILT, 'mcp', '--preset', 'iii', '--workspace', dir.root],
-  http: () => [`${cell.http}/mcp`],
+  stdio: () => [process.execPath, BUILT, 'mcp', '--preset', 'iii', '--workspace', dir.root, '--profile', 'all'],
+  http: () => [`${cell.http}/mcp?profile=all`],
 };
 
 describe.each(['stdio', 'http'] as const)('over %s', (transport) => {

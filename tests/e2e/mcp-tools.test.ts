@@ -11,7 +11,10 @@ import { httpTransport, openClient, stdioTransport, textOf } from './support/mcp
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 /** A watch is for a person's view: it has no end, so that no model gets it as a tool. */
-const ours = availableWorkers.flatMap(({ functions }) => functions).filter((fn) => fn.isWatch !== true);
+const ours = availableWorkers
+  .filter(({ name }) => name !== 'agent')
+  .flatMap(({ functions }) => functions)
+  .filter((fn) => fn.isWatch !== true);
 
 const fileIds = (name: string) => [`shell::fs::${name}`, `sandbox::fs::${name}`];
 /** Tools that remove nothing, whatever the request. */

@@ -109,7 +109,7 @@ const post = (body: object, headers: Record<string, string> = {}, query = '') =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
   });
 
-test.each(['', '?structured=true'])('a file of ten megabytes is a short message at /mcp%s', async (query) => {
+test.each(['?profile=all', '?profile=all&structured=true'])('a file of ten megabytes is a short message at /mcp%s', async (query) => {
   const params = { name: 'coder_read_file', arguments: { path: 'big.txt' } };
   const answer = await post({ method: 'tools/call', params }, {}, query);
   const text = await answer.text();

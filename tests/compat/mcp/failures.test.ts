@@ -47,7 +47,7 @@ afterAll(async () => {
   await dir?.[Symbol.asyncDispose]();
 });
 
-async function openV1(version: keyof typeof SDKS, query = ''): Promise<V1Client & AsyncDisposable> {
+async function openV1(version: keyof typeof SDKS, query = '?profile=all'): Promise<V1Client & AsyncDisposable> {
   const [{ Client }, { StreamableHTTPClientTransport }] = await SDKS[version]();
   const client = new (Client as unknown as new (info: object) => V1Client)({ name: 'test', version });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${cell.http}/mcp${query}`)));
@@ -70,7 +70,7 @@ test('there are more than 20 different failures', () => {
 });
 
 describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])('the v1 SDK %s', (sdk) => {
-  test.each(['', '?structured=true'])('mcp.P7 shows every failure at /mcp%s', async (query) => {
+  test.each(['?profile=all', '?profile=all&structured=true'])('mcp.P7 shows every failure at /mcp%s', async (query) => {
     await using client = await openV1(sdk, query);
     expect(lostFailures(calls, await callAll(client))).toEqual([]);
   });
@@ -78,7 +78,7 @@ describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])('the v1 SDK %s', (sdk)
   test('takes structured content by its schema when it asks for that, and text when it does not', async () => {
     for (const [query, isStructured] of [
       ['', false],
-      ['?structured=true', true],
+      ['?profile=all&structured=true', true],
     ] as const) {
       await using client = await openV1(sdk, query);
       const { tools } = await client.listTools();
@@ -96,5 +96,5 @@ test.each(Object.entries(revisions))('mcp.P7 the v2 client, revision %s, shows e
 
 test('mcp.P7 the Python client shows every failure', async ({ skip }) => {
   if (whyNoPython !== undefined) skip(`no Python client: ${whyNoPython}`);
-  expect(lostFailures(calls, await callFromPython(`${cell.http}/mcp`, calls))).toEqual([]);
+  expect(lostFailures(calls, await callFromPython(`${cell.http}/mcp?profile=all`, calls))).toEqual([]);
 });

@@ -9,10 +9,13 @@ type Revision = 'legacy' | { pin: string };
 export const revisions: Record<string, Revision> = { '2025-11-25': 'legacy', '2026-07-28': { pin: '2026-07-28' } };
 
 /** A `workcell mcp` of its own, with these arguments, for a client that takes messages up to so many bytes. */
-export function stdioTransport({ maxBufferSize = 64 * 2 ** 20 }, ...args: string[]): Transport {
+export function stdioTransport(
+  { maxBufferSize = 64 * 2 ** 20, profile = 'all' as string | null },
+  ...args: string[]
+): Transport {
   return new StdioClientTransport({
     command: process.execPath,
-    args: [BUILT, 'mcp', ...args],
+    args: [BUILT, 'mcp', ...args, ...(profile === null ? [] : ['--profile', profile])],
     env: { ...getDefaultEnvironment(), WORKCELL_PRESET: 'iii' },
     stderr: 'ignore',
     maxBufferSize,
@@ -20,8 +23,8 @@ export function stdioTransport({ maxBufferSize = 64 * 2 ** 20 }, ...args: string
 }
 
 /** A running engine at `http://host:port`. */
-export function httpTransport(address: string): Transport {
-  return new StreamableHTTPClientTransport(new URL(`${address}/mcp`));
+export function httpTransport(address: string, query = '?profile=all'): Transport {
+  return new StreamableHTTPClientTransport(new URL(`${address}/mcp${query}`));
 }
 
 export async function openClient(

@@ -34,6 +34,7 @@ export const more = agent.defineFunction({
   summary: 'Every other function. Without fields: their names. With function: its fields. With args too: calls it.',
   effect: 'execute',
   permissions: [],
+  calls: ['engine::functions::list'],
   deadlineMs: DEADLINE_MS,
   request: z.object({
     function: z.string().optional().describe('Like shell::fs::chmod.'),
