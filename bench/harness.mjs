@@ -50,6 +50,18 @@ export class Harness {
     return comparison;
   }
 
+  /** Reports a table that is counted, not measured in rounds. */
+  table({ title, note, head, rows }) {
+    this.#say([
+      `### ${title}`,
+      note,
+      markdownTable(
+        head,
+        rows.map((row) => row.map(String)),
+      ),
+    ]);
+  }
+
   /**
    * One goal and whether it was reached. Missing it is a result, not a failure of the benchmark. A suite numbers its own; the
    * report puts the area first, so that no promise or case has the same id.

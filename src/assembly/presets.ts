@@ -26,7 +26,7 @@ const LONG = { default_timeout_ms: 120_000, max_timeout_ms: 600_000 };
 const BLOCKS: Record<PresetName, Record<string, Record<string, unknown>>> = {
   coding: { shell: { fence: 'workspace', fence_network: 'egress', ...LONG } },
   look: {},
-  open: { shell: { allowlist: [], denylist_patterns: [], ...LONG } },
+  open: { shell: { allowlist: [], denylist_patterns: [], ...LONG }, agent: { fence: 'off' } },
   iii: {},
 };
 

@@ -109,13 +109,16 @@ const post = (body: object, headers: Record<string, string> = {}, query = '') =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
   });
 
-test.each(['?profile=all', '?profile=all&structured=true'])('a file of ten megabytes is a short message at /mcp%s', async (query) => {
-  const params = { name: 'coder_read_file', arguments: { path: 'big.txt' } };
-  const answer = await post({ method: 'tools/call', params }, {}, query);
-  const text = await answer.text();
-  expect(Buffer.byteLength(text)).toBeLessThan(200_000);
-  expect(text).toContain('read on at workcell://results/');
-});
+test.each(['?profile=all', '?profile=all&structured=true'])(
+  'a file of ten megabytes is a short message at /mcp%s',
+  async (query) => {
+    const params = { name: 'coder_read_file', arguments: { path: 'big.txt' } };
+    const answer = await post({ method: 'tools/call', params }, {}, query);
+    const text = await answer.text();
+    expect(Buffer.byteLength(text)).toBeLessThan(200_000);
+    expect(text).toContain('read on at workcell://results/');
+  },
+);
 
 test('a client that stops at ten megabytes a message gets one', async () => {
   const transport = stdioTransport({ maxBufferSize: 10 * 2 ** 20 }, '--workspace', dir.root, '--structured');

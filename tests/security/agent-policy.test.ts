@@ -117,7 +117,9 @@ test('agent.P5 handles of another session are unknown: outputs, jobs and changes
   await using two = await openClient(httpTransport(cell.http, ''), 'legacy', 'other');
   const call = async (client: typeof one, name: string, args: object) =>
     textOf(await client.callTool({ name, arguments: { ...args } }));
-  expect(await call(one, 'write', { files: [{ path: 'mine.txt', content: 'secret\n'.repeat(5000) }] })).toMatch(/^change 1/);
+  expect(await call(one, 'write', { files: [{ path: 'mine.txt', content: 'secret\n'.repeat(5000) }] })).toMatch(
+    /^change 1/,
+  );
   const cat = { function: 'shell::exec', args: { command: 'cat', args: ['mine.txt'] } };
   expect(await call(one, 'more', cat)).toContain('output {"id": "o1"}');
   expect(await call(one, 'output', { id: 'o1', tail: 1 })).toContain('secret');

@@ -31,6 +31,15 @@ export class StdioServer {
     return content[0].text;
   }
 
+  /** The whole answer, a failure too. */
+  reply(name, payload) {
+    return this.#request('tools/call', { name, arguments: payload });
+  }
+
+  async tools() {
+    return (await this.#request('tools/list', {})).tools;
+  }
+
   async stop() {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, 'exit');

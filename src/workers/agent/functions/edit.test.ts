@@ -14,7 +14,9 @@ test('agent.C6 text that is there once is replaced; the reply says where, not wh
 });
 
 test('agent.C7 a miss, a text that is there twice, or one bad file of five: nothing is changed', async () => {
-  const files = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`${name}.ts`, 'x = 1;\nlet total = sum(x);\nx = 1;\n']));
+  const files = Object.fromEntries(
+    ['a', 'b', 'c', 'd', 'e'].map((name) => [`${name}.ts`, 'x = 1;\nlet total = sum(x);\nx = 1;\n']),
+  );
   await using cell = await agentCell(files);
   expect(await cell.text('edit', { edits: [edit('a.ts', 'let totla = sum(x);', 'y')] })).toBe(
     'A220: nothing was changed\na.ts: the text is not there. Nearest:\n2\tlet total = sum(x);',
@@ -54,7 +56,9 @@ test('agent.C8 a glob with all changes every file that has the text, except what
     'change 1\ndocs/x.md +1 -1 at 1\nsrc/a.ts 2× +1 -1 at 1 …\nsrc/b.ts +1 -1 at 1',
   );
   expect(content(cell, 'CHANGELOG.md') + content(cell, 'dist/a.ts')).toBe('old\nold old\n');
-  expect(await cell.text('edit', { edits: [edit('*.rs', 'old', 'x', { all: true })] })).toContain('no file that matches');
+  expect(await cell.text('edit', { edits: [edit('*.rs', 'old', 'x', { all: true })] })).toContain(
+    'no file that matches',
+  );
 });
 
 test('agent.C8 edits of one call see each other, and line endings stay', async () => {

@@ -13,7 +13,9 @@ test('agent.C21 the other functions: their names, their fields, and a call', asy
   const args = { path: 'a.txt', line_from: 1 };
   expect(await cell.text('more', { function: 'coder::read-file', args })).toContain('content:\none');
   expect(await cell.text('more', { function: 'coder::raed-file' })).toContain('did you mean "coder::read-file"?');
-  expect(await cell.text('more', { function: 'coder::tree', args: { depth: 1 } })).toContain('did you mean `max_depth`?');
+  expect(await cell.text('more', { function: 'coder::tree', args: { depth: 1 } })).toContain(
+    'did you mean `max_depth`?',
+  );
   expect(await cell.text('more', { function: 'filesystem::read', args: { path: 'b.txt' } })).toMatch(/^F211: /);
   const files = [{ path: 'a.txt', content: '' }];
   expect(await cell.text('more', { function: 'coder::create-file', args: { files } })).toMatch(/^FAILED|C217/);

@@ -7,9 +7,7 @@ import { agentCell } from '#testing';
 test('agent.C12 renames, moves into a folder and deletes, all or none, and replaces nothing', async () => {
   await using cell = await agentCell({ 'a.txt': 'a', 'b.txt': 'b', 'dir/c.txt': 'c', 'gone/x': '' });
   const moves = [{ from: 'a.txt', to: 'dir' }, { from: cell.dir.path('b.txt'), to: 'z/b2.txt' }, { from: 'gone' }];
-  expect(await cell.text('move', { moves })).toBe(
-    'change 1\na.txt → dir/a.txt\nb.txt → z/b2.txt\ngone deleted',
-  );
+  expect(await cell.text('move', { moves })).toBe('change 1\na.txt → dir/a.txt\nb.txt → z/b2.txt\ngone deleted');
   expect(readFileSync(cell.dir.path('z/b2.txt'), 'utf8')).toBe('b');
   const taken = await cell.text('move', { moves: [{ from: 'z/b2.txt' }, { from: 'dir/a.txt', to: 'dir/c.txt' }] });
   expect(taken).toBe('A210: dir/c.txt already exists; delete it first, or choose another name');

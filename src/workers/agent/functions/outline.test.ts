@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { agentCell } from '#testing';
 
 const SOURCES = {
-  'a.ts': 'import x from "x";\n\n@deco()\nexport class A<T> {\n  x = 1;\n  async m(): Promise<void> {\n    function inner() {}\n  }\n}\nexport const f = (a: string) => a;\nconst plain = 1;\ninterface I {}\n',
+  'a.ts':
+    'import x from "x";\n\n@deco()\nexport class A<T> {\n  x = 1;\n  async m(): Promise<void> {\n    function inner() {}\n  }\n}\nexport const f = (a: string) => a;\nconst plain = 1;\ninterface I {}\n',
   'a.test.js': 'describe("x", () => {\n  it("works", () => {\n    const g = () => 1;\n  });\n});\n',
   'a.py': 'X = 1\nclass A(B):\n    @property\n    def f(self):\n        pass\nasync def g(): pass\n',
   'a.go': 'package a\n\nfunc (r *R) M() error { return nil }\n\ntype T struct {\n\tA int\n}\n',

@@ -40,7 +40,11 @@ test('agent.C1 a long file ends where to go on, and a named part may be longer',
   expect(whole.length).toBeLessThan(20_000);
   expect(whole.split('\n').at(-2)).toBe(`${Number(next) - 1}\tline ${Number(next) - 1}`);
   const part = await cell.text('read', { paths: ['a.txt:1001-3000'] });
-  expect(part.split('\n').slice(1, -1)).toEqual(lines(1001, 3000).map((line, i) => `${1001 + i}\t${line}`).slice(0, -1));
+  expect(part.split('\n').slice(1, -1)).toEqual(
+    lines(1001, 3000)
+      .map((line, i) => `${1001 + i}\t${line}`)
+      .slice(0, -1),
+  );
 });
 
 test('agent.C2 an image comes back as an image', async () => {
@@ -54,7 +58,9 @@ test('agent.C2 an image comes back as an image', async () => {
 
 test('agent.C3 an unknown field is refused with the nearest known one', async () => {
   await using cell = await agentCell({ 'a.txt': 'x\n' });
-  expect(await cell.text('read', { file_path: 'a.txt' })).toMatch(/^A210: unknown field `file_path` \(did you mean `paths`\?\)/);
+  expect(await cell.text('read', { file_path: 'a.txt' })).toMatch(
+    /^A210: unknown field `file_path` \(did you mean `paths`\?\)/,
+  );
   expect(await cell.text('search', { query: 'x' })).toContain('did you mean `pattern`?');
   expect(await cell.text('edit', { edits: [{ path: 'a.txt', old_string: 'x', new_string: 'y' }] })).toContain(
     'did you mean `old`?',

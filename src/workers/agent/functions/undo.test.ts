@@ -19,7 +19,9 @@ test('agent.C13 the last change, or all back to one; what was there before stays
   expect([content(cell, 'a.txt'), content(cell, 'b.txt')]).toEqual(['one\n', 'uncommitted work\n']);
   expect(await cell.text('undo')).toBe('A224: this session has no change to undo');
   expect(await cell.text('undo', { change: 1 })).toBe('A224: change 1 is undone already');
-  expect(await cell.text('undo', { change: 9 })).toBe('A224: there is no change 9 in this session; the last is change 3');
+  expect(await cell.text('undo', { change: 9 })).toBe(
+    'A224: there is no change 9 in this session; the last is change 3',
+  );
 });
 
 test('agent.C13 a file that something else changed since is not overwritten', async () => {

@@ -12,7 +12,12 @@ test('agent.C11 files are made with their folders, or replaced; all or none', as
   ];
   expect(await cell.text('write', { files })).toBe('change 1\nn/e/w.txt new, 2 lines\na.txt replaced, 0 lines');
   expect(readFileSync(cell.dir.path('n/e/w.txt'), 'utf8')).toBe('one\ntwo');
-  const refused = await cell.text('write', { files: [{ path: 'b.txt', content: '' }, { path: 'dir', content: '' }] });
+  const refused = await cell.text('write', {
+    files: [
+      { path: 'b.txt', content: '' },
+      { path: 'dir', content: '' },
+    ],
+  });
   expect(refused).toMatch(/^A210: dir is not a regular file/);
   expect(existsSync(cell.dir.path('b.txt'))).toBe(false);
   expect(await cell.text('write', { files: [{ path: '../b.txt', content: '' }] })).toMatch(/^A215/);
