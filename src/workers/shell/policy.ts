@@ -5,11 +5,12 @@
  */
 import { basename } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 import { ConfigError, type Door } from '#contract';
 import { compileRegex, RegexError, type Regex } from '#host';
 import type { Argv } from './argv.ts';
-import type { ShellConfig } from './config.ts';
+import { configSchema, type ShellConfig } from './config.ts';
 import { refuse } from './errors.ts';
 import { entryOnPath, findOnPath, liesIn, looksInto, type Lookup } from './program-path.ts';
 import { compileRules, objectionTo } from './rules.ts';
@@ -23,18 +24,40 @@ const LONG_LINE_BYTES = 16_384;
 /** Programs named in a refusal. */
 const MOST_NAMED = 40;
 
+interface Compiled {
+  readonly denied: readonly Regex[];
+  readonly rules: ReturnType<typeof compileRules>;
+}
+
+const shipped = configSchema.parse({});
+
+/** Patterns of the operator are checked at the start; the shipped ones are right, and compiling them takes half of a start. */
+function isShipped({ denylist_patterns, rules }: Pick<ShellConfig, 'denylist_patterns' | 'rules'>): boolean {
+  return isDeepStrictEqual(
+    { denylist_patterns, rules },
+    { denylist_patterns: shipped.denylist_patterns, rules: shipped.rules },
+  );
+}
+
 export class Policy {
   readonly #allowed: ReadonlySet<string>;
-  readonly #denied: readonly Regex[];
-  readonly #rules: ReturnType<typeof compileRules>;
+  readonly #compile: () => Compiled;
+  #compiled: Compiled | undefined;
   readonly #writableRoot: string | undefined;
 
   /** `writableRoot` is the canonical directory that agents write in, if there is one. */
   constructor(config: Pick<ShellConfig, 'allowlist' | 'denylist_patterns' | 'rules'>, writableRoot?: string) {
     this.#allowed = new Set(config.allowlist);
-    this.#denied = config.denylist_patterns.map(compileDenial);
-    this.#rules = compileRules(config.rules);
+    this.#compile = () => ({
+      denied: config.denylist_patterns.map(compileDenial),
+      rules: compileRules(config.rules),
+    });
     this.#writableRoot = writableRoot;
+    if (!isShipped(config)) this.#compiled = this.#compile();
+  }
+
+  get #patterns(): Compiled {
+    return (this.#compiled ??= this.#compile());
   }
 
   /** Whether the allowlist has a shell, so that a line for one could run. */
@@ -46,14 +69,14 @@ export class Policy {
   async admit(argv: Argv, place: Place, door?: Door): Promise<string> {
     const program = this.#allowed.size === 0 ? argv[0] : this.#allow(argv[0], place, door ? this.#whatMayRun() : '');
     await this.#refuseDenied(argv);
-    const objection = objectionTo(argv, this.#rules);
+    const objection = objectionTo(argv, this.#patterns.rules);
     if (objection !== undefined) throw refuse(objection);
     return program;
   }
 
   async #refuseDenied(argv: Argv): Promise<void> {
     const line = Buffer.from(argv.join(' '));
-    for (const regex of this.#denied) {
+    for (const regex of this.#patterns.denied) {
       if (regex.isMatch(line)) throw refuse(`command matches denylist: ${regex.source}`);
       if (line.length > LONG_LINE_BYTES) await othersTurn();
     }
