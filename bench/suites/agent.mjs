@@ -104,7 +104,7 @@ async function walk(task, profile, repositories) {
       const { isError = false, content } = await server.reply(tool, args);
       const text = content.map((part) => (part.type === 'text' ? part.text : `(${part.type})`)).join('\n');
       // The first sandbox of a machine builds its image; that is no cost of the task.
-      if (isError && /^S102/.test(text) && Date.now() < untilMs) continue;
+      if (isError && text.startsWith('S102') && Date.now() < untilMs) continue;
       result.calls++;
       result.tokens += tokensOf(text);
       if (isError) result.failures++;

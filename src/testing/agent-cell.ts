@@ -47,15 +47,15 @@ export async function agentCell(
   for (const { def, block } of blocks) {
     const context = await def.open(parseConfig(def.config, block, def.name) as never, log);
     const connection = await connect(engine.dialer(), { name: def.name, isolation: 'in-process', log });
-    connection.serve({ def: def as never, context });
+    connection.serve({ def, context });
     await connection.call('engine::workers::list');
     opened.push(() => def.close(context as never));
   }
   const bus = await connect(engine.dialer(), { name: 'caller', isolation: 'in-process', log });
-  const call = async (name: string, args: object = {}, { name: who = 'one', grants }: Caller = {}) => {
+  const call = async (name: string, args: object = {}, { name: label = 'one', grants }: Caller = {}) => {
     let text = '';
     const reply = await bus.call(name.includes('::') ? name : `agent::${name}`, args, {
-      caller: makePrincipal('local', who, grants),
+      caller: makePrincipal('local', label, grants),
       metadata: throughDoor('model'),
       timeoutMs: 60_000,
       onText: (given) => void (text = given),

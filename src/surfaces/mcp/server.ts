@@ -48,7 +48,7 @@ const INSTRUCTIONS =
   'read, search, list, outline: look around, several files in one call.\n' +
   'edit, write, move: change files, all or nothing; undo takes changes back, changes lists them.\n' +
   'run: any command line; long output is shortened and kept for `output`; servers go on as a job (`job`).\n' +
-  'sandbox: run code nobody has looked at, with packages.\n' +
+  'sandbox: run untrusted code, with packages.\n' +
   'more: every other function. A failed call says what to do next.';
 
 /** A server that calls for a principal, within a session if there is one. */

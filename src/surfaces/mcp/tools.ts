@@ -73,7 +73,7 @@ function freeName(wanted: string, taken: NamesTaken): string {
 }
 
 /** Whether the profile offers this function, under this name. */
-export function isOffered(name: string, entry: CatalogueEntry, profile: ToolProfile): boolean {
+function isOffered(name: string, entry: CatalogueEntry, profile: ToolProfile): boolean {
   // A function without a declared effect may do anything.
   if (profile.isReadOnly === true && entry.effect !== 'read') return false;
   return isChosen(name, entry.id, profile) && (profile.profiles === undefined || isListed(entry, profile.profiles));

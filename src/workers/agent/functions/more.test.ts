@@ -23,7 +23,7 @@ test('agent.C21 the other functions: their names, their fields, and a call', asy
 
 test('agent.C21 functions of foreign workers are reached too, in the name of the caller', async () => {
   await using cell = await agentCell();
-  cell.bus.serve({ def: teller as never, context: await teller.open({}, silentLog) });
+  cell.bus.serve({ def: teller, context: await teller.open({}, silentLog) });
   await cell.bus.call('engine::workers::list');
   expect(await cell.text('more')).toContain('teller:: ask');
   const { reply } = await cell.call('more', { function: 'teller::who', args: {} }, { name: 'two' });

@@ -37,7 +37,7 @@ const INSTALLERS: readonly { image: RegExp; line: string }[] = [
 export const sandbox = agent.defineFunction({
   id: 'agent::sandbox',
   summary:
-    'Run a command line in a fresh machine, for code nobody has looked at. It sees only `files`, in its working folder; `bring` is copied back.',
+    'Run a command line in a fresh machine, for untrusted code. It sees only `files`, in its working folder; `bring` is copied back.',
   effect: 'execute',
   permissions: ['sandbox.run', 'fs.read', 'fs.write'],
   calls: [

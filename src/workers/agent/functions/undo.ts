@@ -41,7 +41,7 @@ export const undo = agent.defineFunction({
       const problem = `nothing was undone: the former content of ${losses[0]!.path} ${losses[0]!.problem}`;
       throw errors.fail('A227', { problem, losses });
     }
-    const outcome = await makeUndo(plan, asked, parts, scope);
+    const outcome = await makeUndo(plan, parts, scope);
     for (const { path, version } of outcome.changes) if (version !== undefined) session.sawVersion(path, version);
     return {
       undone: meant.map(({ number, record }) => ({ change: number, files: filesOf(record) })),
