@@ -2,8 +2,6 @@
 import { Engine, engineErrors, startServer, type AdmissionRules } from '#engine';
 import { connect } from '#client';
 import { summariseErrors, type Log } from '#contract';
-import { httpDoor } from '#surfaces/http';
-import { mcpHttp } from '#surfaces/mcp';
 import { version } from '#version';
 import type { WorkerEntry } from './config-file.ts';
 import { WorkerSet } from './worker-set.ts';
@@ -59,6 +57,8 @@ export async function startWorkcell({
   const cell = await assembleCell({ entries, log, prepares });
   const { engine, workers } = cell;
   try {
+    // Loaded only for a port: a server on standard input starts sooner without them.
+    const [{ httpDoor }, { mcpHttp }] = await Promise.all([import('#surfaces/http'), import('#surfaces/mcp')]);
     const bus = await connect(engine.dialer(), {
       name: 'workcell:http',
       description: 'The HTTP door.',

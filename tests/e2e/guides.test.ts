@@ -58,7 +58,7 @@ test('what a reader pastes into a client starts a server with tools', async () =
   for (const words of commands) {
     const [command, subcommand, ...args] = words.split(' ');
     expect([command, subcommand, args[0]]).toEqual(['workcell', 'mcp', '--workspace']);
-    await using client = await openClient(stdioTransport({}, '--workspace', dir.root, ...args.slice(2)));
-    expect((await client.listTools()).tools.length).toBeGreaterThan(40);
+    await using client = await openClient(stdioTransport({ profile: null }, '--workspace', dir.root, ...args.slice(2)));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('read');
   }
 });

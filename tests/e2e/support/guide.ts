@@ -111,10 +111,16 @@ export function blocksNotRun(page: string): { block: string; why?: string }[] {
 /** The servers that the blocks of JSON configure for clients, whatever the clients call the list. */
 export function configuredServers(page: string): { command: string; args: string[] }[] {
   const blocks = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, text]) => JSON.parse(text!) as object);
+  // One client has program and arguments in one list, and switches for its own tools beside the servers.
+  type Server = { command: string | string[]; args?: string[] };
   return blocks.flatMap((block) =>
-    Object.values(block).flatMap((servers: Record<string, { command: string; args: string[] }>) =>
-      Object.values(servers),
-    ),
+    Object.values(block)
+      .flatMap((servers: Record<string, Server | boolean>) => Object.values(servers))
+      .filter((server) => typeof server === 'object')
+      .map(({ command: words, args = [] }) => {
+        const [command = '', ...more] = [words].flat();
+        return { command, args: [...more, ...args] };
+      }),
   );
 }
 
