@@ -223,7 +223,7 @@ test.skipIf(!isLinux)(
     const { code, stderr } = await runCli(['sandbox', 'create', 'python'], { env: { III_URL: cell.url } });
     expect(code).toBe(1);
     const [message = ''] = stderr.split('\n');
-    expect(message).toMatch(/^error: \[S300\] VM boot failed: qemu\+kvm: .+; gvisor: .+; qemu\+tcg: .+; namespaces: /);
+    expect(message).toMatch(/^Error: \[S300\] VM boot failed: qemu\+kvm: .+; gvisor: .+; qemu\+tcg: .+; namespaces: /);
     expect(message).toMatch(/; to get one: workcell setup (qemu|gvisor)$/);
   },
 );

@@ -11,7 +11,9 @@ import { BUILT } from './support/mcp.ts';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const why = whyNoInspector();
+/** Of profile `all`, which leaves the seat of a coding agent to profile `coding`. */
 const TOOLS = availableWorkers
+  .filter(({ name }) => name !== 'agent')
   .flatMap(({ functions }) => functions)
   .filter(({ isWatch }) => isWatch !== true)
   .map(({ id }) => toToolName(id))

@@ -114,7 +114,7 @@ describe.skipIf(why !== undefined)(`a terminal in a sandbox${why === undefined ?
     expect(late).toMatchObject({
       code: 124,
       stdout: 'once\n',
-      stderr: expect.stringMatching(/^error: \[S200\] exec timed out/),
+      stderr: expect.stringMatching(/^Error: \[S200\] exec timed out/),
     });
   });
 });

@@ -21,7 +21,7 @@ import { checkCache, checkLimits, checkPackages, checkUserNamespaces } from '../
 import type { Finding } from '../doctor/finding.ts';
 import { addressOptions, engineToken, engineUrl, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { blockOf, sandboxConfig } from '../image-cache.ts';
+import { blockOf, sandboxConfig } from '../sandbox/image-cache.ts';
 import { interruptible } from '../interruptible.ts';
 import { clearLine, showLine } from '../live-line.ts';
 import { printReply } from '../print.ts';

@@ -14,7 +14,7 @@ import { printOutput, TIMED_OUT, WAIT_MS } from '../command-output.ts';
 import { addressOptions, text, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printJson } from '../print.ts';
-import { readNumber } from '../sandbox-command.ts';
+import { readNumber } from '../sandbox/sandbox-command.ts';
 import { callStreaming } from '../streamed-call.ts';
 
 const Reply = z.object({

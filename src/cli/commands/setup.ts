@@ -4,7 +4,7 @@ import { BACKENDS, defaultCacheDir, openLadder, worthHaving, type BackendDef, ty
 import { UsageError, valueOption, type Command } from '../command.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { sandboxConfig } from '../image-cache.ts';
+import { sandboxConfig } from '../sandbox/image-cache.ts';
 import { clearLine } from '../live-line.ts';
 import { interruptible } from '../interruptible.ts';
 import { printFailure } from '../print.ts';

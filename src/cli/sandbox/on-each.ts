@@ -2,7 +2,7 @@
 import { CallError, type Bus } from '#contract';
 import type { CommandInput } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { tellFailure, tellingFailures } from '../sandbox-command.ts';
+import { tellFailure, tellingFailures } from './sandbox-command.ts';
 import { findSandboxes } from './find-sandboxes.ts';
 
 /** Returns the exit code of the first that did not succeed; `failed` is that of a failed call. */

@@ -1,7 +1,7 @@
 /** Fetches or builds the allowed images, so that the first sandbox does not wait for one. */
 import { silentLog } from '#contract';
 import { ImageError, openImages, type SandboxConfig } from '#workers/sandbox';
-import { showProgress } from '../image-cache.ts';
+import { showProgress } from '../sandbox/image-cache.ts';
 import { clearLine } from '../live-line.ts';
 import type { SetupOptions } from './set-up-backend.ts';
 

@@ -1,6 +1,6 @@
 /** Installs what one backend needs, reports each step, and tries it. */
 import { missingFor, type BackendDef, type Isolation, type Ladder, type Need } from '#workers/sandbox';
-import { megabytes, showProgress } from '../image-cache.ts';
+import { megabytes, showProgress } from '../sandbox/image-cache.ts';
 import { clearLine, showLine } from '../live-line.ts';
 import { downloadBytes, install, installCommand, whyNoInstall } from './apt.ts';
 import { SetupError } from './setup-error.ts';

@@ -7,8 +7,8 @@ import { EXIT } from '../../exit-codes.ts';
 import { clearLine, showingEvents } from '../../live-line.ts';
 import { printReply } from '../../print.ts';
 import { WAIT_MS } from '../../command-output.ts';
-import { readNumber, tellingFailures } from '../../sandbox-command.ts';
-import { shapeOf, shapeOptions } from '../../sandbox-options.ts';
+import { readNumber, tellingFailures } from '../../sandbox/sandbox-command.ts';
+import { shapeOf, shapeOptions } from '../../sandbox/sandbox-options.ts';
 
 const Created = z.object({ sandbox_id: z.string(), isolation: z.string().optional() });
 

@@ -9,8 +9,8 @@ import type { Bus } from '#contract';
 import { valueOption, type Command, type CommandInput } from '../../command.ts';
 import { addressOptions, text } from '../../engine-address.ts';
 import { NOT_RUN } from '../../exit-codes.ts';
-import { commandOf, readDuration, readPairs, showExec } from '../../sandbox-command.ts';
-import { envOption, timeoutOption } from '../../sandbox-options.ts';
+import { commandOf, readDuration, readPairs, showExec } from '../../sandbox/sandbox-command.ts';
+import { envOption, timeoutOption } from '../../sandbox/sandbox-options.ts';
 import { onEach } from '../../sandbox/on-each.ts';
 import { callStreaming } from '../../streamed-call.ts';
 

@@ -2,7 +2,7 @@
 import type { ImageRow } from '#workers/sandbox';
 import type { Command } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { imageOptions, megabytes, withImages } from '../../image-cache.ts';
+import { imageOptions, megabytes, withImages } from '../../sandbox/image-cache.ts';
 import { printReply } from '../../print.ts';
 
 export const sandboxImages: Command = {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import type { Command } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { imageOptions, withImages } from '../../image-cache.ts';
+import { imageOptions, withImages } from '../../sandbox/image-cache.ts';
 import { clearLine } from '../../live-line.ts';
 import { printReply } from '../../print.ts';
 

@@ -6,7 +6,7 @@ import { addressOptions, text } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { jobRows, jobTable } from '../../job-table.ts';
 import { printReply, printText } from '../../print.ts';
-import { tellingFailures } from '../../sandbox-command.ts';
+import { tellingFailures } from '../../sandbox/sandbox-command.ts';
 import { findSandboxes } from '../../sandbox/find-sandboxes.ts';
 
 const Reply = z.object({ jobs: z.array(jobRows.extend({ sandbox_id: z.string() })) });

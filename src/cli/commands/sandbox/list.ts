@@ -6,7 +6,7 @@ import { addressOptions } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { printReply } from '../../print.ts';
 import { duration } from '../../render.ts';
-import { tellingFailures } from '../../sandbox-command.ts';
+import { tellingFailures } from '../../sandbox/sandbox-command.ts';
 
 /** Two groups of a UUID. */
 const SHORT_ID = 13;

@@ -3,9 +3,9 @@ import type { PruneReport } from '#workers/sandbox';
 import { valueOption, type Command } from '../../command.ts';
 import { text } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { imageOptions, megabytes, withImages } from '../../image-cache.ts';
+import { imageOptions, megabytes, withImages } from '../../sandbox/image-cache.ts';
 import { printReply } from '../../print.ts';
-import { readDuration, readNumber } from '../../sandbox-command.ts';
+import { readDuration, readNumber } from '../../sandbox/sandbox-command.ts';
 
 const DEFAULT_UNUSED = '720h';
 

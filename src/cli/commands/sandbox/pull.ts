@@ -1,7 +1,7 @@
 /** workcell sandbox pull: fetches or updates an image before a sandbox needs it. */
 import type { Command } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { imageOptions, withImages } from '../../image-cache.ts';
+import { imageOptions, withImages } from '../../sandbox/image-cache.ts';
 import { clearLine } from '../../live-line.ts';
 import { printReply } from '../../print.ts';
 

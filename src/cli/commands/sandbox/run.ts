@@ -6,8 +6,8 @@ import { addressOptions, text } from '../../engine-address.ts';
 import { interruptible } from '../../interruptible.ts';
 import { clearLine, showingEvents } from '../../live-line.ts';
 import { WAIT_MS } from '../../command-output.ts';
-import { commandOf, readDuration, showExec, tellingFailures } from '../../sandbox-command.ts';
-import { shapeOf, shapeOptions, timeoutOption } from '../../sandbox-options.ts';
+import { commandOf, readDuration, showExec, tellingFailures } from '../../sandbox/sandbox-command.ts';
+import { shapeOf, shapeOptions, timeoutOption } from '../../sandbox/sandbox-options.ts';
 import { callStreaming } from '../../streamed-call.ts';
 
 const Created = z.object({ sandbox_id: z.string() });

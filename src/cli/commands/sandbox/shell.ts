@@ -9,8 +9,8 @@ import { attachJob } from '../../attach-job.ts';
 import { UsageError, valueOption, type Command } from '../../command.ts';
 import { addressOptions, text } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { readPairs, tellingFailures } from '../../sandbox-command.ts';
-import { envOption } from '../../sandbox-options.ts';
+import { readPairs, tellingFailures } from '../../sandbox/sandbox-command.ts';
+import { envOption } from '../../sandbox/sandbox-options.ts';
 import { findSandboxes } from '../../sandbox/find-sandboxes.ts';
 
 const Started = z.object({ job_id: z.string() });

@@ -8,12 +8,12 @@ import { z } from 'zod';
 import { availableWorkers, findConfigFile, parseEntries, readConfigFile } from '#assembly';
 import { CallError, silentLog } from '#contract';
 import { ImageError, openImages, progressText, sandbox, type ImageProgress, type Images } from '#workers/sandbox';
-import { UsageError, valueOption, type CommandInput, type OptionSpec } from './command.ts';
-import { addressOptions, engineUrl, text, UnreachableError, withEngine } from './engine-address.ts';
-import { EXIT } from './exit-codes.ts';
-import { showLine } from './live-line.ts';
-import { printFailure } from './print.ts';
-import { untilSignal } from './until-signal.ts';
+import { UsageError, valueOption, type CommandInput, type OptionSpec } from '../command.ts';
+import { addressOptions, engineUrl, text, UnreachableError, withEngine } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { showLine } from '../live-line.ts';
+import { printFailure } from '../print.ts';
+import { untilSignal } from '../until-signal.ts';
 
 export const imageOptions: Record<string, OptionSpec> = {
   config: valueOption('FILE', 'Configuration file, as for start.', { short: 'c' }),

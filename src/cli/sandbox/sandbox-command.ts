@@ -2,11 +2,11 @@
 import { z } from 'zod';
 
 import { CallError, type Bus } from '#contract';
-import { UsageError, type CommandInput } from './command.ts';
-import { printOutput, TIMED_OUT } from './command-output.ts';
-import { withEngine } from './engine-address.ts';
-import { EXIT } from './exit-codes.ts';
-import { printFailure } from './print.ts';
+import { UsageError, type CommandInput } from '../command.ts';
+import { printOutput, TIMED_OUT } from '../command-output.ts';
+import { withEngine } from '../engine-address.ts';
+import { EXIT } from '../exit-codes.ts';
+import { printFailure } from '../print.ts';
 
 const CUT = 'after the first MiB; write it to a file in the sandbox and download that';
 

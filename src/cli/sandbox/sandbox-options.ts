@@ -1,6 +1,6 @@
 /** Options that several sandbox commands take, and the request fields they become. */
-import { valueOption, type CommandInput, type OptionSpec } from './command.ts';
-import { text } from './engine-address.ts';
+import { valueOption, type CommandInput, type OptionSpec } from '../command.ts';
+import { text } from '../engine-address.ts';
 import { readNumber, readPairs } from './sandbox-command.ts';
 
 export const envOption: Record<string, OptionSpec> = {
