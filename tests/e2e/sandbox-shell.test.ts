@@ -57,8 +57,12 @@ describe.skipIf(why !== undefined)(`a terminal in a sandbox${why === undefined ?
     await first.type('echo "code $?"\r');
     await first.until('code 130');
     first.work.process.resize!({ columns: 70, rows: 33 });
-    await first.type('stty size\r');
-    await first.until('33 70\r\n');
+    // Keys typed at once may arrive before the new size.
+    const resized = async () => {
+      await first.type('stty size\r');
+      return first.seen();
+    };
+    await expect.poll(resized, { timeout: CASE_PATIENCE_MS, interval: 500 }).toContain('33 70\r\n');
     await first.type('\x10\x11');
     expect((await first.work.done).exitCode).toBe(0);
     const [, job] = /--job (job-\S+)/.exec(first.seen())!;

@@ -54,7 +54,9 @@ const quoted = (words: string[]) => words.map((word) => `'${word}'`).join(' ');
 
 async function onTerminal(args: string[]): Promise<string> {
   const command = quoted([process.execPath, BUILT, ...args]);
-  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // Without colours of our own every escape sequence is one that others wrote.
+  const env = { ...process.env, NO_COLOR: '1' };
+  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'inherit'], env });
   return text(child.stdout);
 }
 

@@ -89,8 +89,8 @@ describe('undo.B8 coder.P22 killed before each system call', () => {
       const start = async (place: string, last: number) =>
         exec(process.execPath, [KILLED, `${place}/ws`, `${place}/state`, what, `${last}`]).then(
           () => 'through',
-          (error: { signal?: string }) => {
-            if (error.signal === 'SIGKILL') return 'killed';
+          (error: unknown) => {
+            if ((error as { signal?: string }).signal === 'SIGKILL') return 'killed';
             throw error;
           },
         );
