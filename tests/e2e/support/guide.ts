@@ -46,8 +46,6 @@ export async function playGuide(page: string, options: GuideOptions): Promise<st
   const there = (text: string) =>
     text.replaceAll(dir.path('demo'), '/tmp/demo').replaceAll(dir.path('home'), '~').replaceAll(port, '49134');
   await using shell = new Terminal(dir.path('demo'), {
-    // The pages show what is the same on every machine.
-    WORKCELL_PRESET: 'iii',
     PATH: `${dir.path('bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: dir.path('home'),
     XDG_CACHE_HOME: dir.path('cache'),

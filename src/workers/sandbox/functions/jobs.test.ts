@@ -149,10 +149,14 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
       await until('Stopped', next);
       const fg = await type('fg\n');
       await until('exec sleep 100', fg.next);
-      const stopped = await type('\x03');
-      await until(String.raw`[#$] $`, stopped.next);
+      // bash prints the line before the program has the terminal: a key may come too early.
+      const interrupted = async () => {
+        await type('\x03');
+        return output(job_id, { since: fg.next, wait_ms: 500, until: { pattern: String.raw`[#$] $` } });
+      };
+      await expect.poll(interrupted, { timeout: CASE_PATIENCE_MS }).toMatchObject({ matched: { by: 'pattern' } });
       await type('echo "ended with $?"\n');
-      await until('ended with 130', stopped.next);
+      await until('ended with 130', fg.next);
       await type('exit 7\n');
       const end = await ended(job_id);
       expect(end).toMatchObject({ status: 'failed', exit_code: 7 });
