@@ -28,6 +28,7 @@ const echo = bench.defineFunction({
   id: ECHO,
   summary: 'Answer with the request.',
   effect: 'read',
+  permissions: [],
   request: message,
   response: message,
   errors: [],

@@ -1,7 +1,7 @@
 /**
  * workcell sandbox shell: a shell, or another program, in a terminal of a sandbox, connected to this one.
  *
- * It is a job: whoever leaves it finds it again by its id.
+ * The shell is a job: `--job ID` attaches to it again after a detach.
  */
 import { z } from 'zod';
 
