@@ -1,4 +1,4 @@
-/** What jobs cost in memory. How they behave is told by the tests of shell::exec_bg with real processes. */
+/** What jobs cost in memory. The tests of shell::exec_bg show how they behave, with real processes. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import type { OutputRing } from '#host';

@@ -30,7 +30,7 @@ test('runs only the workers asked for, with their configuration', async () => {
   await expect(cell.call('shell::list')).rejects.toMatchObject({ code: 'function_not_found' });
 });
 
-test('library.P1 with a port, others reach what the program reaches, and nobody does after close', async () => {
+test('library.P1 with a port, others reach what the program reaches, until close', async () => {
   await using dir = await tempDir({ 'a.txt': 'one\n' });
   const cell = await createWorkcell({ workspace: dir.root, port: 0, token: 'secret' });
   const url = cell.url!;

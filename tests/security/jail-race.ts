@@ -67,14 +67,20 @@ export const makeFile: Prepare = ({ inside }) => writeFileSync(`${inside}/f.txt`
 export const makePlain: Prepare = ({ workspace }) => writeFileSync(`${workspace}/plain`, 'inside');
 
 /** Built under another name, because the attacker may have a symlink at the target. */
-export const makeTree: Prepare = ({ inside, outside }, round) => {
+export const makeTree: Prepare = (place, round) => makeTreeOf(place, round, 0);
+
+/** Its other folders come first, so that time passes between reading the name of the swapped one and opening it. */
+export const makeWideTree: Prepare = (place, round) => makeTreeOf(place, round, 40);
+
+function makeTreeOf({ inside, outside }: RacePlace, round: number, siblings: number): void {
   const name = `${inside}/build-${round}`;
+  for (let sibling = 0; sibling < siblings; sibling++) mkdirSync(`${name}/${sibling}`, { recursive: true });
   mkdirSync(`${name}/sub/deep`, { recursive: true });
   writeFileSync(`${name}/sub/deep/x`, 'inside');
   symlinkSync(`${outside}/c/tree/sub`, `${name}/evil`);
   if (lstatSync(`${inside}/tree`, { throwIfNoEntry: false })) renameSync(`${inside}/tree`, `${inside}/old-${round}`);
   renameSync(name, `${inside}/tree`);
-};
+}
 
 export const makeTreeOnce: Prepare = (place, round) => {
   if (round < 0) makeTree(place, round);

@@ -71,7 +71,7 @@ describe('files that are closed to us', () => {
     return { dir, files };
   };
 
-  test('shell.F44 are told by grep, and the others are searched', async () => {
+  test('shell.F44 are reported by grep, and the others are searched', async () => {
     const { dir, files } = await setUp();
     const query = { pattern: 'x', ignoreCase: false, maxMatches: 9, maxLineBytes: 9 };
     const below = { recursive: true, includeGlobs: [], excludeGlobs: [] };

@@ -153,7 +153,7 @@ describe('the envelope', () => {
     expect(await cell.failure(`sandbox::${name}`, { sandbox_id: NONE, ...fields })).toMatchObject({ code: 'S002' });
   });
 
-  test('sandbox.A5 fields nobody knows are nothing', async () => {
+  test('sandbox.A5 unknown fields are ignored', async () => {
     expect(await cell.call('sandbox::list', { show_all: true, x: 1 })).toEqual({ sandboxes: [] });
   });
 

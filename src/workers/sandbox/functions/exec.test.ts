@@ -108,7 +108,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     expect(stdout.split('\n').filter((name) => name === 'sleep')).toEqual([]);
   });
 
-  test('sandbox.C21 output is cut at a MiB, and that is told', async () => {
+  test('sandbox.C21 output is cut at a MiB, and the reply says so', async () => {
     const { stdout, exit_code, stdout_truncated } = await exec({
       argv: ['sh', '-c', 'head -c 3145728 /dev/zero | tr "\\0" a'],
     });

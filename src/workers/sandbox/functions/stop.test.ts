@@ -19,23 +19,26 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
     expect(reply).toEqual({ sandbox_id: id, stopped: true });
   });
 
-  test.each([true, false])('sandbox.E2 after stop with wait %s it is gone, and why is told', async (wait) => {
-    await using cell = await serveSandboxes();
-    const sandbox_id = await cell.create();
-    await cell.call('sandbox::stop', { sandbox_id, wait });
-    for (const [name, fields] of [
-      ['exec', { cmd: 'true' }],
-      ['fs::ls', { path: '/' }],
-      ['stop', {}],
-    ] as const) {
-      expect(await cell.failure(`sandbox::${name}`, { sandbox_id, ...fields })).toMatchObject({
-        code: 'S004',
-        message: `sandbox already stopped: ${sandbox_id} (it was stopped)`,
-      });
-    }
-    const never = '00000000-0000-4000-8000-000000000000';
-    expect(await cell.failure('sandbox::stop', { sandbox_id: never })).toMatchObject({ code: 'S002' });
-  });
+  test.each([true, false])(
+    'sandbox.E2 after stop with wait %s it is gone, and the reason is reported',
+    async (wait) => {
+      await using cell = await serveSandboxes();
+      const sandbox_id = await cell.create();
+      await cell.call('sandbox::stop', { sandbox_id, wait });
+      for (const [name, fields] of [
+        ['exec', { cmd: 'true' }],
+        ['fs::ls', { path: '/' }],
+        ['stop', {}],
+      ] as const) {
+        expect(await cell.failure(`sandbox::${name}`, { sandbox_id, ...fields })).toMatchObject({
+          code: 'S004',
+          message: `sandbox already stopped: ${sandbox_id} (it was stopped)`,
+        });
+      }
+      const never = '00000000-0000-4000-8000-000000000000';
+      expect(await cell.failure('sandbox::stop', { sandbox_id: never })).toMatchObject({ code: 'S002' });
+    },
+  );
 
   test('sandbox.E3 an idle sandbox is stopped', async () => {
     await using cell = await serveSandboxes();

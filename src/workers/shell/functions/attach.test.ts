@@ -127,7 +127,7 @@ describe('attach', () => {
     expect(lost).toEqual([{ at: 0, bytes: whole.length - ring_bytes }]);
   });
 
-  test('live.D4 what the ring dropped is told exactly', async () => {
+  test('live.D4 the reply counts exactly what the ring dropped', async () => {
     const job = await start('seq 1 5000', { ring_bytes: 2048 });
     const seq = Array.from({ length: 5000 }, (_, n) => `${n + 1}\n`).join('');
     await worker.call('shell::output', { job_id: job, until: { exit: true } });
@@ -138,7 +138,7 @@ describe('attach', () => {
     }
   });
 
-  test('live.D5 shell.P19 a reader that stopped does not hold the job up, and is told what it missed', async () => {
+  test('live.D5 shell.P19 a reader that stopped does not hold the job up, and learns what it missed', async () => {
     const bytes = rounds(50_000_000, 1_000_000_000, 1_000_000_000);
     const job = await start(`read go; head -c ${bytes} /dev/zero; echo over >&2`, { input: true });
     const stopped = await caller.openReader((await attach(job)).reader);

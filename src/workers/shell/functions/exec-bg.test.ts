@@ -164,7 +164,7 @@ describe('end', () => {
     expect(await own.until(job_id, 'finished')).toMatchObject({ exit_code: 0 });
   });
 
-  test('shell.X54 is forgotten after its retention, though nobody asks', async () => {
+  test('shell.X54 is removed after its retention, without any call', async () => {
     await using own = await cell({ job_retention_secs: 1 });
     const id = await own.start('exit 0');
     await own.until(id, 'finished');
