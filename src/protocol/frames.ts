@@ -6,6 +6,8 @@
  */
 import { z } from 'zod';
 
+import { asPlainFrame, MAX_ID_LENGTH } from './plain-frame.ts';
+
 const json = z.unknown();
 /** An engine serializes stored values again, also for other peers; deeper nesting would overflow the stack there. */
 const MAX_KEPT_NESTING = 256;
@@ -14,7 +16,7 @@ export const KeptJsonSchema = json.refine((value) => !nestsDeeperThan(value, MAX
 });
 const kept = KeptJsonSchema.optional();
 const text = z.string().nullish();
-const id = z.string().min(1).max(512);
+const id = z.string().min(1).max(MAX_ID_LENGTH);
 
 const ErrorBodySchema = z.object({
   code: z.string(),
@@ -217,6 +219,8 @@ export function decodeFrame(jsonText: string): DecodedFrame {
   } catch {
     return { problem: 'not JSON' };
   }
+  const plain = asPlainFrame(value);
+  if (plain) return { frame: plain };
   const parsed = FrameSchema.safeParse(value);
   if (parsed.success) return { frame: parsed.data };
 

@@ -1,0 +1,26 @@
+/**
+ * Recognises the two frames of an ordinary call without their schemas, in which a field costs time even when it is absent.
+ *
+ * Whatever else a frame holds, the schemas decide about it.
+ */
+import type { InvokeFrame, ResultFrame } from './frames.ts';
+
+export const MAX_ID_LENGTH = 512;
+
+/** The value itself if it is such a frame: its schema would return an equal one. */
+export function asPlainFrame(value: unknown): InvokeFrame | ResultFrame | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { type, invocation_id, function_id } = value as Record<string, unknown>;
+  if ((type !== 'invokefunction' && type !== 'invocationresult') || !isId(invocation_id) || !isId(function_id)) {
+    return undefined;
+  }
+  const content = type === 'invokefunction' ? 'data' : 'result';
+  for (const name in value) {
+    if (name !== content && name !== 'type' && name !== 'invocation_id' && name !== 'function_id') return undefined;
+  }
+  return value as InvokeFrame | ResultFrame;
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_LENGTH;
+}
