@@ -7,6 +7,7 @@ import {
   CallControl,
   type Bus,
   type FunctionDef,
+  type IncomingCall,
   type Log,
   type OpenWorker,
   type AnyWorker,
@@ -51,27 +52,23 @@ export class Serving {
 
   async take(frame: InvokeFrame, send: (frame: Frame) => SendOutcome | undefined): Promise<void> {
     const callId = frame.invocation_id ?? randomUUID();
-    const { metadata, traceparent, baggage, caller, via, wants_changes, wants_events } = frame;
-    const principal = caller ?? undefined;
     const served = this.#functions.get(frame.function_id);
     const control = new CallControl();
     this.#running.set(callId, control);
     if (served?.fn.isWatch) this.#watches.add(control);
     try {
       const reply = served
-        ? await answer(
-            served.worker,
-            served.fn,
-            {
-              ...{ callId, payload: frame.data, metadata, traceparent, baggage, principal, via },
-              wantsChanges: wants_changes === true,
-            },
-            { bus: this.#bus, log: this.#log, control, emit: wants_events ? this.#reporter(callId, send) : undefined },
-          )
+        ? await answer(served.worker, served.fn, toCall(frame, callId), {
+            bus: this.#bus,
+            log: this.#log,
+            control,
+            emit: frame.wants_events ? this.#reporter(callId, send) : undefined,
+          })
         : { error: { code: 'function_not_found', message: 'Function not found' } };
       if (frame.invocation_id == null) return;
       const head = { type: 'invocationresult', invocation_id: callId, function_id: frame.function_id } as const;
-      if (send({ ...head, ...reply }) !== 'not-json' || !served) return;
+      // A literal with two spreads takes several times as long.
+      if (send(Object.assign({}, head, reply)) !== 'not-json' || !served) return;
 
       this.#log.error('a handler returned what JSON cannot carry', { function: frame.function_id, call: callId });
       const { spell, failures } = served.worker.def;
@@ -112,6 +109,12 @@ export class Serving {
   cancelAll(reason: string): void {
     for (const control of this.#running.values()) control.abort(new Error(reason));
   }
+}
+
+function toCall(frame: InvokeFrame, callId: string): IncomingCall {
+  const { data: payload, metadata, traceparent, baggage, caller, via, wants_changes } = frame;
+  const wantsChanges = wants_changes === true;
+  return { callId, payload, metadata, traceparent, baggage, principal: caller ?? undefined, via, wantsChanges };
 }
 
 function registration({ worker, fn }: Served): FrameOf<'registerfunction'> {

@@ -155,12 +155,13 @@ export async function answer<Context>(
 
     const work = fn.handle(request.data, context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
-    return { result, ...textOf(fn, { result, context, door }), ...reported(scope.changes) };
+    const text = textOf(fn, { result, context, door });
+    return withChanges(text === undefined ? { result } : { result, text }, scope.changes);
   } catch (thrown) {
     const known = { call, functionId: fn.id, door, log: surroundings.log, control };
     const failure = withWholeFix(toFailure(thrown, worker, known), call.payload);
     const reply = def.failedResult ? { result: def.failedResult(failure) } : { error: def.spell(failure, bus) };
-    return { ...reply, ...reported(scope.changes) };
+    return withChanges(reply, scope.changes);
   }
 }
 
@@ -168,16 +169,27 @@ export async function answer<Context>(
 function textOf<Context>(
   fn: FunctionDef<Context>,
   { result, context, door }: { result: unknown; context: Context; door: Door | undefined },
-): { text?: string } {
-  return fn.text && (door === 'model' || door === 'cli') ? { text: fn.text(result, context) } : {};
+): string | undefined {
+  return fn.text && (door === 'model' || door === 'cli') ? fn.text(result, context) : undefined;
 }
 
 function charsOf({ hunks = [] }: Change): number {
   return hunks.reduce((sum, { lines }) => sum + lines.reduce((chars, line) => chars + line.length, 0), 0);
 }
 
-function reported(changes: Change[] | undefined): { changes?: Change[] } {
-  return changes && changes.length > 0 ? { changes } : {};
+function withChanges(reply: Reply, changes: Change[] | undefined): Reply {
+  return changes && changes.length > 0 ? { ...reply, changes } : reply;
+}
+
+/** Adds to `changes` within the limits of one call. */
+function changeReporter(changes: Change[]): (change: Change) => void {
+  let chars = 0;
+  return (change) => {
+    if (changes.length === MAX_CHANGES) return;
+    chars += charsOf(change);
+    const { hunks: _, ...bare } = change;
+    changes.push(chars <= MAX_CHANGED_CHARS ? change : { ...bare, is_cut: true });
+  };
 }
 
 /** Creates lazily what most calls never use. */
@@ -199,17 +211,8 @@ class Scope implements CallScope {
     this.functionId = functionId;
     this.door = door;
     this.#around = around;
-    const changes: Change[] | undefined = call.wantsChanges ? [] : undefined;
-    this.changes = changes;
-    let chars = 0;
-    this.noteChange =
-      changes &&
-      ((change) => {
-        if (changes.length === MAX_CHANGES) return;
-        chars += charsOf(change);
-        const { hunks: _, ...bare } = change;
-        changes.push(chars <= MAX_CHANGED_CHARS ? change : { ...bare, is_cut: true });
-      });
+    this.changes = call.wantsChanges ? [] : undefined;
+    this.noteChange = this.changes && changeReporter(this.changes);
   }
 
   get bus(): Bus {

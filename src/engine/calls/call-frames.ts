@@ -15,6 +15,8 @@ import type { Request } from './executor.ts';
 /** Workers of iii authorise by this payload field, in which the original engine puts the connection id. */
 const CALLER_FIELD = '_caller_worker_id';
 
+const BRACE = '}'.charCodeAt(0);
+
 /** The function of a queue worker. */
 export const ENQUEUE_ID = 'engine::queue::enqueue';
 
@@ -41,12 +43,12 @@ export function forExecutor(call: Call, { frame, encoded }: Request, part: Princ
   const bytes = addressed === frame ? encoded : undefined;
   const { principal, via } = call;
   const wish = wishOf(call);
-  // Mutates the frame: its sender no longer uses it, and a copy would cost a tenth of a call in this process.
+  // Mutates the frame: its sender no longer uses it, and a copy would cost a tenth of a call.
   if (part === 'principal') return { frame: Object.assign(addressed, { caller: principal, via }, wish) };
   if (part === 'nothing' && !wish) return { frame: addressed, encoded: bytes };
 
-  const fields = { ...(part === 'caller' && { caller: toCaller(principal), via }), ...wish };
-  return { frame: { ...addressed, ...fields }, encoded: bytes && extended(bytes, fields) };
+  const added = via === undefined && !wish ? callerAddition(principal) : additionOf(call, part, wish);
+  return { frame: Object.assign(addressed, added.fields), encoded: bytes && extended(bytes, added.end) };
 }
 
 /** What the executor should report beside the result; undefined for most calls. */
@@ -54,6 +56,21 @@ function wishOf({ wantsChanges, waiting, executor }: Call): Partial<InvokeFrame>
   const wantsEvents = waiting?.wantsEvents === true && executor.features.has(FEATURE_EVENTS);
   if (!wantsChanges && !wantsEvents) return undefined;
   return { ...(wantsChanges && { wants_changes: true }), ...(wantsEvents && { wants_events: true }) };
+}
+
+function additionOf({ principal, via }: Call, part: PrincipalPart, wish?: Partial<InvokeFrame>): Addition {
+  return new Addition({ ...(part === 'caller' && { caller: toCaller(principal), via }), ...wish });
+}
+
+/** Kept as long as the principal: nearly every call of a connection adds only this. */
+const callerAdditions = new WeakMap<Principal, Addition>();
+
+function callerAddition(principal: Principal): Addition {
+  const known = callerAdditions.get(principal);
+  if (known) return known;
+  const made = new Addition({ caller: toCaller(principal) });
+  callerAdditions.set(principal, made);
+  return made;
 }
 
 function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeFrame): boolean {
@@ -119,6 +136,7 @@ export function answered(
 type Trace = Pick<ResultFrame, 'traceparent' | 'baggage'>;
 
 function missingTrace(frame: ResultFrame, { traceparent, baggage }: Waiting): Trace | undefined {
+  if (traceparent == null && baggage == null) return undefined;
   const trace: Trace = {};
   if (traceparent != null && frame.traceparent == null) trace.traceparent = traceparent;
   if (baggage != null && frame.baggage == null) trace.baggage = baggage;
@@ -127,11 +145,29 @@ function missingTrace(frame: ResultFrame, { traceparent, baggage }: Waiting): Tr
 
 function withTrace(encoded: EncodedFrame, frame: ResultFrame, trace: Trace): EncodedFrame | undefined {
   const isThere = Object.keys(trace).some((name) => frame[name as keyof Trace] !== undefined);
-  return isThere ? undefined : extended(encoded, trace);
+  return isThere ? undefined : extended(encoded, new Addition(trace).end);
 }
 
-/** Appends fields to the bytes of a frame; it must not have any of them, not even as null. */
-function extended(encoded: EncodedFrame, fields: object): EncodedFrame {
-  const end = encoded.lastIndexOf('}'.charCodeAt(0));
-  return Buffer.concat([encoded.subarray(0, end), Buffer.from(`,${JSON.stringify(fields).slice(1)}`)]);
+/** Fields that are added to a frame, also to its bytes; the frame must not have any of them, not even as null. */
+class Addition {
+  readonly fields: object;
+  #end: Buffer | undefined;
+
+  constructor(fields: object) {
+    this.fields = fields;
+  }
+
+  /** What replaces the last brace of the frame. */
+  get end(): Buffer {
+    return (this.#end ??= Buffer.from(`,${JSON.stringify(this.fields).slice(1)}`));
+  }
+}
+
+function extended(encoded: EncodedFrame, end: Buffer): EncodedFrame {
+  let kept = encoded.length - 1;
+  while (encoded[kept] !== BRACE) kept -= 1;
+  const bytes = Buffer.allocUnsafe(kept + end.length);
+  bytes.set(encoded.subarray(0, kept));
+  bytes.set(end, kept);
+  return bytes;
 }

@@ -182,6 +182,7 @@ export class Calls {
 function waitingOf(session: Session, frame: InvokeFrame): Waiting | undefined {
   const { action, invocation_id: invocationId, traceparent, baggage, wants_events, wants_changes } = frame;
   if (action?.type === 'void' || invocationId == null) return undefined;
-  const wishes = { wantsEvents: wants_events === true, wantsChanges: wants_changes === true };
-  return { session, invocationId, traceparent, baggage, ...wishes };
+  const wantsEvents = wants_events === true;
+  const wantsChanges = wants_changes === true;
+  return { session, invocationId, traceparent, baggage, wantsEvents, wantsChanges };
 }

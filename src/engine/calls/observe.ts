@@ -28,9 +28,10 @@ export class Observed {
     this.#watched.changed('calls');
   }
 
-  answered(call: Call, { result, error, ...frame }: ResultFrame): void {
-    const changes = call.wantsChanges ? frame.changes : undefined;
+  answered(call: Call, frame: ResultFrame): void {
     if (isBuiltIn(call.executor)) return;
+    const { result, error } = frame;
+    const changes = call.wantsChanges ? frame.changes : undefined;
     this.recent.add(call, error ? codeOf(error) : undefined);
     if (error) this.contents.addOutcome(call.id, 'error', toErrorBody(error), changes);
     else this.contents.addOutcome(call.id, 'result', result, changes);

@@ -39,9 +39,10 @@ export class Settle implements Sink {
     observed.answered(call, given);
     const { waiting } = call;
     if (!waiting) return;
-    const { frame, encoded } = waiting.wantsChanges
-      ? { frame: given, encoded: received }
-      : withoutChanges(given, received);
+    // A console may have asked for the changes when the caller did not.
+    const isWhole = waiting.wantsChanges || given.changes === undefined;
+    const frame = isWhole ? given : withoutChanges(given);
+    const encoded = isWhole ? received : undefined;
 
     const { invocationId, enqueued } = waiting;
     if (enqueued) return this.#deliver(waiting, receiptOf(enqueued, waiting, frame));
@@ -104,9 +105,6 @@ export class Settle implements Sink {
   }
 }
 
-/** Removes changes for a caller that did not ask for them; a console may have. */
-function withoutChanges(frame: ResultFrame, encoded?: EncodedFrame): { frame: ResultFrame; encoded?: EncodedFrame } {
-  if (frame.changes === undefined) return { frame, encoded };
-  const { changes: _, ...rest } = frame;
-  return { frame: rest };
+function withoutChanges({ changes: _, ...rest }: ResultFrame): ResultFrame {
+  return rest;
 }
