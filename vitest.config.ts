@@ -1,6 +1,6 @@
 /** Where the tests are and how they find the sources: `#contract` is `src/contract` here, not `dist`. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { defineConfig } from 'vitest/config';
@@ -87,8 +87,6 @@ export default defineConfig({
     // The projects share what is transformed, and so does the next run.
     experimental: { fsModuleCache: true },
     env: { XDG_STATE_HOME: stateHome },
-    // Tests wait more than they compute: one more than there are processors keeps them busy.
-    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
     testTimeout: PATIENCE_MS,
     hookTimeout: PATIENCE_MS,

@@ -8,7 +8,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -36,6 +36,14 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [tierName, ...vitestArgs] = process.argv.slice(2);
 const tier = TIERS[tierName];
 if (!tier) throw new Error(`${tierName} is not a tier: ${Object.keys(TIERS).join(', ')}`);
+
+/**
+ * Tests wait more than they compute: one more than there are processors keeps them busy. As an option, because one in
+ * vitest.config.ts would win over `--maxWorkers` in every project.
+ */
+const workersArg = vitestArgs.some((arg) => arg.startsWith('--maxWorkers'))
+  ? []
+  : [`--maxWorkers=${availableParallelism() + 1}`];
 
 const staticSteps = vitestArgs.length > 0 ? [] : runStaticSteps();
 const counts = await runTests(vitestArgs.includes('--project') ? [] : await tier.projects());
@@ -68,7 +76,7 @@ async function runTests(projects) {
   const countsFile = join(folder, 'counts.json');
   try {
     const { isOk, seconds } = await run('vitest run', {
-      args: [...projects.flatMap((name) => ['--project', name]), ...vitestArgs],
+      args: [...projects.flatMap((name) => ['--project', name]), ...workersArg, ...vitestArgs],
       stdio: 'inherit',
       env: { WORKCELL_TEST_COUNTS: countsFile, WORKCELL_TEST_TIER: tier.rounds },
     });
