@@ -173,6 +173,10 @@ function decoded({ contentJson, ...answer }: SearchAnswer): SearchAnswer {
 async function warmUp(engine: SearchEngine): Promise<void> {
   const request = { path: '.', query: fc.sample(query, 1)[0]!, includeGlobs: [], excludeGlobs: [] };
   await engine.search({ ...request, query: { ...request.query, pattern: 'x', isRegex: false } }, scope());
+  await untilWarm(engine);
+}
+
+async function untilWarm(engine: SearchEngine): Promise<void> {
   for (let waited = 0; !engine.isWarm && waited < 60_000; waited += 5) await sleep(5);
   expect(engine.isWarm).toBe(true);
 }
@@ -183,7 +187,7 @@ test.runIf(process.platform === 'linux').each([
 ])(
   'coder.P12 warm is cold after any edit, %s',
   async (_, indexParts, indexMemoryBytes) => {
-    let warmAnswers = 0;
+    let reloads = 0;
     await fc.assert(
       fc.asyncProperty(sequences, async (sequence) => {
         await using dir = await tempDir({
@@ -199,11 +203,12 @@ test.runIf(process.platform === 'linux').each([
         try {
           await warmUp(warm);
           for (const [i, { edits, request }] of sequence.entries()) {
+            await untilWarm(warm);
             for (const apply of edits) attempt(() => apply(dir.root));
-            if (warm.isWarm) warmAnswers++;
             const limits = LIMITS[i % 2];
             const expected = await outcome(cold.search(request, scope(), limits));
             expect(await outcome(warm.search(request, scope(), limits))).toEqual(expected);
+            if (!warm.isWarm) reloads++;
           }
         } finally {
           warm.close();
@@ -212,9 +217,9 @@ test.runIf(process.platform === 'linux').each([
       }),
       { numRuns: SEQUENCES, endOnFailure: true },
     );
-    console.log(`${warmAnswers} of ${SEQUENCES * EDITS} rounds found the index ready`);
-    // An edit may make it load again, which takes as long as the machine has other work.
-    expect(warmAnswers).toBeGreaterThan(0.5 * SEQUENCES * EDITS);
+    console.log(`the index loaded again in ${reloads} of ${SEQUENCES * EDITS} rounds`);
+    // Every search began with the index ready, so most of them were answered by it.
+    expect(reloads).toBeLessThan(0.05 * SEQUENCES * EDITS);
   },
   240_000,
 );
