@@ -77,6 +77,7 @@ function build() {
     'package.json',
     'scripts/build-kernels.mjs',
     'scripts/build-console.mjs',
+    'scripts/bundle-cli.mjs',
   ]);
   if (hash === recorded(SOURCE_HASH) && BUILT_SOURCES.every((file) => existsSync(file))) return;
 
