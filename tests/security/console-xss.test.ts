@@ -98,7 +98,7 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
       harm = found;
       return isDeepStrictEqual(harm, HARMLESS) ? wanted.filter((mark) => !marks.includes(mark)) : [];
     };
-    await expect.poll(missing, { timeout: PATIENCE_MS, interval: 30 }).toEqual([]);
+    await expect.poll(missing, { timeout: PATIENCE_MS, interval: 100 }).toEqual([]);
     expect(harm).toEqual(HARMLESS);
     for (const mark of wanted) seen.add(`${view}: ${mark}`);
   }

@@ -21,8 +21,8 @@ vi.setConfig({ testTimeout: 240_000 });
 const ATTACKER = fileURLToPath(new URL('protected-attacker.mjs', import.meta.url));
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
-const ROUNDS = rounds(200, 1500, 1500);
-const ONE_IN = rounds(4, 1, 1);
+const ROUNDS = rounds(100, 1500, 1500);
+const ONE_IN = rounds(12, 1, 1);
 
 interface Outcome {
   attacks: number;

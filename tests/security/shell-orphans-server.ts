@@ -1,11 +1,13 @@
 /** The test's end of `shell-orphans-server.mjs`, which runs what is built in `dist`. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ownProcess from 'node:process';
 import { fileURLToPath } from 'node:url';
+
+import { afterAll } from 'vitest';
 
 import type { ChildSpec, Containment } from '#host';
 
@@ -41,9 +43,9 @@ export class ChildrenServer {
       execArgv: ['--expose-gc'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       ...(uid === undefined ? {} : { uid, gid: uid }),
-      ...(workspace && { env: { ...ownProcess.env, HOME: '/nonexistent', XDG_CACHE_HOME: `${workspace}-cache` } }),
+      ...(workspace && { env: { ...ownProcess.env, HOME: '/nonexistent', XDG_CACHE_HOME: cacheOf(uid) } }),
     });
-    if (workspace) process.once('exit', () => [workspace, `${workspace}-cache`].forEach(remove));
+    if (workspace) process.once('exit', () => remove(workspace));
     let complaint = '';
     process.stderr!.on('data', (chunk) => (complaint += String(chunk)));
     const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -108,15 +110,25 @@ export class ChildrenServer {
   }
 }
 
-/** For a fence, with a cache beside it that the user can write. */
+/** For a fence. */
 function workspaceOf(uid: number | undefined): string {
   const workspace = mkdtempSync(join(tmpdir(), 'orphans-'));
-  mkdirSync(`${workspace}-cache`);
-  for (const folder of [workspace, `${workspace}-cache`]) {
-    chmodSync(folder, 0o755);
-    if (uid !== undefined) chownSync(folder, uid, uid);
-  }
+  chmodSync(workspace, 0o755);
+  if (uid !== undefined) chownSync(workspace, uid, uid);
   return workspace;
+}
+
+/** One for all servers of a user: each would compile the programs of the fence again. */
+const caches = new Map<number | undefined, string>();
+afterAll(() => {
+  for (const cache of caches.values()) remove(cache);
+  caches.clear();
+});
+
+function cacheOf(uid: number | undefined): string {
+  const made = caches.get(uid) ?? workspaceOf(uid);
+  caches.set(uid, made);
+  return made;
 }
 
 const remove = (folder: string) => rmSync(folder, { recursive: true, force: true });

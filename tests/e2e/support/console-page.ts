@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 export const SCREENSHOTS = fileURLToPath(new URL('../../../.artifacts/console/', import.meta.url));
@@ -18,13 +18,19 @@ export interface ConsolePage {
   close(): Promise<void>;
 }
 
+/** A context is a window, which takes Chromium longer than most pages: the pages of a browser are tabs of one. */
+const contexts = new WeakMap<Browser, Promise<BrowserContext>>();
+
 export async function openConsolePage(
   browser: Browser,
   http: string,
   size = { width: 1360, height: 820 },
 ): Promise<ConsolePage> {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  const page = await browser.newPage({ viewport: size, colorScheme: 'light' });
+  const context = contexts.get(browser) ?? browser.newContext({ colorScheme: 'light' });
+  contexts.set(browser, context);
+  const page = await (await context).newPage();
+  await page.setViewportSize(size);
   page.setDefaultTimeout(PATIENCE_MS);
   const [requested, complaints]: [string[], string[]] = [[], []];
   page.on('request', (request) => requested.push(new URL(request.url()).origin));
@@ -35,6 +41,8 @@ export async function openConsolePage(
     visit: (hash) => page.goto(`${http}/#/${hash}`),
     shoot: (name) => page.screenshot({ path: `${SCREENSHOTS}${name}.png` }),
     async close() {
+      // Nothing that a page keeps is there for the next.
+      await page.evaluate('localStorage.clear()');
       await page.close();
       expect([...new Set(requested)]).toEqual([http]);
       expect(complaints).toEqual([]);

@@ -123,9 +123,10 @@ export function terminalContract(subject: () => Subject): void {
       expect((await (await shared()).sh('pgrep -f "sleep 432[1]"')).stdout).toBe('');
     });
 
-    test('live.D10 there are 60 at once, and they are given back', async () => {
+    test('live.D10 there are many at once, and they are given back', async () => {
+      const count = slowness() > 1 ? rounds(8, 60, 60) : 60;
       for (let round = 0; round < 2; round++) {
-        const all = await Promise.all(Array.from({ length: 60 }, () => inTerminal('read x; exit 6')));
+        const all = await Promise.all(Array.from({ length: count }, () => inTerminal('read x; exit 6')));
         for (const { type } of all) await type('\n');
         const ends = await Promise.all(all.map(({ work }) => work.done));
         expect(ends.every(({ exitCode }) => exitCode === 6)).toBe(true);

@@ -23,10 +23,9 @@ export function treeContract(subject: () => Subject): void {
     expect(rows.find(({ name }) => name === '.h')).toMatchObject({ sizeBytes: 6, uid: 0, gid: 0 });
   });
 
-  test('sandbox.F38 a listing of tens of thousands of entries is whole', async () => {
+  test('sandbox.F38 a listing of thousands of entries is whole', async () => {
     await using machine = await start();
-    const full = slowness() > 1 ? 20_000 : 60_000;
-    const count = rounds(10_000, full, full);
+    const count = slowness() > 1 ? rounds(2_000, 20_000, 20_000) : rounds(10_000, 60_000, 60_000);
     const script = `mkdir /tmp/many; cd /tmp/many; seq 1 ${count} | xargs touch`;
     await machine.sh(script, { timeoutMs: 60_000 * slowness() });
     const { entries, isTruncated } = await machine.fileSystem.ls('/tmp/many', scope());
