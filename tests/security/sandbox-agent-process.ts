@@ -53,6 +53,20 @@ export function startAgent(program: string, { cwd, env = {} }: { cwd: string; en
     async [Symbol.asyncDispose]() {
       channel.destroy();
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      // Keepers of commands outlive an agent that is not the first process of a namespace.
+      for (const pid of processesNaming(program)) execFileSync('sh', ['-c', `kill -9 ${pid} 2>/dev/null || true`]);
     },
   };
+}
+
+/** Processes with this word in their command line. */
+export function processesNaming(word: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes(word);
+    } catch {
+      return false;
+    }
+  });
 }

@@ -2,7 +2,7 @@
  * The agent itself, among the processes of this machine: odd requests, a host that does not read, and a guest that
  * changes files under its hands.
  */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
@@ -13,7 +13,7 @@ import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
 import { frameHeader, OP } from '../../src/sandbox/guest/frames.ts';
 import { GuestFiles } from '../../src/sandbox/guest/guest-files.ts';
 import { RequestBytes, UNSAID } from '../../src/sandbox/guest/request-bytes.ts';
-import { buildSanitized, faultsIn, reportingTo, startAgent } from './sandbox-agent-process.ts';
+import { buildSanitized, faultsIn, processesNaming, reportingTo, startAgent } from './sandbox-agent-process.ts';
 
 const why = whyNoGuestRoot();
 const { signal } = new AbortController();
@@ -114,14 +114,3 @@ for (;;) {
   require('node:fs').rmSync(folder + '/a');
 }
 `;
-
-function processesNaming(word: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes(word);
-    } catch {
-      return false;
-    }
-  });
-}

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
-import { tempDir, withEnoughTime } from '#testing';
+import { rounds, tempDir, withEnoughTime } from '#testing';
 import type { ExecutionResult } from '../process/index.ts';
 import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';
@@ -13,6 +13,8 @@ import { CONTAINMENTS, type Containment } from './rung.ts';
 import { SpawnError } from './spawn-error.ts';
 
 const PATH = process.env.PATH!;
+/** Jobs of each way to contain them. */
+const AT_ONCE = rounds(40, 200, 200);
 /** Times that no one else sleeps, by which the sleepers are found. */
 const naps = [0, 1, 2, 3, 4].map((nap) => `471${nap}.${process.pid}`);
 const working = await worksHere();
@@ -190,9 +192,9 @@ describe.each(working)('a child held by %s', (containment) => {
     await expect(starting).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  test('is one of 200 at once, and no descriptor is left open', async () => {
+  test(`is one of ${AT_ONCE} at once, and no descriptor is left open`, async () => {
     const before = readdirSync('/proc/self/fd').length;
-    const runs = Array.from({ length: 200 }, (_, index) => run(['sh', '-c', `echo ${index}; exit ${index % 7}`]));
+    const runs = Array.from({ length: AT_ONCE }, (_, index) => run(['sh', '-c', `echo ${index}; exit ${index % 7}`]));
     expect(await Promise.all(runs)).toEqual(
       runs.map((_, index) => result({ exitCode: index % 7, stdout: `${index}\n` })),
     );

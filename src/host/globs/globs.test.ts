@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { rounds } from '#testing';
 import { toBytes } from '../text/byte-string.ts';
 import { GlobAutomaton } from './glob-automaton.ts';
 import { GlobError, parseGlobset, type GlobToken } from './glob-syntax.ts';
@@ -206,7 +207,7 @@ test('one automaton for many patterns decides as trying every way through each o
         }
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: rounds(600, 3000, 30_000) },
   );
 });
 
@@ -235,7 +236,7 @@ test('a pattern of any length matches what it was made for, and with a byte chan
       expect(automaton.matches(path)).toBe(true);
       expect([pattern, automaton.matches(changed)]).toEqual([pattern, matchesByEnds(tokens, changed)]);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(400, 2000, 20_000) },
   );
 });
 

@@ -1,6 +1,7 @@
 /** Random patterns and random texts over few letters, so that many of them match. */
 import fc from 'fast-check';
 
+import { rounds } from '#testing';
 import { compileRegex, type Regex } from './index.ts';
 
 const ATOMS = ['a', 'b', 'ab', 'bba', 'é', 'k', '[ab]', '[^a]', '\\w', '.', '\\b', '^', '(?i:ka)'];
@@ -33,5 +34,5 @@ export function forRandomMatches(more: readonly string[], check: (match: RandomM
       if (match) check({ source, regex, matched: haystack.subarray(match.start, match.end) });
     }
   });
-  fc.assert(property, { numRuns: 300 });
+  fc.assert(property, { numRuns: rounds(60, 300, 3000) });
 }

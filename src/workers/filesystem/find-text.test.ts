@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { rounds } from '#testing';
 import { findText } from './find-text.ts';
 
 const never = { atMost: Infinity, signal: new AbortController().signal };
@@ -28,7 +29,7 @@ test('finds what the platform finds, across windows and with long texts', async 
     for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + length)) starts.push(at);
     expect((await findText(text, wanted, never)).starts).toEqual(starts);
   });
-  await fc.assert(property, { numRuns: 60 });
+  await fc.assert(property, { numRuns: rounds(15, 60, 600) });
 }, 60_000);
 
 test('a search that takes minutes ends when nobody wants it any more', async () => {
