@@ -7,8 +7,7 @@ import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, rounds, serveSandboxes, whyNoSandb
 import type { ChannelRef } from '#protocol';
 
 const HUGE_MIB = rounds(8, 200, 200);
-const MANY = rounds(3_000, 60_000, 60_000);
-const LINES = rounds(20_000, 100_000, 100_000);
+const [MANY, LINES] = [rounds(3_000, 60_000, 60_000), rounds(20_000, 100_000, 100_000)];
 
 const NONE = '00000000-0000-4000-8000-000000000000';
 const why = await whyNoSandbox(['python']);
