@@ -5,12 +5,10 @@
  * it is replaced (`keep.ts`), so that undo can restore it.
  */
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
 
 import { comparable, ComparablePieces, contentChange, removal, reportParts, type NoteChange } from './note-change.ts';
 import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
 import { copyAcross, isOtherDevice } from './copy-across.ts';
-import { fileLocks } from './file-locks.ts';
 import { HostError } from '../host-error.ts';
 import { refuseNamesBelow } from '../jail/names-below.ts';
 import { copyTo, type CopyOptions } from './jail-copy.ts';
@@ -19,6 +17,7 @@ import { setPermissionsBelow, type Below } from './jail-permissions.ts';
 import { removeEntry } from './jail-remove.ts';
 import type { Jail } from '../jail/jail.ts';
 import type { Permissions } from './permissions.ts';
+import { whileLocked } from './locked-paths.ts';
 import { Keeper, type FindJournal } from './keep.ts';
 import { cancelling } from './noted.ts';
 import { versionOf } from './jail-version.ts';
@@ -26,10 +25,6 @@ import type { Journal } from '../journal/journal.ts';
 import type { Origin } from '../journal/records.ts';
 import type { SetEntry, SetOutcome } from '../journal/set-entry.ts';
 import { SetWriter, type UndoneBy } from './set-writer.ts';
-import { changedMeanwhile } from '../jail/pin.ts';
-
-/** Attempts to lock a path that resolves to another file each time the lock is granted. */
-const LOOKS = 8;
 
 /** The caller of a change: a call, or its signal. */
 export type Caller = Pick<AbortSignal, 'throwIfAborted'> & Noting;
@@ -254,42 +249,14 @@ export class JailChanges {
     if (this.#isSynced) await entry.syncDirectory();
   }
 
-  /** Locks the resolved paths; resolves them again if a lock had to be waited for. */
-  async #alone<T>(
+  /** Runs the work with locks on the resolved paths, which report to the caller. */
+  #alone<T>(
     kind: 'target' | 'entry',
     paths: readonly string[],
     caller: Caller,
     work: (entries: JailEntry[]) => Promise<T>,
   ): Promise<T> {
-    for (let look = 0; look < LOOKS; look++) {
-      let keys: string[];
-      {
-        using found = this.#find(kind, paths);
-        keys = found.keys;
-        caller.throwIfAborted();
-        if (fileLocks.areFree(keys)) return await fileLocks.run(keys, () => work(noted(found.entries, caller)));
-      }
-      const later = await fileLocks.run(keys, async () => {
-        using found = this.#find(kind, paths);
-        caller.throwIfAborted();
-        return isDeepStrictEqual(found.keys, keys) ? { result: await work(noted(found.entries, caller)) } : undefined;
-      });
-      if (later) return later.result;
-    }
-    throw HostError.fromErrno(changedMeanwhile('ESTALE'), paths[0]!);
-  }
-
-  /** Resolves the paths and keeps them open, with their keys for fileLocks. */
-  #find(kind: 'target' | 'entry', paths: readonly string[]): Disposable & { entries: JailEntry[]; keys: string[] } {
-    const entries: JailEntry[] = [];
-    const close = () => entries.forEach((entry) => entry.close());
-    try {
-      for (const path of paths) entries.push(this.#jail[kind](path));
-      return { entries, keys: entries.map(this.#jail.keyOf), [Symbol.dispose]: close };
-    } catch (error) {
-      close();
-      throw error;
-    }
+    return whileLocked(this.#jail, { kind, paths, caller }, (entries) => work(noted(entries, caller)));
   }
 }
 

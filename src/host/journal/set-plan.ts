@@ -1,22 +1,22 @@
-/** Turns one entry of a write set into a step: checks the current file, then stages the new one beside it. */
-import { lstatSync, mkdirSync, readlinkSync, renameSync, unlinkSync, type Stats } from 'node:fs';
+/** Turns one entry of a write set into a step: checks the path, and says how the step is staged and made. */
+import { readlinkSync, renameSync, unlinkSync, type Stats } from 'node:fs';
 
 import { linksNote } from '../changes/atomic-write.ts';
-import { bringTree, takeTree } from '../changes/jail-copy.ts';
+import { takeTree } from '../changes/jail-copy.ts';
 import { versionOf } from '../changes/jail-version.ts';
 import { PERMISSION_BITS } from '../changes/permissions.ts';
-import { putStaged, stageBytes, stageImage, stageLink, type Staged } from '../changes/stage.ts';
-import { TreeSum } from '../changes/tree-sum.ts';
+import { stageBytes, type Staged } from '../changes/stage.ts';
 import { HostError } from '../host-error.ts';
-import { refuseProtectedBelow } from '../jail/jail-below.ts';
 import { refuseNamesBelow } from '../jail/names-below.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Jail } from '../jail/jail.ts';
 import type { Journal } from './journal.ts';
-import { fileState, lookedAt, MAX_HASHED_BYTES, type OpenRecord } from './open-record.ts';
+import { fileState, lookedAt, type OpenRecord } from './open-record.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { ABSENT, type FileState, type State } from './records.ts';
-import { NOTHING_THERE, SetConflict, type Seen, type SetEntry } from './set-entry.ts';
+import { bringDirectory, stageState } from './restore-state.ts';
+import { checked, contentsOf, isEmpty, requireSeen } from './set-checks.ts';
+import type { SetEntry } from './set-entry.ts';
 import type { Step } from './set-steps.ts';
 
 export interface PlanScope {
@@ -134,15 +134,16 @@ async function planRestore({ path, state, seen }: Of<'restore'>, scope: PlanScop
   await makeParents(entry, scope);
   const step = begin(entry, { before: beforeOf(entry, scope), after: withoutImage(state) }, scope);
   const found = entry.stat;
-  if (state.kind === 'file') return { step, found, stage: (at) => stageImage(at, store, state) };
-  if (state.kind === 'link') return { step, found, stage: (at) => stageLink(at, state.to) };
+  if (state.kind === 'file' || state.kind === 'link') {
+    return { step, found, stage: (at) => stageState(at, store, state) };
+  }
   if (state.kind !== 'directory') throw new HostError('not-a-file', path);
 
-  const { tree, mode } = state;
-  if (tree === undefined) return { step, found, make: (at) => makeDirectory(at, mode) };
-  step.after = state;
-  step.ino = store.look('trees', tree)?.ino;
-  return { step, found, make: (at) => bringTree(at, store, tree) };
+  if (state.tree !== undefined) {
+    step.after = state;
+    step.ino = store.look('trees', state.tree)?.ino;
+  }
+  return { step, found, make: (at) => bringDirectory(at, store, state) };
 }
 
 async function planAdopt({ path, made }: Of<'adopt'>, scope: PlanScope) {
@@ -198,34 +199,6 @@ function withoutImage(state: State): State {
   return rest satisfies FileState;
 }
 
-/** Reads the current version if the entry expects one or the caller needs it; throws `SetConflict` on a mismatch. */
-async function checked(
-  entry: JailEntry,
-  expected: string | undefined,
-  { isNeeded = false } = {},
-): Promise<string | undefined> {
-  if (expected === undefined && !isNeeded) return undefined;
-  const actual = await versionAt(entry);
-  if (expected !== undefined && actual !== expected) throw new SetConflict(entry.path, { expected, actual });
-  return actual === NOTHING_THERE ? undefined : actual;
-}
-
-async function versionAt(entry: JailEntry): Promise<string> {
-  if (!entry.stat) return NOTHING_THERE;
-  using file = entry.open();
-  return versionOf(await file.read());
-}
-
-/** Sums everything below a directory; throws if any entry in it is protected. */
-async function contentsOf(entry: JailEntry, { jail: { refusal }, signal }: PlanScope): Promise<string> {
-  const sum = new TreeSum();
-  const start = entry.relativePath.length + 1;
-  await refuseProtectedBelow(entry, { refusal, signal }, (dir, name, look) =>
-    sum.add(dir.pathOf(name).slice(start), look),
-  );
-  return sum.value;
-}
-
 /** Creates missing parent directories, each as a step of its own. */
 async function makeParents(entry: JailEntry, { jail, journal, prepared, isSynced }: PlanScope): Promise<void> {
   const missing = entry.missingParents;
@@ -243,72 +216,7 @@ async function makeParents(entry: JailEntry, { jail, journal, prepared, isSynced
   if (missing.length > 0) await entry.makeParents({ isSynced });
 }
 
-function makeDirectory(entry: JailEntry, mode: number): void {
-  entry.act((at) => mkdirSync(at, mode));
-  entry.setPermissions({ mode });
-}
-
 function modeOf(path: string, { jail }: PlanScope): number | undefined {
   using entry = jail.entry(path);
   return entry.stat && entry.stat.mode & PERMISSION_BITS;
-}
-
-/** Stages the new file and appends the step to the prepared file. */
-export async function stageStep({ step, stage }: Planned, { jail, prepared }: PlanScope): Promise<void> {
-  using entry = findAgain(step, jail);
-  if (stage) {
-    const { name, stat } = await stage(entry);
-    step.temp = name;
-    step.ino = stat.ino;
-  }
-  prepared.add(step);
-}
-
-/** Keeps the before-image, then makes the change. */
-export async function makeStep({ step, found, make }: Planned, { jail, journal: { store } }: PlanScope): Promise<void> {
-  using entry = findAgain(step, jail);
-  requireSeen(entry, found ?? 'nothing');
-  const { before } = step;
-  let isKept = false;
-  if (step.kind !== 'mode' && before.kind === 'file' && before.image !== undefined) {
-    const { image } = before;
-    const linked = store.link(entry, image);
-    isKept = linked === true;
-    if (linked === 'unlinkable') {
-      store.claim(image);
-      await store.copy(entry, image);
-    }
-    const isRead = before.version === undefined && before.size <= MAX_HASHED_BYTES;
-    if (isRead) step.before = { ...before, version: await store.versionOf(image) };
-  }
-  if (make) await make(entry);
-  else putStaged(entry, { name: step.temp! }, { isKept });
-  step.ino ??= entry.act((at) => lstatSync(at, { throwIfNoEntry: false }))?.ino;
-}
-
-/** Resolves the path of a step again; throws if another program has put a symlink into it meanwhile. */
-function findAgain(step: Step, jail: Jail): JailEntry {
-  const entry = jail.entry(step.at);
-  if (jail.spell(entry) === step.at) return entry;
-  entry.close();
-  throw changedMeanwhile(step.at);
-}
-
-function requireSeen(entry: JailEntry, seen: Seen | undefined): void {
-  if (seen === undefined) return;
-  const { stat } = entry;
-  const was = seen === 'nothing' ? undefined : seen;
-  const isSame = stat?.ino === was?.ino && stat?.size === was?.size && stat?.mtimeMs === was?.mtimeMs;
-  // The mtime of a directory changes with its entries, and this set may have changed them; its inode is compared only.
-  if (!isSame && !(stat?.isDirectory() && stat.ino === was?.ino)) throw changedMeanwhile(entry.path);
-}
-
-function changedMeanwhile(path: string): HostError {
-  return HostError.fromErrno(Object.assign(new Error('changed meanwhile'), { code: 'ESTALE', errno: 0 }), path);
-}
-
-function isEmpty(entry: JailEntry): boolean {
-  using dir = entry.openDir();
-  for (const names of dir.allNames()) if (names.length > 0) return false;
-  return true;
 }

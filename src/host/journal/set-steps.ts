@@ -4,18 +4,18 @@
  * A step is rolled back only if the path still has what the step put there. A file that another program has put there
  * since is not touched.
  */
-import { lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync, type Stats } from 'node:fs';
+import { lstatSync, renameSync, rmdirSync, unlinkSync, type Stats } from 'node:fs';
 
 import { isLeft, isTempName } from '../changes/atomic-write-temp.ts';
-import { bringTree } from '../changes/jail-copy.ts';
 import { removeMade } from '../changes/jail-remove.ts';
 import { sumBelow } from '../changes/tree-sum.ts';
-import { dropStaged, putStaged, stageImage, stageLink, type Staged } from '../changes/stage.ts';
+import { dropStaged, putStaged } from '../changes/stage.ts';
 import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Jail } from '../jail/jail.ts';
 import type { ByteString } from '../text/byte-string.ts';
 import type { DirectoryState, JournalChange, State } from './records.ts';
+import { bringDirectory, stageState } from './restore-state.ts';
 import type { ImageStore } from './store.ts';
 
 export interface Step {
@@ -77,21 +77,14 @@ function isUnchanged(stat: Stats, before: State): boolean {
 
 /** Restores a state over a missing path, a file or a symlink. False for an entry that cannot be restored. */
 async function restore(entry: JailEntry, store: ImageStore, state: State): Promise<boolean> {
-  switch (state.kind) {
-    case 'file':
-      // The image is kept before the file is replaced, so without an image the file was not replaced.
-      if (state.image === undefined || !store.look('images', state.image)) return true;
-      return putBack(entry, await stageImage(entry, store, state));
-    case 'link':
-      return putBack(entry, stageLink(entry, state.to));
-    case 'directory':
-      return restoreDirectory(entry, store, state);
-    default:
-      return state.kind === 'absent';
+  if (state.kind === 'absent' || state.kind === 'other') return state.kind === 'absent';
+  // What the store does not have was not taken: it is kept before it is replaced.
+  if (state.kind === 'file' && (state.image === undefined || !store.look('images', state.image))) return true;
+  if (state.kind === 'directory') {
+    if (state.tree === undefined || store.look('trees', state.tree)) await bringDirectory(entry, store, state);
+    return true;
   }
-}
-
-function putBack(entry: JailEntry, staged: Staged): boolean {
+  const staged = await stageState(entry, store, state);
   try {
     putStaged(entry, staged);
     return true;
@@ -99,12 +92,6 @@ function putBack(entry: JailEntry, staged: Staged): boolean {
     dropStaged(entry, staged);
     throw error;
   }
-}
-
-async function restoreDirectory(entry: JailEntry, store: ImageStore, { tree, mode }: DirectoryState): Promise<boolean> {
-  if (tree === undefined) entry.act((at) => mkdirSync(at, mode));
-  else if (store.look('trees', tree)) await bringTree(entry, store, tree);
-  return true;
 }
 
 /** Moves a restored directory back to the store; removes a created one if it is empty. */

@@ -12,7 +12,9 @@ import type { Journal } from './journal.ts';
 import { merge3 } from './merge3.ts';
 import { formerContent, leftContent } from './record-contents.ts';
 import { isLost, type FileState, type JournalChange, type JournalRecord, type State } from './records.ts';
+import { bitsOf, isSame, spell, type Bits } from './permission-bits.ts';
 import type { SetEntry } from './set-entry.ts';
+import { lossesOf, type UndoLoss } from './undo-losses.ts';
 import { VirtualTree, versionIn, type Found } from './virtual-tree.ts';
 
 export type OnConflict = 'refuse' | 'merge' | 'skip';
@@ -24,12 +26,6 @@ export interface UndoConflict {
   readonly left_version: string;
   readonly found_version: string;
   readonly mergeable: boolean;
-}
-
-/** A path whose before-image is missing or damaged. */
-export interface UndoLoss {
-  readonly path: string;
-  readonly problem: string;
 }
 
 export interface UndoneRecord {
@@ -76,12 +72,17 @@ export async function planUndo(
     }
     undone.push(counted);
   }
-  return { entries: planner.entries, undone, conflicts: planner.conflicts, losses: await planner.losses() };
+  return {
+    entries: planner.entries,
+    undone,
+    conflicts: planner.conflicts,
+    losses: [...planner.losses, ...(await lossesOf(planner.entries, journal, options))],
+  };
 }
 
 class Planner {
   readonly conflicts: UndoConflict[] = [];
-  readonly #losses: UndoLoss[] = [];
+  readonly losses: UndoLoss[] = [];
   readonly #journal: Journal;
   readonly #options: PlanUndoOptions;
   readonly #tree: VirtualTree;
@@ -119,40 +120,13 @@ class Planner {
     if (await this.#isStill(path, found, before)) return;
     if (!(await this.#isStill(path, found, after))) return await this.#clash(change, found, counted);
     if (isLost(before)) {
-      this.#losses.push({ path, problem: 'was not kept when it was changed' });
+      this.losses.push({ path, problem: 'was not kept when it was changed' });
       return;
     }
     this.#put(path, before, found);
     this.#keepMode(change, found);
     if (before.kind === 'absent') counted.removed++;
     else counted.restored++;
-  }
-
-  /** Before-images of the planned entries that are missing or damaged in the store. */
-  async losses(): Promise<UndoLoss[]> {
-    const { store } = this.#journal;
-    for (const entry of this.entries) {
-      if (entry.kind !== 'restore') continue;
-      const { path, state } = entry;
-      if (state.kind === 'file') {
-        const image = store.look('images', state.image!);
-        if (!image) this.#losses.push({ path, problem: 'is no longer in the journal' });
-        else if (!(await isIntact(state, image.size, () => store.versionOf(state.image!)))) {
-          this.#losses.push({ path, problem: 'was damaged in the journal' });
-        }
-      } else if (state.kind === 'directory' && state.tree !== undefined) {
-        const problem = await this.#treeProblem(state.tree, state.contents);
-        if (problem) this.#losses.push({ path, problem });
-      }
-    }
-    return this.#losses;
-  }
-
-  async #treeProblem(tree: string, contents: string | undefined): Promise<string | undefined> {
-    const { store } = this.#journal;
-    if (!store.look('trees', tree)) return 'is no longer in the journal';
-    const isSame = contents === undefined || (await store.contentsOf(tree, this.#options)) === contents;
-    return isSame ? undefined : 'was damaged in the journal';
   }
 
   #takeMove({ path, from, before, after }: JournalChange, found: Found, counted: UndoneRecord): void {
@@ -171,7 +145,7 @@ class Planner {
       return;
     }
     if (isLost(before)) {
-      this.#losses.push({ path, problem: 'was not kept when it was replaced' });
+      this.losses.push({ path, problem: 'was not kept when it was replaced' });
       return;
     }
     this.#push({ kind: 'move', path, to: from! });
@@ -281,31 +255,6 @@ function seenAt({ stat, state }: Found): { seen?: Extract<SetEntry, { kind: 'res
 
 function seenIn(entry: SetEntry | undefined) {
   return entry?.kind === 'restore' ? entry.seen : undefined;
-}
-
-async function isIntact(state: FileState, size: number, version: () => Promise<string>): Promise<boolean> {
-  if (size !== state.size) return false;
-  return state.version === undefined || (await version()) === state.version;
-}
-
-interface Bits {
-  readonly mode: number;
-  readonly uid?: number;
-  readonly gid?: number;
-}
-
-function bitsOf(state: State): Bits | undefined {
-  if (state.kind !== 'file' && state.kind !== 'directory') return undefined;
-  const { mode, uid, gid } = state;
-  return { mode, uid, gid };
-}
-
-function isSame(a: Bits | undefined, b: Bits): boolean {
-  return a?.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
-}
-
-function spell({ mode, uid, gid }: Bits): string {
-  return `mode ${mode.toString(8).padStart(4, '0')} of ${uid}:${gid}`;
 }
 
 function versionText(state: State): string {

@@ -9,11 +9,12 @@ import { HostError } from '../host-error.ts';
 import type { Jail } from '../jail/jail.ts';
 import { Turns } from '../search/turns.ts';
 import type { Journal } from './journal.ts';
+import { makeStep, stageStep } from './make-step.ts';
 import type { OpenRecord } from './open-record.ts';
 import { PreparedFile } from './prepared-file.ts';
 import { isLost, type JournalChange, type State } from './records.ts';
 import type { SetChange, SetEntry, SetOutcome } from './set-entry.ts';
-import { makeStep, planEntry, stageStep, type Planned, type PlanScope } from './set-plan.ts';
+import { planEntry, type Planned, type PlanScope } from './set-plan.ts';
 import { takeBack, type Step } from './set-steps.ts';
 
 export interface SetScope {

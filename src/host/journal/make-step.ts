@@ -1,0 +1,46 @@
+/** Makes a planned step of a write set: stages the new file, then keeps the old one and replaces it. */
+import { lstatSync } from 'node:fs';
+
+import { putStaged } from '../changes/stage.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import { MAX_HASHED_BYTES } from './open-record.ts';
+import { findAgain, requireSeen } from './set-checks.ts';
+import type { Planned, PlanScope } from './set-plan.ts';
+import type { Step } from './set-steps.ts';
+import type { ImageStore } from './store.ts';
+
+/** Stages the new file and appends the step to the prepared file. */
+export async function stageStep({ step, stage }: Planned, { jail, prepared }: PlanScope): Promise<void> {
+  using entry = findAgain(step, jail);
+  if (stage) {
+    const { name, stat } = await stage(entry);
+    step.temp = name;
+    step.ino = stat.ino;
+  }
+  prepared.add(step);
+}
+
+/** Keeps the before-image, then makes the change. */
+export async function makeStep({ step, found, make }: Planned, { jail, journal: { store } }: PlanScope): Promise<void> {
+  using entry = findAgain(step, jail);
+  requireSeen(entry, found ?? 'nothing');
+  const isKept = await keepImage(entry, step, store);
+  if (make) await make(entry);
+  else putStaged(entry, { name: step.temp! }, { isKept });
+  step.ino ??= entry.act((at) => lstatSync(at, { throwIfNoEntry: false }))?.ino;
+}
+
+/** True if the before-image is a hard link. */
+async function keepImage(entry: JailEntry, step: Step, store: ImageStore): Promise<boolean> {
+  const { before } = step;
+  if (step.kind === 'mode' || before.kind !== 'file' || before.image === undefined) return false;
+  const { image } = before;
+  const linked = store.link(entry, image);
+  if (linked === 'unlinkable') {
+    store.claim(image);
+    await store.copy(entry, image);
+  }
+  const isRead = before.version === undefined && before.size <= MAX_HASHED_BYTES;
+  if (isRead) step.before = { ...before, version: await store.versionOf(image) };
+  return linked === true;
+}
