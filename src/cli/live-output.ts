@@ -12,6 +12,8 @@ export interface ControlItem {
   bytes?: number;
   status?: string;
   exit_code?: number | null;
+  code?: string;
+  message?: string;
 }
 
 export interface LiveStreams {
@@ -48,6 +50,7 @@ export async function printItems(
     if (control.t === 'err') await stderr(Buffer.from(control.base64 ?? '', 'base64'));
     if (control.t === 'lost')
       process.stderr.write(`workcell: ${control.bytes} bytes of output were dropped before they were read\n`);
+    if (control.t === 'error') process.stderr.write(`workcell: ${control.code}: ${control.message}\n`);
     if (control.t === 'exit') return control;
   }
   return undefined;

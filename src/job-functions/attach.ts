@@ -5,7 +5,8 @@ import { wire } from '#contract';
 import { ChannelRefSchema } from '#protocol';
 import { incoming } from './attachments.ts';
 import type { BackgroundJob } from './background-job.ts';
-import { JobFault } from './job-fault.ts';
+import type { InputFaults } from './input-faults.ts';
+import { codeOfJobFault, JobFault } from './job-fault.ts';
 import { defineJobOperation } from './job-operation.ts';
 import { SignalName } from './signals.ts';
 import { TerminalSize } from './terminal-size.ts';
@@ -20,13 +21,16 @@ const Control = z.union([
   z.object({ resize: z.tuple([TerminalSize.shape.cols, TerminalSize.shape.rows]) }),
 ]);
 
+const UNKNOWN_CONTROL =
+  'a text item is {"signal": "INT"}, {"eof": true} or {"resize": [cols, rows]}; input for the program is a binary item';
+
 export const attach = (worker: string) =>
   defineJobOperation({
     summary:
       'Stream the output of a background job through a channel as it comes, and with `input: true` write to it through another.',
     details:
       'Binary items of the reader are standard output. Text items are JSON: `{"t":"err","at","base64"}` standard error, ' +
-      '`{"t":"lost","at","bytes"}` output that was dropped because this caller reads too slowly, `{"t":"exit","at","status","exit_code"}` the last one. ' +
+      '`{"t":"lost","at","bytes"}` output that was dropped because this caller reads too slowly, `{"t":"error","at","code","message"}` input that was not taken, `{"t":"exit","at","status","exit_code"}` the last one. ' +
       'Binary items of the writer are input, text items `{"signal":"INT"}`, `{"eof":true}` or `{"resize":[cols, rows]}`. Leaving the channel does not end the job.',
     effect: 'execute',
     permissions: ['process.run'],
@@ -52,25 +56,33 @@ export const attach = (worker: string) =>
       if (since > next) throw new JobFault('beyond-end', `\`since\` is ${since}, but only ${next} bytes came`);
       // Throws when there is none.
       if (input) void job.input;
-      const { reader, gone } = await attachments.open(job, since, bus);
+      const { reader, gone, faults } = await attachments.open(job, since, bus);
       if (!input) return { reader, next };
 
       const ends = await bus.createChannel();
       const items = incoming(await bus.openReader(ends.reader), gone);
-      void feed(job, items).catch((error: unknown) => log.debug('input of a job ended', { reason: String(error) }));
+      void feed(job, items, faults).catch((error: unknown) =>
+        log.debug('input of a job ended', { reason: String(error) }),
+      );
       return { reader, writer: ends.writer, next };
     },
   });
 
-async function feed(job: BackgroundJob, items: AsyncIterable<Uint8Array | string>): Promise<void> {
+/** The channel stays open after a fault: the next item may be a signal. */
+async function feed(job: BackgroundJob, items: AsyncIterable<Uint8Array | string>, faults: InputFaults): Promise<void> {
   for await (const item of items) {
-    if (typeof item !== 'string') await job.input.write(item, WRITE_MS);
-    else await obey(job, Control.safeParse(parsed(item)).data);
+    try {
+      if (typeof item !== 'string') await job.input.write(item, WRITE_MS);
+      else await obey(job, Control.safeParse(parsed(item)).data);
+    } catch (error) {
+      if (!(error instanceof JobFault) || error.reason === 'full') throw error;
+      faults.add({ code: codeOfJobFault[error.reason], message: error.message });
+    }
   }
 }
 
 async function obey(job: BackgroundJob, control: z.output<typeof Control> | undefined): Promise<void> {
-  if (control === undefined) return;
+  if (control === undefined) throw new JobFault('bad-request', UNKNOWN_CONTROL);
   if ('eof' in control) job.input.end();
   else if ('resize' in control) job.resize({ cols: control.resize[0], rows: control.resize[1] });
   else if (control.signal === 'KILL') job.kill();

@@ -9,6 +9,7 @@ import { setMaxListeners } from 'node:events';
 import type { Bus } from '#contract';
 import { ChannelBroken, type ChannelReader, type ChannelRef, type ChannelWriter } from '#protocol';
 import type { BackgroundJob } from './background-job.ts';
+import { InputFaults } from './input-faults.ts';
 import { JobFault } from './job-fault.ts';
 import { isSettledWithin } from './settled-within.ts';
 
@@ -18,6 +19,19 @@ const MAX_OPEN = 64;
 const BUFFERED_ITEMS = 16;
 const STEP_BYTES = 65_536;
 const STALLED_MS = 300_000;
+
+interface Attachment {
+  readonly reader: ChannelRef;
+  readonly gone: AbortSignal;
+  readonly faults: InputFaults;
+}
+
+interface Receiver {
+  readonly writer: ChannelWriter;
+  readonly signal: AbortSignal;
+  readonly faults: InputFaults;
+  readonly leave: () => void;
+}
 
 export class Attachments {
   readonly #counts = new Map<BackgroundJob, number>();
@@ -35,14 +49,15 @@ export class Attachments {
     return this.#count;
   }
 
-  /** The end of a new channel that the caller reads; `gone` aborts when it left or has got everything. */
-  async open(job: BackgroundJob, since: number, bus: Bus): Promise<{ reader: ChannelRef; gone: AbortSignal }> {
+  /** The end of a new channel that the caller reads; `gone` aborts when it left or has got everything. It reads `faults` too. */
+  async open(job: BackgroundJob, since: number, bus: Bus): Promise<Attachment> {
     const ofJob = this.#counts.get(job) ?? 0;
     if (ofJob >= MAX_OF_JOB) throw new JobFault('crowded', `${MAX_OF_JOB} callers are attached to ${job.id} already`);
     if (this.#count >= MAX_OPEN) throw new JobFault('crowded', `${MAX_OPEN} callers are attached to jobs already`);
     this.#counts.set(job, ofJob + 1);
     this.#count += 1;
     const gone = new AbortController();
+    const faults = new InputFaults();
     const release = this.#hold(job);
     const close = () => {
       release();
@@ -55,10 +70,9 @@ export class Attachments {
     try {
       const { reader, writer } = await bus.createChannel(BUFFERED_ITEMS);
       const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
-      void this.#send(job, since, { writer: await bus.openWriter(writer), signal, leave: () => gone.abort() }).finally(
-        close,
-      );
-      return { reader, gone: signal };
+      const to = { writer: await bus.openWriter(writer), signal, faults, leave: () => gone.abort() };
+      void this.#send(job, since, to).finally(close);
+      return { reader, gone: signal, faults };
     } catch (error) {
       close();
       throw error;
@@ -70,12 +84,9 @@ export class Attachments {
   }
 
   /** Always resolves: a reader that left is not an error. */
-  async #send(
-    job: BackgroundJob,
-    since: number,
-    { writer, signal, leave }: { writer: ChannelWriter; signal: AbortSignal; leave: () => void },
-  ): Promise<void> {
+  async #send(job: BackgroundJob, since: number, { writer, signal, faults, leave }: Receiver): Promise<void> {
     void writer.untilTaken?.().then(leave);
+    signal.addEventListener('abort', () => faults.wake(), { once: true });
     try {
       for (let next = since; ;) {
         if (signal.aborted) return writer.abort();
@@ -88,9 +99,10 @@ export class Attachments {
           );
         }
         next = read.next;
+        for (const fault of faults.take()) await taken(writer, JSON.stringify({ t: 'error', at: next, ...fault }));
         if (next < job.ring.end) continue;
         if (job.ring.isFinished) break;
-        await job.ring.changed(signal);
+        if (!signal.aborted) await job.ring.changed(faults.signal);
       }
       await job.settled;
       const exit = { t: 'exit', at: job.ring.end, status: job.status, exit_code: job.exitCode };

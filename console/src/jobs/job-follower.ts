@@ -48,6 +48,7 @@ export type FollowState =
 type Item = { at: number } & (
   | { t: 'err'; base64: string }
   | { t: 'lost'; bytes: number }
+  | { t: 'error'; code: string; message: string }
   | ({ t: 'exit' } & JobExit)
   | { t: 'resize' }
 );

@@ -15,6 +15,7 @@ interface Seen {
   out: string;
   err: string;
   lost: { at: number; bytes: number }[];
+  errors?: string[];
   exit?: { at: number; status: string; exit_code: number | null };
 }
 
@@ -50,10 +51,11 @@ async function read(reader: ChannelReader, isEnough: (seen: Seen) => boolean = (
     if (typeof item !== 'string') {
       seen.out += Buffer.from(item).toString('latin1');
     } else {
-      const { t, ...told } = JSON.parse(item) as { t: string; base64: string } & Seen['lost'][0] &
+      const { t, ...told } = JSON.parse(item) as { t: string; base64: string; code: string } & Seen['lost'][0] &
         NonNullable<Seen['exit']>;
       if (t === 'err') seen.err += Buffer.from(told.base64, 'base64').toString('latin1');
       if (t === 'lost') seen.lost.push({ at: told.at, bytes: told.bytes });
+      if (t === 'error') (seen.errors ??= []).push(told.code);
       if (t === 'exit') seen.exit = { at: told.at, status: told.status, exit_code: told.exit_code };
     }
     if (isEnough(seen)) break;
@@ -172,6 +174,21 @@ describe('attach', () => {
     const more = await caller.openWriter(again.writer!);
     await more.write('{"signal":"KILL"}');
     expect((await read(await caller.openReader(again.reader))).exit).toMatchObject({ status: 'killed' });
+  });
+
+  test('live.D9 what is sent and not taken is answered with its code, and the channel stays open', async () => {
+    const job = await start(`trap 'echo int' INT; cat; echo over; while :; do sleep 0.05; done`, { input: true });
+    const { reader, writer } = await attach(job, { input: true });
+    const [output, input] = await Promise.all([caller.openReader(reader), caller.openWriter(writer!)]);
+    for (const item of ['not json', '{"unknown":1}', '{"eof":true}']) await input.write(item);
+    await worker.call('shell::output', { job_id: job, until: { pattern: 'over' } });
+    await input.write(Buffer.from('after eof\n'));
+    await input.write('{"resize":[80,24]}');
+    await input.write('{"signal":"INT"}');
+    const { out, errors } = await read(output, ({ out }) => out.includes('int'));
+    expect(out).toBe('over\nint\n');
+    expect(errors).toEqual(['S210', 'S210', 'S221', 'S210']);
+    await kill(job);
   });
 
   test('live.D4 leaving does not end the job, and frees the place', async () => {
