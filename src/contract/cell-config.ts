@@ -4,7 +4,10 @@ import { z } from 'zod';
 import * as wire from './wire.ts';
 
 const journalSchema = z.strictObject({
-  max_bytes: wire.uint64().default(536_870_912).describe('Most bytes of former contents; the oldest records go first.'),
+  max_bytes: wire
+    .uint64()
+    .default(536_870_912)
+    .describe('Most bytes of former contents and of the log; the oldest records go first.'),
   max_records: wire.uint32().default(10_000).describe('Most records; 0 switches the journal off, and undo with it.'),
   max_age_days: wire.uint32().default(30).describe('Records older than this go.'),
   max_image_bytes: wire

@@ -214,3 +214,48 @@ test.skipIf(!canMount)('an ordinary user undoes the delete of a directory that i
   const left = readdirSync(given.dir.path('state'), { recursive: true }).map(String);
   expect(left.filter((name) => name.includes('trees/'))).toEqual([]);
 });
+
+test('undo.B4 a redo merges with what was edited since the undo, of an edit and of a patch', async () => {
+  await using given = await UndoCase.of({ f: LINES });
+  const patch = '*** Begin Patch\n*** Update File: f\n@@\n-line 3\n+agent\n*** End Patch\n';
+  for (const change of [
+    () => given.edit('f', 'line 3\n', 'agent\n'),
+    () => given.call('coder::apply-patch', { patch }),
+  ]) {
+    await change();
+    const { redo_seq } = await given.undo();
+    expect(read(given, 'f')).toBe(LINES);
+    writeFileSync(given.path('f'), LINES.replace('line 25', 'person'));
+    await expect(given.undo({ seq: redo_seq })).rejects.toMatchObject({
+      code: 'C223',
+      extra: { conflicts: [{ path: 'f', mergeable: true }] },
+    });
+    await given.undo({ seq: redo_seq, on_conflict: 'merge' });
+    expect(read(given, 'f')).toBe(LINES.replace('line 3\n', 'agent\n').replace('line 25', 'person'));
+    writeFileSync(given.path('f'), LINES);
+  }
+});
+
+test('undo.B4 the undo of a patch merges with a later edit', async () => {
+  await using given = await UndoCase.of({ f: LINES });
+  const patch = '*** Begin Patch\n*** Update File: f\n@@\n-line 3\n+agent\n*** End Patch\n';
+  await given.call('coder::apply-patch', { patch });
+  writeFileSync(given.path('f'), read(given, 'f').replace('line 25', 'person'));
+  await given.undo({ on_conflict: 'merge' });
+  expect(read(given, 'f')).toBe(LINES.replace('line 25', 'person'));
+});
+
+test('undo.B12 the lines of the log count: records without before-images are evicted too', async () => {
+  await using given = await UndoCase.of({ f: '' });
+  const journal = { ...shippedCell.journal, max_bytes: 50_000 };
+  given.cell = { ...given.cell, journal };
+  const { giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  const modes = Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? '0600' : '0644'));
+  for (const mode of modes) await given.call('shell::fs::chmod', { path: 'f', mode });
+  const [store] = readdirSync(given.dir.path('state/journal'));
+  const size = () => statSync(given.dir.path(`state/journal/${store}/log`)).size;
+  expect(size()).toBeGreaterThan(50_000);
+  await expect.poll(size, { timeout: 10_000 }).toBeLessThanOrEqual(50_000);
+  expect((await given.records()).length).toBeGreaterThan(10);
+  giveUp();
+});

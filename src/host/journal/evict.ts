@@ -27,7 +27,7 @@ const ORPHAN_MS = 3_600_000;
 export class Eviction {
   readonly #journal: Journal;
   #notes = NOTES - 1;
-  /** Of images kept since the last check. */
+  /** Of images and log lines kept since the last check. */
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -36,7 +36,8 @@ export class Eviction {
   }
 
   /** Schedules a check if these changes may exceed a limit. */
-  soon(changes: readonly JournalChange[]): void {
+  soon(changes: readonly JournalChange[], logBytes: number): void {
+    this.#bytes += logBytes;
     for (const { before } of changes) this.#bytes += bytesKept(before);
     const isMuch = this.#bytes > this.#journal.limits.maxBytes * (1 - LEFT_OVER);
     if ((++this.#notes < NOTES && !isMuch) || this.#timer) return;
@@ -75,7 +76,7 @@ export class Eviction {
     const records = this.#journal.records();
     const kept = [...records.values()].filter(({ seq }) => !going.has(seq));
     const evicted = Math.max(this.#journal.evicted, ...going);
-    const lines = kept.map(({ seq, at, undoneBy: _, undonePaths: __, changes, ...head }) => ({
+    const lines = kept.map(({ seq, at, undoneBy: _, undonePaths: __, logBytes: ___, changes, ...head }) => ({
       seq,
       part: 0,
       at,
@@ -101,7 +102,7 @@ export class Eviction {
     const all = [...this.#journal.records().values()].sort(
       (a, b) => Number(a.label !== undefined) - Number(b.label !== undefined) || a.seq - b.seq,
     );
-    const sizes = all.map(bytesOf);
+    const sizes = all.map((record) => bytesOf(record) + record.logBytes);
     let bytes = sizes.reduce((sum, size) => sum + size, 0);
     let count = all.length;
     const isOver = count > maxRecords || bytes > maxBytes;

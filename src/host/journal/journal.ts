@@ -88,7 +88,7 @@ export class Journal {
       this.#records.clear();
       this.#known.clear();
     }
-    for (const line of lines) this.#take(line);
+    for (const { line, bytes } of lines) this.#take(line, bytes);
     return this.#records;
   }
 
@@ -113,8 +113,8 @@ export class Journal {
   }
 
   /** Evicts what is over the limits, after the reply. */
-  evictSoon(changes: readonly JournalChange[]): void {
-    this.#eviction.soon(changes);
+  evictSoon(changes: readonly JournalChange[], logBytes: number): void {
+    this.#eviction.soon(changes, logBytes);
   }
 
   evict(): Promise<void> {
@@ -149,26 +149,28 @@ export class Journal {
     return this.#isMade;
   }
 
-  #take(line: LogLine): void {
+  #take(line: LogLine, bytes: number): void {
     if ('next' in line) {
       this.#next = Math.max(this.#next, line.next);
       this.#evicted = Math.max(this.#evicted, line.evicted);
     } else if ('cancelled' in line) {
       const record = this.#records.get(line.cancelled);
       if (record && record.changes.length > 0) dropPart(record, line.part);
+      if (record) record.logBytes += bytes;
       this.#known.add(`${line.cancelled}.${line.part}`);
     } else {
-      this.#takePart(line);
+      this.#takePart(line, bytes);
     }
   }
 
-  #takePart({ seq, part, changes, sums, ...head }: Extract<LogLine, { seq: number }>): void {
-    if (sums) return this.#takeSums(seq, sums);
+  #takePart({ seq, part, changes, sums, ...head }: Extract<LogLine, { seq: number }>, bytes: number): void {
+    if (sums) return this.#takeSums(seq, sums, bytes);
     const key = `${seq}.${part}`;
     if (this.#known.has(key)) return;
     this.#known.add(key);
     this.#next = Math.max(this.#next, seq + 1);
-    const record = this.#records.get(seq) ?? { ...head, seq, changes: [] };
+    const record = this.#records.get(seq) ?? { ...head, seq, logBytes: 0, changes: [] };
+    record.logBytes += bytes;
     for (const change of changes) record.changes.push(Object.assign(change, { [PART]: part }));
     this.#records.set(seq, record);
     for (const undone of head.undoes ?? []) {
@@ -178,8 +180,11 @@ export class Journal {
   }
 
   /** Ignores sums of a record that was evicted meanwhile. */
-  #takeSums(seq: number, sums: TreeSumsByName): void {
-    const states = this.#records.get(seq)?.changes.map(({ before }) => before) ?? [];
+  #takeSums(seq: number, sums: TreeSumsByName, bytes: number): void {
+    const record = this.#records.get(seq);
+    if (!record) return;
+    record.logBytes += bytes;
+    const states = record.changes.map(({ before }) => before);
     for (const [tree, contents] of Object.entries(sums)) {
       const state = states.find((before) => isOf(before, tree));
       if (state) Object.assign(state, { contents });

@@ -32,6 +32,6 @@ test('a line that another process appends while the log is shortened is kept', a
     fs.renameSync = renameSync;
     syncBuiltinESMExports();
   }
-  expect(reader.readNew().lines.map((found) => 'seq' in found && found.seq)).toEqual([1, 3, 2]);
+  expect(reader.readNew().lines.map(({ line }) => 'seq' in line && line.seq)).toEqual([1, 3, 2]);
   for (const log of [ours, theirs, reader]) log.close();
 });

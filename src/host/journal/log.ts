@@ -19,6 +19,12 @@ export type LogLine =
   /** The first line after `shrink`: numbers below `next` are taken, and records up to `evicted` may be evicted. */
   | { next: number; evicted: number };
 
+/** A line of the log with the bytes that it takes there. */
+export interface ReadLine {
+  readonly line: LogLine;
+  readonly bytes: number;
+}
+
 /** Sums of removed directories (`TreeSum`) by their names in the store, in a line without changes. */
 export type TreeSumsByName = Readonly<Record<string, string>>;
 
@@ -40,14 +46,15 @@ export class JournalLog {
     this.#path = path;
   }
 
-  append(line: LogLine): void {
+  /** Returns the bytes that the line takes. */
+  append(line: LogLine): number {
     const bytes = encode(line);
     for (;;) {
       const fd = this.#open();
       if (writeSync(fd, bytes) < bytes.length) throw noSpace();
       const { nlink, size } = fstatSync(fd);
       if (size === this.#knownSize + bytes.length) this.#knownSize = size;
-      if (nlink > 0) return;
+      if (nlink > 0) return bytes.length;
       this.close();
     }
   }
@@ -59,7 +66,7 @@ export class JournalLog {
   }
 
   /** Returns the unread lines; `isNew` if another process replaced the log, so that these are all its lines. */
-  readNew(): { lines: LogLine[]; isNew: boolean } {
+  readNew(): { lines: ReadLine[]; isNew: boolean } {
     if (this.#fd !== undefined && fstatSync(this.#fd).nlink === 0) this.close();
     const isNew = this.#fd === undefined;
     const fd = this.#open();
@@ -132,12 +139,13 @@ function sumOf(text: Uint8Array): string {
 }
 
 /** Skips lines that are incomplete or have a wrong checksum. */
-function decodeAll(bytes: Buffer): LogLine[] {
-  const lines: LogLine[] = [];
+function decodeAll(bytes: Buffer): ReadLine[] {
+  const lines: ReadLine[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf(0x0a, at);
     const line = decode(bytes.subarray(at, end));
-    if (line) lines.push(line);
+    // With the newlines before and after it.
+    if (line) lines.push({ line, bytes: end - at + 2 });
     at = end + 1;
   }
   return lines;

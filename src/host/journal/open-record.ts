@@ -95,8 +95,8 @@ export class OpenRecord {
     try {
       const { seq } = this;
       const part = this.#parts++;
-      this.#stored(() => log.append({ seq, part, at: Date.now(), ...this.#head, changes }));
-      this.#journal.evictSoon(changes);
+      const bytes = this.#stored(() => log.append({ seq, part, at: Date.now(), ...this.#head, changes }));
+      this.#journal.evictSoon(changes, bytes);
       return { cancel: () => this.#cancel(part, changes) };
     } catch (error) {
       throw HostError.fromErrno(error, changes[0]?.path ?? '');

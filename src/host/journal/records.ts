@@ -90,11 +90,13 @@ export interface JournalRecord {
   undoneBy?: number;
   /** Paths of its changes that are undone, while others are not. */
   undonePaths?: Set<string>;
+  /** Bytes of its lines in the log. */
+  logBytes: number;
   readonly changes: JournalChange[];
 }
 
 /** The fields of a record that each of its log lines repeats. */
-export type RecordHead = Omit<JournalRecord, 'changes' | 'undoneBy' | 'undonePaths' | 'seq' | 'at'>;
+export type RecordHead = Omit<JournalRecord, 'changes' | 'undoneBy' | 'undonePaths' | 'logBytes' | 'seq' | 'at'>;
 
 const MAX_ID = 200;
 

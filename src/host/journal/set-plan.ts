@@ -36,6 +36,8 @@ export interface Planned {
   readonly found: Stats | undefined;
   /** Writes the new file under a temporary name beside the path. */
   readonly stage?: (entry: JailEntry) => Promise<Staged> | Staged;
+  /** The content of the new file, if it is known. */
+  readonly content?: () => Uint8Array;
   /** Makes the change; if undefined, the staged file is renamed to the path. */
   readonly make?: (entry: JailEntry) => Promise<void> | void;
 }
@@ -80,7 +82,7 @@ async function planWrite({ path, content, expected, seen, like, ...given }: Of<'
     step.after = { ...fileState(staged.stat), version };
     return staged;
   };
-  return { step, found: stat, stage };
+  return { step, found: stat, stage, content: () => content };
 }
 
 async function planDelete({ path, expected, seen, ifEmpty }: Of<'delete'>, scope: PlanScope) {
@@ -135,7 +137,8 @@ async function planRestore({ path, state, seen }: Of<'restore'>, scope: PlanScop
   const step = begin(entry, { before: beforeOf(entry, scope), after: withoutImage(state) }, scope);
   const found = entry.stat;
   if (state.kind === 'file' || state.kind === 'link') {
-    return { step, found, stage: (at) => stageState(at, store, state) };
+    const content = state.kind === 'file' ? () => store.read(state.image!) : undefined;
+    return { step, found, content, stage: (at) => stageState(at, store, state) };
   }
   if (state.kind !== 'directory') throw new HostError('not-a-file', path);
 
@@ -192,10 +195,10 @@ function beforeOf(entry: JailEntry, { record }: PlanScope, version?: string): St
   return { ...fileState(stat), image: record.nextName(), ...(version !== undefined && { version }) };
 }
 
-/** Without the image name: when the restored file is replaced again, it gets a new image. */
+/** Without the image name and the delta: when the restored file is replaced again, it gets new ones. */
 function withoutImage(state: State): State {
   if (state.kind !== 'file') return state;
-  const { image: _, ...rest } = state;
+  const { image: _, delta: __, ...rest } = state;
   return rest satisfies FileState;
 }
 
