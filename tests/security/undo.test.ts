@@ -34,6 +34,8 @@ import { snapshot } from './jail-write-support.ts';
 import set from './undo-set.json' with { type: 'json' };
 
 const ROUNDS = rounds(400, 4000, 200_000);
+/** Each kills before every system call of four changes, some 60 in all. */
+const PASSES = rounds(1, 2, 17);
 const KILLED = fileURLToPath(new URL('undo-killed.mjs', import.meta.url));
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 const { signal } = new AbortController();
@@ -98,7 +100,7 @@ describe('undo.B8 coder.P22 killed before each system call', () => {
       const found = { old: 0, new: 0, between: 0, undone: 0, notUndone: 0 };
       // The two with the most calls: every fourth is enough for a smoke test, others in each run.
       const step = what === 'set' || what === 'undo' ? rounds(4, 1, 1) : 1;
-      for (let last = 1 + randomInt(step); ; last += step) {
+      for (let last = 1 + randomInt(step), pass = 0; pass < PASSES; last += step) {
         const place = dir.path(`${what}-place`);
         rmSync(place, { recursive: true, force: true });
         cpSync(`${before}/ws`, `${place}/ws`, { recursive: true, verbatimSymlinks: true });
@@ -116,14 +118,14 @@ describe('undo.B8 coder.P22 killed before each system call', () => {
           if (outcome === 'undone' && isDeepEqual(texts(`${place}/ws`), old)) found.undone++;
           else found.notUndone++;
         }
-        if (end === 'through') break;
+        if (end === 'through') [last, pass] = [1 + randomInt(step) - step, pass + 1];
       }
       console.log(`${what} killed at every step:`, found);
       expect([found.between, found.notUndone]).toEqual([0, 0]);
       expect(found.new).toBeGreaterThan(0);
       expect(found.old).toBeGreaterThan(what === 'write' ? 2 : 1);
     },
-    300_000,
+    rounds(300_000, 600_000, 3_600_000),
   );
 
   async function changeBefore(root: string, stateDir: string): Promise<void> {
@@ -162,19 +164,26 @@ test.each([
     await using dir = await tempDir();
     using given = open(place.workspace, dir.path('state'));
     const before = snapshot(place.outside);
-    const counts = { undone: 0, conflicts: 0, refused: 0, bugs: 0 };
+    const counts = { undone: 0, conflicts: 0, refused: 0, unwritten: 0, bugs: 0 };
+    let isWritten = false;
     await whileSwapping([`${place.workspace}/${name}`, `${place.workspace}/${evil}`], async () => {
       for (
-        let round = 0;
-        round < ROUNDS || (round < 20 * ROUNDS && (counts.undone === 0 || counts.refused === 0));
-        round++
+        let tries = 0;
+        tries < ROUNDS || (tries < 20 * ROUNDS && (counts.undone === 0 || counts.refused === 0));
+        tries += isWritten ? 1 : 0
       ) {
+        // Only an undo counts as a try; a write that a swap refused is made again.
         try {
-          await given.write('a/b/c/f.txt', `round ${round}`);
+          if (!isWritten) {
+            await given.write('a/b/c/f.txt', `round ${tries}`);
+            isWritten = true;
+          }
           counts[(await given.undo()) === 'undone' ? 'undone' : 'conflicts']++;
+          isWritten = false;
+          tries++;
         } catch (error) {
-          if (error instanceof HostError || error instanceof NoRecord) counts.refused++;
-          else counts.bugs++;
+          if (!(error instanceof HostError || error instanceof NoRecord)) counts.bugs++;
+          else counts[isWritten ? 'refused' : 'unwritten']++;
         }
       }
     });
@@ -188,7 +197,7 @@ test.each([
     );
     expect(stored.filter((text) => text.includes(OUTSIDE_TEXT))).toEqual([]);
   },
-  600_000,
+  rounds(600_000, 600_000, 3_600_000),
 );
 
 test('undo.B13 coder.P23 a damaged before-image, directory or log is reported, and nothing is written', async () => {

@@ -4,7 +4,7 @@
  * Locks work inside this process only; versions detect changes by other processes. A file is kept in the journal before
  * it is replaced (`keep.ts`), so that undo can restore it.
  */
-import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 
 import { comparable, ComparablePieces, contentChange, removal, reportParts, type NoteChange } from './note-change.ts';
 import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
@@ -73,12 +73,13 @@ export class JailChanges {
    * Writes a file. Default mode: that of the replaced file, else 0644. A caller that has just read the file passes its
    * content as `before`, so that it is not read again; it may also pass the `version` of the new bytes.
    */
-  async write(
-    target: JailEntry,
-    bytes: Uint8Array,
-    { mode, parents = false, before, version }: WriteWhat = {},
-  ): Promise<Written> {
-    if (parents) await this.#makeParents(target);
+  async write(target: JailEntry, bytes: Uint8Array, { parents = false, ...what }: WriteWhat = {}): Promise<Written> {
+    return parents
+      ? await this.#withParents(target, () => this.#write(target, bytes, what))
+      : await this.#write(target, bytes, what);
+  }
+
+  async #write(target: JailEntry, bytes: Uint8Array, { mode, before, version }: WriteWhat): Promise<Written> {
     const { noteChange } = target;
     const was = noteChange && (before ?? (await comparable(target)));
     const known = { before, content: bytes, version: () => version ?? versionOf(bytes) };
@@ -137,9 +138,11 @@ export class JailChanges {
 
   /** Creates a directory. */
   async makeDirectory(entry: JailEntry, { mode, parents }: { mode: number; parents: boolean }): Promise<void> {
-    if (parents) await this.#makeParents(entry);
-    const noted = await this.#keeper.put(entry, { kind: 'directory', mode });
-    cancelling(noted, () => entry.act((at) => mkdirSync(at, mode)));
+    const make = async () => {
+      const noted = await this.#keeper.put(entry, { kind: 'directory', mode });
+      cancelling(noted, () => entry.act((at) => mkdirSync(at, mode)));
+    };
+    await (parents ? this.#withParents(entry, make) : make());
     entry.setPermissions({ mode });
     entry.noteChange?.({ path: entry.path, kind: 'created', is_directory: true });
     await this.#sync(entry);
@@ -238,6 +241,28 @@ export class JailChanges {
   async #makeParents(entry: JailEntry): Promise<void> {
     this.#keeper.parents(entry);
     await entry.makeParents({ isSynced: this.#isSynced });
+  }
+
+  /** Makes the missing parents first, and removes them again if the work fails. */
+  async #withParents<T>(entry: JailEntry, work: () => Promise<T>): Promise<T> {
+    const made = entry.missingParents;
+    try {
+      await this.#makeParents(entry);
+      return await work();
+    } catch (error) {
+      for (const relativePath of made.toReversed()) this.#removeEmpty(this.#jail.spell({ relativePath }));
+      throw error;
+    }
+  }
+
+  #removeEmpty(path: string): void {
+    try {
+      using entry = this.#jail.entry(path);
+      entry.act((at) => rmdirSync(at));
+    } catch (error) {
+      // It is not empty any more, or was not made.
+      if (!(error instanceof HostError)) throw error;
+    }
   }
 
   #setPermissions(entry: JailEntry, permissions: Permissions): void {

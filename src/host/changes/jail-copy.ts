@@ -215,13 +215,16 @@ async function treeState(made: JailEntry, scope: { readonly signal: AbortSignal 
   return { ...lookedAt(dir.stat), contents: await sumBelow(dir, scope) } as State;
 }
 
-/** Moves a directory into the store of a journal, or copies it if that is on another device and removes the original. */
-export async function takeTree(entry: JailEntry, store: ImageStore, name: string): Promise<void> {
-  if (store.take(entry, name)) return;
+/**
+ * Moves a directory into the store of a journal. If that is on another device, copies it there and renames the original:
+ * returns the temporary name, which the caller removes with `removeMade`.
+ */
+export async function takeTree(entry: JailEntry, store: ImageStore, name: string): Promise<ByteString | undefined> {
+  if (store.take(entry, name)) return undefined;
   await copyTree(entry, store, name);
   const aside = tempName();
   entry.act((at) => entry.act((temp) => renameSync(at, temp), aside));
-  await removeMade(entry.beside(aside));
+  return aside;
 }
 
 async function copyTree(entry: JailEntry, store: ImageStore, name: string): Promise<void> {

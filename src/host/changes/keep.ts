@@ -3,6 +3,7 @@
  *
  * Every change of a file by any function passes here once. Without a journal nothing is kept.
  */
+import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { deltaOf } from '../journal/delta.ts';
@@ -10,6 +11,7 @@ import { fileState, lookedAt, type OpenRecord } from '../journal/open-record.ts'
 import { ABSENT, isLost, type JournalChange, type Origin, type State } from '../journal/records.ts';
 import type { Below } from './jail-permissions.ts';
 import { takeTree } from './jail-copy.ts';
+import { removeMade } from './jail-remove.ts';
 import type { KeepFirst, Noted } from './noted.ts';
 import type { Permissions } from './permissions.ts';
 import { recentVersions } from './recent-versions.ts';
@@ -114,12 +116,13 @@ export class Keeper {
     const kept = this.#recordOf(entry);
     if (!kept) return false;
     const { record, path, journal } = kept;
-    const tree = record.nextName();
+    const tree = nameIn(record, entry);
     const contents = count > MAX_SUMMED ? undefined : await sumOf(entry);
     const before = { ...lookedAt(entry.stat!), tree, ...(contents !== undefined && { contents }) } as State;
     const { cancel } = record.note([{ path, kind: 'put', before, after: ABSENT }]);
     try {
-      await takeTree(entry, journal.store, tree);
+      const aside = await takeTree(entry, journal.store, tree);
+      if (aside !== undefined) await removeMade(entry.beside(aside));
       if (contents === undefined) journal.sums.later(record.seq, tree);
       return true;
     } catch (error) {
@@ -167,6 +170,14 @@ const MAX_SUMMED = 256;
 async function sumOf(entry: JailEntry): Promise<string> {
   using dir = entry.openDir();
   return await sumBelow(dir, { signal: new AbortController().signal });
+}
+
+function nameIn(record: OpenRecord, entry: JailEntry): string {
+  try {
+    return record.nextName();
+  } catch (error) {
+    throw HostError.fromErrno(error, entry.path);
+  }
 }
 
 function withoutUndefined(permissions: Permissions): Partial<Permissions> {

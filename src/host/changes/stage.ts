@@ -4,9 +4,9 @@
  * Unlike `PendingFile` it keeps no descriptor open, so that thousands can be staged; the caller resolves the entry again
  * before the rename.
  */
-import { linkSync, lstatSync, symlinkSync, unlinkSync, type Stats } from 'node:fs';
+import { linkSync, lstatSync, renameSync, symlinkSync, unlinkSync, type Stats } from 'node:fs';
 
-import { isUnlinkable, type ImageStore } from '../journal/store.ts';
+import { codeOf, isUnlinkable, type ImageStore } from '../journal/store.ts';
 import type { FileState } from '../journal/records.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
@@ -57,6 +57,31 @@ export function stageLink(entry: JailEntry, to: string): Staged {
 export function putStaged(entry: JailEntry, { name }: Pick<Staged, 'name'>, { isKept = false } = {}): void {
   const old = entry.stat;
   entry.act((at) => entry.act((temp) => (old ? replace(temp, at, old, { isKept }) : putNew(temp, at)), name));
+}
+
+/** Links the file or symlink at the path to a temporary name beside it; undefined where that is not possible. */
+export function linkAside(entry: JailEntry): ByteString | undefined {
+  const name = tempName();
+  try {
+    entry.act((at) => entry.act((temp) => linkSync(at, temp), name));
+    return name;
+  } catch (error) {
+    if (isUnlinkable(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Renames what was put aside to its path again, which takes no space on the disk. */
+export function putBack(entry: JailEntry, aside: Buffer): void {
+  entry.act((at) => {
+    if (entry.stat) return replace(aside, at, entry.stat);
+    try {
+      putNew(aside, at);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOSPC') throw error;
+      renameSync(aside, at);
+    }
+  });
 }
 
 /** Removes a staged file, if it still exists. */

@@ -37,6 +37,8 @@ export class Journal {
   readonly #eviction: Eviction;
   /** Sums of removed directories. */
   readonly sums: TreeSums;
+  /** Roll backs that a full disk stopped; each returns whether it is done. */
+  readonly unfinished = new Set<() => Promise<boolean>>();
   #isMade: boolean | undefined;
 
   constructor(root: string, { stateDir, limits }: { stateDir: string; limits: JournalLimits }) {

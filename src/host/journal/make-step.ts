@@ -1,7 +1,7 @@
 /** Makes a planned step of a write set: stages the new file, then keeps the old one and replaces it. */
 import { lstatSync } from 'node:fs';
 
-import { putStaged } from '../changes/stage.ts';
+import { linkAside, putStaged } from '../changes/stage.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { deltaOf } from './delta.ts';
 import { MAX_HASHED_BYTES } from './open-record.ts';
@@ -50,12 +50,14 @@ function addDelta(step: Step, store: ImageStore, content: Planned['content']): v
 /** True if the before-image is a hard link. */
 async function keepImage(entry: JailEntry, step: Step, store: ImageStore): Promise<boolean> {
   const { before } = step;
+  if (before.kind === 'link') step.aside = linkAside(entry);
   if (step.kind === 'mode' || before.kind !== 'file' || before.image === undefined) return false;
   const { image } = before;
   const linked = store.link(entry, image);
   if (linked === 'unlinkable') {
     store.claim(image);
     await store.copy(entry, image);
+    step.aside = linkAside(entry);
   }
   const isRead = before.version === undefined && before.size <= MAX_HASHED_BYTES;
   if (isRead) step.before = { ...before, version: await store.versionOf(image) };

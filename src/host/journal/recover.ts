@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { openAbsoluteJail } from '../jail/jail.ts';
 import type { Journal } from './journal.ts';
 import { leftSets } from './prepared-file.ts';
-import { takeBack } from './set-steps.ts';
+import { takeBack, type TakenBack } from './set-steps.ts';
+
+const DONE: TakenBack = { left: [], isFull: false };
 
 /**
  * A set that is in the log was finished; recovery only removes its prepared file. Paths that another program changed
@@ -21,7 +23,9 @@ export async function recoverSets(journal: Journal): Promise<void> {
   const jail = openAbsoluteJail([root], { from: root });
   const finished = journal.records();
   for (const { name, seq, steps } of sets) {
-    const left = finished.has(seq) ? [] : await takeBack(jail, store, steps);
+    const { left, isFull } = finished.has(seq) ? DONE : await takeBack(jail, store, steps);
+    // The next start tries again.
+    if (isFull) continue;
     if (left.length > 0) writeFileSync(join(store.directory, 'not-taken-back'), `${left.join('\n')}\n`, { flag: 'a' });
     unlinkSync(store.pathOf('prepared', name));
   }

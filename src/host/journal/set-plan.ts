@@ -17,7 +17,7 @@ import { ABSENT, type FileState, type State } from './records.ts';
 import { bringDirectory, stageState } from './restore-state.ts';
 import { checked, contentsOf, isEmpty, requireSeen } from './set-checks.ts';
 import type { SetEntry } from './set-entry.ts';
-import type { Step } from './set-steps.ts';
+import { dropAside, type Step } from './set-steps.ts';
 
 export interface PlanScope {
   readonly jail: Jail;
@@ -88,6 +88,7 @@ async function planWrite({ path, content, expected, seen, like, ...given }: Of<'
 async function planDelete({ path, expected, seen, ifEmpty }: Of<'delete'>, scope: PlanScope) {
   using entry = scope.jail.entry(path);
   const { stat } = entry;
+  if (ifEmpty) await dropAsidesBelow(path, scope);
   if (ifEmpty && (!stat?.isDirectory() || !isEmpty(entry))) return undefined;
   requireSeen(entry, seen);
   if (!stat) throw new HostError('missing', path);
@@ -100,8 +101,16 @@ async function planDelete({ path, expected, seen, ifEmpty }: Of<'delete'>, scope
 
   const tree = scope.record.nextName();
   const before = { ...lookedAt(stat), tree, contents: await contentsOf(entry, scope) } as State;
-  const make = (found: JailEntry) => takeTree(found, scope.journal.store, tree);
-  return { step: begin(entry, { before, after: ABSENT }, scope), found: stat, make };
+  const step = begin(entry, { before, after: ABSENT }, scope);
+  const make = async (found: JailEntry) => {
+    step.aside = await takeTree(found, scope.journal.store, tree);
+  };
+  return { step, found: stat, make };
+}
+
+/** What earlier steps put aside keeps a directory from being empty. A roll back copies it from the store then. */
+async function dropAsidesBelow(path: string, { jail, prepared }: PlanScope): Promise<void> {
+  for (const step of prepared.steps) if (step.at.startsWith(`${path}/`)) await dropAside(jail, step);
 }
 
 async function planMove({ path, to, expected }: Of<'move'>, scope: PlanScope) {

@@ -5,18 +5,20 @@
  * since is not touched.
  */
 import { lstatSync, renameSync, rmdirSync, unlinkSync, type Stats } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 
 import { isLeft, isTempName } from '../changes/atomic-write-temp.ts';
 import { removeMade } from '../changes/jail-remove.ts';
 import { sumBelow } from '../changes/tree-sum.ts';
-import { dropStaged, putStaged } from '../changes/stage.ts';
+import { dropStaged, putBack, putStaged } from '../changes/stage.ts';
 import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Jail } from '../jail/jail.ts';
 import type { ByteString } from '../text/byte-string.ts';
-import type { DirectoryState, JournalChange, State } from './records.ts';
+import { fileState } from './open-record.ts';
+import type { DirectoryState, FileState, JournalChange, State } from './records.ts';
 import { bringDirectory, stageState } from './restore-state.ts';
-import type { ImageStore } from './store.ts';
+import { codeOf, isUnlinkable, type ImageStore } from './store.ts';
 
 export interface Step {
   readonly path: string;
@@ -30,24 +32,38 @@ export interface Step {
   readonly fromAt?: string;
   /** Name of the staged file, in the same directory. */
   temp?: ByteString;
+  /** Temporary name of what was at the path, where the store has no link to it: a roll back must need no space. */
+  aside?: ByteString | undefined;
   /** A warning for the caller. */
   note?: string;
   /** Inode that the step puts at the path, if it is known. */
   ino?: number;
 }
 
-/** Rolls back the steps that were made, the last first. Returns the paths that could not be rolled back. */
-export async function takeBack(jail: Jail, store: ImageStore, steps: readonly Step[]): Promise<string[]> {
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
+
+export interface TakenBack {
+  /** Paths that could not be rolled back. */
+  readonly left: readonly string[];
+  /** Whether a full disk is the reason: then rolling back again works when there is space. */
+  readonly isFull: boolean;
+}
+
+/** Rolls back the steps that were made, the last first. Steps that are rolled back already stay so. */
+export async function takeBack(jail: Jail, store: ImageStore, steps: readonly Step[]): Promise<TakenBack> {
   const left: string[] = [];
+  let isFull = false;
   for (const step of steps.toReversed()) {
     try {
       if (!(await takeBackStep(jail, store, step))) left.push(step.at);
+      else await dropAside(jail, step);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       left.push(step.at);
+      isFull ||= FULL.has(codeOf(error));
     }
   }
-  return left;
+  return { left, isFull };
 }
 
 async function takeBackStep(jail: Jail, store: ImageStore, step: Step): Promise<boolean> {
@@ -60,11 +76,11 @@ async function takeBackStep(jail: Jail, store: ImageStore, step: Step): Promise<
   if (step.kind === 'move') return await takeBackMove(jail, store, entry, step);
 
   const { before, after } = step;
-  if (after.kind === 'absent') return stat !== undefined || (await restore(entry, store, before));
+  if (after.kind === 'absent') return stat !== undefined || (await restore(entry, store, step));
   if (!stat) return before.kind === 'absent';
   if (after.kind === 'directory') return await takeBackDirectory(entry, store, step);
   if (stat.ino !== step.ino) return isUnchanged(stat, before);
-  if (before.kind !== 'absent') return await restore(entry, store, before);
+  if (before.kind !== 'absent') return await restore(entry, store, step);
   entry.act(unlinkSync);
   return true;
 }
@@ -75,16 +91,30 @@ function isUnchanged(stat: Stats, before: State): boolean {
   return before.kind === 'link' ? stat.isSymbolicLink() : before.kind === 'other';
 }
 
-/** Restores a state over a missing path, a file or a symlink. False for an entry that cannot be restored. */
-async function restore(entry: JailEntry, store: ImageStore, state: State): Promise<boolean> {
-  if (state.kind === 'absent' || state.kind === 'other') return state.kind === 'absent';
-  // What the store does not have was not taken: it is kept before it is replaced.
-  if (state.kind === 'file' && (state.image === undefined || !store.look('images', state.image))) return true;
-  if (state.kind === 'directory') {
-    if (state.tree === undefined || store.look('trees', state.tree)) await bringDirectory(entry, store, state);
+/** Removes what was put aside for a roll back. */
+export async function dropAside(jail: Jail, step: Step): Promise<void> {
+  const { at, aside } = step;
+  if (aside === undefined) return;
+  using entry = jail.entry(at);
+  await removeMade(entry.beside(aside));
+  step.aside = undefined;
+}
+
+/** Restores what was at a path that is missing now, or has what the step put there. False if that is not possible. */
+async function restore(entry: JailEntry, store: ImageStore, { before, aside }: Step): Promise<boolean> {
+  if (before.kind === 'absent' || before.kind === 'other') return before.kind === 'absent';
+  if (aside !== undefined) {
+    entry.act((temp) => putBack(entry, temp), aside);
     return true;
   }
-  const staged = await stageState(entry, store, state);
+  // What the store does not have was not taken: it is kept before it is replaced.
+  if (before.kind === 'file' && (before.image === undefined || !store.look('images', before.image))) return true;
+  if (before.kind === 'directory') {
+    if (before.tree === undefined || store.look('trees', before.tree)) await bringDirectory(entry, store, before);
+    return true;
+  }
+  if (before.kind === 'file' && putBackImage(entry, store, before)) return true;
+  const staged = await stageState(entry, store, before);
   try {
     putStaged(entry, staged);
     return true;
@@ -92,6 +122,24 @@ async function restore(entry: JailEntry, store: ImageStore, state: State): Promi
     dropStaged(entry, staged);
     throw error;
   }
+}
+
+/** Renames the before-image to its path; false if it is a copy, or on another device. */
+function putBackImage(entry: JailEntry, store: ImageStore, before: FileState): boolean {
+  const image = store.look('images', before.image!)!;
+  // A copy has a time of its own, and may have another owner and mode.
+  if (!isDeepStrictEqual(fileState(image), withoutContent(before))) return false;
+  try {
+    putBack(entry, Buffer.from(store.pathOf('images', before.image!)));
+    return true;
+  } catch (error) {
+    if (isUnlinkable(error)) return false;
+    throw error;
+  }
+}
+
+function withoutContent({ kind, mode, uid, gid, size, mtimeMs }: FileState): FileState {
+  return { kind, mode, uid, gid, size, mtimeMs };
 }
 
 /** Moves a restored directory back to the store; removes a created one if it is empty. */
@@ -137,7 +185,7 @@ async function takeBackMove(jail: Jail, store: ImageStore, entry: JailEntry, ste
   entry.act((at) => source.act((from) => renameSync(at, from)));
   if (step.before.kind === 'absent') return true;
   using place = jail.entry(step.at);
-  return await restore(place, store, step.before);
+  return await restore(place, store, step);
 }
 
 function takeBackMode(entry: JailEntry, before: State): boolean {

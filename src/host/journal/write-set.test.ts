@@ -133,7 +133,7 @@ test('a roll-back reports what another program changed, and leaves it', async ()
     { ...step, path: 'b', at: 'b', before: { ...file, size: 9 } },
     { ...step, path: 'new', at: 'new', before: { kind: 'absent' } },
   ];
-  const left = await takeBack(openJail(dir.path('ws')), given.journal.store, steps);
+  const { left } = await takeBack(openJail(dir.path('ws')), given.journal.store, steps);
   expect(left.toSorted()).toEqual(['b', 'new']);
   expect(treeOf(dir)).toEqual({ ...BEFORE, new: 'theirs\n' });
 });

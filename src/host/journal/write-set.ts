@@ -3,6 +3,7 @@
  *
  * Order: check and stage every entry, sync the list of steps (`prepared-file.ts`), make the steps one by one, append the
  * record to the log. An error before the record rolls the set back; after a crash the next start does it (`recover.ts`).
+ * A roll back renames what it can, which takes no space; the rest of one that a full disk stopped is made by the next set.
  */
 import { isEmptySum } from '../changes/tree-sum.ts';
 import { HostError } from '../host-error.ts';
@@ -15,7 +16,7 @@ import { PreparedFile } from './prepared-file.ts';
 import { isLost, type JournalChange, type State } from './records.ts';
 import type { SetChange, SetEntry, SetOutcome } from './set-entry.ts';
 import { planEntry, type Planned, type PlanScope } from './set-plan.ts';
-import { takeBack, type Step } from './set-steps.ts';
+import { dropAside, takeBack, type Step, type TakenBack } from './set-steps.ts';
 
 export interface SetScope {
   readonly jail: Jail;
@@ -39,6 +40,7 @@ const NOT_RESTORED =
 /** Runs a write set. The caller holds the locks of the paths. */
 export async function runSet(entries: readonly SetEntry[], scope: SetScope): Promise<SetOutcome> {
   const { jail, journal, record, isSynced } = scope;
+  for (const finishOne of journal.unfinished) if (await finishOne()) journal.unfinished.delete(finishOne);
   const prepared = begin(scope, entries);
   const plan: PlanScope = { ...scope, prepared };
   let tooLarge: readonly string[] = [];
@@ -58,17 +60,26 @@ export async function runSet(entries: readonly SetEntry[], scope: SetScope): Pro
     await finish(noted, scope);
     steps = noted;
   } catch (error) {
-    const left = await takeBack(jail, journal.store, prepared.steps);
-    for (const { before } of prepared.steps) dropImage(before, journal);
-    prepared.remove();
+    const { left, isFull } = await rollBack(prepared, scope);
+    if (isFull) journal.unfinished.add(async () => !(await rollBack(prepared, scope)).isFull);
     if (left.length > 0) throw new HostError('io', left[0]!, error as NodeJS.ErrnoException);
     throw isErrno(error) ? HostError.fromErrno(error, entries[0]?.path ?? '') : error;
   }
   prepared.remove();
+  // What cannot be removed now is swept like any temporary file of a process.
+  for (const step of prepared.steps) await dropAside(jail, step).catch(() => {});
   for (const image of tooLarge) journal.store.drop(image);
   const isKept = journal.limits.maxRecords > 0 && (steps.length > 0 || scope.isExact);
   if (!isKept) forget(steps, scope);
   return { ...(isKept && { seq: record.seq }), changes: steps.map(reported) };
+}
+
+async function rollBack(prepared: PreparedFile, { jail, journal }: SetScope): Promise<TakenBack> {
+  const taken = await takeBack(jail, journal.store, prepared.steps);
+  if (taken.isFull) return taken;
+  for (const { before } of prepared.steps) dropImage(before, journal);
+  prepared.remove();
+  return taken;
 }
 
 function begin({ journal, record }: SetScope, entries: readonly SetEntry[]): PreparedFile {
