@@ -128,7 +128,7 @@ async function openHost(corpus, fsync) {
   const undo = async () => {
     const request = { select: {}, onConflict: 'refuse', anyone: true };
     const context = { jail, journal, changes };
-    await makeUndo(await findUndo(request, context, { signal }), request, context, { signal });
+    await makeUndo(await findUndo(request, context, { signal }), context, { signal });
   };
   return { changes, signal, undo };
 }
