@@ -6,20 +6,23 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { connect } from '../dist/client/index.js';
 import { commandHelp } from '../dist/cli/command.js';
 import { allCommands } from '../dist/cli/commands/index.js';
 import { EXIT_CODES } from '../dist/cli/exit-codes.js';
 import { availableWorkers } from '../dist/assembly/workers.js';
-import { cellConfig, configKeys, readCatalogue, summariseErrors } from '../dist/contract/index.js';
-import { Engine, engineErrors } from '../dist/engine/index.js';
+import { cellConfig, configKeys, summariseErrors } from '../dist/contract/index.js';
+import { engineErrors } from '../dist/engine/index.js';
 import { referencePages, toMarkdown } from '../dist/surfaces/reference/index.js';
+import { catalogue } from './catalogue.mjs';
 
 const FOLDER = fileURLToPath(new URL('../docs/reference/', import.meta.url));
 const NOTE = '<!-- Made by `npm run docs` from the definitions; edit those. -->\n\n';
 
 const pages = [
-  ...referencePages(await catalogue(), { busErrors: summariseErrors(engineErrors), workerErrors: workerErrors() }),
+  ...referencePages(await catalogue({ includeInternal: true }), {
+    busErrors: summariseErrors(engineErrors),
+    workerErrors: workerErrors(),
+  }),
   configurationPage(),
   await cliPage(),
 ];
@@ -32,18 +35,6 @@ if (isCheck && stale.length > 0) {
   mkdirSync(FOLDER, { recursive: true });
   for (const page of stale) writeFileSync(pathOf(page), textOf(page));
   console.log(`${pages.length} pages, ${stale.length} rewritten`);
-}
-
-async function catalogue() {
-  const engine = new Engine();
-  const bus = await connect(engine.dialer());
-  for (const def of availableWorkers) {
-    const worker = await connect(engine.dialer(), { name: def.name });
-    worker.serve({ def, context: undefined });
-  }
-  const entries = await readCatalogue(bus, { includeInternal: true });
-  engine.close();
-  return entries;
 }
 
 function configurationPage() {

@@ -78,6 +78,7 @@ function build() {
     'scripts/build-kernels.mjs',
     'scripts/build-console.mjs',
     'scripts/bundle-cli.mjs',
+    'scripts/list-tools.mjs',
   ]);
   if (hash === recorded(SOURCE_HASH) && BUILT_SOURCES.every((file) => existsSync(file))) return;
 

@@ -61,7 +61,7 @@ const TABLE: Record<string, Area> = {
   cli: {
     areas: [
       ...['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
-      ...['assembly', 'version'],
+      ...['assembly', 'assembly/options', 'version'],
     ],
     packages: ['yaml', 'zod'],
   },

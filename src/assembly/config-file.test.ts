@@ -4,15 +4,7 @@ import { z } from 'zod';
 import { defineErrors, defineWorker, Failure, type AnyWorker } from '#contract';
 import { tempDir } from '#testing';
 import { sandbox } from '#workers/sandbox';
-import {
-  defaultConfigPath,
-  defaultEntries,
-  expandVariables,
-  findConfigFile,
-  findWorker,
-  parseEntries,
-  readConfigFile,
-} from './config-file.ts';
+import { defaultEntries, expandVariables, findWorker, parseEntries, readConfigFile } from './config-file.ts';
 
 const never = () => new Failure({ code: 'X', message: 'unused' });
 const worker = <Config extends z.ZodType>(
@@ -200,28 +192,4 @@ test.each([
 test('a worker is found by its name', () => {
   expect(findWorker('planter', available)).toBe(planter);
   expect(() => findWorker('x', available)).toThrow('workers: no worker "x"; this build has: digger, planter');
-});
-
-test('a named file has to be there, the usual one may be', async () => {
-  await using dir = await tempDir({ 'there/workcell/config.yaml': '' });
-  const [there, none] = [{ XDG_CONFIG_HOME: dir.path('there') }, { XDG_CONFIG_HOME: dir.path('none') }];
-  expect([
-    findConfigFile('x.yaml', there),
-    findConfigFile(undefined, { ...there, WORKCELL_CONFIG: '/none.yaml' }),
-    findConfigFile(undefined, { ...there, WORKCELL_CONFIG: '' }),
-    findConfigFile(undefined, none),
-  ]).toEqual(['x.yaml', '/none.yaml', dir.path('there/workcell/config.yaml'), undefined]);
-});
-
-test.each([
-  ['the named file', { WORKCELL_CONFIG: '/a/b.yaml', XDG_CONFIG_HOME: '/x' }, '/a/b.yaml'],
-  ['the configuration folder', { XDG_CONFIG_HOME: '/x' }, '/x/workcell/config.yaml'],
-  ['the home directory', {}, /^\/.+\/\.config\/workcell\/config\.yaml$/],
-  [
-    'the home directory when the variables are empty',
-    { WORKCELL_CONFIG: '', XDG_CONFIG_HOME: '' },
-    /^\/.+\/\.config\/workcell\/config\.yaml$/,
-  ],
-])('the configuration is looked for in %s', (_, env, path) => {
-  expect(defaultConfigPath(env)).toEqual(typeof path === 'string' ? path : expect.stringMatching(path));
 });

@@ -4,9 +4,7 @@
  *
  * It is read into plain data here; each worker's own schema parses its block.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -47,18 +45,6 @@ export interface Surroundings {
 const FileSchema = cellConfig.extend({
   workers: z.array(z.strictObject({ name: z.string(), config: z.unknown().optional() })).nullable(),
 });
-
-/** Where `worker add` writes and `start` reads when no file is named. Never in the workspace: agents write there. */
-export function defaultConfigPath(env: NodeJS.ProcessEnv = process.env): string {
-  // An empty variable counts as unset: taken literally it would mean the current directory.
-  return env.WORKCELL_CONFIG || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'workcell', 'config.yaml');
-}
-
-/** The file to read, if any: a named file has to exist, the default one may. */
-export function findConfigFile(named: string | undefined, env: NodeJS.ProcessEnv = process.env): string | undefined {
-  const path = defaultConfigPath(env);
-  return named ?? (env.WORKCELL_CONFIG || existsSync(path) ? path : undefined);
-}
 
 /** All workers over one workspace: the set that runs without a file. */
 export function defaultEntries(

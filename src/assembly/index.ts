@@ -1,10 +1,8 @@
 /** The parts of a Workcell: the configuration, the apps, the workers. Used by the command line and the library. */
 export { readApps, withApps, type App } from './app-definition.ts';
 export {
-  defaultConfigPath,
   defaultEntries,
   entryOf,
-  findConfigFile,
   findWorker,
   firstTwice,
   parseCell,
@@ -15,7 +13,7 @@ export {
 } from './config-file.ts';
 export { isWithinReach } from './config-in-workspace.ts';
 export { watchConfig } from './config-watch.ts';
-export { choosePreset, presetEntries, PRESETS, type Preset } from './presets.ts';
+export { choosePreset, presetEntries, type Preset } from './presets.ts';
 export { assembleCell, startWorkcell, type RunningWorkcell } from './workcell.ts';
 export { availableWorkers } from './workers.ts';
-export { canonicalWorkspace } from './workspace.ts';
+export { canonicalWorkspace, defaultConfigPath, findConfigFile } from './options/index.ts';

@@ -7,9 +7,7 @@
 import { ConfigError, didYouMean, type AnyWorker, type CellConfig } from '#contract';
 import { probeFence } from '#workers/shell';
 import { entryOf, type WorkerEntry } from './config-file.ts';
-
-export const PRESETS = ['coding', 'look', 'open', 'iii'] as const;
-export type PresetName = (typeof PRESETS)[number];
+import { PRESETS, type PresetName } from './options/preset-names.ts';
 
 /** A preset, and in one line what it means for commands. */
 export interface Preset {

@@ -1,5 +1,5 @@
 /** Options of every command that talks to a running engine, and the connection they name. */
-import { connect, type Connection } from '#client';
+import type { Connection } from '#client';
 import { CallError, silentLog } from '#contract';
 import { UsageError, valueOption, type CommandInput, type OptionSpec } from './command.ts';
 
@@ -32,6 +32,8 @@ export async function withEngine<T>(
   use: (bus: Connection) => Promise<T>,
 ): Promise<T> {
   const url = engineUrl(options);
+  // Loaded here: a command that calls no engine needs no sockets.
+  const { connect } = await import('#client');
   const bus = await connect(url, {
     name: `workcell-cli:${process.pid}`,
     token: engineToken(options),

@@ -1,7 +1,11 @@
 /** Checks and messages of `workcell mcp` for the person that types or configures it. */
+import { findConfigFile, PRESETS } from '#assembly/options';
 import { ConfigError, didYouMean, readCatalogue, type Bus, type Log } from '#contract';
 import { workerSegment } from '#protocol';
-import { toTools, type ToolProfile } from '#surfaces/mcp';
+import { shippedTools, toTools, type ShippedTools, type ToolProfile } from '#surfaces/mcp';
+import type { CommandInput } from './command.ts';
+import { text } from './engine-address.ts';
+import { namedPreset } from './preset-options.ts';
 
 /**
  * Refuses a word of `--tools` that names nothing.
@@ -25,6 +29,18 @@ export async function requireTools(
   const message = `--tools ${problem}; give workers (${workers.join(', ')}), function ids or tool names`;
   if (!mayComeLater) throw new ConfigError(message, { code: 'unknown_tool' });
   log.warn(`${message}. A worker that connects later may bring it`);
+}
+
+/** The tools that the build lists, where the operator has chosen nothing that could change them. */
+export function shippedToolsFor(options: CommandInput['options'], profile: ToolProfile): ShippedTools | undefined {
+  const { only, isReadOnly, isStructured, namespace, profiles = ['coding'] } = profile;
+  const isChosen = only !== undefined || isReadOnly || isStructured || namespace !== undefined;
+  const file = findConfigFile(text(options.config));
+  if (isChosen || file !== undefined || options.url !== undefined || options.app !== undefined) return undefined;
+
+  const preset = namedPreset(options, file);
+  const isWhole = preset === undefined || (preset !== 'look' && PRESETS.some((name) => name === preset));
+  return isWhole && profiles.every((name) => name === 'coding') ? shippedTools() : undefined;
 }
 
 /** Without it, `workcell mcp` typed by hand looks as if it hangs. */

@@ -1,5 +1,6 @@
 /** `--preset`: a configuration by name where no file decides. */
-import { choosePreset, PRESETS, type Preset } from '#assembly';
+import type { Preset } from '#assembly';
+import { PRESETS } from '#assembly/options';
 import { UsageError, valueOption, type CommandInput, type OptionSpec } from './command.ts';
 import { text } from './engine-address.ts';
 
@@ -10,14 +11,24 @@ export const presetOptions: Record<string, OptionSpec> = {
   ),
 };
 
+/** The preset that the operator names; a configuration file has to be the only one to decide. */
+export function namedPreset(
+  options: CommandInput['options'],
+  file: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  const named = text(options.preset);
+  if (file === undefined) return named ?? (env.WORKCELL_PRESET || undefined);
+  if (named === undefined) return undefined;
+  throw new UsageError(`--preset ${named} and the configuration file ${file} cannot both decide: leave one out`);
+}
+
 /** Undefined where a configuration file decides. */
 export async function parsePreset(
   options: CommandInput['options'],
   { file, workspace }: { file: string | undefined; workspace: string },
-  env: NodeJS.ProcessEnv = process.env,
 ): Promise<Preset | undefined> {
-  const named = text(options.preset);
-  if (file === undefined) return await choosePreset(named ?? (env.WORKCELL_PRESET || undefined), workspace);
-  if (named === undefined) return undefined;
-  throw new UsageError(`--preset ${named} and the configuration file ${file} cannot both decide: leave one out`);
+  const named = namedPreset(options, file);
+  // Loaded here: probing the fence needs the workers.
+  return file === undefined ? (await import('#assembly')).choosePreset(named, workspace) : undefined;
 }

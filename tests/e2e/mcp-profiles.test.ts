@@ -44,6 +44,32 @@ test('agent.P1 the default is fourteen tools with bare names, and they are cheap
   }
 });
 
+test('agent.C23 a client gets the list before the workers are loaded, and it is the list of the live catalogue', async () => {
+  await using client = await openClient(stdioTransport({ profile: null }, '--workspace', dir.root));
+  const early = await client.listTools();
+  await client.callTool({ name: 'list', arguments: {} });
+  expect(await client.listTools()).toEqual(early);
+  await using other = await openClient(stdioTransport({ profile: null }, '--workspace', dir.root));
+  expect(textOf(await other.callTool({ name: 'read', arguments: { paths: ['a.txt'] } }))).toBe('a.txt\n1\tone');
+});
+
+test('agent.C24 a start that fails says why and ends, also after its first answer', async () => {
+  const badGlob = ['--workspace', dir.root, '--protect', '['];
+  for (const [args, reason] of [
+    [['--workspace', dir.path('none')], 'is not a directory'],
+    [['--workspace', dir.root, '--preset', 'lok'], 'did you mean "look"?'],
+    [badGlob, 'bad glob'],
+  ] as const) {
+    const ended = await runCli(['mcp', ...args]);
+    expect([ended.code, ended.stdout, ended.stderr]).toEqual([2, '', expect.stringContaining(reason)]);
+  }
+  expect(await runCli(['mcp', '--workspace', dir.root])).toMatchObject({ code: 0, stdout: '' });
+
+  await using client = await openClient(stdioTransport({ profile: null }, ...badGlob));
+  expect((await client.listTools()).tools).toHaveLength(CODING.length);
+  await expect(client.callTool({ name: 'list', arguments: {} })).rejects.toThrow(/closed/i);
+});
+
 test('agent.P1 other profiles list other tools, several may be joined, and an unknown one is refused', async () => {
   expect(await namesAt('?profile=look')).toEqual(LOOK);
   const coder = await namesAt('?profile=coder');

@@ -1,38 +1,33 @@
 /**
  * workcell mcp: serves the functions as MCP tools on standard input and output.
  *
- * Without `--url` it runs an engine and its workers inside this process; nothing listens on a port.
+ * Without `--url` it runs an engine and its workers inside this process; nothing listens on a port. They are loaded while
+ * the client gets its list of tools.
  */
-import { resolve } from 'node:path';
-
+import { canonicalWorkspace } from '#assembly/options';
+import { makePrincipal } from '#contract';
 import {
-  type App,
-  assembleCell,
-  availableWorkers,
-  canonicalWorkspace,
-  findConfigFile,
-  parseEntries,
-  presetEntries,
-  readApps,
-  readConfigFile,
-  withApps,
-  type WorkerEntry,
-} from '#assembly';
-import { connect, type Connection } from '#client';
-import { parseProfiles, serveMcpOnStdio, UnknownProfile, type ToolProfile } from '#surfaces/mcp';
-import { makePrincipal, type Log } from '#contract';
+  parseProfiles,
+  serveMcpOnStdio,
+  UnknownProfile,
+  type EarlyList,
+  type ShippedTools,
+  type ToolProfile,
+} from '#surfaces/mcp';
 import { version } from '#version';
-import { cellOptions, parseCellOptions } from '../cell-options.ts';
+import { cellOptions } from '../cell-options.ts';
 import { UsageError, valueOption, type Command, type CommandInput } from '../command.ts';
-import { addressOptions, engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
+import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { explainWaiting, requireTools } from '../mcp-seat.ts';
-import { parsePreset, presetOptions } from '../preset-options.ts';
+import { explainWaiting, shippedToolsFor } from '../mcp-seat.ts';
+import { presetOptions } from '../preset-options.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
 
 /** The size limit of a message on the bus. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
+/** For clients that know the tools and do not ask for the list. */
+const LOAD_AFTER_MS = 500;
 
 export const mcp: Command = {
   name: 'mcp',
@@ -72,73 +67,50 @@ export const mcp: Command = {
     const log = terminalLog('warn');
     const stopped = untilSignal();
     const profile = profileOf(options);
-    const app = readApp(options);
-    const { bus, close } =
-      text(options.url) === undefined ? await embedded(options, app, log) : await remote(options, log);
+    const workspace = workspaceOf(options);
+    const tools = shippedToolsFor(options, profile);
+    const { early, asked } = tools ? earlyList(tools) : NOT_EARLY;
+    const opening = asked
+      .then(() => import('../mcp-cell.ts'))
+      .then(({ openMcpCell }) => openMcpCell(options, { workspace, profile, log }));
+    // What the operator has chosen may be wrong, and then no client should get an answer first.
+    const { principal } = early ? LOCAL : await opening;
+    explainWaiting();
+    const serving = serveMcpOnStdio(
+      opening.then(({ bus }) => bus),
+      { version, principal, profile, early, maxMessageBytes: MAX_MESSAGE_BYTES, log },
+    );
     try {
-      await requireTools(bus, profileOf(options), { mayComeLater: text(options.url) !== undefined, log });
-      explainWaiting();
-      const serving = serveMcpOnStdio(bus, {
-        version,
-        principal: app ? makePrincipal('app', app.name) : makePrincipal('local', 'stdio'),
-        profile,
-        maxMessageBytes: MAX_MESSAGE_BYTES,
-        log,
-      });
-      await Promise.race([serving.ended, stopped]);
-      await serving.close();
+      await Promise.race([serving.ended, stopped, opening.then(() => serving.ended)]);
     } finally {
-      await close();
+      await serving.close();
+      early?.onAsked();
+      await (await opening).close();
     }
     return EXIT.ok;
   },
 };
 
-interface Reached {
-  bus: Connection;
-  close: () => Promise<void>;
+const LOCAL = { principal: makePrincipal('local', 'stdio') };
+const NOT_EARLY = { early: undefined, asked: Promise.resolve() };
+
+/** Loading the workers takes the only thread for a while, so it begins when the client has its list, or soon. */
+function earlyList(tools: ShippedTools): { early: EarlyList; asked: Promise<void> } {
+  let onAsked!: () => void;
+  const asked = new Promise<void>((resolve) => (onAsked = resolve));
+  setTimeout(onAsked, LOAD_AFTER_MS).unref();
+  return { early: { tools, onAsked }, asked };
 }
 
-async function embedded(options: CommandInput['options'], app: App | undefined, log: Log): Promise<Reached> {
-  const entries = app ? withApps([], [app]) : await readEntries(options);
-  const cell = await assembleCell({ entries, log });
-  const bus = await connect(cell.engine.dialer(), { name: 'workcell:mcp', isolation: 'in-process', log });
-  return { bus, close: () => cell.close() };
-}
-
-function readApp(options: CommandInput['options']): App | undefined {
-  const file = text(options.app);
-  if (file === undefined) return undefined;
-  if (options.url !== undefined) throw new UsageError('--app runs an engine of its own; with --url give --namespace');
-  const surroundings = { workspace: workspaceOf(options), cell: parseCellOptions(options) };
-  return readApps([resolve(file)], { available: availableWorkers, ...surroundings })[0];
-}
-
-function workspaceOf(options: CommandInput['options']): string {
+/** Undefined for an engine that runs. */
+function workspaceOf(options: CommandInput['options']): string | undefined {
+  if (options.url !== undefined) {
+    if (options.app === undefined) return undefined;
+    throw new UsageError('--app runs an engine of its own; with --url give --namespace');
+  }
   // An app decides itself whether it changes files.
   const isReadOnly = options['read-only'] === true || options.app !== undefined;
   return canonicalWorkspace(text(options.workspace) ?? '.', '--workspace', { isReadOnly });
-}
-
-async function readEntries(options: CommandInput['options']): Promise<WorkerEntry[]> {
-  const workspace = workspaceOf(options);
-  const cell = parseCellOptions(options);
-  const file = findConfigFile(text(options.config));
-  const preset = await parsePreset(options, { file, workspace });
-  if (file === undefined) {
-    // Standard output belongs to the protocol.
-    if (!preset!.isShipped) process.stderr.write(`preset ${preset!.name}: ${preset!.holds}\n`);
-    return presetEntries(preset!, availableWorkers, { workspace, cell });
-  }
-  const named = text(options.workspace) && workspace;
-  return parseEntries(readConfigFile(file), availableWorkers, { workspace: named, ...(cell && { cell }) });
-}
-
-async function remote(options: CommandInput['options'], log: Log): Promise<Reached> {
-  const bus = await connect(engineUrl(options), { name: 'workcell:mcp', token: engineToken(options), log }).catch(
-    explainUnreachable,
-  );
-  return { bus, close: async () => bus.close() };
 }
 
 function profileOf(options: CommandInput['options']): ToolProfile {

@@ -24,14 +24,15 @@ import {
   type Principal,
 } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
-import { Offer } from './offered-tools.ts';
+import { LateOffer, type EarlyList } from './late-offer.ts';
+import type { Offer } from './offered-tools.ts';
 import { toFileResult, toTextResult, toToolFailure, toToolResult } from './results.ts';
-import { toolPage } from './tool-page.ts';
 import type { ToolProfile } from './tools.ts';
 
 export interface McpOptions {
   version: string;
   profile?: ToolProfile;
+  early?: EarlyList | undefined;
 }
 
 /** Minimum interval between two progress notifications of a call. */
@@ -54,19 +55,18 @@ const INSTRUCTIONS =
 /** A server that calls for a principal, within a session if there is one. */
 export type MakeServer = (principal?: Principal, session?: number) => Server;
 
-/** Makes servers that share the stored results. */
-export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServer {
+/** Makes servers that share the stored results. Calls wait for the bus. */
+export function mcpServers(connecting: Bus | Promise<Bus>, { version, profile, early }: McpOptions): MakeServer {
   const kept = new KeptResults();
-  const offer = new Offer(bus, profile);
+  const late = new LateOffer(connecting, { profile, early });
   return (principal = makePrincipal('local', 'mcp'), session) => {
     const server = new Server(
       { name: 'workcell', title: 'Workcell', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
     );
-    server.setRequestHandler('tools/list', async ({ params }) =>
-      toolPage([...(await offer.tools()).values()], params?.cursor),
-    );
+    server.setRequestHandler('tools/list', ({ params }) => late.page(params?.cursor));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const { bus, offer } = await late.reach();
       const found = await offer.find(params.name);
       if ('problem' in found) throw invalid(found.problem);
 
@@ -86,7 +86,7 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServ
         return await toResult(await calling, { id: found.id, request, text: () => text });
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
-        if (error.code === 'function_not_found') await checkStillThere(params.name, found.id);
+        if (error.code === 'function_not_found') await checkStillThere(offer, params.name, found.id);
         return toToolFailure(error, { kept, request });
       }
     });
@@ -98,6 +98,7 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServ
     value: unknown,
     { id, request, text }: { id: string; request: unknown; text: () => string | undefined },
   ): Promise<CallToolResult> {
+    const { bus, offer } = await late.reach();
     const isStructured = profile?.isStructured === true;
     const given = text();
     if (given !== undefined) return toTextResult(value, { text: given, kept, isStructured });
@@ -110,13 +111,13 @@ export function mcpServers(bus: Bus, { version, profile }: McpOptions): MakeServ
     const isFailure = entry?.fails_in_result === true && saysFailed(value);
     return toToolResult(value, { kept, isFailure, itemList: entry?.fails_in_items, isStructured, request });
   }
+}
 
-  /** Throws if the function was removed or replaced; the failed lookup may also be of a function that it called. */
-  async function checkStillThere(name: string, functionId: string): Promise<void> {
-    const now = await offer.findAnew(name);
-    if ('problem' in now) throw invalid(now.problem);
-    if (now.id !== functionId) throw invalid(`${name} is another function now; list the tools again`);
-  }
+/** Throws if the function was removed or replaced; the failed lookup may also be of a function that it called. */
+async function checkStillThere(offer: Offer, name: string, functionId: string): Promise<void> {
+  const now = await offer.findAnew(name);
+  if ('problem' in now) throw invalid(now.problem);
+  if (now.id !== functionId) throw invalid(`${name} is another function now; list the tools again`);
 }
 
 /** Results too long for one text, to be read in ranges. */

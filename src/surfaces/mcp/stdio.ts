@@ -4,9 +4,9 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import type { Bus, Log, Principal } from '#contract';
 import { mcpServers, type McpOptions } from './server.ts';
 
-/** Resolves when the client disconnects. */
+/** `ended` resolves when the client disconnects. */
 export function serveMcpOnStdio(
-  bus: Bus,
+  bus: Promise<Bus>,
   options: McpOptions & { principal: Principal; maxMessageBytes: number; log: Log },
 ): { ended: Promise<void>; close(): Promise<void> } {
   const { principal, maxMessageBytes, log } = options;

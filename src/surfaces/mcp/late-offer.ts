@@ -1,0 +1,53 @@
+/** The tools of a server that may answer before its bus is there: the list at once, calls when it is. */
+import type { ListToolsResult } from '@modelcontextprotocol/server';
+
+import type { Bus } from '#contract';
+import { Offer } from './offered-tools.ts';
+import type { ShippedTools } from './shipped-tools.ts';
+import { toolPage } from './tool-page.ts';
+import type { ToolProfile } from './tools.ts';
+
+/** The tools to list until the bus is there. */
+export interface EarlyList {
+  readonly tools: ShippedTools;
+  /** Called when the client has its list, or calls a tool before that. */
+  onAsked(this: void): void;
+}
+
+interface Reached {
+  readonly bus: Bus;
+  readonly offer: Offer;
+}
+
+export class LateOffer {
+  readonly #reached: Promise<Reached>;
+  #early: EarlyList | undefined;
+
+  constructor(
+    connecting: Bus | Promise<Bus>,
+    { profile, early }: { profile?: ToolProfile | undefined; early?: EarlyList | undefined },
+  ) {
+    this.#early = early;
+    this.#reached = Promise.resolve(connecting).then((bus) => {
+      this.#early = undefined;
+      return { bus, offer: new Offer(bus, profile) };
+    });
+    // Reported by the owner of the bus, which ends the server.
+    this.#reached.catch(() => {});
+  }
+
+  async page(cursor: string | undefined): Promise<ListToolsResult> {
+    if (this.#early) {
+      // The answer is written before the next turn.
+      setImmediate(this.#early.onAsked);
+      return { tools: [...this.#early.tools] };
+    }
+    const { offer } = await this.#reached;
+    return toolPage([...(await offer.tools()).values()], cursor);
+  }
+
+  reach(): Promise<Reached> {
+    this.#early?.onAsked();
+    return this.#reached;
+  }
+}
