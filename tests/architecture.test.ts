@@ -38,7 +38,7 @@ const TABLE: Record<string, Area> = {
     packages: ['zod'],
   },
   'workers/agent': {
-    areas: ['protocol', 'contract', 'host'],
+    areas: ['protocol', 'contract', 'host', 'file-functions'],
     packages: ['zod', '@vscode/tree-sitter-wasm'],
   },
   'workers/filesystem': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'iconv-lite'] },

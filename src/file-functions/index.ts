@@ -13,3 +13,4 @@ export { rm } from './rm.ts';
 export { sed } from './sed.ts';
 export { stat } from './stat.ts';
 export { write } from './write.ts';
+export { workspaceCodes, workspaceFailures } from './workspace-failures.ts';

@@ -5,6 +5,7 @@
  * and sandboxes than one of ours could.
  */
 import { CallError, defineErrors, Failure, type Door } from '#contract';
+import { workspaceCodes, workspaceFailures as shared } from '#file-functions';
 import {
   GlobError,
   HostError,
@@ -13,44 +14,26 @@ import {
   RegexError,
   SetConflict,
   TimeLimitError,
-  type HostReason,
   type Jail,
   type UndoConflict,
   type UndoLoss,
 } from '#host';
 
 export const errors = defineErrors({
-  A210: {
-    meaning: 'The request is malformed, or asks for something that this path cannot give.',
-    http: 400,
-    message: (d: { problem: string }) => d.problem,
-  },
-  A211: {
-    meaning: 'The path does not exist, or it is protected.',
-    http: 404,
-    message: (d: { path: string; hint?: string }) => `${d.path} does not exist or is protected${d.hint ?? ''}`,
-  },
-  A213: {
-    meaning: 'The file is larger than max_file_bytes.',
-    http: 413,
-    message: (d: { path: string; size: number; limit: number }) =>
-      `${d.path} is ${d.size} bytes; the limit is ${d.limit}`,
-  },
+  A210: shared.malformed,
+  A211: shared.missing,
+  A213: shared.tooLarge('max_file_bytes'),
   A215: {
     meaning: 'The path leaves the workspace, by its names or through a symlink.',
     http: 403,
     message: (d: { path: string; root?: string }) =>
       `${d.path} is outside the workspace${d.root === undefined ? '' : ` ${d.root}`}, or goes through a dangling symlink`,
   },
-  A216: {
-    meaning: 'The operating system refused, or the call broke.',
-    http: 500,
-    message: (d: { problem: string }) => d.problem,
-  },
+  A216: shared.broken,
   A220: {
     meaning: 'An edit does not fit its file: the text is not there, or more than once. Nothing was changed.',
     http: 409,
-    message: (d: { problems: readonly string[] }) => `nothing was changed\n${d.problems.join('\n')}`,
+    message: (d: { problems: string }) => `nothing was changed\n${d.problems}`,
   },
   A221: {
     meaning: 'A file was changed by something else since this session read or wrote it. Nothing was changed.',
@@ -76,26 +59,7 @@ export const errors = defineErrors({
   },
 });
 
-const codeFor = {
-  absolute: 'A215',
-  relative: 'A210',
-  root: 'A210',
-  missing: 'A211',
-  protected: 'A211',
-  hidden: 'A211',
-  escape: 'A215',
-  dangling: 'A215',
-  exists: 'A210',
-  denied: 'A216',
-  'not-a-file': 'A210',
-  'not-a-directory': 'A210',
-  'not-a-parent': 'A216',
-  'not-empty': 'A216',
-  'invalid-name': 'A216',
-  attributes: 'A216',
-  unsaved: 'A216',
-  io: 'A216',
-} as const satisfies Record<HostReason, keyof typeof errors.table>;
+const codeFor = { ...workspaceCodes('A'), absolute: 'A215', exists: 'A210' } as const;
 
 /** Callers at a door also get a suggested path. */
 export function translate(error: unknown, call?: { context: { jail: Jail }; door?: Door }): Failure | undefined {

@@ -5,6 +5,7 @@
  * symlink like one that points outside.
  */
 import { defineErrors, wholeFix, type Door, type Failure } from '#contract';
+import { workspaceCodes, workspaceFailures as shared } from '#file-functions';
 import {
   HostError,
   NoRecord,
@@ -12,39 +13,21 @@ import {
   RegexError,
   ReplacementError,
   TimeLimitError,
-  type HostReason,
   type Jail,
   type UndoConflict,
   type UndoLoss,
 } from '#host';
 
 export const errors = defineErrors({
-  C210: {
-    meaning: 'The request is malformed, or asks for something that this path cannot give.',
-    http: 400,
-    message: (d: { problem: string }) => d.problem,
-  },
-  C211: {
-    meaning: 'The path does not exist, or it is protected.',
-    http: 404,
-    message: (d: { path: string; hint?: string }) => `${d.path} does not exist or is protected${d.hint ?? ''}`,
-  },
-  C213: {
-    meaning: 'The file is larger than max_read_bytes or max_write_bytes.',
-    http: 413,
-    message: (d: { path: string; size: number; limit: number }) =>
-      `${d.path} is ${d.size} bytes; the limit is ${d.limit}`,
-  },
+  C210: shared.malformed,
+  C211: shared.missing,
+  C213: shared.tooLarge('max_read_bytes or max_write_bytes'),
   C215: {
     meaning: 'The path leaves base_path, by its names or through a symlink.',
     http: 403,
     message: (d: { path: string }) => `${d.path} leaves base_path or goes through a dangling symlink`,
   },
-  C216: {
-    meaning: 'The operating system refused, or something broke on the way.',
-    http: 500,
-    message: (d: { problem: string }) => d.problem,
-  },
+  C216: shared.broken,
   C217: {
     meaning: 'The file exists and the request does not ask to overwrite it.',
     http: 409,
@@ -88,26 +71,7 @@ export const errors = defineErrors({
   },
 });
 
-const codeFor = {
-  absolute: 'C210',
-  relative: 'C210',
-  root: 'C210',
-  missing: 'C211',
-  protected: 'C211',
-  hidden: 'C211',
-  escape: 'C215',
-  dangling: 'C215',
-  exists: 'C217',
-  denied: 'C216',
-  'not-a-file': 'C210',
-  'not-a-directory': 'C210',
-  'not-a-parent': 'C216',
-  'not-empty': 'C216',
-  'invalid-name': 'C216',
-  attributes: 'C216',
-  unsaved: 'C216',
-  io: 'C216',
-} as const satisfies Record<HostReason, keyof typeof errors.table>;
+const codeFor = { ...workspaceCodes('C'), exists: 'C217' } as const;
 
 /** Callers at a door also get a suggested path. */
 export function translate(error: unknown, call?: { context: { jail: Jail }; door?: Door }): Failure | undefined {
