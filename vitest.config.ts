@@ -26,6 +26,7 @@ const budgets = '**/*.budget.test.ts';
 /** Every case of sandboxes, in a project for each backend. */
 const sandboxCases = [
   'src/workers/sandbox/functions/**/*.test.ts',
+  'src/workers/agent/functions/sandbox.test.ts',
   'tests/spec/sandbox-jobs.test.ts',
   'tests/security/sandbox-{callers,escape,memory,orphans}.test.ts',
 ];

@@ -5,6 +5,7 @@ import { Engine } from '#engine';
 import { agent } from '#workers/agent';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
+import { sandbox } from '#workers/sandbox';
 import { shell } from '#workers/shell';
 import { tempDir, type TempDir, type TempEntries } from './temp-dir.ts';
 
@@ -28,10 +29,11 @@ export interface Caller {
   grants?: Grants;
 }
 
-/** Commands run without a fence, so that tests pass where none can be built; `fence: 'workspace'` asks for one. */
+/** Without `sandboxes`, the block of their worker, there are none. Commands run without a fence, so that tests pass where none can be built; `fence: 'workspace'` asks for one. */
 export async function agentCell(
   entries: TempEntries = {},
   config: Record<string, unknown> & { fence?: 'workspace' | 'off' } = {},
+  { sandboxes }: { sandboxes?: Record<string, unknown> } = {},
 ): Promise<AgentCell> {
   const dir = await tempDir(entries);
   const log = silentLog;
@@ -41,6 +43,7 @@ export async function agentCell(
     { def: coder, block: { base_path: dir.root, fsync: false } },
     { def: filesystem, block: { paths: [dir.root], fsync: false } },
     { def: shell, block: { ...open, fs: { host_root: dir.root } } },
+    ...(sandboxes ? [{ def: sandbox, block: sandboxes }] : []),
     { def: agent, block: { base_path: dir.root, fsync: false, fence: 'off', ...config } },
   ];
   const opened: (() => Promise<void> | void)[] = [];

@@ -30,6 +30,17 @@ export function fitting(lines: readonly string[], maxChars: number): number {
   return lines.length;
 }
 
+/** A name that another program chose, so that it cannot pass for lines of the reply. */
+export function quoted(name: string): string {
+  return /[\s"\p{Cc}]/u.test(name) ? JSON.stringify(name) : name;
+}
+
+/** The lines that fit, and below them what `rest` says of the others. */
+export function fitted(lines: readonly string[], maxChars: number, rest: (left: number) => string): string {
+  const fit = fitting(lines, maxChars);
+  return [...lines.slice(0, fit), ...(fit < lines.length ? [rest(lines.length - fit)] : [])].join('\n');
+}
+
 /** `one, two and 3 more`. */
 export function someOf(names: readonly string[], most: number): string {
   const shown = names.slice(0, most).join(', ');

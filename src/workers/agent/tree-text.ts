@@ -1,4 +1,6 @@
 /** Paths as a tree: a folder a line with what is in it, and only its count below the depth or where it has many files. */
+import { quoted } from './text-lines.ts';
+
 interface Folder {
   count: number;
   readonly folders: Map<string, Folder>;
@@ -50,19 +52,14 @@ function draw(root: Folder, { depth, mostFiles }: Drawing, foldsFirst: boolean):
   const add = ({ folders, files }: Folder, indent: string, level: number) => {
     for (const [name, folder] of folders) {
       const isFolded = level + 1 >= depth;
-      lines.push(`${indent}${shown(name)}/${isFolded ? ` (${folder.count})` : ''}`);
+      lines.push(`${indent}${quoted(name)}/${isFolded ? ` (${folder.count})` : ''}`);
       if (!isFolded) add(folder, `${indent} `, level + 1);
     }
     if (files.length === 0) return;
     const isLong = files.length > mostFiles && (level > 0 || foldsFirst);
     const some = isLong ? files.slice(0, Math.min(FEW_FILES, mostFiles)) : files;
-    lines.push(indent + [...some.map(shown), ...(isLong ? [`(${files.length} files)`] : [])].join(' '));
+    lines.push(indent + [...some.map(quoted), ...(isLong ? [`(${files.length} files)`] : [])].join(' '));
   };
   add(root, '', 0);
   return lines.join('\n');
-}
-
-/** Files are separated by blanks, so a name with one is quoted. */
-function shown(name: string): string {
-  return /[\s"]/.test(name) ? JSON.stringify(name) : name;
 }

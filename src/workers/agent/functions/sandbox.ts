@@ -8,9 +8,10 @@ import { z } from 'zod';
 import { wire, type CallScope } from '#contract';
 import { changeNumber } from '../change-number.ts';
 import { copyIn, filesToCopy, WORK } from '../sandboxes/files-in.ts';
-import { bringOut } from '../sandboxes/files-out.ts';
+import { bringOut, pathsToBring } from '../sandboxes/files-out.ts';
 import { errors } from '../errors.ts';
 import { shortened } from '../shortened.ts';
+import { quoted, someOf } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
 const DEADLINE_MS = 1_800_000;
@@ -19,18 +20,21 @@ const CREATE_MS = 900_000;
 /** A model's client times out after a minute: before that it is better to answer that the image is being made. */
 const PATIENCE_MS = 20_000;
 const GRACE_MS = 15_000;
+/** Of files in a reply. */
+const MOST_NAMES = 20;
 
 const Made = z.object({ sandbox_id: z.string() });
 const Ran = z.object({
   stdout: z.string(),
   stderr: z.string(),
+  stdout_truncated: z.boolean().optional(),
   exit_code: z.int().nullish(),
   egress_refused: z.array(z.object({ host: z.string(), reason: z.string() })).optional(),
 });
 
 /** Package managers by image. */
 const INSTALLERS: readonly { image: RegExp; line: string }[] = [
-  { image: /python/, line: 'pip install -q --disable-pip-version-check --root-user-action=ignore "$@"' },
+  { image: /python/, line: 'pip install -q --disable-pip-version-check --root-user-action=ignore --retries 1 "$@"' },
   { image: /node/, line: 'npm install --no-audit --no-fund --loglevel=error "$@"' },
 ];
 
@@ -75,6 +79,8 @@ export const sandbox = agent.defineFunction({
 
   async handle(request, context, scope) {
     const { image, network, files = [], install = [], bring = [] } = request;
+    // Before the files are written: a session numbers the changes since it began.
+    const session = context.sessions.of(scope.call);
     const needsNetwork = network === true || install.length > 0;
     const patience = scope.door === 'model' ? { patience_ms: PATIENCE_MS } : {};
     const options = { timeoutMs: CREATE_MS, signal: scope.signal, ...(scope.emit && { onEvent: scope.emit }) };
@@ -82,6 +88,7 @@ export const sandbox = agent.defineFunction({
     const around = { context, scope };
     const installer = install.length > 0 ? installArgv(image, install) : undefined;
     const paths = await filesToCopy(files, around);
+    const wantedOut = pathsToBring(bring, context);
     const { sandbox_id: id } = Made.parse(await scope.bus.call('sandbox::create', wanted, options));
     try {
       await scope.bus.call('sandbox::fs::mkdir', { sandbox_id: id, path: WORK, parents: true });
@@ -90,8 +97,7 @@ export const sandbox = agent.defineFunction({
       if (installed && installed.exit_code !== 0) return { ...reported(installed, around), ...NOT_INSTALLED };
 
       const ran = await runIn(id, ['sh', '-c', SHELL, 'sh', request.command], request.timeout_s, scope);
-      const { seq, versions, ...brought } = bring.length > 0 ? await bringOut(id, bring, around) : NO_FILES;
-      const session = context.sessions.of(scope.call);
+      const { seq, versions, ...brought } = bring.length > 0 ? await bringOut(id, wantedOut, around) : NO_FILES;
       for (const { path, version } of versions) session.sawVersion(path, version);
       const change = session.numberOf(seq);
       return {
@@ -106,14 +112,17 @@ export const sandbox = agent.defineFunction({
   },
 
   text({ exit_code, output, failed_step, change, brought, missing, refused }) {
-    const names = brought.map(({ path, bytes }) => `${path} (${bytes} bytes)`).join(', ');
+    const names = someOf(
+      brought.map(({ path, bytes }) => `${quoted(path)} (${bytes} bytes)`),
+      MOST_NAMES,
+    );
     return [
       ...(failed_step === undefined ? [] : ['the packages could not be installed; the command did not run']),
       ...(exit_code === 0 ? [] : [`exit ${exit_code ?? 'by a signal'}`]),
       output === '' ? '(no output)' : output,
       ...refused.map(({ host, reason }) => `refused: ${host}: ${reason}`),
       ...(names === '' ? [] : [`brought back${change === undefined ? '' : ` as change ${change}`}: ${names}`]),
-      ...(missing.length === 0 ? [] : [`not there: ${missing.join(', ')}`]),
+      ...(missing.length === 0 ? [] : [`not there: ${someOf(missing, MOST_NAMES)}`]),
     ].join('\n');
   },
 });
@@ -141,10 +150,10 @@ async function runIn(id: string, argv: string[], timeoutS: number, { bus, signal
 }
 
 function reported(
-  { stdout, stderr, exit_code, egress_refused = [] }: z.output<typeof Ran>,
+  { stdout, stderr, stdout_truncated, exit_code, egress_refused = [] }: z.output<typeof Ran>,
   { context, scope }: { context: AgentContext; scope: CallScope },
 ) {
-  const text = stdout + stderr;
+  const text = `${stdout}${stdout_truncated ? '\n(the sandbox keeps the first MiB of output; there was more)\n' : ''}${stderr}`;
   const keep = () => context.sessions.of(scope.call).keepOutput(text);
   return {
     ...(exit_code != null && { exit_code }),

@@ -3,6 +3,8 @@
  *
  * The sandbox names its files itself, and may be hostile: only a name that was asked for is taken.
  */
+import { posix } from 'node:path';
+
 import { z } from 'zod';
 
 import { takeContent, type CallScope } from '#contract';
@@ -16,8 +18,8 @@ const MAX_FILES = 500;
 const MAX_BYTES = 64 * 2 ** 20;
 const LIST_MS = 60_000;
 
-/** Lists what its arguments match: files, and the files below folders. */
-const LISTING = 'for f in "$@"; do for g in $f; do [ -e "$g" ] && find "$g" -type f; done; done';
+/** Lists what its arguments match: files, and the files below folders. A name may hold anything but NUL. */
+const LISTING = 'for f in "$@"; do for g in $f; do [ -e "$g" ] && find "./$g" -type f -print0; done; done';
 
 const Listed = z.object({ stdout: z.string() });
 
@@ -29,12 +31,21 @@ export interface Brought {
   versions: { path: string; version: string }[];
 }
 
+/** The paths and globs from the workspace. Refuses, before anything runs, what could not be written there. */
+export function pathsToBring(given: readonly string[], context: AgentContext): string[] {
+  return given.map((one) => {
+    const path = posix.normalize(inWorkspace(one.replace(/^\/work\//, ''), context));
+    if (path.split('/').includes('..')) throw errors.fail('A215', { path: one, root: context.root });
+    if (!isGlob(path)) context.jail.target(path)[Symbol.dispose]();
+    return path;
+  });
+}
+
 export async function bringOut(
   sandboxId: string,
-  given: readonly string[],
+  wanted: readonly string[],
   { context, scope }: { context: AgentContext; scope: CallScope },
 ): Promise<Brought> {
-  const wanted = given.map((one) => inWorkspace(one.replace(/^\/work\//, ''), context));
   const matchers = wanted.map((one) => ({ one, fits: matcherOf(one) }));
   const names = (await list(sandboxId, wanted, scope)).filter((name) => matchers.some(({ fits }) => fits(name)));
   if (names.length > MAX_FILES) {
@@ -64,7 +75,7 @@ async function list(sandboxId: string, wanted: readonly string[], { bus, signal 
   const argv = ['sh', '-c', LISTING, 'sh', ...wanted];
   const request = { sandbox_id: sandboxId, argv, workdir: WORK, timeout_ms: LIST_MS };
   const { stdout } = Listed.parse(await bus.call('sandbox::exec', request, { timeoutMs: LIST_MS + 5000, signal }));
-  const names = stdout.split('\n').filter((name) => name !== '' && !name.split('/').includes('..'));
+  const names = stdout.split('\0').filter((name) => name !== '' && !name.split('/').includes('..'));
   return [...new Set(names.map((name) => name.replace(/^(?:\.\/)+/, '')))];
 }
 
