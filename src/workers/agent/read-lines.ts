@@ -2,7 +2,7 @@
 import { bytesAsSource, LineIndex, readLines, versionAside, type JailFile } from '#host';
 import type { CallScope } from '#contract';
 import { errors } from './errors.ts';
-import { clipLine, fitting, linesOf } from './text-lines.ts';
+import { clipLine, fitting, linesOf, numbered } from './text-lines.ts';
 import type { AgentContext } from './worker.ts';
 
 export interface LineRange {
@@ -46,7 +46,7 @@ export async function readPart(
   const wanted = to === undefined ? Infinity : to - from + 1;
   const part = await readLines(source, { start, lines: wanted, maxBytes: (maxChars + 1) * BYTES_A_CHAR }, scope);
   const lines = linesOf(part.bytes.toString()).map((line) => clipLine(line));
-  const fit = fitting(lines, maxChars);
+  const fit = fitting(numbered(lines, from).split('\n'), maxChars);
   const total = index.totalLines;
   const last = Math.min(to ?? Infinity, total ?? Infinity);
   return {

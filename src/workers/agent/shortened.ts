@@ -7,7 +7,7 @@ import { clipLine } from './text-lines.ts';
 
 /** Words that test runners, compilers and interpreters put in front of what went wrong. */
 const FAILURE =
-  /(?:^|[\s[(])(?:not ok|FAIL(?:ED|URE)?S?|ERRORS?|error(?:\[\w+\])?:|[\w.]*(?:Error|Exception|Failure)\b|panicked|Traceback|fatal:|✖|✗|✘|×|❌)(?=\W|$)|^E {3}/;
+  /(?:^|[\s[(])(?:not ok|FAIL(?:ED|URE)?S?|ERRORS?|error(?:\[\w+\])?:|[\w.]*(?:Error|Exception|Failure)\b|panicked|Traceback|fatal:|✖|✗|✘|×|❌)(?=\W|$)|^E {3}|^(?:\w+(?:\[\d+\])?: )?\*\*\* /;
 /** Lines of a summary that say that nothing failed. */
 const NONE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?)?)\b|\b(?:errors?|failures?|failed|fail)[:=]? 0\b/i;
 

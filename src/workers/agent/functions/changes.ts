@@ -17,6 +17,8 @@ const GIT = ['-c', 'core.fsmonitor=false', '--no-optional-locks'];
 const STATUS = [...GIT, 'status', '--short', '--branch'];
 const DIFF = [...GIT, 'diff', '--no-ext-diff', '--no-textconv', '--no-color', 'HEAD'];
 const GIT_MS = 20_000;
+/** Lines of the reply; the earlier ones are counted. */
+const MOST_CHANGES = 50;
 
 const GitReply = z.object({ exit_code: z.int().nullish(), stdout: z.string() });
 
@@ -59,7 +61,10 @@ export const changes = agent.defineFunction({
       return `change ${change}: ${action} ${someOf(files, 8)}${undone ? ' (undone)' : ''}`;
     });
     const shown = git === undefined ? diff : `git:\n${git.trimEnd() || '(no difference from HEAD)'}`;
-    return [...(lines.length > 0 ? lines : ['no changes in this session']), ...(shown ? [shown] : [])].join('\n');
+    const last = lines.slice(-MOST_CHANGES);
+    const earlier = lines.length > last.length ? [`(${lines.length - last.length} earlier changes)`] : [];
+    const list = lines.length > 0 ? [...earlier, ...last] : ['no changes in this session'];
+    return [...list, ...(shown ? [shown] : [])].join('\n');
   },
 });
 

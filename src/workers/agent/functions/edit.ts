@@ -12,6 +12,7 @@ import { applyPatch } from '../edits/apply-patch.ts';
 import { EditedFiles, type EditedFile } from '../edits/edited-files.ts';
 import { planEdits } from '../edits/plan-edits.ts';
 import { errors } from '../errors.ts';
+import { fitted } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
 const MOST_PLACES = 5;
@@ -68,7 +69,8 @@ export const edit = agent.defineFunction({
     }
     const files = new EditedFiles(context);
     const problems = await planEdits(edits!, files, { context, scope });
-    if (problems.length > 0) throw errors.fail('A220', { problems });
+    if (problems.length > 0)
+      throw errors.fail('A220', { problems: fitted(problems, context.replyChars, (left) => `… and ${left} more`) });
 
     const notes = new Map(files.all.map((file) => [file.path, strangeNote(file, session.seenVersion(file.path))]));
     const { seq } = await writeAll(files.all, context, scope);
@@ -77,8 +79,10 @@ export const edit = agent.defineFunction({
     return { ...numberOf(session.numberOf(seq)), files: shown };
   },
 
-  text: ({ change, files }) =>
-    [change === undefined ? 'nothing recorded' : `change ${change}`, ...files.map(line)].join('\n'),
+  text({ change, files }, { replyChars }) {
+    const head = change === undefined ? 'nothing recorded' : `change ${change}`;
+    return fitted([head, ...files.map(line)], replyChars, (left) => `… and ${left} more files`);
+  },
 });
 
 function numberOf(change: number | undefined): { change?: number } {

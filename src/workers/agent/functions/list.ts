@@ -46,7 +46,7 @@ export const list = agent.defineFunction({
 
   text({ files, paths, tree = '', truncated }) {
     if (files === 0) return 'no files';
-    if (!paths) return tree;
+    if (!paths) return truncated ? `${tree}\n… more than ${files} files: name a folder` : tree;
     return [...paths, ...(truncated ? [`… ${files} in all; narrow the glob`] : [])].join('\n');
   },
 });

@@ -49,7 +49,10 @@ export const more = agent.defineFunction({
 
   async handle({ function: id, args }, context, scope) {
     const catalogue = (await readCatalogue(scope.bus)).filter(({ namespace }) => namespace === NAMESPACE);
-    if (id === undefined) return { text: namesOf(catalogue) };
+    const session = context.sessions.of(scope.call);
+    const cut = (text: string) =>
+      shortened(text, { maxChars: context.replyChars, keep: () => session.keepOutput(text) });
+    if (id === undefined) return { text: cut(namesOf(catalogue)) };
     const entry = catalogue.find((one) => one.id === id);
     if (!entry) {
       const hint = didYouMean(
@@ -58,11 +61,10 @@ export const more = agent.defineFunction({
       );
       throw errors.fail('A224', { problem: `there is no function ${id}${hint}; \`more\` without fields lists them` });
     }
-    if (args === undefined) return { text: describeFields(entry) };
+    if (args === undefined) return { text: cut(describeFields(entry)) };
 
     const { result, text } = await callIt(entry, args, scope);
-    const session = context.sessions.of(scope.call);
-    return { text: shortened(text, { maxChars: context.replyChars, keep: () => session.keepOutput(text) }), result };
+    return { text: cut(text), result };
   },
 
   text: ({ text }) => text,

@@ -7,6 +7,7 @@ import type { SetEntry } from '#host';
 import { changeNumber } from '../change-number.ts';
 import { errors } from '../errors.ts';
 import { inWorkspace } from '../paths.ts';
+import { fitted } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
 export const move = agent.defineFunction({
@@ -46,11 +47,13 @@ export const move = agent.defineFunction({
     };
   },
 
-  text: ({ change, moves }) =>
-    [
+  text({ change, moves }, { replyChars }) {
+    const lines = [
       ...(change === undefined ? [] : [`change ${change}`]),
       ...moves.map(({ from, to }) => (to === undefined ? `${from} deleted` : `${from} → ${to}`)),
-    ].join('\n'),
+    ];
+    return fitted(lines, replyChars, (left) => `… and ${left} more`);
+  },
 });
 
 function keyOf(given: string, context: AgentContext) {

@@ -7,7 +7,7 @@ import { grammarOf } from '../outline/grammars.ts';
 import { headingLines, indentedLines } from '../outline/indented-outline.ts';
 import { parseOutline } from '../outline/parse-outline.ts';
 import { inWorkspace } from '../paths.ts';
-import { clipLine, fitting, linesOf } from '../text-lines.ts';
+import { clipLine, fitted, linesOf } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
 /** A larger file is generated, or data. */
@@ -60,11 +60,7 @@ export const outline = agent.defineFunction({
         ...found.map(({ line, text }) => `${line}: ${text}`),
       ];
     });
-    const fit = fitting(lines, replyChars);
-    return [
-      ...lines.slice(0, fit),
-      ...(fit < lines.length ? [`… ${lines.length - fit} more lines: name fewer files`] : []),
-    ].join('\n');
+    return fitted(lines, replyChars, (left) => `… ${left} more lines: name fewer files`);
   },
 });
 

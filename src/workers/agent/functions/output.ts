@@ -29,6 +29,7 @@ export const output = agent.defineFunction({
     lines: z.array(z.object({ line: wire.uint64(), text: z.string() })),
     total_lines: wire.uint64(),
     matches: wire.uint64().optional().describe('With grep: lines that match.'),
+    truncated: z.boolean().optional().describe('With grep: whether matches are left out.'),
   }),
   errors: ['A210', 'A216', 'A224'],
   examples: [],
@@ -50,15 +51,25 @@ export const output = agent.defineFunction({
       lines.map(({ line, text: one }) => `${line}: ${one}`),
       context.replyChars,
     );
-    return { lines: lines.slice(0, fit), total_lines: all.length, ...(found && { matches: found.length }) };
+    return {
+      lines: lines.slice(0, fit),
+      total_lines: all.length,
+      ...(found && {
+        matches: found.length,
+        truncated: fit < lines.length || found.length > MAX_MATCHES,
+      }),
+    };
   },
 
-  text({ lines, total_lines, matches }) {
+  text({ lines, total_lines, matches, truncated }) {
     if (lines.length === 0) return matches === undefined ? '(empty)' : `no line of ${total_lines} matches`;
     const shown = lines.map(({ line, text }) => `${line}: ${text}`);
     const last = lines.at(-1)!.line;
-    const isCut = matches === undefined ? last < total_lines : matches > MAX_MATCHES;
-    const more = matches === undefined ? `… goes on at line ${last + 1} of ${total_lines}` : `… ${matches} lines match`;
+    const isCut = matches === undefined ? last < total_lines : truncated === true;
+    const more =
+      matches === undefined
+        ? `… goes on at line ${last + 1} of ${total_lines}`
+        : `… ${matches} lines match; narrow grep, or read from line ${last + 1}`;
     return [...shown, ...(isCut ? [more] : [])].join('\n');
   },
 });

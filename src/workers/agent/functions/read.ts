@@ -11,11 +11,14 @@ import { errors, translate } from '../errors.ts';
 import { inWorkspace } from '../paths.ts';
 import { readPart } from '../read-lines.ts';
 import type { Session } from '../session.ts';
-import { numbered } from '../text-lines.ts';
+import { numbered, someOf } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
 /** For all parts that the call names by their lines: that is asking for more. */
 const ASKED_CHARS = 32_000;
+/** Of the lines around a part, beside the path in them. */
+const HEAD_CHARS = 60;
+const MOST_NAMES = 10;
 
 const ReadFile = wire.named(
   'AgentReadFile',
@@ -60,7 +63,14 @@ export const read = agent.defineFunction({
     return { files };
   },
 
-  text: ({ files }) => files.map(textOf).join('\n\n'),
+  text({ files }) {
+    const unread = files.filter(({ lines, next }) => lines?.length === 0 && next !== undefined);
+    const names = unread.map(({ path }) => path);
+    return [
+      ...files.filter((file) => !unread.includes(file)).map(textOf),
+      ...(unread.length > 0 ? [`not read, the reply is full: ${someOf(names, MOST_NAMES)}`] : []),
+    ].join('\n\n');
+  },
 });
 
 interface Around {
@@ -82,7 +92,7 @@ async function readOne(
   const budget = to === undefined ? 'whole' : 'asked';
   if (left[budget] <= 0) return { path, lines: [], next: asked };
   const part = await readPart(file, path, { from, to, maxChars: left[budget] }, { ...context, scope });
-  for (const line of part.lines) left[budget] -= line.length + 1;
+  left[budget] -= numbered(part.lines, part.from).length + 2 * path.length + HEAD_CHARS;
   if (part.version !== undefined) session.sawVersion(file.relativePath, part.version);
   const next = part.from + part.lines.length;
   return {
@@ -125,6 +135,6 @@ function textOf({ path, lines = [], line_from = 1, total_lines, next, image, pro
   const last = line_from + lines.length - 1;
   const isWhole = line_from === 1 && last === total_lines;
   const head = isWhole ? path : `${path} ${line_from}-${last}${total_lines === undefined ? '' : ` of ${total_lines}`}`;
-  if (lines.length === 0) return next === undefined ? `${path}: empty` : `${path}: not read, the reply is full`;
+  if (lines.length === 0) return `${path}: empty`;
   return [head, numbered(lines, line_from), ...(next === undefined ? [] : [`… goes on at ${next}`])].join('\n');
 }

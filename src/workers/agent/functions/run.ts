@@ -35,13 +35,13 @@ export const run = agent.defineFunction({
     until: z
       .object({ port: wire.uint32().min(1).max(65_535).optional(), text: z.string().optional().describe('Regex.') })
       .optional()
-      .describe('With background: answer when the port is open or the output matches.'),
+      .describe('In the background: answer when the port is open or the output matches.'),
   }),
   response: z.object(jobFields),
   errors: ['A210', 'A211', 'A215', 'A216'],
   examples: [{ command: 'echo hello' }, { command: 'ls -la | head -5', timeout_s: 10 }],
 
-  async handle({ command, cwd, timeout_s, background = false, until }, context, scope) {
+  async handle({ command, cwd, timeout_s, until, background = until !== undefined }, context, scope) {
     const session = context.sessions.of(scope.call);
     const request = toShellRequest({ command, cwd, hasInput: background }, context);
     const { job_id: jobId } = Started.parse(await scope.bus.call('shell::exec_bg', request));

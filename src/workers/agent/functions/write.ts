@@ -10,7 +10,7 @@ import { HostError, SetConflict, type SetEntry } from '#host';
 import { changeNumber } from '../change-number.ts';
 import { errors } from '../errors.ts';
 import { inWorkspace } from '../paths.ts';
-import { linesOf } from '../text-lines.ts';
+import { fitted, linesOf } from '../text-lines.ts';
 import { agent } from '../worker.ts';
 
 export const write = agent.defineFunction({
@@ -73,9 +73,11 @@ export const write = agent.defineFunction({
     };
   },
 
-  text: ({ change, files }) =>
-    [
+  text({ change, files }, { replyChars }) {
+    const lines = [
       ...(change === undefined ? [] : [`change ${change}`]),
-      ...files.map(({ path, kind, lines, note }) => `${path} ${kind}, ${lines} lines${note ? ` (${note})` : ''}`),
-    ].join('\n'),
+      ...files.map((file) => `${file.path} ${file.kind}, ${file.lines} lines${file.note ? ` (${file.note})` : ''}`),
+    ];
+    return fitted(lines, replyChars, (left) => `… and ${left} more files`);
+  },
 });
