@@ -35,8 +35,8 @@ test('agent.C29 a reply stays within its size and says what it leaves out', asyn
     ['more', { function: 'shell::exec' }, /lines not shown; output/],
   ] as const) {
     const text = await cell.text(tool, args);
-    expect(text, tool).toMatch(rest);
-    expect(text.length, tool).toBeLessThanOrEqual(MOST + SLACK);
+    expect(`${tool}: ${text}`).toMatch(rest);
+    expect(text.length).toBeLessThanOrEqual(MOST + SLACK);
   }
 });
 
