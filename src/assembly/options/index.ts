@@ -4,5 +4,5 @@
  * Loading the workers takes most of a start, and a mistake in the command line should not wait for it.
  */
 export { defaultConfigPath, findConfigFile } from './config-path.ts';
-export { PRESETS, type PresetName } from './preset-names.ts';
+export { PRESETS } from './preset-names.ts';
 export { canonicalWorkspace } from './workspace.ts';

@@ -19,7 +19,7 @@ import { cellOptions } from '../cell-options.ts';
 import { UsageError, valueOption, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { explainWaiting, shippedToolsFor } from '../mcp-seat.ts';
+import { explainWaiting, shippedToolsFor } from '../mcp/seat.ts';
 import { presetOptions } from '../preset-options.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
@@ -71,7 +71,7 @@ export const mcp: Command = {
     const tools = shippedToolsFor(options, profile);
     const { early, asked } = tools ? earlyList(tools) : NOT_EARLY;
     const opening = asked
-      .then(() => import('../mcp-cell.ts'))
+      .then(() => import('../mcp/open-cell.ts'))
       .then(({ openMcpCell }) => openMcpCell(options, { workspace, profile, log }));
     // What the operator has chosen may be wrong, and then no client should get an answer first.
     const { principal } = early ? LOCAL : await opening;

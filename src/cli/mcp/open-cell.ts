@@ -16,11 +16,11 @@ import { findConfigFile } from '#assembly/options';
 import { connect, type Connection } from '#client';
 import { makePrincipal, type Log, type Principal } from '#contract';
 import type { ToolProfile } from '#surfaces/mcp';
-import { parseCellOptions } from './cell-options.ts';
-import type { CommandInput } from './command.ts';
-import { engineToken, engineUrl, explainUnreachable, text } from './engine-address.ts';
-import { requireTools } from './mcp-seat.ts';
-import { parsePreset } from './preset-options.ts';
+import { parseCellOptions } from '../cell-options.ts';
+import type { CommandInput } from '../command.ts';
+import { engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
+import { requireTools } from './seat.ts';
+import { parsePreset } from '../preset-options.ts';
 
 type Options = CommandInput['options'];
 

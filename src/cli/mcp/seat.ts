@@ -3,9 +3,9 @@ import { findConfigFile, PRESETS } from '#assembly/options';
 import { ConfigError, didYouMean, readCatalogue, type Bus, type Log } from '#contract';
 import { workerSegment } from '#protocol';
 import { shippedTools, toTools, type ShippedTools, type ToolProfile } from '#surfaces/mcp';
-import type { CommandInput } from './command.ts';
-import { text } from './engine-address.ts';
-import { namedPreset } from './preset-options.ts';
+import type { CommandInput } from '../command.ts';
+import { text } from '../engine-address.ts';
+import { namedPreset } from '../preset-options.ts';
 
 /**
  * Refuses a word of `--tools` that names nothing.
