@@ -41,6 +41,7 @@ const TABLE: Record<string, Area> = {
     areas: ['protocol', 'contract', 'host', 'file-functions'],
     packages: ['zod', '@vscode/tree-sitter-wasm'],
   },
+  'workers/change': { areas: ['protocol', 'contract', 'host', 'fence'], packages: ['zod'] },
   'workers/filesystem': { areas: ['protocol', 'contract', 'host', 'file-functions'], packages: ['zod', 'iconv-lite'] },
   'workers/shell': {
     areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'egress', 'fence'],

@@ -7,7 +7,7 @@ import { buildProgram, MOUNT_SOURCES, seccompFilter, sourcePath } from '#sandbox
 import { defaultCacheDir, writeSharedFile } from '#sandbox/images';
 import { FenceError } from './fence-error.ts';
 
-const SOURCES = ['fence.c', 'hold.c', 'enter.c', 'relay.c', 'fence.h'];
+const SOURCES = ['fence.c', 'hold.c', 'enter.c', 'view.c', 'ids.c', 'relay.c', 'fence.h'];
 
 export interface Programs {
   readonly launcher: string;

@@ -69,6 +69,17 @@ export {
   type JailMode,
   type JailOpening,
 } from './jail/jail.ts';
+export {
+  LayerError,
+  type Layer,
+  type LayerParts,
+  type LayerReason,
+  type MountedLayer,
+  type View,
+} from './layers/layer.ts';
+export { Layers, layersOf } from './layers/layers.ts';
+export type { OpenLayer } from './layers/open-layer.ts';
+export { pinsOf, type PinOthers } from './layers/pins.ts';
 export { JailChanges, type ChangeScope } from './changes/jail-changes.ts';
 export { bytesOf as keptBytes } from './journal/evict.ts';
 export type { Journal } from './journal/journal.ts';

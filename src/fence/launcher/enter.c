@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Descriptors that the server passes on. */
+/* Descriptors that the server passes on; without a fence only the first two, of which root has only the second. */
 enum { USER_SPACE = 3, MOUNTS = 4, NETWORK = 5, SYSTEM_V = 6 };
 
 enum { LAST_CAPABILITY = 63, MAX_FILTER_BYTES = 4096 };
@@ -36,6 +36,8 @@ static const char *cwd, *filter_path, *terminal_path;
 static char **masks, **command;
 static int mask_count, terminal = -1;
 static bool has_own_network;
+/* In a change that leaves the rest of the host as it is: only mounts and processes are separate. */
+static bool is_bare, has_user_space = true;
 static uint64_t filter[MAX_FILTER_BYTES / 8];
 static ssize_t filter_bytes;
 static volatile int *end;
@@ -52,11 +54,12 @@ static void read_arguments(int argc, char **argv) {
     else if (!strcmp(name, "--filter")) filter_path = argv[i + 1];
     else if (!strcmp(name, "--terminal")) terminal_path = argv[i + 1];
     else if (!strcmp(name, "--mask")) masks[mask_count++] = argv[i + 1];
+    else if (!strcmp(name, "--bare")) is_bare = true, has_user_space = !strcmp(argv[i + 1], "user");
     else if (!strcmp(name, "--network")) has_own_network = !strcmp(argv[i + 1], "none");
     else errno = EINVAL, stop("unknown option %s", name);
   }
   errno = EINVAL;
-  if (!masks || !command || !*command || !cwd || !filter_path) stop("cwd, filter and command are needed");
+  if (!masks || !command || !*command || !cwd || (!filter_path && !is_bare)) stop("cwd, filter and command are needed");
 }
 
 static void read_filter(void) {
@@ -113,13 +116,16 @@ static _Noreturn void be_command(char **variables) {
   }
   if (chdir(cwd)) stop("cannot enter %s", cwd);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  drop_rights();
-  filter_calls();
+  if (!is_bare) {
+    drop_rights();
+    filter_calls();
+  }
   reset_signals();
   syscall(SYS_close_range, 3, ~0U, 4 /* on exec */);
   environ = variables;
   execvp(command[0], command);
-  dprintf(2, "fence: %s was not started: %s; inside the fence home is empty but for the folders of fence_home\n", command[0], strerror(errno));
+  const char *why = is_bare ? "" : "; inside the fence home is empty but for the folders of fence_home";
+  dprintf(2, "fence: %s was not started: %s%s\n", command[0], strerror(errno), why);
   _exit(errno == ENOENT ? 127 : 126);
 }
 
@@ -146,7 +152,8 @@ static _Noreturn void be_first(char **variables) {
   int status;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (has_own_network) raise_loopback();
-  attach("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL);
+  attach(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+  attach("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | (is_bare ? 0 : MS_RDONLY), NULL);
   for (int i = 0; i < mask_count; i++) mask(masks[i]);
   leader = fork();
   if (leader < 0) stop("cannot fork");
@@ -184,7 +191,7 @@ void enter(int argc, char **argv) {
   int status;
   pid_t server = getppid();
   read_arguments(argc, argv);
-  read_filter();
+  if (!is_bare) read_filter();
   if (terminal_path && (terminal = open(terminal_path, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) stop("cannot open the terminal");
   /* So that a failure is reported there. */
   if (terminal >= 0 && dup2(terminal, 2) < 0) stop("cannot use the terminal");
@@ -195,9 +202,9 @@ void enter(int argc, char **argv) {
   if (end == MAP_FAILED) stop("cannot share memory");
   *end = -1;
 
-  join(USER_SPACE, CLONE_NEWUSER, "user");
-  if (!has_own_network) join(NETWORK, CLONE_NEWNET, "network");
-  join(SYSTEM_V, CLONE_NEWIPC, "IPC");
+  if (has_user_space) join(USER_SPACE, CLONE_NEWUSER, "user");
+  if (!is_bare && !has_own_network) join(NETWORK, CLONE_NEWNET, "network");
+  if (!is_bare) join(SYSTEM_V, CLONE_NEWIPC, "IPC");
   join(MOUNTS, CLONE_NEWNS, "mount");
   /* After the last change of credentials, which would take it away. The server may have ended before. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -3,6 +3,8 @@
  *
  *   fence hold OPTIONS              makes the user, mount and network namespace of a server, once
  *   fence enter OPTIONS -- PROGRAM  runs a command in copies of them, with a process namespace of its own
+ *   fence view OPTIONS              mounts the layer of a change in a mount namespace of its own
+ *   fence refresh OPTIONS           makes that layer show what has changed below it
  *
  * Linked statically: a variable such as LD_PRELOAD has no effect on it. docs/design/fence.md lists what each step prevents.
  */
@@ -55,6 +57,8 @@ void mask(const char *path) {
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "hold")) hold(argc - 2, argv + 2);
   if (argc > 1 && !strcmp(argv[1], "enter")) enter(argc - 2, argv + 2);
+  if (argc > 1 && !strcmp(argv[1], "view")) view(argc - 2, argv + 2);
+  if (argc > 1 && !strcmp(argv[1], "refresh")) refresh(argc - 2, argv + 2);
   errno = EINVAL;
-  stop("expected hold or enter");
+  stop("expected hold, enter, view or refresh");
 }

@@ -32,6 +32,14 @@ _Noreturn void hold(int argc, char **argv);
 /* Runs one command in them. */
 _Noreturn void enter(int argc, char **argv);
 
+/* Mounts the layer of a change over the workspace, and keeps it until standard input ends. */
+_Noreturn void view(int argc, char **argv);
+/* Makes the layer show what has changed below it. */
+_Noreturn void refresh(int argc, char **argv);
+
+/* A user namespace for this process, in which every id means itself. */
+void make_user_namespace(void);
+
 /* Hides a path; what it is decides how. */
 void mask(const char *path);
 

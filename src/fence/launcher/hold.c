@@ -28,7 +28,7 @@
 #define ATTR_NOSUID 0x00000002
 #define ATTR_NODEV 0x00000004
 
-enum { MOST = 256, MAP_BYTES = 4096 };
+enum { MOST = 256 };
 
 /* Where the parts are put together, before the devices cover it. */
 #define STAGE "/dev"
@@ -41,6 +41,8 @@ struct list {
 /* Emptied and closed; emptied for all users; emptied for this one; as on the host; writes are lost; read-only. */
 static struct list hidden, shared, private, writable, layers, readable;
 static const char *proxy;
+/* Namespaces of a change, which has its layer at the path of the workspace. */
+static int view_user = -1, view_mounts = -1;
 
 static void add(struct list *list, const char *path) {
   errno = E2BIG;
@@ -58,63 +60,18 @@ static void read_arguments(int argc, char **argv) {
     else if (!strcmp(name, "--layer")) add(&layers, value);
     else if (!strcmp(name, "--read")) add(&readable, value);
     else if (!strcmp(name, "--proxy")) proxy = value;
+    else if (!strcmp(name, "--view-user")) view_user = atoi(value);
+    else if (!strcmp(name, "--view-mounts")) view_mounts = atoi(value);
     else errno = EINVAL, stop("unknown option %s", name);
   }
 }
 
-/* ---- ids ---- */
+/* ---- namespaces ---- */
 
-/* Every id of this process's namespace as itself for root, and the own one for an ordinary user. */
-static void map_ids(pid_t pid, const char *name, unsigned id) {
-  char path[64], from[MAP_BYTES] = {0}, text[MAP_BYTES * 2];
-  unsigned long inside, outside, count;
-  int length = 0;
-  if (geteuid() == 0) {
-    snprintf(path, sizeof path, "/proc/self/%s", name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || read(fd, from, sizeof from - 1) < 0) stop("cannot read %s", path);
-    close(fd);
-    for (char *line = strtok(from, "\n"); line; line = strtok(NULL, "\n"))
-      if (sscanf(line, "%lu %lu %lu", &inside, &outside, &count) == 3)
-        length += snprintf(text + length, sizeof text - (size_t)length, "%lu %lu %lu\n", inside, inside, count);
-  } else {
-    length = snprintf(text, sizeof text, "%u %u 1", id, id);
-  }
-  snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-  int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0 || write(fd, text, (size_t)length) != length) stop("cannot write %s", path);
-  close(fd);
-}
-
-static void forbid_groups(pid_t pid) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/setgroups", (int)pid);
-  int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0 || write(fd, "deny", 4) != 4) stop("cannot write %s", path);
-  close(fd);
-}
-
-/* The ids are mapped by a process outside of the new namespace: only there root may map all of them. */
 static void make_namespaces(void) {
-  int ready[2], status;
-  pid_t own = getpid();
-  if (pipe2(ready, O_CLOEXEC)) stop("cannot make a pipe");
-  pid_t helper = fork();
-  if (helper < 0) stop("cannot fork");
-  if (helper == 0) {
-    char byte;
-    close(ready[1]);
-    if (read(ready[0], &byte, 1) != 1) _exit(126);
-    if (geteuid() != 0) forbid_groups(own);
-    map_ids(own, "uid_map", getuid());
-    map_ids(own, "gid_map", getgid());
-    _exit(0);
-  }
-  close(ready[0]);
-  if (unshare(CLONE_NEWUSER)) stop("cannot make a user namespace");
-  if (write(ready[1], "", 1) != 1) stop("cannot start the helper");
-  close(ready[1]);
-  if (waitpid(helper, &status, 0) != helper || status != 0) _exit(126);
+  if (view_user >= 0 && setns(view_user, CLONE_NEWUSER)) stop("cannot enter the user namespace of the change");
+  if (view_mounts >= 0 && setns(view_mounts, CLONE_NEWNS)) stop("cannot enter the mounts of the change");
+  make_user_namespace();
   if (unshare(CLONE_NEWNET)) stop("cannot make a network namespace");
   raise_loopback();
   /* So that the server may open /proc/PID/ns of this process. */

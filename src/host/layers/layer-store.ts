@@ -1,0 +1,172 @@
+/**
+ * The changes over one workspace on disk: a directory each, below the state directory, so that they outlive the server.
+ *
+ * Other servers use the same store. A change appears under its name by one rename, when all of it is there.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import { removeMade } from '../changes/jail-remove.ts';
+import { openJail } from '../jail/jail.ts';
+import { readReferences } from './git-references.ts';
+import { LayerError } from './layer.ts';
+
+export interface LayerMeta {
+  readonly outside: 'private' | 'as-is';
+  readonly network: 'host' | 'none';
+  readonly note: string;
+  readonly beganAtMs: number;
+}
+
+/** The paths of one change in the store. */
+export interface LayerPlace {
+  readonly name: string;
+  readonly directory: string;
+  readonly upper: string;
+  readonly work: string;
+  readonly pins: string;
+  readonly whiteout: string;
+  readonly lock: string;
+  /** Grows by a byte with each pin. */
+  readonly moved: string;
+  /** Exists while a commit waits for approval. */
+  readonly waiting: string;
+  readonly git: string;
+  readonly began: string;
+}
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+export function layerStoreOf(stateDir: string, workspace: string): string {
+  return join(stateDir, 'changes', hash('sha256', workspace).slice(0, 32));
+}
+
+export class LayerStore {
+  readonly directory: string;
+  readonly workspace: string;
+
+  constructor(stateDir: string, workspace: string) {
+    this.directory = layerStoreOf(stateDir, workspace);
+    this.workspace = workspace;
+  }
+
+  placeOf(name: string): LayerPlace {
+    const directory = join(this.directory, name);
+    const at = (part: string) => join(directory, part);
+    return {
+      ...{ name, directory, upper: at('upper'), work: at('work'), pins: at('pins'), whiteout: at('whiteout') },
+      ...{ lock: at('lock'), moved: at('moved'), waiting: at('waiting'), git: at('git.json'), began: at('began') },
+    };
+  }
+
+  /** Names of the changes that are there, in order. */
+  names(): string[] {
+    try {
+      return readdirSync(this.directory)
+        .filter((name) => NAME.test(name))
+        .sort();
+    } catch (error) {
+      if (isCode(error, 'ENOENT')) return [];
+      throw error;
+    }
+  }
+
+  has(name: string): boolean {
+    return NAME.test(name) && statSync(this.placeOf(name).directory, { throwIfNoEntry: false }) !== undefined;
+  }
+
+  /** Makes the directories of a change. Throws `malformed` if the name is taken. */
+  make(given: string | undefined, meta: Omit<LayerMeta, 'beganAtMs'>): LayerPlace {
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+    writeFileSync(join(this.directory, 'root'), `${this.workspace}\n`, { mode: 0o600 });
+    const made = this.placeOf(`.new-${randomBytes(8).toString('hex')}`);
+    for (const path of [made.directory, made.upper, made.work, made.pins]) mkdirSync(path, { mode: 0o700 });
+    // The root of the view has the attributes of the upper directory.
+    chmodSync(made.upper, statSync(this.workspace).mode & 0o7777);
+    const all: LayerMeta = { ...meta, beganAtMs: Date.now() };
+    writeFileSync(join(made.directory, 'meta.json'), JSON.stringify(all));
+    for (const path of [made.lock, made.moved]) writeFileSync(path, '', { mode: 0o600 });
+    const references = readReferences(this.workspace);
+    if (references) writeFileSync(made.git, JSON.stringify(references));
+    // Last: a file that changed while the others were made has changed before the change began.
+    writeFileSync(made.began, '');
+    return this.#put(made, given);
+  }
+
+  #put(made: LayerPlace, given: string | undefined): LayerPlace {
+    for (;;) {
+      const place = this.placeOf(given ?? `c-${randomBytes(3).toString('hex').slice(0, 4)}`);
+      try {
+        renameSync(made.directory, place.directory);
+        return place;
+      } catch (error) {
+        const isTaken = isCode(error, 'ENOTEMPTY') || isCode(error, 'EEXIST');
+        if (isTaken && given === undefined) continue;
+        void this.remove(made);
+        if (!isTaken) throw error;
+        throw new LayerError('malformed', `a change named ${given} is open already`, {
+          fix: { name: this.#free(given!) },
+        });
+      }
+    }
+  }
+
+  #free(name: string): string {
+    for (let number = 2; ; number++) {
+      const free = `${name.slice(0, 60)}-${number}`;
+      if (!this.has(free)) return free;
+    }
+  }
+
+  metaOf({ directory }: LayerPlace): LayerMeta {
+    return JSON.parse(readFileSync(join(directory, 'meta.json'), 'utf8')) as LayerMeta;
+  }
+
+  beganAtCtimeNs({ began }: LayerPlace): bigint {
+    return lstatSync(began, { bigint: true }).ctimeNs;
+  }
+
+  lastUsedMs({ lock }: LayerPlace): number {
+    return statSync(lock).mtimeMs;
+  }
+
+  touch({ lock }: LayerPlace): void {
+    const now = Date.now() / 1000;
+    utimesSync(lock, now, now);
+  }
+
+  /** Removes a change; out of sight at once, even where that takes long or this process is killed. */
+  async remove(place: LayerPlace): Promise<void> {
+    const gone = join(this.directory, `.gone-${randomBytes(8).toString('hex')}`);
+    try {
+      renameSync(place.directory, gone);
+    } catch (error) {
+      if (isCode(error, 'ENOENT')) return;
+      throw error;
+    }
+    await this.#sweep();
+  }
+
+  /** Removes what is out of sight, of killed processes too. */
+  async #sweep(): Promise<void> {
+    for (const name of readdirSync(this.directory).filter((entry) => entry.startsWith('.gone-'))) {
+      using entry = openJail(this.directory).entry(name);
+      await removeMade(entry);
+    }
+  }
+}
+
+export function isCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException).code === code;
+}

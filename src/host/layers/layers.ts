@@ -1,0 +1,222 @@
+/** The changes over one workspace: begins, finds, lists and discards them. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+
+import { nearestName } from '#contract';
+import { stateDirOf } from '../journal/shared-journal.ts';
+import { LayerStore, type LayerMeta } from './layer-store.ts';
+import { LayerError, type MountLayer } from './layer.ts';
+import { changedSince, sizeOfLayer, type LayerSize } from './measure-layer.ts';
+import { OpenLayer } from './open-layer.ts';
+import { isPinned } from './pins.ts';
+
+export interface LayerLimits {
+  readonly maxOpen: number;
+  readonly maxBytes: number;
+  readonly idleMs: number;
+}
+
+export interface LayersOptions {
+  readonly stateDir: string | null;
+  readonly limits: LayerLimits;
+  readonly mount: MountLayer;
+}
+
+export interface ListedLayer extends LayerSize, LayerMeta {
+  readonly name: string;
+  readonly lastUsedMs: number;
+  readonly commands: number;
+  readonly movedUnderneath: number | null;
+  readonly isOpen: boolean;
+  readonly isWaiting: boolean;
+  readonly isStale: boolean;
+}
+
+/** By store: workers of this process find the changes of their workspace here. */
+const open = new Map<string, Layers>();
+
+/** The changes over a workspace that a worker of this process serves; undefined if none does. */
+export function layersOf(workspace: string, { state_dir }: { readonly state_dir?: string | null }): Layers | undefined {
+  return open.get(new LayerStore(stateDirOf({ state_dir }), workspace).directory);
+}
+
+/** The change that this process has mounted from a directory of a store. */
+export function mountedLayer(store: string, name: string): OpenLayer | undefined {
+  return open.get(store)?.known(name);
+}
+
+export class Layers {
+  /** Canonical. */
+  readonly workspace: string;
+  readonly store: LayerStore;
+  readonly limits: LayerLimits;
+  readonly #mount: MountLayer;
+  readonly #layers = new Map<string, OpenLayer>();
+
+  constructor(workspace: string, { stateDir, limits, mount }: LayersOptions) {
+    this.workspace = workspace;
+    this.limits = limits;
+    this.#mount = mount;
+    this.store = new LayerStore(stateDirOf({ state_dir: stateDir }), workspace);
+    open.set(this.store.directory, this);
+  }
+
+  /** Throws `malformed` for a name that is taken, `limit`, and `unavailable` where the layer cannot be mounted. */
+  async begin({
+    name,
+    ...meta
+  }: Omit<LayerMeta, 'beganAtMs'> & { name?: string | undefined }): Promise<
+    Pick<OpenLayer, 'name'> & { rung: 'overlay' | 'overlay-user'; beganAtMs: number }
+  > {
+    this.#refusePlace();
+    const count = this.store.names().length;
+    if (count >= this.limits.maxOpen) {
+      throw new LayerError(
+        'limit',
+        `${count} changes are open, and max_open is ${this.limits.maxOpen}; commit or discard one (change::list shows them)`,
+      );
+    }
+    const layer = this.#known(this.#make(name, meta));
+    try {
+      using _lease = await layer.enter();
+      return { name: layer.name, rung: layer.mounted.rung, beganAtMs: layer.meta.beganAtMs };
+    } catch (error) {
+      await this.#remove(layer);
+      throw error;
+    }
+  }
+
+  #make(name: string | undefined, meta: Omit<LayerMeta, 'beganAtMs'>): string {
+    try {
+      return this.store.make(name, meta).name;
+    } catch (error) {
+      if (error instanceof LayerError || !(error instanceof Error && 'errno' in error)) throw error;
+      throw new LayerError('system', `the change cannot be stored: ${error.message}; state_dir names another place`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** The change for one call; refuses one that is over its limit. */
+  async enter(name: string): Promise<{ layer: OpenLayer } & Disposable> {
+    const layer = this.find(name);
+    const { bytes } = await layer.size();
+    if (bytes > this.limits.maxBytes) {
+      throw new LayerError(
+        'limit',
+        `the change ${name} has ${bytes} bytes, and max_bytes is ${this.limits.maxBytes}; commit or discard it`,
+      );
+    }
+    const lease = await layer.enter();
+    return { layer, [Symbol.dispose]: () => lease[Symbol.dispose]() };
+  }
+
+  /** Throws `unknown`. */
+  find(name: string): OpenLayer {
+    if (this.store.has(name)) return this.#known(name);
+    const known = this.#layers.get(name);
+    if (known) {
+      this.#layers.delete(name);
+      void known.release({ isRemoved: true });
+    }
+    const names = this.store.names();
+    const near = nearestName(name, names);
+    const hint =
+      near !== undefined
+        ? `; did you mean ${near}?`
+        : names.length > 0
+          ? `; open are ${names.slice(0, 8).join(', ')}`
+          : '; change::begin opens one';
+    throw new LayerError('unknown', `there is no change ${JSON.stringify(name)}${hint}`, {
+      ...(near !== undefined && { fix: { change: near } }),
+    });
+  }
+
+  known(name: string): OpenLayer | undefined {
+    return this.#layers.get(name);
+  }
+
+  async list(signal?: AbortSignal): Promise<ListedLayer[]> {
+    const names = this.store.names();
+    if (names.length === 0) return [];
+    const places = names.map((name) => this.store.placeOf(name));
+    const oldest = places.map((place) => this.store.beganAtCtimeNs(place)).reduce((a, b) => (a < b ? a : b));
+    const changed = await changedSince(this.workspace, oldest);
+    signal?.throwIfAborted();
+    const locks = heldLocks();
+    return await Promise.all(
+      places.map(async (place) => {
+        const layer = this.#layers.get(place.name);
+        const lastUsedMs = this.store.lastUsedMs(place);
+        const began = this.store.beganAtCtimeNs(place);
+        const moved = changed && [...changed].filter(([path, ctime]) => ctime >= began && !isPinned(place.pins, path));
+        return {
+          ...this.store.metaOf(place),
+          ...(layer ? await layer.size({ isExact: true }) : await sizeOfLayer(place.upper)),
+          ...{ name: place.name, lastUsedMs, commands: layer?.commandCount ?? 0 },
+          movedUnderneath: moved?.length ?? null,
+          isOpen: layer?.isMounted === true || locks.has(statSync(place.lock).ino),
+          isWaiting: existsSync(place.waiting),
+          isStale: Date.now() - lastUsedMs > this.limits.idleMs,
+        };
+      }),
+    );
+  }
+
+  async discard(name: string): Promise<LayerSize> {
+    const layer = this.find(name);
+    // Takes the lock, so that no other server has it.
+    await layer.enter().then(
+      (lease) => lease[Symbol.dispose](),
+      (error: unknown) => {
+        if (!(error instanceof LayerError) || error.reason !== 'unavailable') throw error;
+      },
+    );
+    const size = await layer.size({ isExact: true });
+    await this.#remove(layer);
+    return size;
+  }
+
+  async #remove(layer: OpenLayer): Promise<void> {
+    this.#layers.delete(layer.name);
+    await layer.release({ isRemoved: true });
+    await this.store.remove(layer.place);
+  }
+
+  /** Removes a change that was committed; the caller has it alone. */
+  async end(layer: OpenLayer): Promise<void> {
+    await this.#remove(layer);
+  }
+
+  async close(): Promise<void> {
+    if (open.get(this.store.directory) === this) open.delete(this.store.directory);
+    await Promise.all([...this.#layers.values()].map((layer) => layer.release()));
+    this.#layers.clear();
+  }
+
+  #known(name: string): OpenLayer {
+    const layer = this.#layers.get(name) ?? new OpenLayer(this.store, this.store.placeOf(name), this.#mount);
+    this.#layers.set(name, layer);
+    return layer;
+  }
+
+  #refusePlace(): void {
+    const isBelow = `${this.store.directory}/`.startsWith(this.workspace === '/' ? '/' : `${this.workspace}/`);
+    if (!isBelow) return;
+    throw new LayerError(
+      'unavailable',
+      `changes need a place outside the workspace ${this.workspace}, and state_dir is ${this.store.directory}: choose a project directory as workspace, or another state_dir`,
+    );
+  }
+}
+
+/** Inodes of locked files, as far as the kernel shows them to this process. */
+function heldLocks(): Set<number> {
+  try {
+    const lines = readFileSync('/proc/locks', 'utf8').split('\n');
+    return new Set(
+      lines.filter((line) => line.includes('FLOCK')).map((line) => Number(/:(\d+) \d+ \S+$/.exec(line)?.[1])),
+    );
+  } catch {
+    return new Set();
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * One change as this process has it: mounted when a call needs it, and released some time after the last.
+ *
+ * Calls share it. A commit has it alone, and is refused while commands run in it.
+ */
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+
+import { DESCRIPTORS } from '../jail/own-descriptors.ts';
+import type { LayerMeta, LayerPlace, LayerStore } from './layer-store.ts';
+import { LayerError, type Layer, type MountedLayer, type MountLayer } from './layer.ts';
+import { sizeOfLayer, type LayerSize } from './measure-layer.ts';
+
+/** Another server can take the change after this time without a call or a command. */
+const RELEASE_MS = 30_000;
+
+/** What other programs changed in the workspace shows after this time at the latest. */
+const STALE_MS = 1000;
+
+/** The size is counted again when this many times the time that it took has passed. */
+const MEASURE_PAUSE = 20;
+
+interface Command {
+  readonly done: Promise<unknown>;
+  end(): Promise<unknown>;
+}
+
+/** What a worker keeps for calls in the change. */
+interface Kept {
+  readonly context: unknown;
+  close(): Promise<unknown> | unknown;
+}
+
+interface Mounted {
+  readonly layer: MountedLayer;
+  readonly lock: number;
+  readonly kept: Map<object, Promise<Kept>>;
+  movedBytes: number;
+  refreshedAt: number;
+}
+
+export class OpenLayer implements Layer {
+  readonly place: LayerPlace;
+  readonly meta: LayerMeta;
+  readonly workspace: string;
+  readonly beganAtCtimeNs: bigint;
+  readonly gitAtBegin?: string;
+  readonly #store: LayerStore;
+  readonly #mount: MountLayer;
+  readonly #commands = new Set<Command>();
+  #mounted: Mounted | undefined;
+  #mounting: Promise<Mounted> | undefined;
+  #users = 0;
+  #becameFree = () => {};
+  /** Settles when the one that has it alone is done. */
+  #alone: Promise<unknown> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #size: LayerSize | undefined;
+  #measuring: Promise<LayerSize> | undefined;
+  #measureAgainAt = 0;
+  #isRemoved = false;
+
+  constructor(store: LayerStore, place: LayerPlace, mount: MountLayer) {
+    this.#store = store;
+    this.place = place;
+    this.workspace = store.workspace;
+    this.#mount = mount;
+    this.meta = store.metaOf(place);
+    this.beganAtCtimeNs = store.beganAtCtimeNs(place);
+    if (existsSync(place.git)) this.gitAtBegin = place.git;
+  }
+
+  get name(): string {
+    return this.place.name;
+  }
+
+  get upper(): string {
+    return this.place.upper;
+  }
+
+  get pins(): string {
+    return this.place.pins;
+  }
+
+  /** Valid while it is entered. */
+  get view(): string {
+    return `${DESCRIPTORS}/${this.mounted.view.fd}`;
+  }
+
+  /** Throws unless it is entered. */
+  get mounted(): MountedLayer {
+    if (!this.#mounted) throw new Error(`the change ${this.name} is not mounted`);
+    return this.#mounted.layer;
+  }
+
+  get isMounted(): boolean {
+    return this.#mounted !== undefined;
+  }
+
+  get commandCount(): number {
+    return this.#commands.size;
+  }
+
+  /** Mounts it unless it is, and keeps it mounted until the lease ends. */
+  async enter(): Promise<Disposable> {
+    while (this.#alone) await this.#alone.catch(() => {});
+    this.#users++;
+    try {
+      const mounted = await this.#open();
+      await this.#refreshIfMoved(mounted);
+      this.#store.touch(this.place);
+    } catch (error) {
+      this.#leave();
+      throw error;
+    }
+    let isLeft = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (!isLeft) this.#leave();
+        isLeft = true;
+      },
+    };
+  }
+
+  /** Runs the work while no call and no command uses it. Throws `busy` if commands run. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#alone) await this.#alone.catch(() => {});
+    this.#refuseBusy();
+    const run = async () => {
+      if (this.#users > 0) await new Promise<void>((resolve) => (this.#becameFree = resolve));
+      this.#refuseBusy();
+      await this.#refreshIfMoved(await this.#open());
+      return await work();
+    };
+    const running = run().finally(() => {
+      this.#alone = undefined;
+      this.#releaseLater();
+    });
+    this.#alone = running;
+    return await running;
+  }
+
+  #refuseBusy(): void {
+    const count = this.#commands.size;
+    if (count === 0) return;
+    throw new LayerError(
+      'busy',
+      `${count} command${count === 1 ? ' runs' : 's run'} in the change ${this.name}; wait, or end ${count === 1 ? 'it' : 'them'} with shell::kill`,
+    );
+  }
+
+  /** Keeps it mounted while a command runs in it. */
+  track(command: Command): void {
+    this.#commands.add(command);
+    void command.done.finally(() => {
+      this.#commands.delete(command);
+      this.#releaseLater();
+    });
+  }
+
+  /** A context of a worker for calls in the change, made once for each mount; the change is entered. */
+  async kept<Context>(
+    worker: object,
+    make: () => Promise<{ context: Context; close(): Promise<unknown> | unknown }>,
+  ): Promise<Context> {
+    const { kept } = await this.#open();
+    const making = kept.get(worker) ?? make();
+    kept.set(worker, making);
+    try {
+      return (await making).context as Context;
+    } catch (error) {
+      kept.delete(worker);
+      throw error;
+    }
+  }
+
+  /** Shows what others put into the pins, if commands or calls use it now. */
+  async refreshIfUsed(): Promise<void> {
+    if (this.#mounted && (this.#users > 0 || this.#commands.size > 0)) await this.#refreshIfMoved(this.#mounted);
+  }
+
+  /** Counted some time ago at most. */
+  async size({ isExact = false } = {}): Promise<LayerSize> {
+    if (this.#size && !isExact && performance.now() < this.#measureAgainAt) return this.#size;
+    this.#measuring ??= this.#measure().finally(() => (this.#measuring = undefined));
+    return await this.#measuring;
+  }
+
+  async #measure(): Promise<LayerSize> {
+    const startedAt = performance.now();
+    this.#size = await sizeOfLayer(this.upper);
+    this.#measureAgainAt = performance.now() + (performance.now() - startedAt) * MEASURE_PAUSE;
+    return this.#size;
+  }
+
+  /** Ends commands and closes what workers keep, then gives mount and lock back. */
+  async release({ isRemoved = false } = {}): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#isRemoved ||= isRemoved;
+    await Promise.all([...this.#commands].map(async ({ end, done }) => (await end(), await done)));
+    const mounted = this.#mounted ?? (await this.#mounting?.catch(() => undefined));
+    this.#mounted = undefined;
+    this.#mounting = undefined;
+    if (!mounted) return;
+    for (const making of mounted.kept.values()) await making.then(({ close }) => close()).catch(() => {});
+    mounted.layer.close();
+    closeSync(mounted.lock);
+  }
+
+  #leave(): void {
+    this.#users--;
+    if (this.#users > 0) return;
+    this.#becameFree();
+    this.#releaseLater();
+  }
+
+  #releaseLater(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.#users === 0 && this.#commands.size === 0 && !this.#alone) void this.release();
+    }, RELEASE_MS).unref();
+  }
+
+  async #open(): Promise<Mounted> {
+    if (this.#isRemoved) throw new LayerError('unknown', `the change ${this.name} has ended`);
+    if (this.#mounted) return this.#mounted;
+    this.#mounting ??= this.#mountNow().finally(() => (this.#mounting = undefined));
+    return await this.#mounting;
+  }
+
+  async #mountNow(): Promise<Mounted> {
+    const { upper, work, pins, whiteout, moved } = this.place;
+    const lock = openSync(this.place.lock, 'r+');
+    try {
+      const movedBytes = statSync(moved).size;
+      const layer = await this.#mount({ workspace: this.workspace, upper, work, pins, whiteout, lock });
+      this.#mounted = { layer, lock, kept: new Map(), movedBytes, refreshedAt: performance.now() };
+      return this.#mounted;
+    } catch (error) {
+      closeSync(lock);
+      throw error;
+    }
+  }
+
+  async #refreshIfMoved(mounted: Mounted): Promise<void> {
+    const movedBytes = statSync(this.place.moved).size;
+    if (movedBytes === mounted.movedBytes && performance.now() - mounted.refreshedAt < STALE_MS) return;
+    mounted.refreshedAt = performance.now();
+    await mounted.layer.refresh();
+    mounted.movedBytes = movedBytes;
+  }
+}

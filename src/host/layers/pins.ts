@@ -1,0 +1,135 @@
+/**
+ * Keeps the files of other changes as they were: before a call changes a path of the workspace, the former file is
+ * linked into the pins of every open change, which lie between its layer and the workspace.
+ *
+ * The first pin of a path stays: it is the content at the begin of the change, and the base of a three-way merge.
+ */
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  type Stats,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import { isUnlinkable } from '../journal/store.ts';
+import { isCode, layerStoreOf, LayerStore, type LayerPlace } from './layer-store.ts';
+import { mountedLayer } from './layers.ts';
+
+/** Called before paths of the workspace change; they are absolute and canonical. */
+export type PinOthers = (paths: readonly string[]) => Promise<void>;
+
+/** Pins for all changes of the store but one. */
+export function pinsOf(workspace: string, { stateDir, except }: { stateDir: string; except?: string }): PinOthers {
+  const directory = layerStoreOf(stateDir, workspace);
+  const store = new LayerStore(stateDir, workspace);
+  const prefix = workspace === '/' ? '/' : `${workspace}/`;
+  return async (paths) => {
+    if (!statSync(directory, { throwIfNoEntry: false })) return;
+    const inside = paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+    if (inside.length === 0) return;
+    for (const name of store.names()) {
+      if (name === except) continue;
+      const place = store.placeOf(name);
+      let count = 0;
+      for (const path of inside) count += pin(place, workspace, path.split('/'));
+      if (count === 0) continue;
+      appendFileSync(place.moved, '.');
+      await mountedLayer(directory, name)?.refreshIfUsed();
+    }
+  };
+}
+
+/** Whether the change sees a path as it was, or not at all. */
+export function isPinned(pins: string, path: string): boolean {
+  const names = path.split('/');
+  for (let depth = 1; depth <= names.length; depth++) {
+    const found = look(join(pins, ...names.slice(0, depth)));
+    if (!found) return false;
+    if (!found.isDirectory()) return true;
+  }
+  return true;
+}
+
+/** Pins a path, and what is below; returns the number of entries made. */
+function pin(place: LayerPlace, workspace: string, names: readonly string[]): number {
+  let count = 0;
+  for (let depth = 1; depth <= names.length; depth++) {
+    const path = join(...names.slice(0, depth));
+    const pinned = look(join(place.pins, path));
+    if (pinned && !pinned.isDirectory()) return count;
+    const found = look(join(workspace, path));
+    if (!found) {
+      if (pinned && depth < names.length) continue;
+      return pinned ? count : count + hide(place, path);
+    }
+    if (depth === names.length) return count + keep(place, workspace, path, found);
+    if (!found.isDirectory()) return count;
+    if (!pinned) count += makeDirectory(place, path, found);
+  }
+  return count;
+}
+
+function keep(place: LayerPlace, workspace: string, path: string, found: Stats): number {
+  const [from, to] = [join(workspace, path), join(place.pins, path)];
+  if (look(to) && !found.isDirectory()) return 0;
+  if (found.isDirectory()) {
+    let count = look(to) ? 0 : makeDirectory(place, path, found);
+    for (const name of readdirSync(from)) {
+      const inner = look(join(from, name));
+      if (inner) count += keep(place, workspace, join(path, name), inner);
+    }
+    return count;
+  }
+  if (found.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+  else if (found.isFile()) linkOrCopy(from, to, found);
+  else return 0;
+  return 1;
+}
+
+function linkOrCopy(from: string, to: string, found: Stats): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (!isUnlinkable(error)) throw error;
+    copyFileSync(from, to);
+    takeOver(to, found);
+  }
+}
+
+/** The view shows the attributes of the topmost directory, so it gets those of the workspace's. */
+function makeDirectory({ pins }: LayerPlace, path: string, found: Stats): number {
+  const to = join(pins, path);
+  mkdirSync(to);
+  takeOver(to, found);
+  return 1;
+}
+
+function takeOver(to: string, { uid, gid, mode, atimeMs, mtimeMs }: Stats): void {
+  try {
+    chownSync(to, uid, gid);
+  } catch (error) {
+    if (!isCode(error, 'EPERM')) throw error;
+  }
+  chmodSync(to, mode & 0o7777);
+  utimesSync(to, atimeMs / 1000, mtimeMs / 1000);
+}
+
+/** A link to the whiteout hides a name that does not exist yet. */
+function hide({ pins, whiteout }: LayerPlace, path: string): number {
+  linkSync(whiteout, join(pins, path));
+  return 1;
+}
+
+function look(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}

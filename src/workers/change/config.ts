@@ -1,0 +1,30 @@
+/** The `change` block of the configuration. Missing keys have the shipped value. */
+import { z } from 'zod';
+
+import { wire } from '#contract';
+
+export const configSchema = z.strictObject({
+  workspace: z
+    .string()
+    .default('./')
+    .describe('Directory that changes are made over: that of coder, shell and filesystem.'),
+  max_open: wire.uint32().min(1).default(16).describe('Most changes at once, of all servers over the workspace.'),
+  max_bytes: wire
+    .uint64()
+    .default(4 * 2 ** 30)
+    .describe('Most bytes in one change. Counted after each call; above it the next call is refused.'),
+  max_files_diff: wire.uint32().min(1).default(100_000).describe('Most files that one diff compares.'),
+  idle_days: wire.uint32().default(14).describe('A change unused for this long is listed as stale. None is removed.'),
+  outside: z
+    .enum(['private', 'as-is'])
+    .default('private')
+    .describe(
+      'What commands in a change may do beside the workspace. `private`: they run inside the fence. `as-is`: as without a change.',
+    ),
+  commit: z
+    .enum(['agent', 'console'])
+    .default('agent')
+    .describe('Who may commit: any caller, or only the console and the command line.'),
+});
+
+export type ChangeConfig = z.output<typeof configSchema>;

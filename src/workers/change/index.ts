@@ -1,0 +1,7 @@
+/** The change worker with its functions, in the order the documentation shows them. */
+import { begin } from './functions/begin.ts';
+import { discard } from './functions/discard.ts';
+import { list } from './functions/list.ts';
+import { change as worker } from './worker.ts';
+
+export const change = worker.withFunctions([begin, list, discard]);
