@@ -8,6 +8,7 @@
 import type { CallEvent, Change, ErrorBody } from '#protocol';
 import { carrying, type Bus } from './bus.ts';
 import type { CallScope, IncomingCall } from './call-scope.ts';
+import { boundChange, boundTo, takesChange } from './change-field.ts';
 import { Deadlines } from './deadlines.ts';
 import { doorOf, withoutDoor, type Door } from './doors/door.ts';
 import { Failure } from './define-errors.ts';
@@ -34,7 +35,7 @@ const ONLY_EVENTS =
 
 /** A worker with its context open, ready to answer calls. */
 export interface OpenWorker<Context = unknown> {
-  readonly def: Pick<AnyWorker, 'name' | 'failures' | 'translate' | 'spell' | 'failedResult'>;
+  readonly def: Pick<AnyWorker, 'name' | 'failures' | 'translate' | 'spell' | 'failedResult' | 'changes'>;
   readonly context: Context;
 }
 
@@ -150,10 +151,13 @@ export async function answer<Context>(
     const unknown = door && describeUnknownFields(schemaOf(fn), call.payload);
     if (unknown) throw def.failures.badInput(unknown, fn.id);
 
-    const request = fn.request.safeParse(withDefaults(call.payload ?? {}, fn, door));
+    const given = withBoundChange(call, fn, def);
+    const request = fn.request.safeParse(withDefaults(given ?? {}, fn, door));
     if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload), fn.id);
 
-    const work = fn.handle(request.data, context, scope);
+    const change = def.changes && (request.data as { change?: string | null }).change;
+    using inside = change == null ? undefined : await def.changes!.within(context, change);
+    const work = fn.handle(request.data, inside ? (inside.context as Context) : context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
     const text = textOf(fn, { result, context, door });
     return withChanges(text === undefined ? { result } : { result, text }, scope.changes);
@@ -237,13 +241,24 @@ class Scope implements CallScope {
 }
 
 function nestedBus(bus: Bus, { callId, principal, metadata, traceparent, baggage }: IncomingCall): Bus {
-  return carrying(bus, {
+  const bound = boundChange(metadata);
+  const carried = carrying(bus, {
     caller: principal,
     via: callId,
     metadata: withoutDoor(metadata),
     traceparent: traceparent ?? undefined,
     baggage: baggage ?? undefined,
   });
+  if (bound === undefined) return carried;
+  return {
+    ...carried,
+    // A nested call that has metadata of its own is still bound.
+    call: (functionId, payload, options) =>
+      carried.call(functionId, payload, {
+        ...options,
+        metadata: { ...(options?.metadata ?? (withoutDoor(metadata) as object)), ...boundTo(bound) },
+      }),
+  };
 }
 
 function logOf({ callId, principal }: IncomingCall, log: Log): Log {
@@ -262,6 +277,21 @@ function schemaOf(fn: FunctionDef<never>): JsonSchema {
 function withDefaults(payload: unknown, { modelDefaults }: FunctionDef<never>, door: Door | undefined): unknown {
   if (door !== 'model' || !modelDefaults || typeof payload !== 'object') return payload;
   return { ...modelDefaults, ...payload };
+}
+
+/** A session that is bound to a change needs not name it, and cannot name another. */
+function withBoundChange(
+  { payload, metadata }: IncomingCall,
+  fn: FunctionDef<never>,
+  { failures }: Pick<AnyWorker, 'failures'>,
+): unknown {
+  const bound = metadata === undefined ? undefined : boundChange(metadata);
+  if (bound === undefined || !takesChange(fn.request)) return payload;
+  const asked = (payload as { change?: unknown } | null | undefined)?.change;
+  if (asked == null)
+    return typeof payload === 'object' ? { ...payload, change: bound } : (payload ?? { change: bound });
+  if (asked === bound) return payload;
+  throw failures.badInput(`this session is bound to the change ${bound}; leave \`change\` out`, fn.id);
 }
 
 function withWholeFix(failure: Failure, payload: unknown): Failure {

@@ -8,6 +8,7 @@ import type { z } from 'zod';
 
 import { handlerFailure, type ErrorBody } from '#protocol';
 import { shippedCell, type CellConfig } from './cell-config.ts';
+import { withChangeField } from './change-field.ts';
 import type { Errors, ErrorTable, Failure } from './define-errors.ts';
 import type { FunctionDef } from './define-function.ts';
 import type { Door } from './doors/door.ts';
@@ -37,11 +38,23 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   spell?(failure: Failure, engine?: { httpUrl?: string }): ErrorBody;
   /** The result for a failure, for a worker whose contract has no failed calls; `spell` is not used then. */
   failedResult?(failure: Failure): unknown;
+  /** For a worker whose calls may work in a change: its functions then have the field `change`. */
+  changes?: {
+    /** The failure if the change cannot be entered; `translate` makes it. */
+    code: NoInfer<keyof Table & string>;
+    /** The context for one call. */
+    within(context: NoInfer<Context>, change: string): Promise<Within<NoInfer<Context>>>;
+  };
   /** Turns configuration into the live context; if it throws, the worker does not start. */
   open(config: z.output<Config>, log: Log, cell: CellConfig): Promise<Context> | Context;
   /** Called once by a long-running server: makes the first calls fast. Calls may come before it resolves. */
   prepare?(context: Context): Promise<void>;
   close?(context: Context): Promise<void> | void;
+}
+
+/** A context in a change, for one call. */
+export interface Within<Context> extends Disposable {
+  readonly context: Context;
 }
 
 /** What every worker has, with defaults filled in. */
@@ -58,7 +71,7 @@ export interface WorkerDef<
     Omit<WorkerSpec<Config, Table, Context>, Defaulted | 'open'> {
   open(config: z.output<Config>, log: Log, cell?: CellConfig): Promise<Context> | Context;
   readonly functions: readonly Fn[];
-  /** Types a definition against this worker's context and codes. Returns it unchanged. */
+  /** Types a definition against this worker's context and codes, and adds the field `change` where it has changes. */
   defineFunction<Request extends z.ZodType, Response extends z.ZodType, const Id extends string>(
     def: FunctionDef<Context, Request, Response, keyof Table & string, Id>,
   ): FunctionDef<Context, Request, Response, keyof Table & string, Id>;
@@ -142,7 +155,10 @@ export function defineWorker<Config extends z.ZodType, Table extends ErrorTable,
     ...spec,
     open: (config, log, cell = shippedCell) => spec.open(config, log, cell),
     functions: [],
-    defineFunction: (def) => def,
+    defineFunction: (def) =>
+      spec.changes
+        ? { ...def, request: withChangeField(def.request), errors: [...def.errors, spec.changes.code] }
+        : def,
     withFunctions(functions) {
       return { ...this, functions };
     },

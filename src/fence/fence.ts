@@ -8,7 +8,7 @@ import { once } from 'node:events';
 
 import type { Log } from '#contract';
 import type { RefusedPlace } from '#egress';
-import { isListening, type Launch } from '#host';
+import { isListening, type Launch, type MountedLayer } from '#host';
 import { buildPrograms, type Programs } from './build-launcher.ts';
 import { FenceError } from './fence-error.ts';
 import { Holder } from './holder.ts';
@@ -27,10 +27,12 @@ export interface FenceOptions extends LayoutOptions {
   /** What they reach with `egress`, beside the registries that the user has set up. */
   readonly egress: EgressRules;
   readonly log: Log;
+  /** The layer of a change, in place of the workspace. */
+  readonly layer?: MountedLayer | undefined;
 }
 
 /** Names that programs outside do not obey; the launcher removes it. */
-const VARIABLE_PREFIX = 'FENCED_';
+export const VARIABLE_PREFIX = 'FENCED_';
 
 interface Opened {
   readonly programs: Programs;
@@ -46,7 +48,7 @@ export class Fence {
 
   constructor(options: FenceOptions) {
     this.#options = options;
-    this.#protected = new ProtectedFiles(options.workspace, options.protect);
+    this.#protected = new ProtectedFiles(options.workspace, options.protect, options.layer?.view);
   }
 
   /** Builds it unless it is built. Rejects with a `FenceError`. */
@@ -110,7 +112,7 @@ export class Fence {
     const wayOut = network === 'egress' ? await WayOut.open(egress, hostRegistries(), log) : undefined;
     try {
       const options = [...layout.options, ...(wayOut ? ['--proxy', wayOut.path] : [])];
-      const holder = await Holder.start(programs.launcher, options);
+      const holder = await Holder.start(programs.launcher, options, this.#options.layer);
       const opened = { programs, layout, holder, wayOut };
       await this.#try(opened).catch(async (error: unknown) => {
         await holder.close();

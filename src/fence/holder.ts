@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
+import type { MountedLayer } from '#host';
 import { FenceError } from './fence-error.ts';
 
 const DEADLINE_MS = 10_000;
@@ -27,12 +28,12 @@ export class Holder {
   }
 
   /** Rejects with a `FenceError` where the system refuses. */
-  static async start(launcher: string, options: readonly string[]): Promise<Holder> {
-    const holder = spawn(launcher, ['hold', ...options], {
+  static async start(launcher: string, options: readonly string[], layer?: MountedLayer): Promise<Holder> {
+    const holder = spawn(launcher, ['hold', ...options, ...(layer ? viewWords(layer) : [])], {
       cwd: '/',
       env: {},
       detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', ...(layer?.namespaces ?? [])],
     }) as Process;
     holder.on('error', () => {});
     holder.stdin.on('error', () => {});
@@ -71,6 +72,11 @@ export class Holder {
     await exited;
     clearTimeout(timer);
   }
+}
+
+/** The numbers that the namespaces of a layer have in the launcher. Root has no user namespace for them. */
+function viewWords({ rung }: MountedLayer): string[] {
+  return [...(rung === 'overlay-user' ? ['--view-user', '3'] : []), '--view-mounts', '4'];
 }
 
 async function firstLine(holder: Process): Promise<string> {

@@ -4,11 +4,11 @@
  * Every command asks, so folders are read again only when their time has changed. A file that appears later is not
  * hidden from commands that run already.
  */
-import { lstatSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compileProtected } from '#host';
+import { compileProtected, type View } from '#host';
 import { isWithin } from './layout.ts';
 
 /** Folders between two turns of other work. */
@@ -26,13 +26,16 @@ interface Folder {
 }
 
 export class ProtectedFiles {
+  /** The workspace, and the path by which this process lists it. */
   readonly #root: string;
+  readonly #at: string;
   readonly #matches: ((relativePath: string) => boolean) | undefined;
   #known = new Map<string, Folder>();
   #walking: Promise<readonly string[]> | undefined;
 
-  constructor(root: string, globs: readonly string[]) {
+  constructor(root: string, globs: readonly string[], view?: View) {
     this.#root = root;
+    this.#at = view ? `/proc/self/fd/${view.fd}` : root;
     this.#matches = globs.length > 0 ? compileProtected([{ globs }]) : undefined;
   }
 
@@ -54,7 +57,7 @@ export class ProtectedFiles {
 
   async #walk(): Promise<{ hidden: string[]; isWhole: boolean }> {
     const known = new Map<string, Folder>();
-    const waiting = [this.#root];
+    const waiting = [this.#at];
     const hidden: string[] = [];
     let isWhole = true;
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -75,10 +78,10 @@ export class ProtectedFiles {
   #folderAt(path: string): Folder | undefined {
     const known = this.#known.get(path);
     try {
-      const { mtimeMs } = lstatSync(path);
+      const { mtimeMs } = lstatSync(`${path}/.`);
       if (known?.mtimeMs === mtimeMs && known.readAtMs - mtimeMs > CLOCK_MS) return known;
       const readAtMs = Date.now();
-      return { mtimeMs, readAtMs, ...this.#sort(path, readdirSync(path, { withFileTypes: true })) };
+      return { mtimeMs, readAtMs, ...this.#sort(path, readdirSync(`${path}/.`, { withFileTypes: true })) };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -93,7 +96,7 @@ export class ProtectedFiles {
     const hidden: string[] = [];
     for (const entry of entries) {
       const full = join(path, entry.name);
-      if (this.#matches!(full.slice(this.#root.length + 1))) hidden.push(...this.#placesOf(full, entry));
+      if (this.#matches!(full.slice(this.#at.length + 1))) hidden.push(...this.#placesOf(full, entry));
       else if (entry.isDirectory()) folders.push(full);
     }
     return { folders, hidden };
@@ -101,13 +104,25 @@ export class ProtectedFiles {
 
   /** A mount cannot cover a symlink, so the file that it points to is hidden, if that is in the workspace. */
   #placesOf(path: string, entry: Dirent): string[] {
-    if (!entry.isSymbolicLink()) return [path];
+    if (!entry.isSymbolicLink()) return [this.#root + path.slice(this.#at.length)];
     try {
-      statSync(path);
-      const target = realpathSync(path);
+      const target = targetOf(path);
       return isWithin(this.#root, target) && target !== this.#root ? [target] : [];
     } catch {
       return [];
     }
+  }
+}
+
+// Not in node:fs; the same number on every architecture that Node supports.
+const O_PATH = 0o10000000;
+
+/** By descriptor: names in a view are resolved in its mount. */
+function targetOf(path: string): string {
+  const fd = openSync(path, O_PATH);
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -77,6 +77,7 @@ export {
   type MountedLayer,
   type View,
 } from './layers/layer.ts';
+export { inViewOf, withinLayer, type InView } from './layers/within-layer.ts';
 export { Layers, layersOf } from './layers/layers.ts';
 export type { OpenLayer } from './layers/open-layer.ts';
 export { pinsOf, type PinOthers } from './layers/pins.ts';

@@ -6,6 +6,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 
+import type { View } from './layers/layer.ts';
+import { pinsOf, type PinOthers } from './layers/pins.ts';
 import { DeniedPaths } from './jail/denied-paths.ts';
 import { openJail, type JailMode } from './jail/jail.ts';
 import type { Journal } from './journal/journal.ts';
@@ -25,6 +27,8 @@ export interface WorkspaceNeeds extends Omit<SearchLimits, 'protectedGlobs'>, Jo
   readonly own?: ProtectedGlobs;
   /** Most memory for file contents between searches, none for 0; a worker that leaves it out accepts the others' value. */
   readonly indexMemoryBytes?: number;
+  /** The mount of a change; nothing is shared with workers on the directory itself. */
+  readonly view?: View | undefined;
 }
 
 const INDEX_MEMORY_BYTES = 256 * 2 ** 20;
@@ -37,6 +41,8 @@ interface Shared {
   readonly lineIndexes: LineIndexes;
   /** Undefined where none can be kept. */
   readonly journal: SharedJournal | undefined;
+  /** Keeps files for open changes before they are changed. */
+  readonly pins: PinOthers | undefined;
   /** The paths of the server's own files. */
   readonly own: DeniedPaths;
   /** Options of each worker, in order of arrival. */
@@ -49,13 +55,16 @@ const open = new Map<string, Shared>();
 
 function share(root: string, needs: WorkspaceNeeds): Shared {
   const kept = keptFor(root, [needs]);
-  const jail = openJail(root, { mode: needs.mode });
+  const { mode, view } = needs;
+  const jail = openJail(root, { mode, view });
   return {
     ...protect(needs.protect, root),
-    search: new SearchEngine(jail, { root, protectedGlobs: [], ...kept }),
+    search: new SearchEngine(jail, { root, view, protectedGlobs: [], ...kept }),
     regexes: new RegexThreads(),
     lineIndexes: new LineIndexes(),
-    journal: shareJournal(root, needs),
+    journal: shareJournal(root, needs, view),
+    // A change does not touch the workspace, so there is nothing to keep for others.
+    pins: view ? undefined : pinsOf(root, { stateDir: stateDirOf(needs) }),
     own: new DeniedPaths([stateDirOf(needs)]),
     holders: new Set(),
     kept,
@@ -66,9 +75,11 @@ function share(root: string, needs: WorkspaceNeeds): Shared {
 function keptFor(root: string, holders: readonly WorkspaceNeeds[]): KeptContents {
   const told = holders.findLast(({ indexMemoryBytes }) => indexMemoryBytes !== undefined)?.indexMemoryBytes;
   // A whole machine (`/`) is not indexed unless configured.
+  const isIndexed = holders.every(({ view }) => view === undefined);
   const indexMemoryBytes = told ?? (root === '/' ? 0 : INDEX_MEMORY_BYTES);
   return {
-    index: 'auto',
+    // The kernel does not report what changes below a layer.
+    index: isIndexed ? 'auto' : 'off',
     indexMemoryBytes,
     maxFileBytes: Math.min(...holders.map(({ maxFileBytes }) => maxFileBytes)),
   };
@@ -89,7 +100,7 @@ export class Workspace {
   /** `root` is canonical. Throws `ConfigError` for an invalid glob in `protect`. */
   constructor(root: string, needs: WorkspaceNeeds) {
     this.root = root;
-    this.#key = JSON.stringify([root, needs.mode, needs.protect]);
+    this.#key = JSON.stringify([root, needs.mode, needs.protect, needs.view?.mountId, needs.view?.fd]);
     // A copy, which identifies this worker among others with the same options.
     this.#needs = { ...needs };
     this.#shared = open.get(this.#key) ?? share(root, needs);
@@ -110,6 +121,10 @@ export class Workspace {
   /** Undefined where none can be kept. */
   get journal(): Journal | undefined {
     return this.#shared.journal?.journal;
+  }
+
+  get pins(): PinOthers | undefined {
+    return this.#shared.pins;
   }
 
   /** Settles when recovery has undone or finished what a killed process left. */

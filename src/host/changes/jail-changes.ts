@@ -16,6 +16,7 @@ import type { JailEntry } from '../jail/jail-entry.ts';
 import { setPermissionsBelow, type Below } from './jail-permissions.ts';
 import { removeEntry } from './jail-remove.ts';
 import type { Jail } from '../jail/jail.ts';
+import type { PinOthers } from '../layers/pins.ts';
 import type { Permissions } from './permissions.ts';
 import { whileLocked } from './locked-paths.ts';
 import { Keeper, type FindJournal } from './keep.ts';
@@ -44,18 +45,22 @@ export interface JailChangesOptions {
   readonly isSynced: boolean;
   /** The journal that records changes for undo; none if undefined. */
   readonly journalOf?: FindJournal;
+  /** Called before paths change, with those that their locks are for. */
+  readonly pins?: PinOthers | undefined;
 }
 
 export class JailChanges {
   readonly #jail: Jail;
   readonly #isSynced: boolean;
   readonly #keeper: Keeper;
+  readonly #pins: PinOthers | undefined;
   readonly #sets: SetWriter;
 
-  constructor(jail: Jail, { isSynced, journalOf = () => undefined }: JailChangesOptions) {
+  constructor(jail: Jail, { isSynced, journalOf = () => undefined, pins }: JailChangesOptions) {
     this.#jail = jail;
+    this.#pins = pins;
     this.#isSynced = isSynced;
-    this.#sets = new SetWriter(jail, { isSynced, journalOf });
+    this.#sets = new SetWriter(jail, { isSynced, journalOf, pins });
     this.#keeper = new Keeper(journalOf, jail.keyOf);
   }
 
@@ -74,6 +79,7 @@ export class JailChanges {
    * content as `before`, so that it is not read again; it may also pass the `version` of the new bytes.
    */
   async write(target: JailEntry, bytes: Uint8Array, { parents = false, ...what }: WriteWhat = {}): Promise<Written> {
+    await this.#pin(target);
     return parents
       ? await this.#withParents(target, () => this.#write(target, bytes, what))
       : await this.#write(target, bytes, what);
@@ -102,6 +108,7 @@ export class JailChanges {
     const { signal, noteChange } = scope;
     using beside = this.#jail.target(path);
     beside.origin = scope;
+    await this.#pin(beside);
     if (parents) await this.#makeParents(beside);
     using pending = await PendingFile.at(beside, { isHashed: this.#keeper.keeps(beside) });
     const kept = noteChange && new ComparablePieces();
@@ -113,6 +120,7 @@ export class JailChanges {
       signal.throwIfAborted();
     }
     const commit = async (target: JailEntry) => {
+      await this.#pin(target);
       const before = noteChange && (await comparable(target));
       const keep = this.#keeper.file(target, { version: () => pending.version });
       const written = await pending.commit({ mode, isSynced: this.#isSynced, keep }, target);
@@ -127,6 +135,7 @@ export class JailChanges {
   /** Removes an entry; a directory that is not empty only if `recursive`. Returns false if the path is missing. */
   async remove(entry: JailEntry, { recursive, signal }: { recursive: boolean; signal: AbortSignal }): Promise<boolean> {
     const { refusal } = this.#jail;
+    await this.#pin(entry);
     const before = entry.noteChange && (await comparable(entry));
     const isRemoved = await reportParts(entry.noteChange, (notePart) =>
       removeEntry(entry, { recursive, refusal, signal, notePart, keeper: this.#keeper }),
@@ -138,6 +147,7 @@ export class JailChanges {
 
   /** Creates a directory. */
   async makeDirectory(entry: JailEntry, { mode, parents }: { mode: number; parents: boolean }): Promise<void> {
+    await this.#pin(entry);
     const make = async () => {
       const noted = await this.#keeper.put(entry, { kind: 'directory', mode });
       cancelling(noted, () => entry.act((at) => mkdirSync(at, mode)));
@@ -149,7 +159,8 @@ export class JailChanges {
   }
 
   /** Sets the permission bits. */
-  chmod(target: JailEntry, mode: number): void {
+  async chmod(target: JailEntry, mode: number): Promise<void> {
+    await this.#pin(target);
     this.#setPermissions(target, { mode });
     target.noteChange?.({ path: target.path, kind: 'mode' });
   }
@@ -162,6 +173,7 @@ export class JailChanges {
   ): Promise<number> {
     if (!entry.stat) throw new HostError('missing', entry.path);
     if (entry.isRoot) throw new HostError('root', entry.path);
+    await this.#pin(entry);
     const { refusal } = this.#jail;
     const keepAll = (changed: readonly Below[]) => this.#keeper.modes(entry, permissions, changed);
     const below = (notePart?: NoteChange) =>
@@ -182,6 +194,7 @@ export class JailChanges {
 
       const { refusal } = this.#jail;
       await refuseNamesBelow(source, { refusal, signal });
+      await this.#pin(source, place);
       const noted = await this.#keeper.for(scope).move(source, place);
       const move = (notePart?: NoteChange) => this.#move(source, place, { signal, notePart });
       await reportParts(noteChange, move).catch((error: unknown) => {
@@ -208,6 +221,7 @@ export class JailChanges {
     const keeper = this.#keeper.for(scope);
     const copying = { overwrite, refuse, signal, isSynced: this.#isSynced, keeper, writeSet };
     return this.#alone('target', [to], signal, async ([place]) => {
+      await this.#pin(place!);
       await reportParts(noteChange, (notePart) => copyTo(this.#jail, from, place!, { ...copying, notePart }));
       noteChange?.({ path: to, kind: place!.stat ? 'modified' : 'created' });
     });
@@ -236,6 +250,11 @@ export class JailChanges {
       notePart?.({ path: place.path, kind: place.stat ? 'modified' : 'created' });
       source.act(unlinkSync);
     }
+  }
+
+  /** Before the change, so that other changes go on seeing what was there. */
+  async #pin(...entries: readonly JailEntry[]): Promise<void> {
+    await this.#pins?.(entries.map(this.#jail.keyOf));
   }
 
   async #makeParents(entry: JailEntry): Promise<void> {

@@ -16,11 +16,13 @@ export interface UndoneBy {
   readonly undoesOnly?: Readonly<Record<number, readonly string[]>>;
 }
 
+type SetWriterOptions = JailChangesOptions & Required<Pick<JailChangesOptions, 'journalOf'>>;
+
 export class SetWriter {
   readonly #jail: Jail;
-  readonly #options: Required<JailChangesOptions>;
+  readonly #options: SetWriterOptions;
 
-  constructor(jail: Jail, options: Required<JailChangesOptions>) {
+  constructor(jail: Jail, options: SetWriterOptions) {
     this.#jail = jail;
     this.#options = options;
   }
@@ -30,7 +32,9 @@ export class SetWriter {
     const [first = '.'] = paths;
     const journal = this.journalOf(first);
     if (!journal?.isAvailable) throw new HostError('unsaved', first);
-    return fileLocks.run(this.#keysOf(paths), async () => {
+    const keys = this.#keysOf(paths);
+    return fileLocks.run(keys, async () => {
+      await this.#options.pins?.(keys);
       const reports = scope.noteChange && (await this.#reportsOf(entries));
       const { isSynced } = this.#options;
       const record = undo ? journal.begin(scope, undo) : journal.recordOf(scope);

@@ -19,9 +19,10 @@ const MAX_ENTRIES = 1_000_000;
 const seen = new Set<string>();
 
 /** Schedules the sweep; disposing the result stops it. */
-export function sweepSoon({ roots, mode }: Pick<Jail, 'roots' | 'mode'>): Disposable {
+export function sweepSoon({ roots, mode, view }: Pick<Jail, 'roots' | 'mode' | 'view'>): Disposable {
   const ending = new AbortController();
-  const unseen = roots.filter((root) => root !== '/' && !seen.has(root));
+  // In a change only the first writes sweep: its files are few, and those below belong to the workspace.
+  const unseen = view ? [] : roots.filter((root) => root !== '/' && !seen.has(root));
   for (const root of unseen) seen.add(root);
   const timer = setTimeout(() => {
     for (const root of unseen) void sweepBelow(root, mode, ending.signal).catch(ignoreHost);

@@ -29,6 +29,7 @@ import { HostSed } from './host-file-system-sed.ts';
 import type { JournalNeeds } from '../journal/shared-journal.ts';
 import { firstNames } from '../walk/first-names.ts';
 import { JailChanges, type ChangeScope } from '../changes/jail-changes.ts';
+import type { View } from '../layers/layer.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { openAbsoluteJail, type Jail, type JailMode } from '../jail/jail.ts';
 import { openDirectory, openFile } from '../jail/open-unprotected.ts';
@@ -49,6 +50,8 @@ export interface HostFileSystemOptions extends JournalNeeds {
   /** Absolute paths that nothing touches, nor anything below. */
   deniedPaths: readonly string[];
   mode?: JailMode;
+  /** The mount of a change over one of the roots, which is then the only one. */
+  view?: View | undefined;
   /** Whether a change is synced to disk before the call returns. */
   isSynced?: boolean;
   /** Largest file that replacements may produce. */
@@ -70,16 +73,30 @@ export class HostFileSystem implements FileSystem {
   /** Throws `HostError` for a root that does not exist. */
   constructor(options: HostFileSystemOptions) {
     const { protect, mode, isSynced = true, maxWriteBytes = Infinity, maxListed = MAX_LISTED } = options;
-    const { state_dir, journal } = options;
+    const { state_dir, journal_dir, journal, view } = options;
     const { searchTimeoutMs: timeoutMs } = options;
     this.#maxListed = maxListed;
     const denied = new DeniedPaths(options.deniedPaths);
     const ownIn = (root: string) => ({ globs: denied.globsFrom(root) });
-    const needs = { protect, mode, state_dir, journal, maxFileBytes: MAX_GREPPED_BYTES, timeoutMs, ownIn };
+    const needs = {
+      protect,
+      mode,
+      view,
+      state_dir,
+      journal_dir,
+      journal,
+      maxFileBytes: MAX_GREPPED_BYTES,
+      timeoutMs,
+      ownIn,
+    };
     this.#roots = new SearchRoots(options.roots, needs);
     const { roots, isHidden, regexes } = this.#roots;
-    this.jail = openAbsoluteJail(roots, { mode, isProtected: denied.covers, isHidden });
-    this.#changes = new JailChanges(this.jail, { isSynced, journalOf: this.#roots.journalOf });
+    this.jail = openAbsoluteJail(roots, { mode, view, isProtected: denied.covers, isHidden });
+    this.#changes = new JailChanges(this.jail, {
+      isSynced,
+      journalOf: this.#roots.journalOf,
+      pins: this.#roots.pins,
+    });
     this.#grep = new HostGrep(this.jail, this.#roots);
     this.#sed = new HostSed(this.jail, this.#changes, regexes, { maxWriteBytes, timeoutMs });
   }

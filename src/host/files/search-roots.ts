@@ -10,6 +10,7 @@ import { HostError } from '../host-error.ts';
 import { openAbsoluteJail, type Jail } from '../jail/jail.ts';
 import type { ProtectedGlobs } from '../jail/protected-globs.ts';
 import type { SearchEngine, SearchRequest } from '../search/index.ts';
+import type { PinOthers } from '../layers/pins.ts';
 import { Workspace, type WorkspaceNeeds } from '../workspace.ts';
 
 /** Which files are searched. */
@@ -48,7 +49,7 @@ export class SearchRoots {
 
   /** Throws `HostError` for a directory that does not exist. */
   constructor(roots: readonly string[], { ownIn, ...needs }: SearchRootsNeeds) {
-    const canonical = new Set(openAbsoluteJail(roots).roots);
+    const canonical = needs.view ? [needs.view.root] : new Set(openAbsoluteJail(roots).roots);
     this.#workspaces = Array.from(canonical, (root) => new Workspace(root, { ...needs, own: ownIn?.(root) }));
   }
 
@@ -73,6 +74,11 @@ export class SearchRoots {
   /** The journal of a canonical absolute path. */
   journalOf = (path: string): Journal | undefined =>
     this.#workspaces.find(({ root }) => root === rootOf(path, this))?.journal;
+
+  /** Keeps files for open changes before they are changed. */
+  pins: PinOthers = async (paths) => {
+    for (const { pins } of this.#workspaces) await pins?.(paths);
+  };
 
   async recovered(): Promise<void> {
     await Promise.all(this.#workspaces.map((workspace) => workspace.recovered));

@@ -18,6 +18,7 @@ import { canPinByDescriptor, pinByDescriptor } from './pin-by-descriptor.ts';
 import { pinByPath, realPath } from './pin-by-path.ts';
 import { pinShown } from './pin-shown.ts';
 import { boundsOf, EVERYTHING, prefixOf, type Bounds, type Pin } from './pin.ts';
+import type { View } from '../layers/layer.ts';
 import { systemCalls, type SystemCalls } from '../system/system-calls.ts';
 
 /** How the jail ensures that the object it checked is the one it opens; see `pin.ts`. */
@@ -37,6 +38,8 @@ export interface JailOptions extends JailChoice {
   isProtected?: (relativePath: string) => boolean;
   /** Canonical paths that look missing and cannot be created. */
   isHidden?: (relativePath: string) => boolean;
+  /** A mount of one of the directories, which is the one to use; needs descriptors. */
+  view?: View | undefined;
 }
 
 /** Retries when another process replaces symlinks while they are resolved. */
@@ -44,7 +47,7 @@ const LOOKS = 8;
 
 /** A jail on one directory, resolved now. Throws if it does not exist. */
 export function openJail(root: string, options: JailOptions = {}): Jail {
-  return new Jail([canonicalRoot(root)], 'relative', options);
+  return new Jail([options.view ? toBytes(root) : canonicalRoot(root)], 'relative', options);
 }
 
 /**
@@ -52,7 +55,7 @@ export function openJail(root: string, options: JailOptions = {}): Jail {
  * directories, it also takes paths relative to that.
  */
 export function openAbsoluteJail(roots: readonly string[], options: JailOptions & { from?: string } = {}): Jail {
-  return new Jail(roots.map(canonicalRoot), 'absolute', options);
+  return new Jail(roots.map(options.view ? toBytes : canonicalRoot), 'absolute', options);
 }
 
 function canonicalRoot(root: string): ByteString {
@@ -71,6 +74,8 @@ export class Jail {
   /** Canonical root directories. */
   readonly roots: readonly string[];
   readonly isProtected: (relativePath: string) => boolean;
+  /** The mount of its directories, unless it is that of this process. */
+  readonly view: View | undefined;
   readonly #isHidden: JailOptions['isHidden'];
   /** Prefix that makes a `relativePath` absolute. */
   readonly #prefix: string;
@@ -81,27 +86,30 @@ export class Jail {
   readonly #openAtOnce: OpenAtOnce;
 
   constructor(roots: ByteString[], spelling: Spelling['kind'], options: JailOptions & { from?: string }) {
-    this.mode = options.mode ?? (roots.every(canPinByDescriptor) ? 'descriptor' : 'portable');
+    const { view } = options;
+    this.view = view;
+    this.mode = view ? 'descriptor' : (options.mode ?? (roots.every(canPinByDescriptor) ? 'descriptor' : 'portable'));
     const mayOpenAtOnce = this.mode === 'descriptor' && options.opening !== 'after-finding';
     const callsToUse = mayOpenAtOnce ? systemCalls : () => undefined;
     const { isHidden, isProtected = () => false } = options;
     const pinWithin = (within: Bounds) =>
       pinShown(this.mode === 'descriptor' ? pinByDescriptor(within, callsToUse) : pinByPath(within), within);
     const isRelative = spelling === 'relative';
-    const bounds = { ...boundsOf(isRelative ? roots[0]! : ('/' as ByteString), roots), isHidden };
+    const bounds = { ...boundsOf(isRelative ? roots[0]! : ('/' as ByteString), roots), isHidden, view };
     this.#prefix = prefixOf(bounds.start);
     this.#isRelative = isRelative;
     this.#way = new JailWay(
       pinWithin(bounds),
       isRelative
         ? { kind: spelling }
-        : { kind: spelling, from: options.from, anywhere: pinWithin({ ...EVERYTHING, isHidden }) },
+        : { kind: spelling, from: options.from, anywhere: pinWithin({ ...EVERYTHING, isHidden, view }) },
     );
     this.roots = roots.map(toText);
     this.isProtected = isProtected;
     this.#isHidden = isHidden;
     this.#callsToUse = callsToUse;
-    this.#openAtOnce = openAtOnceWithin(bounds, callsToUse);
+    // The call that refuses symlinks refuses the way through the descriptor too.
+    this.#openAtOnce = view ? () => undefined : openAtOnceWithin(bounds, callsToUse);
   }
 
   get opening(): JailOpening {

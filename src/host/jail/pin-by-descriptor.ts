@@ -16,9 +16,10 @@ import {
   type Stats,
 } from 'node:fs';
 
-import type { ByteString } from '../text/byte-string.ts';
+import { toBytes, type ByteString } from '../text/byte-string.ts';
 import { lookOf, type EntryLook } from '../walk/entry-kind.ts';
 import { DESCRIPTORS } from './own-descriptors.ts';
+import { isInView, throughView } from './view-path.ts';
 import {
   changedMeanwhile,
   closingOnFailure,
@@ -45,7 +46,8 @@ export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | 
     if (linkless) return linkless;
 
     for (let look = 0; look < LOOKS; look++) {
-      const fd = openSync(`${prefix}/${parts.join('/')}`, O_PATH);
+      const absolute = `${prefix}/${parts.join('/')}`;
+      const fd = openSync(bounds.view ? throughView(bounds.view, withoutSlash(absolute)) : absolute, O_PATH);
       const pin = closingOnFailure(fd, () => inspect(bounds, fd, calls));
       if (pin instanceof DescriptorPin) return pin;
 
@@ -58,8 +60,8 @@ export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | 
 
 /** Pins a path without symlinks, which is canonical already, so /proc is not read. */
 function pinLinkless(bounds: Bounds, parts: readonly string[], calls: SystemCalls | undefined): Pin | undefined {
-  const path = calls && bounds.linkless(parts);
-  const fd = path && calls.openLinkless(path.absolute, O_PATH);
+  const path = bounds.view ? undefined : calls && bounds.linkless(parts);
+  const fd = path && calls!.openLinkless(path.absolute, O_PATH);
   return fd === undefined
     ? undefined
     : closingOnFailure(fd, () => new DescriptorPin(fd, path!.relative, bounds, calls));
@@ -144,14 +146,27 @@ function pathOf(fd: number): string {
 function inspect(bounds: Bounds, fd: number, calls: SystemCalls | undefined): DescriptorPin | 'outside' | 'gone' {
   const link = readlinkSync(pathOf(fd), 'latin1') as ByteString;
   const relativePath = bounds.relative(link);
-  if (relativePath === undefined) return 'outside';
-  return isGone(link, fd) ? 'gone' : new DescriptorPin(fd, relativePath, bounds, calls);
+  if (relativePath === undefined || !isOfMount(bounds, link, fd)) return 'outside';
+  return isGone(link, fd, bounds) ? 'gone' : new DescriptorPin(fd, relativePath, bounds, calls);
+}
+
+/** Names below the root of a view are also those of the workspace, which is another mount. */
+function isOfMount({ view }: Bounds, link: ByteString, fd: number): boolean {
+  if (!view) return true;
+  const root = toBytes(view.root);
+  return link === root || link.startsWith(`${root}/`) ? isInView(fd, view) : true;
+}
+
+/** The root itself has no names after its prefix. */
+function withoutSlash(absolute: string): string {
+  return absolute.length > 1 && absolute.endsWith('/') ? absolute.slice(0, -1) : absolute;
 }
 
 /** The kernel appends ` (deleted)` to the path of an unlinked object; a file may also have such a name. */
-function isGone(link: ByteString, fd: number): boolean {
+function isGone(link: ByteString, fd: number, { view }: Bounds): boolean {
   if (!link.endsWith(' (deleted)')) return false;
   const object = fstatSync(fd, { bigint: true });
-  const named = lstatSync(Buffer.from(link, 'latin1'), { bigint: true, throwIfNoEntry: false });
+  const path = view ? throughView({ ...view, root: toBytes(view.root) }, link) : link;
+  const named = lstatSync(Buffer.from(path, 'latin1'), { bigint: true, throwIfNoEntry: false });
   return named?.ino !== object.ino || named.dev !== object.dev;
 }

@@ -8,6 +8,7 @@ import { closeSync, type Stats } from 'node:fs';
 
 import { toBytes, toText, type ByteString } from '../text/byte-string.ts';
 import type { SystemCalls } from '../system/system-calls.ts';
+import type { View } from '../layers/layer.ts';
 import type { EntryLook } from '../walk/entry-kind.ts';
 
 export interface Pin {
@@ -68,6 +69,8 @@ export interface Bounds {
   relative(canonical: ByteString): string | undefined;
   /** The path of names from `start`, assuming that none is a symlink; undefined if it is outside. */
   linkless(names: readonly string[]): LinklessPath | undefined;
+  /** The mount that paths below its root are opened in; without it that of this process. */
+  readonly view?: View | undefined;
   /** Canonical paths from `start` that look missing, with everything below them. */
   readonly isHidden?: (relativePath: string) => boolean;
 }

@@ -7,12 +7,15 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import type { JournalConfig } from '#contract';
+import type { View } from '../layers/layer.ts';
 import { Journal } from './journal.ts';
 import { recoverSets } from './recover.ts';
 
 /** The configuration keys of a worker. */
 export interface JournalNeeds {
   readonly state_dir?: string | null;
+  /** Directory of the journal in place of `state_dir`: that of a change has its own. */
+  readonly journal_dir?: string;
   /** No journal is kept if undefined. */
   readonly journal?: JournalConfig;
 }
@@ -38,11 +41,11 @@ export function stateDirOf({ state_dir }: JournalNeeds, env: NodeJS.ProcessEnv =
 }
 
 /** Opens the journal of `root` (canonical), or shares the open one; undefined if none is configured. */
-export function shareJournal(root: string, needs: JournalNeeds): SharedJournal | undefined {
+export function shareJournal(root: string, needs: JournalNeeds, view?: View): SharedJournal | undefined {
   if (!needs.journal) return undefined;
-  const stateDir = stateDirOf(needs);
+  const stateDir = needs.journal_dir ?? stateDirOf(needs);
   const key = JSON.stringify([root, stateDir, needs.journal]);
-  const shared = open.get(key) ?? openJournal(root, { stateDir, limits: limitsOf(needs.journal) });
+  const shared = open.get(key) ?? openJournal(root, { stateDir, limits: limitsOf(needs.journal) }, view);
   shared.holders++;
   open.set(key, shared);
   return {
@@ -55,9 +58,9 @@ export function shareJournal(root: string, needs: JournalNeeds): SharedJournal |
   };
 }
 
-function openJournal(root: string, options: ConstructorParameters<typeof Journal>[1]): Held {
+function openJournal(root: string, options: ConstructorParameters<typeof Journal>[1], view?: View): Held {
   const journal = new Journal(root, options);
-  return { journal, recovered: recoverSets(journal), holders: 0 };
+  return { journal, recovered: recoverSets(journal, view), holders: 0 };
 }
 
 function limitsOf({ max_bytes, max_records, max_age_days, max_image_bytes }: JournalConfig) {

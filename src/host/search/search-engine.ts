@@ -7,6 +7,7 @@ import { toBytes, type ByteString } from '../text/byte-string.ts';
 import type { Jail, JailOpening } from '../jail/jail.ts';
 import { realPath } from '../jail/pin-by-path.ts';
 import { compileProtected } from '../jail/protected-globs.ts';
+import type { View } from '../layers/layer.ts';
 import { TimeLimit, TimeLimitError } from '../system/time-limit.ts';
 import { calledDirsBelow } from '../walk/walk-dir-by-syscalls.ts';
 import { walkDirsBelow, type OpenWalkDir } from '../walk/walk-dir.ts';
@@ -60,6 +61,8 @@ export interface KeptContents {
 export interface SearchEngineOptions extends SearchLimits, KeptContents {
   /** The directory that the jail was opened on. */
   readonly root: string;
+  /** A mount of the directory, which is the one to use; needs `index: off`. */
+  readonly view?: View | undefined;
   /** Work of a search that is done before any process is woken. */
   readonly aloneMs?: number;
   /** `at-once` is the default where its system calls are available. */
@@ -97,11 +100,11 @@ export class SearchEngine {
   #index: WarmIndex | undefined;
 
   constructor(jail: Jail, options: SearchEngineOptions) {
-    const { root, opening = 'at-once' } = options;
+    const { root, view, opening = 'at-once' } = options;
     this.#jail = jail;
     this.#options = options;
-    this.#workspace = { root: realPath(root), mode: jail.mode, opening };
-    this.#openDir = calledDirsBelow(this.#workspace, walkDirsBelow(this.#workspace.root, jail.mode));
+    this.#workspace = { root: view ? toBytes(root) : realPath(root), mode: jail.mode, opening, view };
+    this.#openDir = calledDirsBelow(this.#workspace, walkDirsBelow(this.#workspace.root, jail.mode, { view }));
     this.#pool = new ScanPool(this.#workspace, { idleMs: options.processesIdleMs });
     this.keep(options);
   }

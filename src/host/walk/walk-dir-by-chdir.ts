@@ -8,6 +8,7 @@ import { openSync } from 'node:fs';
 
 import type { ByteString } from '../text/byte-string.ts';
 import type { JailMode } from '../jail/jail.ts';
+import type { View } from '../layers/layer.ts';
 import {
   DescriptorDir,
   DIR_FLAGS,
@@ -25,8 +26,8 @@ let lastId = 0;
 let entered = 0;
 
 /** As `walkDirsBelow`. */
-export function enteredDirsBelow(root: ByteString, mode: JailMode): OpenWalkDir {
-  return walkDirsBelow(root, mode, EnteredDir);
+export function enteredDirsBelow(root: ByteString, mode: JailMode, view?: Pick<View, 'fd' | 'mountId'>): OpenWalkDir {
+  return walkDirsBelow(root, mode, { Held: EnteredDir, view });
 }
 
 /** An idle process must not keep a directory busy. */

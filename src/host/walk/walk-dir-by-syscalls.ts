@@ -4,13 +4,14 @@
  * They work on the held descriptor, and neither go through /proc nor open the directory again to list it. After a
  * failure the ordinary implementation tries again, which is as safe and reports the reason.
  */
-import { constants, readdirSync } from 'node:fs';
+import { closeSync, constants, readdirSync } from 'node:fs';
 
 import { toBytes, toText, type ByteString } from '../text/byte-string.ts';
 import type { JailMode, JailOpening } from '../jail/jail.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
 import { systemCalls, type SystemCalls } from '../system/system-calls.ts';
-import { DescriptorDir, FILE_FLAGS, joinPath, type OpenWalkDir, type WalkDir } from './walk-dir.ts';
+import type { View } from '../layers/layer.ts';
+import { DescriptorDir, FILE_FLAGS, isOpenedAt, joinPath, type OpenWalkDir, type WalkDir } from './walk-dir.ts';
 
 // Unlike one that is only held, a directory must be readable to be opened for listing.
 export const LIST_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -19,20 +20,38 @@ interface Place {
   readonly root: ByteString;
   readonly mode: JailMode;
   readonly opening: JailOpening;
+  readonly view?: Pick<View, 'fd' | 'mountId'> | undefined;
 }
 
 /** Opens directories by their canonical path from the root; falls back to `otherwise`. */
-export function calledDirsBelow({ root, mode, opening }: Place, otherwise: OpenWalkDir): OpenWalkDir {
+export function calledDirsBelow({ root, mode, opening, view }: Place, otherwise: OpenWalkDir): OpenWalkDir {
   if (mode === 'portable' || opening === 'after-finding') return otherwise;
 
   const prefix = root === '/' ? '' : root;
   return (path) => {
     const calls = systemCalls();
     const absolute = (path === '' ? root : `${prefix}/${path}`) as ByteString;
-    const text = toText(absolute);
-    const fd = toBytes(text) === absolute ? calls?.openLinkless(text, LIST_FLAGS) : undefined;
+    const fd = view ? openInView(calls, view, path, absolute) : openLinkless(calls, absolute);
     return fd === undefined ? otherwise(path) : new CalledDir(path, fd, calls!);
   };
+}
+
+function openLinkless(calls: SystemCalls | undefined, absolute: ByteString): number | undefined {
+  const text = toText(absolute);
+  return toBytes(text) === absolute ? calls?.openLinkless(text, LIST_FLAGS) : undefined;
+}
+
+/** Symlinks on the way are noticed afterwards. */
+function openInView(
+  calls: SystemCalls | undefined,
+  view: NonNullable<Place['view']>,
+  path: ByteString,
+  absolute: ByteString,
+): number | undefined {
+  const fd = calls?.openAt(view.fd, path || ('.' as ByteString), LIST_FLAGS);
+  if (fd === undefined || isOpenedAt(absolute, fd, view)) return fd;
+  closeSync(fd);
+  return undefined;
 }
 
 class CalledDir extends DescriptorDir {

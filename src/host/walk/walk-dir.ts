@@ -12,6 +12,8 @@ import type { JailMode } from '../jail/jail.ts';
 import { DESCRIPTORS } from '../jail/own-descriptors.ts';
 import { realPath } from '../jail/pin-by-path.ts';
 import { changedMeanwhile, closingOnFailure } from '../jail/pin.ts';
+import { isInView, throughView } from '../jail/view-path.ts';
+import type { View } from '../layers/layer.ts';
 
 export interface WalkDir {
   /** From the root of the jail; empty for the root itself. */
@@ -45,20 +47,35 @@ const O_PATH = 0o10000000;
 export const DIR_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 export const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
+interface WalkOptions {
+  readonly Held?: typeof DescriptorDir;
+  /** A mount of the root, which is the one to use. */
+  readonly view?: Pick<View, 'fd' | 'mountId'> | undefined;
+}
+
 /** Opens directories by their canonical path from the root; throws an errno error when one does not exist. */
-export function walkDirsBelow(root: ByteString, mode: JailMode, Held = DescriptorDir): OpenWalkDir {
+export function walkDirsBelow(
+  root: ByteString,
+  mode: JailMode,
+  { Held = DescriptorDir, view }: WalkOptions = {},
+): OpenWalkDir {
   const prefix = root === '/' ? '' : root;
   const absolute = (path: ByteString) => (path === '' ? root : `${prefix}/${path}`) as ByteString;
+  const inView = view && { fd: view.fd, root };
   if (mode === 'portable') return (path) => new PathDir(path, absolute(path));
 
   return (path) => {
-    const fd = openSync(toPath(absolute(path)), DIR_FLAGS);
+    const fd = openSync(toPath(inView ? throughView(inView, absolute(path)) : absolute(path)), DIR_FLAGS);
     return closingOnFailure(fd, () => {
-      const found = readlinkSync(`${DESCRIPTORS}/${fd}`, 'latin1');
-      if (found !== absolute(path)) throw changedMeanwhile('ENOENT');
+      if (!isOpenedAt(absolute(path), fd, view)) throw changedMeanwhile('ENOENT');
       return new Held(path, fd);
     });
   };
+}
+
+/** Whether the path of an opened directory is still this one, in the mount of the view if there is one. */
+export function isOpenedAt(absolute: ByteString, fd: number, view: WalkOptions['view']): boolean {
+  return readlinkSync(`${DESCRIPTORS}/${fd}`, 'latin1') === absolute && (!view || isInView(fd, view));
 }
 
 export function joinPath(dir: ByteString, name: ByteString): ByteString {

@@ -8,6 +8,7 @@ import { defineErrors, wholeFix, type Door, type Failure } from '#contract';
 import { workspaceCodes, workspaceFailures as shared } from '#file-functions';
 import {
   HostError,
+  LayerError,
   NoRecord,
   pathHint,
   RegexError,
@@ -69,6 +70,12 @@ export const errors = defineErrors({
     message: (d: { problem: string; losses: readonly UndoLoss[] }) => d.problem,
     extra: ({ losses }: { losses: readonly UndoLoss[] }) => ({ losses }),
   },
+  C230: {
+    meaning: 'There is no such change, or it cannot be used now. The text says why.',
+    http: 404,
+    message: (d: { problem: string; fix?: Record<string, unknown> }) => d.problem,
+    fix: (d: { fix?: Record<string, unknown> }) => d.fix,
+  },
 });
 
 const codeFor = { ...workspaceCodes('C'), exists: 'C217' } as const;
@@ -80,6 +87,8 @@ export function translate(error: unknown, call?: { context: { jail: Jail }; door
   }
   if (error instanceof TimeLimitError) return errors.fail('C216', { problem: error.message }, error);
   if (error instanceof NoRecord) return noRecord(error);
+  if (error instanceof LayerError)
+    return errors.fail('C230', { problem: error.message, ...(error.fix && { fix: error.fix }) }, error);
   if (!(error instanceof HostError)) return undefined;
   const hint = call?.door ? pathHint(error, call.context.jail) : '';
   return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message + hint, hint }, error);

@@ -13,6 +13,9 @@ import {
   plainGlobs,
   sweepSoon,
   Workspace,
+  inViewOf,
+  withinLayer,
+  type InView,
   type Jail,
   type JailChoice,
 } from '#host';
@@ -46,6 +49,8 @@ export interface CoderContext {
   regexTimeoutMs: number;
   defaultMaxMatches: number;
   defaultMaxLineBytes: number;
+  /** Where changes over base_path are, and how calls in one work. */
+  place: { readonly cell: CellConfig; readonly reopen: (where: InView) => CoderContext };
 }
 
 export const coder = defineWorker({
@@ -60,31 +65,46 @@ export const coder = defineWorker({
     deadline: (deadlineMs) => errors.fail('C216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,
+  changes: {
+    code: 'C230',
+    within: (context, change) =>
+      withinLayer({ workspace: context.workspace.root, cell: context.place.cell, change }, context, async (layer) => {
+        const inner = context.place.reopen(inViewOf(layer));
+        await inner.workspace.recovered;
+        return { context: inner, close: () => closeCoder(inner) };
+      }),
+  },
   open(config, log, cell) {
     const context = openCoder(config, log, cell);
     return context.workspace.recovered.then(() => context);
   },
   prepare: ({ workspace }) => workspace.prepare(),
-  close({ workspace, sweep }) {
-    sweep[Symbol.dispose]();
-    return workspace.close();
-  },
+  close: closeCoder,
 });
+
+function closeCoder({ workspace, sweep }: CoderContext): Promise<void> {
+  sweep[Symbol.dispose]();
+  return workspace.close();
+}
 
 /** Uses the best jail mode of the system unless one is given. */
 export function openCoder(
   config: CoderConfig,
   log: Log,
   cell: CellConfig = shippedCell,
-  way?: JailChoice,
+  way?: JailChoice & InView,
 ): CoderContext {
   const own = plainGlobs(config.non_accessible_globs);
   const isOwn = refusing('non_accessible_globs', GlobError, () => compileProtected([own]));
-  const [root] = refusing('base_path', HostError, () => openJail(config.base_path, way).roots);
+  const [root] = way?.view
+    ? [way.view.root]
+    : refusing('base_path', HostError, () => openJail(config.base_path, way).roots);
   const workspace = new Workspace(root!, {
     ...cell,
     own,
     mode: way?.mode,
+    view: way?.view,
+    ...(way?.journalDir !== undefined && { journal_dir: way.journalDir }),
     maxFileBytes: config.max_read_bytes,
     timeoutMs: config.search_timeout_ms,
     indexMemoryBytes: config.index === 'off' ? 0 : config.index_memory_mb * 2 ** 20,
@@ -96,7 +116,11 @@ export function openCoder(
   return {
     jail,
     sweep: sweepSoon(jail),
-    changes: new JailChanges(jail, { isSynced: config.fsync, journalOf: () => workspace.journal }),
+    changes: new JailChanges(jail, {
+      isSynced: config.fsync,
+      journalOf: () => workspace.journal,
+      pins: workspace.pins,
+    }),
     isProtected,
     // Files become strings, and this is the longest string.
     maxReadBytes: Math.min(config.max_read_bytes, constants.MAX_STRING_LENGTH),
@@ -112,6 +136,7 @@ export function openCoder(
     regexTimeoutMs: config.search_timeout_ms,
     defaultMaxMatches: config.search_default_max_matches,
     defaultMaxLineBytes: config.search_default_max_line_bytes,
+    place: { cell, reopen: (where) => openCoder(config, log, cell, { ...way, ...where }) },
   };
 }
 

@@ -7,6 +7,7 @@ import { defineErrors, type Door, type Failure } from '#contract';
 import {
   GlobError,
   HostError,
+  LayerError,
   pathHint,
   RegexError,
   TimeLimitError,
@@ -86,6 +87,12 @@ export const errors = defineErrors({
     message: (d: { problem: string; totalLines: number }) => d.problem,
     extra: (d: { totalLines: number }) => ({ total_lines: d.totalLines }),
   },
+  F230: {
+    meaning: 'There is no such change, or it cannot be used now. The text says why.',
+    http: 200,
+    message: (d: { problem: string; fix?: Record<string, unknown> }) => d.problem,
+    fix: (d: { fix?: Record<string, unknown> }) => d.fix,
+  },
 });
 
 const codeFor = {
@@ -112,6 +119,8 @@ const codeFor = {
 /** Failures that need no jail. */
 export function translate(error: unknown): Failure | undefined {
   if (error instanceof TimeLimitError) return errors.fail('F216', { problem: error.message }, error);
+  if (error instanceof LayerError)
+    return errors.fail('F230', { problem: error.message, ...(error.fix && { fix: error.fix }) }, error);
   if (!(error instanceof GlobError) && !(error instanceof RegexError)) return undefined;
   return errors.fail('F210', { problem: error.message }, error);
 }

@@ -72,7 +72,7 @@ export function matcherOf(glob: string, top: JailDir): (dir: JailDir, name: Byte
 /** Whether an entry below a directory is excluded: .git, or named by a .gitignore file of its allowed path. */
 export function leftOutBelow(top: JailDir, jail: Jail): (dir: JailDir, entry: ListedEntry) => boolean {
   const root = rootOf(`/${top.relativePath}`, jail);
-  const isLeftOut = gitignoreOf({ roots: [root], mode: jail.mode });
+  const isLeftOut = gitignoreOf({ roots: [root], mode: jail.mode, view: jail.view });
   return (dir, { name, kind }) =>
     isLeftOut(relative(root, `/${dir.relativePath}`), { name, isDir: kind === 'directory' });
 }

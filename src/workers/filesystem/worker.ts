@@ -1,6 +1,18 @@
 /** The filesystem worker: constraints, failures and the jail that its actions work in. */
 import { ConfigError, defineWorker, shippedCell, type CellConfig, type Log } from '#contract';
-import { HostError, JailChanges, openAbsoluteJail, SearchRoots, sweepSoon, type Jail, type JailMode } from '#host';
+import {
+  HostError,
+  inViewOf,
+  JailChanges,
+  layersOf,
+  openAbsoluteJail,
+  SearchRoots,
+  sweepSoon,
+  withinLayer,
+  type InView,
+  type Jail,
+  type JailMode,
+} from '#host';
 import { configSchema, type FilesystemConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
 import { parseSize } from './size-text.ts';
@@ -15,6 +27,8 @@ export interface FilesystemContext {
   maxFileBytes: number;
   /** Shared with other workers over the same directories: search and line indexes. */
   roots: SearchRoots;
+  /** Where changes over an allowed path are, and how calls in one work. */
+  place: { readonly cell: CellConfig; readonly reopen: (where: InView) => FilesystemContext };
 }
 
 export type Code = keyof typeof errors.table;
@@ -32,16 +46,32 @@ export const filesystem = defineWorker({
     deadline: (deadlineMs) => errors.fail('F216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,
+  changes: {
+    code: 'F230',
+    within: (context, change) =>
+      withinLayer({ workspace: changedRoot(context), cell: context.place.cell, change }, context, async (layer) => {
+        const inner = context.place.reopen(inViewOf(layer));
+        await inner.roots.recovered();
+        return { context: inner, close: () => closeFilesystem(inner) };
+      }),
+  },
   failedResult: ({ code, message, extra }) => ({ success: false, error: message, metadata: { code, ...extra } }),
   open(config, log, cell) {
     const context = openFilesystem(config, log, cell);
     return context.roots.recovered().then(() => context);
   },
-  close({ roots, sweep }) {
-    sweep[Symbol.dispose]();
-    return roots.close();
-  },
+  close: closeFilesystem,
 });
+
+function closeFilesystem({ roots, sweep }: FilesystemContext): Promise<void> {
+  sweep[Symbol.dispose]();
+  return roots.close();
+}
+
+/** The allowed path that has changes; a call in one reaches no other path. */
+function changedRoot({ roots: { roots }, place: { cell } }: FilesystemContext): string {
+  return roots.find((root) => layersOf(root, cell)) ?? roots[0]!;
+}
 
 /** Uses the best jail mode of the system unless one is given. */
 export function openFilesystem(
@@ -49,19 +79,24 @@ export function openFilesystem(
   log: Log,
   cell: CellConfig = shippedCell,
   mode?: JailMode,
+  { view, journalDir }: InView = {},
 ): FilesystemContext {
   const maxFileBytes = parseSize(config.max_file_size)!;
-  const roots = openRoots(config.paths ?? ['/'], { ...cell, mode, maxFileBytes, timeoutMs: config.search_timeout_ms });
-  const from = config.paths === null ? process.cwd() : roots.roots[0];
-  const jail = openAbsoluteJail(roots.roots, { mode, from, isHidden: roots.isHidden });
+  const roots = openRoots(config.paths ?? ['/'], {
+    ...{ ...cell, mode, view, maxFileBytes, timeoutMs: config.search_timeout_ms },
+    ...(journalDir !== undefined && { journal_dir: journalDir }),
+  });
+  const from = config.paths === null && !view ? process.cwd() : roots.roots[0];
+  const jail = openAbsoluteJail(roots.roots, { mode, view, from, isHidden: roots.isHidden });
   if (jail.mode === 'portable') log.warn('the path jail cannot pin files on this system; see SECURITY.md');
-  if (config.paths === null) log.warn('filesystem.paths is null: calls reach every file of this machine');
+  if (config.paths === null && !view) log.warn('filesystem.paths is null: calls reach every file of this machine');
   return {
     jail,
     sweep: sweepSoon(jail),
-    changes: new JailChanges(jail, { isSynced: config.fsync, journalOf: roots.journalOf }),
+    changes: new JailChanges(jail, { isSynced: config.fsync, journalOf: roots.journalOf, pins: roots.pins }),
     maxFileBytes,
     roots,
+    place: { cell, reopen: (where) => openFilesystem(config, log, cell, mode, where) },
   };
 }
 

@@ -1,5 +1,6 @@
 /** Turns a request into a spawnable command: argv, policy, cwd, env, in that order of refusal. */
 import type { Bus, CallScope, Door } from '#contract';
+import { launchInLayer } from '#fence';
 import { Execution, type ChildSpec } from '#host';
 import type { TerminalSize } from '#job-functions';
 import { toArgv, type Argv } from './argv.ts';
@@ -23,7 +24,7 @@ const SYSTEM_PATH = '/bin:/usr/bin';
 /** What programs know of a terminal when the call does not say. */
 const TERMINAL_TYPE = 'xterm-256color';
 
-const HOST_ONLY = ['cwd', 'env', 'stdin', 'input', 'terminal'] as const;
+const HOST_ONLY = ['change', 'cwd', 'env', 'stdin', 'input', 'terminal'] as const;
 
 /** Fields of jobs. */
 interface InputRequest {
@@ -33,7 +34,7 @@ interface InputRequest {
 
 /** Refuses commands that may not or cannot run; nothing has been started yet. */
 export async function toCommand(
-  request: ExecRequest & InputRequest,
+  request: ExecRequest & InputRequest & { change?: string | null },
   context: ShellContext,
   { door }: Pick<CallScope, 'door'>,
 ): Promise<Command> {
@@ -73,13 +74,14 @@ async function outside(
   request: ExecRequest,
   argv: Argv,
   cwd: string,
-  { environment, policy, allowedEnv }: ShellContext,
+  { environment, policy, allowedEnv, layer }: ShellContext,
   door: Door | undefined,
-): Promise<Pick<ChildSpec, 'argv' | 'env'>> {
+): Promise<Pick<ChildSpec, 'argv' | 'env' | 'launch'>> {
   const place = { kind: 'host' as const, path: environment.PATH ?? SYSTEM_PATH, cwd };
   const program = await policy.admit(argv, place, door);
   const env = withCallVariables(environment, request.env ?? {}, allowedEnv);
-  return { argv: [program, ...argv.slice(1)], env };
+  const launch = layer && (await launchInLayer(layer.mounted));
+  return { argv: [program, ...argv.slice(1)], env, ...(launch && { launch }) };
 }
 
 /** Whether callers may write to the job. */
@@ -104,10 +106,15 @@ type Limits = Pick<ChildSpec, 'timeoutMs' | 'signal' | 'ring' | 'onPiece'>;
 export async function startCommand(
   command: Command,
   { timeoutMs, ...limits }: Limits,
-  { children, maxOutputBytes, maxTimeoutMs }: ShellContext,
+  { children, maxOutputBytes, maxTimeoutMs, layer }: ShellContext,
   bus: Bus,
 ): Promise<Execution> {
-  if (command.kind === 'host') return children.start({ ...command.spec, timeoutMs, ...limits });
+  if (command.kind === 'host') {
+    const execution = await children.start({ ...command.spec, timeoutMs, ...limits });
+    const { process } = execution;
+    layer?.track({ done: process.done, end: () => process.signal() });
+    return execution;
+  }
   const process = new SandboxProcess(bus, command, { timeoutMs: timeoutMs ?? maxTimeoutMs });
   return new Execution(process, { maxOutputBytes, ...limits });
 }

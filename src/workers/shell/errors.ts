@@ -11,6 +11,7 @@ import {
   FileFault,
   GlobError,
   HostError,
+  LayerError,
   NoTerminalError,
   pathHint,
   RegexError,
@@ -67,6 +68,12 @@ export const errors = defineErrors({
     http: 501,
     message,
   },
+  S230: {
+    meaning: 'There is no such change, or it cannot be used now. The text says why.',
+    http: 404,
+    message: (d: { problem: string; fix?: Record<string, unknown> }) => d.problem,
+    fix: (d: { fix?: Record<string, unknown> }) => d.fix,
+  },
   S300: { meaning: 'The sandbox could not be started or reached.', http: 503, message },
   S400: { meaning: 'A limit on sandboxes is reached.', http: 429, retryable: true, message },
 });
@@ -108,6 +115,9 @@ export function translate(
   if (error instanceof JobFault) {
     if (error.reason === 'full') return refuse(error.message, error);
     return errors.fail(codeOfJobFault[error.reason], { problem: error.message }, error);
+  }
+  if (error instanceof LayerError) {
+    return errors.fail('S230', { problem: error.message, ...(error.fix && { fix: error.fix }) }, error);
   }
   if (error instanceof FenceError) return errors.fail('S226', { problem: `fence: ${error.message}` }, error);
   if (error instanceof NoTerminalError) return errors.fail('S222', { problem: error.message }, error);

@@ -8,7 +8,7 @@ import type { z } from 'zod';
 
 import { throughDoor } from '#contract';
 import type { FileCode, FileOperation } from '#file-functions';
-import type { ShellCode } from './errors.ts';
+import { errors, type ShellCode } from './errors.ts';
 import { forwardToSandbox, readReply, requireSandboxes, Target } from './target.ts';
 import { shell } from './worker.ts';
 
@@ -42,6 +42,9 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
       if (place.kind === 'host') return operation.handle(fields as z.output<z.ZodObject<Shape>>, files, scope);
 
       requireSandboxes(isSandboxEnabled);
+      if ((given as { change?: string | null }).change != null) {
+        throw errors.fail('S210', { problem: "'change' is for host targets only" });
+      }
       const { sandbox_id } = place;
       const functionId = id.replace('shell::', 'sandbox::');
       const { respect_gitignore: _hostOnly, ...sent } = fields as Record<string, unknown>;

@@ -1,7 +1,17 @@
 /** The shell worker: configuration, failures, the policy, and the owner of every process it starts. */
 import { ConfigError, defineWorker, type CellConfig, type Log } from '#contract';
 import { Fence } from '#fence';
-import { Children, HostError, isListening, openAbsoluteJail, RegexThreads, type Jail } from '#host';
+import {
+  Children,
+  HostError,
+  inViewOf,
+  isListening,
+  openAbsoluteJail,
+  RegexThreads,
+  withinLayer,
+  type Jail,
+  type OpenLayer,
+} from '#host';
 import { Attachments, Jobs, type JobContext } from '#job-functions';
 import { defaultCwd } from './child-cwd.ts';
 import { baseEnvironment, type Environment } from './child-env.ts';
@@ -36,6 +46,10 @@ export interface ShellContext {
   maxTimeoutMs: number;
   maxOutputBytes: number;
   isSandboxEnabled: boolean;
+  /** The change that this context is for. */
+  layer?: OpenLayer;
+  /** Canonical fs.host_root, with the configuration that a context in a change is opened from. */
+  place: { readonly root: string; readonly config: ShellConfig; readonly cell: CellConfig; readonly log: Log };
 }
 
 /** Functions on jobs that the original does not have; those that it has refuse bad input without a code. */
@@ -56,6 +70,13 @@ export const shell = defineWorker({
     deadline: (deadlineMs) => errors.fail('S216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,
+  changes: {
+    code: 'S230',
+    within: (context, change) =>
+      withinLayer({ workspace: context.place.root, cell: context.place.cell, change }, context, (layer) =>
+        openInChange(context, layer),
+      ),
+  },
   spell,
   open: openShell,
   async close({ children, jobs, live, files, fence }) {
@@ -100,14 +121,36 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     maxOutputBytes: config.max_output_bytes,
     isSandboxEnabled: config.sandbox.enabled,
     files: await openFiles(root, config.fs, cell),
+    place: { root, config, cell, log },
     // Last: it would stay open if anything after it failed.
     children: await Children.open({ log }),
   };
 }
 
-function openFence(config: ShellConfig, workspace: string, { protect }: CellConfig, log: Log): Fence {
-  const { fence_network: network, fence_egress: egress, fence_paths: paths } = config;
-  return new Fence({ workspace, protect, network, egress, paths, log });
+/** Files and commands of the same worker, in the layer of a change; jobs and limits stay those of the worker. */
+async function openInChange(context: ShellContext, layer: OpenLayer) {
+  const { root, config, cell, log } = context.place;
+  const { view } = layer.mounted;
+  const files = await openFiles(root, config.fs, cell, inViewOf(layer));
+  const isAlways = context.fence.isAlways || layer.meta.outside === 'private';
+  const around = openFence(config, root, cell, log, layer);
+  const inner: ShellContext = {
+    ...{ ...context, layer, files, fence: { ...context.fence, isAlways, around } },
+    cwdJail: openAbsoluteJail([root], { from: context.cwd, view }),
+  };
+  return { context: inner, close: () => Promise.all([files.close(), around.close()]) };
+}
+
+function openFence(
+  config: ShellConfig,
+  workspace: string,
+  { protect }: CellConfig,
+  log: Log,
+  layer?: OpenLayer,
+): Fence {
+  const { fence_network, fence_egress: egress, fence_paths: paths } = config;
+  const network = layer?.meta.network === 'none' ? 'none' : fence_network;
+  return new Fence({ workspace, protect, network, egress, paths, log, layer: layer?.mounted });
 }
 
 /** The canonical directory that agents write in; `/` when unjailed. */

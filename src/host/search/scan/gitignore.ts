@@ -32,8 +32,8 @@ export function gitignoreFilter(openDir: OpenWalkDir): WalkFilter {
 }
 
 /** The same for other listings: whether an entry of a directory, named from the root, is excluded. */
-export function gitignoreOf({ roots: [root = '/'], mode }: Pick<Jail, 'roots' | 'mode'>) {
-  const rules = new GitignoreRules(walkDirsBelow(toBytes(root), mode));
+export function gitignoreOf({ roots: [root = '/'], mode, view }: Pick<Jail, 'roots' | 'mode' | 'view'>) {
+  const rules = new GitignoreRules(walkDirsBelow(toBytes(root), mode, { view }));
   return (dir: string, entry: WalkEntry): boolean => rules.isLeftOut(toBytes(dir), entry);
 }
 

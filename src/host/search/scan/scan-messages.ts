@@ -1,6 +1,7 @@
 /** Messages between the main process and the search processes. */
 import type { ByteString } from '../../text/byte-string.ts';
 import type { JailMode, JailOpening } from '../../jail/jail.ts';
+import type { View } from '../../layers/layer.ts';
 import type { WalkPart } from '../../walk/walk-part.ts';
 import type { Findings } from '../findings.ts';
 import type { PathGlobs } from '../match/path-filter.ts';
@@ -12,6 +13,8 @@ export interface Workspace {
   readonly root: ByteString;
   readonly mode: JailMode;
   readonly opening: JailOpening;
+  /** A mount of the root, which is the one to use. */
+  readonly view?: Pick<View, 'fd' | 'mountId'> | undefined;
 }
 
 /** All that a process needs to know of a search. */

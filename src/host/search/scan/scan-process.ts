@@ -44,7 +44,7 @@ process.on('message', (message: ToScan) => {
 });
 
 function open({ workspace, isAhead }: Extract<ToScan, { kind: 'open' }>): void {
-  openDir = calledDirsBelow(workspace, enteredDirsBelow(workspace.root, workspace.mode));
+  openDir = calledDirsBelow(workspace, enteredDirsBelow(workspace.root, workspace.mode, workspace.view));
   // Loaded before the first search.
   if (workspace.opening === 'at-once') systemCalls();
   tell({ kind: 'ready' });

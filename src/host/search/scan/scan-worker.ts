@@ -41,6 +41,9 @@ const PROGRAM = import.meta.url.endsWith('.ts')
   ? '../../../../dist/host/search/scan/scan-process.js'
   : './scan-process.js';
 
+/** Number of the view's descriptor in the process, after those of its streams and messages. */
+const VIEW_FD = 4;
+
 export class ScanWorker {
   readonly #process: ChildProcess;
   readonly #known = new Set<number>();
@@ -53,12 +56,13 @@ export class ScanWorker {
 
   /** `isAhead`: started before there is a task. */
   constructor(workspace: Workspace, events: ScanEvents, { isAhead = false } = {}) {
+    const { view } = workspace;
     this.#process = fork(fileURLToPath(new URL(PROGRAM, import.meta.url)), {
       cwd: '/',
       env: { ...process.env, NODE_OPTIONS: '' },
       execArgv: [],
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc', ...(view ? [view.fd] : [])],
     });
     this.#process.on('message', (message: FromScan) => {
       // Its tasks have been given to others.
@@ -77,7 +81,8 @@ export class ScanWorker {
     };
     this.#process.on('error', die);
     this.#process.on('exit', () => die(new Error('a search process ended')));
-    this.#tell({ kind: 'open', workspace, isAhead });
+    const there = view ? { ...workspace, view: { ...view, fd: VIEW_FD } } : workspace;
+    this.#tell({ kind: 'open', workspace: there, isAhead });
   }
 
   /** Until then it is better to search elsewhere than to wait. */

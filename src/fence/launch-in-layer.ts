@@ -1,0 +1,19 @@
+/** Runs commands in the layer of a change that leaves the rest of the host as it is. */
+import type { Launch, MountedLayer } from '#host';
+import { buildPrograms } from './build-launcher.ts';
+import { VARIABLE_PREFIX } from './fence.ts';
+
+export async function launchInLayer({ rung, namespaces }: MountedLayer): Promise<Launch> {
+  const { launcher } = await buildPrograms();
+  const bare = rung === 'overlay-user' ? 'user' : 'root';
+  return ({ argv, cwd, env, terminalPath }) => ({
+    argv: [
+      ...[launcher, 'enter', '--bare', bare, '--cwd', cwd],
+      ...(terminalPath === undefined ? [] : ['--terminal', terminalPath]),
+      ...['--', ...argv],
+    ],
+    cwd: '/',
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [VARIABLE_PREFIX + name, value])),
+    descriptors: namespaces,
+  });
+}
