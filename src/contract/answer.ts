@@ -155,7 +155,7 @@ export async function answer<Context>(
     const request = fn.request.safeParse(withDefaults(given ?? {}, fn, door));
     if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload), fn.id);
 
-    const change = def.changes && (request.data as { change?: string | null }).change;
+    const change = def.changes && changeOf(request.data, call.metadata);
     using inside = change == null ? undefined : await def.changes!.within(context, change);
     const work = fn.handle(request.data, inside ? (inside.context as Context) : context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
@@ -277,6 +277,10 @@ function schemaOf(fn: FunctionDef<never>): JsonSchema {
 function withDefaults(payload: unknown, { modelDefaults }: FunctionDef<never>, door: Door | undefined): unknown {
   if (door !== 'model' || !modelDefaults || typeof payload !== 'object') return payload;
   return { ...modelDefaults, ...payload };
+}
+
+function changeOf(request: unknown, metadata: unknown): string | undefined {
+  return (request as { change?: string | null }).change ?? (metadata === undefined ? undefined : boundChange(metadata));
 }
 
 /** A session that is bound to a change needs not name it, and cannot name another. */

@@ -38,8 +38,10 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   spell?(failure: Failure, engine?: { httpUrl?: string }): ErrorBody;
   /** The result for a failure, for a worker whose contract has no failed calls; `spell` is not used then. */
   failedResult?(failure: Failure): unknown;
-  /** For a worker whose calls may work in a change: its functions then have the field `change`. */
+  /** For a worker whose calls may work in a change. */
   changes?: {
+    /** `field`: its functions have the field `change`. `bound`: only sessions that are bound to a change work in it. */
+    named: 'field' | 'bound';
     /** The failure if the change cannot be entered; `translate` makes it. */
     code: NoInfer<keyof Table & string>;
     /** The context for one call. */
@@ -157,7 +159,11 @@ export function defineWorker<Config extends z.ZodType, Table extends ErrorTable,
     functions: [],
     defineFunction: (def) =>
       spec.changes
-        ? { ...def, request: withChangeField(def.request), errors: [...def.errors, spec.changes.code] }
+        ? {
+            ...def,
+            ...(spec.changes.named === 'field' && { request: withChangeField(def.request) }),
+            errors: [...def.errors, spec.changes.code],
+          }
         : def,
     withFunctions(functions) {
       return { ...this, functions };

@@ -89,7 +89,7 @@ export class LayerStore {
   /** Makes the directories of a change. Throws `malformed` if the name is taken. */
   make(given: string | undefined, meta: Omit<LayerMeta, 'beganAtMs'>): LayerPlace {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    writeFileSync(join(this.directory, 'root'), `${this.workspace}\n`, { mode: 0o600 });
+    writeFileSync(join(this.directory, '.workspace'), `${this.workspace}\n`, { mode: 0o600 });
     const made = this.placeOf(`.new-${randomBytes(8).toString('hex')}`);
     for (const path of [made.directory, made.upper, made.work, made.pins]) mkdirSync(path, { mode: 0o700 });
     // The root of the view has the attributes of the upper directory.

@@ -9,6 +9,7 @@ import { workspaceCodes, workspaceFailures as shared } from '#file-functions';
 import {
   GlobError,
   HostError,
+  LayerError,
   NoRecord,
   pathHint,
   RegexError,
@@ -52,6 +53,11 @@ export const errors = defineErrors({
     http: 404,
     message: (d: { problem: string }) => d.problem,
   },
+  A230: {
+    meaning: 'The change that this session is bound to has ended, or cannot be used now.',
+    http: 404,
+    message: (d: { problem: string }) => d.problem,
+  },
   A227: {
     meaning: 'The former content is no longer in the journal, or was damaged there. Nothing was undone.',
     http: 410,
@@ -67,6 +73,7 @@ export function translate(error: unknown, call?: { context: { jail: Jail }; door
   if (error instanceof GlobError || error instanceof RegexError) {
     return errors.fail('A210', { problem: error.message }, error);
   }
+  if (error instanceof LayerError) return errors.fail('A230', { problem: error.message }, error);
   if (error instanceof TimeLimitError) return errors.fail('A216', { problem: error.message }, error);
   if (error instanceof SetConflict) return errors.fail('A221', { path: error.path, what: 'this call read it' }, error);
   if (error instanceof NoRecord) return errors.fail('A224', { problem: error.message }, error);

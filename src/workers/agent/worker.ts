@@ -2,7 +2,17 @@
 import { resolve } from 'node:path';
 
 import { ConfigError, defineWorker, shippedCell, type CellConfig, type Log } from '#contract';
-import { HostError, JailChanges, openJail, sweepSoon, Workspace, type Jail } from '#host';
+import {
+  HostError,
+  inViewOf,
+  JailChanges,
+  openJail,
+  sweepSoon,
+  withinLayer,
+  Workspace,
+  type InView,
+  type Jail,
+} from '#host';
 import { configSchema, type AgentConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
 import { Sessions } from './session.ts';
@@ -24,6 +34,8 @@ export interface AgentContext {
   replyChars: number;
   /** The fence that commands ask for. */
   fence: AgentConfig['fence'];
+  /** Where changes over base_path are, and how calls in one work. */
+  place: { readonly cell: CellConfig; readonly reopen: (where: InView) => AgentContext };
 }
 
 export const agent = defineWorker({
@@ -38,33 +50,59 @@ export const agent = defineWorker({
     deadline: (deadlineMs) => errors.fail('A216', { problem: `not done after ${deadlineMs} ms` }),
   },
   translate,
+  changes: {
+    code: 'A230',
+    // A model that may choose the change of each call can forget it in one.
+    named: 'bound',
+    within: (context, change) =>
+      withinLayer({ workspace: context.root, cell: context.place.cell, change }, context, async (layer) => {
+        const inner = context.place.reopen(inViewOf(layer));
+        await inner.workspace.recovered;
+        return { context: inner, close: () => closeAgent(inner) };
+      }),
+  },
   open(config, log, cell) {
     const context = openAgent(config, log, cell);
     return context.workspace.recovered.then(() => context);
   },
-  close({ workspace, sweep }) {
-    sweep[Symbol.dispose]();
-    return workspace.close();
-  },
+  close: closeAgent,
 });
 
-function openAgent(config: AgentConfig, log: Log, cell: CellConfig = shippedCell): AgentContext {
-  const root = canonicalRoot(config.base_path);
+function closeAgent({ workspace, sweep }: AgentContext): Promise<void> {
+  sweep[Symbol.dispose]();
+  return workspace.close();
+}
+
+function openAgent(
+  config: AgentConfig,
+  log: Log,
+  cell: CellConfig = shippedCell,
+  { view, journalDir }: InView = {},
+): AgentContext {
+  const root = view?.root ?? canonicalRoot(config.base_path);
   const { max_file_bytes: maxFileBytes } = config;
-  const workspace = new Workspace(root, { ...cell, maxFileBytes, timeoutMs: config.search_timeout_ms });
-  const jail = openJail(root, { isProtected: (path) => workspace.protects(path) });
+  const workspace = new Workspace(root, {
+    ...{ ...cell, view, maxFileBytes, timeoutMs: config.search_timeout_ms },
+    ...(journalDir !== undefined && { journal_dir: journalDir }),
+  });
+  const jail = openJail(root, { view, isProtected: (path) => workspace.protects(path) });
   if (jail.mode === 'portable') log.warn('the path jail cannot pin files on this system; see SECURITY.md');
   return {
     root,
     givenRoot: resolve(config.base_path),
     jail,
     sweep: sweepSoon(jail),
-    changes: new JailChanges(jail, { isSynced: config.fsync, journalOf: () => workspace.journal }),
+    changes: new JailChanges(jail, {
+      isSynced: config.fsync,
+      journalOf: () => workspace.journal,
+      pins: workspace.pins,
+    }),
     workspace,
     sessions: new Sessions(() => workspace.journal, config.kept_output_bytes),
     maxFileBytes,
     replyChars: config.reply_chars,
     fence: config.fence,
+    place: { cell, reopen: (where) => openAgent(config, log, cell, where) },
   };
 }
 

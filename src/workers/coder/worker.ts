@@ -67,6 +67,7 @@ export const coder = defineWorker({
   translate,
   changes: {
     code: 'C230',
+    named: 'field',
     within: (context, change) =>
       withinLayer({ workspace: context.workspace.root, cell: context.place.cell, change }, context, async (layer) => {
         const inner = context.place.reopen(inViewOf(layer));

@@ -48,6 +48,7 @@ export const filesystem = defineWorker({
   translate,
   changes: {
     code: 'F230',
+    named: 'field',
     within: (context, change) =>
       withinLayer({ workspace: changedRoot(context), cell: context.place.cell, change }, context, async (layer) => {
         const inner = context.place.reopen(inViewOf(layer));

@@ -72,6 +72,7 @@ export const shell = defineWorker({
   translate,
   changes: {
     code: 'S230',
+    named: 'field',
     within: (context, change) =>
       withinLayer({ workspace: context.place.root, cell: context.place.cell, change }, context, (layer) =>
         openInChange(context, layer),
