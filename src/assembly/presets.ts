@@ -4,7 +4,7 @@
  * The commands of `coding` run inside the fence. Named, it holds where the fence cannot be built too: every command is
  * then refused with the reason. Chosen by itself, it gives way to `iii`.
  */
-import { ConfigError, didYouMean, type AnyWorker, type CellConfig } from '#contract';
+import { ConfigError, didYouMean, type AnyWorker, type CellConfig, type Effect } from '#contract';
 import { probeFence } from '#workers/shell';
 import { entryOf, type WorkerEntry } from './config-file.ts';
 import { PRESETS, type PresetName } from './options/preset-names.ts';
@@ -24,6 +24,11 @@ const LONG = { default_timeout_ms: 120_000, max_timeout_ms: 600_000 };
 const BLOCKS: Record<PresetName, Record<string, Record<string, unknown>>> = {
   coding: { shell: { fence: 'workspace', fence_network: 'egress', ...LONG } },
   look: {},
+  review: {
+    shell: { fence: 'change', fence_network: 'none', ...LONG },
+    change: { commit: 'console' },
+    agent: { fence: 'off' },
+  },
   open: { shell: { allowlist: [], denylist_patterns: [], ...LONG }, agent: { fence: 'off' } },
   iii: {},
 };
@@ -31,6 +36,7 @@ const BLOCKS: Record<PresetName, Record<string, Record<string, unknown>>> = {
 const HOLDS: Record<PresetName, string> = {
   coding: 'any command runs, with the workspace and a private /tmp to write to and package registries to reach',
   look: 'nothing runs and nothing is written',
+  review: 'any command runs on a copy of the workspace that is thrown away, without a network, and no file is written',
   open: 'any command runs as this user, without a fence',
   iii: 'listed programs run as this user, without a fence',
 };
@@ -59,17 +65,20 @@ export function presetEntries(
   const entries = available.map((def) =>
     entryOf(def, { ...def.shippedBlock, ...BLOCKS[name][def.name] }, { workspace, ...(cell && { cell }) }),
   );
-  return name === 'look' ? entries.flatMap(reading) : entries;
+  if (name === 'look') return entries.flatMap((entry) => only(entry, ['read']));
+  return name === 'review' ? entries.flatMap((entry) => only(entry, ['read', 'execute'])) : entries;
 }
 
-/** The functions of a worker that change nothing and run nothing; those of the others are denied to every peer. */
-function reading(entry: WorkerEntry): WorkerEntry[] {
+/** The functions of a worker over files with these effects; its others are denied to every peer. */
+function only(entry: WorkerEntry, effects: readonly Effect[]): WorkerEntry[] {
   const { functions } = entry.def;
-  const read = functions.filter(({ effect }) => effect === 'read');
+  const kept = functions.filter(
+    ({ effect, permissions }) => effects.includes(effect) && !permissions.includes('fs.write'),
+  );
   const isOverFiles = Object.keys(entry.def.workspaceDefaults('/')).length > 0;
-  if (!isOverFiles || read.length === 0) return [];
-  const denied = functions.filter((fn) => !read.includes(fn)).map(({ id }) => id);
+  if (!isOverFiles || kept.length === 0) return [];
+  const denied = functions.filter((fn) => !kept.includes(fn)).map(({ id }) => id);
   return [
-    { ...entry, def: { ...entry.def, functions: read }, denial: { functions: denied, permissions: [], risks: [] } },
+    { ...entry, def: { ...entry.def, functions: kept }, denial: { functions: denied, permissions: [], risks: [] } },
   ];
 }

@@ -5,6 +5,9 @@
  */
 import { z } from 'zod';
 
+/** Binds the calls of an HTTP request, or of an MCP session, to a change. */
+export const CHANGE_HEADER = 'Workcell-Change';
+
 const FIELD = z
   .string()
   .nullish()

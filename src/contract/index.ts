@@ -27,7 +27,7 @@ export { imageTypeOf, MAX_IMAGE_BYTES } from './doors/image-type.ts';
 export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
-export { boundChange, boundTo } from './change-field.ts';
+export { boundChange, boundTo, CHANGE_HEADER } from './change-field.ts';
 export { didYouMean, nearestName } from './nearest.ts';
 export { hasTooManyValues } from './payload-size.ts';
 export { makePrincipal, withClient, type Denial, type Grants, type Principal } from './principal.ts';

@@ -7,12 +7,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { setTimeout as passed } from 'node:timers/promises';
 
 import { LayerError, type LayerParts, type MountedLayer } from '#host';
 import { buildPrograms } from './build-launcher.ts';
 import { FenceError } from './fence-error.ts';
 
 const DEADLINE_MS = 10_000;
+/** A process that is just being started has the lock for a moment, until it runs its program. */
+const ATTEMPTS = 4;
+const RETRY_MS = 10;
 /** Exit code of the launcher if another process has the lock. */
 const LOCKED = 75;
 
@@ -26,6 +30,18 @@ const FIX =
 /** Throws a `LayerError`: `unavailable` where the system refuses, `elsewhere` if another server has the change. */
 export async function mountLayer(parts: LayerParts): Promise<MountedLayer> {
   const launcher = await launcherPath();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await mountOnce(launcher, parts);
+    } catch (error) {
+      const isLocked = error instanceof LayerError && error.reason === 'elsewhere';
+      if (!isLocked || attempt === ATTEMPTS) throw error;
+      await passed(RETRY_MS);
+    }
+  }
+}
+
+async function mountOnce(launcher: string, parts: LayerParts): Promise<MountedLayer> {
   const { workspace, upper, work, pins, whiteout, lock } = parts;
   const words = ['--workspace', workspace, '--upper', upper, '--work', work, '--pins', pins, '--whiteout', whiteout];
   const started = start(launcher, ['view', ...words], [lock]);

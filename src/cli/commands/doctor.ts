@@ -7,6 +7,7 @@ import { defaultCacheDir } from '#workers/sandbox';
 import { valueOption, type Command } from '../command.ts';
 import { checkEngine } from '../doctor/check-engine.ts';
 import {
+  checkChanges,
   checkEdits,
   checkFence,
   checkJail,
@@ -56,6 +57,7 @@ export const doctor: Command = {
         checkEdits(keptAttributes(existsSync(config.coder.base_path) ? config.coder.base_path : '.')),
         await checkJobs(),
         await checkFence(),
+        await checkChanges(),
         checkSearch(config.coder),
         await checkEngine(engineUrl(options), engineToken(options)),
         ...(await checkIsolation(config.sandbox, {

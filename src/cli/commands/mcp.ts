@@ -51,6 +51,7 @@ export const mcp: Command = {
       type: 'boolean',
       description: 'Also return structured content by an output schema, for programs. Many clients then hide the text.',
     },
+    change: valueOption('NAME', 'Work in this change: a new one for "new". The workspace changes only by a commit.'),
     namespace: valueOption('NAME', 'Namespace whose functions are offered.', { short: 'n' }),
     ...addressOptions,
     url: valueOption('URL', 'Use this running engine instead of one of its own.'),
@@ -59,6 +60,7 @@ export const mcp: Command = {
     'workcell mcp --workspace ~/project',
     'workcell mcp --workspace ~/project --profile look',
     'workcell mcp --workspace ~/project --app reviewer.yaml',
+    'workcell mcp --workspace ~/project --change new',
     'workcell mcp --url ws://127.0.0.1:49134 --tools coder --read-only',
   ],
   maxWords: 0,
@@ -74,11 +76,11 @@ export const mcp: Command = {
       .then(() => import('../mcp/open-cell.ts'))
       .then(({ openMcpCell }) => openMcpCell(options, { workspace, profile, log }));
     // What the operator has chosen may be wrong, and then no client should get an answer first.
-    const { principal } = early ? LOCAL : await opening;
+    const { principal, change } = early ? LOCAL : await opening;
     explainWaiting();
     const serving = serveMcpOnStdio(
       opening.then(({ bus }) => bus),
-      { version, principal, profile, early, maxMessageBytes: MAX_MESSAGE_BYTES, log },
+      { version, principal, profile, early, change, maxMessageBytes: MAX_MESSAGE_BYTES, log },
     );
     try {
       await Promise.race([serving.ended, stopped, opening.then(() => serving.ended)]);
@@ -91,7 +93,7 @@ export const mcp: Command = {
   },
 };
 
-const LOCAL = { principal: makePrincipal('local', 'stdio') };
+const LOCAL = { principal: makePrincipal('local', 'stdio'), change: undefined };
 const NOT_EARLY = { early: undefined, asked: Promise.resolve() };
 
 /** Loading the workers takes the only thread for a while, so it begins when the client has its list, or soon. */

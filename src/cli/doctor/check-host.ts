@@ -1,12 +1,13 @@
 /**
  * Checks of the host that concern every worker: Node, the system, the path jail, attributes that edits keep, job
- * containment, fence, search.
+ * containment, fence, changes, search.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Children, openJail, type Containment, type JailOpening, type KeptAttributes } from '#host';
+import { probeChanges } from '#workers/change';
 import { probeFence } from '#workers/shell';
 import { judged, type Finding } from './finding.ts';
 
@@ -84,6 +85,20 @@ export async function checkJobs(): Promise<Finding> {
   const { containment } = children;
   const fix = 'run on Linux where control groups are writable or process namespaces allowed';
   return judged(containment !== 'session', { check: 'jobs', detail: HOLDS[containment], fix });
+}
+
+/** Begins a change over a directory of its own, so that the answer is about this host. */
+export async function checkChanges(): Promise<Finding> {
+  const found = await probeChanges(tmpdir());
+  if ('problem' in found) {
+    const [detail = '', fix = ''] = splitAt(found.problem, '; ');
+    return { check: 'changes', status: 'off', detail, fix };
+  }
+  const detail =
+    found.rung === 'overlay'
+      ? 'a change is a layer over the workspace'
+      : 'a change is a layer over the workspace, in which its folders cannot be renamed';
+  return { check: 'changes', status: 'ok', detail, fix: '' };
 }
 
 /** Builds the fence round a directory of its own, so that the answer is about this host. */

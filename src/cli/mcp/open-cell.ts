@@ -19,7 +19,7 @@ import type { ToolProfile } from '#surfaces/mcp';
 import { parseCellOptions } from '../cell-options.ts';
 import type { CommandInput } from '../command.ts';
 import { engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
-import { requireTools } from './seat.ts';
+import { boundChangeOf, requireTools } from './seat.ts';
 import { parsePreset } from '../preset-options.ts';
 
 type Options = CommandInput['options'];
@@ -28,6 +28,8 @@ export interface McpCell {
   readonly bus: Connection;
   /** In whose name the client calls. */
   readonly principal: Principal;
+  /** The change that its calls work in. */
+  readonly change?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -39,7 +41,7 @@ export async function openMcpCell(
   const cell = workspace === undefined ? await remote(options, log) : await embedded(options, workspace, log);
   try {
     await requireTools(cell.bus, profile, { mayComeLater: workspace === undefined, log });
-    return cell;
+    return { ...cell, change: await boundChangeOf(cell.bus, text(options.change)) };
   } catch (error) {
     await cell.close();
     throw error;

@@ -1,6 +1,6 @@
 /** Checks and messages of `workcell mcp` for the person that types or configures it. */
 import { findConfigFile, PRESETS } from '#assembly/options';
-import { ConfigError, didYouMean, readCatalogue, type Bus, type Log } from '#contract';
+import { CallError, ConfigError, didYouMean, readCatalogue, type Bus, type Log } from '#contract';
 import { workerSegment } from '#protocol';
 import { shippedTools, toTools, type ShippedTools, type ToolProfile } from '#surfaces/mcp';
 import type { CommandInput } from '../command.ts';
@@ -36,7 +36,8 @@ export function shippedToolsFor(options: CommandInput['options'], profile: ToolP
   const { only, isReadOnly, isStructured, namespace, profiles = ['coding'] } = profile;
   const isChosen = only !== undefined || isReadOnly || isStructured || namespace !== undefined;
   const file = findConfigFile(text(options.config));
-  if (isChosen || file !== undefined || options.url !== undefined || options.app !== undefined) return undefined;
+  const { url, app, change } = options;
+  if (isChosen || [file, url, app, change].some((given) => given !== undefined)) return undefined;
 
   const preset = namedPreset(options, file);
   const isWhole = preset === undefined || (preset !== 'look' && PRESETS.some((name) => name === preset));
@@ -51,4 +52,33 @@ export function explainWaiting(): void {
       'A client starts it itself, with the command "workcell" and these arguments: docs/guides/mcp-clients.md\n' +
       'To call functions by hand: workcell start, then workcell call. Ctrl+C ends this.\n',
   );
+}
+
+/** Begins or finds the change of `--change`, and reports its name; standard output belongs to the protocol. */
+export async function boundChangeOf(bus: Bus, asked: string | undefined): Promise<string | undefined> {
+  if (asked === undefined) return undefined;
+  const name = asked === 'new' ? await begun(bus) : await found(bus, asked);
+  process.stderr.write(`change ${name}: files and commands stay in it until it is committed (workcell change)\n`);
+  return name;
+}
+
+async function begun(bus: Bus): Promise<string> {
+  const { change } = (await answered(bus, 'change::begin', { note: 'workcell mcp' })) as { change: string };
+  return change;
+}
+
+async function found(bus: Bus, asked: string): Promise<string> {
+  const { changes } = (await answered(bus, 'change::list', {})) as { changes: { change: string }[] };
+  const names = changes.map(({ change }) => change);
+  if (names.includes(asked)) return asked;
+  throw new ConfigError(`--change: there is no change ${asked}${didYouMean(asked, names)}; "new" begins one`);
+}
+
+async function answered(bus: Bus, functionId: string, request: object): Promise<unknown> {
+  try {
+    return await bus.call(functionId, request);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    throw new ConfigError(`--change: ${error.message}`, { cause: error });
+  }
 }

@@ -67,6 +67,8 @@ void view(int argc, char **argv) {
     if (errno == EWOULDBLOCK) _exit(LOCKED);
     stop("cannot lock the change");
   }
+  /* The server holds it from here on, and can give it back while this process ends. */
+  close(LOCK);
   if (mknod(whiteout, S_IFCHR, 0) && errno != EEXIST) stop("cannot make %s", whiteout);
   bool is_user = make_mount_namespace();
   attach(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 
 import { nearestName } from '#contract';
+import type { ChangeScope } from '../changes/jail-changes.ts';
 import { stateDirOf } from '../journal/shared-journal.ts';
 import { LayerStore, type LayerMeta } from './layer-store.ts';
 import { LayerError, type MountLayer } from './layer.ts';
@@ -20,6 +21,12 @@ export interface LayersOptions {
   readonly limits: LayerLimits;
   readonly mount: MountLayer;
 }
+
+/** Commits everything in a layer to the workspace. The layer is entered, no command runs in it, and the caller removes it. */
+export type CommitOwn = (
+  layer: OpenLayer,
+  scope: ChangeScope & { message: string },
+) => Promise<{ seq?: number; files: number }>;
 
 export interface ListedLayer extends LayerSize, LayerMeta {
   readonly name: string;
@@ -50,6 +57,8 @@ export class Layers {
   readonly store: LayerStore;
   readonly limits: LayerLimits;
   readonly #mount: MountLayer;
+  /** Commits the layer of one command as a record; undefined until the worker that commits changes sets it. */
+  commitOwn: CommitOwn | undefined;
   readonly #layers = new Map<string, OpenLayer>();
 
   constructor(workspace: string, { stateDir, limits, mount }: LayersOptions) {

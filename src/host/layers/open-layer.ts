@@ -157,6 +157,11 @@ export class OpenLayer implements Layer {
     });
   }
 
+  /** Resolves when no command runs in it. */
+  async commandsEnded(): Promise<void> {
+    while (this.#commands.size > 0) await Promise.allSettled([...this.#commands].map(({ done }) => done));
+  }
+
   /** A context of a worker for calls in the change, made once for each mount; the change is entered. */
   async kept<Context>(
     worker: object,

@@ -11,6 +11,8 @@ import {
   isMap,
   readCatalogue,
   silentLog,
+  boundTo,
+  CHANGE_HEADER,
   throughDoor,
   withClient,
   withContent,
@@ -118,6 +120,7 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
   if ('problem' in body) return answer(c, body.problem);
 
   const namespace = c.req.query('namespace');
+  const change = c.req.header(CHANGE_HEADER);
   const call = async (onEvent?: CallOptions['onEvent'], signal = c.req.raw.signal): Promise<Called> => {
     try {
       const result = await bus.call(functionId, body.value, {
@@ -126,7 +129,7 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
         namespace,
         signal,
         takesEncoded: true,
-        metadata: throughDoor('http'),
+        metadata: { ...throughDoor('http'), ...(change && boundTo(change)) },
         traceparent: c.req.header('traceparent'),
         baggage: c.req.header('baggage'),
         onEvent,

@@ -1,7 +1,7 @@
 /** MCP as streamable HTTP: the stateless revision, and the one before it with its sessions. */
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 
-import type { Bus, Log } from '#contract';
+import { CHANGE_HEADER, type Bus, type Log } from '#contract';
 import { authInfoOf, principalIn, type McpOrigin } from './origin.ts';
 import { parseProfiles, UnknownProfile } from './profiles.ts';
 import { mcpServers, type McpOptions } from './server.ts';
@@ -12,31 +12,40 @@ export interface McpDoor {
   close(): Promise<void>;
 }
 
+/** Choices of clients that are kept. */
+const MOST_DOORS = 128;
+
 type HttpOptions = McpOptions & { maxBodyBytes: number; log: Log };
 
 /**
  * A client chooses by the address: `/mcp?profile=all` for other tools than the default, `/mcp?structured=true` for
- * structured content instead of text. Each choice has its own sessions.
+ * structured content instead of text; and by the header `Workcell-Change` the change that all its calls work in. Each
+ * choice has its own sessions.
  */
 export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   let begun = 0;
   const numbered = { ...options, nextNumber: () => ++begun };
   const doors = new Map<string, McpDoor>();
-  const doorFor = ({ searchParams }: URL): McpDoor => {
+  const doorFor = ({ searchParams }: URL, change: string | undefined): McpDoor => {
     const isStructured = searchParams.get('structured') === 'true';
     const text = searchParams.get('profile');
     const profiles = text === null ? undefined : [...new Set(parseProfiles(text))].sort();
-    const key = JSON.stringify([isStructured, profiles]);
+    const key = JSON.stringify([isStructured, profiles, change]);
     const known = doors.get(key);
-    if (known) return known;
-    const made = openDoor(bus, { ...numbered, profile: { ...options.profile, isStructured, profiles } });
+    if (known) {
+      doors.delete(key);
+      doors.set(key, known);
+      return known;
+    }
+    const made = openDoor(bus, { ...numbered, change, profile: { ...options.profile, isStructured, profiles } });
     doors.set(key, made);
+    void forgetOldest(doors);
     return made;
   };
   return {
     async fetch(request, from) {
       try {
-        return await doorFor(new URL(request.url)).fetch(request, from);
+        return await doorFor(new URL(request.url), changeIn(request)).fetch(request, from);
       } catch (error) {
         if (!(error instanceof UnknownProfile)) throw error;
         const refused = { jsonrpc: '2.0', id: null, error: { code: -32_602, message: error.message } };
@@ -47,6 +56,19 @@ export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
       for (const door of doors.values()) await door.close();
     },
   };
+}
+
+/** A client may send any name; the sessions of the door that is unused for longest end. */
+async function forgetOldest(doors: Map<string, McpDoor>): Promise<void> {
+  const [oldest] = doors;
+  if (doors.size <= MOST_DOORS || !oldest) return;
+  doors.delete(oldest[0]);
+  await oldest[1].close();
+}
+
+/** A session is bound to a change by the header of all its requests. */
+function changeIn(request: Request): string | undefined {
+  return request.headers.get(CHANGE_HEADER) || undefined;
 }
 
 function openDoor(bus: Bus, options: HttpOptions & SessionsOptions): McpDoor {

@@ -17,6 +17,7 @@ import {
   makePrincipal,
   saysFailed,
   takeContent,
+  boundTo,
   throughDoor,
   withClient,
   type Bus,
@@ -33,6 +34,8 @@ export interface McpOptions {
   version: string;
   profile?: ToolProfile;
   early?: EarlyList | undefined;
+  /** The change that all calls work in. */
+  change?: string | undefined;
 }
 
 /** Minimum interval between two progress notifications of a call. */
@@ -56,7 +59,7 @@ const INSTRUCTIONS =
 export type MakeServer = (principal?: Principal, session?: number) => Server;
 
 /** Makes servers that share the stored results. Calls wait for the bus. */
-export function mcpServers(connecting: Bus | Promise<Bus>, { version, profile, early }: McpOptions): MakeServer {
+export function mcpServers(connecting: Bus | Promise<Bus>, { version, profile, early, change }: McpOptions): MakeServer {
   const kept = new KeptResults();
   const late = new LateOffer(connecting, { profile, early });
   return (principal = makePrincipal('local', 'mcp'), session) => {
@@ -79,7 +82,7 @@ export function mcpServers(connecting: Bus | Promise<Bus>, { version, profile, e
         signal,
         namespace: offer.namespace,
         timeoutMs: CALL_MS,
-        metadata: throughDoor('model'),
+        metadata: { ...throughDoor('model'), ...(change !== undefined && boundTo(change)) },
         ...reportingProgress(context),
       });
       try {

@@ -4,4 +4,6 @@ import { discard } from './functions/discard.ts';
 import { list } from './functions/list.ts';
 import { change as worker } from './worker.ts';
 
+export { probeChanges } from './probe-changes.ts';
+
 export const change = worker.withFunctions([begin, list, discard]);

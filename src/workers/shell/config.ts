@@ -77,7 +77,7 @@ const fenceEgress = z.strictObject({
 });
 
 /** From the most open to the strictest. */
-export const FENCES = ['off', 'workspace'] as const;
+export const FENCES = ['off', 'workspace', 'change'] as const;
 
 const fenceKeys = {
   fence: z
@@ -86,7 +86,14 @@ const fenceKeys = {
     .describe(
       'What commands of this host may reach. `off`: what the user may, and the allowlist decides which run. ' +
         '`workspace`: any program runs, and only fs.host_root and a private /tmp are writable; home, protected files, ' +
-        'other processes, sockets and the network of this host are out of reach.',
+        'other processes, sockets and the network of this host are out of reach. `change`: the same, and what a command ' +
+        'changes in the workspace goes to the change that the call names, or is thrown away.',
+    ),
+  record_commands: z
+    .enum(['off', 'foreground'])
+    .default('off')
+    .describe(
+      '`foreground`: commands of shell::exec run in a layer of their own, which is committed when they end, so that coder::undo covers them.',
     ),
   fence_network: z
     .enum(['none', 'loopback', 'egress'])

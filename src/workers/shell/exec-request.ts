@@ -47,7 +47,7 @@ const Fields = z.object({
     .enum(FENCES)
     .nullish()
     .describe(
-      '`workspace` runs it inside the fence where the operator leaves it off. Only stricter than shell.fence. Host only.',
+      '`workspace` runs it inside the fence where the operator leaves it off; `change` also throws away what it changes in the workspace, unless the call names a change. Only stricter than shell.fence. Host only.',
     ),
 });
 

@@ -19,9 +19,9 @@ export function isFenced(request: ExecRequest, { fence }: Pick<ShellContext, 'fe
     if (stray) throw errors.fail('S210', { problem: `'${stray}' is for host targets only` });
     return false;
   }
-  if (fence.isAlways && request.fence === 'off') {
+  if ((fence.isAlways && request.fence === 'off') || (fence.isLayered && request.fence === 'workspace')) {
     throw errors.fail('S210', {
-      problem: 'fence: "off" is less strict than shell.fence of the operator; leave it out',
+      problem: `fence: "${request.fence}" is less strict than shell.fence of the operator; leave it out`,
     });
   }
   const isInside = fence.isAlways || (request.fence != null && request.fence !== 'off');

@@ -33,7 +33,14 @@ export interface ShellContext {
   live: JobContext;
   policy: Policy;
   /** Around every command, or around those that ask for it. */
-  fence: { isAlways: boolean; around: Fence };
+  fence: {
+    isAlways: boolean;
+    /** Whether what commands change in the workspace itself is refused or thrown away. */
+    isLayered: boolean;
+    around: Fence;
+  };
+  /** Whether commands in the foreground are undoable unless the call says otherwise. */
+  recordsCommands: boolean;
   /** The environment of every command. */
   environment: Environment;
   /** Names that a call may set. */
@@ -103,11 +110,13 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     },
     log,
   );
-  const fence = { isAlways: config.fence !== 'off', around: openFence(config, root, cell, log) };
+  const isLayered = config.fence === 'change';
+  const fence = { isAlways: config.fence !== 'off', isLayered, around: openFence(config, root, cell, log) };
   const isOpen = async (port: number) =>
     (await fence.around.isListening(port)) || (!fence.isAlways && (await isListening(port)));
   return {
     fence,
+    recordsCommands: config.record_commands === 'foreground',
     foreground: { count: 0, max: MAX_FOREGROUND },
     jobs,
     live: { jobs, attachments: new Attachments(), regexes: new RegexThreads(), isListening: isOpen },

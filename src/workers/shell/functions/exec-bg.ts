@@ -5,12 +5,22 @@
  */
 import { z } from 'zod';
 
+import type { CallScope } from '#contract';
 import { SpawnError } from '#host';
 import { ringBytes, TerminalSize } from '#job-functions';
 import { hasInput, startCommand, timeoutOf, toCommand } from '../command.ts';
 import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
-import { shell } from '../worker.ts';
+import { inOwnLayer, ownLayerFor } from '../own-layer.ts';
+import { shell, type ShellContext } from '../worker.ts';
+
+const Request = execRequest('ExecBgRequest', {
+  input: z.boolean().nullish().describe('Keep its standard input open for shell::input and shell::attach. Host only.'),
+  terminal: TerminalSize.nullish().describe(
+    'Run it in a terminal of this size instead of pipes; implies `input`, and both streams are one. Host only.',
+  ),
+  ring_bytes: ringBytes,
+});
 
 export const execBg = shell.defineFunction({
   id: 'shell::exec_bg',
@@ -21,16 +31,7 @@ export const execBg = shell.defineFunction({
     'and is forgotten job_retention_secs after its end, or earlier when ended jobs hold too much output.',
   effect: 'execute',
   permissions: ['process.run'],
-  request: execRequest('ExecBgRequest', {
-    input: z
-      .boolean()
-      .nullish()
-      .describe('Keep its standard input open for shell::input and shell::attach. Host only.'),
-    terminal: TerminalSize.nullish().describe(
-      'Run it in a terminal of this size instead of pipes; implies `input`, and both streams are one. Host only.',
-    ),
-    ring_bytes: ringBytes,
-  }),
+  request: Request,
   response: z
     .object({ job_id: z.string(), argv: z.array(z.string()).describe('Program and arguments.') })
     .meta({ title: 'ExecBgResponse' }),
@@ -38,23 +39,33 @@ export const execBg = shell.defineFunction({
   examples: [{ command: 'ls', args: ['-la'] }],
 
   async handle(request, context, scope) {
-    const command = await toCommand(request, context, scope);
-    const timeoutMs = command.kind === 'host' ? undefined : timeoutOf(request, context);
-    const asked = {
-      argv: command.argv,
-      place: command.kind,
-      hasInput: hasInput(request),
-      terminal: request.terminal ?? undefined,
-      ringBytes: request.ring_bytes ?? undefined,
-    };
-    const job = await context.jobs.start(asked, async (ring) => {
-      try {
-        return await startCommand(command, { timeoutMs, ring }, context, scope.bus);
-      } catch (error) {
-        if (!(error instanceof SpawnError)) throw error;
-        throw refuse(`spawn: ${error.message}`, error);
-      }
-    });
-    return { job_id: job.id, argv: [...command.argv] };
+    if (ownLayerFor({ ...request, record: false }, context) === undefined) return await start(request, context, scope);
+    const own = { isFenced: true, note: 'a job with fence: change' };
+    return await inOwnLayer(context, own, (inner) => start(request, inner, scope));
   },
 });
+
+async function start(
+  request: z.output<typeof Request>,
+  context: ShellContext,
+  scope: CallScope,
+): Promise<{ job_id: string; argv: string[] }> {
+  const command = await toCommand(request, context, scope);
+  const timeoutMs = command.kind === 'host' ? undefined : timeoutOf(request, context);
+  const asked = {
+    argv: command.argv,
+    place: command.kind,
+    hasInput: hasInput(request),
+    terminal: request.terminal ?? undefined,
+    ringBytes: request.ring_bytes ?? undefined,
+  };
+  const job = await context.jobs.start(asked, async (ring) => {
+    try {
+      return await startCommand(command, { timeoutMs, ring }, context, scope.bus);
+    } catch (error) {
+      if (!(error instanceof SpawnError)) throw error;
+      throw refuse(`spawn: ${error.message}`, error);
+    }
+  });
+  return { job_id: job.id, argv: [...command.argv] };
+}
