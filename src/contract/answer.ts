@@ -155,7 +155,7 @@ export async function answer<Context>(
     const request = fn.request.safeParse(withDefaults(given ?? {}, fn, door));
     if (!request.success) throw def.failures.badInput(describeIssues(request.error, call.payload), fn.id);
 
-    const change = def.changes && changeOf(request.data, call.metadata);
+    const change = def.changes && changeOf(def.changes, request.data, call.metadata);
     using inside = change == null ? undefined : await def.changes!.within(context, change);
     const work = fn.handle(request.data, inside ? (inside.context as Context) : context, scope);
     const result: unknown = work instanceof Promise ? await beforeDeadline(work, fn, def, control) : work;
@@ -279,18 +279,23 @@ function withDefaults(payload: unknown, { modelDefaults }: FunctionDef<never>, d
   return { ...modelDefaults, ...payload };
 }
 
-function changeOf(request: unknown, metadata: unknown): string | undefined {
-  return (request as { change?: string | null }).change ?? (metadata === undefined ? undefined : boundChange(metadata));
+function changeOf(
+  { named }: Pick<NonNullable<AnyWorker['changes']>, 'named'>,
+  request: unknown,
+  metadata: unknown,
+): string | undefined {
+  const asked = named === 'field' ? (request as { change?: string | null }).change : undefined;
+  return asked ?? (metadata === undefined ? undefined : boundChange(metadata));
 }
 
 /** A session that is bound to a change needs not name it, and cannot name another. */
 function withBoundChange(
   { payload, metadata }: IncomingCall,
   fn: FunctionDef<never>,
-  { failures }: Pick<AnyWorker, 'failures'>,
+  { failures, changes }: Pick<AnyWorker, 'failures' | 'changes'>,
 ): unknown {
   const bound = metadata === undefined ? undefined : boundChange(metadata);
-  if (bound === undefined || !takesChange(fn.request)) return payload;
+  if (bound === undefined || changes?.named === 'bound' || !takesChange(fn.request)) return payload;
   const asked = (payload as { change?: unknown } | null | undefined)?.change;
   if (asked == null)
     return typeof payload === 'object' ? { ...payload, change: bound } : (payload ?? { change: bound });

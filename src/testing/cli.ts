@@ -22,6 +22,8 @@ export interface CliOptions {
   env?: Record<string, string>;
   /** Another executable instead of the built one. */
   bin?: string;
+  /** User and group that it runs as. */
+  uid?: number | undefined;
 }
 
 export interface CliRun {
@@ -57,10 +59,11 @@ export class CliProcess implements AsyncDisposable {
   #isEnded = false;
   #watchers = new Set<() => void>();
 
-  constructor(args: string[], { cwd, home = ownHome(), env = {}, bin }: CliOptions) {
+  constructor(args: string[], { cwd, home = ownHome(), env = {}, bin, uid }: CliOptions) {
     const words = bin === undefined ? [BUILT, ...args] : args;
     this.child = spawn(bin ?? process.execPath, words, {
       cwd: cwd ?? join(ownHome(), 'cwd'),
+      ...(uid !== undefined && { uid, gid: uid }),
       env: {
         PATH: process.env.PATH,
         HOME: home,

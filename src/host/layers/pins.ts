@@ -9,12 +9,12 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
-  statSync,
   symlinkSync,
   utimesSync,
   type Stats,
@@ -34,7 +34,8 @@ export function pinsOf(workspace: string, { stateDir, except }: { stateDir: stri
   const store = new LayerStore(stateDir, workspace);
   const prefix = workspace === '/' ? '/' : `${workspace}/`;
   return async (paths) => {
-    if (!statSync(directory, { throwIfNoEntry: false })) return;
+    // Also false for a store that this user cannot read, which has none of its changes.
+    if (!existsSync(directory)) return;
     const inside = paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
     if (inside.length === 0) return;
     for (const name of store.names()) {
