@@ -256,7 +256,7 @@ function nestedBus(bus: Bus, { callId, principal, metadata, traceparent, baggage
     call: (functionId, payload, options) =>
       carried.call(functionId, payload, {
         ...options,
-        metadata: { ...(options?.metadata ?? (withoutDoor(metadata) as object)), ...boundTo(bound) },
+        metadata: Object.assign({}, options?.metadata ?? withoutDoor(metadata), boundTo(bound)),
       }),
   };
 }

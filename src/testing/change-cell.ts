@@ -53,11 +53,11 @@ export async function changeCell(entries: TempEntries = {}, options: ChangeCellO
   let opened: (() => Promise<unknown>)[] = [];
   const openAll = async () => {
     for (const { def, block } of blocks) {
-      const context = await def.open(parseConfig(def.config, block, def.name) as never, log, cell);
+      const context = await def.open(parseConfig(def.config, block, def.name), log, cell);
       const connection = await connect(engine.dialer(), { name: def.name, isolation: 'in-process', log });
       connection.serve({ def, context });
       await connection.call('engine::workers::list');
-      opened.push(async () => (connection.close(), await def.close(context as never)));
+      opened.push(async () => (connection.close(), await def.close(context)));
     }
   };
   const closeAll = async () => {

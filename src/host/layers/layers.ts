@@ -46,11 +46,6 @@ export function layersOf(workspace: string, { state_dir }: { readonly state_dir?
   return open.get(new LayerStore(stateDirOf({ state_dir }), workspace).directory);
 }
 
-/** The change that this process has mounted from a directory of a store. */
-export function mountedLayer(store: string, name: string): OpenLayer | undefined {
-  return open.get(store)?.known(name);
-}
-
 export class Layers {
   /** Canonical. */
   readonly workspace: string;
@@ -86,8 +81,10 @@ export class Layers {
     }
     const layer = this.#known(this.#make(name, meta));
     try {
-      using _lease = await layer.enter();
-      return { name: layer.name, rung: layer.mounted.rung, beganAtMs: layer.meta.beganAtMs };
+      const lease = await layer.enter();
+      const { rung } = layer.mounted;
+      lease[Symbol.dispose]();
+      return { name: layer.name, rung, beganAtMs: layer.meta.beganAtMs };
     } catch (error) {
       await this.#remove(layer);
       throw error;
@@ -138,10 +135,6 @@ export class Layers {
     throw new LayerError('unknown', `there is no change ${JSON.stringify(name)}${hint}`, {
       ...(near !== undefined && { fix: { change: near } }),
     });
-  }
-
-  known(name: string): OpenLayer | undefined {
-    return this.#layers.get(name);
   }
 
   async list(signal?: AbortSignal): Promise<ListedLayer[]> {

@@ -27,7 +27,7 @@ interface Command {
 /** What a worker keeps for calls in the change. */
 interface Kept {
   readonly context: unknown;
-  close(): Promise<unknown> | unknown;
+  close(): Promise<unknown>;
 }
 
 interface Mounted {
@@ -37,6 +37,9 @@ interface Mounted {
   movedBytes: number;
   refreshedAt: number;
 }
+
+/** The changes that this process has mounted, by their directory in the store. */
+export const mountedLayers = new Map<string, OpenLayer>();
 
 export class OpenLayer implements Layer {
   readonly place: LayerPlace;
@@ -165,7 +168,7 @@ export class OpenLayer implements Layer {
   /** A context of a worker for calls in the change, made once for each mount; the change is entered. */
   async kept<Context>(
     worker: object,
-    make: () => Promise<{ context: Context; close(): Promise<unknown> | unknown }>,
+    make: () => Promise<{ context: Context; close(): Promise<unknown> }>,
   ): Promise<Context> {
     const { kept } = await this.#open();
     const making = kept.get(worker) ?? make();
@@ -201,12 +204,13 @@ export class OpenLayer implements Layer {
   async release({ isRemoved = false } = {}): Promise<void> {
     clearTimeout(this.#timer);
     this.#isRemoved ||= isRemoved;
-    await Promise.all([...this.#commands].map(async ({ end, done }) => (await end(), await done)));
+    await Promise.all([...this.#commands].map(async (command) => (await command.end(), await command.done)));
     const mounted = this.#mounted ?? (await this.#mounting?.catch(() => undefined));
     this.#mounted = undefined;
     this.#mounting = undefined;
     if (!mounted) return;
-    for (const making of mounted.kept.values()) await making.then(({ close }) => close()).catch(() => {});
+    for (const making of mounted.kept.values()) await making.then((kept) => kept.close()).catch(() => {});
+    if (mountedLayers.get(this.place.directory) === this) mountedLayers.delete(this.place.directory);
     mounted.layer.close();
     closeSync(mounted.lock);
   }
@@ -239,6 +243,7 @@ export class OpenLayer implements Layer {
       const movedBytes = statSync(moved).size;
       const layer = await this.#mount({ workspace: this.workspace, upper, work, pins, whiteout, lock });
       this.#mounted = { layer, lock, kept: new Map(), movedBytes, refreshedAt: performance.now() };
+      mountedLayers.set(this.place.directory, this);
       return this.#mounted;
     } catch (error) {
       closeSync(lock);

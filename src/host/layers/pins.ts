@@ -23,7 +23,7 @@ import { join } from 'node:path';
 
 import { isUnlinkable } from '../journal/store.ts';
 import { isCode, layerStoreOf, LayerStore, type LayerPlace } from './layer-store.ts';
-import { mountedLayer } from './layers.ts';
+import { mountedLayers } from './open-layer.ts';
 
 /** Called before paths of the workspace change; they are absolute and canonical. */
 export type PinOthers = (paths: readonly string[]) => Promise<void>;
@@ -45,7 +45,7 @@ export function pinsOf(workspace: string, { stateDir, except }: { stateDir: stri
       for (const path of inside) count += pin(place, workspace, path.split('/'));
       if (count === 0) continue;
       appendFileSync(place.moved, '.');
-      await mountedLayer(directory, name)?.refreshIfUsed();
+      await mountedLayers.get(place.directory)?.refreshIfUsed();
     }
   };
 }

@@ -23,7 +23,7 @@ export interface ChangedPlace {
 export async function withinLayer<Context extends object>(
   { workspace, cell, change }: ChangedPlace & { change: string },
   context: Context,
-  open: (layer: OpenLayer) => Promise<{ context: Context; close(): Promise<unknown> | unknown }>,
+  open: (layer: OpenLayer) => Promise<{ context: Context; close(): Promise<unknown> }>,
 ): Promise<{ context: Context } & Disposable> {
   const layers = layersOf(workspace, cell);
   if (!layers) {
