@@ -51,6 +51,7 @@ test('repo.P5 the function ids of every worker', () => {
       ),
       ...['run', 'job', 'output', 'sandbox', 'more'].map((name) => `agent::${name}`),
     ],
+    change: ['change::begin', 'change::list', 'change::discard'],
     coder: [
       'coder::read-file',
       'coder::search',
@@ -122,7 +123,10 @@ test('repo.P5 the error codes of every worker and their HTTP status', () => {
   expect(perWorker(statusByCode)).toEqual({
     agent: {
       ...{ A210: 400, A211: 404, A213: 413, A215: 403, A216: 500, A220: 409, A221: 409, A223: 409, A224: 404 },
-      A227: 410,
+      ...{ A227: 410, A230: 404 },
+    },
+    change: {
+      ...{ W210: 400, W211: 404, W212: 409, W213: 409, W214: 501, W215: 429, W216: 500, W217: 409, W218: 403 },
     },
     coder: {
       C210: 400,
@@ -136,10 +140,11 @@ test('repo.P5 the error codes of every worker and their HTTP status', () => {
       C223: 409,
       C224: 404,
       C227: 410,
+      C230: 404,
     },
     filesystem: {
       ...{ F210: 200, F211: 200, F212: 200, F213: 200, F215: 200, F216: 200, F217: 200 },
-      ...{ F218: 200, F219: 200, F220: 200, F221: 200, F222: 200 },
+      ...{ F218: 200, F219: 200, F220: 200, F221: 200, F222: 200, F230: 200 },
     },
     'iii-sandbox': {
       ...{ S001: 400, S002: 404, S003: 429, S004: 409, S100: 404, S101: 503, S102: 502, S200: 504 },
@@ -152,6 +157,7 @@ test('repo.P5 the error codes of every worker and their HTTP status', () => {
       ...{ S001: 400, S002: 404, S003: 429, S004: 410, S100: 404, S101: 409, S102: 502, S200: 504 },
       ...{ S210: 400, S211: 404, S212: 400, S213: 409, S214: 409, S215: 403, S216: 500, S217: 400 },
       ...{ S218: 413, S219: 501, S220: 404, S221: 409, S222: 501, S223: 400, S224: 429, S225: 400, S226: 501 },
+      S230: 404,
       ...{ S300: 503, S400: 429 },
     },
   });
@@ -191,6 +197,16 @@ test('repo.P5 the configuration keys of every worker and their defaults', () => 
       fence: 'workspace',
       search_timeout_ms: 20_000,
       fsync: true,
+    },
+    change: {
+      workspace: './',
+      max_open: 16,
+      max_bytes: 4_294_967_296,
+      max_files_diff: 100_000,
+      idle_days: 14,
+      outside: 'private',
+      fsync: true,
+      commit: 'agent',
     },
     coder: {
       base_path: './',
@@ -274,6 +290,7 @@ test('repo.P5 the configuration keys of every worker and their defaults', () => 
       },
       sandbox: { enabled: true },
       fence: 'off',
+      record_commands: 'off',
       fence_network: 'loopback',
       fence_egress: { allow: PUBLIC_REGISTRIES, deny: [] },
       fence_paths: { read: [], layers: [], write: [], hide: [] },
@@ -296,6 +313,7 @@ test('the functions that the shipped rules narrow', () => {
 test('what every key takes from the workspace', () => {
   expect(perWorker((def) => def.workspaceDefaults('/w'))).toEqual({
     agent: { base_path: '/w' },
+    change: { workspace: '/w' },
     coder: { base_path: '/w' },
     filesystem: { paths: ['/w'] },
     'iii-sandbox': {},
@@ -310,7 +328,7 @@ test('repo.P5 the commands, their other names and their options', async () => {
   ]);
   expect(Object.fromEntries(shape)).toEqual({
     start: 'config workspace app preset protect host port token allow-host allow-origin log-level',
-    mcp: 'workspace config app preset protect profile tools read-only structured namespace url token',
+    mcp: 'workspace config app preset protect profile tools read-only structured change namespace url token',
     'call | trigger': 'json timeout-ms events structured namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',
     log: 'limit names json url token',

@@ -79,7 +79,7 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
     expect(await read(cell, 'a.txt')).toBe('old\n');
   });
 
-  test('change.A17 where the layer cannot be mounted nothing is written, and the reason is told', async () => {
+  test('change.A17 where the layer cannot be mounted nothing is written, and the error gives the reason', async () => {
     await using cell = await changeCell({ 'a.txt': 'old\n' });
     const mount = async () => {
       throw new LayerError('unavailable', 'changes are not available here: mount: Operation not permitted');

@@ -25,7 +25,7 @@ export const configSchema = z.strictObject({
   commit: z
     .enum(['agent', 'console'])
     .default('agent')
-    .describe('Who may commit: any caller, or only the console and the command line.'),
+    .describe('`agent`: any caller may commit. `console`: only the console and the command line.'),
 });
 
 export type ChangeConfig = z.output<typeof configSchema>;

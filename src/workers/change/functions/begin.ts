@@ -9,7 +9,7 @@ export const begin = change.defineFunction({
   id: 'change::begin',
   summary: 'Begin a change: calls that name it read and write a layer of their own, and the workspace stays as it is.',
   details:
-    'Send the returned `change` with calls of coder, shell and filesystem. Files that nobody changed in it are those of the workspace. It outlives the server.',
+    'Send the returned `change` with calls of coder, shell and filesystem. Files that were not changed in it are those of the workspace. It outlives the server.',
   effect: 'write',
   permissions: ['fs.write'],
   request: z.object({
