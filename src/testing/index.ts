@@ -1,6 +1,6 @@
 /** Helpers for tests. Never imported by the product, never published. */
 export { agentCell, type AgentCell } from './agent-cell.ts';
-export { changeCell, type ChangeCell, type ChangeCellOptions } from './change-cell.ts';
+export { changeCell, type ChangeCell } from './change-cell.ts';
 export { fakeRung, no, yes, type FakeRung } from './fake-rung.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
 export { jailWays } from './jail-ways.ts';

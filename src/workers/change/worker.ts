@@ -28,7 +28,7 @@ export const change = defineWorker({
   close: ({ layers }) => layers.close(),
 });
 
-export function openChange(config: ChangeConfig, log: Log, cell: CellConfig): ChangeContext {
+function openChange(config: ChangeConfig, log: Log, cell: CellConfig): ChangeContext {
   const { max_open, max_bytes, idle_days } = config;
   const limits = { maxOpen: max_open, maxBytes: max_bytes, idleMs: idle_days * 86_400_000 };
   const layers = new Layers(rootOf(config), { stateDir: cell.state_dir, limits, mount: mountLayer });
