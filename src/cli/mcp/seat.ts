@@ -31,6 +31,9 @@ export async function requireTools(
   log.warn(`${message}. A worker that connects later may bring it`);
 }
 
+/** Presets in which every function is offered. */
+const FULL_PRESETS: readonly string[] = PRESETS.filter((name) => name !== 'look' && name !== 'review');
+
 /** The tools that the build lists, where the operator has chosen nothing that could change them. */
 export function shippedToolsFor(options: CommandInput['options'], profile: ToolProfile): ShippedTools | undefined {
   const { only, isReadOnly, isStructured, namespace, profiles = ['coding'] } = profile;
@@ -40,7 +43,7 @@ export function shippedToolsFor(options: CommandInput['options'], profile: ToolP
   if (isChosen || [file, url, app, change].some((given) => given !== undefined)) return undefined;
 
   const preset = namedPreset(options, file);
-  const isWhole = preset === undefined || (preset !== 'look' && PRESETS.some((name) => name === preset));
+  const isWhole = preset === undefined || FULL_PRESETS.includes(preset);
   return isWhole && profiles.every((name) => name === 'coding') ? shippedTools() : undefined;
 }
 

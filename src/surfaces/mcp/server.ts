@@ -59,7 +59,10 @@ const INSTRUCTIONS =
 export type MakeServer = (principal?: Principal, session?: number) => Server;
 
 /** Makes servers that share the stored results. Calls wait for the bus. */
-export function mcpServers(connecting: Bus | Promise<Bus>, { version, profile, early, change }: McpOptions): MakeServer {
+export function mcpServers(
+  connecting: Bus | Promise<Bus>,
+  { version, profile, early, change }: McpOptions,
+): MakeServer {
   const kept = new KeptResults();
   const late = new LateOffer(connecting, { profile, early });
   return (principal = makePrincipal('local', 'mcp'), session) => {
