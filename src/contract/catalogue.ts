@@ -9,6 +9,7 @@ import type { Bus } from './bus.ts';
 import { RISKS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
 import { requestSchema, responseSchema, type JsonSchema } from './json-schema.ts';
+import { ReadsSchema, type Reads } from './reads.ts';
 
 /** Metadata that a worker publishes about one of its functions. */
 export interface Announcement {
@@ -50,6 +51,8 @@ const FunctionMetadataSchema = z.object({
   has_text: z.boolean().optional().catch(undefined),
   /** Functions that it calls in its caller's name. */
   calls: z.array(z.string()).optional().catch(undefined),
+  /** How its calls read in lists. */
+  reads: ReadsSchema.optional().catch(undefined),
   /** JSON Schema of the events of a call. */
   events: z.record(z.string(), z.unknown()).optional().catch(undefined),
   /** Defaults for models. */
@@ -151,10 +154,15 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
       ...(worker.failedResult && { fails_in_result: true }),
       ...(fn.failsInItems && { fails_in_items: fn.failsInItems }),
       ...(fn.text && { has_text: true }),
+      ...(fn.reads && { reads: readsOf(fn.reads) }),
       ...(fn.calls && { calls: [...fn.calls] }),
       ...(fn.modelDefaults && { model_defaults: fn.modelDefaults }),
     },
   };
+}
+
+function readsOf({ line, notes }: Reads): FunctionMetadata['reads'] {
+  return { line: [...line], ...(notes && { notes: [...notes] }) };
 }
 
 /**

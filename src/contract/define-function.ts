@@ -7,6 +7,7 @@ import type { z } from 'zod';
 
 import type { CallEvent, EncodedObject } from '#protocol';
 import type { CallScope } from './call-scope.ts';
+import type { Reads } from './reads.ts';
 
 /** The worst effect of a call. Surfaces derive hints and confirmations from it. */
 export type Effect = 'read' | 'write' | 'delete' | 'execute';
@@ -57,6 +58,8 @@ export interface FunctionDef<
   errors: readonly Code[];
   /** How a reply reads as text, for doors that models and people use; bus and HTTP get the reply itself. */
   text?(response: z.input<Response>, context: Context): string;
+  /** How its calls read in lists of calls. */
+  reads?: Reads;
   /** Functions that it calls in its caller's name, beside its own work. */
   calls?: readonly string[];
   /** Requests that work on any ordinary workspace; documentation and smoke tests use them. */

@@ -30,7 +30,17 @@ export { silentLog, type Log, type LogFields } from './log.ts';
 export { boundTo, CHANGE_HEADER } from './change-field.ts';
 export { didYouMean, nearestName } from './nearest.ts';
 export { hasTooManyValues } from './payload-size.ts';
-export { makePrincipal, withClient, type Denial, type Grants, type Principal } from './principal.ts';
+export {
+  callerKey,
+  callerRef,
+  CallerRefSchema,
+  makePrincipal,
+  withClient,
+  type Denial,
+  type Grants,
+  type Principal,
+} from './principal.ts';
+export { COMMAND_NOTES, CUT_NOTES, fieldOf, lineOf, noteOf, ReadsSchema, type Reads } from './reads.ts';
 export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
 export { Watched, watchEventsFunction, watchFunction, type WorkerEvent } from './watched.ts';
 export { wholeFix } from './doors/whole-fix.ts';

@@ -4,6 +4,8 @@
  * The engine makes it once, where the caller connects: what a peer reports about itself may be part of the label and
  * the client, never of the id, the kind or the grants.
  */
+import { z } from 'zod';
+
 import type { Caller } from '#protocol';
 import { cleanText } from './clean-text.ts';
 import type { Risk } from './define-function.ts';
@@ -56,9 +58,29 @@ export function withClient(edge: Principal, named: Caller['client'], session?: n
   const id = session === undefined ? edge.id : `${edge.id}#${session}`;
   const name = cleanText(named?.name ?? '', MAX_NAME);
   if (!named || name === '') return { ...edge, id };
-  const number = session === undefined ? '' : ` #${session}`;
   const client = { name, version: cleanText(named.version, MAX_NAME) };
-  return { ...edge, id, label: `${name}${number} (${edge.label})`, client };
+  return { ...edge, id, label: labelOf(name, edge, session), client };
+}
+
+/** The session tells local programs apart; the token of a program is part of who it is. */
+function labelOf(name: string, { kind, label }: Principal, session: number | undefined): string {
+  if (session === undefined) return `${name} (${label})`;
+  return kind === 'local' ? `${name} #${session}` : `${name} #${session} (${label})`;
+}
+
+/** Tells callers apart in lists: by the principal, and by its program where several share one. */
+export function callerKey({ id, client }: Caller): string {
+  return client ? `${id} ${client.name}` : id;
+}
+
+/** The caller of a job or a sandbox as lists show it. */
+export const CallerRefSchema = z.object({
+  id: z.string().describe('Of engine::callers::list.'),
+  label: z.string().describe('The MCP client with its session, the token or the peer.'),
+});
+
+export function callerRef(caller: Caller | undefined): z.input<typeof CallerRefSchema> | undefined {
+  return caller && { id: callerKey(caller), label: caller.label };
 }
 
 /** For logs: the kind, which a peer cannot claim, before the label. */

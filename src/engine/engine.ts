@@ -39,7 +39,7 @@ export interface EngineContext {
   readonly channels: ChannelBroker;
   readonly events: Events;
   readonly watched: Watched;
-  readonly calls: Pick<Calls, 'observed' | 'running'>;
+  readonly calls: Pick<Calls, 'observed' | 'running' | 'callers' | 'control'>;
 }
 
 export class Engine {
@@ -217,6 +217,7 @@ export class Engine {
     this.#log.debug('a peer left', { worker: session.label, reason });
     this.#registry.removeAll(session);
     this.#calls.stopSession(session);
+    this.#calls.callers.left(session.principal.id);
     this.#calls.observed.contents.unwatch(session);
     this.#triggers.dropSession(session);
     this.#events.workerChanged('worker_disconnected', session.workerId);

@@ -51,6 +51,11 @@ export const errors = defineErrors({
     http: 504,
     message: (d: { ms: number }) => `invocation timed out after ${d.ms}ms`,
   },
+  CANCELLED: {
+    meaning: 'A person ended the call in the console.',
+    http: 409,
+    message: (_: object) => 'a person cancelled this call in the console: ask before you make it again',
+  },
   enqueue_error: {
     meaning: 'The action `enqueue` needs a worker that offers engine::queue::enqueue: there is none, or it refused.',
     http: 501,
@@ -83,10 +88,9 @@ export const errors = defineErrors({
     message: (d: { text: string }) => d.text,
   },
   console_only: {
-    meaning: 'Payloads and results of calls are returned only to a console page of this server.',
+    meaning: 'Only a console page of this server may read payloads and results of calls, or stop calls of others.',
     http: 403,
-    message: (_: object) =>
-      'payloads and results of calls are shown in the console only: open this server in a browser',
+    message: (_: object) => 'this is for the console only: open this server in a browser',
   },
   trigger_registration_failed: {
     meaning: 'The provider of the trigger type refused the binding.',

@@ -25,6 +25,7 @@ export const chmod = defineOperation({
   response: z
     .object({ updated: wire.uint64().describe('Entries that were changed, the path itself included.') })
     .meta({ title: 'ChmodResponse' }),
+  reads: { line: ['mode', 'path'] },
   errors: ['S210', 'S211', 'S212', 'S215', 'S216'],
   examples: [{ path: '/tmp/run.sh', mode: '0755' }],
 

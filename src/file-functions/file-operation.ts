@@ -35,6 +35,7 @@ type Described = Pick<
   | 'failsInItems'
   | 'modelDefaults'
   | 'deadlineMs'
+  | 'reads'
 >;
 
 export interface FileOperation<

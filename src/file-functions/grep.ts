@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { CUT_NOTES, wire } from '#contract';
 import { MAX_PATTERN_BYTES, RegexError } from '#host';
 import { belowFields } from './glob-fields.ts';
 import { defineOperation } from './file-operation.ts';
@@ -58,6 +58,7 @@ export const grep = defineOperation({
       files_too_large: wire.uint64().optional().describe('Files skipped for their size; absent if there are none.'),
     })
     .meta({ title: 'GrepResponse' }),
+  reads: { line: ['pattern', 'path'], notes: CUT_NOTES },
   errors: ['S210', 'S211', 'S212', 'S215', 'S216', 'S217'],
   examples: [{ path: '/tmp', pattern: 'TODO|FIXME', include_glob: ['*.ts'], exclude_glob: ['**/node_modules/**'] }],
 

@@ -1,6 +1,7 @@
 /** ls: lists a directory, sorted by name, symlinks not followed. */
 import { z } from 'zod';
 
+import { CUT_NOTES } from '#contract';
 import { FsEntry, toEntry } from './entry.ts';
 import { defineOperation } from './file-operation.ts';
 
@@ -16,6 +17,7 @@ export const ls = defineOperation({
       truncated: z.boolean().optional().describe('True when only the first 200000 entries are here; else absent.'),
     })
     .meta({ title: 'LsResponse' }),
+  reads: { line: ['path'], notes: CUT_NOTES },
   errors: ['S210', 'S211', 'S212', 'S215', 'S216'],
   examples: [{ path: '/tmp' }],
 

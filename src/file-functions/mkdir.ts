@@ -23,6 +23,7 @@ export const mkdir = defineOperation({
   response: z
     .object({ created: z.boolean().describe('False if the directory already existed.') })
     .meta({ title: 'MkdirResponse' }),
+  reads: { line: ['path'] },
   errors: ['S210', 'S211', 'S213', 'S215', 'S216'],
   examples: [{ path: '/tmp/notes/2026', parents: true }],
 

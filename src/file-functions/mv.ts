@@ -17,6 +17,7 @@ export const mv = defineOperation({
     })
     .meta({ title: 'MvRequest' }),
   response: z.object({ moved: z.boolean().describe('Always true.') }).meta({ title: 'MvResponse' }),
+  reads: { line: ['src', 'dst'] },
   errors: ['S210', 'S211', 'S213', 'S214', 'S215', 'S216'],
   examples: [{ src: '/tmp/draft.md', dst: '/tmp/final.md' }],
 

@@ -25,6 +25,7 @@ export const read = defineOperation({
       mtime: wire.int64().describe('Last change in whole seconds since 1970.'),
     })
     .meta({ title: 'ReadResponseWire' }),
+  reads: { line: ['path'] },
   errors: ['S210', 'S211', 'S212', 'S215', 'S216', 'S218'],
   examples: [{ path: '/tmp/notes.md' }],
 

@@ -16,6 +16,7 @@ export const rm = defineOperation({
     })
     .meta({ title: 'RmRequest' }),
   response: z.object({ removed: z.boolean().describe('Always true.') }).meta({ title: 'RmResponse' }),
+  reads: { line: ['path'] },
   errors: ['S210', 'S211', 'S214', 'S215', 'S216'],
   examples: [{ path: '/tmp/scratch', recursive: true }],
 

@@ -55,6 +55,7 @@ export const sed = defineOperation({
       note: z.string().optional().describe('Present when nothing matched.'),
     })
     .meta({ title: 'SedResponse' }),
+  reads: { line: ['pattern', 'files', 'path'] },
   errors: ['S210', 'S211', 'S212', 'S215', 'S216', 'S217'],
   examples: [{ files: ['/tmp/notes.md'], pattern: '\\bteh\\b', replacement: 'the' }],
 

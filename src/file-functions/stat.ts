@@ -11,6 +11,7 @@ export const stat = defineOperation({
   permissions: ['fs.read'],
   request: z.object({ path: z.string().describe('The path, absolute.') }).meta({ title: 'StatRequest' }),
   response: z.object(entryFields).meta({ title: 'FsEntry' }),
+  reads: { line: ['path'] },
   errors: ['S210', 'S211', 'S215', 'S216'],
   examples: [{ path: '/tmp' }],
 

@@ -44,6 +44,7 @@ export const write = defineOperation({
       note: noteField,
     })
     .meta({ title: 'WriteResponse' }),
+  reads: { line: ['path'] },
   errors: ['S210', 'S211', 'S213', 'S215', 'S216', 'S218'],
   examples: [{ path: '/tmp/notes.md', content: '# Notes\n' }],
   deadlineMs: DEADLINE_MS,

@@ -48,6 +48,7 @@ export const attach = (worker: string) =>
         next: wire.uint64().describe('How much output there is by now, in bytes.'),
       })
       .meta({ title: 'AttachResponse' }),
+    reads: { line: ['job_id'] },
     errors: ['S210', 'S216', 'S220', 'S221', 'S223', 'S224'],
 
     async handle({ job_id, since, input }, { jobs, attachments }, { bus, log }) {

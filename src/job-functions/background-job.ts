@@ -1,7 +1,8 @@
 /** One background job: its work while it runs, and afterwards what is left of it. */
 import { randomUUID } from 'node:crypto';
 
-import { Failure } from '#contract';
+import { callerRef, Failure } from '#contract';
+import type { Caller } from '#protocol';
 import type { Execution, ExecutionResult, OutputRing, OutputSoFar, Process } from '#host';
 import { JobFault } from './job-fault.ts';
 import { JobInput } from './job-input.ts';
@@ -34,6 +35,7 @@ export interface JobRequest {
   readonly hasInput: boolean;
   /** The size of its terminal; absent without one. */
   readonly terminal?: TerminalSize | undefined;
+  readonly caller?: Caller | undefined;
   /** Now when absent. */
   readonly startedAtMs?: number;
 }
@@ -53,6 +55,7 @@ export class BackgroundJob {
   readonly ring: OutputRing;
   /** Resolves once the work has ended and the record is final. */
   readonly settled: Promise<void>;
+  readonly #caller: Caller | undefined;
   readonly #place: JobPlace;
   readonly startedAtMs: number;
   readonly #input: JobInput | undefined;
@@ -67,13 +70,14 @@ export class BackgroundJob {
 
   /** A bug in the work is passed to `report`: the call returned when the job started. */
   constructor(
-    { argv, place, group, hasInput, terminal, startedAtMs = Date.now() }: JobRequest,
+    { argv, place, group, hasInput, terminal, caller, startedAtMs = Date.now() }: JobRequest,
     { work, ring, report }: { work: JobWork; ring: OutputRing; report: (bug: Error) => void },
   ) {
     this.argv = argv;
     this.group = group;
     this.startedAtMs = startedAtMs;
     this.ring = ring;
+    this.#caller = caller;
     this.#place = place;
     this.#work = work;
     this.#terminal = terminal;
@@ -150,6 +154,7 @@ export class BackgroundJob {
       exit_code: this.#exitCode,
       stdout_truncated: stdoutTruncated,
       stderr_truncated: stderrTruncated,
+      ...(this.#caller && { caller: callerRef(this.#caller) }),
     };
   }
 

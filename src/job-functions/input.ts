@@ -44,6 +44,7 @@ export const input = (worker: string) =>
         next: wire.uint64().describe('Offset of the output that comes after this input.'),
       })
       .meta({ title: 'InputResponse' }),
+    reads: { line: ['job_id'] },
     errors: ['S210', 'S216', 'S220', 'S221'],
 
     async handle({ job_id, text, base64, eof, cols, rows }, { jobs }) {

@@ -25,7 +25,7 @@ export interface JobContext {
 
 type Described = Pick<
   FunctionDef<never>,
-  'summary' | 'details' | 'effect' | 'permissions' | 'isIdempotent' | 'deadlineMs' | 'events'
+  'summary' | 'details' | 'effect' | 'permissions' | 'isIdempotent' | 'deadlineMs' | 'events' | 'reads'
 >;
 
 export interface JobOperation<

@@ -1,7 +1,7 @@
 /** A background job as returned to callers: the whole record to a caller with its id, a summary to all. */
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { CallerRefSchema, wire } from '#contract';
 
 export const JobStatus = wire.named(
   'JobStatus',
@@ -22,9 +22,16 @@ const summaryFields = {
   exit_code: wire.int32().nullish().describe('null while it runs, and when a signal ended it.'),
   stdout_truncated: z.boolean(),
   stderr_truncated: z.boolean(),
+  caller: CallerRefSchema.optional().describe('The caller that started it, if it is known.'),
 };
 
-export const JobSummary = wire.named('JobSummary', z.object(summaryFields));
+export const JobSummary = wire.named(
+  'JobSummary',
+  z.object({
+    ...summaryFields,
+    argv: z.array(z.string()).optional().describe('Program and arguments; only for the console.'),
+  }),
+);
 export type JobSummary = z.input<typeof JobSummary>;
 
 export const JobRecord = wire.named(

@@ -6,6 +6,7 @@
  */
 import { silentLog, Watched, type Log } from '#contract';
 import { OutputRing } from '#host';
+import type { Caller } from '#protocol';
 import { BackgroundJob, type JobRequest, type JobWork } from './background-job.ts';
 import { JobFault } from './job-fault.ts';
 import type { JobStatus, JobSummary } from './job-record.ts';
@@ -115,10 +116,11 @@ export class Jobs {
     return job;
   }
 
-  /** Of one group, or of all. */
-  summaries(group?: string): JobSummary[] {
-    const all = [...this.#jobs.values()];
-    return all.filter((job) => group === undefined || job.group === group).map((job) => job.summary());
+  /** Of one group, or of all, for a caller: the console gets the words of each too. */
+  summaries({ group, to }: { group?: string | undefined; to?: Caller | undefined } = {}): JobSummary[] {
+    const all = [...this.#jobs.values()].filter((job) => group === undefined || job.group === group);
+    if (to?.kind !== 'page') return all.map((job) => job.summary());
+    return all.map((job) => ({ ...job.summary(), argv: [...job.argv] }));
   }
 
   /** Kills the jobs of a group; resolves when the end of each was reported. */

@@ -29,6 +29,7 @@ export const kill = (worker: string) =>
         reason: z.string().nullish().describe('Why it was not killed, or why its end could not be confirmed.'),
       })
       .meta({ title: 'KillResponse' }),
+    reads: { line: ['job_id', 'signal'] },
     errors: ['S210', 'S220', 'S225'],
 
     handle: async ({ job_id, signal }, { jobs }) => ({

@@ -90,6 +90,7 @@ export const output = (worker: string) =>
       .meta({ title: 'OutputRequest' }),
     response: Response,
     events: OutputEvent,
+    reads: { line: ['job_id'] },
     errors: ['S210', 'S216', 'S217', 'S220', 'S223'],
 
     async handle({ job_id, since, max_bytes, wait_ms, until, strip_ansi }, context, scope) {

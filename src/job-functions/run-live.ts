@@ -77,7 +77,11 @@ export async function runLive<Work extends Execution>(
   if (!result) {
     execution.release();
     const work = toWork?.(execution, ring!) ?? execution;
-    const job = jobs.adopt({ argv, place, group, hasInput: false, startedAtMs }, work, ring!);
+    const job = jobs.adopt(
+      { argv, place, group, hasInput: false, caller: scope.call.principal, startedAtMs },
+      work,
+      ring!,
+    );
     return { execution, ...streamed, job };
   }
   return { execution, ...streamed, result };

@@ -11,6 +11,7 @@ export const status = (worker: string) =>
     permissions: ['process.read'],
     request: z.object({ job_id: z.string().describe(`From ${worker}::exec_bg.`) }).meta({ title: 'StatusRequest' }),
     response: z.object({ job: JobRecord }).meta({ title: 'StatusResponse' }),
+    reads: { line: ['job_id'] },
     errors: ['S210', 'S220'],
 
     handle: async ({ job_id }, { jobs }) => ({ job: jobs.find(job_id).record() }),

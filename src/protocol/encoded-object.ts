@@ -23,6 +23,11 @@ export class EncodedObject<T extends object = object> {
     this.#held = held;
   }
 
+  /** A field that is not encoded; undefined for the one that is. */
+  peek(name: string): unknown {
+    return name === this.#field ? undefined : (this.#fields as Record<string, unknown>)[name];
+  }
+
   decode(): T {
     return (this.#decoded ??= { ...this.#fields, [this.#field]: this.#held.decode() });
   }

@@ -99,6 +99,11 @@ test('repo.P5 the function ids of every worker', () => {
 
 test('the function ids of the engine', () => {
   expect(engineWorker.functions.map(({ id }) => id).toSorted()).toEqual([
+    'engine::callers::list',
+    'engine::callers::pause',
+    'engine::callers::present',
+    'engine::callers::stop',
+    'engine::calls::cancel',
     'engine::calls::get',
     'engine::calls::list',
     'engine::calls::watch',
@@ -165,6 +170,7 @@ test('repo.P5 the error codes of every worker and their HTTP status', () => {
 
 test('the error codes of the engine and their HTTP status', () => {
   expect(statusByCode({ errors: engineErrors })).toEqual({
+    CANCELLED: 409,
     function_not_found: 404,
     invocation_stopped: 503,
     channel_send_failed: 503,

@@ -76,8 +76,8 @@ test('bus.P16 two clients at once at every door, each by its name, and none as t
     ['local', { name: 'claude-code', version: '1.2' }],
     ['local', { name: 'cursor', version: '1.2' }],
   ]);
-  expect(claude?.label).toMatch(/^claude-code #\d+ \(http\)$/);
-  expect(cursor?.label).toMatch(/^cursor #\d+ \(http\)$/);
+  expect(claude?.label).toMatch(/^claude-code #\d+$/);
+  expect(cursor?.label).toMatch(/^cursor #\d+$/);
   expect(claude?.id).not.toBe(cursor?.id);
   expect(curl).toEqual({
     id: 'local:http',

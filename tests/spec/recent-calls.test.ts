@@ -74,17 +74,22 @@ test('mcp.P5 lists caller, function, duration and outcome, without what the engi
   const row = {
     id: expect.any(String),
     caller: 'someone',
+    caller_id: expect.stringMatching(/^local:.* someone$/),
+    line: null,
+    changed: null,
     principal: { id: expect.stringMatching(/^local:/), kind: 'local', client: { name: 'someone', version: '' } },
     via: null,
     namespace: 'default',
     started_at_ms: expect.any(Number),
   };
   const took = expect.any(Number);
+  const ended = (text: string) =>
+    text === 'ok' ? { code: null, outcome: { kind: 'ok', text } } : { code: text, outcome: { kind: 'failed', text } };
   expect(listed).toEqual({
     ended: [
-      { ...row, seq: 1, function_id: 'digger::dig', worker: 'digger', duration_ms: took, code: null },
-      { ...row, seq: 2, function_id: 'digger::fall', worker: 'digger', duration_ms: took, code: 'D1' },
-      { ...row, seq: 3, function_id: 'digger::none', worker: null, duration_ms: 0, code: 'function_not_found' },
+      { ...row, seq: 1, function_id: 'digger::dig', worker: 'digger', duration_ms: took, ...ended('ok') },
+      { ...row, seq: 2, function_id: 'digger::fall', worker: 'digger', duration_ms: took, ...ended('D1') },
+      { ...row, seq: 3, function_id: 'digger::none', worker: null, duration_ms: 0, ...ended('function_not_found') },
     ],
     running: [],
     latest: 3,

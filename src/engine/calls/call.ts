@@ -2,6 +2,7 @@
 import type { Principal } from '#contract';
 import type { Session } from '../session.ts';
 import type { Executor } from './executor.ts';
+import type { Reading } from './reading.ts';
 
 /** A queued call: its caller waits only for the receipt. */
 export interface Enqueued {
@@ -41,6 +42,9 @@ export interface Call extends From {
   /** Namespace of the function. */
   namespace: string;
   executor: Executor;
+  reading: Reading;
+  /** What distinguishes it from other calls of its function. */
+  line?: string | undefined;
   /** Whether its caller or a console page wants its changes. */
   wantsChanges: boolean;
   startedAtMs: number;

@@ -5,7 +5,7 @@ import { didYouMean, type Failure } from '#contract';
 import { FEATURE_CHANGES, type SendOutcome } from '#protocol';
 import { fail } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
-import { isBuiltIn, type RegisteredFunction, type Registry } from '../registry.ts';
+import { isBuiltIn, type Registry } from '../registry.ts';
 import type { CalledFunction } from './authorize.ts';
 import type { Call, From } from './call.ts';
 import type { CallEvents } from './call-events.ts';
@@ -13,6 +13,7 @@ import { ENQUEUE_ID, enqueueCall } from './call-frames.ts';
 import type { Executor, Request, Sink } from './executor.ts';
 import type { Observed } from './observe.ts';
 import type { OpenCalls } from './open-calls.ts';
+import { Reading } from './reading.ts';
 
 /** Suggesting a similar name takes time per known name; this bounds what a caller can cost with a typo. */
 const MOST_SUGGESTED_FROM = 500;
@@ -26,6 +27,9 @@ interface DispatchParts {
   sink: Sink;
 }
 
+/** A function and what takes its calls: its owner, or what holds them for a while. */
+type Called = CalledFunction & { readonly owner: Executor };
+
 export class Dispatch {
   readonly #parts: DispatchParts;
 
@@ -34,18 +38,21 @@ export class Dispatch {
   }
 
   /** Hands the call to the owner of its function, or returns why there is none. */
-  handOver({ id, namespace, owner }: RegisteredFunction, request: Request, from: From): Failure | undefined {
+  handOver({ id, namespace, metadata, owner }: Called, request: Request, from: From): Failure | undefined {
     const { limits, open, events, observed, sink } = this.#parts;
     const { principal, via, waiting } = from;
     // No caller waits for these, so no caller's limit counts them.
     const limit = limits.maxCallsInFlight;
     if (!waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
 
+    const reading = Reading.of(metadata);
     const call = {
       id: open.idFor(waiting),
       functionId: id,
       namespace,
       executor: owner,
+      reading,
+      line: reading.line(request.frame.data),
       principal,
       via,
       waiting,

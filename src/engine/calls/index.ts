@@ -1,9 +1,9 @@
 /**
- * Calls on their way through the engine: authorize, observe, dispatch, settle.
+ * Calls on their way through the engine: authorize, hold while the caller is paused, observe, dispatch, settle.
  *
  * The principal of a call is determined here, before any other step.
  */
-import { makePrincipal, type Denial, type Failure, type Log, type Principal, type Watched } from '#contract';
+import { callerKey, makePrincipal, type Denial, type Failure, type Log, type Principal, type Watched } from '#contract';
 import type { EncodedFrame, EventFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
 import { fail, plainBody } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
@@ -11,14 +11,18 @@ import { isBuiltIn, type Registry } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Session } from '../session.ts';
 import { Policies } from './authorize.ts';
+import { Callers } from './callers.ts';
 import type { Call, From, Waiting } from './call.ts';
 import { CallEvents } from './call-events.ts';
 import { withTrueCaller } from './call-frames.ts';
+import { Control } from './control.ts';
 import { Dispatch } from './dispatch.ts';
 import type { Request } from './executor.ts';
+import { Held } from './held.ts';
 import { principalFor, UNREADABLE } from './on-behalf.ts';
 import { Observed } from './observe.ts';
 import { OpenCalls } from './open-calls.ts';
+import { Reading } from './reading.ts';
 import { Settle } from './settle.ts';
 
 const SWEEP_MS = 30_000;
@@ -36,8 +40,11 @@ interface CallsParts {
 
 export class Calls {
   readonly observed: Observed;
+  readonly callers = new Callers();
+  readonly control: Control;
   readonly #policies = new Policies();
   readonly #open = new OpenCalls();
+  readonly #held = new Held();
   readonly #events = new CallEvents(this.#open);
   readonly #dispatch: Dispatch;
   readonly #settle: Settle;
@@ -52,6 +59,11 @@ export class Calls {
     const shared = { open: this.#open, events: this.#events, observed: this.observed, limits };
     this.#settle = new Settle({ ...shared, log });
     this.#dispatch = new Dispatch({ ...shared, registry, sink: this.#settle });
+    this.control = new Control({
+      ...{ open: this.#open, settle: this.#settle, callers: this.callers, log },
+      resume: (key) => this.#resume(key),
+      changed: () => watched.changed('callers'),
+    });
     this.#sweeper = setInterval(() => this.#giveUpOld(), Math.min(SWEEP_MS, limits.callDeadlineMs)).unref();
   }
 
@@ -60,10 +72,8 @@ export class Calls {
     const frame = withTrueCaller(given, session.workerId);
     const request = { frame, encoded: frame === given ? received : undefined, session };
     const from = this.#fromOf(session, frame, waitingOf(session, frame));
-    const failure = this.#refusal(session, frame, from) ?? this.#send(request, from);
-    if (!failure) return;
-    this.observed.refused(frame, from, failure);
-    this.#settle.refuse(from.waiting, frame.function_id, failure);
+    if (from.via === undefined && from.principal.kind !== 'page') this.#noteCaller(frame, from.principal);
+    this.#route(request, from, this.#refusal(session, frame, from));
   }
 
   /** Calls a function on the engine's own behalf, without waiting for the answer. */
@@ -156,6 +166,29 @@ export class Calls {
     return fail('forbidden', { text: `this connection does not work on call ${via.slice(0, 64)}, or no longer` });
   }
 
+  /** Calls of the engine's own functions are not work: every peer introduces itself by one. */
+  #noteCaller({ function_id: id, namespace }: InvokeFrame, principal: Principal): void {
+    const fn = this.#registry.find(id, namespace ?? DEFAULT_NAMESPACE);
+    if (!fn || !isBuiltIn(fn.owner)) this.callers.called(principal);
+  }
+
+  #route(request: Request, from: From, refused?: Failure): void {
+    const failure = refused ?? this.#send(request, from);
+    if (!failure) return;
+    const { frame } = request;
+    const fn = this.#registry.find(frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
+    this.observed.refused(frame, from, { failure, reading: Reading.of(fn?.metadata) });
+    this.#settle.refuse(from.waiting, frame.function_id, failure);
+  }
+
+  /** Sends held calls of a caller as if they came now. */
+  #resume(key: string): void {
+    for (const { call, request, from } of this.#held.take(({ principal }) => callerKey(principal) === key)) {
+      this.#open.end(call);
+      this.#route(request, from);
+    }
+  }
+
   #send(request: Request, from: From): Failure | undefined {
     const { function_id: id, namespace, action, data } = request.frame;
     const called = { id, namespace: namespace ?? DEFAULT_NAMESPACE };
@@ -165,6 +198,9 @@ export class Calls {
 
     const refusal = this.#policies.authorize(from.principal, fn ?? called, data);
     if (refusal) return refusal;
+    // What was made for a call that runs goes on, so that the call can end.
+    const isHeld = from.via === undefined && !(fn && isBuiltIn(fn.owner)) && this.callers.isPaused(from.principal);
+    if (isHeld) return this.#dispatch.handOver({ ...(fn ?? called), owner: this.#held }, request, from);
     return queue === undefined
       ? this.#dispatch.handOver(fn!, request, from)
       : this.#dispatch.enqueue(request, queue, from);

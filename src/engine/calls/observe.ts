@@ -1,7 +1,8 @@
 /**
  * The second step: records calls for consoles, when each begins and when it ends.
  *
- * Calls that the engine answers itself are left out: consoles make most of them.
+ * Calls that the engine answers itself are left out, and those by which a console page only reads: pages make most of
+ * them, and the list has room for the calls of others.
  */
 import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
 import { plainBody } from '../errors.ts';
@@ -10,7 +11,13 @@ import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Failure, Watched } from '#contract';
 import type { Call, Origin } from './call.ts';
 import { CallContents } from './call-contents.ts';
+import { changedLines, type Outcome, type Reading } from './reading.ts';
 import { codeOf, RecentCalls } from './recent-calls.ts';
+
+interface Refused {
+  failure: Failure;
+  reading: Reading;
+}
 
 export class Observed {
   readonly recent = new RecentCalls();
@@ -23,16 +30,20 @@ export class Observed {
   }
 
   began(call: Call, payload: unknown): void {
-    if (isBuiltIn(call.executor)) return;
+    if (isLeftOut(call)) return;
     this.contents.addPayload(call.id, payload);
     this.#watched.changed('calls');
   }
 
   answered(call: Call, frame: ResultFrame): void {
-    if (isBuiltIn(call.executor)) return;
+    if (isLeftOut(call)) return;
     const { result, error } = frame;
     const changes = call.wantsChanges ? frame.changes : undefined;
-    this.recent.add(call, error ? codeOf(error) : undefined);
+    const changed = changedLines(changes);
+    if (error) {
+      const code = codeOf(error);
+      this.recent.add(call, { code, outcome: call.reading.failed(code), changed });
+    } else this.recent.add(call, { outcome: call.reading.answered(result), changed });
     if (error) this.contents.addOutcome(call.id, 'error', toErrorBody(error), changes);
     else this.contents.addOutcome(call.id, 'result', result, changes);
     this.#watched.changed('calls');
@@ -40,13 +51,13 @@ export class Observed {
 
   /** Ended without an answer. */
   stopped(call: Call, code: string): void {
-    if (isBuiltIn(call.executor)) return;
-    this.recent.add(call, code);
+    if (isLeftOut(call)) return;
+    this.recent.add(call, { code, outcome: { kind: code === 'CANCELLED' ? 'cancelled' : 'failed', text: code } });
     this.#watched.changed('calls');
   }
 
   /** The engine refused the call; no worker got it. */
-  refused(frame: InvokeFrame, { principal, via }: Origin, failure: Failure): void {
+  refused(frame: InvokeFrame, { principal, via }: Origin, { failure, reading }: Refused): void {
     const { function_id: functionId, invocation_id, namespace } = frame;
     this.recent.addRefused({
       id: invocation_id ?? '',
@@ -55,8 +66,19 @@ export class Observed {
       principal,
       via,
       code: failure.code,
+      outcome: refusal(failure.code),
+      line: reading.line(frame.data),
     });
     this.#watched.changed('calls');
     if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
   }
+}
+
+function isLeftOut({ executor, principal, reading }: Call): boolean {
+  return isBuiltIn(executor) || (principal.kind === 'page' && reading.isRead);
+}
+
+/** A caller that asks for a function that is not there, or for too much at once, was not refused by policy. */
+function refusal(code: string): Outcome {
+  return { kind: code === 'forbidden' ? 'refused' : 'failed', text: code };
 }

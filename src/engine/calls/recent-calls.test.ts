@@ -9,6 +9,7 @@ const refused = (id: string) => ({
   namespace: 'lab',
   principal: makePrincipal('local', 'me'),
   code: 'function_not_found',
+  outcome: { kind: 'failed' as const, text: 'function_not_found' },
 });
 
 test('keeps the last thousand calls, oldest first', () => {

@@ -1,11 +1,12 @@
 /**
  * The latest ended calls, for consoles: caller, executor, function, time and outcome.
  *
- * Every call passes here, so a row is a handful of references: payloads are neither kept nor read.
+ * Every call passes here, so a row is a handful of references and one short line: payloads are not kept.
  */
 import type { Principal } from '#contract';
 import { readErrorBody, toErrorBody } from '#protocol';
 import type { Call } from './call.ts';
+import type { ChangedLines, Outcome } from './reading.ts';
 
 /** Older rows are overwritten. */
 export const MAX_RECENT_CALLS = 1_000;
@@ -33,7 +34,12 @@ export interface EndedCall {
   durationMs: number;
   /** Absent when the call succeeded. */
   code?: string;
+  outcome: Outcome;
+  line?: string | undefined;
+  changed?: ChangedLines | undefined;
 }
+
+export type CallEnd = Pick<EndedCall, 'code' | 'outcome' | 'changed'>;
 
 export class RecentCalls {
   readonly #rows: EndedCall[] = [];
@@ -44,7 +50,7 @@ export class RecentCalls {
     return this.#count;
   }
 
-  add(call: Call, code?: string): void {
+  add(call: Call, { code, outcome, changed }: CallEnd): void {
     this.#put({
       seq: this.#count + 1,
       id: call.id,
@@ -56,6 +62,9 @@ export class RecentCalls {
       startedAtMs: call.startedAtMs,
       durationMs: performance.now() - call.startTick,
       code,
+      outcome,
+      line: call.line,
+      changed,
     });
   }
 

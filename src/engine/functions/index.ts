@@ -1,5 +1,10 @@
 /** The engine worker with its functions, in the order the reference shows them. */
 import { engine } from '../worker.ts';
+import { callersList } from './callers/list.ts';
+import { callersPause } from './callers/pause.ts';
+import { callersPresent } from './callers/present.ts';
+import { callersStop } from './callers/stop.ts';
+import { callsCancel } from './calls/cancel.ts';
 import { callsGet } from './calls/get.ts';
 import { callsList } from './calls/list.ts';
 import { callsWatch } from './calls/watch.ts';
@@ -35,5 +40,10 @@ export const engineWorker = engine.withFunctions([
   callsList,
   callsGet,
   callsWatch,
+  callsCancel,
+  callersList,
+  callersPause,
+  callersStop,
+  callersPresent,
   watch,
 ]);

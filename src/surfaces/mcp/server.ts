@@ -70,6 +70,11 @@ export function mcpServers(
       { name: 'workcell', title: 'Workcell', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
     );
+    const caller = (grants = principal.grants) =>
+      withClient({ ...principal, grants }, server.getClientVersion(), session);
+    reportPresence(server, async (here) =>
+      (await late.reach()).bus.call('engine::callers::present', { here }, { caller: caller() }),
+    );
     server.setRequestHandler('tools/list', ({ params }) => late.page(params?.cursor));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { bus, offer } = await late.reach();
@@ -81,7 +86,7 @@ export function mcpServers(
       let text: string | undefined;
       const calling = bus.call(found.id, request, {
         onText: (given) => void (text = given),
-        caller: withClient({ ...principal, grants: offer.grants }, server.getClientVersion(), session),
+        caller: caller(offer.grants),
         signal,
         namespace: offer.namespace,
         timeoutMs: CALL_MS,
@@ -124,6 +129,15 @@ async function checkStillThere(offer: Offer, name: string, functionId: string): 
   const now = await offer.findAnew(name);
   if ('problem' in now) throw invalid(now.problem);
   if (now.id !== functionId) throw invalid(`${name} is another function now; list the tools again`);
+}
+
+/** Lists of callers show a session from its handshake to its end. Engines of others do not know the function. */
+function reportPresence(server: Server, report: (here: boolean) => Promise<unknown>): void {
+  const tell = (here: boolean) => void report(here).catch(() => {});
+  server.oninitialized = () => {
+    tell(true);
+    server.onclose = () => tell(false);
+  };
 }
 
 /** Results too long for one text, to be read in ranges. */

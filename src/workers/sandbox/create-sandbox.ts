@@ -71,6 +71,7 @@ export function createSandbox(wanted: WantedSandbox, context: SandboxContext, sc
       holding = image.digest;
       const made = {
         name: wanted.name,
+        caller: scope.call.principal,
         shape: { ...size, image: { ...image, directory: async () => image.rootDir } },
         idleTimeoutMs: (wanted.idle_timeout_secs ?? config.default_idle_timeout_secs) * 1000,
         env,

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 
 import { ChangeSchema, type Change } from '#protocol';
+import { byPerson } from '../../calls/by-person.ts';
 import { fail } from '../../errors.ts';
 import { engine } from '../../worker.ts';
 
@@ -38,9 +39,8 @@ export const callsGet = engine.defineFunction({
   errors: ['deserialization_error', 'console_only', 'NOT_FOUND'],
   examples: [],
 
-  handle({ id }, { sessions, calls }, { call: { callerId } }) {
-    if (!sessions.get(callerId ?? '')?.isOwnPage) throw fail('console_only', {});
-
+  handle({ id }, { sessions, calls }, scope) {
+    byPerson(sessions, scope);
     const content = calls.observed.contents.find(id);
     if (!content) throw fail('NOT_FOUND', { text: `nothing is kept of call ${id}` });
     const { payload, outcome, changes } = content;

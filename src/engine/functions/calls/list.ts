@@ -1,7 +1,9 @@
 /** engine::calls::list: running and recent calls, without payloads. A watcher sends back `latest` as `since`. */
 import { z } from 'zod';
 
+import { callerKey } from '#contract';
 import type { Call } from '../../calls/call.ts';
+import { Held } from '../../calls/held.ts';
 import { MAX_RECENT_CALLS, type EndedCall } from '../../calls/recent-calls.ts';
 import { engine } from '../../worker.ts';
 
@@ -12,6 +14,13 @@ const CallRow = z.object({
   function_id: z.string(),
   namespace: z.string().nullable().describe('Namespace of the function; null when the caller named an invalid one.'),
   caller: z.string().describe('Name of the caller: the MCP client, the token or the peer.'),
+  caller_id: z.string().describe('Of engine::callers::list.'),
+  line: z
+    .string()
+    .nullable()
+    .describe(
+      'The path, command line or pattern of the call, as its function declares; null if it does not, and for all but the console.',
+    ),
   principal: z.object({
     id: z.string(),
     kind: z.string().describe('operator, local, token, app, page or worker.'),
@@ -34,46 +43,67 @@ export const callsList = engine.defineFunction({
   }),
   response: z.object({
     ended: z
-      .array(CallRow.extend({ seq: z.int(), code: z.string().nullable().describe('null when it succeeded.') }))
+      .array(
+        CallRow.extend({
+          seq: z.int(),
+          code: z.string().nullable().describe('null when it succeeded.'),
+          outcome: z.object({
+            kind: z.enum(['ok', 'warning', 'failed', 'refused', 'cancelled']),
+            text: z.string().describe('Such as `ok`, `exit 2`, `cut`, or the code of a failure.'),
+          }),
+          changed: z
+            .object({ files: z.int(), added: z.int(), removed: z.int() })
+            .nullable()
+            .describe('Files and lines that it changed; null if it was not asked, which a console does.'),
+        }),
+      )
       .describe('Oldest first.'),
-    running: z.array(CallRow).describe(`The oldest ${MAX_RUNNING_SHOWN}.`),
+    running: z
+      .array(CallRow.extend({ waits: z.boolean().describe('Whether it waits because its caller is paused.') }))
+      .describe(`The oldest ${MAX_RUNNING_SHOWN}.`),
     latest: z.int().describe('The number of the last call that ended.'),
   }),
   errors: ['deserialization_error'],
   examples: [{}],
 
-  handle({ since }, { calls }) {
+  handle({ since }, { sessions, calls }, { call: { callerId } }) {
     const { recent } = calls.observed;
+    const shown = { hasLine: sessions.get(callerId ?? '')?.isOwnPage === true };
     return {
-      ended: recent.after(since).map(endedRow),
-      running: calls.running(MAX_RUNNING_SHOWN).map(runningRow),
+      ended: recent.after(since).map((call) => endedRow(call, shown)),
+      running: calls.running(MAX_RUNNING_SHOWN).map((call) => runningRow(call, shown)),
       latest: recent.latest,
     };
   },
 });
 
-function endedRow(call: EndedCall) {
-  const { seq, namespace = null, worker = null, durationMs, code = null } = call;
-  return { seq, ...row(call), namespace, worker, duration_ms: durationMs, code };
+function endedRow(call: EndedCall, shown: Shown) {
+  const { seq, namespace = null, worker = null, durationMs, code = null, outcome, changed = null } = call;
+  return { seq, ...row(call, shown), namespace, worker, duration_ms: durationMs, code, outcome, changed };
 }
 
-function runningRow(call: Call) {
+function runningRow(call: Call, shown: Shown) {
   const { namespace, executor, startTick } = call;
-  return { ...row(call), namespace, worker: executor.label, duration_ms: performance.now() - startTick };
+  const waits = executor instanceof Held;
+  const duration_ms = performance.now() - startTick;
+  return { ...row(call, shown), namespace, worker: waits ? null : executor.label, duration_ms, waits };
 }
 
-function row({
-  id,
-  functionId,
-  principal,
-  via,
-  startedAtMs,
-}: Pick<EndedCall, 'id' | 'functionId' | 'principal' | 'via' | 'startedAtMs'>) {
+/** A line is part of the payload, which only the console may read. */
+interface Shown {
+  hasLine: boolean;
+}
+
+type Listed = Pick<EndedCall, 'id' | 'functionId' | 'principal' | 'via' | 'startedAtMs' | 'line'>;
+
+function row({ id, functionId, principal, via, startedAtMs, line }: Listed, { hasLine }: Shown) {
   const { id: principalId, kind, label, client = null } = principal;
   return {
     id,
     function_id: functionId,
     caller: label,
+    caller_id: callerKey(principal),
+    line: (hasLine && line) || null,
     principal: { id: principalId, kind, client },
     via: via ?? null,
     started_at_ms: startedAtMs,

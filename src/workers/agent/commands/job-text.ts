@@ -1,13 +1,20 @@
 /** A job as its caller reads it: one line of state, then the output that is new. */
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { wire, type Reads } from '#contract';
 import { shortened } from '../shortened.ts';
 import type { Session, SessionJob } from '../session.ts';
 import type { JobState } from './job-output.ts';
 
 /** Part of a reply: a job is read many times. */
 const JOB_SHARE = 0.35;
+
+export const JOB_NOTES: Reads['notes'] = [
+  { field: 'status', is: 'running', says: 'goes on' },
+  { field: 'status', is: 'killed', says: 'killed' },
+  { field: 'exit_code', says: 'exit {}' },
+  { field: 'status', is: 'failed', says: 'killed' },
+];
 
 export const jobFields = {
   job: z.string().optional().describe('Handle of the job, if it goes on.'),

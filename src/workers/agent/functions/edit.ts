@@ -54,6 +54,7 @@ export const edit = agent.defineFunction({
     patch: z.string().optional().describe('Instead of edits: a V4A (*** Begin Patch) or unified diff.'),
   }),
   response: z.object({ change: changeNumber, files: z.array(EditedFileShape) }),
+  reads: { line: ['edits.path'] },
   errors: ['A210', 'A211', 'A213', 'A215', 'A216', 'A220', 'A221'],
   examples: [{ edits: [{ path: 'README.md', old: 'teh', new: 'the', all: true }] }],
 

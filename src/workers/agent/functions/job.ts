@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { wire } from '#contract';
 import { waitForJob } from '../commands/job-output.ts';
-import { becauseOf, JobReply, jobReply, jobText } from '../commands/job-text.ts';
+import { becauseOf, JOB_NOTES, JobReply, jobReply, jobText } from '../commands/job-text.ts';
 import { agent } from '../worker.ts';
 
 const DEADLINE_MS = 660_000;
@@ -30,6 +30,7 @@ export const job = agent.defineFunction({
     stop: z.boolean().optional(),
   }),
   response: JobReply,
+  reads: { line: ['id'], notes: JOB_NOTES },
   errors: ['A210', 'A216', 'A224'],
   examples: [],
 

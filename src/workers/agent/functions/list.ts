@@ -1,7 +1,7 @@
 /** agent::list: the files of a folder as a tree that is folded until it fits, or the paths that match a glob. */
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { CUT_NOTES, wire } from '#contract';
 import { findFiles } from '../find-files.ts';
 import { globList, inWorkspace } from '../paths.ts';
 import { fitting } from '../text-lines.ts';
@@ -26,6 +26,7 @@ export const list = agent.defineFunction({
     tree: z.string().optional().describe('Without glob: a folder a line, its files on the line below.'),
     truncated: z.boolean(),
   }),
+  reads: { line: ['path', 'glob'], notes: CUT_NOTES },
   errors: ['A210', 'A211', 'A215', 'A216'],
   examples: [{}, { path: '.', depth: 1 }, { glob: '*.md' }],
 

@@ -44,6 +44,7 @@ export const more = agent.defineFunction({
     text: z.string().describe('The names, the fields, or the result as text.'),
     result: z.unknown().optional().describe('What the function returned.'),
   }),
+  reads: { line: ['function'] },
   errors: ['A210', 'A216', 'A224'],
   examples: [{}, { function: 'coder::tree' }],
 

@@ -20,6 +20,7 @@ export const move = agent.defineFunction({
     change: changeNumber,
     moves: z.array(z.object({ from: z.string(), to: z.string().optional().describe('Absent if it was deleted.') })),
   }),
+  reads: { line: ['moves.from', 'moves.to'] },
   errors: ['A210', 'A211', 'A215', 'A216'],
   examples: [{ moves: [{ from: 'draft.md', to: 'notes.md' }] }],
 

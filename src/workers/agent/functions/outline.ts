@@ -32,6 +32,7 @@ export const outline = agent.defineFunction({
   permissions: ['fs.read'],
   request: z.object({ paths: z.array(z.string()).min(1) }),
   response: z.object({ files: z.array(OutlinedFile) }),
+  reads: { line: ['paths'] },
   errors: ['A210', 'A211', 'A213', 'A215', 'A216'],
   examples: [{ paths: ['README.md'] }],
 

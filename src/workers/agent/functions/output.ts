@@ -31,6 +31,7 @@ export const output = agent.defineFunction({
     matches: wire.uint64().optional().describe('With grep: lines that match.'),
     truncated: z.boolean().optional().describe('With grep: whether matches are left out.'),
   }),
+  reads: { line: ['id', 'grep'] },
   errors: ['A210', 'A216', 'A224'],
   examples: [],
 

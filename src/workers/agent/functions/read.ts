@@ -41,6 +41,7 @@ export const read = agent.defineFunction({
   permissions: ['fs.read'],
   request: z.object({ paths: z.array(z.string()).min(1) }),
   response: z.object({ files: z.array(ReadFile) }),
+  reads: { line: ['paths'] },
   errors: ['A210', 'A211', 'A213', 'A215', 'A216'],
   examples: [{ paths: ['README.md'] }, { paths: ['README.md:1-20', 'package.json'] }],
 

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { CallError, wire, type CallScope } from '#contract';
 import { toShellRequest } from '../commands/command-line.ts';
 import { waitForJob, type JobState } from '../commands/job-output.ts';
-import { becauseOf, jobFields, jobReply, jobText, withLost } from '../commands/job-text.ts';
+import { becauseOf, JOB_NOTES, jobFields, jobReply, jobText, withLost } from '../commands/job-text.ts';
 import { shortened } from '../shortened.ts';
 import { agent } from '../worker.ts';
 
@@ -38,6 +38,7 @@ export const run = agent.defineFunction({
       .describe('In the background: answer when the port is open or the output matches.'),
   }),
   response: z.object(jobFields),
+  reads: { line: ['command'], notes: JOB_NOTES },
   errors: ['A210', 'A211', 'A215', 'A216'],
   examples: [{ command: 'echo hello' }, { command: 'ls -la | head -5', timeout_s: 10 }],
 

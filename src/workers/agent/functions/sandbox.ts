@@ -74,6 +74,13 @@ export const sandbox = agent.defineFunction({
     missing: z.array(z.string()).describe('Of `bring`, what is not there.'),
     refused: z.array(z.object({ host: z.string(), reason: z.string() })).describe('Hosts that it may not reach.'),
   }),
+  reads: {
+    line: ['image', 'command'],
+    notes: [
+      { field: 'failed_step', says: '{} failed' },
+      { field: 'exit_code', says: 'exit {}' },
+    ],
+  },
   errors: ['A210', 'A211', 'A213', 'A215', 'A216'],
   examples: [{ image: 'python', command: 'python3 -c "print(6 * 7)"' }],
 

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { CUT_NOTES, wire } from '#contract';
 import { HostError } from '#host';
 import { errors } from '../errors.ts';
 import { globList, inWorkspace } from '../paths.ts';
@@ -50,6 +50,7 @@ export const search = agent.defineFunction({
     files_searched: wire.uint64(),
     truncated: z.boolean().describe('Whether there are more than `limit`.'),
   }),
+  reads: { line: ['pattern', 'path', 'glob'], notes: CUT_NOTES },
   errors: ['A210', 'A211', 'A215', 'A216'],
   examples: [{ pattern: 'TODO' }, { pattern: 'export default', literal: true, glob: '*.ts', files_only: true }],
 

@@ -22,6 +22,7 @@ export const undo = agent.defineFunction({
     undone: z.array(z.object({ change: wire.uint32(), files: z.array(z.string()) })).describe('Newest first.'),
     redo_seq: wire.uint64().optional().describe('`seq` for coder::undo, to redo.'),
   }),
+  reads: { line: ['change'] },
   errors: ['A210', 'A211', 'A215', 'A216', 'A223', 'A224', 'A227'],
   examples: [],
 

@@ -31,6 +31,7 @@ export const write = agent.defineFunction({
       }),
     ),
   }),
+  reads: { line: ['files.path'] },
   errors: ['A210', 'A211', 'A213', 'A215', 'A216', 'A221'],
   examples: [{ files: [{ path: 'notes/today.md', content: '# Today\n' }] }],
 

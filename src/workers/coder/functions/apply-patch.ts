@@ -82,6 +82,7 @@ export const applyPatch = coder.defineFunction({
     results: z.array(PatchedFile).describe('One per section of the patch, in its order.'),
     seq: wire.uint64().optional().describe('Journal record of these changes, for `seq` of coder::undo.'),
   }),
+  reads: { line: ['patch'] },
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C221', 'C222'],
   examples: [{ patch: '*** Begin Patch\n*** Add File: notes/today.md\n+# Today\n*** End Patch\n' }],
 

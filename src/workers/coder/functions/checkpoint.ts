@@ -16,6 +16,7 @@ export const checkpoint = coder.defineFunction({
     seq: wire.uint64().describe('Number of the record, for `to_seq` of coder::undo.'),
     label: z.string(),
   }),
+  reads: { line: ['label'] },
   errors: ['C210', 'C216', 'C224'],
   examples: [{ label: 'before the refactoring' }],
 

@@ -1,7 +1,7 @@
 /** coder::checkpoints: lists the journal records of changes and checkpoints, newest first. */
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { CUT_NOTES, wire } from '#contract';
 import { isLost, keptBytes, showChange, type JournalRecord } from '#host';
 import { pathFilter, requireJournal } from '../journal-paths.ts';
 import { coder, type CoderContext } from '../worker.ts';
@@ -69,6 +69,7 @@ export const checkpoints = coder.defineFunction({
     truncated: z.boolean().describe('True if there are more than `limit`.'),
     seq: wire.uint64().describe('Number of the newest record; 0 if there is none.'),
   }),
+  reads: { line: ['paths'], notes: CUT_NOTES },
   errors: ['C210', 'C211', 'C215', 'C216', 'C224'],
   examples: [{ limit: 10 }],
 

@@ -58,6 +58,7 @@ export const createFile = coder.defineFunction({
   failsInItems: 'results',
   request: z.object({ files: z.array(CreateFileSpec).describe('The files; at least one.') }),
   response: z.object({ results: z.array(CreateFileResult).describe('One for each file, in the same order.') }),
+  reads: { line: ['files.path'] },
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C217', 'C221'],
   examples: [{ files: [{ path: 'notes/today.md', content: '# Today\n', overwrite: true }] }],
 

@@ -41,6 +41,7 @@ export const deleteFile = coder.defineFunction({
       .describe('By path as in `paths`: remove the file only when it is at this version; C221 if not.'),
   }),
   response: z.object({ results: z.array(DeleteFileResult).describe('One for each path, in the same order.') }),
+  reads: { line: ['paths'] },
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C221'],
   examples: [{ paths: ['scratch.txt'] }],
 

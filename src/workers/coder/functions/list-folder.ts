@@ -48,6 +48,7 @@ export const listFolder = coder.defineFunction({
     page_size: wire.uint32(),
     has_more: z.boolean().describe('Whether there is a next page.'),
   }),
+  reads: { line: ['path'] },
   errors: ['C210', 'C211', 'C215', 'C216'],
   examples: [{}, { path: '.', page: 1, page_size: 20 }],
 

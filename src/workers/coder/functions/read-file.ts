@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
-import { wire, type CallScope } from '#contract';
+import { CUT_NOTES, wire, type CallScope } from '#contract';
 import { bytesAsSource, LineIndex, readImage, versionAside, type JailFile } from '#host';
 import { EncodedObject } from '#protocol';
 import { mtimeSecs } from '../entry-info.ts';
@@ -69,6 +69,7 @@ export const readFile = coder.defineFunction({
       .optional()
       .describe('The file as an image, instead of its text; for models only.'),
   }),
+  reads: { line: ['path'], notes: CUT_NOTES },
   errors: ['C210', 'C211', 'C213', 'C215', 'C216'],
   examples: [{ path: 'README.md' }, { path: 'README.md', line_from: 1, line_to: 40, numbered: true }],
 

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { CUT_NOTES, wire } from '#contract';
 import { GlobError, MAX_PATTERN_BYTES, RegexError } from '#host';
 import { EncodedObject } from '#protocol';
 import { errors } from '../errors.ts';
@@ -94,6 +94,7 @@ export const search = coder.defineFunction({
     skipped: z.array(SkippedEntry).optional().describe('Files and folders that could not be read; the first 100.'),
   }),
   modelDefaults: { respect_gitignore: true },
+  reads: { line: ['query', 'path'], notes: CUT_NOTES },
   errors: ['C210', 'C211', 'C215', 'C216'],
   examples: [{ query: 'TODO' }, { query: 'fn \\w+', regex: true, include_globs: ['**/*.rs'], context_lines: 2 }],
 

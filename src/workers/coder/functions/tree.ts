@@ -72,6 +72,7 @@ export const tree = coder.defineFunction({
   }),
   modelDefaults: { respect_gitignore: true },
   response: z.object({ root: TreeNode }),
+  reads: { line: ['path'] },
   errors: ['C210', 'C211', 'C215', 'C216'],
   examples: [{}, { path: '.', max_depth: 2, per_folder_limit: 20 }],
 

@@ -74,6 +74,7 @@ export const undo = coder.defineFunction({
       .describe('Record of this undo: `undo {seq: redo_seq}` redoes. Missing in a dry run.'),
     files: z.array(UndoneFile).describe('Changed files; in a dry run those that would be changed.'),
   }),
+  reads: { line: ['seq', 'turn_id', 'to_seq', 'to_label', 'paths'] },
   errors: ['C210', 'C211', 'C215', 'C216', 'C223', 'C224', 'C227'],
   examples: [{ dry_run: true, anyone: true }],
 

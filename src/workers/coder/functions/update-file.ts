@@ -111,6 +111,7 @@ export const updateFile = coder.defineFunction({
   failsInItems: 'results',
   request: z.object({ files: z.array(UpdateFileSpec).describe('The files; at least one.') }),
   response: z.object({ results: z.array(UpdateFileResult).describe('One for each file, in the same order.') }),
+  reads: { line: ['files.path'] },
   errors: ['C210', 'C211', 'C213', 'C215', 'C216', 'C221'],
   examples: [
     { files: [{ path: 'README.md', ops: [{ op: 'replace', pattern: '\\bteh\\b', replacement: 'the' }] }] },

@@ -24,6 +24,7 @@ export const cp = defineAction({
     source: z.string().describe('Path of the source, symlinks resolved.'),
     destination: z.string().describe('Path of the copy.'),
   }),
+  reads: { line: ['source', 'destination'] },
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217'],
   examples: [{ source: 'README.md', destination: 'README.copy.md', overwrite: true }],
 

@@ -49,6 +49,7 @@ export const edit = defineAction({
     version: versionField,
     note: noteField,
   }),
+  reads: { line: ['path'] },
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F219', 'F220', 'F221'],
   examples: [{ path: 'README.md', old_string: 'teh', new_string: 'the' }],
 

@@ -26,6 +26,7 @@ export const fileStat = defineAction({
     permissions: z.string().describe('In octal, such as 0o644.'),
     is_symlink: z.boolean(),
   }),
+  reads: { line: ['path'] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{ path: 'README.md' }],
 

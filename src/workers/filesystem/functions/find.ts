@@ -30,6 +30,7 @@ export const find = defineAction({
     count: wire.uint64().describe('Paths in the list.'),
     truncated: truncatedField,
   }),
+  reads: { line: ['pattern', 'path'], notes: [{ field: 'data.truncated', says: 'cut' }] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{ pattern: '*.md' }, { pattern: 'src/**/*.ts', type: 'file', max_results: 20 }],
 

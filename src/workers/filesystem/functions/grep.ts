@@ -50,6 +50,7 @@ export const grep = defineAction({
     count: wire.uint64().describe('Lines in the list.'),
     truncated: truncatedField,
   }),
+  reads: { line: ['pattern', 'path'], notes: [{ field: 'data.truncated', says: 'cut' }] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{ pattern: 'TODO' }, { pattern: 'def \\w+', include: '*.py' }],
 

@@ -35,6 +35,7 @@ export const insert = defineAction({
     version: versionField,
     note: noteField,
   }),
+  reads: { line: ['path'] },
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F221', 'F222'],
   examples: [{ path: 'README.md', line: 1, content: '<!-- draft -->' }],
 

@@ -58,6 +58,7 @@ export const ls = defineAction({
     count: wire.uint64().describe('Entries in the list.'),
     truncated: truncatedField,
   }),
+  reads: { line: ['path', 'pattern'], notes: [{ field: 'data.truncated', says: 'cut' }] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{}, { path: '.', recursive: true, pattern: '*.ts' }],
 

@@ -21,6 +21,7 @@ export const mkdir = defineAction({
     path: z.string().describe('Path of the directory, symlinks resolved.'),
     created: z.boolean().describe('False if it already existed.'),
   }),
+  reads: { line: ['path'] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
   examples: [{ path: 'notes/2026' }],
 

@@ -21,6 +21,7 @@ export const mv = defineAction({
     source: z.string().describe('Its old path.'),
     destination: z.string().describe('Its new path.'),
   }),
+  reads: { line: ['source', 'destination'] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
   examples: [{ source: 'draft.md', destination: 'notes.md' }],
 

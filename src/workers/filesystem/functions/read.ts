@@ -47,6 +47,7 @@ export const read = defineAction({
       .optional()
       .describe('The file as an image, instead of its text; for models only.'),
   }),
+  reads: { line: ['path'], notes: [{ field: 'data.truncated', says: 'cut' }] },
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F218', 'F222'],
   examples: [{ path: 'README.md' }, { path: 'README.md', start_line: 1, end_line: 40 }],
 

@@ -26,6 +26,7 @@ export const rm = defineAction({
     type: z.enum(ENTRY_TYPES).describe('What it was.'),
     deleted: z.boolean(),
   }),
+  reads: { line: ['path'] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
   examples: [{ path: 'scratch.txt' }],
 

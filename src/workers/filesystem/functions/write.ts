@@ -36,6 +36,7 @@ export const write = defineAction({
     version: versionField,
     note: noteField,
   }),
+  reads: { line: ['path'] },
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217', 'F221'],
   examples: [{ path: 'notes/today.md', content: '# Today\n', create_dirs: true }],
 

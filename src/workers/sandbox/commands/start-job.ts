@@ -20,14 +20,15 @@ export interface WantedJob extends WantedCommand {
 export async function startJob(
   sandbox: LiveSandbox,
   wanted: WantedJob,
-  { jobs, scope: { signal } }: { jobs: Jobs; scope: CallScope },
+  { jobs, scope: { call, signal } }: { jobs: Jobs; scope: CallScope },
 ): Promise<BackgroundJob> {
   const { argv, workdir, terminal, ringBytes, timeoutMs } = wanted;
   const hasInput = wanted.hasInput || terminal !== undefined;
   const stdin = decodeStdin(wanted.stdin);
   const ways = { hasInput: hasInput || stdin !== undefined, isStreamed: true, isFollowed: true, terminal };
   const command = guestCommand(sandbox, wanted, ways);
-  const request = { argv, place: 'guest' as const, group: sandbox.facts.id, hasInput, terminal, ringBytes };
+  const start = { hasInput, terminal, ringBytes, caller: call.principal };
+  const request = { argv, place: 'guest' as const, group: sandbox.facts.id, ...start };
   return sandbox.changing(() =>
     jobs.start(request, async (ring) => {
       const process = await sandbox.agent.start(command, { signal });

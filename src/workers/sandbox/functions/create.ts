@@ -36,6 +36,7 @@ export const create = sandbox.defineFunction({
     })
     .meta({ title: 'CreateResponse' }),
   events: ImageEvent,
+  reads: { line: ['image', 'name'] },
   errors: ['S001', 'S100', 'S101', 'S102', 'S300', 'S400'],
   examples: [{ image: 'python' }],
   deadlineMs: LONG_CALL_MS,

@@ -34,6 +34,7 @@ export const execBg = sandbox.defineFunction({
   response: z
     .object({ job_id: z.string(), argv: z.array(z.string()).describe('Program and arguments.') })
     .meta({ title: 'ExecBgResponse' }),
+  reads: { line: ['cmd', 'args', 'argv'] },
   errors: ['S001', 'S002', 'S004', 'S219', 'S222', 'S300', 'S400'],
   examples: [],
 

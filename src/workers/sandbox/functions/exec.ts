@@ -1,7 +1,7 @@
 /** sandbox::exec: runs one command in a sandbox and waits for it. */
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { COMMAND_NOTES, wire } from '#contract';
 import { liveAnswer, liveFields, OutputEvent } from '#job-functions';
 import { commandFields, readCommand } from '../commands/command-fields.ts';
 import { execute, replyFields } from '../commands/execute.ts';
@@ -30,6 +30,7 @@ export const exec = sandbox.defineFunction({
     .meta({ title: 'ExecRequest' }),
   response: z.object({ ...replyFields, ...liveAnswer }).meta({ title: 'ExecResponse' }),
   events: OutputEvent,
+  reads: { line: ['cmd', 'args', 'argv'], notes: [{ field: 'job_id', says: 'goes on' }, ...COMMAND_NOTES] },
   errors: ['S001', 'S002', 'S003', 'S004', 'S200', 'S210', 'S300', 'S400'],
   examples: [],
   deadlineMs: LONG_CALL_MS,

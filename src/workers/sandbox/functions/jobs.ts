@@ -15,11 +15,12 @@ export const jobs = sandbox.defineFunction({
     .object({ sandbox_id: z.string().nullish().describe('Only those of this sandbox, also after it was stopped.') })
     .meta({ title: 'JobsRequest' }),
   response: z.object({ jobs: z.array(JobSummary), count: wire.uint() }).meta({ title: 'JobsResponse' }),
+  reads: { line: ['sandbox_id'] },
   errors: ['S001'],
   examples: [{}],
 
-  handle({ sandbox_id: id }, { live }) {
-    const summaries = live.jobs.summaries(id == null ? undefined : parseSandboxId(id));
+  handle({ sandbox_id: id }, { live }, { call }) {
+    const summaries = live.jobs.summaries({ to: call.principal, group: id == null ? undefined : parseSandboxId(id) });
     return { jobs: summaries, count: summaries.length };
   },
 });

@@ -1,7 +1,7 @@
 /** sandbox::list: lists the running sandboxes, in the order of their creation. */
 import { z } from 'zod';
 
-import { wire } from '#contract';
+import { callerRef, CallerRefSchema, wire } from '#contract';
 import type { Decision, EgressProxy } from '#egress';
 import { BackendSchema, IsolationSchema } from '../isolation.ts';
 import type { LiveSandbox } from '../live/live-sandbox.ts';
@@ -62,6 +62,8 @@ const SandboxSummary = wire.named(
       .uint64()
       .nullish()
       .describe('Seconds until it is stopped for being idle; null while it is used.'),
+    idle_secs: wire.uint64().nullish().describe('Seconds since it was used last; null while it is used.'),
+    caller: CallerRefSchema.optional().describe('The caller that created it, if it is known.'),
     usage: Usage.optional().describe('Current usage, if the backend reports it.'),
   }),
 );
@@ -89,7 +91,7 @@ async function summarise(
   one: LiveSandbox,
   { nowMs, hasLog }: { nowMs: number; hasLog: boolean },
 ): Promise<z.input<typeof SandboxSummary>> {
-  const { facts, createdAtMs, execsInFlight, idleDeadlineMs, instance } = one;
+  const { facts, createdAtMs, execsInFlight, idleDeadlineMs, idleSinceMs, instance } = one;
   const { image, cpus, memoryMb, diskMb } = facts.shape;
   const usage = await instance.usage();
   return {
@@ -109,6 +111,8 @@ async function summarise(
     network: one.egress !== undefined,
     egress: one.egress && egressOf(one.egress, hasLog),
     idle_deadline_secs: idleDeadlineMs === undefined ? null : seconds(idleDeadlineMs - nowMs),
+    idle_secs: idleSinceMs === undefined ? null : seconds(nowMs - idleSinceMs),
+    caller: callerRef(facts.caller),
     usage: usage && {
       memory_bytes: usage.memoryBytes,
       pids: usage.pids,

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 
 import { z } from 'zod';
 
-import { Failure, wire, type CallScope } from '#contract';
+import { COMMAND_NOTES, Failure, wire, type CallScope } from '#contract';
 import { OutputEvent } from '#job-functions';
 import { createSandbox, MODEL_DEFAULTS, shapeFields } from '../create-sandbox.ts';
 import { EnvShape, readEnv } from '../environment.ts';
@@ -59,6 +59,7 @@ export const run = sandbox.defineFunction({
     .object({ ...replyFields, sandbox_id: z.string().nullish().describe('Only with keep_sandbox.') })
     .meta({ title: 'RunResponse' }),
   events: z.union([ImageEvent, OutputEvent]),
+  reads: { line: ['image', 'lang', 'code'], notes: COMMAND_NOTES },
   errors: [
     'S001',
     'S003',

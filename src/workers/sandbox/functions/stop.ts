@@ -16,6 +16,7 @@ export const stop = sandbox.defineFunction({
     })
     .meta({ title: 'StopRequest' }),
   response: z.object({ sandbox_id: z.string(), stopped: z.boolean() }).meta({ title: 'StopResponse' }),
+  reads: { line: ['sandbox_id'] },
   errors: ['S001', 'S002', 'S004'],
   examples: [],
 

@@ -5,6 +5,7 @@
  * a while.
  */
 import type { EgressProxy } from '#egress';
+import type { Caller } from '#protocol';
 import type { FileSystem } from '#host';
 import { type AgentClient, guestFileSystem } from '#sandbox/guest';
 import type { Instance, Shape } from '../backends/backend.ts';
@@ -16,6 +17,8 @@ import type { Isolation } from '../isolation.ts';
 export interface SandboxFacts {
   readonly id: string;
   readonly name: string | null;
+  /** The caller that created it. */
+  readonly caller?: Caller | undefined;
   readonly shape: Shape;
   readonly isolation: Isolation;
   /** Its rung, such as `qemu+kvm`. */
@@ -78,6 +81,12 @@ export class LiveSandbox {
   get idleDeadlineMs(): number | undefined {
     this.#noticeTraffic();
     return this.#users > 0 ? undefined : this.#lastUsedMs + this.facts.idleTimeoutMs;
+  }
+
+  /** Since when it is idle; undefined while it is in use. */
+  get idleSinceMs(): number | undefined {
+    const deadlineMs = this.idleDeadlineMs;
+    return deadlineMs === undefined ? undefined : deadlineMs - this.facts.idleTimeoutMs;
   }
 
   /** Network traffic since the last check counts as use at this moment. */

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure, Watched, type Log } from '#contract';
 import { EgressProxy, proxyEnv, PROXY_PORT, type EgressPolicy } from '#egress';
 import { Jobs } from '#job-functions';
+import type { Caller } from '#protocol';
 import { AgentClient, guestFileSystem } from '#sandbox/guest';
 import type { Ending, Instance, Shape } from '../backends/backend.ts';
 import type { ChosenBackend } from '../choose-backend.ts';
@@ -39,6 +40,7 @@ export type Why = 'asked' | 'idle' | 'oom' | 'died' | 'server';
 
 export interface NewSandbox {
   readonly name: string | null;
+  readonly caller?: Caller | undefined;
   readonly shape: Shape;
   readonly idleTimeoutMs: number;
   readonly env: Env;
@@ -108,7 +110,7 @@ export class Sandboxes {
 
   /** Starts a machine and waits until it can run a command. */
   async start(chosen: ChosenBackend, wanted: NewSandbox, signal: AbortSignal): Promise<LiveSandbox> {
-    const { shape, name, idleTimeoutMs } = wanted;
+    const { shape, name, caller, idleTimeoutMs } = wanted;
     const { image } = shape;
     const id = randomUUID();
     let instance: Instance | undefined;
@@ -125,6 +127,7 @@ export class Sandboxes {
       const facts = {
         id,
         name,
+        caller,
         shape,
         idleTimeoutMs,
         isolation: chosen.backend.isolation,

@@ -35,6 +35,7 @@ export const execBg = shell.defineFunction({
   response: z
     .object({ job_id: z.string(), argv: z.array(z.string()).describe('Program and arguments.') })
     .meta({ title: 'ExecBgResponse' }),
+  reads: { line: ['command', 'args', 'script'] },
   errors: ['invocation_failed', 'S210', 'S211', 'S212', 'S215', 'S216', 'S222', 'S226'],
   examples: [{ command: 'ls', args: ['-la'] }],
 
@@ -58,6 +59,7 @@ async function start(
     hasInput: hasInput(request),
     terminal: request.terminal ?? undefined,
     ringBytes: request.ring_bytes ?? undefined,
+    caller: scope.call.principal,
   };
   const job = await context.jobs.start(asked, async (ring) => {
     try {

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 
-import { wire, type CallScope } from '#contract';
+import { COMMAND_NOTES, wire, type CallScope } from '#contract';
 import type { Execution, ExecutionResult, OutputSoFar, Process } from '#host';
 import { liveAnswer, liveFields, OutputEvent, runLive, type LiveOutcome } from '#job-functions';
 import { startCommand, timeoutOf, toCommand } from '../command.ts';
@@ -59,6 +59,7 @@ export const exec = shell.defineFunction({
   request: Request,
   response: Response,
   events: OutputEvent,
+  reads: { line: ['command', 'args', 'script'], notes: [{ field: 'job_id', says: 'goes on' }, ...COMMAND_NOTES] },
   errors: ['invocation_failed', 'S211', 'S212', 'S215', 'S226', ...SANDBOX_EXEC_CODES],
   examples: [{ command: 'echo', args: ['hello'] }, { command: 'ls -la' }],
   deadlineMs: NO_DEADLINE_MS,

@@ -16,8 +16,8 @@ export const list = shell.defineFunction({
   errors: [],
   examples: [{}],
 
-  handle(_request, { jobs }) {
-    const summaries = jobs.summaries();
+  handle(_request, { jobs }, { call }) {
+    const summaries = jobs.summaries({ to: call.principal });
     return { jobs: summaries, count: summaries.length };
   },
 });

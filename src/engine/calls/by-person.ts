@@ -1,0 +1,11 @@
+/** The person at a console page: only a page of this server may act on the calls of others. */
+import type { CallScope, Principal } from '#contract';
+import { fail } from '../errors.ts';
+import type { Session } from '../session.ts';
+
+/** Throws for every other caller. */
+export function byPerson(sessions: ReadonlyMap<string, Session>, { call: { callerId } }: CallScope): Principal {
+  const session = sessions.get(callerId ?? '');
+  if (!session?.isOwnPage) throw fail('console_only', {});
+  return session.principal;
+}

@@ -1,0 +1,79 @@
+/** The callers that the engine knows: when each came and called last, and which of them an operator has paused. */
+import { callerKey } from '#contract';
+import type { Caller } from '#protocol';
+
+/** Beyond it the caller that was quiet longest is forgotten, a paused one last. */
+const MAX_CALLERS = 500;
+
+export interface KnownCaller {
+  readonly key: string;
+  readonly principal: Caller;
+  readonly firstSeenMs: number;
+  lastSeenMs: number;
+  /** Calls that it made itself, without those that workers made for it. */
+  calls: number;
+  isPaused: boolean;
+  /** Set by a door that knows when its caller comes and goes. */
+  isHere?: boolean;
+}
+
+export class Callers {
+  /** The one that was quiet longest first. */
+  readonly #known = new Map<string, KnownCaller>();
+  /** Most engines have none, and then no call looks for its caller. */
+  #pausedCount = 0;
+
+  called(principal: Caller): KnownCaller {
+    const known = this.#seen(principal);
+    known.calls += 1;
+    return known;
+  }
+
+  /** A door reports that a caller came or went. */
+  present(principal: Caller, isHere: boolean): void {
+    this.#seen(principal).isHere = isHere;
+  }
+
+  /** The connection with this principal closed. */
+  left(principalId: string): void {
+    for (const known of this.#known.values()) if (known.principal.id === principalId) known.isHere = false;
+  }
+
+  isPaused(principal: Caller): boolean {
+    return this.#pausedCount > 0 && this.#known.get(callerKey(principal))?.isPaused === true;
+  }
+
+  setPaused(known: KnownCaller, isPaused: boolean): void {
+    if (known.isPaused !== isPaused) this.#pausedCount += isPaused ? 1 : -1;
+    known.isPaused = isPaused;
+  }
+
+  find(key: string): KnownCaller | undefined {
+    return this.#known.get(key);
+  }
+
+  list(): KnownCaller[] {
+    return [...this.#known.values()];
+  }
+
+  #seen(principal: Caller): KnownCaller {
+    const key = callerKey(principal);
+    const nowMs = Date.now();
+    const known = this.#known.get(key) ?? {
+      ...{ key, principal, firstSeenMs: nowMs, lastSeenMs: nowMs },
+      ...{ calls: 0, isPaused: false },
+    };
+    known.lastSeenMs = nowMs;
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    if (this.#known.size > MAX_CALLERS) this.#forgetOne();
+    return known;
+  }
+
+  #forgetOne(): void {
+    const [oldest] = this.#known.values();
+    const quiet = this.list().find(({ isPaused }) => !isPaused) ?? oldest!;
+    this.setPaused(quiet, false);
+    this.#known.delete(quiet.key);
+  }
+}

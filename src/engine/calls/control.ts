@@ -1,0 +1,84 @@
+/**
+ * What a person may do to calls from the console: cancel one, stop all of a caller, pause a caller.
+ *
+ * Each action passes `#acted`, which logs it with the person's connection and its target.
+ */
+import { callerKey, type Log, type Principal } from '#contract';
+import { fail } from '../errors.ts';
+import type { Call } from './call.ts';
+import type { Callers, KnownCaller } from './callers.ts';
+import type { OpenCalls } from './open-calls.ts';
+import type { Settle } from './settle.ts';
+
+interface ControlParts {
+  open: OpenCalls;
+  settle: Settle;
+  callers: Callers;
+  log: Log;
+  /** Sends the held calls of a caller on their way. */
+  resume: (key: string) => void;
+  changed: () => void;
+}
+
+export class Control {
+  readonly #parts: ControlParts;
+
+  constructor(parts: ControlParts) {
+    this.#parts = parts;
+  }
+
+  /** Ends the call and those that were made for it; returns how many ended. */
+  cancel(id: string, by: Principal): number {
+    const { open } = this.#parts;
+    const call = open.find(id);
+    if (!call) throw fail('NOT_FOUND', { text: `call ${id} does not run any more` });
+    const calls = [call, ...madeFor(call, [...open.values()])];
+    this.#acted('cancel', by, { call: id, function: call.functionId, caller: callerKey(call.principal) });
+    return this.#end(calls);
+  }
+
+  /** Ends every call of the caller, held ones too; returns how many ended. */
+  stop(key: string, by: Principal): number {
+    const { key: caller } = this.#find(key);
+    this.#acted('stop', by, { caller });
+    return this.#end([...this.#parts.open.values()].filter(({ principal }) => callerKey(principal) === caller));
+  }
+
+  /** From now on calls of the caller wait; calls that run go on. */
+  pause(key: string, isPaused: boolean, by: Principal): void {
+    const known = this.#find(key);
+    if (known.isPaused === isPaused) return;
+    this.#parts.callers.setPaused(known, isPaused);
+    this.#acted(isPaused ? 'pause' : 'resume', by, { caller: key });
+    if (!isPaused) this.#parts.resume(key);
+    this.#parts.changed();
+  }
+
+  #find(key: string): KnownCaller {
+    const known = this.#parts.callers.find(key);
+    if (!known)
+      throw fail('NOT_FOUND', { text: `no caller ${key.slice(0, 128)} is known; engine::callers::list has all` });
+    return known;
+  }
+
+  #end(calls: Call[]): number {
+    const { open, settle } = this.#parts;
+    const running = calls.filter((call) => open.find(call.id) === call);
+    for (const call of running) {
+      settle.abandon(call, 'CANCELLED');
+      settle.refuse(call.waiting, call.functionId, fail('CANCELLED', {}));
+    }
+    return running.length;
+  }
+
+  /** The one place that an audit log has to record. */
+  #acted(action: string, by: Principal, target: Record<string, string>): void {
+    this.#parts.log.info('a person acted on calls', { action, by: by.id, ...target });
+  }
+}
+
+/** The calls that were made for a call, at any depth. */
+function madeFor({ id }: Call, open: Call[]): Call[] {
+  const children = open.filter(({ via }) => via === id);
+  return children.flatMap((child) => [child, ...madeFor(child, open)]);
+}

@@ -1,0 +1,47 @@
+/**
+ * Calls that wait in the engine because their caller is paused.
+ *
+ * A held call is an ordinary open call with this as its executor, so that its caller, its deadline, a lost connection
+ * and an operator end it as they end any other.
+ */
+import type { SendOutcome } from '#protocol';
+import type { Call, From } from './call.ts';
+import type { Executor, Request } from './executor.ts';
+
+/** For all callers together: each holds its payload. */
+const MAX_HELD = 1_000;
+
+export interface HeldCall {
+  readonly call: Call;
+  readonly request: Request;
+  readonly from: From;
+}
+
+export class Held implements Executor {
+  readonly label = 'paused';
+  readonly features: ReadonlySet<string> = new Set();
+  readonly serving = new Set<Call>();
+  readonly #requests = new Map<Call, Request>();
+
+  execute(call: Call, request: Request): SendOutcome {
+    for (const known of this.#requests.keys()) if (!this.serving.has(known)) this.#requests.delete(known);
+    if (this.serving.size > MAX_HELD) return 'full';
+    this.#requests.set(call, request);
+    return 'sent';
+  }
+
+  cancel(): void {}
+
+  /** Removes and returns the calls that fit, oldest first. */
+  take(fits: (call: Call) => boolean): HeldCall[] {
+    const taken: HeldCall[] = [];
+    for (const [call, request] of this.#requests) {
+      const isEnded = !this.serving.has(call);
+      if (!isEnded && !fits(call)) continue;
+      this.#requests.delete(call);
+      const { principal, via, waiting } = call;
+      if (!isEnded) taken.push({ call, request, from: { principal, via, waiting } });
+    }
+    return taken;
+  }
+}
