@@ -1,29 +1,43 @@
-/** The frame around the pages: navigation, connection state, and the token prompt. */
+/** The frame around the pages: navigation with counts, connection state, and the token prompt. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { clock } from './format.ts';
+import { openCalls } from './live/calls.ts';
+import { feed } from './live/changes.ts';
+import { runningJobs, sandboxes } from './live/machines.ts';
 import { CallsPage } from './pages/calls.tsx';
 import { ChangesPage } from './pages/changes.tsx';
 import { FunctionsPage } from './pages/functions.tsx';
+import { HomePage } from './pages/home.tsx';
 import { JobsPage } from './pages/jobs.tsx';
 import { SandboxesPage } from './pages/sandboxes.tsx';
 import { WorkersPage } from './pages/workers.tsx';
 import { WorkspacePage } from './pages/workspace.tsx';
 import { hashOf, PAGES, route, type Page } from './route.ts';
-import { busState, catalogue, giveToken, wantsToken, workers } from './session.ts';
+import { busState, catalogue, giveToken, isTokenRefused, lostAtMs, wantsToken, workers } from './session.ts';
 import { nextTheme, theme } from './theme.ts';
 
 const SHOWN: Record<Page, ComponentType> = {
-  functions: FunctionsPage,
+  home: HomePage,
   calls: CallsPage,
-  workers: WorkersPage,
+  changes: ChangesPage,
   jobs: JobsPage,
   sandboxes: SandboxesPage,
   workspace: WorkspacePage,
-  changes: ChangesPage,
+  functions: FunctionsPage,
+  workers: WorkersPage,
 };
 const titleOf = (page: Page) => page.charAt(0).toUpperCase() + page.slice(1);
 const STATES = { connecting: 'connecting', open: 'connected', lost: 'engine unreachable' };
+
+/** What the number beside a page counts. */
+const COUNTS: Partial<Record<Page, () => { count: number; of: string; isMore?: boolean }>> = {
+  calls: () => ({ count: openCalls().length, of: 'running' }),
+  changes: () => ({ count: feed.value?.records.length ?? 0, of: 'changes', isMore: feed.value?.isMore ?? false }),
+  jobs: () => ({ count: runningJobs().length, of: 'running' }),
+  sandboxes: () => ({ count: sandboxes.value?.length ?? 0, of: 'live' }),
+};
 
 export function App() {
   const { page } = route.value;
@@ -33,8 +47,9 @@ export function App() {
   }, [page]);
   return (
     <>
+      <LostBar />
       <nav class="rail" aria-label="Pages">
-        <a class="brand" href={hashOf({ page: 'functions' })}>
+        <a class="brand" href={hashOf({ page: 'home' })}>
           <img src="/console/favicon.svg" alt="" width="20" height="20" /> Workcell
         </a>
         {PAGES.map((name, at) => (
@@ -44,7 +59,7 @@ export function App() {
             href={hashOf({ page: name })}
             aria-current={name === page ? 'page' : undefined}
           >
-            {titleOf(name)} <kbd>{at + 1}</kbd>
+            <span class="grow">{titleOf(name)}</span> <Count page={name} /> <kbd>{at + 1}</kbd>
           </a>
         ))}
         <div class="rail-foot">
@@ -72,6 +87,29 @@ export function App() {
   );
 }
 
+function Count({ page }: { page: Page }) {
+  const counted = COUNTS[page]?.();
+  if (!counted || counted.count === 0) return null;
+  const { count, of, isMore = false } = counted;
+  const text = `${count}${isMore ? '+' : ''}`;
+  return (
+    <span class="rail-count" title={`${text} ${of}`}>
+      {text}
+    </span>
+  );
+}
+
+/** Across the top while the engine does not answer: everything below is from before. */
+function LostBar() {
+  if (lostAtMs.value === undefined || wantsToken.value) return null;
+  return (
+    <p class="lost-bar" role="alert">
+      The engine does not answer since {clock(lostAtMs.value)}. What you see is from before; this page connects again by
+      itself.
+    </p>
+  );
+}
+
 function TokenForm() {
   const [token, setToken] = useState('');
   return (
@@ -83,6 +121,11 @@ function TokenForm() {
       }}
     >
       <h1>This engine wants a token</h1>
+      {isTokenRefused.value && (
+        <p class="bad" role="alert">
+          The engine refused that token. Check it, or read it again where the engine was started.
+        </p>
+      )}
       <p class="quiet">
         It was started with <code>--token</code> or <code>WORKCELL_TOKEN</code>. The token stays in this tab.
       </p>

@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 
-import { addReply, barOf, emptyLog, figuresOf, filterCalls, MAX_KEPT, perSecond, type EndedRow } from './call-log.ts';
+import {
+  addReply,
+  barOf,
+  emptyLog,
+  figuresOf,
+  filterCalls,
+  groupByCaller,
+  MAX_KEPT,
+  perSecond,
+  type EndedRow,
+  type RunningRow,
+} from './call-log.ts';
 
 const row = (seq: number, more: Partial<EndedRow> = {}): EndedRow => ({
   seq,
@@ -8,14 +19,22 @@ const row = (seq: number, more: Partial<EndedRow> = {}): EndedRow => ({
   function_id: 'coder::tree',
   namespace: 'default',
   caller: 'agent',
+  caller_id: 'local:1 agent',
+  line: null,
+  changed: null,
   principal: { id: 'local:1', kind: 'local' },
   via: null,
   worker: 'coder',
   started_at_ms: 1_000 * seq,
   duration_ms: 10,
-  code: null,
+  code: more.code ?? null,
+  outcome: more.code ? { kind: 'failed', text: more.code } : { kind: 'ok', text: 'ok' },
   ...more,
 });
+const runningRow = (more: Partial<EndedRow> = {}): RunningRow => {
+  const { seq: _, code: __, outcome: ___, changed: ____, ...call } = row(1, more);
+  return { ...call, waits: false };
+};
 const logOf = (rows: EndedRow[]) => addReply(emptyLog, { ended: rows, running: [], latest: rows.length });
 
 test('the newest call comes first, and the oldest go when there are too many', () => {
@@ -30,14 +49,14 @@ test('the newest call comes first, and the oldest go when there are too many', (
 });
 
 test('what runs is replaced by each answer', () => {
-  const { seq: _, code: __, ...call } = row(1);
+  const call = runningRow();
   const running = addReply(emptyLog, { ended: [], running: [call], latest: 0 });
   expect(running.running.map(({ outcome }) => outcome)).toEqual(['running']);
   expect(addReply(running, { ended: [row(1)], running: [], latest: 1 }).running).toEqual([]);
 });
 
 test('a call has the same key while it runs and when it has ended; calls that reached no worker have each their own', () => {
-  const { seq: _, code: __, ...call } = row(1);
+  const call = runningRow();
   const keys = (calls: { key: string }[]) => calls.map(({ key }) => key);
   const { running } = addReply(emptyLog, { ended: [], running: [call], latest: 0 });
   expect([keys(running), keys(logOf([row(1)]).ended)]).toEqual([['id-1'], ['id-1']]);
@@ -48,7 +67,7 @@ test('a call has the same key while it runs and when it has ended; calls that re
 });
 
 test('a call in another namespace is of another function, while it runs and when it has ended', () => {
-  const { seq: _, code: __, ...call } = row(1, { namespace: 'lab' });
+  const call = runningRow({ namespace: 'lab' });
   const reply = { ended: [row(2, { namespace: 'lab' }), row(3, { namespace: null })], running: [call], latest: 3 };
   const { ended, running } = addReply(emptyLog, reply);
   expect([...running, ...ended].map(({ functionKey }) => functionKey)).toEqual([
@@ -56,7 +75,7 @@ test('a call in another namespace is of another function, while it runs and when
     'coder::tree',
     'lab/coder::tree',
   ]);
-  expect(filterCalls(ended, 'lab/', true)).toHaveLength(1);
+  expect(filterCalls(ended, { words: 'lab/', isOwnShown: true })).toHaveLength(1);
 });
 
 test.each([
@@ -72,7 +91,24 @@ test.each([
     row(2, { code: 'C211' }),
     row(3, { caller: 'console', principal: { id: 'page:1', kind: 'page' }, worker: 'agent' }),
   ]);
-  expect(filterCalls(ended, words, isOwnShown)).toHaveLength(count);
+  expect(filterCalls(ended, { words, isOwnShown })).toHaveLength(count);
+});
+
+test('a call is found by its line and its caller, says its true outcome, and waits while its caller is paused', () => {
+  const exit = row(1, { line: 'npm test', outcome: { kind: 'warning', text: 'exit 2' } });
+  const other = row(2, { caller: 'cursor', caller_id: 'local:2 cursor' });
+  const waiting = { ...runningRow({ id: 'w' }), waits: true };
+  const { ended, running } = addReply(emptyLog, { ended: [exit, other], running: [waiting], latest: 2 });
+  expect(filterCalls(ended, { words: 'npm exit', isOwnShown: false }).map(({ says }) => says)).toEqual(['exit 2']);
+  expect(filterCalls(ended, { words: '', caller: 'local:2 cursor', isOwnShown: false }).map(({ id }) => id)).toEqual([
+    'id-2',
+  ]);
+  expect(running.map(({ outcome, says }) => [outcome, says])).toEqual([['waiting', 'paused']]);
+  const groups = groupByCaller([...running, ...ended]);
+  expect(groups.map(({ caller, calls }) => [caller, calls.length])).toEqual([
+    ['agent', 2],
+    ['cursor', 1],
+  ]);
 });
 
 test('figures', () => {

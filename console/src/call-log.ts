@@ -7,6 +7,10 @@ export interface CallRow {
   function_id: string;
   namespace: string | null;
   caller: string;
+  /** Tells callers apart. */
+  caller_id: string;
+  /** The path, command line or pattern, as its function declares. */
+  line: string | null;
   /** Set by the engine; a caller cannot choose it. */
   principal: { id: string; kind: string };
   /** The parent call. */
@@ -16,14 +20,29 @@ export interface CallRow {
   duration_ms: number;
 }
 
+export interface ChangedLines {
+  files: number;
+  added: number;
+  removed: number;
+}
+
+export type OutcomeKind = 'ok' | 'warning' | 'failed' | 'refused' | 'cancelled';
+
 export interface EndedRow extends CallRow {
   seq: number;
   code: string | null;
+  outcome: { kind: OutcomeKind; text: string };
+  changed: ChangedLines | null;
+}
+
+export interface RunningRow extends CallRow {
+  /** Whether it waits because its caller is paused. */
+  waits: boolean;
 }
 
 export interface CallsReply {
   ended: EndedRow[];
-  running: CallRow[];
+  running: RunningRow[];
   latest: number;
 }
 
@@ -32,8 +51,12 @@ export interface ShownCall extends CallRow {
   key: string;
   /** The entry of the catalogue that was called. */
   functionKey: string;
-  outcome: 'running' | 'ok' | 'failed';
+  outcome: OutcomeKind | 'running' | 'waiting';
+  /** Its outcome in a word or two. */
+  says: string;
+  /** The code of its failure. */
   code?: string;
+  changed?: ChangedLines;
   /** Text for the filter, in lower case. */
   words: string;
 }
@@ -49,20 +72,27 @@ export const emptyLog: CallLog = { latest: 0, ended: [], running: [] };
 
 /** When `seq` restarts, it is a new engine: calls of the previous one stay in the list. */
 export function addReply(log: CallLog, reply: CallsReply): CallLog {
-  const ended = reply.ended.map(({ seq, code, ...row }): ShownCall => ({
+  const ended = reply.ended.map(({ seq, code, outcome: { kind, text }, changed, ...row }): ShownCall => ({
     ...row,
     key: keyOf(row, seq),
     functionKey: functionKeyOf(row),
-    ...(code === null ? { outcome: 'ok' } : { outcome: 'failed', code }),
-    words: wordsOf(row, code === null ? 'ok' : `failed ${code}`),
+    outcome: kind,
+    says: text,
+    ...(code !== null && { code }),
+    ...(changed && { changed }),
+    words: wordsOf(row, `${kind} ${text}`),
   }));
-  const running = reply.running.map((row): ShownCall => ({
-    ...row,
-    key: row.id,
-    functionKey: functionKeyOf(row),
-    outcome: 'running',
-    words: wordsOf(row, 'running'),
-  }));
+  const running = reply.running.map(({ waits, ...row }): ShownCall => {
+    const outcome = waits ? 'waiting' : 'running';
+    return {
+      ...row,
+      key: row.id,
+      functionKey: functionKeyOf(row),
+      outcome,
+      says: waits ? 'paused' : 'running',
+      words: wordsOf(row, outcome),
+    };
+  });
   return { latest: reply.latest, ended: [...ended.toReversed(), ...log.ended].slice(0, MAX_KEPT), running };
 }
 
@@ -76,17 +106,42 @@ export function functionKeyOf({ function_id, namespace }: CallRow): string {
 }
 
 function wordsOf(row: CallRow, outcome: string): string {
-  const { caller, principal, worker, id, via } = row;
-  return `${functionKeyOf(row)} ${principal.kind} ${caller} ${worker} ${outcome} ${id} ${via}`.toLowerCase();
+  const { caller, line, principal, worker, id, via } = row;
+  const text = `${functionKeyOf(row)} ${line ?? ''} ${principal.kind} ${caller} ${worker} ${outcome} ${id} ${via}`;
+  return text.toLowerCase();
 }
 
-/** Calls that contain every word, in their ids, names or outcome. Calls of pages are the console's own. */
-export function filterCalls(calls: ShownCall[], words: string, isOwnShown: boolean): ShownCall[] {
+export interface CallFilter {
+  words: string;
+  /** The id of one caller. */
+  caller?: string | undefined;
+  /** Calls of pages are the console's own. */
+  isOwnShown: boolean;
+}
+
+/** Calls that contain every word, in their ids, names, lines or outcome. */
+export function filterCalls(calls: ShownCall[], { words, caller, isOwnShown }: CallFilter): ShownCall[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return calls.filter((call) => {
     if (!isOwnShown && call.principal.kind === 'page') return false;
+    if (caller !== undefined && call.caller_id !== caller) return false;
     return wanted.every((word) => call.words.includes(word));
   });
+}
+
+function isFailure({ outcome }: ShownCall): boolean {
+  return outcome === 'failed' || outcome === 'refused';
+}
+
+/** The calls of each caller together, the caller that called last first. */
+export function groupByCaller(calls: ShownCall[]): { caller: string; id: string; calls: ShownCall[] }[] {
+  const groups = new Map<string, { caller: string; id: string; calls: ShownCall[] }>();
+  for (const call of calls) {
+    const group = groups.get(call.caller_id) ?? { caller: call.caller, id: call.caller_id, calls: [] };
+    group.calls.push(call);
+    groups.set(call.caller_id, group);
+  }
+  return [...groups.values()];
 }
 
 export interface Figures {
@@ -100,7 +155,7 @@ export function figuresOf(calls: ShownCall[]): Figures {
   const durations = calls.map((call) => call.duration_ms).toSorted((a, b) => a - b);
   return {
     count: calls.length,
-    failed: calls.filter((call) => call.outcome === 'failed').length,
+    failed: calls.filter(isFailure).length,
     medianMs: percentile(durations, 0.5),
     slowMs: percentile(durations, 0.95),
   };
@@ -112,7 +167,7 @@ export function perSecond(calls: ShownCall[], nowMs: number, seconds: number): {
   for (const call of calls) {
     const ago = Math.floor((nowMs - (call.started_at_ms + call.duration_ms)) / 1_000);
     const bin = bins[seconds - 1 - Math.max(0, ago)];
-    if (bin) bin[call.outcome === 'failed' ? 'failed' : 'ok'] += 1;
+    if (bin) bin[isFailure(call) ? 'failed' : 'ok'] += 1;
   }
   return bins;
 }

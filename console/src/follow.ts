@@ -9,12 +9,14 @@ interface Followed {
   watch: (options: CallOptions) => Promise<unknown>;
   /** Handles its own failures. */
   load: () => Promise<unknown>;
+  /** Shortest time between two loads. */
+  restMs?: number;
   /** Nothing is loaded while it is hidden. */
   page: Pick<Document, 'hidden' | 'addEventListener'>;
 }
 
 /** Returns what ends it. */
-export function follow({ watch, load, page }: Followed): () => void {
+export function follow({ watch, load, restMs = 0, page }: Followed): () => void {
   const over = new AbortController();
   const { signal } = over;
   let isStale = false;
@@ -25,6 +27,7 @@ export function follow({ watch, load, page }: Followed): () => void {
     while (isStale && !page.hidden && !signal.aborted) {
       isStale = false;
       await load();
+      if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
     }
     isLoading = false;
   };

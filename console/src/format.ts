@@ -49,3 +49,12 @@ export function shortId(id: string): string {
 export function percentile(sorted: number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
+
+/** How long ago, roughly. */
+export function since(ms: number, nowMs = Date.now()): string {
+  const ago = Math.max(0, nowMs - ms);
+  if (ago < 5_000) return 'just now';
+  if (ago < 60_000) return `${Math.floor(ago / 1_000)} s ago`;
+  if (ago < 3_600_000) return `${Math.floor(ago / 60_000)} min ago`;
+  return ago < 86_400_000 ? `${Math.floor(ago / 3_600_000)} h ago` : `${Math.floor(ago / 86_400_000)} d ago`;
+}

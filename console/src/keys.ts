@@ -1,5 +1,5 @@
 /**
- * The keyboard: `/` to the search, `j` and `k` along the list, Enter opens, Esc closes, 1 to 7 the pages.
+ * The keyboard: `/` to the search, `j` and `k` along the list, Enter opens, Esc closes, 1 to 8 the pages.
  *
  * One listener for the document. The page in view registers its list; letters typed into a field stay there.
  */

@@ -3,12 +3,10 @@ import { render } from 'preact';
 
 import { App } from './app.tsx';
 import { startKeys } from './keys.ts';
-import { effect } from '@preact/signals';
-
-import { busState, connect, refresh } from './session.ts';
-import { followWatch } from './watching.ts';
+import { followEngine } from './live/index.ts';
+import { connect } from './session.ts';
 
 connect();
-effect(() => (busState.value === 'open' ? followWatch('engine::watch', refresh) : undefined));
+followEngine();
 startKeys();
 render(<App />, document.getElementById('app')!);

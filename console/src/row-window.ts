@@ -33,3 +33,17 @@ export function useView(element: RefObject<HTMLElement | null>): { top: number; 
   }, []);
   return view;
 }
+
+/** As the styles have it: below this width a row has two lines. */
+const NARROW = '(max-width: 700px)';
+
+export function useIsNarrow(): boolean {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const query = matchMedia(NARROW);
+    const look = () => setNarrow(query.matches);
+    query.addEventListener('change', look);
+    return () => query.removeEventListener('change', look);
+  }, []);
+  return isNarrow;
+}

@@ -24,6 +24,10 @@ export interface WorkerRow {
 export const busState = signal<BusState>('connecting');
 /** Whether the engine requires a token that this page does not have. */
 export const wantsToken = signal(false);
+/** Whether the engine refused the token that this page sent. */
+export const isTokenRefused = signal(false);
+/** When the engine was lost; undefined while it answers. */
+export const lostAtMs = signal<number | undefined>(undefined);
 export const workers = signal<WorkerRow[]>([]);
 export const catalogue = signal<Entry[] | undefined>(undefined);
 /** Whether this page asks the engine to record the content of calls. */
@@ -51,9 +55,12 @@ export function connect(): void {
     token,
     onState: (state) => {
       busState.value = state;
+      if (state === 'lost') lostAtMs.value ??= Date.now();
       if (state === 'lost') void askWhy(token, () => own === latest && busState.value !== 'open');
       if (state !== 'open') return;
       wantsToken.value = false;
+      isTokenRefused.value = false;
+      lostAtMs.value = undefined;
     },
   });
 }
@@ -67,6 +74,11 @@ export function giveToken(token: string): void {
 /** The answer has the type that the function publishes: the engine checks it, not this page. */
 export async function call<T>(functionId: string, payload: unknown = {}, options?: CallOptions): Promise<T> {
   return (await bus!.call(functionId, payload, options)) as T;
+}
+
+/** Whether a worker serves the function. */
+export function isServed(key: string): boolean {
+  return catalogue.value?.some((entry) => entry.key === key) ?? false;
 }
 
 /** Keys of the functions that write or delete. */
@@ -102,5 +114,7 @@ export async function refresh(): Promise<void> {
 async function askWhy(token: string | undefined, isStillLost: () => boolean): Promise<void> {
   const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
   const answer = await fetch('/functions', { headers }).catch(() => undefined);
-  if (isStillLost()) wantsToken.value = answer?.status === 401;
+  if (!isStillLost()) return;
+  wantsToken.value = answer?.status === 401;
+  isTokenRefused.value = wantsToken.value && token !== undefined;
 }

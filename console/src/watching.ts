@@ -16,8 +16,8 @@ export function useWatch(watch: Watch, load: () => Promise<unknown>, again: unkn
 }
 
 /** The same outside of a page. Returns what ends it. */
-export function followWatch(watch: Watch, load: () => Promise<unknown>): () => void {
-  return follow({ watch: (options) => call(watch, {}, options), load, page: document });
+export function followWatch(watch: Watch, load: () => Promise<unknown>, restMs = 0): () => void {
+  return follow({ watch: (options) => call(watch, {}, options), load, restMs, page: document });
 }
 
 /** Renders the component again every second, for durations of running calls. */

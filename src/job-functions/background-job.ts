@@ -36,6 +36,8 @@ export interface JobRequest {
   /** The size of its terminal; absent without one. */
   readonly terminal?: TerminalSize | undefined;
   readonly caller?: Caller | undefined;
+  /** What lists show instead of its words. */
+  readonly label?: string | undefined;
   /** Now when absent. */
   readonly startedAtMs?: number;
 }
@@ -56,6 +58,7 @@ export class BackgroundJob {
   /** Resolves once the work has ended and the record is final. */
   readonly settled: Promise<void>;
   readonly #caller: Caller | undefined;
+  readonly #label: string | undefined;
   readonly #place: JobPlace;
   readonly startedAtMs: number;
   readonly #input: JobInput | undefined;
@@ -70,7 +73,7 @@ export class BackgroundJob {
 
   /** A bug in the work is passed to `report`: the call returned when the job started. */
   constructor(
-    { argv, place, group, hasInput, terminal, caller, startedAtMs = Date.now() }: JobRequest,
+    { argv, place, group, hasInput, terminal, caller, label, startedAtMs = Date.now() }: JobRequest,
     { work, ring, report }: { work: JobWork; ring: OutputRing; report: (bug: Error) => void },
   ) {
     this.argv = argv;
@@ -78,6 +81,7 @@ export class BackgroundJob {
     this.startedAtMs = startedAtMs;
     this.ring = ring;
     this.#caller = caller;
+    this.#label = label;
     this.#place = place;
     this.#work = work;
     this.#terminal = terminal;
@@ -158,11 +162,17 @@ export class BackgroundJob {
     };
   }
 
+  /** With its words, for the console. */
+  shown(): JobSummary {
+    return { ...this.summary(), argv: [...this.argv], ...(this.#label !== undefined && { label: this.#label }) };
+  }
+
   record(): JobRecord {
     const { stdout, stderr } = this.#outputSoFar();
     return {
       ...this.summary(),
       argv: [...this.argv],
+      ...(this.#label !== undefined && { label: this.#label }),
       stdout: stdout.toString(),
       stderr: stderr.toString(),
       next: this.ring.end,

@@ -30,6 +30,7 @@ export const JobSummary = wire.named(
   z.object({
     ...summaryFields,
     argv: z.array(z.string()).optional().describe('Program and arguments; only for the console.'),
+    label: z.string().optional().describe('What to show instead of them; only for the console.'),
   }),
 );
 export type JobSummary = z.input<typeof JobSummary>;
@@ -39,6 +40,7 @@ export const JobRecord = wire.named(
   z.object({
     ...summaryFields,
     argv: z.array(z.string()),
+    label: z.string().optional().describe('What to show instead of argv, if the caller said so.'),
     stdout: z.string().describe('Output so far; invalid UTF-8 becomes U+FFFD.'),
     stderr: z.string(),
     next: wire

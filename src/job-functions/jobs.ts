@@ -119,8 +119,7 @@ export class Jobs {
   /** Of one group, or of all, for a caller: the console gets the words of each too. */
   summaries({ group, to }: { group?: string | undefined; to?: Caller | undefined } = {}): JobSummary[] {
     const all = [...this.#jobs.values()].filter((job) => group === undefined || job.group === group);
-    if (to?.kind !== 'page') return all.map((job) => job.summary());
-    return all.map((job) => ({ ...job.summary(), argv: [...job.argv] }));
+    return all.map((job) => (to?.kind === 'page' ? job.shown() : job.summary()));
   }
 
   /** Kills the jobs of a group; resolves when the end of each was reported. */

@@ -8,6 +8,9 @@ export interface ChangeRecord {
   function_id?: string;
   turn_id?: string;
   caller?: string;
+  caller_label?: string;
+  /** The call that made it. */
+  call_id?: string;
   label?: string;
   files: string[];
   file_count: number;
@@ -61,7 +64,7 @@ export function lineCounts({ hunks = [] }: Change): { added: number; removed: nu
 
 const UUID = /:[\da-f]{8}-[\da-f-]{27}$/;
 
-/** Without the id of the connection, which says nothing once it is closed. */
-export function callerOf({ caller = 'an unnamed caller' }: ChangeRecord): string {
-  return caller.replace(UUID, '');
+/** Its name; in older records its id, without the id of the connection, which says nothing once it is closed. */
+export function callerOf({ caller_label: label, caller = 'an unnamed caller' }: ChangeRecord): string {
+  return label ?? caller.replace(UUID, '');
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { call, openChannel } from '../session.ts';
+import type { JobRow } from './job-record.ts';
 import { JobFollower, type Attached, type FollowState, type OutputView } from './job-follower.ts';
 
 export interface JobOutput {
@@ -12,7 +13,7 @@ export interface JobOutput {
 }
 
 /** Follows the job from its first byte on, once there is a view. */
-export function useJobOutput(jobId: string, view: OutputView | undefined): JobOutput {
+export function useJobOutput({ id, worker }: Pick<JobRow, 'id' | 'worker'>, view: OutputView | undefined): JobOutput {
   const [state, setState] = useState<FollowState>({ kind: 'attaching' });
   const [lostBytes, setLostBytes] = useState(0);
   const follower = useRef<JobFollower | undefined>(undefined);
@@ -20,7 +21,7 @@ export function useJobOutput(jobId: string, view: OutputView | undefined): JobOu
     if (!view) return;
     follower.current = new JobFollower({
       line: {
-        attach: (request) => call<Attached>('shell::attach', { job_id: jobId, ...request }),
+        attach: (request) => call<Attached>(`${worker}::attach`, { job_id: id, ...request }),
         open: openChannel,
       },
       view: {
@@ -34,6 +35,6 @@ export function useJobOutput(jobId: string, view: OutputView | undefined): JobOu
       onState: setState,
     });
     return () => follower.current?.close();
-  }, [jobId, view]);
+  }, [id, worker, view]);
   return { state, lostBytes, follower: follower.current };
 }

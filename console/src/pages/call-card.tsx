@@ -11,10 +11,12 @@ import { fieldOf, textOf } from '../loose-json.ts';
 import { DiffView } from '../parts/diff-view.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { JsonView } from '../parts/json-view.tsx';
-import { Badge, Facts } from '../parts/layout.tsx';
+import { CallLine, OutcomeBadge } from '../parts/call-parts.tsx';
+import { Facts } from '../parts/layout.tsx';
 import { openWith } from '../prefill.ts';
 import { hashOf } from '../route.ts';
 import { busState, call, keepsContents } from '../session.ts';
+import { CancelCall } from './stop-actions.tsx';
 
 interface Recorded {
   value: unknown;
@@ -29,20 +31,34 @@ interface Contents {
 }
 
 export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => void }) {
+  const [error, setError] = useState<unknown>(undefined);
   return (
     <aside class="side pad" aria-label="Call">
       <header class="title">
         <h1 class="mono cut">{shown.functionKey}</h1>
-        <Badge kind={shown.outcome}>{shown.code ?? shown.outcome}</Badge>
+        <OutcomeBadge call={shown} />
+        {isOpen(shown) && <CancelCall call={shown} onError={setError} />}
         <button type="button" class="plain close" aria-label="Close" onClick={onClose}>
           ×
         </button>
       </header>
+      {shown.line !== null && (
+        <p class="mono call-line">
+          <CallLine call={shown} />
+        </p>
+      )}
+      {error !== undefined && <FailureCard error={error} />}
+      {shown.outcome === 'waiting' && <p class="note">It waits: its caller is paused. Resume it on Home.</p>}
       <Facts
         rows={[
           ['started', preciseClock(shown.started_at_ms)],
-          [shown.outcome === 'running' ? 'running for' : 'took', duration(shown.duration_ms)],
-          ['called by', `${shown.caller} (${shown.principal.kind})`],
+          [isOpen(shown) ? 'so far' : 'took', duration(shown.duration_ms)],
+          [
+            'called by',
+            <a href={hashOf({ page: 'calls', caller: shown.caller_id })} title="Only the calls of this caller">
+              {shown.caller} ({shown.principal.kind})
+            </a>,
+          ],
           ['made for call', shown.via ?? 'none'],
           ['served by', shown.worker ?? 'no worker'],
         ]}
@@ -59,6 +75,10 @@ export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => 
       </p>
     </aside>
   );
+}
+
+function isOpen({ outcome }: ShownCall): boolean {
+  return outcome === 'running' || outcome === 'waiting';
 }
 
 function ContentsView({ shown }: { shown: ShownCall }) {
@@ -103,9 +123,7 @@ function ContentsView({ shown }: { shown: ShownCall }) {
           <JsonView value={outcome.value} />
         </Part>
       )}
-      {!outcome && (
-        <p class="quiet">{shown.outcome === 'running' ? 'No answer yet.' : 'It ended without an answer.'}</p>
-      )}
+      {!outcome && <p class="quiet">{isOpen(shown) ? 'No answer yet.' : 'It ended without an answer.'}</p>}
     </>
   );
 }

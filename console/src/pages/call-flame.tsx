@@ -55,11 +55,11 @@ export function CallFlame({ calls, nowMs, openKey, onOpen }: CallFlameProps) {
             class="flame-bar"
             data-kind={call.outcome}
             aria-current={call.key === openKey ? 'true' : undefined}
-            title={`${call.functionKey} · ${call.code ?? call.outcome} · ${duration(call.duration_ms)} · ${call.caller}`}
+            title={`${call.functionKey} ${call.line ?? ''} · ${call.says} · ${duration(call.duration_ms)} · ${call.caller}`}
             style={{ left: `${left * 100}%`, width: `${width * 100}%`, top: `${AXIS_PX + lane * LANE_PX}px` }}
             onClick={() => onOpen(call.key)}
           >
-            {width > NAMED_WIDTH && call.functionKey}
+            {width > NAMED_WIDTH && (call.line ?? call.functionKey)}
           </button>
         ))}
       </div>

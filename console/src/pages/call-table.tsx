@@ -4,46 +4,61 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { barOf, spanOf, type ShownCall } from '../call-log.ts';
 import { clock, duration, preciseClock } from '../format.ts';
 import { cursor, useListKeys } from '../keys.ts';
-import { Badge } from '../parts/layout.tsx';
-import { rowWindow, useView } from '../row-window.ts';
+import { CallLine, OutcomeBadge } from '../parts/call-parts.tsx';
+import { rowWindow, useIsNarrow, useView } from '../row-window.ts';
 
-/** As in call-table.css. */
+/** As in call-table.css: a row is two lines high where the page is narrow. */
 const ROW_PX = 25;
+const NARROW_ROW_PX = 46;
 const HEAD_PX = 27;
+const COLUMNS = 7;
+
+interface Group {
+  caller: string;
+  id: string;
+  calls: ShownCall[];
+}
+
+/** A call, or the name of the caller above its calls. */
+type Line = { key: string } & ({ call: ShownCall } | { group: Group });
 
 interface CallTableProps {
-  calls: ShownCall[];
+  /** One without a name for a list that is not grouped. */
+  groups: Group[];
   openKey: string | undefined;
   onOpen: (key: string) => void;
   onClose: () => void;
 }
 
-export function CallTable({ calls, openKey, onOpen, onClose }: CallTableProps) {
+export function CallTable({ groups, openKey, onOpen, onClose }: CallTableProps) {
   const box = useRef<HTMLDivElement>(null);
-  const { from, until } = rowWindow(useView(box), ROW_PX, calls.length);
-  const shown = calls.slice(from, until);
-  const span = spanOf(shown);
-  useStayingInPlace(box, calls);
+  const rowPx = useIsNarrow() ? NARROW_ROW_PX : ROW_PX;
+  const lines = useMemo(() => groups.flatMap(linesOf), [groups]);
+  const { from, until } = rowWindow(useView(box), rowPx, lines.length);
+  const shown = lines.slice(from, until);
+  const span = spanOf(shown.flatMap((line) => ('call' in line ? [line.call] : [])));
+  useStayingInPlace(box, lines, rowPx);
   useListKeys({
-    keys: useMemo(() => calls.map(({ key }) => key), [calls]),
+    keys: useMemo(() => lines.flatMap((line) => ('call' in line ? [line.key] : [])), [lines]),
     open: onOpen,
     close: onClose,
     reveal: (key) =>
       revealRow(
         box.current!,
-        calls.findIndex((one) => one.key === key),
+        lines.findIndex((one) => one.key === key),
+        rowPx,
       ),
   });
 
   return (
-    <div class="scroll" ref={box}>
+    <div class="scroll" ref={box} tabIndex={0} role="region" aria-label="Calls">
       <table class="grid" data-narrow={openKey === undefined ? undefined : ''}>
         <thead>
           <tr>
             <th class="col-time">Time</th>
-            <th>Function</th>
-            <th class="col-peer">From</th>
-            <th class="col-peer col-worker">To</th>
+            <th class="col-peer">Caller</th>
+            <th class="col-function">Function</th>
+            <th>What</th>
             <th class="col-outcome">Outcome</th>
             <th class="col-took right">Took</th>
             <th class="timeline-head">
@@ -53,21 +68,45 @@ export function CallTable({ calls, openKey, onOpen, onClose }: CallTableProps) {
           </tr>
         </thead>
         <tbody>
-          <Space rows={from} />
-          {shown.map((one, at) => (
-            <CallRow
-              // A row that leaves the view is reused for one that enters it.
-              key={(from + at) % shown.length}
-              call={one}
-              span={span}
-              isOpen={one.key === openKey}
-              onOpen={() => onOpen(one.key)}
-            />
-          ))}
-          <Space rows={calls.length - until} />
+          <Space px={from * rowPx} />
+          {shown.map((line, at) =>
+            'call' in line ? (
+              <CallRow
+                // A row that leaves the view is reused for one that enters it.
+                key={(from + at) % shown.length}
+                call={line.call}
+                span={span}
+                isOpen={line.key === openKey}
+                onOpen={() => onOpen(line.key)}
+              />
+            ) : (
+              <GroupRow key={line.key} group={line.group} />
+            ),
+          )}
+          <Space px={(lines.length - until) * rowPx} />
         </tbody>
       </table>
     </div>
+  );
+}
+
+function linesOf(group: Group): Line[] {
+  const calls = group.calls.map((call): Line => ({ key: call.key, call }));
+  return group.id === '' ? calls : [{ key: `group ${group.id}`, group }, ...calls];
+}
+
+function GroupRow({ group: { caller, calls } }: { group: Group }) {
+  const refused = calls.filter(({ outcome }) => outcome === 'refused').length;
+  return (
+    <tr class="group-row">
+      <th colSpan={COLUMNS} scope="rowgroup">
+        {caller}{' '}
+        <span class="quiet">
+          {calls.length} {calls.length === 1 ? 'call' : 'calls'}
+          {refused > 0 && `, ${refused} refused`}
+        </span>
+      </th>
+    </tr>
   );
 }
 
@@ -87,17 +126,24 @@ function CallRow({ call, span, isOpen, onOpen }: CallRowProps) {
   return (
     <tr
       data-cursor={cursor.value === call.key ? '' : undefined}
+      data-nested={call.via === null ? undefined : ''}
       aria-current={isOpen ? 'true' : undefined}
       onClick={open}
     >
-      <td class="mono quiet">{preciseClock(call.started_at_ms)}</td>
-      <td class="mono">{call.functionKey}</td>
-      <td class="quiet col-peer">{call.caller}</td>
-      <td class="quiet col-worker">{call.worker ?? '—'}</td>
-      <td>
-        <Badge kind={call.outcome}>{call.code ?? call.outcome}</Badge>
+      <td class="cell-time mono quiet">{preciseClock(call.started_at_ms)}</td>
+      <td class="cell-caller" title={call.caller}>
+        {call.caller}
       </td>
-      <td class="mono right">{duration(call.duration_ms)}</td>
+      <td class="cell-function mono" title={call.functionKey}>
+        {call.functionKey}
+      </td>
+      <td class="cell-what mono" title={call.line ?? ''}>
+        <CallLine call={call} />
+      </td>
+      <td class="cell-outcome">
+        <OutcomeBadge call={call} />
+      </td>
+      <td class="cell-took mono right">{duration(call.duration_ms)}</td>
       <td class="timeline">
         <span>
           <i data-kind={call.outcome} style={{ left: `${left * 100}%`, width: `${width * 100}%` }} />
@@ -108,22 +154,22 @@ function CallRow({ call, span, isOpen, onOpen }: CallRowProps) {
 }
 
 /** The height of rows that are not rendered. */
-function Space({ rows }: { rows: number }) {
-  return rows > 0 ? <tr class="space" aria-hidden="true" style={{ height: `${rows * ROW_PX}px` }} /> : null;
+function Space({ px }: { px: number }) {
+  return px > 0 ? <tr class="space" aria-hidden="true" style={{ height: `${px}px` }} /> : null;
 }
 
 /** New calls come in at the top: a reader further down keeps the rows in view. */
-function useStayingInPlace(box: { current: HTMLDivElement | null }, calls: ShownCall[]): void {
-  const first = useRef(calls[0]?.key);
+function useStayingInPlace(box: { current: HTMLDivElement | null }, lines: Line[], rowPx: number): void {
+  const first = useRef(lines[0]?.key);
   useLayoutEffect(() => {
-    const moved = calls.findIndex((one) => one.key === first.current);
-    first.current = calls[0]?.key;
-    if (moved > 0 && box.current!.scrollTop > 0) box.current!.scrollTop += moved * ROW_PX;
-  }, [calls]);
+    const moved = lines.findIndex((one) => one.key === first.current);
+    first.current = lines[0]?.key;
+    if (moved > 0 && box.current!.scrollTop > 0) box.current!.scrollTop += moved * rowPx;
+  }, [lines]);
 }
 
-function revealRow(box: HTMLDivElement, at: number): void {
-  const [top, bottom] = [at * ROW_PX, (at + 1) * ROW_PX + HEAD_PX];
+function revealRow(box: HTMLDivElement, at: number, rowPx: number): void {
+  const [top, bottom] = [at * rowPx, (at + 1) * rowPx + HEAD_PX];
   if (top < box.scrollTop) box.scrollTop = top;
   else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
 }

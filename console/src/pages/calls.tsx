@@ -1,64 +1,56 @@
-/** Calls as they happen: caller, function, duration, and timeline. */
-import { signal } from '@preact/signals';
+/** Calls as they happen: caller, function, what it was about, outcome and duration. */
 import { useMemo, useState } from 'preact/hooks';
 
-import {
-  addReply,
-  emptyLog,
-  figuresOf,
-  filterCalls,
-  perSecond,
-  type CallLog,
-  type CallsReply,
-  type ShownCall,
-} from '../call-log.ts';
+import { figuresOf, filterCalls, groupByCaller, perSecond, type ShownCall } from '../call-log.ts';
 import { duration } from '../format.ts';
+import { callers, callLog, isFrozen, loadCalls } from '../live/calls.ts';
 import { Command, Empty, SearchBox } from '../parts/layout.tsx';
 import { goTo, route } from '../route.ts';
-import { call, changingFunctions, keepsContents } from '../session.ts';
-import { useSeconds, useWatch } from '../watching.ts';
+import { changingFunctions, keepsContents } from '../session.ts';
+import { useSeconds } from '../watching.ts';
 import { CallCard } from './call-card.tsx';
 import { CallFlame } from './call-flame.tsx';
 import { CallTable } from './call-table.tsx';
 
 const STRIP_SECONDS = 60;
 
-/** Outside the page, so that switching pages loses nothing. */
-const log = signal<CallLog>(emptyLog);
-
 export function CallsPage() {
-  const [search, setSearch] = useState('');
-  const [isPaused, setPaused] = useState(false);
+  const [words, setWords] = useState('');
   const [isOwnShown, setOwnShown] = useState(false);
   const [isChangesOnly, setChangesOnly] = useState(false);
-  const load = async () => {
-    if (isPaused) return;
-    const reply = await call<CallsReply>('engine::calls::list', { since: log.value.latest }).catch(() => undefined);
-    if (reply) log.value = addReply(log.value, reply);
-  };
-  useWatch('engine::watch', load, [isPaused]);
-  useSeconds(!isPaused);
+  const [isGrouped, setGrouped] = useState(false);
+  useSeconds(!isFrozen.value);
 
-  const { ended, running } = log.value;
+  const { ended, running } = callLog.value;
+  const { caller, open: openKey } = route.value;
   const shown = useMemo(() => {
     const changing = isChangesOnly ? changingFunctions() : undefined;
-    return filterCalls([...running, ...ended], search, isOwnShown).filter(
+    return filterCalls([...running, ...ended], { words, caller, isOwnShown }).filter(
       (one) => !changing || changing.has(one.functionKey),
     );
-  }, [ended, running, search, isOwnShown, isChangesOnly]);
-  const open = (key: string) => goTo({ page: 'calls', open: key });
-  const close = () => goTo({ page: 'calls' });
-  const openCall = shown.find(({ key }) => key === route.value.open);
+  }, [ended, running, words, caller, isOwnShown, isChangesOnly]);
+  const within = caller === undefined ? {} : { caller };
+  const open = (key: string) => goTo({ page: 'calls', open: key, ...within });
+  const close = () => goTo({ page: 'calls', ...within });
+  // Also one that the filter leaves out: a link to a call shows it.
+  const openCall = [...running, ...ended].find(({ key }) => key === openKey);
+  const freeze = () => {
+    isFrozen.value = !isFrozen.value;
+    void loadCalls();
+  };
 
   return (
     <div class="calls">
+      <h1 class="hidden">Calls</h1>
       <div class="bar">
-        <SearchBox label="Filter calls" value={search} onInput={setSearch} />
+        <SearchBox label="Filter calls" value={words} onInput={setWords} />
+        <CallerFilter />
+        <Box label="by caller" isOn={isGrouped} onFlip={setGrouped} />
         <Box label="changes only" isOn={isChangesOnly} onFlip={setChangesOnly} />
         <Box label="this console’s own" isOn={isOwnShown} onFlip={setOwnShown} />
         <Box label="keep payloads" isOn={keepsContents.value} onFlip={(isOn) => (keepsContents.value = isOn)} />
-        <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-          {isPaused ? 'Go on' : 'Pause'}
+        <button type="button" aria-pressed={isFrozen.value} title="The list stands still; calls go on" onClick={freeze}>
+          {isFrozen.value ? 'Go on' : 'Hold the list'}
         </button>
         <CallFigures calls={shown} />
         <Strip calls={shown} />
@@ -66,13 +58,48 @@ export function CallsPage() {
       {shown.length > 0 && <CallFlame calls={shown} nowMs={Date.now()} openKey={openCall?.key} onOpen={open} />}
       <div class="calls-body">
         {shown.length > 0 ? (
-          <CallTable calls={shown} openKey={openCall?.key} onOpen={open} onClose={close} />
+          <CallTable
+            groups={isGrouped ? groupByCaller(shown) : [{ caller: '', id: '', calls: shown }]}
+            openKey={openCall?.key}
+            onOpen={open}
+            onClose={close}
+          />
         ) : (
-          <Teach isFiltered={search !== '' || isChangesOnly} />
+          <Teach isFiltered={words !== '' || isChangesOnly || caller !== undefined} />
         )}
         {openCall && <CallCard shown={openCall} onClose={close} />}
       </div>
     </div>
+  );
+}
+
+/** The callers of the calls that are listed, and those that the engine knows. */
+function CallerFilter() {
+  const { caller, open } = route.value;
+  const { ended, running } = callLog.value;
+  const names = new Map([
+    ...callers.value.map(({ id, label }) => [id, label] as const),
+    ...[...ended, ...running]
+      .filter(({ principal }) => principal.kind !== 'page')
+      .map(({ caller_id: id, caller: label }) => [id, label] as const),
+  ]);
+  if (caller !== undefined && !names.has(caller)) names.set(caller, caller);
+  return (
+    <select
+      class="caller-filter"
+      aria-label="Caller"
+      value={caller ?? ''}
+      onChange={({ currentTarget: { value } }) =>
+        goTo({ page: 'calls', ...(open !== undefined && { open }), ...(value !== '' && { caller: value }) })
+      }
+    >
+      <option value="">All callers</option>
+      {[...names].map(([id, label]) => (
+        <option key={id} value={id}>
+          {label}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -86,7 +113,7 @@ function Box({ label, isOn, onFlip }: { label: string; isOn: boolean; onFlip: (i
 
 function CallFigures({ calls }: { calls: ShownCall[] }) {
   const { count, failed, medianMs, slowMs } = useMemo(
-    () => figuresOf(calls.filter(({ outcome }) => outcome !== 'running')),
+    () => figuresOf(calls.filter(({ outcome }) => outcome !== 'running' && outcome !== 'waiting')),
     [calls],
   );
   return (

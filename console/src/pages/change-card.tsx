@@ -1,10 +1,12 @@
 /** One record of the journal: its caller, its lines, and its undo. */
 import type { ComponentChildren } from 'preact';
 
+import type { ChangedFile } from '../changes/by-file.ts';
 import { callerOf, type ChangeRecord, type Step } from '../changes/records.ts';
 import { bytes, moment } from '../format.ts';
 import { DiffView } from '../parts/diff-view.tsx';
 import { Badge, Command, Facts } from '../parts/layout.tsx';
+import { hashOf } from '../route.ts';
 import { UndoPanel } from './change-undo.tsx';
 
 export function RecordCard({ record, step }: { record: ChangeRecord; step: Step }) {
@@ -19,7 +21,7 @@ export function RecordCard({ record, step }: { record: ChangeRecord; step: Step 
     ['kept for undo', record.bytes > 0 ? bytes(record.bytes) : undefined],
   ];
   return (
-    <div class="scroll pad">
+    <div class="scroll pad" tabIndex={0} role="region" aria-label="Record">
       <header class="title">
         <h1 class="mono cut">{label ?? function_id}</h1>
         {step.action === 'Redo' && <Badge kind="write">undone</Badge>}
@@ -28,6 +30,41 @@ export function RecordCard({ record, step }: { record: ChangeRecord; step: Step 
       <Facts rows={facts.filter(([, value]) => value !== undefined)} />
       <DiffView changes={changes} />
       {count > changes.length && <p class="quiet">{count - changes.length} more files</p>}
+    </div>
+  );
+}
+
+interface FileHistoryProps {
+  file: ChangedFile;
+  stepOf: (record: ChangeRecord) => Step;
+}
+
+/** Everything that happened to one file, newest first; of a deleted one, what it held. */
+export function FileHistory({ file: { path, kind, records }, stepOf }: FileHistoryProps) {
+  return (
+    <div class="scroll pad" tabIndex={0} role="region" aria-label="File history">
+      <header class="title">
+        <h1 class="mono cut">{path}</h1>
+        {kind === 'deleted' ? (
+          <Badge kind="delete">deleted</Badge>
+        ) : (
+          <a href={hashOf({ page: 'workspace', open: path })}>Open the file</a>
+        )}
+      </header>
+      {records.map((record) => (
+        <section key={record.seq} class="file-change" aria-label={`Record ${record.seq}`}>
+          <h2>
+            {moment(record.ts)} <span class="quiet">{callerOf(record)}</span>{' '}
+            <a class="mono" href={hashOf({ page: 'changes', open: String(record.seq) })}>
+              {record.label ?? record.function_id}
+            </a>
+            {stepOf(record).action === 'Redo' && <Badge kind="write">undone</Badge>}
+          </h2>
+          {record.changes[0].kind === 'deleted' && <p class="quiet">What it held:</p>}
+          <DiffView changes={record.changes} />
+          <Way record={record} step={stepOf(record)} />
+        </section>
+      ))}
     </div>
   );
 }

@@ -1,62 +1,131 @@
-/** What calls changed in files, newest first, with the lines and a way back. */
-import { useState } from 'preact/hooks';
+/** What calls changed in files, newest first, by change or by file, with the lines and a way back. */
+import { useEffect } from 'preact/hooks';
+import { signal } from '@preact/signals';
 
-import { useFeed } from '../changes/feed.ts';
+import { filesOf, type ChangedFile } from '../changes/by-file.ts';
 import { bySeqOf, callerOf, nextStep, type ChangeRecord } from '../changes/records.ts';
 import { moment } from '../format.ts';
 import { useListKeys } from '../keys.ts';
+import { feed, feedError, JOURNAL, loadAll, loadOlder } from '../live/changes.ts';
+import { ChangedCounts } from '../parts/call-parts.tsx';
 import { LineCounts } from '../parts/diff-view.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Command, Empty, Row } from '../parts/layout.tsx';
+import { Split } from '../parts/split.tsx';
 import { goTo, route } from '../route.ts';
-import { RecordCard } from './change-card.tsx';
+import { catalogue, isServed } from '../session.ts';
+import { FileHistory, RecordCard } from './change-card.tsx';
 
-const RECORDS_A_PAGE = 30;
-/** `coder::checkpoints` lists no more. */
-const MOST_RECORDS = 1_000;
 const FILES_A_ROW = 3;
+/** The open item is a file: its path follows. */
+const FILE = 'file:';
+
+const isByFile = signal(false);
 
 export function ChangesPage() {
-  const [limit, setLimit] = useState(RECORDS_A_PAGE);
-  const { records = [], isMore = false, error, isMissing } = useFeed(limit);
+  const { records = [], isMore = false } = feed.value ?? {};
+  const { open: openKey } = route.value;
+  const openPath = openKey?.startsWith(FILE) ? openKey.slice(FILE.length) : undefined;
+  const byFile = isByFile.value || openPath !== undefined;
+  const files = filesOf(records);
   const open = (key: string) => goTo({ page: 'changes', open: key });
-  useListKeys({ keys: records.map(({ seq }) => String(seq)), open, close: () => goTo({ page: 'changes' }) });
-  const openKey = route.value.open;
+  useListKeys({
+    keys: byFile ? files.map(({ path }) => FILE + path) : records.map(({ seq }) => String(seq)),
+    open,
+    close: () => goTo({ page: 'changes' }),
+  });
   const bySeq = bySeqOf(records);
   const opened = records.find(({ seq }) => String(seq) === openKey);
+  const openFile = files.find(({ path }) => path === openPath);
+  // A link may name a record that is older than those loaded first.
+  const isOlder = openKey !== undefined && feed.value !== undefined && isMore && !opened && !openFile;
+  useEffect(() => {
+    if (isOlder) loadAll();
+  }, [isOlder]);
 
   return (
-    <div class="split wide">
-      <section class="pane-list" aria-label="Changes">
-        <div class="scroll">
-          {records.map((record) => (
-            <Row
-              key={record.seq}
-              id={String(record.seq)}
-              class="change-row"
-              isOpen={record === opened}
-              onOpen={() => open(String(record.seq))}
-            >
-              <RecordLines record={record} isUndone={nextStep(record, bySeq).action === 'Redo'} />
-            </Row>
-          ))}
-          {isMore && limit < MOST_RECORDS && (
-            <button type="button" class="row" onClick={() => setLimit(Math.min(limit + RECORDS_A_PAGE, MOST_RECORDS))}>
-              Older changes
-            </button>
-          )}
-          {!isMore && records.length > 0 && <p class="quiet pad">The journal goes back to here.</p>}
-        </div>
-      </section>
-      <section class="pane-main" aria-label="Change">
-        {error !== undefined && <FailureCard error={error} />}
-        {opened ? (
-          <RecordCard key={opened.seq} record={opened} step={nextStep(opened, bySeq)} />
-        ) : (
-          <Teach title={titleWithout({ openKey, isMissing, isEmpty: records.length === 0 })} />
-        )}
-      </section>
-    </div>
+    <Split
+      page="changes"
+      names={['Changes', 'Change']}
+      isOpen={openKey !== undefined}
+      isWide
+      list={
+        <>
+          <h1 class="hidden">Changes</h1>
+          <Toggle byFile={byFile} />
+          <div class="scroll">
+            {byFile
+              ? files.map((file) => (
+                  <Row
+                    key={file.path}
+                    id={FILE + file.path}
+                    class="two-lines"
+                    isOpen={file === openFile}
+                    onOpen={() => open(FILE + file.path)}
+                  >
+                    <FileLines file={file} />
+                  </Row>
+                ))
+              : records.map((record) => (
+                  <Row
+                    key={record.seq}
+                    id={String(record.seq)}
+                    class="change-row"
+                    isOpen={record === opened}
+                    onOpen={() => open(String(record.seq))}
+                  >
+                    <RecordLines record={record} isUndone={nextStep(record, bySeq).action === 'Redo'} />
+                  </Row>
+                ))}
+            {isMore && (
+              <button type="button" class="row" onClick={() => loadOlder()}>
+                Older changes
+              </button>
+            )}
+            {!isMore && records.length > 0 && <p class="quiet pad">The journal goes back to here.</p>}
+          </div>
+        </>
+      }
+    >
+      {feedError.value !== undefined && <FailureCard error={feedError.value} />}
+      {opened && <RecordCard key={opened.seq} record={opened} step={nextStep(opened, bySeq)} />}
+      {openFile && <FileHistory key={openFile.path} file={openFile} stepOf={(record) => nextStep(record, bySeq)} />}
+      {!opened && !openFile && <Teach title={titleWithout({ openKey, isEmpty: records.length === 0 })} />}
+    </Split>
+  );
+}
+
+function Toggle({ byFile }: { byFile: boolean }) {
+  const set = (wanted: boolean) => {
+    isByFile.value = wanted;
+    goTo({ page: 'changes' });
+  };
+  return (
+    <p class="toggles" role="group" aria-label="Order">
+      <button type="button" class="plain" aria-pressed={!byFile} onClick={() => set(false)}>
+        by change
+      </button>
+      <button type="button" class="plain" aria-pressed={byFile} onClick={() => set(true)}>
+        by file
+      </button>
+    </p>
+  );
+}
+
+function FileLines({ file: { path, kind, added, removed, records } }: { file: ChangedFile }) {
+  const [latest] = records;
+  return (
+    <>
+      <span class="mono cut grow">{path}</span>
+      <span>
+        <ChangedCounts changed={{ files: 1, added, removed }} />{' '}
+        {kind !== 'modified' && <Badge kind={kind === 'deleted' ? 'delete' : 'ok'}>{kind}</Badge>}
+      </span>
+      <span class="quiet cut grow">
+        {callerOf(latest!)} · {records.length === 1 ? '1 change' : `${records.length} changes`}
+      </span>
+      <span class="quiet">{moment(latest!.ts)}</span>
+    </>
   );
 }
 
@@ -87,10 +156,10 @@ function RecordLines({ record, isUndone }: { record: ChangeRecord; isUndone: boo
   );
 }
 
-function titleWithout({ openKey, isMissing, isEmpty }: { openKey?: string; isMissing: boolean; isEmpty: boolean }) {
-  if (isMissing) return 'No worker serves coder::checkpoints';
+function titleWithout({ openKey, isEmpty }: { openKey: string | undefined; isEmpty: boolean }) {
+  if (catalogue.value && !isServed(JOURNAL)) return `No worker serves ${JOURNAL}`;
   if (isEmpty) return 'No changes yet';
-  return openKey === undefined ? 'Pick a change' : `Record ${openKey} is not listed`;
+  return openKey === undefined ? 'Pick a change' : `${openKey} is not in the journal any more`;
 }
 
 function Teach({ title }: { title: string }) {

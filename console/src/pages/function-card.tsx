@@ -52,11 +52,17 @@ export function FunctionCard({ entry }: { entry: Entry }) {
   );
 }
 
+/** Functions that delete or run something: their forms come empty, and ask before they act. */
+function isHeavy({ effect }: Entry): boolean {
+  return effect === 'delete' || effect === 'execute';
+}
+
 /** The content of the form: fields, or their JSON while that is shown instead. */
-function useRequest({ key, request, examples }: Entry) {
+function useRequest(entry: Entry) {
+  const { key, request, examples } = entry;
   const field = useRef(fieldsOf(request)).current;
   const [draft, setDraft] = useState<Draft>(() =>
-    firstDraft(field, (takePrefill(key) ?? { payload: examples[0] }).payload),
+    firstDraft(field, (takePrefill(key) ?? { payload: isHeavy(entry) ? undefined : examples[0] }).payload),
   );
   const [raw, setRaw] = useState<string | undefined>(undefined);
   const { value, problems } = raw === undefined ? payloadOf(field, draft) : readRaw(raw);
@@ -108,12 +114,19 @@ interface RunFormProps {
 function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
   const { field, draft, raw, value, problems, setDraft, setRaw } = request;
   const isRunning = outcome?.kind === 'running';
+  const [isAsking, setAsking] = useState(false);
+  const submit = () => {
+    if (problems.length > 0 || isRunning) return;
+    if (isHeavy(entry) && !isAsking) return setAsking(true);
+    setAsking(false);
+    void onRun(value);
+  };
   return (
     <form
       class="run-form card"
       onSubmit={(event) => {
         event.preventDefault();
-        if (problems.length === 0 && !isRunning) void onRun(value);
+        submit();
       }}
       onKeyDown={(event) => {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
@@ -132,15 +145,28 @@ function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
         />
       )}
       <div class="actions">
-        <button type="submit" class="primary" disabled={problems.length > 0 || isRunning}>
-          Run
+        <button
+          type="submit"
+          class={isAsking ? 'danger strong' : 'primary'}
+          disabled={problems.length > 0 || isRunning}
+        >
+          {isAsking ? `Yes, ${entry.effect === 'delete' ? 'delete' : 'run it'}` : 'Run'}
         </button>
+        {isAsking && (
+          <button type="button" onClick={() => setAsking(false)}>
+            No
+          </button>
+        )}
         {isRunning && (
           <button type="button" onClick={() => outcome.cancel()}>
             Cancel
           </button>
         )}
-        <span class="quiet grow">{problems.map(({ path, text }) => `${path} ${text}`.trim()).join(' · ')}</span>
+        <span class="quiet grow" role="status">
+          {isAsking
+            ? `${entry.id} will ${entry.effect} something. Do it?`
+            : problems.map(({ path, text }) => `${path} ${text}`.trim()).join(' · ')}
+        </span>
         {entry.examples.map((example, at) => (
           <button key={at} type="button" class="plain" onClick={() => request.fill(example)}>
             example {at + 1}
@@ -205,7 +231,7 @@ function ErrorTable({ errors }: { errors: Entry['errors'] }) {
   );
 }
 
-/** Starts with the first example; a function without one starts empty. */
+/** A function without an example starts empty. */
 function firstDraft(field: Field, example: unknown): Draft {
   if (field.kind === 'json') return { kind: 'leaf', text: JSON.stringify(example ?? {}, null, 2) };
   return draftOf(field, example, true);

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { groupEntries } from '../catalogue.ts';
 import { cursor, useListKeys } from '../keys.ts';
 import { Badge, Command, Empty, Row, SearchBox } from '../parts/layout.tsx';
+import { Split } from '../parts/split.tsx';
 import { addressable, goTo, route } from '../route.ts';
 import { catalogue } from '../session.ts';
 import { FunctionCard } from './function-card.tsx';
@@ -24,39 +25,44 @@ export function FunctionsPage() {
   const openEntry = entries?.find((entry) => addressable(entry.key) === route.value.open);
 
   return (
-    <div class="split">
-      <section class="pane-list" aria-label="Functions">
-        <SearchBox label="Search functions" value={search} onInput={setSearch} />
-        <div class="scroll">
-          {groups.map(({ worker, entries: members }) => (
-            <section key={worker} class="group">
-              <h2>
-                {worker} <span class="quiet">{members.length}</span>
-              </h2>
-              {members.map((entry) => (
-                <Row key={entry.key} id={entry.key} isOpen={entry === openEntry} onOpen={() => open(entry.key)}>
-                  <span class="mono cut">{entry.key}</span>
-                  {entry.effect && <Badge kind={entry.effect}>{entry.effect}</Badge>}
-                </Row>
-              ))}
-            </section>
-          ))}
-          {entries && groups.length === 0 && <p class="quiet pad">No function holds “{search}”.</p>}
-        </div>
-      </section>
-      <section class="pane-main" aria-label="Function">
-        {openEntry ? (
-          <FunctionCard key={openEntry.key} entry={openEntry} />
-        ) : (
-          <Empty title={route.value.open === undefined ? 'Pick a function' : `${route.value.open} is not on the bus`}>
-            <p>
-              Press <kbd>/</kbd> to search, <kbd>j</kbd> and <kbd>k</kbd> to move, <kbd>↵</kbd> to open. The same call
-              works from a terminal:
-            </p>
-            <Command text={`workcell call ${cursor.value ?? 'coder::search'} --help`} />
-          </Empty>
-        )}
-      </section>
-    </div>
+    <Split
+      page="functions"
+      names={['Functions', 'Function']}
+      isOpen={route.value.open !== undefined}
+      list={
+        <>
+          <h1 class="hidden">Functions</h1>
+          <SearchBox label="Search functions" value={search} onInput={setSearch} />
+          <div class="scroll">
+            {groups.map(({ worker, entries: members }) => (
+              <section key={worker} class="group">
+                <h2>
+                  {worker} <span class="quiet">{members.length}</span>
+                </h2>
+                {members.map((entry) => (
+                  <Row key={entry.key} id={entry.key} isOpen={entry === openEntry} onOpen={() => open(entry.key)}>
+                    <span class="mono cut">{entry.key}</span>
+                    {entry.effect && <Badge kind={entry.effect}>{entry.effect}</Badge>}
+                  </Row>
+                ))}
+              </section>
+            ))}
+            {entries && groups.length === 0 && <p class="quiet pad">No function holds “{search}”.</p>}
+          </div>
+        </>
+      }
+    >
+      {openEntry ? (
+        <FunctionCard key={openEntry.key} entry={openEntry} />
+      ) : (
+        <Empty title={route.value.open === undefined ? 'Pick a function' : `${route.value.open} is not on the bus`}>
+          <p>
+            Press <kbd>/</kbd> to search, <kbd>j</kbd> and <kbd>k</kbd> to move, <kbd>↵</kbd> to open. The same call
+            works from a terminal:
+          </p>
+          <Command text={`workcell call ${cursor.value ?? 'coder::search'} --help`} />
+        </Empty>
+      )}
+    </Split>
   );
 }

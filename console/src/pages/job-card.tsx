@@ -3,26 +3,28 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { clock, duration } from '../format.ts';
 import type { FollowState, OutputView } from '../jobs/job-follower.ts';
-import type { JobRecord } from '../jobs/job-record.ts';
+import { commandOf, outcomeOf, type JobRecord, type JobWorker } from '../jobs/job-record.ts';
 import { useJobOutput } from '../jobs/use-job-output.ts';
+import { Ask } from '../parts/ask.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Facts } from '../parts/layout.tsx';
 import { call } from '../session.ts';
 import { useSeconds } from '../watching.ts';
 import { JobOutput } from './job-output.tsx';
 import { JobTerminal } from './job-terminal.tsx';
+import { EndJob } from './stop-actions.tsx';
 
 const SIGNALS = ['INT', 'HUP', 'QUIT', 'USR1', 'USR2'];
 
-export function JobCard({ id }: { id: string }) {
+export function JobCard({ id, worker }: { id: string; worker: JobWorker }) {
   const [job, setJob] = useState<JobRecord | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [view, setView] = useState<OutputView | undefined>(undefined);
-  const { state, lostBytes, follower } = useJobOutput(id, view);
+  const { state, lostBytes, follower } = useJobOutput({ id, worker }, view);
   useSeconds(job?.status === 'running');
   // Its output comes through the channel; only what is known at the start and at the end is asked for.
   useEffect(() => {
-    const asked = call<{ job: JobRecord }>('shell::status', { job_id: id });
+    const asked = call<{ job: JobRecord }>(`${worker}::status`, { job_id: id });
     void asked.then((reply) => setJob(reply.job), setError);
   }, [id, state.kind === 'ended']);
   if (!job) return error === undefined ? null : <FailureCard error={error} />;
@@ -32,13 +34,13 @@ export function JobCard({ id }: { id: string }) {
   return (
     <div class="column pad job">
       <header class="title">
-        <h1 class="mono cut">{job.argv.join(' ')}</h1>
-        <Badge kind={job.status}>{job.status}</Badge>
-        {job.status === 'running' && <Controls id={id} onError={setError} />}
+        <h1 class="mono cut">{commandOf(job)}</h1>
+        <Badge kind={job.status}>{outcomeOf(job)}</Badge>
+        {job.status === 'running' && <Controls id={id} worker={worker} onError={setError} />}
       </header>
       <Facts
         rows={[
-          ['started', clock(job.started_at_ms)],
+          ['started', `${clock(job.started_at_ms)} by ${job.caller?.label ?? 'an unnamed caller'}`],
           ['for', duration((job.finished_at_ms ?? Date.now()) - job.started_at_ms)],
           ['exit code', job.exit_code ?? (job.status === 'running' ? 'still running' : 'none: a signal ended it')],
           ['id', <span class="mono">{job.id}</span>],
@@ -51,9 +53,15 @@ export function JobCard({ id }: { id: string }) {
   );
 }
 
-function Controls({ id, onError }: { id: string; onError: (error: unknown) => void }) {
-  const send = (signal?: string) =>
-    void call('shell::kill', { job_id: id, ...(signal && { signal }) }).then(() => onError(undefined), onError);
+interface ControlsProps {
+  id: string;
+  worker: JobWorker;
+  onError: (error: unknown) => void;
+}
+
+function Controls({ id, worker, onError }: ControlsProps) {
+  const send = (signal: string) =>
+    void call(`${worker}::kill`, { job_id: id, signal }).then(() => onError(undefined), onError);
   return (
     <span class="controls">
       <select
@@ -71,12 +79,14 @@ function Controls({ id, onError }: { id: string; onError: (error: unknown) => vo
           <option key={name}>{name}</option>
         ))}
       </select>
-      <button type="button" title="SIGTERM: asks it to end" onClick={() => send('TERM')}>
-        Stop
-      </button>
-      <button type="button" class="danger" title="SIGKILL, to the job and everything it started" onClick={() => send()}>
-        Kill
-      </button>
+      <Ask
+        label="Stop"
+        title="SIGTERM: asks it to end"
+        question="Ask the job to end?"
+        confirm="Stop it"
+        onYes={() => send('TERM')}
+      />
+      <EndJob job={{ id, worker }} onError={onError} />
     </span>
   );
 }

@@ -1,80 +1,89 @@
-/** Background jobs of the shell worker: the list, a line to start one, and the one that is open. */
-import { signal } from '@preact/signals';
+/** Background jobs on the host and in sandboxes: the running ones first, a line to start one, and the one that is open. */
 import { useState } from 'preact/hooks';
 
 import { duration, shortId } from '../format.ts';
-import type { JobRecord, JobSummary } from '../jobs/job-record.ts';
+import { commandOf, outcomeOf, type JobRow } from '../jobs/job-record.ts';
 import { useListKeys } from '../keys.ts';
+import { jobs, jobsError, loadJobs, runningJobs } from '../live/machines.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Command, Empty, Row } from '../parts/layout.tsx';
+import { Split } from '../parts/split.tsx';
 import { goTo, route } from '../route.ts';
 import { call } from '../session.ts';
 import { keepShownOffset } from '../terminal/shown-offsets.ts';
-import { useSeconds, useWatch } from '../watching.ts';
+import { useSeconds } from '../watching.ts';
 import { JobCard } from './job-card.tsx';
 
-/** The list of jobs omits their commands, and one answer has all the output of a job: this many are fetched a round. */
-const COMMANDS_A_ROUND = 4;
 /** Until the page shows the terminal and knows its size. */
-const FIRST_SIZE = { cols: 80, rows: 24 };
+export const FIRST_SIZE = { cols: 80, rows: 24 };
 /** What a reload of the page shows of a terminal. */
-const TERMINAL_RING_BYTES = 4 * 2 ** 20;
-
-/** By job id, for listed jobs, as far as loaded. */
-const commands = signal<ReadonlyMap<string, string>>(new Map());
+export const TERMINAL_RING_BYTES = 4 * 2 ** 20;
 
 export function JobsPage() {
-  const [jobs, setJobs] = useState<JobSummary[] | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  const load = () =>
-    call<{ jobs: JobSummary[] }>('shell::list').then(({ jobs: listed }) => {
-      setJobs(listed.toReversed());
-      setError(undefined);
-      return learnCommands(listed.toReversed());
-    }, setError);
-  useWatch('shell::watch', load);
-  useSeconds(jobs?.some(({ status }) => status === 'running') ?? false);
+  const listed = jobs.value ?? [];
+  useSeconds(runningJobs().length > 0);
   const open = (id: string) => goTo({ page: 'jobs', open: id });
-  useListKeys({ keys: (jobs ?? []).map(({ id }) => id), open, close: () => goTo({ page: 'jobs' }) });
+  useListKeys({ keys: listed.map(({ id }) => id), open, close: () => goTo({ page: 'jobs' }) });
   const openId = route.value.open;
 
   return (
-    <div class="split">
-      <section class="pane-list" aria-label="Jobs">
-        <StartForm onStarted={(id) => (void load(), open(id))} />
-        <div class="scroll">
-          {(jobs ?? []).map((job) => (
-            <Row key={job.id} id={job.id} isOpen={job.id === openId} onOpen={() => open(job.id)}>
-              <span class="mono cut grow">{commands.value.get(job.id) ?? shortId(job.id)}</span>
-              <span class="quiet">{duration((job.finished_at_ms ?? Date.now()) - job.started_at_ms)}</span>
-              <Badge kind={job.status}>{job.status}</Badge>
-            </Row>
-          ))}
-        </div>
-      </section>
-      <section class="pane-main" aria-label="Job">
-        {openId === undefined ? (
-          <Empty title={jobs?.length ? 'Pick a job' : 'No background jobs'}>
-            {error !== undefined && <FailureCard error={error} />}
-            <p>A job runs on when the call that started it has returned, and shows its output here. To start one:</p>
-            <Command text="workcell call shell::exec_bg command='find . -name package.json'" />
-          </Empty>
-        ) : (
-          <JobCard key={openId} id={openId} />
-        )}
-      </section>
-    </div>
+    <Split
+      page="jobs"
+      names={['Jobs', 'Job']}
+      isOpen={openId !== undefined}
+      list={
+        <>
+          <h1 class="hidden">Jobs</h1>
+          <StartForm onStarted={(id) => (void loadJobs('shell'), open(id))} />
+          <div class="scroll">
+            {listed.map((job) => (
+              <JobLines key={job.id} job={job} isOpen={job.id === openId} onOpen={() => open(job.id)} />
+            ))}
+          </div>
+        </>
+      }
+    >
+      {openId === undefined ? (
+        <Empty title={listed.length > 0 ? 'Pick a job' : 'No background jobs'}>
+          {jobsError.value !== undefined && <FailureCard error={jobsError.value} />}
+          <p>A job runs on when the call that started it has returned, and shows its output here. To start one:</p>
+          <Command text="workcell call shell::exec_bg command='find . -name package.json'" />
+        </Empty>
+      ) : (
+        <OpenJob id={openId} />
+      )}
+    </Split>
   );
 }
 
-async function learnCommands(jobs: JobSummary[]): Promise<void> {
-  const listed = new Set(jobs.map(({ id }) => id));
-  const unknown = jobs.filter(({ id }) => !commands.value.has(id)).slice(0, COMMANDS_A_ROUND);
-  for (const { id } of unknown) {
-    const reply = await call<{ job: JobRecord }>('shell::status', { job_id: id }).catch(() => undefined);
-    const known = [...commands.value].filter(([one]) => listed.has(one));
-    commands.value = new Map(known).set(id, reply?.job.argv.join(' ') ?? shortId(id));
-  }
+/** A link may name a job before the list is here; a job that no list has is looked for in the shell worker. */
+function OpenJob({ id }: { id: string }) {
+  if (jobs.value === undefined && jobsError.value === undefined) return null;
+  const worker = jobs.value?.find((job) => job.id === id)?.worker ?? 'shell';
+  return <JobCard key={`${worker} ${id}`} id={id} worker={worker} />;
+}
+
+interface JobLinesProps {
+  job: JobRow;
+  isOpen: boolean;
+  onOpen: () => void;
+}
+
+/** The command first; below it the caller and the time. */
+export function JobLines({ job, isOpen, onOpen }: JobLinesProps) {
+  const { id, caller, sandbox_id: machine } = job;
+  const place = machine === undefined ? '' : ` · in ${shortId(machine)}`;
+  return (
+    <Row id={id} class="two-lines" isOpen={isOpen} onOpen={onOpen}>
+      <span class="mono cut grow">{commandOf(job)}</span>
+      <Badge kind={job.status}>{outcomeOf(job)}</Badge>
+      <span class="quiet cut grow">
+        {caller?.label ?? 'an unnamed caller'}
+        {place}
+      </span>
+      <span class="quiet">{duration((job.finished_at_ms ?? Date.now()) - job.started_at_ms)}</span>
+    </Row>
+  );
 }
 
 function StartForm({ onStarted }: { onStarted: (id: string) => void }) {

@@ -5,6 +5,7 @@ import { functionKey } from '../catalogue.ts';
 import { clock, duration } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { Badge, Command, Empty, Facts, Row, SearchBox } from '../parts/layout.tsx';
+import { Split } from '../parts/split.tsx';
 import { goTo, hashOf, route } from '../route.ts';
 import { workers, type WorkerRow } from '../session.ts';
 
@@ -17,23 +18,28 @@ export function WorkersPage() {
   const openWorker = workers.value.find(({ id }) => id === route.value.open);
 
   return (
-    <div class="split">
-      <section class="pane-list" aria-label="Workers">
-        <SearchBox label="Search workers" value={search} onInput={setSearch} />
-        <div class="scroll">
-          {shown.map((worker) => (
-            <Row key={worker.id} id={worker.id} isOpen={worker === openWorker} onOpen={() => open(worker.id)}>
-              <span class="mono cut grow">{worker.name}</span>
-              {worker.active_invocations > 0 && <Badge kind="running">{worker.active_invocations} running</Badge>}
-              <span class="quiet">{worker.functions.length}</span>
-            </Row>
-          ))}
-        </div>
-      </section>
-      <section class="pane-main" aria-label="Worker">
-        {openWorker ? <WorkerCard worker={openWorker} /> : <Teach />}
-      </section>
-    </div>
+    <Split
+      page="workers"
+      names={['Workers', 'Worker']}
+      isOpen={route.value.open !== undefined}
+      list={
+        <>
+          <h1 class="hidden">Workers</h1>
+          <SearchBox label="Search workers" value={search} onInput={setSearch} />
+          <div class="scroll">
+            {shown.map((worker) => (
+              <Row key={worker.id} id={worker.id} isOpen={worker === openWorker} onOpen={() => open(worker.id)}>
+                <span class="mono cut grow">{worker.name}</span>
+                {worker.active_invocations > 0 && <Badge kind="running">{worker.active_invocations} running</Badge>}
+                <span class="quiet">{worker.functions.length}</span>
+              </Row>
+            ))}
+          </div>
+        </>
+      }
+    >
+      {openWorker ? <WorkerCard worker={openWorker} /> : <Teach />}
+    </Split>
   );
 }
 

@@ -4,6 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Query } from '../highlight.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Empty, SearchBox } from '../parts/layout.tsx';
+import { Split } from '../parts/split.tsx';
 import { goTo, route } from '../route.ts';
 import { call } from '../session.ts';
 import { FileTree } from './file-tree.tsx';
@@ -41,32 +42,38 @@ export function WorkspacePage() {
   };
 
   return (
-    <div class="split wide">
-      <section class="pane-list" aria-label="Workspace">
-        <SearchBox label="Search the workspace" value={query.text} onInput={(text) => search({ ...query, text })} />
-        <Toggles query={query} onChange={search} />
-        {error !== undefined && <FailureCard error={error} />}
-        <div class="scroll">
-          {found ? (
-            <SearchHits query={found.query} reply={found.reply} open={route.value.open} onOpen={open} />
-          ) : (
-            <FileTree openPath={path} onOpen={open} />
-          )}
-        </div>
-      </section>
-      <section class="pane-main" aria-label="File">
-        {path === undefined ? (
-          <Empty title="Pick a file, or search">
-            <p>
-              Press <kbd>/</kbd> and type: every file of the workspace is searched, <code>.gitignore</code> respected.
-              Protected files stay out, here as for agents.
-            </p>
-          </Empty>
-        ) : (
-          <FileView key={path} path={path} line={line} query={found?.query} />
-        )}
-      </section>
-    </div>
+    <Split
+      page="workspace"
+      names={['Workspace', 'File']}
+      isOpen={path !== undefined}
+      isWide
+      list={
+        <>
+          <h1 class="hidden">Workspace</h1>
+          <SearchBox label="Search the workspace" value={query.text} onInput={(text) => search({ ...query, text })} />
+          <Toggles query={query} onChange={search} />
+          {error !== undefined && <FailureCard error={error} />}
+          <div class="scroll">
+            {found ? (
+              <SearchHits query={found.query} reply={found.reply} open={route.value.open} onOpen={open} />
+            ) : (
+              <FileTree openPath={path} onOpen={open} />
+            )}
+          </div>
+        </>
+      }
+    >
+      {path === undefined ? (
+        <Empty title="Pick a file, or search">
+          <p>
+            Press <kbd>/</kbd> and type: every file of the workspace is searched, <code>.gitignore</code> respected.
+            Protected files stay out, here as for agents.
+          </p>
+        </Empty>
+      ) : (
+        <FileView key={path} path={path} line={line} query={found?.query} />
+      )}
+    </Split>
   );
 }
 

@@ -78,6 +78,8 @@ export interface JournalRecord {
   readonly callId?: string;
   /** Id of the principal that called. */
   readonly caller?: string;
+  /** Its name, for lists; ids of sessions mean nothing after a restart. */
+  readonly callerLabel?: string;
   readonly sessionId?: string;
   readonly turnId?: string;
   /** Name of a checkpoint; a checkpoint has no changes. */
@@ -101,11 +103,12 @@ export type RecordHead = Omit<JournalRecord, 'changes' | 'undoneBy' | 'undonePat
 const MAX_ID = 200;
 
 export function headOf({ functionId, call }: Origin): RecordHead {
-  const caller = call?.principal?.id;
+  const { id: caller, label: callerLabel } = call?.principal ?? {};
   return {
     ...(functionId !== undefined && { functionId }),
     ...(call && { callId: call.callId }),
     ...(caller !== undefined && { caller }),
+    ...(callerLabel !== undefined && { callerLabel: callerLabel.slice(0, MAX_ID) }),
     ...named('sessionId', call?.metadata, 'session_id'),
     ...named('turnId', call?.metadata, 'turn_id'),
   };

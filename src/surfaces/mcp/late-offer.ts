@@ -46,6 +46,11 @@ export class LateOffer {
     return toolPage([...(await offer.tools()).values()], cursor);
   }
 
+  /** The bus, once it is there; does not hurry it. */
+  reached(): Promise<Reached> {
+    return this.#reached;
+  }
+
   reach(): Promise<Reached> {
     this.#early?.onAsked();
     return this.#reached;

@@ -73,7 +73,7 @@ export function mcpServers(
     const caller = (grants = principal.grants) =>
       withClient({ ...principal, grants }, server.getClientVersion(), session);
     reportPresence(server, async (here) =>
-      (await late.reach()).bus.call('engine::callers::present', { here }, { caller: caller() }),
+      (await late.reached()).bus.call('engine::callers::present', { here }, { caller: caller() }),
     );
     server.setRequestHandler('tools/list', ({ params }) => late.page(params?.cursor));
     server.setRequestHandler('tools/call', async ({ params }, context) => {

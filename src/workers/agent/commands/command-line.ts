@@ -8,6 +8,9 @@ import type { AgentContext } from '../worker.ts';
 /** Most of the last output that shell keeps of a job. */
 const RING_BYTES = 16 * 2 ** 20;
 
+/** As shell takes them. */
+const MAX_LABEL = 1000;
+
 const BASH = ['/bin/bash', '/usr/bin/bash'];
 
 export interface CommandLine {
@@ -32,6 +35,7 @@ export function toShellRequest(
     bash === undefined && fence !== 'off' ? { script: line } : { command: bash ?? '/bin/sh', args: ['-c', line] };
   return {
     ...words,
+    label: command.slice(0, MAX_LABEL),
     ...(fence !== 'off' && { fence }),
     cwd: join(context.root, cwd === undefined ? '.' : inWorkspace(cwd, context)),
     ring_bytes: RING_BYTES,

@@ -38,6 +38,8 @@ const ChangeRecord = wire.named(
       .string()
       .optional()
       .describe('Id of the caller; by default undo selects only records of the same caller.'),
+    caller_label: z.string().optional().describe('Name of the caller.'),
+    call_id: z.string().optional().describe('Id of the call, as engine::calls::list has it.'),
     label: z.string().optional().describe('Name, if the record is a checkpoint.'),
     files: z.array(z.string()).describe('Changed paths, relative to base_path; the first 100.'),
     file_count: wire.uint64().describe('Number of changed paths.'),
@@ -95,7 +97,8 @@ function changesOf({ changes }: JournalRecord, context: CoderContext) {
 }
 
 function toRow(record: JournalRecord): z.input<typeof ChangeRecord> {
-  const { seq, at, functionId, sessionId, turnId, caller, label, changes, undoes, undoneBy } = record;
+  const { seq, at, functionId, sessionId, turnId, caller, callerLabel, callId, label, changes, undoes, undoneBy } =
+    record;
   const files = [...new Set(changes.map(({ path }) => path))];
   return {
     seq,
@@ -104,6 +107,8 @@ function toRow(record: JournalRecord): z.input<typeof ChangeRecord> {
     session_id: sessionId,
     turn_id: turnId,
     caller,
+    caller_label: callerLabel,
+    call_id: callId,
     label,
     files: files.slice(0, MAX_FILES),
     file_count: files.length,

@@ -20,6 +20,7 @@ const Request = execRequest('ExecBgRequest', {
     'Run it in a terminal of this size instead of pipes; implies `input`, and both streams are one. Host only.',
   ),
   ring_bytes: ringBytes,
+  label: z.string().max(1000).nullish().describe('What lists of jobs show instead of its words.'),
 });
 
 export const execBg = shell.defineFunction({
@@ -60,6 +61,7 @@ async function start(
     terminal: request.terminal ?? undefined,
     ringBytes: request.ring_bytes ?? undefined,
     caller: scope.call.principal,
+    label: request.label ?? undefined,
   };
   const job = await context.jobs.start(asked, async (ring) => {
     try {

@@ -42,6 +42,7 @@ export const write = sandbox.defineFunction({
     })
     .meta({ title: 'WriteRequest' }),
   response: operation.response,
+  reads: operation.reads,
   errors: ['S001', 'S002', 'S004', ...operation.errors],
   examples: [],
   deadlineMs: operation.deadlineMs,
