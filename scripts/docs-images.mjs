@@ -30,6 +30,7 @@ const FILES = {
 
 const everything = process.argv[2] === '--all' ? process.argv[3] : undefined;
 const base = mkdtempSync(join(tmpdir(), 'workcell-images-'));
+/** @type {(() => unknown)[]} */
 const ends = [() => rmSync(base, { recursive: true, force: true })];
 try {
   await main();

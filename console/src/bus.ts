@@ -55,7 +55,7 @@ interface Waiting {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const FIRST_RETRY_MS = 250;
-const LONGEST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 2_000;
 const MAX_WAITING = 200;
 
 export class BusClient {

@@ -58,3 +58,7 @@ export function since(ms: number, nowMs = Date.now()): string {
   if (ago < 3_600_000) return `${Math.floor(ago / 60_000)} min ago`;
   return ago < 86_400_000 ? `${Math.floor(ago / 3_600_000)} h ago` : `${Math.floor(ago / 86_400_000)} d ago`;
 }
+
+export function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -76,7 +76,8 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
       .click();
     await part('Job').getByText('line 3').waitFor();
     await view.shoot('jobs');
-    await page.getByRole('button', { name: 'Kill', exact: true }).click();
+    await part('Job').getByRole('button', { name: 'Kill', exact: true }).click();
+    await page.getByRole('button', { name: 'Kill it' }).click();
     await part('Job').getByText('killed').waitFor();
   });
 
@@ -94,7 +95,7 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
     expect(await output().innerText()).toBe('err one\nerr two\n');
     await part('Job').getByText('still running').waitFor();
     await page.getByRole('button', { name: 'End input' }).click();
-    await part('Job').getByText('failed').waitFor();
+    await part('Job').locator('.badge', { hasText: 'exit 3' }).waitFor();
     await expect.poll(() => part('Job').locator('.facts').innerText()).toMatch(/exit code\s+3/);
     expect(await page.getByRole('button', { name: 'Kill', exact: true }).count()).toBe(0);
   });
@@ -108,6 +109,7 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
     await page.getByLabel('Send a signal').selectOption('HUP');
     await expect.poll(() => output().innerText()).toContain('hup');
     await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Stop it' }).click();
     await part('Job').getByText('finished').waitFor();
     expect(await output().innerText()).toMatch(/^up\n[^]*hup\n[^]*over\n$/);
     await open('job-00000000-0000-4000-8000-000000000000');
@@ -195,7 +197,7 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
     expect(await page.evaluate<boolean>('document.activeElement === document.body')).toBe(true);
     await page.locator('.xterm-screen').click();
     await page.keyboard.type('exit 5\n');
-    await part('Job').getByText('failed').waitFor();
+    await part('Job').locator('.badge', { hasText: 'exit 5' }).waitFor();
     await expect.poll(() => part('Job').locator('.facts').innerText()).toMatch(/exit code\s+5/);
   });
 

@@ -74,7 +74,7 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => requested.push(request.url()));
-    await page.goto(cell.http);
+    await page.goto(`${cell.http}/#/functions`);
     await page.getByText('connected', { exact: true }).waitFor();
   });
   afterAll(async () => {

@@ -101,7 +101,7 @@ const caller = async () => {
 const codeOf = (call: Promise<unknown>) =>
   call.then(
     () => 'answered',
-    (error: CallError) => error.code,
+    (error: unknown) => (error as CallError).code,
   );
 
 test('mcp.P13 a cancelled call ends for its caller and in its worker, with the calls made for it', async () => {

@@ -29,12 +29,12 @@ export function followEngine(): void {
     () => (reloadFeed(), void loadFeed()),
   );
   whileOpen(
-    () => isServed('shell::watch'),
+    () => isServed('shell::list'),
     () => followWatch('shell::watch', () => loadJobs('shell'), MACHINES_REST_MS),
     () => (jobs.value = jobs.value?.filter(({ worker }) => worker !== 'shell')),
   );
   whileOpen(
-    () => isServed('sandbox::watch'),
+    () => isServed('sandbox::list'),
     () => followWatch('sandbox::watch', loadSandboxes, MACHINES_REST_MS),
     () => (sandboxes.value = undefined),
   );

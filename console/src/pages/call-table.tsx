@@ -2,7 +2,7 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 import { barOf, spanOf, type ShownCall } from '../call-log.ts';
-import { clock, duration, preciseClock } from '../format.ts';
+import { clock, counted, duration, preciseClock } from '../format.ts';
 import { cursor, useListKeys } from '../keys.ts';
 import { CallLine, OutcomeBadge } from '../parts/call-parts.tsx';
 import { rowWindow, useIsNarrow, useView } from '../row-window.ts';
@@ -102,7 +102,7 @@ function GroupRow({ group: { caller, calls } }: { group: Group }) {
       <th colSpan={COLUMNS} scope="rowgroup">
         {caller}{' '}
         <span class="quiet">
-          {calls.length} {calls.length === 1 ? 'call' : 'calls'}
+          {counted(calls.length, 'call', 'calls')}
           {refused > 0 && `, ${refused} refused`}
         </span>
       </th>

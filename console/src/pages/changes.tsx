@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 
 import { filesOf, type ChangedFile } from '../changes/by-file.ts';
 import { bySeqOf, callerOf, nextStep, type ChangeRecord } from '../changes/records.ts';
-import { moment } from '../format.ts';
+import { counted, moment } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { feed, feedError, JOURNAL, loadAll, loadOlder } from '../live/changes.ts';
 import { ChangedCounts } from '../parts/call-parts.tsx';
@@ -122,7 +122,7 @@ function FileLines({ file: { path, kind, added, removed, records } }: { file: Ch
         {kind !== 'modified' && <Badge kind={kind === 'deleted' ? 'delete' : 'ok'}>{kind}</Badge>}
       </span>
       <span class="quiet cut grow">
-        {callerOf(latest!)} · {records.length === 1 ? '1 change' : `${records.length} changes`}
+        {callerOf(latest!)} · {counted(records.length, 'change', 'changes')}
       </span>
       <span class="quiet">{moment(latest!.ts)}</span>
     </>

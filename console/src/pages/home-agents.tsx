@@ -1,7 +1,7 @@
 /** The agents, programs and people that are here, each with its pause and its stop. */
 import { useState } from 'preact/hooks';
 
-import { since } from '../format.ts';
+import { counted, since } from '../format.ts';
 import { callers, type CallerRow } from '../live/calls.ts';
 import { runningJobs, sandboxes } from '../live/machines.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
@@ -52,9 +52,9 @@ function AgentCard({ caller }: { caller: CallerRow }) {
   const facts = [
     running > 0 && `${running} running`,
     waiting > 0 && `${waiting} waiting`,
-    jobs > 0 && `${jobs} ${jobs === 1 ? 'job' : 'jobs'}`,
-    machines > 0 && `${machines} ${machines === 1 ? 'sandbox' : 'sandboxes'}`,
-    `${calls} ${calls === 1 ? 'call' : 'calls'}`,
+    jobs > 0 && counted(jobs, 'job', 'jobs'),
+    machines > 0 && counted(machines, 'sandbox', 'sandboxes'),
+    counted(calls, 'call', 'calls'),
   ];
   return (
     <article class="agent card" aria-label={label} data-paused={paused ? '' : undefined}>

@@ -3,7 +3,7 @@ import { filesOf } from '../changes/by-file.ts';
 import { callerOf } from '../changes/records.ts';
 import type { ShownCall } from '../call-log.ts';
 import { duration, moment, since } from '../format.ts';
-import { commandOf } from '../jobs/job-record.ts';
+import { commandOf, type JobRow } from '../jobs/job-record.ts';
 import { callers, callLog, openCalls } from '../live/calls.ts';
 import { feed } from '../live/changes.ts';
 import { runningJobs } from '../live/machines.ts';
@@ -42,7 +42,10 @@ export function HomePage() {
 }
 
 function Running({ calls }: { calls: ShownCall[] }) {
-  const jobs = runningJobs();
+  // A command that an agent waits for is a call and a job: one row says both.
+  const isCall = (job: JobRow) =>
+    calls.some(({ caller_id: id, line }) => id === job.caller?.id && line === commandOf(job));
+  const jobs = runningJobs().filter((job) => !isCall(job));
   return (
     <Panel title="Running now" count={calls.length + jobs.length} empty="Nothing runs.">
       {calls.slice(0, MOST_ROWS).map((one) => (

@@ -1,7 +1,7 @@
 /** One sandbox: its use against its limits, its terminal and jobs, commands, and files. */
 import { useState } from 'preact/hooks';
 
-import { bytes, duration, shortId } from '../format.ts';
+import { bytes, counted, duration, shortId } from '../format.ts';
 import { jobs, loadSandboxes, type ShownSandbox } from '../live/machines.ts';
 import { Ask } from '../parts/ask.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
@@ -81,9 +81,7 @@ function SandboxTerminal({ id, onError }: { id: string; onError: (error: unknown
         <button type="button" class="primary" onClick={() => void start()}>
           Open a terminal
         </button>
-        <span class="quiet">
-          {own.length === 0 ? 'No jobs run in it.' : `${own.length} ${own.length === 1 ? 'job' : 'jobs'}`}
-        </span>
+        <span class="quiet">{own.length === 0 ? 'No jobs run in it.' : counted(own.length, 'job', 'jobs')}</span>
       </p>
       {own.map((job) => (
         <JobLines

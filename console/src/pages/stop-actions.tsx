@@ -4,6 +4,7 @@ import type { JobRow } from '../jobs/job-record.ts';
 import { loadCalls, type CallerRow } from '../live/calls.ts';
 import { runningJobs, sandboxes } from '../live/machines.ts';
 import { Ask } from '../parts/ask.tsx';
+import { counted } from '../format.ts';
 import { call } from '../session.ts';
 
 type OnError = (error: unknown) => void;
@@ -77,10 +78,10 @@ export function StopCaller({
     }
   };
   const all = [
-    [running + waiting, 'calls'],
-    [jobs.length, 'jobs'],
-    [machines.length, 'sandboxes'],
-  ].map(([count, name]) => `${count} ${name}`);
+    counted(running + waiting, 'call', 'calls'),
+    counted(jobs.length, 'job', 'jobs'),
+    counted(machines.length, 'sandbox', 'sandboxes'),
+  ];
   return (
     <Ask
       label="Stop everything"

@@ -1,6 +1,6 @@
 /** A button that asks once before it acts. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface AskProps {
   label: string;
@@ -18,7 +18,8 @@ export function Ask({ label, question, confirm = label, title, isDanger = false,
   const yes = useRef<HTMLButtonElement>(null);
   const first = useRef<HTMLButtonElement>(null);
   const wasAsking = useRef(false);
-  useEffect(() => {
+  // Before a key can be pressed for the button that was there before.
+  useLayoutEffect(() => {
     if (isAsking) yes.current?.focus();
     else if (wasAsking.current) first.current?.focus();
     wasAsking.current = isAsking;
