@@ -60,17 +60,23 @@ const Response = z
   })
   .meta({ title: 'OutputResponse' });
 
+/** What every call of it has in common. */
+const FACTS = {
+  effect: 'read',
+  permissions: ['process.read'],
+  deadlineMs: DEADLINE_MS,
+  reads: { line: ['job_id'] },
+} as const;
+
 export const output = (worker: string) =>
   defineJobOperation({
+    ...FACTS,
     summary:
       'Read the output of a background job from an offset on; optionally wait until a line matches, it is quiet, a port opens or it ends.',
     details:
       'Offsets count the bytes of both streams in the order they came. Pass `next` as `since` to read on without a gap; ' +
       '`lost` says how many bytes were dropped before they were read. The first condition of `until` ends the wait, and `matched` ' +
       'says which. Callers that take events get the output as it comes.',
-    effect: 'read',
-    permissions: ['process.read'],
-    deadlineMs: DEADLINE_MS,
     request: z
       .object({
         job_id: z.string().describe(`From ${worker}::exec_bg.`),
@@ -90,7 +96,6 @@ export const output = (worker: string) =>
       .meta({ title: 'OutputRequest' }),
     response: Response,
     events: OutputEvent,
-    reads: { line: ['job_id'] },
     errors: ['S210', 'S216', 'S217', 'S220', 'S223'],
 
     async handle({ job_id, since, max_bytes, wait_ms, until, strip_ansi }, context, scope) {

@@ -10,7 +10,7 @@ const functions = availableWorkers.flatMap((def) =>
 
 /** Schemas at a dotted path, through references, lists, and alternatives. */
 function at(schema: JsonSchema, root: JsonSchema, [name, ...rest]: string[]): JsonSchema[] {
-  const ref = /^#\/(?:\$defs|definitions)\/(.+)$/.exec(String(schema.$ref ?? ''))?.[1];
+  const ref = /^#\/(?:\$defs|definitions)\/(.+)$/.exec(typeof schema.$ref === 'string' ? schema.$ref : '')?.[1];
   const defs = (root.$defs ?? root.definitions ?? {}) as Record<string, JsonSchema>;
   if (ref !== undefined) return at(defs[ref]!, root, [name!, ...rest]);
   const inner = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (schema[key] as JsonSchema[] | undefined) ?? []);

@@ -1,6 +1,7 @@
 /** Background jobs and sandboxes, loaded while any page is open. */
 import { signal } from '@preact/signals';
 
+import { duration } from '../format.ts';
 import type { JobRow, JobSummary, JobWorker } from '../jobs/job-record.ts';
 import { call, isServed } from '../session.ts';
 
@@ -77,4 +78,13 @@ export function sampled(now: Sandbox, before: ShownSandbox | undefined, nowMs: n
   if (tookMs < LEAST_SAMPLE_MS)
     return { ...now, ...kept, ...(before.busyCpus !== undefined && { busyCpus: before.busyCpus }) };
   return { ...now, loadedAtMs: nowMs, busyCpus: Math.max(0, now.usage.cpu_ms - before.usage.cpu_ms) / tookMs };
+}
+
+/** The list is loaded every few seconds; the age goes on between. */
+export function ageMs({ age_secs: age, loadedAtMs }: ShownSandbox): number {
+  return Math.max(1_000, age * 1_000 + Date.now() - loadedAtMs);
+}
+
+export function idleText({ idle_secs: idle }: ShownSandbox): string {
+  return idle == null ? 'in use' : `idle ${duration(Math.max(1_000, idle * 1_000))}`;
 }

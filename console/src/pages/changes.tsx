@@ -21,6 +21,7 @@ const FILES_A_ROW = 3;
 const FILE = 'file:';
 
 const isByFile = signal(false);
+const open = (key: string) => goTo({ page: 'changes', open: key });
 
 export function ChangesPage() {
   const { records = [], isMore = false } = feed.value ?? {};
@@ -28,7 +29,6 @@ export function ChangesPage() {
   const openPath = openKey?.startsWith(FILE) ? openKey.slice(FILE.length) : undefined;
   const byFile = isByFile.value || openPath !== undefined;
   const files = filesOf(records);
-  const open = (key: string) => goTo({ page: 'changes', open: key });
   useListKeys({
     keys: byFile ? files.map(({ path }) => FILE + path) : records.map(({ seq }) => String(seq)),
     open,
@@ -54,29 +54,7 @@ export function ChangesPage() {
           <h1 class="hidden">Changes</h1>
           <Toggle byFile={byFile} />
           <div class="scroll">
-            {byFile
-              ? files.map((file) => (
-                  <Row
-                    key={file.path}
-                    id={FILE + file.path}
-                    class="two-lines"
-                    isOpen={file === openFile}
-                    onOpen={() => open(FILE + file.path)}
-                  >
-                    <FileLines file={file} />
-                  </Row>
-                ))
-              : records.map((record) => (
-                  <Row
-                    key={record.seq}
-                    id={String(record.seq)}
-                    class="change-row"
-                    isOpen={record === opened}
-                    onOpen={() => open(String(record.seq))}
-                  >
-                    <RecordLines record={record} isUndone={nextStep(record, bySeq).action === 'Redo'} />
-                  </Row>
-                ))}
+            {byFile ? <FileRows files={files} open={openFile} /> : <RecordRows records={records} open={opened} />}
             {isMore && (
               <button type="button" class="row" onClick={() => loadOlder()}>
                 Older changes
@@ -92,6 +70,37 @@ export function ChangesPage() {
       {openFile && <FileHistory key={openFile.path} file={openFile} stepOf={(record) => nextStep(record, bySeq)} />}
       {!opened && !openFile && <Teach title={titleWithout({ openKey, isEmpty: records.length === 0 })} />}
     </Split>
+  );
+}
+
+function FileRows({ files, open: opened }: { files: ChangedFile[]; open: ChangedFile | undefined }) {
+  return (
+    <>
+      {files.map((file) => {
+        const key = FILE + file.path;
+        return (
+          <Row key={key} id={key} class="two-lines" isOpen={file === opened} onOpen={() => open(key)}>
+            <FileLines file={file} />
+          </Row>
+        );
+      })}
+    </>
+  );
+}
+
+function RecordRows({ records, open: opened }: { records: ChangeRecord[]; open: ChangeRecord | undefined }) {
+  const bySeq = bySeqOf(records);
+  return (
+    <>
+      {records.map((record) => {
+        const key = String(record.seq);
+        return (
+          <Row key={key} id={key} class="change-row" isOpen={record === opened} onOpen={() => open(key)}>
+            <RecordLines record={record} isUndone={nextStep(record, bySeq).action === 'Redo'} />
+          </Row>
+        );
+      })}
+    </>
   );
 }
 

@@ -115,6 +115,8 @@ function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
   const { field, draft, raw, value, problems, setDraft, setRaw } = request;
   const isRunning = outcome?.kind === 'running';
   const [isAsking, setAsking] = useState(false);
+  // The question was about what the form held then.
+  useEffect(() => setAsking(false), [draft, raw]);
   const submit = () => {
     if (problems.length > 0 || isRunning) return;
     if (isHeavy(entry) && !isAsking) return setAsking(true);
@@ -145,18 +147,12 @@ function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
         />
       )}
       <div class="actions">
-        <button
-          type="submit"
-          class={isAsking ? 'danger strong' : 'primary'}
-          disabled={problems.length > 0 || isRunning}
-        >
-          {isAsking ? `Yes, ${entry.effect === 'delete' ? 'delete' : 'run it'}` : 'Run'}
-        </button>
-        {isAsking && (
-          <button type="button" onClick={() => setAsking(false)}>
-            No
-          </button>
-        )}
+        <RunButton
+          entry={entry}
+          isAsking={isAsking}
+          isOff={problems.length > 0 || isRunning}
+          onNo={() => setAsking(false)}
+        />
         {isRunning && (
           <button type="button" onClick={() => outcome.cancel()}>
             Cancel
@@ -177,6 +173,28 @@ function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
         </button>
       </div>
     </form>
+  );
+}
+
+interface RunButtonProps {
+  entry: Entry;
+  isAsking: boolean;
+  isOff: boolean;
+  onNo: () => void;
+}
+
+function RunButton({ entry, isAsking, isOff, onNo }: RunButtonProps) {
+  return (
+    <>
+      <button type="submit" class={isAsking ? 'danger strong' : 'primary'} disabled={isOff}>
+        {isAsking ? `Yes, ${entry.effect === 'delete' ? 'delete' : 'run it'}` : 'Run'}
+      </button>
+      {isAsking && (
+        <button type="button" onClick={onNo}>
+          No
+        </button>
+      )}
+    </>
   );
 }
 

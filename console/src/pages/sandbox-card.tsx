@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 
 import { bytes, counted, duration, shortId } from '../format.ts';
-import { jobs, loadSandboxes, type ShownSandbox } from '../live/machines.ts';
+import { ageMs, idleText, jobs, loadSandboxes, type ShownSandbox } from '../live/machines.ts';
 import { Ask } from '../parts/ask.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Facts } from '../parts/layout.tsx';
@@ -12,7 +12,6 @@ import { JobCard } from './job-card.tsx';
 import { FIRST_SIZE, JobLines, TERMINAL_RING_BYTES } from './jobs.tsx';
 import { SandboxConsole } from './sandbox-console.tsx';
 import { SandboxFiles } from './sandbox-files.tsx';
-import { ageMs, idleText } from './sandboxes.tsx';
 
 const MIB = 1_048_576;
 /** The shell of the image that is made for people. */

@@ -1,7 +1,7 @@
 /** Live sandboxes: whose they are, how old, how busy, and the one that is open. */
 import { duration, shortId } from '../format.ts';
 import { useListKeys } from '../keys.ts';
-import { loadSandboxes, sandboxes, sandboxesError, type ShownSandbox } from '../live/machines.ts';
+import { ageMs, idleText, loadSandboxes, sandboxes, sandboxesError, type ShownSandbox } from '../live/machines.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Command, Empty, Row } from '../parts/layout.tsx';
 import { Split } from '../parts/split.tsx';
@@ -82,13 +82,4 @@ function SandboxLines({ sandbox, isOpen, onOpen }: SandboxLinesProps) {
       </span>
     </Row>
   );
-}
-
-/** The list is loaded every few seconds; the age goes on between. */
-export function ageMs({ age_secs: age, loadedAtMs }: ShownSandbox): number {
-  return Math.max(1_000, age * 1_000 + Date.now() - loadedAtMs);
-}
-
-export function idleText({ idle_secs: idle }: ShownSandbox): string {
-  return idle == null ? 'in use' : `idle ${duration(Math.max(1_000, idle * 1_000))}`;
 }
