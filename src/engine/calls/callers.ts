@@ -20,6 +20,9 @@ export interface KnownCaller {
 export class Callers {
   /** The one that was quiet longest first. */
   readonly #known = new Map<string, KnownCaller>();
+  /** A connection has one principal for all its calls: those need no key. */
+  readonly #byPrincipal = new WeakMap<Caller, KnownCaller>();
+  #latest: KnownCaller | undefined;
   /** Most engines have none, and then no call looks for its caller. */
   #pausedCount = 0;
 
@@ -57,13 +60,20 @@ export class Callers {
   }
 
   #seen(principal: Caller): KnownCaller {
-    const key = callerKey(principal);
     const nowMs = Date.now();
+    const found = this.#byPrincipal.get(principal);
+    if (found !== undefined && found === this.#latest) {
+      found.lastSeenMs = nowMs;
+      return found;
+    }
+    const key = callerKey(principal);
     const known = this.#known.get(key) ?? {
       ...{ key, principal, firstSeenMs: nowMs, lastSeenMs: nowMs },
       ...{ calls: 0, isPaused: false },
     };
     known.lastSeenMs = nowMs;
+    this.#byPrincipal.set(principal, known);
+    this.#latest = known;
     this.#known.delete(key);
     this.#known.set(key, known);
     if (this.#known.size > MAX_CALLERS) this.#forgetOne();
