@@ -1,8 +1,8 @@
 /** The console as a person's seat beside two agents: who is here, what they do, how it went, and how to stop it. */
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 
 import type { Client } from '@modelcontextprotocol/client';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
@@ -17,7 +17,6 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const why = whyNoChromium();
 const isFull = rounds(0, 1, 1) > 0;
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 const TOKEN = 'a secret of this test';
@@ -243,12 +242,11 @@ describe.skipIf(why !== undefined)(`mcp.P14 the console beside agents${why === u
     async (_, colorScheme, size) => {
       await show('home', size);
       await page.emulateMedia({ colorScheme });
-      const script = readFileSync(AXE, 'utf8');
       const found: string[] = [];
       for (const name of [...PAGES, ...OPEN]) {
         await view.visit(name);
         await expect.poll(() => page.title()).toMatch(new RegExp(`^${name.split('/')[0]}`, 'i'));
-        await page.evaluate(script);
+        await page.evaluate(axe.source);
         const results = await page.evaluate<{
           violations: { id: string; impact: string; nodes: { html: string }[] }[];
         }>("axe.run(document, { resultTypes: ['violations'] })");
