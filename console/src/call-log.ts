@@ -7,7 +7,7 @@ export interface CallRow {
   function_id: string;
   namespace: string | null;
   caller: string;
-  /** Tells callers apart. */
+  /** Distinguishes callers. */
   caller_id: string;
   /** The path, command line or pattern, as its function declares. */
   line: string | null;

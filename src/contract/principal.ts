@@ -62,13 +62,13 @@ export function withClient(edge: Principal, named: Caller['client'], session?: n
   return { ...edge, id, label: labelOf(name, edge, session), client };
 }
 
-/** The session tells local programs apart; the token of a program is part of who it is. */
+/** The session distinguishes local programs; a token is part of the name. */
 function labelOf(name: string, { kind, label }: Principal, session: number | undefined): string {
   if (session === undefined) return `${name} (${label})`;
   return kind === 'local' ? `${name} #${session}` : `${name} #${session} (${label})`;
 }
 
-/** Tells callers apart in lists: by the principal, and by its program where several share one. */
+/** Distinguishes callers in lists: by the principal, and by its program where several share one. */
 export function callerKey({ id, client }: Caller): string {
   return client ? `${id} ${client.name}` : id;
 }

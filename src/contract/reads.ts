@@ -18,7 +18,7 @@ const NoteSchema = z.object({
 });
 
 export const ReadsSchema = z.object({
-  /** Fields of the request that tell its calls apart, in order; `files.path` is a field of the items of a list. */
+  /** Fields of the request that distinguish its calls, in order; `files.path` is a field of the items of a list. */
   line: z.array(z.string()).max(8),
   /** What a reply says beyond success; the first that applies counts. */
   notes: z.array(NoteSchema).max(16).optional(),

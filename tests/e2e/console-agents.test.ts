@@ -1,4 +1,4 @@
-/** The console as a person's seat beside two agents: who is here, what they do, how it went, and how to stop it. */
+/** The console as a person's seat beside two agents: what they do, how it went, and how to stop it. */
 import { existsSync, readFileSync } from 'node:fs';
 
 import type { Client } from '@modelcontextprotocol/client';

@@ -29,7 +29,7 @@ test('every function with fields declares its line', () => {
     return !isWatch && fields.length > 0 && reads === undefined;
   });
   expect(silent.map(({ id }) => id).toSorted()).toEqual([
-    // Nothing in their requests tells one call from another.
+    // Nothing in their requests distinguishes one call from another.
     'agent::changes',
     'sandbox::list',
   ]);

@@ -16,7 +16,7 @@ import { Facts } from '../parts/layout.tsx';
 import { openWith } from '../prefill.ts';
 import { hashOf } from '../route.ts';
 import { busState, call, keepsContents } from '../session.ts';
-import { CancelCall } from './stop-actions.tsx';
+import { CancelCall } from '../parts/stop-actions.tsx';
 
 interface Recorded {
   value: unknown;

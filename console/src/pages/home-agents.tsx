@@ -7,7 +7,7 @@ import { runningJobs, sandboxes } from '../live/machines.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge } from '../parts/layout.tsx';
 import { hashOf } from '../route.ts';
-import { PauseCaller, StopCaller } from './stop-actions.tsx';
+import { PauseCaller, StopCaller } from '../parts/stop-actions.tsx';
 
 /** A caller whose door reports no end counts as here for this long after its last call. */
 const HERE_MS = 10 * 60_000;

@@ -1,4 +1,4 @@
-/** At a glance: who is here, what runs, what waits, what changed, what was refused. */
+/** At a glance: which agents are here, what runs, what waits, what changed, what was refused. */
 import { filesOf } from '../changes/by-file.ts';
 import { callerOf } from '../changes/records.ts';
 import type { ShownCall } from '../call-log.ts';
@@ -12,7 +12,7 @@ import { ChangedCounts, OutcomeBadge } from '../parts/call-parts.tsx';
 import { Panel, PanelRow } from '../parts/panel.tsx';
 import { hashOf } from '../route.ts';
 import { useSeconds } from '../watching.ts';
-import { CancelCall, EndJob } from './stop-actions.tsx';
+import { CancelCall, EndJob } from '../parts/stop-actions.tsx';
 import { Agents } from './home-agents.tsx';
 
 const MOST_ROWS = 8;

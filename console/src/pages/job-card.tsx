@@ -12,7 +12,7 @@ import { call } from '../session.ts';
 import { useSeconds } from '../watching.ts';
 import { JobOutput } from './job-output.tsx';
 import { JobTerminal } from './job-terminal.tsx';
-import { EndJob } from './stop-actions.tsx';
+import { EndJob } from '../parts/stop-actions.tsx';
 
 const SIGNALS = ['INT', 'HUP', 'QUIT', 'USR1', 'USR2'];
 

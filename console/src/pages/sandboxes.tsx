@@ -8,7 +8,7 @@ import { Split } from '../parts/split.tsx';
 import { goTo, route } from '../route.ts';
 import { useSeconds } from '../watching.ts';
 import { SandboxCard } from './sandbox-card.tsx';
-import { CreateForm } from './sandbox-create.tsx';
+import { CreateForm } from '../parts/sandbox-create.tsx';
 
 export function SandboxesPage() {
   const listed = sandboxes.value ?? [];

@@ -133,10 +133,10 @@ async function checkStillThere(offer: Offer, name: string, functionId: string): 
 
 /** Lists of callers show a session from its handshake to its end. Engines of others do not know the function. */
 function reportPresence(server: Server, report: (here: boolean) => Promise<unknown>): void {
-  const tell = (here: boolean) => void report(here).catch(() => {});
+  const reportHere = (here: boolean) => void report(here).catch(() => {});
   server.oninitialized = () => {
-    tell(true);
-    server.onclose = () => tell(false);
+    reportHere(true);
+    server.onclose = () => reportHere(false);
   };
 }
 

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 
 import type { CallEvent } from '../../../src/protocol/call-event.ts';
-import { FailureCard } from '../parts/failure-card.tsx';
+import { FailureCard } from './failure-card.tsx';
 import { hashOf } from '../route.ts';
 import { call } from '../session.ts';
 import { useWatch } from '../watching.ts';

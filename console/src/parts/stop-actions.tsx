@@ -3,7 +3,7 @@ import type { ShownCall } from '../call-log.ts';
 import type { JobRow } from '../jobs/job-record.ts';
 import { loadCalls, type CallerRow } from '../live/calls.ts';
 import { runningJobs, sandboxes } from '../live/machines.ts';
-import { Ask } from '../parts/ask.tsx';
+import { Ask } from './ask.tsx';
 import { counted } from '../format.ts';
 import { call } from '../session.ts';
 
