@@ -158,13 +158,18 @@ export class BackgroundJob {
       exit_code: this.#exitCode,
       stdout_truncated: stdoutTruncated,
       stderr_truncated: stderrTruncated,
-      ...(this.#caller && { caller: callerRef(this.#caller) }),
     };
   }
 
-  /** With its words, for the console. */
+  /** With its caller and its words, for the console. */
   shown(): JobSummary {
-    return { ...this.summary(), argv: [...this.argv], ...(this.#label !== undefined && { label: this.#label }) };
+    const caller = callerRef(this.#caller);
+    return {
+      ...this.summary(),
+      ...(caller && { caller }),
+      argv: [...this.argv],
+      ...(this.#label !== undefined && { label: this.#label }),
+    };
   }
 
   record(): JobRecord {

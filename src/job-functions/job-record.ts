@@ -22,7 +22,7 @@ const summaryFields = {
   exit_code: wire.int32().nullish().describe('null while it runs, and when a signal ended it.'),
   stdout_truncated: z.boolean(),
   stderr_truncated: z.boolean(),
-  caller: CallerRefSchema.optional().describe('The caller that started it, if it is known.'),
+  caller: CallerRefSchema.optional().describe('The caller that started it; only in lists for the console.'),
 };
 
 export const JobSummary = wire.named(

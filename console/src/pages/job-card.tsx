@@ -5,6 +5,7 @@ import { clock, duration } from '../format.ts';
 import type { FollowState, OutputView } from '../jobs/job-follower.ts';
 import { commandOf, outcomeOf, type JobRecord, type JobWorker } from '../jobs/job-record.ts';
 import { useJobOutput } from '../jobs/use-job-output.ts';
+import { jobs } from '../live/machines.ts';
 import { Ask } from '../parts/ask.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Facts } from '../parts/layout.tsx';
@@ -40,7 +41,7 @@ export function JobCard({ id, worker }: { id: string; worker: JobWorker }) {
       </header>
       <Facts
         rows={[
-          ['started', `${clock(job.started_at_ms)} by ${job.caller?.label ?? 'an unnamed caller'}`],
+          ['started', `${clock(job.started_at_ms)} by ${callerOf(id)}`],
           ['for', duration((job.finished_at_ms ?? Date.now()) - job.started_at_ms)],
           ['exit code', job.exit_code ?? (job.status === 'running' ? 'still running' : 'none: a signal ended it')],
           ['id', <span class="mono">{job.id}</span>],
@@ -51,6 +52,10 @@ export function JobCard({ id, worker }: { id: string; worker: JobWorker }) {
       {job.terminal ? <JobTerminal jobId={id} {...views} /> : <JobOutput {...views} />}
     </div>
   );
+}
+
+function callerOf(id: string): string {
+  return jobs.value?.find((job) => job.id === id)?.caller?.label ?? 'an unnamed caller';
 }
 
 interface ControlsProps {
