@@ -6,7 +6,7 @@
 import { diffLines } from '../changes/line-hunks.ts';
 
 /** Lines `start` to `end` (exclusive) of the base, replaced by `lines`. */
-interface Edit {
+export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly lines: readonly string[];
@@ -22,7 +22,7 @@ export function merge3(base: string, mine: string, theirs: string): string | und
   let at = 0;
   let last: Edit | undefined;
   for (const edit of edits) {
-    if (last && isSame(last, edit)) continue;
+    if (last && isSameEdit(last, edit)) continue;
     if (last && edit.start <= last.end) return undefined;
     merged.push(...lines.slice(at, edit.start), ...edit.lines);
     at = edit.end;
@@ -32,11 +32,11 @@ export function merge3(base: string, mine: string, theirs: string): string | und
 }
 
 /** Each line keeps its ending, so that the joined lines are the text. */
-function linesOf(text: string): string[] {
+export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-function editsOf(base: string[], other: string[]): Edit[] {
+export function editsOf(base: string[], other: string[]): Edit[] {
   const edits: Edit[] = [];
   let at = 0;
   let open: { start: number; end: number; lines: string[] } | undefined;
@@ -54,6 +54,6 @@ function editsOf(base: string[], other: string[]): Edit[] {
   return edits;
 }
 
-function isSame(a: Edit, b: Edit): boolean {
+export function isSameEdit(a: Edit, b: Edit): boolean {
   return a.start === b.start && a.end === b.end && a.lines.join('') === b.lines.join('');
 }

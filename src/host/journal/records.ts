@@ -5,6 +5,8 @@ import type { IncomingCall } from '#contract';
 export interface Origin {
   readonly functionId?: string;
   readonly call?: Pick<IncomingCall, 'callId' | 'principal' | 'metadata'>;
+  /** Purpose of the changes, in the caller's words. */
+  readonly message?: string | undefined;
 }
 
 export interface FileState {
@@ -82,6 +84,7 @@ export interface JournalRecord {
   readonly callerLabel?: string;
   readonly sessionId?: string;
   readonly turnId?: string;
+  readonly message?: string;
   /** Name of a checkpoint; a checkpoint has no changes. */
   readonly label?: string;
   /** Records that this one undid. */
@@ -102,13 +105,14 @@ export type RecordHead = Omit<JournalRecord, 'changes' | 'undoneBy' | 'undonePat
 
 const MAX_ID = 200;
 
-export function headOf({ functionId, call }: Origin): RecordHead {
+export function headOf({ functionId, call, message }: Origin): RecordHead {
   const { id: caller, label: callerLabel } = call?.principal ?? {};
   return {
     ...(functionId !== undefined && { functionId }),
     ...(call && { callId: call.callId }),
     ...(caller !== undefined && { caller }),
     ...(callerLabel !== undefined && { callerLabel: callerLabel.slice(0, MAX_ID) }),
+    ...(message !== undefined && { message }),
     ...named('sessionId', call?.metadata, 'session_id'),
     ...named('turnId', call?.metadata, 'turn_id'),
   };

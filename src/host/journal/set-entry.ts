@@ -1,6 +1,7 @@
 /** Requests and results of a write set. */
 import type { Stats } from 'node:fs';
 
+import type { Jail } from '../jail/jail.ts';
 import type { State } from './records.ts';
 
 /** One change of a write set. Paths are as the jail takes them; a version is the one that reads return. */
@@ -39,6 +40,17 @@ export type SetEntry =
   | { readonly kind: 'restore'; readonly path: string; readonly state: State; readonly seen?: Seen }
   /** Renames an already written file or symlink (`made`, on the same device) to `path`. */
   | { readonly kind: 'adopt'; readonly path: string; readonly made: string }
+  /** Puts a file, symlink or directory of another jail at `path`. */
+  | {
+      readonly kind: 'bring';
+      readonly path: string;
+      readonly from: { readonly jail: Jail; readonly path: string };
+      /** `rename` needs the same device, and a free path for a directory. A directory cannot be copied. */
+      readonly how: 'rename' | 'copy';
+      /** Default: the mode of the replaced file, else that of the source; without set-id bits. */
+      readonly mode?: number;
+      readonly seen?: Seen;
+    }
   | {
       readonly kind: 'mode';
       readonly path: string;

@@ -16,33 +16,10 @@ import type { PreparedFile } from './prepared-file.ts';
 import { ABSENT, type FileState, type State } from './records.ts';
 import { bringDirectory, stageState } from './restore-state.ts';
 import { checked, contentsOf, isEmpty, requireSeen } from './set-checks.ts';
+import { beforeOf, begin, makeParents, type Of, type Planned, type PlanScope } from './set-planning.ts';
+import { planBring } from '../layers/commit/plan-bring.ts';
 import type { SetEntry } from './set-entry.ts';
 import { dropAside, type Step } from './set-steps.ts';
-
-export interface PlanScope {
-  readonly jail: Jail;
-  readonly journal: Journal;
-  readonly record: OpenRecord;
-  readonly prepared: PreparedFile;
-  readonly isSynced: boolean;
-  /** Refuses paths through a symlink, even one that resolves inside the root. */
-  readonly isExact: boolean;
-  readonly signal: AbortSignal;
-}
-
-export interface Planned {
-  readonly step: Step;
-  /** Stat of the path when the step was planned. */
-  readonly found: Stats | undefined;
-  /** Writes the new file under a temporary name beside the path. */
-  readonly stage?: (entry: JailEntry) => Promise<Staged> | Staged;
-  /** The content of the new file, if it is known. */
-  readonly content?: () => Uint8Array;
-  /** Makes the change; if undefined, the staged file is renamed to the path. */
-  readonly make?: (entry: JailEntry) => Promise<void> | void;
-}
-
-type Of<Kind extends SetEntry['kind']> = Extract<SetEntry, { kind: Kind }>;
 
 /** Returns undefined for an entry that changes nothing. */
 export async function planEntry(entry: SetEntry, scope: PlanScope): Promise<Planned | undefined> {
@@ -57,6 +34,8 @@ export async function planEntry(entry: SetEntry, scope: PlanScope): Promise<Plan
       return planRestore(entry, scope);
     case 'adopt':
       return planAdopt(entry, scope);
+    case 'bring':
+      return planBring(entry, scope);
     case 'mode':
       return planMode(entry, scope);
   }
@@ -190,42 +169,11 @@ async function planMode({ path, mode, uid, gid }: Of<'mode'>, scope: PlanScope):
   return { step, found: entry.stat, make: (found) => found.setPermissions({ mode, uid, gid }) };
 }
 
-function begin(entry: JailEntry, states: { before: State; after: State }, { jail, journal, isExact }: PlanScope): Step {
-  if (isExact && jail.spell(entry) !== entry.path) throw new HostError('escape', entry.path);
-  return { path: journal.pathFrom(jail.keyOf(entry)), at: jail.spell(entry), kind: 'put', ...states };
-}
-
-/** The current state of the path, with a name for the before-image that `makeStep` will keep. */
-function beforeOf(entry: JailEntry, { record }: PlanScope, version?: string): State {
-  const { stat } = entry;
-  if (!stat) return ABSENT;
-  if (stat.isSymbolicLink()) return { kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) };
-  if (!stat.isFile()) return lookedAt(stat);
-  return { ...fileState(stat), image: record.nextName(), ...(version !== undefined && { version }) };
-}
-
 /** Without the image name and the delta: when the restored file is replaced again, it gets new ones. */
 function withoutImage(state: State): State {
   if (state.kind !== 'file') return state;
   const { image: _, delta: __, ...rest } = state;
   return rest satisfies FileState;
-}
-
-/** Creates missing parent directories, each as a step of its own. */
-async function makeParents(entry: JailEntry, { jail, journal, prepared, isSynced }: PlanScope): Promise<void> {
-  const missing = entry.missingParents;
-  const key = jail.keyOf(entry);
-  const above = key.slice(0, key.length - entry.relativePath.length);
-  for (const relativePath of missing) {
-    prepared.add({
-      path: journal.pathFrom(above + relativePath),
-      at: jail.spell({ relativePath }),
-      kind: 'put',
-      before: ABSENT,
-      after: { kind: 'directory', mode: 0o755 },
-    });
-  }
-  if (missing.length > 0) await entry.makeParents({ isSynced });
 }
 
 function modeOf(path: string, { jail }: PlanScope): number | undefined {

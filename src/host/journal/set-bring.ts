@@ -1,0 +1,92 @@
+/** The step of a write set that brings an entry from another directory, such as the layer of a change. */
+import { linkSync, readlinkSync, renameSync, unlinkSync, type Stats } from 'node:fs';
+
+import { PendingFile } from '../changes/atomic-write.ts';
+import { stageLink, type Staged } from '../changes/stage.ts';
+import { sumBelow } from '../changes/tree-sum.ts';
+import { HostError } from '../host-error.ts';
+import type { JailEntry } from '../jail/jail-entry.ts';
+import { piecesOf } from '../text/read-pieces.ts';
+import { fileState, lookedAt } from './open-record.ts';
+import { ABSENT, type State } from './records.ts';
+import { beforeOf, begin, makeParents, requireSeen, type Of, type Planned, type PlanScope } from './set-planning.ts';
+
+/** Without setuid and setgid: a command may have set them on a file of another owner. */
+const BROUGHT_BITS = 0o1777;
+
+export async function planBring(entry: Of<'bring'>, scope: PlanScope): Promise<Planned> {
+  using target = scope.jail.entry(entry.path);
+  requireSeen(target, entry.seen);
+  using source = entry.from.jail.entry(entry.from.path);
+  if (!source.stat) throw new HostError('missing', entry.path);
+  await makeParents(target, scope);
+  return entry.how === 'rename'
+    ? await planRename(entry, { target, source, stat: source.stat }, scope)
+    : planCopy(entry, { target, source, stat: source.stat }, scope);
+}
+
+interface Ends {
+  readonly target: JailEntry;
+  readonly source: JailEntry;
+  /** Of the source. */
+  readonly stat: Stats;
+}
+
+/** Gives the entry its new name by a hard link, which fails if another program has put something there. */
+async function planRename({ from }: Of<'bring'>, { target, source, stat }: Ends, scope: PlanScope): Promise<Planned> {
+  if (target.stat) throw new HostError('exists', target.path);
+  const step = begin(target, { before: ABSENT, after: await stateOf(source, stat, scope) }, scope);
+  step.ino = stat.ino;
+  step.outside = from.jail.keyOf(source);
+  const isDirectory = stat.isDirectory();
+  const make = (place: JailEntry) => {
+    using again = from.jail.entry(from.path);
+    if (stat.isFile() && (stat.mode & ~BROUGHT_BITS & 0o7777) !== 0) {
+      again.setPermissions({ mode: stat.mode & BROUGHT_BITS });
+    }
+    again.act((old) => place.act((now) => (isDirectory ? renameSync(old, now) : linkSync(old, now))));
+    if (!isDirectory) again.act(unlinkSync);
+  };
+  return { step, found: undefined, make };
+}
+
+async function stateOf(source: JailEntry, stat: Stats, { signal }: PlanScope): Promise<State> {
+  if (stat.isSymbolicLink()) return linkState(source);
+  if (!stat.isDirectory()) return { ...fileState(stat), mode: stat.mode & BROUGHT_BITS };
+  using dir = source.openDir();
+  return { ...lookedAt(stat), contents: await sumBelow(dir, { signal }) } as State;
+}
+
+function planCopy({ from, mode }: Of<'bring'>, { target, source, stat }: Ends, scope: PlanScope): Planned {
+  const step = begin(target, { before: beforeOf(target, scope), after: ABSENT }, scope);
+  const found = target.stat;
+  if (stat.isSymbolicLink()) {
+    const state = linkState(source);
+    step.after = state;
+    return { step, found, stage: (at) => stageLink(at, state.to) };
+  }
+  if (!stat.isFile()) throw new HostError('not-a-file', target.path);
+  const isNew = found?.isFile() !== true;
+  const bits = mode ?? (isNew ? stat.mode : undefined);
+  const stage = async (place: JailEntry): Promise<Staged> => {
+    using again = from.jail.entry(from.path);
+    using file = again.open();
+    using pending = await PendingFile.at(place, { isHashed: true });
+    for await (const piece of piecesOf(file, place.path)) {
+      await pending.append(piece);
+      scope.signal.throwIfAborted();
+    }
+    const staged = await pending.seal({
+      mode: bits === undefined ? undefined : bits & BROUGHT_BITS,
+      isSynced: scope.isSynced,
+      ...(isNew && { like: file.stat }),
+    });
+    step.after = { ...fileState(staged.stat), version: pending.version };
+    return staged;
+  };
+  return { step, found, stage };
+}
+
+function linkState(source: JailEntry) {
+  return { kind: 'link', to: source.act((at) => readlinkSync(at, 'latin1')) } as const;
+}
