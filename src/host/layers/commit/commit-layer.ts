@@ -1,0 +1,153 @@
+/**
+ * Puts a change into the workspace as one write set, so that `coder::undo` takes it back.
+ *
+ * A file in the store of the change names the journal record before the first step. After a crash the journal rolls the
+ * set back or has its record, and the change is open again or ends: never half.
+ */
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import type { ChangeScope, JailChanges } from '../../changes/jail-changes.ts';
+import { HostError } from '../../host-error.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { SetOutcome } from '../../journal/set-entry.ts';
+import { isAlive, OWN_MARK, PID_SPACE } from '../../system/process-mark.ts';
+import type { LayerScope, LookedAt } from '../diff/look-at-layer.ts';
+import { lockGit, planGit, type GitPlan } from '../git/plan-git.ts';
+import type { LayerPlace } from '../layer-store.ts';
+import { planCommit, type CommitPlan, type OnConflict } from './plan-commit.ts';
+
+export interface CommitOptions {
+  readonly onConflict: OnConflict;
+  /** Whether to take new objects and moved references of repositories too. */
+  readonly git: boolean;
+  /** Whether the change stays open with the rest. */
+  readonly isPart: boolean;
+}
+
+export interface WholePlan extends CommitPlan {
+  readonly git: GitPlan;
+  readonly isPart: boolean;
+}
+
+/** Plans without changing anything. */
+export async function planWhole(looked: LookedAt, scope: LayerScope, options: CommitOptions): Promise<WholePlan> {
+  const gone = looked.rows.flatMap(({ of }) => of).filter(({ mine }) => !mine);
+  const movedInodes = new Set(gone.flatMap(({ base }) => (base ? [base.stat.ino] : [])));
+  const plan = await planCommit(looked, { ...scope, contents: looked.contents, movedInodes }, options);
+  const git = planGit(looked.repositories, {
+    jails: scope.jails,
+    isTaken: options.git,
+    onConflict: options.onConflict,
+  });
+  return {
+    ...plan,
+    entries: [...plan.entries, ...git.entries],
+    conflicts: [...plan.conflicts, ...git.conflicts],
+    leftOut: [...plan.leftOut, ...git.leftOut],
+    git,
+    isPart: options.isPart,
+  };
+}
+
+export interface CommitScope {
+  readonly place: LayerPlace;
+  /** Of the workspace; it pins files for other changes, not for this one. */
+  readonly changes: JailChanges;
+  readonly journal: Journal;
+  readonly jail: LayerScope['jails']['live'];
+  readonly call: ChangeScope;
+}
+
+/** Makes the commit. The caller has the change alone, and removes it unless a part was committed. */
+export async function commitLayer(plan: WholePlan, scope: CommitScope): Promise<SetOutcome> {
+  const { place, changes, journal, call } = scope;
+  if (plan.entries.length === 0) return { changes: [] };
+  const all = plan.entries.flatMap((entry) => (entry.kind === 'move' ? [entry.path, entry.to] : [entry.path]));
+  if (!journal.isAvailable) throw new HostError('unsaved', all[0]!);
+  const { seq } = journal.recordOf(call);
+  const marker: Marker = { seq, owner: OWN_MARK, space: PID_SPACE, ...(plan.isPart && { paths: all }) };
+  writeFileSync(markerOf(place), JSON.stringify(marker), { mode: 0o600 });
+  let locks: Disposable | undefined;
+  try {
+    locks = lockGit(plan.git.locked, scope.jail);
+    return await changes.writeSet(plan.entries, call);
+  } catch (error) {
+    rmSync(markerOf(place), { force: true });
+    throw error;
+  } finally {
+    locks?.[Symbol.dispose]();
+  }
+}
+
+interface Marker {
+  readonly seq: number;
+  readonly owner: string;
+  readonly space: string;
+  /** Committed paths, if the change stays open. */
+  readonly paths?: readonly string[];
+}
+
+function markerOf({ directory }: LayerPlace): string {
+  return join(directory, 'committing');
+}
+
+/**
+ * Finishes the commit of a change after its write set, or after the process was killed: returns `ended` if the change
+ * has to be removed. A commit that another process makes is left alone.
+ */
+export function settleCommit(place: LayerPlace, workspace: string, journal: Journal): 'ended' | 'open' {
+  const path = markerOf(place);
+  if (!existsSync(path)) return 'open';
+  const marker = readMarker(path);
+  const isRunning = marker && marker.owner !== OWN_MARK && marker.space === PID_SPACE && isAlive(marker.owner);
+  if (isRunning) return 'open';
+  const isMade = marker !== undefined && journal.records().has(marker.seq);
+  if (isMade && !marker.paths) return 'ended';
+  if (isMade) for (const committed of marker.paths!) rebase(place, workspace, committed);
+  unlinkSync(path);
+  return 'open';
+}
+
+/** Undefined for one that was cut off: the process died before it began. */
+function readMarker(path: string): Marker | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Marker;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes what was committed the base of a path, so that the open change has no difference there any more. */
+function rebase({ pins, whiteout }: LayerPlace, workspace: string, path: string): void {
+  const [from, to] = [join(workspace, path), join(pins, path)];
+  const found = lstatSync(from, { throwIfNoEntry: false });
+  const names = path.split('/');
+  for (let depth = 1; depth < names.length; depth++) makeDirectory(join(pins, ...names.slice(0, depth)));
+  if (found?.isDirectory()) return makeDirectory(to);
+  rmSync(to, { recursive: true, force: true });
+  if (!found) linkSync(whiteout, to);
+  else if (found.isSymbolicLink()) symlinkSync(readlinkSync(from, 'buffer'), to);
+  // A copy: another program may edit the file of the workspace in place.
+  else if (found.isFile()) copyFileSync(from, to);
+}
+
+/** Replaces a whiteout or a file; the pins below a directory stay. */
+function makeDirectory(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found) unlinkSync(path);
+  mkdirSync(path);
+}

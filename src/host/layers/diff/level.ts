@@ -1,0 +1,105 @@
+/** One directory of a change during the walk, open in every layer that has it. */
+import { lstatSync, type BigIntStats } from 'node:fs';
+
+import { HostError } from '../../host-error.ts';
+import type { JailDir } from '../../jail/jail-dir.ts';
+import { pathInside } from '../../jail/pin.ts';
+import { isGone } from '../../walk/walk.ts';
+import type { ByteString } from '../../text/byte-string.ts';
+import type { EntryType, LayerEntry, LayerJails, LayerName } from './touched.ts';
+
+const LAYERS = ['upper', 'view', 'pins', 'live'] as const;
+
+export class Level {
+  readonly path: string;
+  readonly #dirs: Partial<Record<LayerName, JailDir>>;
+  /** Whether the live directory is part of the base: no pin hides it. */
+  readonly isBased: boolean;
+
+  private constructor(path: string, dirs: Partial<Record<LayerName, JailDir>>, isBased: boolean) {
+    this.path = path;
+    this.#dirs = dirs;
+    this.isBased = isBased;
+  }
+
+  static root(jails: LayerJails): Level {
+    const dirs: Partial<Record<LayerName, JailDir>> = {};
+    for (const layer of LAYERS) dirs[layer] = jails[layer].openDir('.');
+    return new Level('', dirs, true);
+  }
+
+  /** A directory in this one, in those layers where it is one. */
+  down(name: ByteString): Level {
+    const pin = this.look('pins', name);
+    const dirs: Partial<Record<LayerName, JailDir>> = {};
+    for (const layer of LAYERS) {
+      const dir = this.look(layer, name)?.type === 'directory' ? this.#open(layer, name) : undefined;
+      if (dir) dirs[layer] = dir;
+    }
+    const isBased = this.isBased && (!pin || pin.type === 'directory');
+    return new Level(pathInside(this.path, name), dirs, isBased);
+  }
+
+  has(layer: LayerName): boolean {
+    return this.#dirs[layer] !== undefined;
+  }
+
+  names(layer: LayerName): ByteString[] {
+    const dir = this.#dirs[layer];
+    return dir ? [...dir.allNames()].flat().sort() : [];
+  }
+
+  /** The entry in one layer. */
+  look(layer: LayerName, name: ByteString): LayerEntry | undefined {
+    const dir = this.#dirs[layer];
+    if (!dir) return undefined;
+    const stat = lstatSync(dir.pin.at(name), { bigint: true, throwIfNoEntry: false });
+    dir.pin.recheck();
+    return stat && { type: typeOf(stat), in: layer, stat };
+  }
+
+  /** The entry when the change began, as far as it is known. */
+  base(name: ByteString): LayerEntry | undefined {
+    const pin = this.look('pins', name);
+    if (pin && isWhiteout(pin)) return undefined;
+    const live = this.isBased ? this.look('live', name) : undefined;
+    // The directory of a pin is made for the pins in it: the live one has the mode.
+    if (pin?.type === 'directory' && live?.type === 'directory') return live;
+    return pin ?? live;
+  }
+
+  baseNames(): ByteString[] {
+    const names = new Set([...this.names('pins'), ...(this.isBased ? this.names('live') : [])]);
+    return [...names].filter((name) => this.base(name) !== undefined).sort();
+  }
+
+  isPinned(name: ByteString): boolean {
+    const pin = this.look('pins', name);
+    return pin ? pin.type !== 'directory' : !this.isBased;
+  }
+
+  [Symbol.dispose](): void {
+    for (const dir of Object.values(this.#dirs)) dir.close();
+  }
+
+  #open(layer: LayerName, name: ByteString): JailDir | undefined {
+    try {
+      return this.#dirs[layer]!.openDir(name);
+    } catch (error) {
+      // A command or another program removed or replaced it since.
+      if (error instanceof HostError && isGone(error.reason)) return undefined;
+      throw error;
+    }
+  }
+}
+
+function typeOf(stat: BigIntStats): EntryType {
+  if (stat.isFile()) return 'file';
+  if (stat.isDirectory()) return 'directory';
+  return stat.isSymbolicLink() ? 'link' : 'special';
+}
+
+/** The mark of overlayfs for a deleted name: a character device 0:0. */
+export function isWhiteout({ stat }: LayerEntry): boolean {
+  return stat.isCharacterDevice() && stat.rdev === 0n;
+}

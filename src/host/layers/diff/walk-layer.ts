@@ -1,0 +1,188 @@
+/**
+ * Finds the paths that a change touched, by walking its upper directory only: the cost does not grow with the workspace.
+ *
+ * A directory that exists in the base too is compared by names with the view, which finds a directory that was removed
+ * and made again (overlayfs marks it by an attribute that Node cannot read). A new directory is walked in the view: the
+ * children of a renamed directory are not in upper.
+ */
+import { isTempName } from '../../changes/atomic-write-temp.ts';
+import { pathInside } from '../../jail/pin.ts';
+import { Turns } from '../../search/turns.ts';
+import { toBytes, toText, type ByteString } from '../../text/byte-string.ts';
+import { MAX_DEPTH } from '../../walk/walk.ts';
+import { isWhiteout, Level } from './level.ts';
+import {
+  TooManyFiles,
+  type LayerEntry,
+  type LayerJails,
+  type LayerWalk,
+  type LeftOut,
+  type LeftOutWhy,
+  type NewTree,
+  type Touched,
+} from './touched.ts';
+
+export interface WalkOptions {
+  /** Canonical paths that no function may read or write. */
+  readonly isProtected: (path: string) => boolean;
+  readonly maxFiles: number;
+  readonly signal: AbortSignal;
+}
+
+/** A new directory with more files is one row. */
+const MAX_SINGLE_FILES = 200;
+
+const TURN_MS = 5;
+
+export async function walkLayer(jails: LayerJails, options: WalkOptions): Promise<LayerWalk> {
+  const walk = new Walk(options);
+  using root = Level.root(jails);
+  await walk.into(root, 1);
+  return walk;
+}
+
+class Walk implements LayerWalk {
+  readonly touched: Touched[] = [];
+  readonly trees: NewTree[] = [];
+  readonly leftOut: LeftOut[] = [];
+  readonly goneDirectories: string[] = [];
+  readonly gitDirectories: string[] = [];
+  readonly #options: WalkOptions;
+  readonly #turns: Turns;
+
+  constructor(options: WalkOptions) {
+    this.#options = options;
+    this.#turns = new Turns(options.signal, TURN_MS);
+  }
+
+  /** A directory of upper that is a directory in the base too. */
+  async into(level: Level, depth: number): Promise<void> {
+    const names = level.names('upper');
+    for (const name of names) {
+      const upper = level.look('upper', name);
+      if (upper && this.#isTaken(level, name, upper)) await this.#entry(level, name, upper, depth);
+      if (this.#turns.isOver) await this.#turns.next();
+    }
+    await this.#hidden(level, new Set(names));
+  }
+
+  async #entry(level: Level, name: ByteString, upper: LayerEntry, depth: number): Promise<void> {
+    const base = level.base(name);
+    if (isWhiteout(upper)) return base && this.#gone(level, name, base);
+    if (upper.type !== 'directory') {
+      if (base?.type === 'directory') await this.#gone(level, name, base);
+      this.#put({ ...this.#states(level, name), mine: upper });
+      return;
+    }
+    if (base && base.type !== 'directory') await this.#gone(level, name, base);
+    if (depth > MAX_DEPTH) return;
+    using inner = level.down(name);
+    if (base?.type !== 'directory') return await this.#newTree(inner, name, level, depth);
+    if (isModeChanged(base, upper)) this.#put({ ...this.#states(level, name), mine: upper });
+    await this.into(inner, depth + 1);
+  }
+
+  /** Names of the base that neither upper nor the view has: the directory was removed and made again. */
+  async #hidden(level: Level, inUpper: ReadonlySet<ByteString>): Promise<void> {
+    const below = level.baseNames().filter((name) => !inUpper.has(name));
+    // One visible name of the base is enough: a directory that was made again shows none.
+    if (below.length === 0 || !level.has('view') || below.some((name) => level.look('view', name))) return;
+    for (const name of below) {
+      const base = level.base(name)!;
+      if (this.#isTaken(level, name, base)) await this.#gone(level, name, base);
+    }
+  }
+
+  /** The base entry is deleted, with everything below. */
+  async #gone(level: Level, name: ByteString, base: LayerEntry): Promise<void> {
+    if (this.#turns.isOver) await this.#turns.next();
+    if (base.type !== 'directory') {
+      this.#put({ ...this.#states(level, name), mine: undefined });
+      return;
+    }
+    using inner = level.down(name);
+    this.goneDirectories.push(inner.path);
+    const names = inner.baseNames();
+    for (const below of names) {
+      const entry = inner.base(below)!;
+      if (this.#isTaken(inner, below, entry)) await this.#gone(inner, below, entry);
+    }
+    if (names.length === 0) this.#put({ ...this.#states(level, name), mine: undefined });
+  }
+
+  async #newTree(level: Level, name: ByteString, above: Level, depth: number): Promise<void> {
+    const leftOut = this.leftOut.length;
+    const found: Touched[] = [];
+    const counted = { files: 0, bytes: 0, isInUpper: true };
+    found.push({ ...this.#states(above, name), mine: above.look('upper', name)! });
+    await this.#added(level, found, counted, depth);
+    const isFree = !above.look('live', name);
+    if (counted.files > MAX_SINGLE_FILES && counted.isInUpper && isFree) {
+      const isWhole = this.leftOut.length === leftOut;
+      this.trees.push({ path: level.path, files: counted.files, bytes: counted.bytes, isWhole, entries: found });
+    } else {
+      for (const one of found) this.#put(one);
+    }
+  }
+
+  /** Everything in a directory that is not in the base; `level` is that directory. */
+  async #added(
+    level: Level,
+    found: Touched[],
+    counted: { files: number; bytes: number; isInUpper: boolean },
+    depth: number,
+  ): Promise<void> {
+    for (const name of level.names('view')) {
+      if (this.#turns.isOver) await this.#turns.next();
+      const seen = level.look('view', name);
+      if (!seen || !this.#isTaken(level, name, seen)) continue;
+      const upper = level.look('upper', name);
+      const isInUpper = upper !== undefined && upper.type === seen.type;
+      const mine = isInUpper ? upper : seen;
+      counted.isInUpper &&= isInUpper;
+      found.push({ ...this.#states(level, name), mine, ...(!isInUpper && { isMoved: true }) });
+      if (found.length > this.#options.maxFiles) throw new TooManyFiles(this.#options.maxFiles);
+      if (seen.type === 'directory') {
+        if (depth > MAX_DEPTH) continue;
+        using inner = level.down(name);
+        await this.#added(inner, found, counted, depth + 1);
+      } else {
+        counted.files++;
+        counted.bytes += Number(mine.stat.size);
+      }
+    }
+  }
+
+  #put(one: Touched): void {
+    if (this.touched.push(one) > this.#options.maxFiles) throw new TooManyFiles(this.#options.maxFiles);
+  }
+
+  #states(level: Level, name: ByteString): Omit<Touched, 'mine'> {
+    const path = pathInside(level.path, name);
+    return { path, base: level.base(name), theirs: level.look('live', name), isPinned: level.isPinned(name) };
+  }
+
+  /** Notes what is left out; false for that and for files of writes under way. */
+  #isTaken(level: Level, name: ByteString, entry: LayerEntry): boolean {
+    if (isTempName(name)) return false;
+    const path = pathInside(level.path, name);
+    if (name === '.git' && entry.type === 'directory') {
+      this.gitDirectories.push(path);
+      return false;
+    }
+    const why = this.#refusal(path, name, entry);
+    if (why) this.leftOut.push({ path, why });
+    return why === undefined;
+  }
+
+  #refusal(path: string, name: ByteString, entry: LayerEntry): LeftOutWhy | undefined {
+    if (toBytes(toText(name)) !== name) return 'name';
+    if (name === '.git') return 'git';
+    if (this.#options.isProtected(path)) return 'protected';
+    return entry.type === 'special' && !isWhiteout(entry) ? 'special' : undefined;
+  }
+}
+
+function isModeChanged(a: LayerEntry, b: LayerEntry): boolean {
+  return ((a.stat.mode ^ b.stat.mode) & 0o7777n) !== 0n;
+}
