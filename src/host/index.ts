@@ -78,7 +78,7 @@ export {
   type View,
 } from './layers/layer.ts';
 export { inViewOf, withinLayer, type InView } from './layers/within-layer.ts';
-export { Layers, layersOf } from './layers/layers.ts';
+export { Layers, layersOf, type CommitOwn } from './layers/layers.ts';
 export type { OpenLayer } from './layers/open-layer.ts';
 export { pinsOf, type PinOthers } from './layers/pins.ts';
 export { JailChanges, type ChangeScope } from './changes/jail-changes.ts';
@@ -125,3 +125,11 @@ export {
   locateLines,
   type ByteRange,
 } from './text/text-lines.ts';
+export { commitLayer, planWhole, settleCommit, type WholePlan } from './layers/commit/commit-layer.ts';
+export type { Conflict } from './layers/commit/conflicts.ts';
+export type { OnConflict as OnLayerConflict } from './layers/commit/plan-commit.ts';
+export { jailsOf, lookAtLayer, UntouchedPath, type LayerScope } from './layers/diff/look-at-layer.ts';
+export { reportOf } from './layers/diff/report.ts';
+export type { GitRepository } from './layers/git/git-repository.ts';
+export { stateDirOf } from './journal/shared-journal.ts';
+export { TooManyFiles } from './layers/diff/touched.ts';

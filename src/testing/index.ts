@@ -4,6 +4,7 @@ export { changeCell, type ChangeCell } from './change-cell.ts';
 export { fakeRung, no, yes, type FakeRung } from './fake-rung.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
 export { jailWays } from './jail-ways.ts';
+export { modesAndContents } from './modes-and-contents.ts';
 export { ociImage, type TestImage } from './oci-image.ts';
 export { failureOf, insert, remove, replace, updateCases, updateLines } from './batch-files.ts';
 export { filesBelow, patchCases } from './patch-cases.ts';

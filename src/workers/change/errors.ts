@@ -1,6 +1,6 @@
 /** The failures of change. */
 import { defineErrors, type Failure } from '#contract';
-import { HostError, LayerError, type LayerReason } from '#host';
+import { HostError, LayerError, TooManyFiles, UntouchedPath, type LayerReason } from '#host';
 
 type Problem = { problem: string; fix?: Record<string, unknown> };
 const message = (d: Problem) => d.problem;
@@ -38,6 +38,10 @@ export function translate(error: unknown): Failure | undefined {
   if (error instanceof LayerError) {
     const { reason, message: problem, fix: next } = error;
     return errors.fail(codeFor[reason], { problem, ...(next && { fix: next }) }, error);
+  }
+  if (error instanceof UntouchedPath) return errors.fail('W210', { problem: error.message }, error);
+  if (error instanceof TooManyFiles) {
+    return errors.fail('W215', { problem: `${error.message}, max_files_diff; discard it, or raise the limit` }, error);
   }
   if (error instanceof HostError) return errors.fail('W216', { problem: error.message }, error);
   return undefined;

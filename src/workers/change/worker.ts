@@ -1,12 +1,15 @@
 /** The change worker: the changes over one workspace. */
 import { ConfigError, defineWorker, type CellConfig, type Log } from '#contract';
 import { mountLayer } from '#fence';
-import { HostError, Layers, openJail } from '#host';
+import { HostError, Layers, openJail, settleCommit } from '#host';
+import { committingOwn } from './commit-own.ts';
 import { configSchema, type ChangeConfig } from './config.ts';
 import { errors, translate } from './errors.ts';
+import { openWorkspace, type LiveWorkspace } from './open-workspace.ts';
 
 export interface ChangeContext {
   readonly layers: Layers;
+  readonly live: LiveWorkspace;
   readonly config: ChangeConfig;
   readonly cell: CellConfig;
   readonly log: Log;
@@ -25,14 +28,31 @@ export const change = defineWorker({
   },
   translate,
   open: openChange,
-  close: ({ layers }) => layers.close(),
+  async close({ layers, live }) {
+    await layers.close();
+    await live.workspace.close();
+  },
 });
 
-function openChange(config: ChangeConfig, log: Log, cell: CellConfig): ChangeContext {
+async function openChange(config: ChangeConfig, log: Log, cell: CellConfig): Promise<ChangeContext> {
   const { max_open, max_bytes, idle_days } = config;
   const limits = { maxOpen: max_open, maxBytes: max_bytes, idleMs: idle_days * 86_400_000 };
   const layers = new Layers(rootOf(config), { stateDir: cell.state_dir, limits, mount: mountLayer });
-  return { layers, config, cell, log };
+  const live = openWorkspace(layers.workspace, { cell, isSynced: config.fsync, maxFiles: config.max_files_diff });
+  await live.workspace.recovered;
+  await settleCommits(layers, live);
+  layers.commitOwn = committingOwn(live);
+  return { layers, live, config, cell, log };
+}
+
+/** Ends the changes whose commit was whole when its server was killed. */
+async function settleCommits({ store }: Layers, { workspace }: LiveWorkspace): Promise<void> {
+  const { journal } = workspace;
+  if (!journal) return;
+  for (const name of store.names()) {
+    const place = store.placeOf(name);
+    if (settleCommit(place, workspace.root, journal) === 'ended') await store.remove(place);
+  }
 }
 
 function rootOf({ workspace }: ChangeConfig): string {

@@ -41,6 +41,7 @@ const ChangeRecord = wire.named(
     caller_label: z.string().optional().describe('Name of the caller.'),
     call_id: z.string().optional().describe('Id of the call, as engine::calls::list has it.'),
     label: z.string().optional().describe('Name, if the record is a checkpoint.'),
+    message: z.string().optional().describe('Message of a commit, or the recorded command.'),
     files: z.array(z.string()).describe('Changed paths, relative to base_path; the first 100.'),
     file_count: wire.uint64().describe('Number of changed paths.'),
     skipped: wire.uint64().describe('Paths whose former content was not kept, so that undo cannot restore it.'),
@@ -97,8 +98,8 @@ function changesOf({ changes }: JournalRecord, context: CoderContext) {
 }
 
 function toRow(record: JournalRecord): z.input<typeof ChangeRecord> {
-  const { seq, at, functionId, sessionId, turnId, caller, callerLabel, callId, label, changes, undoes, undoneBy } =
-    record;
+  const { seq, at, functionId, sessionId, turnId, caller, callerLabel, callId } = record;
+  const { label, message, changes, undoes, undoneBy } = record;
   const files = [...new Set(changes.map(({ path }) => path))];
   return {
     seq,
@@ -110,6 +111,7 @@ function toRow(record: JournalRecord): z.input<typeof ChangeRecord> {
     caller_label: callerLabel,
     call_id: callId,
     label,
+    message,
     files: files.slice(0, MAX_FILES),
     file_count: files.length,
     skipped: changes.filter(({ kind, before }) => kind !== 'mode' && isLost(before)).length,

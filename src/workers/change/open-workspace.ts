@@ -1,0 +1,61 @@
+/** The workspace below the changes: what diff compares with, and what a commit changes. */
+import type { CellConfig } from '#contract';
+import {
+  JailChanges,
+  jailsOf,
+  openJail,
+  pinsOf,
+  stateDirOf,
+  Workspace,
+  type Jail,
+  type LayerScope,
+  type OpenLayer,
+  type WholePlan,
+} from '#host';
+
+export interface LiveWorkspace {
+  readonly workspace: Workspace;
+  readonly jail: Jail;
+  /**
+   * Changes files of the workspace; open changes keep the files as they were. So does this one: if the commit is rolled
+   * back, it finds its base again, although the restored files are newer than the begin.
+   */
+  changesFor(layer: OpenLayer, plan: Pick<WholePlan, 'isForced'>): JailChanges;
+  /** The directories of a change that is entered. */
+  scopeOf(layer: OpenLayer, signal: AbortSignal): LayerScope;
+}
+
+interface LiveOptions {
+  readonly cell: CellConfig;
+  readonly isSynced: boolean;
+  readonly maxFiles: number;
+}
+
+/** Limits of searches, which the other workers over the directory set. */
+const NO_SEARCH = { maxFileBytes: Number.MAX_SAFE_INTEGER, timeoutMs: 0 };
+
+export function openWorkspace(root: string, { cell, isSynced, maxFiles }: LiveOptions): LiveWorkspace {
+  const workspace = new Workspace(root, { ...cell, ...NO_SEARCH });
+  const isProtected = (path: string) => workspace.protects(path);
+  const jail = openJail(root, { isProtected });
+  const stateDir = stateDirOf(cell);
+  return {
+    workspace,
+    jail,
+    changesFor: ({ name }, { isForced }) =>
+      new JailChanges(jail, {
+        isSynced,
+        journalOf: () => workspace.journal,
+        // What was forced must not become the base.
+        pins: pinsOf(root, { stateDir, ...(isForced && { except: name }) }),
+      }),
+    scopeOf: (layer, signal) => ({
+      jails: jailsOf(layer, jail),
+      beganAtCtimeNs: layer.beganAtCtimeNs,
+      gitAtBegin: layer.gitAtBegin,
+      isProtected,
+      maxFiles,
+      signal,
+    }),
+  };
+}

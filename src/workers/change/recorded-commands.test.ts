@@ -1,0 +1,63 @@
+/** shell::exec with `record`: a command is a commit of its own, which undo takes back. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+import { changeCell } from '#testing';
+
+interface Reply {
+  exit_code: number | null;
+  timed_out: boolean;
+  recorded?: { seq?: number; files: number };
+}
+
+const running = (script: string, more: object = {}) => ({
+  command: '/bin/sh',
+  args: ['-c', script],
+  record: true,
+  ...more,
+});
+
+test('undo.B16 a recorded command that deletes, creates and edits is undone', async () => {
+  await using cell = await changeCell({
+    'a.txt': 'a\n',
+    'b.txt': 'b\n',
+    'ignored/c': 'c\n',
+    '.gitignore': 'ignored\n',
+  });
+  const script = 'rm a.txt; echo more >> b.txt; mkdir new; echo x > new/x; rm -r ignored; exit 3';
+  const { exit_code, recorded } = await cell.call<Reply>('shell::exec', running(script));
+  expect(exit_code).toBe(3);
+  expect(recorded).toEqual({ seq: expect.any(Number), files: 4 });
+  expect(readdirSync(cell.workspace).sort()).toEqual(['.gitignore', 'b.txt', 'new']);
+
+  const { records } = await cell.call<{ records: { seq: number; function_id: string }[] }>('coder::checkpoints');
+  expect(records[0]).toMatchObject({ seq: recorded!.seq, function_id: 'shell::exec' });
+  await cell.call('coder::undo', { seq: recorded!.seq });
+  expect(readdirSync(cell.workspace).sort()).toEqual(['.gitignore', 'a.txt', 'b.txt', 'ignored']);
+  expect(readFileSync(cell.at('b.txt'), 'utf8')).toBe('b\n');
+  expect(readFileSync(cell.at('ignored/c'), 'utf8')).toBe('c\n');
+  expect((await cell.call<{ changes: unknown[] }>('change::list')).changes).toEqual([]);
+});
+
+test('undo.B17 a recorded command that is killed by its timeout leaves nothing', async () => {
+  await using cell = await changeCell({ 'a.txt': 'a\n' });
+  const reply = await cell.call<Reply>(
+    'shell::exec',
+    running('echo started > started; rm a.txt; exec sleep 600', { timeout_ms: 700 }),
+  );
+  expect(reply.timed_out).toBe(true);
+  expect(reply.recorded).toBeUndefined();
+  expect(readdirSync(cell.workspace)).toEqual(['a.txt']);
+  expect((await cell.call<{ changes: unknown[] }>('change::list')).changes).toEqual([]);
+});
+
+test('a recorded git commit moves the branch', async () => {
+  await using cell = await changeCell({ 'a.txt': 'a\n' });
+  const git = 'git -c user.email=a@example.com -c user.name=a';
+  await cell.call('shell::exec', { command: '/bin/sh', args: ['-c', `git init -q -b main . && ${git} add .`] });
+  expect(existsSync(cell.at('.git/refs/heads/main'))).toBe(false);
+  const { recorded } = await cell.call<Reply>('shell::exec', running(`${git} commit -qm first`));
+  expect(existsSync(cell.at('.git/refs/heads/main'))).toBe(true);
+  await cell.call('coder::undo', { seq: recorded!.seq });
+  expect(existsSync(cell.at('.git/refs/heads/main'))).toBe(false);
+});
