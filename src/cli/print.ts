@@ -4,7 +4,7 @@
  * Replies, command output and messages contain text chosen by agents, guests and files, and a terminal obeys control
  * characters in it. Those are escaped as JSON would, so JSON stays the same; a pipe gets the bytes unchanged.
  */
-import { painter } from './colour.ts';
+import { painter, type Colour } from './colour.ts';
 import type { CommandInput } from './command.ts';
 import { PAGE_COLUMNS, table, type Table } from './render.ts';
 import type { LogSink } from './terminal-log.ts';
@@ -33,6 +33,13 @@ function printTable({ head, rows }: Table, stream: Sink = process.stdout): void 
 
 export function printText(text: string, stream: Sink = process.stdout): void {
   stream.write(stream.isTTY ? spelledOut(text) : text);
+}
+
+/** Lines in colours, if the stream is a terminal that wants them. */
+export function printLines(lines: readonly { text: string; colour?: Colour }[], stream: Sink = process.stdout): void {
+  const paint = painter(stream);
+  const shown = lines.map(({ text, colour }) => paint(colour, stream.isTTY ? spelledOut(text) : text));
+  if (shown.length > 0) stream.write(`${shown.join('\n')}\n`);
 }
 
 /** The one shape of errors: `Error: [CODE] message`, and what helps below it. */

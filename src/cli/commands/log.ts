@@ -15,6 +15,7 @@ const Reply = z.object({
       caller: z.string().optional(),
       turn_id: z.string().optional(),
       label: z.string().optional(),
+      message: z.string().optional(),
       files: z.array(z.string()),
       file_count: z.number(),
       undone_by: z.number().optional(),
@@ -58,7 +59,7 @@ export const log: Command = {
   },
 };
 
-function shown({ seq, ts, function_id, caller, turn_id, label, undone_by, ...changed }: Row): string {
+function shown({ seq, ts, function_id, caller, turn_id, label, message, undone_by, ...changed }: Row): string {
   // Drops the random id of a connection: it is useless once the connection is closed.
   const who = caller?.replace(UUID, '');
   const by = [function_id, who && `by ${who}`, turn_id && `turn ${turn_id}`].filter(Boolean).join(', ');
@@ -66,7 +67,8 @@ function shown({ seq, ts, function_id, caller, turn_id, label, undone_by, ...cha
   const { files, file_count, changes } = changed;
   const what = label === undefined ? `${file_count} changed` : `checkpoint ${JSON.stringify(label)}`;
   const lines = changes?.flatMap(changeLines) ?? files.map((path) => `    ${path}`);
-  return [`${seq}  ${new Date(ts).toISOString()}  ${what}  ${by}${state}`, ...lines, ''].join('\n');
+  const said = message === undefined ? [] : [`    ${JSON.stringify(message)}`];
+  return [`${seq}  ${new Date(ts).toISOString()}  ${what}  ${by}${state}`, ...said, ...lines, ''].join('\n');
 }
 
 function changeLines({ path, kind, from, hunks = [] }: NonNullable<Row['changes']>[number]): string[] {
