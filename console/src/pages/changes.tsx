@@ -1,8 +1,9 @@
-/** What calls changed in files, newest first, by change or by file, with the lines and a way back. */
+/** Changes that are open, then what calls changed in files, newest first, by change or by file, with the lines and a way back. */
 import { useEffect } from 'preact/hooks';
 import { signal } from '@preact/signals';
 
 import { filesOf, type ChangedFile } from '../changes/by-file.ts';
+import { OPEN_PREFIX, useOpenChanges } from '../changes/open-changes.ts';
 import { bySeqOf, callerOf, nextStep, type ChangeRecord } from '../changes/records.ts';
 import { counted, moment } from '../format.ts';
 import { useListKeys } from '../keys.ts';
@@ -15,6 +16,7 @@ import { Split } from '../parts/split.tsx';
 import { goTo, route } from '../route.ts';
 import { catalogue, isServed } from '../session.ts';
 import { FileHistory, RecordCard } from './change-card.tsx';
+import { OpenChangeCard, OpenChangeRow } from './open-change-card.tsx';
 
 const FILES_A_ROW = 3;
 /** The open item is a file: its path follows. */
@@ -29,8 +31,11 @@ export function ChangesPage() {
   const openPath = openKey?.startsWith(FILE) ? openKey.slice(FILE.length) : undefined;
   const byFile = isByFile.value || openPath !== undefined;
   const files = filesOf(records);
+  const { changes, load } = useOpenChanges();
+  const openChange = changes.find(({ change }) => OPEN_PREFIX + change === openKey);
+  const listed = byFile ? files.map(({ path }) => FILE + path) : records.map(({ seq }) => String(seq));
   useListKeys({
-    keys: byFile ? files.map(({ path }) => FILE + path) : records.map(({ seq }) => String(seq)),
+    keys: [...changes.map(({ change }) => OPEN_PREFIX + change), ...listed],
     open,
     close: () => goTo({ page: 'changes' }),
   });
@@ -38,7 +43,7 @@ export function ChangesPage() {
   const opened = records.find(({ seq }) => String(seq) === openKey);
   const openFile = files.find(({ path }) => path === openPath);
   // A link may name a record that is older than those loaded first.
-  const isOlder = openKey !== undefined && feed.value !== undefined && isMore && !opened && !openFile;
+  const isOlder = openKey !== undefined && feed.value !== undefined && isMore && !opened && !openFile && !openChange;
   useEffect(() => {
     if (isOlder) loadAll();
   }, [isOlder]);
@@ -54,6 +59,9 @@ export function ChangesPage() {
           <h1 class="hidden">Changes</h1>
           <Toggle byFile={byFile} />
           <div class="scroll">
+            {changes.map((one) => (
+              <OpenChangeRow key={one.change} one={one} isOpen={one === openChange} onOpen={open} />
+            ))}
             {byFile ? <FileRows files={files} open={openFile} /> : <RecordRows records={records} open={opened} />}
             {isMore && (
               <button type="button" class="row" onClick={() => loadOlder()}>
@@ -66,9 +74,12 @@ export function ChangesPage() {
       }
     >
       {feedError.value !== undefined && <FailureCard error={feedError.value} />}
+      {openChange && (
+        <OpenChangeCard key={openChange.change} change={openChange} onDone={() => void load().catch(() => {})} />
+      )}
       {opened && <RecordCard key={opened.seq} record={opened} step={nextStep(opened, bySeq)} />}
       {openFile && <FileHistory key={openFile.path} file={openFile} stepOf={(record) => nextStep(record, bySeq)} />}
-      {!opened && !openFile && <Teach title={titleWithout({ openKey, isEmpty: records.length === 0 })} />}
+      {!opened && !openFile && !openChange && <Teach title={titleWithout({ openKey, isEmpty: records.length === 0 })} />}
     </Split>
   );
 }

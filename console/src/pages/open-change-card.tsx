@@ -1,0 +1,158 @@
+/** One open change: every deletion first, then what else it does, with Approve and Discard. */
+import { useEffect, useState } from 'preact/hooks';
+
+import { diffLines, OPEN_PREFIX, type ChangedFile, type ChangeDiff, type OpenChange } from '../changes/open-changes.ts';
+import { bytes, moment } from '../format.ts';
+import { FailureCard } from '../parts/failure-card.tsx';
+import { Badge, Row } from '../parts/layout.tsx';
+import { goTo } from '../route.ts';
+import { call } from '../session.ts';
+
+const COMMIT_MS = 600_000;
+
+export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone: () => void }) {
+  const name = change.change;
+  const [diff, setDiff] = useState<ChangeDiff | undefined>(undefined);
+  const [error, setError] = useState<unknown>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    call<ChangeDiff>('change::diff', { change: name }).then(setDiff, setError);
+  }, [name, change.files_changed, change.bytes]);
+  const more = async () => {
+    const page = await call<ChangeDiff>('change::diff', { change: name, after: diff!.next_after });
+    setDiff({ ...page, files: [...diff!.files, ...page.files] });
+  };
+  const end = (functionId: string, request: object) => {
+    setBusy(true);
+    setError(undefined);
+    call(functionId, { change: name, ...request }, { timeoutMs: COMMIT_MS })
+      .then(() => (goTo({ page: 'changes' }), onDone()), setError)
+      .finally(() => setBusy(false));
+  };
+  const isMergeable = diff?.conflicts.every(({ mergeable }) => mergeable) ?? true;
+  return (
+    <article class="pad" aria-label={`Change ${name}`}>
+      <header>
+        <h1 class="mono">{name}</h1>
+        <p class="quiet">
+          begun {moment(change.began_at_ms)} · {change.files_changed} entries · {bytes(change.bytes)}
+          {change.busy_commands > 0 && ` · ${change.busy_commands} commands run in it`}
+        </p>
+        {change.note !== '' && <p>{change.note}</p>}
+        {change.state === 'waiting-for-approval' && <Badge kind="write">waits for approval</Badge>}
+      </header>
+      <p class="actions">
+        <button type="button" class="primary" disabled={isBusy || !diff} onClick={() => end('change::commit', {})}>
+          Approve
+        </button>
+        {diff && diff.conflicts.length > 0 && isMergeable && (
+          <button type="button" disabled={isBusy} onClick={() => end('change::commit', { on_conflict: 'merge' })}>
+            Approve and merge
+          </button>
+        )}
+        <button type="button" class="danger" disabled={isBusy} onClick={() => end('change::discard', {})}>
+          Discard
+        </button>
+      </p>
+      {error !== undefined && <FailureCard error={error} />}
+      {diff && <Effects diff={diff} />}
+      {diff?.truncated && (
+        <button type="button" onClick={() => void more().catch(setError)}>
+          More files
+        </button>
+      )}
+    </article>
+  );
+}
+
+function Effects({ diff }: { diff: ChangeDiff }) {
+  const { summary, deleted, conflicts, left_out, git, trees, files } = diff;
+  const counts = Object.entries(summary).filter(([name, count]) => count > 0 && name !== 'bytes');
+  return (
+    <>
+      <p>{counts.map(([name, count]) => `${count} ${name}`).join(', ') || 'It changes nothing.'}</p>
+      <Names title="Deleted" of={deleted} />
+      <Names title="Conflicts" of={conflicts.map(({ path, kind }) => `${path} (${kind})`)} />
+      <Names title="Left out" of={left_out.map(({ path, why }) => `${path} (${why})`)} />
+      <Names
+        title="Git"
+        of={git.flatMap(({ refs }) => refs.map(({ name, from, to }) => `${name} ${from ?? 'none'} → ${to ?? 'none'}`))}
+      />
+      <Names title="New folders" of={trees.map((tree) => `${tree.path} (${tree.files} files, ${bytes(tree.bytes)})`)} />
+      {files
+        .filter(({ kind }) => kind !== 'deleted' && kind !== 'tree')
+        .map((file) => (
+          <FileRow key={file.path} file={file} />
+        ))}
+    </>
+  );
+}
+
+function Names({ title, of }: { title: string; of: string[] }) {
+  if (of.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ul class="mono">
+        {of.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function FileRow({ file }: { file: ChangedFile }) {
+  const { path, kind, from, old_mode, new_mode, new_target, binary, too_large, size } = file;
+  const facts = [
+    from !== undefined && `from ${from}`,
+    old_mode !== undefined && `mode ${old_mode} → ${new_mode}`,
+    new_target !== undefined && `→ ${new_target}`,
+    binary && `binary, ${bytes(size ?? 0)}`,
+    too_large && 'too large to show',
+  ].filter(Boolean);
+  return (
+    <article class="diff" aria-label={`Change of ${path}`}>
+      <header>
+        <span class="mono cut grow" title={path}>
+          {path}
+        </span>
+        <span class="quiet cut">{facts.join(', ')}</span>
+        <Badge kind={kind === 'added' ? 'ok' : 'write'}>{kind}</Badge>
+      </header>
+      <div class="hunk">
+        {diffLines(file).map((line, at) => (
+          <div key={at} class="diff-line" data-sign={line.charAt(0)}>
+            <span class="number" />
+            <span class="sign">{line.startsWith('-') ? '−' : line.charAt(0)}</span>
+            <span>{line.slice(1)}</span>
+          </div>
+        ))}
+      </div>
+    </article>
+  );
+}
+
+interface OpenChangeRowProps {
+  one: OpenChange;
+  isOpen: boolean;
+  onOpen: (key: string) => void;
+}
+
+export function OpenChangeRow({ one, isOpen, onOpen }: OpenChangeRowProps) {
+  const key = OPEN_PREFIX + one.change;
+  return (
+    <Row id={key} class="change-row" isOpen={isOpen} onOpen={() => onOpen(key)}>
+      <span class="change-line">
+        <span class="mono cut grow">{one.change}</span>
+        <span class="quiet">{moment(one.began_at_ms)}</span>
+      </span>
+      <span class="change-line">
+        <span class="quiet cut grow">{one.note || `${one.files_changed} entries`}</span>
+        <Badge kind={one.state === 'open' ? 'plain' : 'write'}>
+          {one.state === 'open' ? 'open change' : 'waits for approval'}
+        </Badge>
+      </span>
+    </Row>
+  );
+}
