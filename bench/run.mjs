@@ -17,6 +17,7 @@ import { withSection } from './report.mjs';
 const SUITES = [
   'agent', //
   'bus',
+  'changes',
   'exec',
   'files',
   'filesystem',

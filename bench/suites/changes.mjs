@@ -1,0 +1,185 @@
+/** Changes over a workspace of 125,000 files: begin, commands, reads, diff and commit, beside a worktree of git. */
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { percentile } from '../statistics.mjs';
+import { formatMs, formatNumber } from '../units.mjs';
+import { openChanges } from './changes/open-changes.mjs';
+import { Tree } from './changes/tree.mjs';
+
+export const name = 'changes';
+export const description = 'change over a workspace of many files, beside `git worktree add` of the same files.';
+
+const FILES = 125_000;
+const QUICK_FILES = 5_000;
+
+export async function run(harness) {
+  const tree = new Tree(harness.isQuick ? QUICK_FILES : FILES);
+  try {
+    const cell = await openChanges(tree.workspace, { stateDir: tree.state, fsync: false });
+    await measureBegin(harness, tree, cell);
+    await compareCommands(harness, cell);
+    await compareReads(harness, tree, cell);
+    await measureRefresh(harness, cell);
+    await measureDiffAndCommit(harness, tree, cell);
+    await cell.close();
+    const synced = await openChanges(tree.workspace, { stateDir: tree.state, fsync: true });
+    await measureCommit(harness, tree, synced, { title: 'with fsync', limitMs: 1000, seed: 7 });
+    await synced.close();
+    measureWorktree(harness, tree);
+  } finally {
+    tree.remove();
+  }
+}
+
+async function timed(work) {
+  const start = performance.now();
+  const result = await work();
+  return { ms: performance.now() - start, result };
+}
+
+async function measureBegin(harness, { count }, cell) {
+  const times = [];
+  for (let round = 0; round < (harness.isQuick ? 3 : 40); round++) {
+    const { ms, result } = await timed(() => cell.call('change::begin'));
+    if (round > 0) times.push(ms);
+    await cell.call('change::discard', { change: result.change });
+  }
+  const p95 = percentile(times, 0.95);
+  harness.bar({
+    id: 'A.8 begin',
+    goal: `begin over ${count.toLocaleString('en-US')} files, p95 ≤ 20 ms`,
+    measured: formatMs(p95),
+    met: p95 <= 20,
+  });
+}
+
+async function compareCommands(harness, cell) {
+  const { change } = await cell.call('change::begin');
+  const comparison = await harness.compare({
+    title: '/bin/true by shell::exec',
+    base: 'plain',
+    cases: {
+      plain: () => cell.call('shell::exec', { command: '/bin/true' }),
+      'in a change': () => cell.call('shell::exec', { command: '/bin/true', change }),
+    },
+    rounds: 41,
+  });
+  const more = comparison.median('time', 'in a change') - comparison.median('time', 'plain');
+  harness.bar({ id: 'A.8 command', goal: '≤ plain + 2 ms', measured: `+${formatMs(more)}`, met: more <= 2 });
+  await cell.call('change::discard', { change });
+}
+
+async function compareReads(harness, tree, cell) {
+  const { change } = await cell.call('change::begin');
+  const path = tree.path(0);
+  const comparison = await harness.compare({
+    title: `coder::read-file of ${tree.text(0).length} bytes`,
+    base: 'workspace',
+    cases: {
+      workspace: () => cell.call('coder::read-file', { path }),
+      'in a change': () => cell.call('coder::read-file', { path, change }),
+    },
+    rounds: 101,
+  });
+  const ms = comparison.median('time', 'in a change');
+  harness.bar({ id: 'A.8 read', goal: '≤ 0.25 ms', measured: formatMs(ms), met: ms <= 0.25 });
+  await cell.call('change::discard', { change });
+}
+
+async function measureRefresh(harness, cell) {
+  const { change } = await cell.call('change::begin');
+  const layer = cell.layers.find(change);
+  const times = [];
+  const lease = await layer.enter();
+  for (let round = 0; round < (harness.isQuick ? 3 : 30); round++) {
+    times.push((await timed(() => layer.mounted.refresh())).ms);
+  }
+  lease[Symbol.dispose]();
+  const p50 = percentile(times, 0.5);
+  harness.bar({ id: 'A.8 refresh', goal: '≤ 5 ms', measured: formatMs(p50), met: p50 <= 5 });
+  await cell.call('change::discard', { change });
+}
+
+/** The layer of the bar: 1,010 modified, 150 deleted, 30 renamed, 20 modes, 103 added. */
+async function measureDiffAndCommit(harness, tree, cell) {
+  const { change } = await cell.call('change::begin');
+  await inView(cell, change, (view) => {
+    const at = (index) => join(view, tree.path((index * 97) % tree.count));
+    for (let index = 0; index < 1010; index++) edit(at(index), index);
+    for (let index = 1010; index < 1160; index++) unlinkSync(at(index));
+    for (let index = 1160; index < 1190; index++) renameSync(at(index), `${at(index)}.renamed`);
+    for (let index = 1190; index < 1210; index++) chmodSync(at(index), 0o755);
+    mkdirSync(join(view, 'added'));
+    for (let index = 0; index < 103; index++) writeFileSync(join(view, 'added', `n${index}`), `new ${index}\n`);
+  });
+  const times = [];
+  let summary;
+  for (let round = 0; round < (harness.isQuick ? 2 : 9); round++) {
+    const { ms, result } = await timed(() => cell.call('change::diff', { change, max_output_bytes: 4 * 2 ** 20 }));
+    ({ summary } = result);
+    times.push(ms);
+  }
+  const ms = percentile(times, 0.5);
+  const { modified, deleted, renamed, mode, added } = summary;
+  harness.bar({
+    id: 'A.8 diff',
+    goal: `${modified} modified, ${deleted} deleted, ${renamed} renamed, ${mode} modes, ${added} added, with lines: ≤ 300 ms`,
+    measured: formatMs(ms),
+    met: ms <= 300,
+  });
+  await cell.call('change::discard', { change });
+  await measureCommit(harness, tree, cell, { title: 'without fsync', limitMs: 400, seed: 3 });
+}
+
+async function measureCommit(harness, tree, cell, { title, limitMs, seed }) {
+  const times = [];
+  for (let round = 0; round < (harness.isQuick ? 1 : 5); round++) {
+    const { change } = await cell.call('change::begin');
+    await inView(cell, change, (view) => {
+      for (let index = 0; index < 1000; index++) edit(join(view, tree.path((index * 89 + seed) % tree.count)), round);
+    });
+    times.push((await timed(() => cell.call('change::commit', { change }))).ms);
+  }
+  const ms = percentile(times, 0.5);
+  harness.bar({
+    id: `A.8 commit ${title}`,
+    goal: `1,000 files ≤ ${formatNumber(limitMs)} ms`,
+    measured: formatMs(ms),
+    met: ms <= limitMs,
+  });
+}
+
+async function inView(cell, change, work) {
+  const layer = cell.layers.find(change);
+  const lease = await layer.enter();
+  try {
+    work(layer.view);
+  } finally {
+    lease[Symbol.dispose]();
+  }
+}
+
+function edit(path, value) {
+  const lines = readFileSync(path, 'utf8').split('\n');
+  lines.splice(1, 1, `changed ${value}`, 'and another line');
+  const temp = `${path}.tmp`;
+  writeFileSync(temp, lines.join('\n'));
+  renameSync(temp, path);
+}
+
+function measureWorktree(harness, tree) {
+  tree.git('init', '-q');
+  tree.git('add', '-A');
+  tree.git('commit', '-qm', 'all');
+  const start = performance.now();
+  tree.git('worktree', 'add', '-q', '--detach', join(tree.root, 'worktree'));
+  const ms = performance.now() - start;
+  harness.table({
+    title: 'git worktree add of the same files',
+    note: 'Once: it writes every file. It has no untracked and no ignored files.',
+    head: ['files', 'time'],
+    rows: [[tree.count.toLocaleString('en-US'), formatMs(ms)]],
+  });
+  rmSync(join(tree.root, 'worktree'), { recursive: true, force: true });
+}
