@@ -14,6 +14,8 @@ import { beforeOf, begin, makeParents, requireSeen, type Of, type Planned, type 
 /** Without setuid and setgid: a command may have set them on a file of another owner. */
 const BROUGHT_BITS = 0o1777;
 
+const SMALL_BYTES = 2 ** 20;
+
 export async function planBring(entry: Of<'bring'>, scope: PlanScope): Promise<Planned> {
   using target = scope.jail.entry(entry.path);
   requireSeen(target, entry.seen);
@@ -72,10 +74,10 @@ function planCopy({ from, mode }: Of<'bring'>, { target, source, stat }: Ends, s
     using again = from.jail.entry(from.path);
     using file = again.open();
     using pending = await PendingFile.at(place, { isHashed: true });
-    for await (const piece of piecesOf(file, place.path)) {
-      await pending.append(piece);
-      scope.signal.throwIfAborted();
-    }
+    // One read for a small file: most files of a commit are.
+    if (file.size <= SMALL_BYTES) await pending.append(await file.read());
+    else for await (const piece of piecesOf(file, place.path)) await pending.append(piece);
+    scope.signal.throwIfAborted();
     const staged = await pending.seal({
       mode: bits === undefined ? undefined : bits & BROUGHT_BITS,
       isSynced: scope.isSynced,
