@@ -5,8 +5,7 @@ import { linkAside, putStaged } from '../changes/stage.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { deltaOf } from './delta.ts';
 import { MAX_HASHED_BYTES } from './open-record.ts';
-import { findAgain, requireSeen } from './set-checks.ts';
-import type { Planned, PlanScope } from './set-plan.ts';
+import { findAgain, requireSeen, type Planned, type PlanScope } from './set-checks.ts';
 import type { Step } from './set-steps.ts';
 import type { ImageStore } from './store.ts';
 

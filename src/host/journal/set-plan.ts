@@ -1,25 +1,32 @@
 /** Turns one entry of a write set into a step: checks the path, and says how the step is staged and made. */
-import { readlinkSync, renameSync, unlinkSync, type Stats } from 'node:fs';
+import { readlinkSync, renameSync, unlinkSync } from 'node:fs';
 
 import { linksNote } from '../changes/atomic-write.ts';
 import { takeTree } from '../changes/jail-copy.ts';
 import { versionOf } from '../changes/jail-version.ts';
 import { PERMISSION_BITS } from '../changes/permissions.ts';
-import { stageBytes, type Staged } from '../changes/stage.ts';
+import { stageBytes } from '../changes/stage.ts';
 import { HostError } from '../host-error.ts';
 import { refuseNamesBelow } from '../jail/names-below.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
-import type { Jail } from '../jail/jail.ts';
-import type { Journal } from './journal.ts';
-import { fileState, lookedAt, type OpenRecord } from './open-record.ts';
-import type { PreparedFile } from './prepared-file.ts';
+import { fileState, lookedAt } from './open-record.ts';
 import { ABSENT, type FileState, type State } from './records.ts';
 import { bringDirectory, stageState } from './restore-state.ts';
-import { checked, contentsOf, isEmpty, requireSeen } from './set-checks.ts';
-import { beforeOf, begin, makeParents, type Of, type Planned, type PlanScope } from './set-planning.ts';
+import {
+  checked,
+  contentsOf,
+  isEmpty,
+  requireSeen,
+  beforeOf,
+  begin,
+  makeParents,
+  type Of,
+  type Planned,
+  type PlanScope,
+} from './set-checks.ts';
 import { planBring } from '../layers/commit/plan-bring.ts';
 import type { SetEntry } from './set-entry.ts';
-import { dropAside, type Step } from './set-steps.ts';
+import { dropAside } from './set-steps.ts';
 
 /** Returns undefined for an entry that changes nothing. */
 export async function planEntry(entry: SetEntry, scope: PlanScope): Promise<Planned | undefined> {

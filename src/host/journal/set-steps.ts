@@ -34,6 +34,8 @@ export interface Step {
   temp?: ByteString;
   /** Temporary name of what was at the path, where the store has no link to it: a roll back must need no space. */
   aside?: ByteString | undefined;
+  /** Absolute path outside the jail that the entry was renamed from, and goes back to. */
+  outside?: string;
   /** A warning for the caller. */
   note?: string;
   /** Inode that the step puts at the path, if it is known. */
@@ -75,13 +77,21 @@ async function takeBackStep(jail: Jail, store: ImageStore, step: Step): Promise<
   if (step.kind === 'mode') return takeBackMode(entry, step.before);
   if (step.kind === 'move') return await takeBackMove(jail, store, entry, step);
 
-  const { before, after } = step;
+  const { before, after, outside } = step;
+  if (outside !== undefined) return stat?.ino === step.ino ? giveBack(entry, outside) : stat === undefined;
   if (after.kind === 'absent') return stat !== undefined || (await restore(entry, store, step));
   if (!stat) return before.kind === 'absent';
   if (after.kind === 'directory') return await takeBackDirectory(entry, store, step);
   if (stat.ino !== step.ino) return isUnchanged(stat, before);
   if (before.kind !== 'absent') return await restore(entry, store, step);
   entry.act(unlinkSync);
+  return true;
+}
+
+/** Renames an entry back to where it was before the step; a process killed between link and unlink left both names. */
+function giveBack(entry: JailEntry, outside: string): boolean {
+  const isThere = lstatSync(outside, { throwIfNoEntry: false }) !== undefined;
+  entry.act((at) => (isThere ? unlinkSync(at) : renameSync(at, outside)));
   return true;
 }
 

@@ -15,7 +15,8 @@ import type { OpenRecord } from './open-record.ts';
 import { PreparedFile } from './prepared-file.ts';
 import { isLost, type JournalChange, type State } from './records.ts';
 import type { SetChange, SetEntry, SetOutcome } from './set-entry.ts';
-import { planEntry, type Planned, type PlanScope } from './set-plan.ts';
+import { planEntry } from './set-plan.ts';
+import type { Planned, PlanScope } from './set-checks.ts';
 import { dropAside, takeBack, type Step, type TakenBack } from './set-steps.ts';
 
 export interface SetScope {

@@ -1,15 +1,23 @@
 /** The step of a write set that brings an entry from another directory, such as the layer of a change. */
 import { linkSync, readlinkSync, renameSync, unlinkSync, type Stats } from 'node:fs';
 
-import { PendingFile } from '../changes/atomic-write.ts';
-import { stageLink, type Staged } from '../changes/stage.ts';
-import { sumBelow } from '../changes/tree-sum.ts';
-import { HostError } from '../host-error.ts';
-import type { JailEntry } from '../jail/jail-entry.ts';
-import { piecesOf } from '../text/read-pieces.ts';
-import { fileState, lookedAt } from './open-record.ts';
-import { ABSENT, type State } from './records.ts';
-import { beforeOf, begin, makeParents, requireSeen, type Of, type Planned, type PlanScope } from './set-planning.ts';
+import { PendingFile } from '../../changes/atomic-write.ts';
+import { stageLink, type Staged } from '../../changes/stage.ts';
+import { sumBelow } from '../../changes/tree-sum.ts';
+import { HostError } from '../../host-error.ts';
+import type { JailEntry } from '../../jail/jail-entry.ts';
+import { piecesOf } from '../../text/read-pieces.ts';
+import { fileState, lookedAt } from '../../journal/open-record.ts';
+import {
+  requireSeen,
+  beforeOf,
+  begin,
+  makeParents,
+  type Of,
+  type Planned,
+  type PlanScope,
+} from '../../journal/set-checks.ts';
+import { ABSENT, type State } from '../../journal/records.ts';
 
 /** Without setuid and setgid: a command may have set them on a file of another owner. */
 const BROUGHT_BITS = 0o1777;
