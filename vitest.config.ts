@@ -57,7 +57,7 @@ const pure = [
 /** The files of a worker share their modules: reading them again for each takes longer than the tests. */
 const together = {
   pure,
-  unit: ['src/{egress,fence,host,job-functions,sandbox,testing,workers}/**/*.test.ts'],
+  unit: ['src/{access,egress,fence,host,job-functions,sandbox,testing,workers}/**/*.test.ts'],
   repo: ['tests/{contributing,sandboxes-ran}.test.ts'],
   spec: ['tests/spec/**/*.{test,spec}.ts'],
   compat: ['tests/compat/**/*.test.ts'],
