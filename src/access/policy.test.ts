@@ -26,8 +26,9 @@ const FUNCTIONS: Record<string, Known> = {
   'shell::exec': {
     effect: 'execute',
     permissions: ['process.run'],
-    subject: { program: 'command', opaque: ['script'] },
+    subject: { program: 'command', line: 'script' },
   },
+  'coder::search': { effect: 'read', permissions: ['fs.read'], subject: { trees: ['path'] } },
   'shell::list': { effect: 'read', permissions: ['process.read'] },
 };
 
@@ -93,12 +94,33 @@ test.each([
 });
 
 test.each([
+  ['.', 'deny', 'deny'],
+  ['src', 'allow', 'deny'],
+  ['src/deep', 'allow', 'allow'],
+  ['src/secret', 'allow', 'deny'],
+  ['src/secret/more', 'allow', 'deny'],
+  ['lib', 'deny', 'allow'],
+  ['..', 'deny', 'deny'],
+  ['/', 'deny', 'deny'],
+  [undefined, 'deny', 'deny'],
+])('a call about a folder concerns everything below it: %s', (path, allowing, denying) => {
+  expect(verdict(policy([{ allow: { paths: 'src/**' } }]), 'coder::search', { path })).toBe(allowing);
+  const but = policy([{ allow: {} }, { deny: { paths: 'src/secret/**' } }]);
+  expect(verdict(but, 'coder::search', { path })).toBe(denying);
+});
+
+test.each([
   [{ command: 'git status' }, 'allow', 'deny'],
   [{ command: 'git', args: ['push'] }, 'allow', 'deny'],
   [{ command: './git' }, 'deny', 'deny'],
   [{ command: '/tmp/git', args: [] }, 'deny', 'deny'],
   [{ command: 'gitk' }, 'deny', 'allow'],
-  [{ command: '', script: 'git push' }, 'deny', 'deny'],
+  [{ command: '', script: 'git push origin main' }, 'allow', 'deny'],
+  [{ command: '', script: 'git push; rm -r .' }, 'deny', 'deny'],
+  [{ command: '', script: 'git $(rm a)' }, 'deny', 'deny'],
+  [{ command: '', script: 'git\nrm a' }, 'deny', 'deny'],
+  [{ command: '', script: 'PATH=/tmp git' }, 'deny', 'deny'],
+  [{ command: 'git', script: 'rm a' }, 'deny', 'allow'],
   [{ command: '"git' }, 'deny', 'deny'],
   [{}, 'deny', 'deny'],
   [{ command: 7 }, 'deny', 'deny'],

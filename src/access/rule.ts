@@ -7,9 +7,9 @@
  */
 import { basename } from 'node:path';
 
-import { ConfigError, type Verdict } from '#contract';
-import { compileGlobs, GlobError } from '#host';
+import type { Verdict } from '#contract';
 import type { MatcherConfig, RuleConfig } from './config.ts';
+import { compilePathGlobs } from './path-globs.ts';
 import { UNKNOWN, type CallSubject } from './subject.ts';
 
 /** A call as rules see it. */
@@ -85,11 +85,11 @@ function permissionPart(globs: string[], allows: boolean): Part {
 }
 
 function pathsPart(globs: string[], allows: boolean, where: string): Part {
-  const fits = pathMatcher(globs, where);
+  const { covers, touches } = compilePathGlobs(globs, `${where}.paths`);
   return ({ paths }) => {
     if (paths === undefined) return false;
     if (paths === UNKNOWN) return !allows;
-    return allows ? paths.every(fits) : paths.some(fits);
+    return allows ? paths.every(covers) : paths.some(touches);
   };
 }
 
@@ -124,15 +124,6 @@ function fitsPieces([first = '', ...rest]: readonly string[], text: string): boo
     at = found + piece.length;
   }
   return text.length - last.length >= at && text.endsWith(last);
-}
-
-function pathMatcher(globs: string[], where: string): (path: string) => boolean {
-  try {
-    return compileGlobs(globs);
-  } catch (error) {
-    if (!(error instanceof GlobError)) throw error;
-    throw new ConfigError(`${where}.paths: ${error.message}`, { cause: error });
-  }
 }
 
 function spell(matcher: MatcherConfig): string {

@@ -2,7 +2,7 @@
  * What a call is about, as far as its payload says: the paths and the program that rules match.
  *
  * The payload is not validated yet, and a function may take paths where no field shows them, such as inside a patch. What
- * cannot be read is `unknown`: an allowing rule does not match it, an asking or denying rule does.
+ * cannot be read is `UNKNOWN`: an allowing rule does not match it, an asking or denying rule does.
  */
 import { posix } from 'node:path';
 
@@ -11,30 +11,47 @@ import { splitWords, WordsError } from '#host';
 
 export const UNKNOWN = Symbol('unknown');
 
+export interface SubjectPath {
+  /** From the workspace where it lies in it (`.` for itself), else absolute. */
+  readonly path: string;
+  /** Whether the call concerns everything below it too. */
+  readonly isTree: boolean;
+}
+
 export interface CallSubject {
-  /** From the workspace where they lie in it, else absolute. Absent for a function that declares no paths. */
-  readonly paths?: readonly string[] | typeof UNKNOWN;
+  /** Absent for a function that declares no paths. */
+  readonly paths?: readonly SubjectPath[] | typeof UNKNOWN;
   /** As written. Absent for a function that declares no command. */
   readonly program?: string | typeof UNKNOWN;
 }
 
+/** A line that means the same with a shell and without: no quotes, operators, expansions or assignments. */
+const PLAIN_LINE = /^[\w@%+:,./-]+(?: +[\w@%+=:,./-]+)*$/;
+
 export function subjectOf(declared: Subject | undefined, payload: unknown, workspace: string): CallSubject {
   if (!declared) return {};
-  const { paths, program, opaque = [] } = declared;
+  const { paths, trees, program, line, opaque = [] } = declared;
   const isOpaque = opaque.some((field) => valuesAt(payload, field).some((value) => value != null && value !== ''));
   return {
-    ...(paths && { paths: isOpaque ? UNKNOWN : pathsAt(payload, paths, workspace) }),
-    ...(program !== undefined && { program: isOpaque ? UNKNOWN : programAt(payload, program) }),
+    ...((paths ?? trees) && { paths: isOpaque ? UNKNOWN : pathsOf(declared, payload, workspace) }),
+    ...((program ?? line) !== undefined && { program: isOpaque ? UNKNOWN : programOf(declared, payload) }),
   };
 }
 
-function pathsAt(payload: unknown, fields: readonly string[], workspace: string): CallSubject['paths'] {
-  const found = fields.flatMap((field) => valuesAt(payload, field)).filter((value) => value != null);
-  if (found.length === 0 || !found.every((value) => typeof value === 'string')) return UNKNOWN;
-  return found.map((path) => fromWorkspace(path, workspace));
+function pathsOf({ paths = [], trees = [] }: Subject, payload: unknown, workspace: string): CallSubject['paths'] {
+  const at = (fields: readonly string[]) => fields.flatMap((field) => valuesAt(payload, field)).filter(isGiven);
+  const found = [
+    ...at(paths).map((path) => ({ path, isTree: false })),
+    ...at(trees).map((path) => ({ path, isTree: true })),
+  ];
+  if (found.length === 0) return UNKNOWN;
+  const known = found.flatMap(({ path, isTree }) =>
+    typeof path === 'string' ? [{ path: fromWorkspace(path, workspace), isTree }] : [],
+  );
+  return known.length === found.length ? known : UNKNOWN;
 }
 
-/** The path without `.` and `..`; `..` beyond the workspace makes it absolute, so that no glob over the workspace matches. */
+/** Without `.` and `..`. */
 function fromWorkspace(path: string, workspace: string): string {
   const whole = posix.resolve(workspace, path);
   if (whole === workspace) return '.';
@@ -42,21 +59,31 @@ function fromWorkspace(path: string, workspace: string): string {
   return whole.startsWith(inside) ? whole.slice(inside.length) : whole;
 }
 
-/** The first word of a command; the rest, if the function takes arguments apart, does not matter. */
-function programAt(payload: unknown, field: string): CallSubject['program'] {
-  const [command] = valuesAt(payload, field);
-  const line = Array.isArray(command) ? String(command[0] ?? '') : command;
-  if (typeof line !== 'string') return UNKNOWN;
+function programOf({ program, line }: Subject, payload: unknown): CallSubject['program'] {
+  const shellLine = line === undefined ? undefined : valuesAt(payload, line).find(isGiven);
+  if (shellLine !== undefined && shellLine !== '') {
+    return typeof shellLine === 'string' && PLAIN_LINE.test(shellLine) ? shellLine.split(' ')[0]! : UNKNOWN;
+  }
+  const command = program === undefined ? undefined : valuesAt(payload, program)[0];
+  if (typeof command !== 'string') return UNKNOWN;
+  const word = isMap(payload) && Array.isArray(payload.args) ? command : firstWord(command);
+  return word || UNKNOWN;
+}
+
+function firstWord(line: string): string | undefined {
   try {
-    const word = isMap(payload) && Array.isArray(payload.args) ? line : splitWords(line)[0];
-    return word === undefined || word === '' ? UNKNOWN : word;
+    return splitWords(line)[0];
   } catch (error) {
-    if (error instanceof WordsError) return UNKNOWN;
+    if (error instanceof WordsError) return undefined;
     throw error;
   }
 }
 
-/** The values at a field such as `path`, `paths[]` or `files[].path`; a name without `[]` may also hold a list. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** The values at a field such as `path`, `paths[]` or `files[].path`. */
 function valuesAt(payload: unknown, field: string): unknown[] {
   return field.split('.').reduce<unknown[]>(
     (values, step) => {
