@@ -30,18 +30,25 @@ const PLAIN_LINE = /^[\w@%+:,./-]+(?: +[\w@%+=:,./-]+)*$/;
 
 export function subjectOf(declared: Subject | undefined, payload: unknown, workspace: string): CallSubject {
   if (!declared) return {};
-  const { paths, trees, program, line, opaque = [] } = declared;
+  const { paths, ranges, trees, program, line, opaque = [] } = declared;
   const isOpaque = opaque.some((field) => valuesAt(payload, field).some((value) => value != null && value !== ''));
   return {
-    ...((paths ?? trees) && { paths: isOpaque ? UNKNOWN : pathsOf(declared, payload, workspace) }),
+    ...((paths ?? ranges ?? trees) && { paths: isOpaque ? UNKNOWN : pathsOf(declared, payload, workspace) }),
     ...((program ?? line) !== undefined && { program: isOpaque ? UNKNOWN : programOf(declared, payload) }),
   };
 }
 
-function pathsOf({ paths = [], trees = [] }: Subject, payload: unknown, workspace: string): CallSubject['paths'] {
+function pathsOf(
+  { paths = [], ranges = [], trees = [] }: Subject,
+  payload: unknown,
+  workspace: string,
+): CallSubject['paths'] {
   const at = (fields: readonly string[]) => fields.flatMap((field) => valuesAt(payload, field)).filter(isGiven);
   const found = [
     ...at(paths).map((path) => ({ path, isTree: false })),
+    ...at(ranges)
+      .flatMap(withoutRange)
+      .map((path) => ({ path, isTree: false })),
     ...at(trees).map((path) => ({ path, isTree: true })),
   ];
   if (found.length === 0) return UNKNOWN;
@@ -49,6 +56,12 @@ function pathsOf({ paths = [], trees = [] }: Subject, payload: unknown, workspac
     typeof path === 'string' ? [{ path: fromWorkspace(path, workspace), isTree }] : [],
   );
   return known.length === found.length ? known : UNKNOWN;
+}
+
+/** A file may have a name that looks like a range, so both are meant. */
+function withoutRange(path: unknown): unknown[] {
+  const bare = typeof path === 'string' ? path.replace(/:\d+(?:-\d*)?$/, '') : path;
+  return bare === path ? [path] : [path, bare];
 }
 
 /** Without `.` and `..`. */

@@ -1,18 +1,22 @@
 /** What decides whether a call may be made: the declared subject of a function, and the decision about one call. */
+import { z } from 'zod';
 
-/** Fields of a request that say what a call is about, for rules of the operator. */
-export interface Subject {
-  /** Fields that hold paths: `path`, `paths[]`, `files[].path`. */
-  readonly paths?: readonly string[];
-  /** Fields that hold paths of folders, or of files, with everything below. */
-  readonly trees?: readonly string[];
+/** Fields of a request that say what a call is about, as a function announces them. */
+export const SubjectSchema = z.object({
+  /** Fields that hold paths: `path`, `paths[]`, `files[].path`. None: the paths are in no field, so they are unknown. */
+  paths: z.array(z.string()).readonly().optional(),
+  /** Fields that hold paths that may end in a range of lines: `a.ts:1-20`. */
+  ranges: z.array(z.string()).readonly().optional(),
+  /** Fields that hold paths of folders or files, with everything below. */
+  trees: z.array(z.string()).readonly().optional(),
   /** The field that holds a command: its first word is the program. */
-  readonly program?: string;
+  program: z.string().optional(),
   /** The field that holds a line for a shell: its first word is the program, if the line is plain. */
-  readonly line?: string;
-  /** Fields that hold paths or programs in a form that is not read, such as a patch or a script. */
-  readonly opaque?: readonly string[];
-}
+  line: z.string().optional(),
+  /** Fields that hold paths or programs in a form that is not read, such as a patch. */
+  opaque: z.array(z.string()).readonly().optional(),
+});
+export type Subject = Readonly<z.infer<typeof SubjectSchema>>;
 
 export type Verdict = 'allow' | 'ask' | 'deny';
 

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 
+import { SubjectSchema } from './access.ts';
 import type { Bus } from './bus.ts';
 import { RISKS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
@@ -35,6 +36,8 @@ const FunctionMetadataSchema = z.object({
   errors: z.array(ErrorSummarySchema).default([]).catch([]),
   examples: z.array(z.unknown()).default([]).catch([]),
   permissions: z.array(z.string()).optional().catch(undefined),
+  /** Fields that say what a call is about; without it, rules over paths and programs do not match. */
+  subject: SubjectSchema.optional().catch(undefined),
   risk: z.enum(RISKS).optional().catch(undefined),
   side_effects: z.array(z.string()).optional().catch(undefined),
   constraints: z.array(z.string()).optional().catch(undefined),
@@ -144,6 +147,7 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
       errors: summariseErrors(worker.errors).filter(({ code }) => fn.errors.includes(code)),
       examples: [...fn.examples],
       permissions: [...fn.permissions],
+      ...(fn.subject && { subject: fn.subject }),
       ...(fn.policy && {
         risk: fn.policy.risk,
         side_effects: [...fn.policy.sideEffects],

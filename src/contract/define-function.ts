@@ -6,6 +6,7 @@
 import type { z } from 'zod';
 
 import type { CallEvent, EncodedObject } from '#protocol';
+import type { Subject } from './access.ts';
 import type { CallScope } from './call-scope.ts';
 import type { Reads } from './reads.ts';
 
@@ -44,6 +45,8 @@ export interface FunctionDef<
   isIdempotent?: boolean;
   /** Permissions that a caller needs, such as `fs.read`. */
   permissions: readonly string[];
+  /** What a call is about, for rules of the operator over paths and programs. */
+  subject?: Subject;
   policy?: Policy;
   /** Whether it only reports events until its caller disconnects. Listed only with the internal functions. */
   isWatch?: boolean;

@@ -12,6 +12,7 @@ export const chmod = defineOperation({
     'denylisted path lies below.',
   effect: 'write',
   permissions: ['fs.write'],
+  subject: { trees: ['path'] },
   isIdempotent: true,
   request: z
     .object({

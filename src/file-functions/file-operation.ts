@@ -30,6 +30,7 @@ type Described = Pick<
   | 'details'
   | 'effect'
   | 'permissions'
+  | 'subject'
   | 'isDestructive'
   | 'isIdempotent'
   | 'failsInItems'

@@ -37,6 +37,7 @@ export const grep = defineOperation({
     'with a NUL byte or over 256 MiB are passed over. One match for each line.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { trees: ['path'] },
   request: z
     .object({
       path: z.string().describe('A file or a directory, absolute.'),

@@ -10,6 +10,7 @@ export const ls = defineOperation({
   details: 'Hidden entries are included. A link is listed as a link; a path that is a link to a directory is followed.',
   effect: 'read',
   permissions: ['fs.list'],
+  subject: { paths: ['path'] },
   request: z.object({ path: z.string().describe('The directory, absolute.') }).meta({ title: 'LsRequest' }),
   response: z
     .object({

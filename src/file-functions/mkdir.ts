@@ -8,6 +8,7 @@ export const mkdir = defineOperation({
   summary: 'Make a directory.',
   effect: 'write',
   permissions: ['fs.write'],
+  subject: { paths: ['path'] },
   isDestructive: false,
   isIdempotent: true,
   request: z

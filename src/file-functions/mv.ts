@@ -9,6 +9,7 @@ export const mv = defineOperation({
   details: 'A directory moves inside one device only. `dst` is the new path itself, never a directory to move into.',
   effect: 'write',
   permissions: ['fs.write'],
+  subject: { trees: ['src', 'dst'] },
   request: z
     .object({
       src: z.string().describe('What to move, absolute.'),

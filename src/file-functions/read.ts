@@ -14,6 +14,7 @@ export const read = defineOperation({
     'and the stream breaks off: a reader without error events compares the received bytes with `size`.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { paths: ['path'] },
   request: z
     .object({ path: z.string().describe('The file, absolute. A link is followed.') })
     .meta({ title: 'ReadRequest' }),

@@ -8,6 +8,7 @@ export const rm = defineOperation({
   details: 'A directory with a denylisted path anywhere below stays whole, and so does the root.',
   effect: 'delete',
   permissions: ['fs.delete'],
+  subject: { trees: ['path'] },
   isIdempotent: true,
   request: z
     .object({

@@ -31,6 +31,7 @@ export const sed = defineOperation({
     'dollar sign. A reference to no group is refused. Files must be UTF-8. A link is followed and stays.',
   effect: 'write',
   permissions: ['fs.write'],
+  subject: { paths: ['files[]'], trees: ['path'] },
   failsInItems: 'results',
   request: z
     .object({

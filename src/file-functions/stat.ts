@@ -9,6 +9,7 @@ export const stat = defineOperation({
   details: 'Symlinks are not followed: a symlink is reported itself.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { paths: ['path'] },
   request: z.object({ path: z.string().describe('The path, absolute.') }).meta({ title: 'StatRequest' }),
   response: z.object(entryFields).meta({ title: 'FsEntry' }),
   reads: { line: ['path'] },

@@ -23,6 +23,7 @@ export const write = defineOperation({
     'Text messages in a channel are not part of the file; `{"error": …}` fails the write.',
   effect: 'write',
   permissions: ['fs.write'],
+  subject: { paths: ['path'] },
   isIdempotent: true,
   request: z
     .object({

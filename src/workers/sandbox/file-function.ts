@@ -15,7 +15,8 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
   { id, ...titles }: { id: Id; requestTitle?: string; responseTitle?: string },
   operation: FileOperation<z.ZodObject<Shape>, Response>,
 ) {
-  const { request, response, errors: codes, ...definition } = operation;
+  // Its paths are those of a guest: rules over paths are about the workspace.
+  const { request, response, errors: codes, subject: _, ...definition } = operation;
   const requestTitle = titles.requestTitle ?? request.meta()?.title;
   const responseTitle = titles.responseTitle ?? response.meta()?.title;
   return sandbox.defineFunction({

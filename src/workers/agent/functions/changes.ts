@@ -27,6 +27,7 @@ export const changes = agent.defineFunction({
   summary: 'List the changes of this session by number, and git status. With diff: the changed lines.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { paths: [] },
   calls: ['shell::exec'],
   request: z.object({ diff: z.boolean().optional() }),
   response: z.object({

@@ -47,6 +47,7 @@ export const edit = agent.defineFunction({
   summary: 'Change files: replace exact text that occurs once, or everywhere with `all`. All edits are made or none.',
   effect: 'write',
   permissions: ['fs.read', 'fs.write'],
+  subject: { paths: ['edits[].path'], opaque: ['patch'] },
   isDestructive: true,
   calls: ['coder::apply-patch'],
   request: z.object({

@@ -15,6 +15,7 @@ export const list = agent.defineFunction({
   summary: 'List files as a tree without ignored ones; large folders are folded to their counts.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { trees: ['path'] },
   request: z.object({
     path: z.string().optional(),
     depth: wire.uint32().min(1).max(20).default(2),

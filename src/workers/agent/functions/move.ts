@@ -15,6 +15,7 @@ export const move = agent.defineFunction({
   summary: 'Rename or move files and folders, or delete them by leaving `to` out. All or none; replaces nothing.',
   effect: 'delete',
   permissions: ['fs.read', 'fs.write', 'fs.delete'],
+  subject: { trees: ['moves[].from', 'moves[].to'] },
   request: z.object({ moves: z.array(z.object({ from: z.string(), to: z.string().optional() })).min(1) }),
   response: z.object({
     change: changeNumber,

@@ -30,6 +30,7 @@ export const outline = agent.defineFunction({
   summary: 'List functions, classes and headings of files with line numbers.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { paths: ['paths[]'] },
   request: z.object({ paths: z.array(z.string()).min(1) }),
   response: z.object({ files: z.array(OutlinedFile) }),
   reads: { line: ['paths'] },

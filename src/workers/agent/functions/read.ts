@@ -39,6 +39,7 @@ export const read = agent.defineFunction({
   summary: 'Read files with line numbers, several at once: "src/a.ts", or a part "src/a.ts:120-180". Shows images.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { ranges: ['paths[]'] },
   request: z.object({ paths: z.array(z.string()).min(1) }),
   response: z.object({ files: z.array(ReadFile) }),
   reads: { line: ['paths'] },

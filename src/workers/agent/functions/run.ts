@@ -25,6 +25,7 @@ export const run = agent.defineFunction({
     'Run a bash command line in the workspace. Long output is shortened and kept for `output`. After timeout_s, or with background, it goes on as a job.',
   effect: 'execute',
   permissions: ['process.run'],
+  subject: { line: 'command' },
   calls: ['shell::exec_bg', 'shell::output', 'shell::kill'],
   deadlineMs: DEADLINE_MS,
   request: z.object({

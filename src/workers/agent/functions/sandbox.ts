@@ -44,6 +44,7 @@ export const sandbox = agent.defineFunction({
     'Run a command line in a fresh machine, for untrusted code. It sees only `files`, in its working folder; `bring` is copied back.',
   effect: 'execute',
   permissions: ['sandbox.run', 'fs.read', 'fs.write'],
+  subject: { paths: [], line: 'command' },
   calls: [
     'sandbox::create',
     'sandbox::exec',

@@ -31,6 +31,7 @@ export const search = agent.defineFunction({
   summary: 'Search file contents by regex (Rust syntax). Skips .git and what .gitignore excludes.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { trees: ['path'] },
   request: z.object({
     pattern: z.string().min(1),
     path: z.string().optional().describe('Folder or file.'),

@@ -17,6 +17,7 @@ export const undo = agent.defineFunction({
   summary: 'Undo changes that these tools made to files: the last one, or all back to and including `change`.',
   effect: 'delete',
   permissions: ['fs.read', 'fs.write', 'fs.delete'],
+  subject: { paths: [] },
   request: z.object({ change: wire.uint32().min(1).optional() }),
   response: z.object({
     undone: z.array(z.object({ change: wire.uint32(), files: z.array(z.string()) })).describe('Newest first.'),

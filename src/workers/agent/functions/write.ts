@@ -18,6 +18,7 @@ export const write = agent.defineFunction({
   summary: 'Create files, or replace them as a whole; folders are made. All or none.',
   effect: 'write',
   permissions: ['fs.write'],
+  subject: { paths: ['files[].path'] },
   isIdempotent: true,
   request: z.object({ files: z.array(z.object({ path: z.string(), content: z.string() })).min(1) }),
   response: z.object({

@@ -59,6 +59,7 @@ export const applyPatch = coder.defineFunction({
     'the failure has the nearest lines of the file. Line endings and modes are kept.',
   effect: 'delete',
   permissions: ['fs.read', 'fs.write', 'fs.delete'],
+  subject: { paths: [] },
   request: z.object({
     patch: z
       .string()

@@ -61,6 +61,7 @@ export const checkpoints = coder.defineFunction({
     'Lists changes by the file functions of coder, shell::fs and filesystem. Changes by commands are not recorded.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { trees: ['paths[]'] },
   request: z.object({
     limit: wire.uint32().min(1).max(1000).default(50).describe('Most records to return. Default 50.'),
     since_seq: wire.uint64().optional().describe('Only records after this one.'),

@@ -54,6 +54,7 @@ export const createFile = coder.defineFunction({
     'at all.',
   effect: 'write',
   permissions: ['fs.write'],
+  subject: { paths: ['files[].path'] },
   isIdempotent: true,
   failsInItems: 'results',
   request: z.object({ files: z.array(CreateFileSpec).describe('The files; at least one.') }),

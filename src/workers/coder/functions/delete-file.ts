@@ -30,6 +30,7 @@ export const deleteFile = coder.defineFunction({
     'whole when something below it is protected.',
   effect: 'delete',
   permissions: ['fs.delete'],
+  subject: { trees: ['paths[]'] },
   isIdempotent: true,
   failsInItems: 'results',
   request: z.object({

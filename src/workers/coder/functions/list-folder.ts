@@ -31,6 +31,7 @@ export const listFolder = coder.defineFunction({
   details: 'Symlinks are listed as such and not followed. Both page and page_size come back as they were applied.',
   effect: 'read',
   permissions: ['fs.list'],
+  subject: { paths: ['path'] },
   request: z.object({
     path: z.string().default('.').describe('The folder, relative to base_path; base_path itself when left out.'),
     page: wire.uint32().default(1).describe('Which page, from 1.'),

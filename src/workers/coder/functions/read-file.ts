@@ -46,6 +46,7 @@ export const readFile = coder.defineFunction({
     'single line that does not fit is cut between two characters. A protected file answers as if it did not exist.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { paths: ['path'] },
   request: Request,
   response: z.object({
     path: z.string().describe('The path as it was asked for.'),

@@ -45,6 +45,7 @@ export const search = coder.defineFunction({
     'that of globset: * also matches across /. Each line counts once, by its first match.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { trees: ['path'] },
   request: z.object({
     query: z.string().describe('A literal, or a regex when regex is true.'),
     path: z

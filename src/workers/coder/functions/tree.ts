@@ -53,6 +53,7 @@ export const tree = coder.defineFunction({
     'whatever was asked for. A folder that cannot be read is marked `io_error` and the rest is still answered.',
   effect: 'read',
   permissions: ['fs.list'],
+  subject: { trees: ['path'] },
   request: z.object({
     path: z.string().default('.').describe('The folder, relative to base_path; base_path itself when left out.'),
     max_depth: wire

@@ -45,6 +45,7 @@ export const undo = coder.defineFunction({
     'undone. To redo, send the `redo_seq` of an undo as `seq`.',
   effect: 'delete',
   permissions: ['fs.read', 'fs.write', 'fs.delete'],
+  subject: { trees: ['paths[]'] },
   request: z.object({
     steps: wire
       .uint32()

@@ -108,6 +108,7 @@ export const updateFile = coder.defineFunction({
     'is not UTF-8 is refused.',
   effect: 'write',
   permissions: ['fs.write'],
+  subject: { paths: ['files[].path'] },
   failsInItems: 'results',
   request: z.object({ files: z.array(UpdateFileSpec).describe('The files; at least one.') }),
   response: z.object({ results: z.array(UpdateFileResult).describe('One for each file, in the same order.') }),

@@ -14,6 +14,7 @@ export const cp = defineAction({
   effect: 'write',
   isIdempotent: true,
   permissions: ['fs.read', 'fs.write'],
+  subject: { trees: ['source', 'destination'] },
   policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     source: z.string().describe('What to copy: absolute, or from the first allowed path. A symlink is followed.'),

@@ -38,6 +38,7 @@ export const edit = defineAction({
   effect: 'write',
   modelDefaults: { expect_unique: true },
   permissions: ['fs.read', 'fs.write'],
+  subject: { paths: ['path'] },
   policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: Request,
   data: z.object({

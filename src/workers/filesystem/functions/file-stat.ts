@@ -14,6 +14,7 @@ export const fileStat = defineAction({
   summary: 'Return the type, size, times and permissions of a file or directory.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { paths: ['path'] },
   policy: { risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: z.object({ path: z.string().describe('The path: absolute, or from the first allowed path.') }),
   data: z.object({

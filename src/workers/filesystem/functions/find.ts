@@ -16,6 +16,7 @@ export const find = defineAction({
     'name, ** crosses. Hidden names are found too, symlinks are not followed, and unreadable directories are skipped.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { trees: ['path'] },
   policy: { risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: z.object({
     pattern: z.string().min(1).describe('The glob, such as *.py or src/**/test_*.py.'),

@@ -31,6 +31,7 @@ export const grep = defineAction({
     'symlinks are not followed. Sorted by path, then line; each line counts once.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { trees: ['path'] },
   policy: { risk: 'low', sideEffects: [], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     pattern: z.string().min(1).describe('The regex.'),

@@ -19,6 +19,7 @@ export const insert = defineAction({
   effect: 'write',
   isDestructive: false,
   permissions: ['fs.read', 'fs.write'],
+  subject: { paths: ['path'] },
   policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),

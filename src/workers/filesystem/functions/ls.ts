@@ -49,6 +49,7 @@ export const ls = defineAction({
     'followed, and unreadable directories are listed without their contents.',
   effect: 'read',
   permissions: ['fs.list'],
+  subject: { trees: ['path'] },
   policy: { risk: 'low', sideEffects: [], constraints: ['paths'] },
   request: Request,
   modelDefaults: { respect_gitignore: true },

@@ -13,6 +13,7 @@ export const mkdir = defineAction({
   isDestructive: false,
   isIdempotent: true,
   permissions: ['fs.write'],
+  subject: { paths: ['path'] },
   policy: { risk: 'low', sideEffects: ['filesystem_write'], constraints: ['paths'] },
   request: z.object({
     path: z.string().describe('The directory: absolute, or from the first allowed path. Symlinks are followed.'),

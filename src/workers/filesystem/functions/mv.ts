@@ -11,6 +11,7 @@ export const mv = defineAction({
     'is never replaced.',
   effect: 'write',
   permissions: ['fs.read', 'fs.write'],
+  subject: { trees: ['source', 'destination'] },
   policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths'] },
   request: z.object({
     source: z.string().describe('What to move: absolute, or from the first allowed path.'),

@@ -21,6 +21,7 @@ export const read = defineAction({
     'is not text is refused. A file over 64 MiB has total_lines only when its end was met.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { paths: ['path'] },
   policy: { risk: 'low', sideEffects: [], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),

@@ -13,6 +13,7 @@ export const rm = defineAction({
   effect: 'delete',
   isIdempotent: true,
   permissions: ['fs.delete'],
+  subject: { trees: ['path'] },
   policy: { risk: 'high', sideEffects: ['filesystem_delete'], constraints: ['paths'] },
   request: z.object({
     path: z.string().describe('What to delete: absolute, or from the first allowed path.'),

@@ -21,6 +21,7 @@ export const write = defineAction({
   effect: 'write',
   isIdempotent: true,
   permissions: ['fs.write'],
+  subject: { paths: ['path'] },
   policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),

@@ -17,6 +17,7 @@ export const execBg = sandbox.defineFunction({
     'job_retention_secs after its end. What it started and left behind goes on until it is killed.',
   effect: 'execute',
   permissions: ['sandbox.run'],
+  subject: { program: 'cmd', opaque: ['argv'] },
   request: z
     .object({
       ...commandFields,

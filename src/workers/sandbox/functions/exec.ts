@@ -17,6 +17,7 @@ export const exec = sandbox.defineFunction({
     'the background goes on. Callers that take events get the output as it comes.',
   effect: 'execute',
   permissions: ['sandbox.run'],
+  subject: { program: 'cmd', opaque: ['argv'] },
   request: z
     .object({
       ...commandFields,

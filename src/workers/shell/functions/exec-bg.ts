@@ -32,6 +32,7 @@ export const execBg = shell.defineFunction({
     'and is forgotten job_retention_secs after its end, or earlier when ended jobs hold too much output.',
   effect: 'execute',
   permissions: ['process.run'],
+  subject: { program: 'command', line: 'script' },
   request: Request,
   response: z
     .object({ job_id: z.string(), argv: z.array(z.string()).describe('Program and arguments.') })

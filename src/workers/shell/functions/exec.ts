@@ -56,6 +56,7 @@ export const exec = shell.defineFunction({
     'killed with it. Callers that take events get the output as it comes. Without the fence this is not an isolation boundary; target a sandbox for code you do not trust.',
   effect: 'execute',
   permissions: ['process.run'],
+  subject: { program: 'command', line: 'script' },
   request: Request,
   response: Response,
   events: OutputEvent,
