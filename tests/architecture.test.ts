@@ -32,6 +32,7 @@ const TABLE: Record<string, Area> = {
   'sandbox/images': { areas: ['contract', 'host', 'sandbox/archives'], packages: ['zod'] },
   'sandbox/guest': { areas: ['contract', 'host'], packages: [] },
   egress: { areas: ['contract'], packages: ['zod'] },
+  access: { areas: ['contract', 'host'], packages: ['zod'] },
   fence: { areas: ['contract', 'host', 'egress', 'sandbox/guest', 'sandbox/images'], packages: [] },
   'workers/sandbox': {
     areas: ['protocol', 'contract', 'host', 'file-functions', 'job-functions', 'egress', 'sandbox/*'],
@@ -56,13 +57,25 @@ const TABLE: Record<string, Area> = {
   'surfaces/*': { areas: ['protocol', 'contract', 'client'], packages: [] },
   version: { areas: [], packages: [] },
   assembly: {
-    areas: ['contract', 'protocol', 'client', 'engine', 'workers/*', 'surfaces/http', 'surfaces/mcp', 'version'],
+    areas: [
+      ...[
+        'contract',
+        'protocol',
+        'access',
+        'client',
+        'engine',
+        'workers/*',
+        'surfaces/http',
+        'surfaces/mcp',
+        'version',
+      ],
+    ],
     packages: ['yaml', 'zod'],
   },
   cli: {
     areas: [
       ...['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
-      ...['assembly', 'assembly/options', 'version'],
+      ...['assembly', 'assembly/options', 'access', 'version'],
     ],
     packages: ['yaml', 'zod'],
   },

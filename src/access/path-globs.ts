@@ -10,9 +10,9 @@ import type { SubjectPath } from './subject.ts';
 
 export interface PathGlobs {
   /** Whether everything that the call concerns at this path matches. */
-  covers(path: SubjectPath): boolean;
+  readonly covers: (path: SubjectPath) => boolean;
   /** Whether something that it concerns may match. */
-  touches(path: SubjectPath): boolean;
+  readonly touches: (path: SubjectPath) => boolean;
 }
 
 const SPECIAL = /[*?[\]{}\\]/;

@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
+import { accessConfig, type AccessConfig } from '#access';
 import {
   cellConfig,
   ConfigError,
@@ -43,6 +44,7 @@ export interface Surroundings {
 }
 
 const FileSchema = cellConfig.extend({
+  access: accessConfig.prefault({}),
   workers: z.array(z.strictObject({ name: z.string(), config: z.unknown().optional() })).nullable(),
 });
 
@@ -65,14 +67,19 @@ export function readConfigFile(path: string): string {
 
 /** The workers a file lists. The workspace fills in what their blocks leave out. */
 export function parseEntries(text: string, available: readonly AnyWorker[], options: Surroundings = {}): WorkerEntry[] {
-  const { workers, ...cell } = parseFile(text, options.env);
+  const { workers, access: _, ...cell } = parseFile(text, options.env);
   return toEntries(workers ?? [], available, { ...options, cell: { ...cell, ...options.cell } });
 }
 
 /** The file's settings for all workers. */
 export function parseCell(text: string): CellConfig {
-  const { workers: _, ...cell } = parseFile(text);
+  const { workers: _, access: __, ...cell } = parseFile(text);
   return cell;
+}
+
+/** The file's rules about callers. */
+export function parseAccess(text: string, env?: NodeJS.ProcessEnv): AccessConfig {
+  return parseFile(text, env).access;
 }
 
 function parseFile(text: string, env: NodeJS.ProcessEnv = process.env) {

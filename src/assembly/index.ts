@@ -1,10 +1,12 @@
 /** The parts of a Workcell: the configuration, the apps, the workers. Used by the command line and the library. */
+export { openAccess, shippedAccess, shippedFunction } from './access.ts';
 export { readApps, withApps, type App } from './app-definition.ts';
 export {
   defaultEntries,
   entryOf,
   findWorker,
   firstTwice,
+  parseAccess,
   parseCell,
   parseEntries,
   readConfigFile,

@@ -27,3 +27,17 @@ export interface Decision {
   /** The operator's words. */
   readonly reason?: string;
 }
+
+/** The called function as registered; without metadata if no worker serves it. */
+export interface CalledFunction {
+  readonly id: string;
+  readonly namespace: string;
+  readonly metadata?: unknown;
+}
+
+/** Decides about calls by policies with names. */
+export interface AccessControl {
+  decide(policy: string, fn: CalledFunction, payload: unknown): Decision;
+  /** How long a call waits for a person. */
+  readonly askTimeoutMs: number;
+}

@@ -1,5 +1,12 @@
 /** Definitions of function, worker, failure and catalogue entry. Pure: no I/O. */
-export { SubjectSchema, type Decision, type Subject, type Verdict } from './access.ts';
+export {
+  SubjectSchema,
+  type AccessControl,
+  type CalledFunction,
+  type Decision,
+  type Subject,
+  type Verdict,
+} from './access.ts';
 export { answer, CallControl, type OpenWorker, type Reply } from './answer.ts';
 export { CallError, carrying, type Bus, type CallEvent, type CallOptions, type ChannelPair } from './bus.ts';
 export type { CallScope, IncomingCall } from './call-scope.ts';
