@@ -16,6 +16,8 @@ export interface Grants {
   readonly only?: readonly string[];
   /** Only functions that change nothing and run nothing. */
   readonly isReadOnly?: boolean;
+  /** The policy of the operator that decides about its calls. */
+  readonly policy?: string | undefined;
 }
 
 /** What no caller may call in one namespace. */

@@ -17,10 +17,30 @@ export interface AdmissionRules {
   token?: string;
   /** More tokens, by the name that lists and logs show for a caller that sends one. */
   tokens?: Readonly<Record<string, string>>;
+  /** Named tokens with policies, and the policy of callers without one. */
+  access?: TokenBook | undefined;
+  /** Sent by commands of the operator, who alone can read it. */
+  operatorKey?: string | undefined;
   /** Host names that requests may name besides loopback and the bound address. */
   allowedHosts?: string[];
   /** Origins that pages may come from besides the server's own. */
   allowedOrigins?: string[];
+}
+
+/** Finds a token by its secret. */
+export interface TokenBook {
+  readonly hasTokens: boolean;
+  /** The policy of callers without a token on loopback; they need a token if there is none. */
+  readonly local?: string | undefined;
+  lookUp(secret: string): { token: { name: string; policy?: string | undefined } } | { problem: string };
+}
+
+/** The sender of a request, as far as its token says. */
+export interface Identity {
+  /** Name of its token. */
+  readonly token?: string;
+  readonly policy?: string | undefined;
+  readonly isOperator?: boolean;
 }
 
 export interface Refusal {
@@ -65,23 +85,33 @@ export class Admission {
     return undefined;
   }
 
-  /** The bearer token: for everything but the sinks that carry their own key. */
-  checkToken(request: IncomingMessage): Refusal | undefined {
-    if (this.#tokens.length === 0 || this.tokenOf(request) !== undefined) return undefined;
-    return { status: 401, code: 'unauthorized', message: 'send the header "Authorization: Bearer <token>"' };
+  /** By the bearer token: for everything but the sinks that carry their own key. */
+  identify(request: IncomingMessage): Identity | Refusal {
+    const { authorization, 'sec-websocket-protocol': offered } = request.headers;
+    const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered);
+    return given === undefined ? this.#withoutToken(request) : this.#withToken(given, request);
   }
 
-  /** The name of the token that a request carries. */
-  tokenOf({ headers }: IncomingMessage): string | undefined {
-    const { authorization, 'sec-websocket-protocol': offered } = headers;
-    const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered) ?? '';
-    return this.#tokens.find(([, secret]) => isSameSecret(secret, given))?.[0];
+  #withToken(given: string, request: IncomingMessage): Identity | Refusal {
+    const { access, operatorKey } = this.#rules;
+    if (operatorKey !== undefined && isSameSecret(operatorKey, given)) return { isOperator: true };
+    const known = this.#tokens.find(([, secret]) => isSameSecret(secret, given));
+    if (known) return { token: known[0] };
+    const found = access?.lookUp(given);
+    if (found && 'token' in found) return { token: found.token.name, policy: found.token.policy };
+    // A client may send a token to a server that has none.
+    if (!this.#needsToken) return this.#withoutToken(request);
+    return unauthorized(found?.problem === 'expired' ? 'this token has expired' : 'this token is not known here');
   }
 
-  /** The principal of an HTTP request. */
-  principalOf(request: IncomingMessage): Principal {
-    const token = this.tokenOf(request);
-    return token === undefined ? makePrincipal('local', 'http') : makePrincipal('token', token);
+  #withoutToken({ socket }: IncomingMessage): Identity | Refusal {
+    const local = this.#rules.access?.local;
+    if (!this.#needsToken || (local !== undefined && isLoopbackPeer(socket.remoteAddress))) return { policy: local };
+    return unauthorized('send the header "Authorization: Bearer <token>"');
+  }
+
+  get #needsToken(): boolean {
+    return this.#tokens.length > 0 || this.#rules.access?.hasTokens === true;
   }
 
   /** Whether a page of this server sent the request; browsers do not let a page forge its origin. */
@@ -104,6 +134,22 @@ export class Admission {
 
 function foreign(what: 'host' | 'origin', message: string): Refusal {
   return { status: 403, code: `foreign_${what}`, message };
+}
+
+function unauthorized(message: string): Refusal {
+  return { status: 401, code: 'unauthorized', message };
+}
+
+/** The principal of an HTTP request. */
+export function httpPrincipal({ token, policy, isOperator = false }: Identity): Principal {
+  if (isOperator) return makePrincipal('operator', 'http');
+  const grants = policy === undefined ? {} : { policy };
+  return token === undefined ? makePrincipal('local', 'http', grants) : makePrincipal('token', token, grants);
+}
+
+/** IPv4 addresses come as IPv6 on a socket for both. */
+function isLoopbackPeer(address = ''): boolean {
+  return isLoopback(address.replace(/^::ffff:/, ''));
 }
 
 /** A page cannot send headers with its WebSocket: the console offers the token as a subprotocol, in base64url. */

@@ -3,7 +3,7 @@
  *
  * It knows no worker by name. A peer is a link, to a socket or within this process.
  */
-import { announce, answer, silentLog, Watched, type Denial, type Log } from '#contract';
+import { announce, answer, silentLog, Watched, type AccessControl, type Denial, type Log } from '#contract';
 import {
   FEATURE_CANCEL,
   memoryLinks,
@@ -26,9 +26,14 @@ import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { Session, type SessionOrigin } from './session.ts';
 import { Triggers } from './triggers.ts';
 
+/** The id by which policies decide who may offer functions. */
+const SERVE = 'engine::functions::serve';
+
 export interface EngineOptions {
   limits?: Partial<EngineLimits>;
   log?: Log;
+  /** Decides about calls of principals that have a policy. */
+  access?: AccessControl | undefined;
 }
 
 /** Context of the engine's own functions. */
@@ -39,7 +44,7 @@ export interface EngineContext {
   readonly channels: ChannelBroker;
   readonly events: Events;
   readonly watched: Watched;
-  readonly calls: Pick<Calls, 'observed' | 'running' | 'callers' | 'control'>;
+  readonly calls: Pick<Calls, 'approvals' | 'mayCall' | 'observed' | 'running' | 'callers' | 'control'>;
 }
 
 export class Engine {
@@ -71,7 +76,8 @@ export class Engine {
       fire: (...call) => this.#calls.fire(...call),
     });
     const { limits } = this;
-    this.#calls = new Calls({ registry: this.#registry, limits, log: this.#log, watched: this.#watched });
+    const { access } = options;
+    this.#calls = new Calls({ registry: this.#registry, limits, log: this.#log, watched: this.#watched, access });
     this.#registerBuiltIns();
   }
 
@@ -165,7 +171,7 @@ export class Engine {
       case 'unregistertriggertype':
         return this.#triggers.removeType(session, frame.id);
       case 'registertrigger':
-        return this.#triggers.bind(session, frame);
+        return this.#bindTrigger(session, frame);
       case 'unregistertrigger':
         return void this.#triggers.unbind(frame.id, session);
       case 'triggerregistrationresult':
@@ -182,7 +188,19 @@ export class Engine {
     }
   }
 
+  /** Its events are calls in the name of the provider: a caller binds only what it may call itself. */
+  #bindTrigger(session: Session, frame: FrameOf<'registertrigger'>): void {
+    const { function_id, namespace } = frame;
+    const mayBind = this.#calls.mayCall(session.principal, function_id, namespace ?? DEFAULT_NAMESPACE);
+    if (mayBind) this.#triggers.bind(session, frame);
+    else this.#triggers.refuse(session, frame, `the policy of ${session.label} does not let it call ${function_id}`);
+  }
+
   #registerFunction(session: Session, frame: FrameOf<'registerfunction'>): void {
+    if (!this.#calls.mayCall(session.principal, SERVE)) {
+      this.#log.warn('refused a function', { function: frame.id, worker: session.label, why: 'its policy' });
+      return session.refuseFunction(frame.id, 'engine');
+    }
     const limit = this.limits.maxFunctionsPerSession;
     const isBuiltInId = isEngineOwned(this.#registry, frame.id);
     if (isBuiltInId || this.#registry.countOwnedBy(session) >= limit) {

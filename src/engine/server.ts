@@ -5,8 +5,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { silentLog, type Log, type Principal } from '#contract';
-import { Admission, isLoopback, type AdmissionRules, type Refusal } from './admission.ts';
+import { makePrincipal, silentLog, type Log, type Principal } from '#contract';
+import { Admission, httpPrincipal, isLoopback, type AdmissionRules, type Refusal } from './admission.ts';
 import type { Engine } from './engine.ts';
 import { Upgrades } from './upgrades.ts';
 
@@ -26,6 +26,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** The reader of a public page: it may call nothing. */
+const STRANGER = makePrincipal('local', 'http', { only: [] });
 const GOODBYE_MS = 2_000;
 
 export async function startServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
@@ -61,9 +63,10 @@ export async function startServer(engine: Engine, options: ServerOptions): Promi
 
 function admitted(admission: Admission, onRequest: OnRequest | undefined): RequestListener {
   return (request, response) => {
-    const refusal = admission.checkSource(request) ?? (isPublic(request) ? undefined : admission.checkToken(request));
-    if (refusal) answerRefusal(response, refusal);
-    else if (onRequest) onRequest(request, response, admission.principalOf(request));
+    const identity = admission.checkSource(request) ?? admission.identify(request);
+    const isRefused = 'status' in identity;
+    if (isRefused && (identity.status !== 401 || !isPublic(request))) answerRefusal(response, identity);
+    else if (onRequest) onRequest(request, response, isRefused ? STRANGER : httpPrincipal(identity));
     else response.writeHead(404).end();
   };
 }

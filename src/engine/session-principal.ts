@@ -9,18 +9,19 @@ import type { Principal } from '#contract';
 import type { Session } from './session.ts';
 
 export function principalOf(session: Session): Principal {
-  const { token, workerId, label, info } = session;
+  const { token, workerId, label, info, policy } = session;
   const kind = kindOf(session);
   return {
     id: `${kind}:${kind === 'token' ? token : workerId}`,
     kind,
     label: token === undefined ? label : `${label} (${token})`,
     client: info && { name: info.name, version: info.version },
-    grants: {},
+    grants: policy === undefined ? {} : { policy },
   };
 }
 
-function kindOf({ isOwnPage, isWorker, isInProcess, token }: Session): Principal['kind'] {
+function kindOf({ isOwnPage, isOperator, isWorker, isInProcess, token }: Session): Principal['kind'] {
+  if (isOperator) return 'operator';
   if (isOwnPage) return 'page';
   if (isWorker) return 'worker';
   if (isInProcess) return 'operator';

@@ -28,6 +28,10 @@ export interface SessionOrigin {
   isOwnPage?: boolean;
   /** The name of the token that it sent. */
   token?: string;
+  /** The policy of that token, or of callers without one. */
+  policy?: string | undefined;
+  /** Whether it sent the operator's key, which only the server's user can read. */
+  isOperator?: boolean;
 }
 
 export class Session implements Executor {
@@ -38,6 +42,8 @@ export class Session implements Executor {
   readonly remoteAddress: string | undefined;
   readonly isOwnPage: boolean;
   readonly token: string | undefined;
+  readonly policy: string | undefined;
+  readonly isOperator: boolean;
   namespace = DEFAULT_NAMESPACE;
   #info: WorkerInfo | undefined;
   #isWorker = false;
@@ -53,6 +59,8 @@ export class Session implements Executor {
     this.remoteAddress = origin.remoteAddress;
     this.isOwnPage = origin.isOwnPage ?? false;
     this.token = origin.token;
+    this.policy = origin.policy;
+    this.isOperator = origin.isOperator ?? false;
   }
 
   /** The principal of its own calls. */

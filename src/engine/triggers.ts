@@ -86,6 +86,10 @@ export class Triggers {
     this.#place(trigger);
   }
 
+  refuse(binder: Session, frame: FrameOf<'registertrigger'>, text: string): void {
+    this.#tellBinder({ ...toTrigger(frame), binder }, plainBody(fail('forbidden', { text })));
+  }
+
   /** Binds beyond any connection and waits for the provider's result, or long enough to assume success. */
   async bindDurably(trigger: Omit<Trigger, 'isParked' | 'binder'>): Promise<void> {
     const limit = this.#limits.maxTriggersPerSession;

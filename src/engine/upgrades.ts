@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import type { Log } from '#contract';
-import type { Admission } from './admission.ts';
+import type { Admission, Identity } from './admission.ts';
 import { attachReaderSocket, attachWriterSocket } from './channel-sockets.ts';
 import type { Engine } from './engine.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -75,21 +75,20 @@ export class Upgrades {
     if (url.pathname !== '/' && url.pathname !== '/otel')
       return { status: 404, message: 'nothing here speaks WebSocket: the bus is at /' };
 
-    const unauthorized = this.#admission.checkToken(request);
-    if (unauthorized) return unauthorized;
-    return url.pathname === '/otel' ? this.#judgeTelemetry(request) : this.#judgePeer(request);
+    const identity = this.#admission.identify(request);
+    if ('status' in identity) return identity;
+    return url.pathname === '/otel' ? this.#judgeTelemetry(request) : this.#judgePeer(request, identity);
   }
 
-  #judgePeer(request: IncomingMessage): Verdict {
+  #judgePeer(request: IncomingMessage, identity: Identity): Verdict {
     const { hasRoom, limits } = this.#engine;
     if (!hasRoom) return { status: 503, message: `the engine holds ${limits.maxSessions} connections already` };
     const remoteAddress = request.socket.remoteAddress ?? 'unknown';
     const isOwnPage = this.#admission.isOwnPage(request);
-    const token = this.#admission.tokenOf(request);
     return this.#socket(request, (socket) => {
       this.#heartbeat.watch(socket, request.socket);
       const link = new SocketLink(socket, request.socket, limits, this.#log);
-      this.#engine.connect(link, { remoteAddress, isOwnPage, token });
+      this.#engine.connect(link, { remoteAddress, isOwnPage, ...identity });
     });
   }
 

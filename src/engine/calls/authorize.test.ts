@@ -5,7 +5,7 @@ import { Policies } from './authorize.ts';
 
 const fn = (id: string, metadata?: unknown, namespace = 'default') => ({ id, namespace, metadata });
 const refusalOf = (grants: Grants | undefined, called: ReturnType<typeof fn>, policies = new Policies()) =>
-  policies.authorize(makePrincipal('local', 'agent', grants), called, {})?.message ?? 'may';
+  policies.authorize(makePrincipal('local', 'agent', grants), called, {}).failure?.message ?? 'may';
 
 test('without grants and denials everything may be called', () => {
   for (const metadata of [undefined, null, 'x', { effect: 'execute', risk: 'high', permissions: ['all'] }]) {

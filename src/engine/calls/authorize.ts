@@ -6,16 +6,17 @@
  */
 import { z } from 'zod';
 
-import { RISKS, type Denial, type Failure, type Principal } from '#contract';
+import {
+  RISKS,
+  type AccessControl,
+  type CalledFunction,
+  type Decision,
+  type Denial,
+  type Failure,
+  type Principal,
+} from '#contract';
 import { workerSegment } from '#protocol';
 import { fail } from '../errors.ts';
-
-/** The called function as registered; without metadata if no worker serves it. */
-export interface CalledFunction {
-  readonly id: string;
-  readonly namespace: string;
-  readonly metadata?: unknown;
-}
 
 /** The access that a function declares; a function without a declaration may do anything. */
 const AnnouncedSchema = z.object({
@@ -24,26 +25,62 @@ const AnnouncedSchema = z.object({
   risk: z.enum(RISKS).optional().catch(undefined),
 });
 
+/** What was decided, and by which rule; `failure` is the answer of a denied call. */
+export interface Ruling extends Decision {
+  readonly failure?: Failure;
+}
+
+/** Every client needs these to be one; they change nothing of others. */
+const PLUMBING = new Set([
+  'engine::workers::register',
+  'engine::functions::list',
+  'engine::functions::info',
+  'engine::channels::create',
+  'engine::watch',
+]);
+
+const GRANTED: Ruling = { verdict: 'allow', rule: 'no policy' };
+
 export class Policies {
   readonly #denials: (Denial & { namespace: string })[] = [];
+  readonly #access: AccessControl | undefined;
+
+  constructor(access?: AccessControl) {
+    this.#access = access;
+  }
 
   /** Denies to every caller, in one namespace. */
   deny(namespace: string, denial: Denial): void {
     this.#denials.push({ ...denial, namespace });
   }
 
-  /** Undefined when the call may proceed. The payload is unvalidated. */
-  authorize({ label, grants }: Principal, fn: CalledFunction, _payload: unknown): Failure | undefined {
-    const { only, isReadOnly } = grants;
+  /** The payload is unvalidated. */
+  authorize({ kind, label, grants }: Principal, fn: CalledFunction, payload: unknown): Ruling {
+    const { only, isReadOnly, policy } = grants;
     if (only && !only.includes(fn.id) && !only.includes(workerSegment(fn.id))) {
-      return refusal(fn.id, `${label} may call only ${only.join(', ')}`);
+      return denied(fn.id, 'tools of the door', `${label} may call only ${only.join(', ')}`);
     }
     if (isReadOnly && announcedBy(fn).effect !== 'read') {
-      return refusal(fn.id, `${label} may call only what changes nothing and runs nothing`);
+      return denied(fn.id, 'read-only', `${label} may call only what changes nothing and runs nothing`);
     }
     const isDeniedHere = this.#denials.some((denial) => denial.namespace === fn.namespace && isDenied(fn, denial));
-    return isDeniedHere ? refusal(fn.id, 'the app of its namespace does not offer it') : undefined;
+    if (isDeniedHere) return denied(fn.id, 'app', 'the app of its namespace does not offer it');
+    if (policy === undefined || PLUMBING.has(fn.id)) return GRANTED;
+    // A person answers and stops calls, whatever the policy of the page lets through to workers.
+    if (kind === 'page' && workerSegment(fn.id) === 'engine') return GRANTED;
+    return this.#byPolicy(policy, fn, payload);
   }
+
+  #byPolicy(policy: string, fn: CalledFunction, payload: unknown): Ruling {
+    const decision = this.#access?.decide(policy, fn, payload) ?? { verdict: 'deny', rule: `${policy}: no policies` };
+    if (decision.verdict !== 'deny') return decision;
+    const { rule, reason } = decision;
+    return denied(fn.id, rule, reason === undefined ? `policy ${rule}` : `${reason} (policy ${rule})`);
+  }
+}
+
+function denied(id: string, rule: string, why: string): Ruling {
+  return { verdict: 'deny', rule, failure: fail('forbidden', { text: `${id} may not be called: ${why}` }) };
 }
 
 function isDenied(fn: CalledFunction, { functions, permissions, risks }: Denial): boolean {
@@ -54,8 +91,4 @@ function isDenied(fn: CalledFunction, { functions, permissions, risks }: Denial)
 
 function announcedBy({ metadata }: CalledFunction): z.output<typeof AnnouncedSchema> {
   return AnnouncedSchema.safeParse(metadata).data ?? { permissions: [] };
-}
-
-function refusal(id: string, why: string): Failure {
-  return fail('forbidden', { text: `${id} may not be called: ${why}` });
 }

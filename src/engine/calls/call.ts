@@ -28,6 +28,8 @@ export interface Waiting {
 export interface Origin {
   principal: Principal;
   via?: string;
+  /** Whether a person approved it, or the call that it is made for. */
+  isApproved?: boolean;
 }
 
 /** The waiting caller; absent for a void call or an event. */

@@ -1,12 +1,11 @@
 /** The third step: finds the executor of a call and hands the call over. */
 import { randomUUID } from 'node:crypto';
 
-import { didYouMean, type Failure } from '#contract';
+import { didYouMean, type CalledFunction, type Failure } from '#contract';
 import { FEATURE_CHANGES, type SendOutcome } from '#protocol';
 import { fail } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, type Registry } from '../registry.ts';
-import type { CalledFunction } from './authorize.ts';
 import type { Call, From } from './call.ts';
 import type { CallEvents } from './call-events.ts';
 import { ENQUEUE_ID, enqueueCall } from './call-frames.ts';
@@ -40,7 +39,7 @@ export class Dispatch {
   /** Hands the call to the owner of its function, or returns why there is none. */
   handOver({ id, namespace, metadata, owner }: Called, request: Request, from: From): Failure | undefined {
     const { limits, open, events, observed, sink } = this.#parts;
-    const { principal, via, waiting } = from;
+    const { principal, via, waiting, isApproved } = from;
     // No caller waits for these, so no caller's limit counts them.
     const limit = limits.maxCallsInFlight;
     if (!waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
@@ -55,6 +54,7 @@ export class Dispatch {
       line: reading.line(request.frame.data),
       principal,
       via,
+      isApproved,
       waiting,
       wantsChanges:
         (observed.contents.isWatched || waiting?.wantsChanges === true) && owner.features.has(FEATURE_CHANGES),

@@ -1,5 +1,5 @@
 /**
- * Calls that wait in the engine because their caller is paused.
+ * Calls that wait in the engine: because their caller is paused, or for a person's approval.
  *
  * A held call is an ordinary open call with this as its executor, so that its caller, its deadline, a lost connection
  * and an operator end it as they end any other.
@@ -18,10 +18,14 @@ export interface HeldCall {
 }
 
 export class Held implements Executor {
-  readonly label = 'paused';
+  readonly label: string;
   readonly features: ReadonlySet<string> = new Set();
   readonly serving = new Set<Call>();
   readonly #requests = new Map<Call, Request>();
+
+  constructor(label: string) {
+    this.label = label;
+  }
 
   execute(call: Call, request: Request): SendOutcome {
     for (const known of this.#requests.keys()) if (!this.serving.has(known)) this.#requests.delete(known);

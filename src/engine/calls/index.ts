@@ -1,15 +1,26 @@
 /**
- * Calls on their way through the engine: authorize, hold while the caller is paused, observe, dispatch, settle.
+ * Calls on their way through the engine: authorize, hold for a person or while the caller is paused, observe, dispatch,
+ * settle.
  *
  * The principal of a call is determined here, before any other step.
  */
-import { callerKey, makePrincipal, type Denial, type Failure, type Log, type Principal, type Watched } from '#contract';
+import {
+  callerKey,
+  makePrincipal,
+  type AccessControl,
+  type Denial,
+  type Failure,
+  type Log,
+  type Principal,
+  type Watched,
+} from '#contract';
 import type { EncodedFrame, EventFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
 import { fail, plainBody } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, type Registry } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Session } from '../session.ts';
+import { Approvals } from './approvals.ts';
 import { Policies } from './authorize.ts';
 import { Callers } from './callers.ts';
 import type { Call, From, Waiting } from './call.ts';
@@ -36,15 +47,17 @@ interface CallsParts {
   limits: EngineLimits;
   log: Log;
   watched: Watched;
+  access?: AccessControl | undefined;
 }
 
 export class Calls {
   readonly observed: Observed;
   readonly callers = new Callers();
   readonly control: Control;
-  readonly #policies = new Policies();
+  readonly approvals: Approvals;
+  readonly #policies: Policies;
   readonly #open = new OpenCalls();
-  readonly #held = new Held();
+  readonly #held = new Held('paused');
   readonly #events = new CallEvents(this.#open);
   readonly #dispatch: Dispatch;
   readonly #settle: Settle;
@@ -52,8 +65,9 @@ export class Calls {
   readonly #limits: EngineLimits;
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor({ registry, limits, log, watched }: CallsParts) {
+  constructor({ registry, limits, log, watched, access }: CallsParts) {
     this.#registry = registry;
+    this.#policies = new Policies(access);
     this.#limits = limits;
     this.observed = new Observed(limits.maxCallContentBytes, watched);
     const shared = { open: this.#open, events: this.#events, observed: this.observed, limits };
@@ -63,6 +77,12 @@ export class Calls {
       ...{ open: this.#open, settle: this.#settle, callers: this.callers, log },
       resume: (key) => this.#resume(key),
       changed: () => watched.changed('callers'),
+    });
+    this.approvals = new Approvals({
+      ...{ dispatch: this.#dispatch, open: this.#open, settle: this.#settle, log },
+      timeoutMs: access?.askTimeoutMs ?? 0,
+      resume: (request, from) => this.#route(request, from),
+      changed: () => watched.changed('approvals'),
     });
     this.#sweeper = setInterval(() => this.#giveUpOld(), Math.min(SWEEP_MS, limits.callDeadlineMs)).unref();
   }
@@ -79,7 +99,7 @@ export class Calls {
   /** Calls a function on the engine's own behalf, without waiting for the answer. */
   fire(functionId: string, payload: unknown, metadata: unknown, namespace = DEFAULT_NAMESPACE): void {
     const fn = this.#registry.find(functionId, namespace);
-    if (!fn || isBuiltIn(fn.owner) || this.#policies.authorize(ENGINE, fn, payload)) return;
+    if (!fn || isBuiltIn(fn.owner) || this.#policies.authorize(ENGINE, fn, payload).verdict !== 'allow') return;
     const frame = { type: 'invokefunction', function_id: functionId, data: payload, metadata } as const;
     this.#dispatch.handOver(fn, { frame }, { principal: ENGINE });
   }
@@ -131,6 +151,12 @@ export class Calls {
       if (!isBuiltIn(call.executor)) running.push(call);
     }
     return running;
+  }
+
+  /** Whether a principal may call a function with any payload, as a trigger does that it binds. */
+  mayCall(principal: Principal, id: string, namespace = DEFAULT_NAMESPACE): boolean {
+    const fn = this.#registry.find(id, namespace) ?? { id, namespace };
+    return this.#policies.authorize(principal, fn, undefined).verdict === 'allow';
   }
 
   /** Denies to every caller, in one namespace. */
@@ -196,8 +222,11 @@ export class Calls {
     const queue = action?.type === 'enqueue' ? action.queue : undefined;
     if (!fn && queue === undefined) return this.#dispatch.notFound(called);
 
-    const refusal = this.#policies.authorize(from.principal, fn ?? called, data);
-    if (refusal) return refusal;
+    const ruling = this.#policies.authorize(from.principal, fn ?? called, data);
+    if (ruling.failure) return ruling.failure;
+    if (ruling.verdict === 'ask' && !this.approvals.covers(from, ruling)) {
+      return this.approvals.ask(fn ?? called, request, from, ruling);
+    }
     // What was made for a call that runs goes on, so that the call can end.
     const isHeld = from.via === undefined && !(fn && isBuiltIn(fn.owner)) && this.callers.isPaused(from.principal);
     if (isHeld) return this.#dispatch.handOver({ ...(fn ?? called), owner: this.#held }, request, from);

@@ -11,5 +11,5 @@ export function principalFor({ principal, token, label }: Session, named: unknow
   const parsed = OnBehalfSchema.safeParse(named);
   if (!parsed.success) return { ...principal, grants: UNREADABLE };
   const { client, only, read_only: isReadOnly } = parsed.data;
-  return withClient({ ...principal, label: token ?? label, grants: { only, isReadOnly } }, client);
+  return withClient({ ...principal, label: token ?? label, grants: { ...principal.grants, only, isReadOnly } }, client);
 }

@@ -1,5 +1,7 @@
 /** The engine worker with its functions, in the order the reference shows them. */
 import { engine } from '../worker.ts';
+import { approvalsAnswer } from './approvals/answer.ts';
+import { approvalsList } from './approvals/list.ts';
 import { callersList } from './callers/list.ts';
 import { callersPause } from './callers/pause.ts';
 import { callersPresent } from './callers/present.ts';
@@ -45,5 +47,7 @@ export const engineWorker = engine.withFunctions([
   callersPause,
   callersStop,
   callersPresent,
+  approvalsList,
+  approvalsAnswer,
   watch,
 ]);

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
+import type { Principal } from '#contract';
 import { KeptJsonSchema } from '#protocol';
+import { fail } from '../errors.ts';
 import { engine } from '../worker.ts';
 
 export const registerTrigger = engine.defineFunction({
@@ -19,10 +21,14 @@ export const registerTrigger = engine.defineFunction({
     namespace: z.string().default('default').describe('Where the function is registered.'),
   }),
   response: z.object({ id: z.string() }),
-  errors: ['trigger_registration_failed', 'limit_reached', 'deserialization_error'],
+  errors: ['trigger_registration_failed', 'limit_reached', 'deserialization_error', 'forbidden'],
   examples: [{ trigger_type: 'engine::workers-available', function_id: 'my::on-workers', config: {} }],
 
-  async handle(request, { triggers }) {
+  async handle(request, { triggers, calls }, { call: { principal } }) {
+    const { function_id, namespace } = request;
+    if (principal && !calls.mayCall(principal as Principal, function_id, namespace)) {
+      throw fail('forbidden', { text: `${function_id} may not be bound: this caller may not call it` });
+    }
     const id = randomUUID();
     await triggers.bindDurably({
       id,

@@ -6,7 +6,7 @@ export const watch = engine.defineFunction({
   ...watchFunction,
   id: 'engine::watch',
   permissions: ['engine.read'],
-  summary: 'Report when `calls`, `workers` or `functions` changed, until the caller leaves.',
+  summary: 'Report when `calls`, `workers`, `functions` or `approvals` changed, until the caller leaves.',
   errors: ['deserialization_error'],
 
   handle: (_, { watched }, scope) => watched.report(scope),

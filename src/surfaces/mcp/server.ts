@@ -22,6 +22,7 @@ import {
   withClient,
   type Bus,
   type CallOptions,
+  type Grants,
   type Principal,
 } from '#contract';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
@@ -70,8 +71,8 @@ export function mcpServers(
       { name: 'workcell', title: 'Workcell', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
     );
-    const caller = (grants = principal.grants) =>
-      withClient({ ...principal, grants }, server.getClientVersion(), session);
+    const caller = (grants: Grants = {}) =>
+      withClient({ ...principal, grants: { ...principal.grants, ...grants } }, server.getClientVersion(), session);
     reportPresence(server, async (here) =>
       (await late.reached()).bus.call('engine::callers::present', { here }, { caller: caller() }),
     );
