@@ -61,6 +61,11 @@ export class Access implements AccessControl {
     this.#configured = configuredTokens(config.tokens, env);
   }
 
+  /** Names of the tokens that are accepted now. */
+  tokenNames(): Set<string> {
+    return new Set(this.#tokens().map(({ name }) => name));
+  }
+
   get hasTokens(): boolean {
     return this.#tokens().length > 0;
   }

@@ -52,6 +52,11 @@ const Token = z
     error: 'needs either sha256 or env',
   });
 
+const Audit = z.strictObject({
+  max_bytes: wire.uint64().default(67_108_864).describe('Bytes after which a file is closed; 0 keeps no audit.'),
+  keep: wire.uint32().default(10).describe('Closed files that are kept.'),
+});
+
 export const accessConfig = z.strictObject({
   tokens: z.array(Token).default([]),
   policies: z.record(name, z.array(Rule)).default({}).describe('Rules by name. The last rule that matches decides.'),
@@ -61,6 +66,9 @@ export const accessConfig = z.strictObject({
     .describe(
       'The policy of callers without a token on loopback. Left out, they may call everything if there is no token, and nothing if there is one.',
     ),
+  audit: Audit.prefault({}).describe(
+    'Records of calls that change, run, delete or were refused, in the state directory.',
+  ),
   ask_timeout_s: wire.uint32().default(300).describe('Seconds that a call waits for a person; then it is denied.'),
 });
 

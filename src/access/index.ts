@@ -2,6 +2,7 @@
 export { Access } from './access.ts';
 export { accessConfig, type AccessConfig } from './config.ts';
 export { AuditLog, type AuditLimits } from './audit/audit-log.ts';
+export { Auditor } from './audit/auditor.ts';
 export { Mask } from './audit/masked.ts';
 export { recordsOf, verifyChain, type Verified } from './audit/read-chain.ts';
 export { policyNamed } from './policy.ts';

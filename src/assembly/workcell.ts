@@ -4,11 +4,14 @@ import { connect } from '#client';
 import { summariseErrors, type Log } from '#contract';
 import { version } from '#version';
 import type { WorkerEntry } from './config-file.ts';
+import type { Guard } from './guard.ts';
 import { WorkerSet } from './worker-set.ts';
 import { availableWorkers } from './workers.ts';
 
 export interface CellOptions {
   entries: WorkerEntry[];
+  /** Who may do what, and the record of it; without it every admitted caller may call everything. */
+  guard?: Guard | undefined;
   log: Log;
   /** Whether workers prepare for calls in advance, as in a long-running server. */
   prepares?: boolean;
@@ -31,13 +34,15 @@ export interface RunningWorkcell extends Cell {
   readonly url: string;
 }
 
-export async function assembleCell({ entries, log, prepares }: CellOptions): Promise<Cell> {
-  const engine = new Engine({ log });
+export async function assembleCell({ entries, log, prepares, guard }: CellOptions): Promise<Cell> {
+  const engine = new Engine({ log, access: guard?.access, audit: guard?.audit });
+  guard?.onTokenGone((name) => engine.endToken(name));
   for (const { namespace = 'default', denial } of entries) if (denial) engine.deny(namespace, denial);
   const workers = new WorkerSet(engine.dialer(), log, { prepares });
   const close = async () => {
     await workers.close();
     engine.close();
+    guard?.close();
   };
   try {
     await workers.apply(entries);
@@ -52,9 +57,10 @@ export async function startWorkcell({
   entries,
   log,
   prepares,
+  guard,
   ...listening
 }: WorkcellOptions): Promise<RunningWorkcell> {
-  const cell = await assembleCell({ entries, log, prepares });
+  const cell = await assembleCell({ entries, log, prepares, guard });
   const { engine, workers } = cell;
   try {
     // Loaded only for a port: a server on standard input starts sooner without them.
@@ -74,7 +80,8 @@ export async function startWorkcell({
       errors: summariseErrors(errors),
     }));
     const onRequest = httpDoor(bus, { version, busErrors, workerErrors, maxBodyBytes, mcp: mcp.fetch, log });
-    const server = await startServer(engine, { ...listening, onRequest, log });
+    const { access, operatorKey } = guard ?? {};
+    const server = await startServer(engine, { ...listening, access, operatorKey, onRequest, log });
     return {
       url: server.url,
       engine,
@@ -84,6 +91,7 @@ export async function startWorkcell({
         await workers.close();
         bus.close();
         await server.close();
+        guard?.close();
       },
     };
   } catch (error) {

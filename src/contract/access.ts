@@ -1,6 +1,8 @@
 /** What decides whether a call may be made: the declared subject of a function, and the decision about one call. */
 import { z } from 'zod';
 
+import type { Caller } from '#protocol';
+
 /** Fields of a request that say what a call is about, as a function announces them. */
 export const SubjectSchema = z.object({
   /** Fields that hold paths: `path`, `paths[]`, `files[].path`. None: the paths are in no field, so they are unknown. */
@@ -40,4 +42,32 @@ export interface AccessControl {
   decide(policy: string, fn: CalledFunction, payload: unknown): Decision;
   /** How long a call waits for a person. */
   readonly askTimeoutMs: number;
+}
+
+/** A call that ended or was refused, for the audit. */
+export interface AuditedCall {
+  readonly id: string;
+  readonly functionId: string;
+  readonly namespace: string;
+  readonly principal: Caller;
+  /** The call that it was made for. */
+  readonly via?: string | undefined;
+  /** What `Audit.arguments` returned when it began. */
+  readonly arguments: unknown;
+  /** The rule that decided, if a policy did. */
+  readonly rule?: string | undefined;
+  readonly isApproved?: boolean | undefined;
+  /** `ok`, `exit 2`, or the code of a failure or refusal. */
+  readonly outcome: string;
+  readonly durationMs?: number;
+  readonly changes?: unknown;
+}
+
+/** Takes records of calls that change, run, delete or were refused. */
+export interface Audit {
+  /** The arguments as a record may show them. */
+  arguments(metadata: unknown, payload: unknown): unknown;
+  record(call: AuditedCall): void;
+  /** What a person did to calls of others. */
+  acted(action: string, by: Caller, target: Readonly<Record<string, string>>): void;
 }

@@ -2,6 +2,8 @@
 export {
   SubjectSchema,
   type AccessControl,
+  type Audit,
+  type AuditedCall,
   type CalledFunction,
   type Decision,
   type Subject,

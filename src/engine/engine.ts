@@ -3,7 +3,7 @@
  *
  * It knows no worker by name. A peer is a link, to a socket or within this process.
  */
-import { announce, answer, silentLog, Watched, type AccessControl, type Denial, type Log } from '#contract';
+import { announce, answer, silentLog, Watched, type AccessControl, type Audit, type Denial, type Log } from '#contract';
 import {
   FEATURE_CANCEL,
   memoryLinks,
@@ -34,6 +34,7 @@ export interface EngineOptions {
   log?: Log;
   /** Decides about calls of principals that have a policy. */
   access?: AccessControl | undefined;
+  audit?: Audit | undefined;
 }
 
 /** Context of the engine's own functions. */
@@ -76,8 +77,9 @@ export class Engine {
       fire: (...call) => this.#calls.fire(...call),
     });
     const { limits } = this;
-    const { access } = options;
-    this.#calls = new Calls({ registry: this.#registry, limits, log: this.#log, watched: this.#watched, access });
+    const { access, audit } = options;
+    const registry = this.#registry;
+    this.#calls = new Calls({ registry, limits, log: this.#log, watched: this.#watched, access, audit });
     this.#registerBuiltIns();
   }
 
@@ -102,6 +104,14 @@ export class Engine {
       features: [FEATURE_CANCEL],
     });
     this.#events.workerChanged('worker_connected', session.workerId);
+  }
+
+  /** A token is no longer accepted: ends its connections and calls. */
+  endToken(name: string): void {
+    for (const session of this.#sessions.values()) {
+      if (session.token === name) session.link.close('the token was removed');
+    }
+    this.#calls.stopPrincipal(`token:${name}`);
   }
 
   /** Denies functions to every caller, in one namespace. */

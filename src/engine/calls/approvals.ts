@@ -4,7 +4,15 @@
  * A waiting call is held like that of a paused caller, so it ends with its caller. What a person approved covers the
  * calls that a worker makes to carry it out. "Always" is kept in memory only, for one caller and one rule.
  */
-import { callerKey, type CalledFunction, type Decision, type Failure, type Log, type Principal } from '#contract';
+import {
+  callerKey,
+  type Audit,
+  type CalledFunction,
+  type Decision,
+  type Failure,
+  type Log,
+  type Principal,
+} from '#contract';
 import { fail } from '../errors.ts';
 import type { Call, From } from './call.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -30,6 +38,7 @@ interface ApprovalParts {
   settle: Settle;
   timeoutMs: number;
   log: Log;
+  audit: Audit | undefined;
   /** Sends a call that was approved on its way. */
   resume: (request: Request, from: From) => void;
   changed: () => void;
@@ -78,13 +87,9 @@ export class Approvals {
     const asked = this.list().find(({ call }) => call.id === id);
     if (!asked) throw fail('NOT_FOUND', { text: `call ${id.slice(0, 64)} does not wait for approval, or no longer` });
     const { call, decision } = asked;
-    this.#parts.log.info('a person answered', {
-      answer,
-      by: by.id,
-      call: id,
-      function: call.functionId,
-      rule: decision.rule,
-    });
+    const target = { call: id, function: call.functionId, rule: decision.rule };
+    this.#parts.log.info('a person answered', { answer, by: by.id, ...target });
+    this.#parts.audit?.acted(answer, by, target);
     if (answer === 'deny') return this.#deny(call, `${by.label} said no`);
     if (answer === 'always') this.#always.add(alwaysKey(call.principal, decision));
     this.#asked.delete(call);

@@ -30,6 +30,8 @@ export interface Origin {
   via?: string;
   /** Whether a person approved it, or the call that it is made for. */
   isApproved?: boolean;
+  /** The rule of its principal's policy that decided. */
+  rule?: string;
 }
 
 /** The waiting caller; absent for a void call or an event. */
@@ -47,7 +49,9 @@ export interface Call extends From {
   reading: Reading;
   /** What distinguishes it from other calls of its function. */
   line?: string | undefined;
-  /** Whether its caller or a console page wants its changes. */
+  /** Its arguments as the audit shows them, if it is recorded there. */
+  audited?: { arguments: unknown } | undefined;
+  /** Whether its caller, a console page or the audit wants its changes. */
   wantsChanges: boolean;
   startedAtMs: number;
   /** The same moment on the monotonic clock, for durations. */

@@ -3,7 +3,7 @@
  *
  * Each action passes `#acted`, which logs it with the person's connection and its target.
  */
-import { callerKey, type Log, type Principal } from '#contract';
+import { callerKey, type Audit, type Log, type Principal } from '#contract';
 import { fail } from '../errors.ts';
 import type { Call } from './call.ts';
 import type { Callers, KnownCaller } from './callers.ts';
@@ -15,6 +15,7 @@ interface ControlParts {
   settle: Settle;
   callers: Callers;
   log: Log;
+  audit: Audit | undefined;
   /** Sends the held calls of a caller on their way. */
   resume: (key: string) => void;
   changed: () => void;
@@ -71,9 +72,9 @@ export class Control {
     return running.length;
   }
 
-  /** The one place that an audit log has to record. */
   #acted(action: string, by: Principal, target: Record<string, string>): void {
     this.#parts.log.info('a person acted on calls', { action, by: by.id, ...target });
+    this.#parts.audit?.acted(action, by, target);
   }
 }
 

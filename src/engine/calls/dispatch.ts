@@ -39,12 +39,13 @@ export class Dispatch {
   /** Hands the call to the owner of its function, or returns why there is none. */
   handOver({ id, namespace, metadata, owner }: Called, request: Request, from: From): Failure | undefined {
     const { limits, open, events, observed, sink } = this.#parts;
-    const { principal, via, waiting, isApproved } = from;
+    const { principal, via, waiting, isApproved, rule } = from;
     // No caller waits for these, so no caller's limit counts them.
     const limit = limits.maxCallsInFlight;
     if (!waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
 
     const reading = Reading.of(metadata);
+    const audited = observed.audited(reading, metadata, request.frame.data);
     const call = {
       id: open.idFor(waiting),
       functionId: id,
@@ -55,9 +56,12 @@ export class Dispatch {
       principal,
       via,
       isApproved,
+      rule,
       waiting,
+      audited,
       wantsChanges:
-        (observed.contents.isWatched || waiting?.wantsChanges === true) && owner.features.has(FEATURE_CHANGES),
+        (audited !== undefined || observed.contents.isWatched || waiting?.wantsChanges === true) &&
+        owner.features.has(FEATURE_CHANGES),
       startedAtMs: Date.now(),
       startTick: performance.now(),
     };

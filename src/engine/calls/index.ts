@@ -8,6 +8,7 @@ import {
   callerKey,
   makePrincipal,
   type AccessControl,
+  type Audit,
   type Denial,
   type Failure,
   type Log,
@@ -48,6 +49,7 @@ interface CallsParts {
   log: Log;
   watched: Watched;
   access?: AccessControl | undefined;
+  audit?: Audit | undefined;
 }
 
 export class Calls {
@@ -65,21 +67,21 @@ export class Calls {
   readonly #limits: EngineLimits;
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor({ registry, limits, log, watched, access }: CallsParts) {
+  constructor({ registry, limits, log, watched, access, audit }: CallsParts) {
     this.#registry = registry;
     this.#policies = new Policies(access);
     this.#limits = limits;
-    this.observed = new Observed(limits.maxCallContentBytes, watched);
+    this.observed = new Observed(limits.maxCallContentBytes, watched, audit);
     const shared = { open: this.#open, events: this.#events, observed: this.observed, limits };
     this.#settle = new Settle({ ...shared, log });
     this.#dispatch = new Dispatch({ ...shared, registry, sink: this.#settle });
     this.control = new Control({
-      ...{ open: this.#open, settle: this.#settle, callers: this.callers, log },
+      ...{ open: this.#open, settle: this.#settle, callers: this.callers, log, audit },
       resume: (key) => this.#resume(key),
       changed: () => watched.changed('callers'),
     });
     this.approvals = new Approvals({
-      ...{ dispatch: this.#dispatch, open: this.#open, settle: this.#settle, log },
+      ...{ dispatch: this.#dispatch, open: this.#open, settle: this.#settle, log, audit },
       timeoutMs: access?.askTimeoutMs ?? 0,
       resume: (request, from) => this.#route(request, from),
       changed: () => watched.changed('approvals'),
@@ -143,6 +145,15 @@ export class Calls {
     for (const call of session.calling) this.#settle.abandon(call, 'CANCELLED');
   }
 
+  /** Ends every call of a principal, in any of its sessions. */
+  stopPrincipal(id: string): void {
+    for (const call of [...this.#open.values()]) {
+      if (call.principal.id !== id && !call.principal.id.startsWith(`${id}#`)) continue;
+      this.#settle.abandon(call, 'CANCELLED');
+      this.#settle.refuse(call.waiting, call.functionId, fail('CANCELLED', {}));
+    }
+  }
+
   /** Calls of workers that wait for an answer, oldest first. */
   running(most: number): Call[] {
     const running: Call[] = [];
@@ -203,7 +214,7 @@ export class Calls {
     if (!failure) return;
     const { frame } = request;
     const fn = this.#registry.find(frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
-    this.observed.refused(frame, from, { failure, reading: Reading.of(fn?.metadata) });
+    this.observed.refused(frame, from, { failure, reading: Reading.of(fn?.metadata), metadata: fn?.metadata });
     this.#settle.refuse(from.waiting, frame.function_id, failure);
   }
 
@@ -223,6 +234,7 @@ export class Calls {
     if (!fn && queue === undefined) return this.#dispatch.notFound(called);
 
     const ruling = this.#policies.authorize(from.principal, fn ?? called, data);
+    if (from.principal.grants.policy !== undefined) from.rule = ruling.rule;
     if (ruling.failure) return ruling.failure;
     if (ruling.verdict === 'ask' && !this.approvals.covers(from, ruling)) {
       return this.approvals.ask(fn ?? called, request, from, ruling);

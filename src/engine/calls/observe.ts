@@ -8,7 +8,7 @@ import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
 import { plainBody } from '../errors.ts';
 import { isBuiltIn } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
-import type { Failure, Watched } from '#contract';
+import type { Audit, Failure, Watched } from '#contract';
 import type { Call, Origin } from './call.ts';
 import { CallContents } from './call-contents.ts';
 import { changedLines, type Outcome, type Reading } from './reading.ts';
@@ -17,16 +17,24 @@ import { codeOf, RecentCalls } from './recent-calls.ts';
 interface Refused {
   failure: Failure;
   reading: Reading;
+  metadata: unknown;
 }
 
 export class Observed {
   readonly recent = new RecentCalls();
   readonly contents: CallContents;
   readonly #watched: Watched;
+  readonly #audit: Audit | undefined;
 
-  constructor(maxContentBytes: number, watched: Watched) {
+  constructor(maxContentBytes: number, watched: Watched, audit?: Audit) {
     this.#watched = watched;
+    this.#audit = audit;
     this.contents = new CallContents(maxContentBytes);
+  }
+
+  /** What the audit will show of a call that may change or run something. */
+  audited(reading: Reading, metadata: unknown, payload: unknown): { arguments: unknown } | undefined {
+    return this.#audit && !reading.isRead ? { arguments: this.#audit.arguments(metadata, payload) } : undefined;
   }
 
   began(call: Call, payload: unknown): void {
@@ -36,6 +44,7 @@ export class Observed {
   }
 
   answered(call: Call, frame: ResultFrame): void {
+    if (call.audited) this.#recordAnswer(call, frame);
     if (isLeftOut(call)) return;
     const { result, error } = frame;
     const changes = call.wantsChanges ? frame.changes : undefined;
@@ -51,14 +60,22 @@ export class Observed {
 
   /** Ended without an answer. */
   stopped(call: Call, code: string): void {
+    this.#record(call, code);
     if (isLeftOut(call)) return;
     this.recent.add(call, { code, outcome: { kind: code === 'CANCELLED' ? 'cancelled' : 'failed', text: code } });
     this.#watched.changed('calls');
   }
 
   /** The engine refused the call; no worker got it. */
-  refused(frame: InvokeFrame, { principal, via }: Origin, { failure, reading }: Refused): void {
+  refused(frame: InvokeFrame, { principal, via, rule }: Origin, { failure, reading, metadata }: Refused): void {
     const { function_id: functionId, invocation_id, namespace } = frame;
+    if (failure.code === 'forbidden') {
+      this.#audit?.record({
+        ...{ id: invocation_id ?? '', functionId, namespace: namespace ?? DEFAULT_NAMESPACE, principal, via, rule },
+        arguments: this.#audit.arguments(metadata, frame.data),
+        outcome: failure.code,
+      });
+    }
     this.recent.addRefused({
       id: invocation_id ?? '',
       functionId,
@@ -71,6 +88,21 @@ export class Observed {
     });
     this.#watched.changed('calls');
     if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
+  }
+
+  #recordAnswer(call: Call, { result, error, changes }: ResultFrame): void {
+    const { text } = error ? call.reading.failed(codeOf(error)) : call.reading.answered(result);
+    this.#record(call, text, changes);
+  }
+
+  #record({ audited, startTick, ...call }: Call, outcome: string, changes?: unknown): void {
+    if (!this.#audit || !audited || isBuiltIn(call.executor)) return;
+    const durationMs = performance.now() - startTick;
+    const { id, functionId, namespace, principal, via, rule, isApproved } = call;
+    this.#audit.record({
+      ...{ id, functionId, namespace, principal, via, rule, isApproved },
+      ...{ ...audited, outcome, durationMs, changes },
+    });
   }
 }
 

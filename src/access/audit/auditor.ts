@@ -1,0 +1,89 @@
+/** Writes calls to the audit: bounded, masked, and never a reason for a call to fail. */
+import { z } from 'zod';
+
+import { SubjectSchema, type Audit, type AuditedCall, type Log } from '#contract';
+import type { AuditLog } from './audit-log.ts';
+import type { Mask } from './masked.ts';
+
+const MOST_CHANGES = 50;
+const MOST_CHARS = 512;
+const COMPLAIN_MS = 60_000;
+
+const Announced = z.object({ subject: SubjectSchema.optional().catch(undefined) });
+/** Versions and sizes, never the lines. */
+const Content = z.object({ version: z.string().optional(), bytes: z.number().optional() }).optional().catch(undefined);
+const Changed = z.object({
+  path: z.string(),
+  kind: z.string(),
+  from: z.string().optional(),
+  before: Content,
+  after: Content,
+});
+
+type Who = AuditedCall['principal'];
+
+export class Auditor implements Audit {
+  readonly #audit: AuditLog;
+  readonly #mask: Mask;
+  readonly #log: Log;
+  #complainedAtMs = 0;
+
+  constructor(audit: AuditLog, { mask, log }: { mask: Mask; log: Log }) {
+    this.#audit = audit;
+    this.#mask = mask;
+    this.#log = log;
+  }
+
+  arguments(metadata: unknown, payload: unknown): unknown {
+    return this.#mask.arguments(payload, Announced.safeParse(metadata).data?.subject);
+  }
+
+  record({ id, functionId, principal, via, rule, isApproved, outcome, durationMs, ...call }: AuditedCall): void {
+    const isRefused = outcome === 'forbidden';
+    this.#append({
+      function: functionId,
+      namespace: call.namespace,
+      call: id,
+      via,
+      ...callerOf(principal),
+      verdict: isRefused ? 'deny' : isApproved ? 'approved' : 'allow',
+      rule,
+      arguments: call.arguments,
+      outcome: outcome.slice(0, MOST_CHARS),
+      duration_ms: durationMs === undefined ? undefined : Math.round(durationMs),
+      changes: this.#changes(call.changes),
+    });
+  }
+
+  acted(action: string, by: Who, target: Readonly<Record<string, string>>): void {
+    this.#append({ action, ...callerOf(by), target });
+  }
+
+  close(): void {
+    this.#audit.close();
+  }
+
+  #append(record: object): void {
+    try {
+      this.#audit.append({ ts: Date.now(), ...record });
+    } catch (error) {
+      if (Date.now() - this.#complainedAtMs < COMPLAIN_MS) return;
+      this.#complainedAtMs = Date.now();
+      const { code } = error as NodeJS.ErrnoException;
+      this.#log.error('the audit cannot be written: calls go on without records', { folder: this.#audit.folder, code });
+    }
+  }
+
+  #changes(changes: unknown): unknown {
+    if (!Array.isArray(changes) || changes.length === 0) return undefined;
+    const shown = changes.slice(0, MOST_CHANGES).flatMap((change) => {
+      const parsed = Changed.safeParse(change).data;
+      return parsed ? [{ ...parsed, path: this.#mask.text(parsed.path) }] : [];
+    });
+    return changes.length > MOST_CHANGES ? [...shown, { more: changes.length - MOST_CHANGES }] : shown;
+  }
+}
+
+function callerOf({ id, kind, label }: Who): object {
+  return { caller: label.slice(0, MOST_CHARS), principal: id.slice(0, MOST_CHARS), kind };
+}

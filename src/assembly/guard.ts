@@ -1,0 +1,74 @@
+/**
+ * What a server needs to know about its callers: access rules, the audit, and the key of the operator's commands.
+ *
+ * The key is a file of the state directory that only the server's user can read, and that no file function and no fenced
+ * command reaches: a command that sends it is a person's.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { AuditLog, Auditor, Mask, type Access, type AccessConfig } from '#access';
+import type { Audit, Log } from '#contract';
+import { openAccess } from './access.ts';
+
+const KEY_BYTES = 32;
+/** How soon a removed token ends what it was running; new calls are refused at once. */
+const CHECK_MS = 1_000;
+
+export interface Guard {
+  readonly access: Access;
+  readonly audit?: Audit | undefined;
+  readonly operatorKey: string;
+  /** Reports tokens that are no longer accepted. */
+  onTokenGone(report: (name: string) => void): void;
+  close(): void;
+}
+
+export interface GuardOptions {
+  config: AccessConfig;
+  workspace: string;
+  stateDir: string;
+  log: Log;
+}
+
+export function openGuard({ config, workspace, stateDir, log }: GuardOptions): Guard {
+  const access = openAccess(config, { workspace, stateDir });
+  const operatorKey = operatorKeyIn(stateDir);
+  const { max_bytes: maxBytes, keep } = config.audit;
+  const mask = new Mask(process.env, [operatorKey]);
+  const audit = maxBytes === 0 ? undefined : new Auditor(AuditLog.open(stateDir, { maxBytes, keep }), { mask, log });
+  let checking: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  return {
+    access,
+    audit,
+    operatorKey,
+    onTokenGone(report) {
+      let known = access.tokenNames();
+      checking = setInterval(() => {
+        const now = access.tokenNames();
+        for (const name of known) if (!now.has(name)) report(name);
+        known = now;
+      }, CHECK_MS).unref();
+    },
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      clearInterval(checking);
+      audit?.close();
+    },
+  };
+}
+
+/** Made by the first server or command that needs it. */
+export function operatorKeyIn(stateDir: string): string {
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  const path = join(stateDir, 'operator.key');
+  try {
+    writeFileSync(path, `wco_${randomBytes(KEY_BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFileSync(path, 'utf8').trim();
+}
