@@ -30,13 +30,14 @@ export function engineToken(options: CommandInput['options']): string | undefine
 export async function withEngine<T>(
   options: CommandInput['options'],
   use: (bus: Connection) => Promise<T>,
+  token = engineToken(options),
 ): Promise<T> {
   const url = engineUrl(options);
   // Loaded here: a command that calls no engine needs no sockets.
   const { connect } = await import('#client');
   const bus = await connect(url, {
     name: `workcell-cli:${process.pid}`,
-    token: engineToken(options),
+    token,
     log: silentLog,
   }).catch(explainUnreachable);
   try {

@@ -6,7 +6,10 @@ import {
   availableWorkers,
   canonicalWorkspace,
   findConfigFile,
+  type Guard,
   isWithinReach,
+  openGuard,
+  parseAccess,
   parseCell,
   parseEntries,
   type Preset,
@@ -14,12 +17,14 @@ import {
   readApps,
   readConfigFile,
   type RunningWorkcell,
+  shippedAccess,
   startWorkcell,
   watchConfig,
   withApps,
   type WorkerEntry,
 } from '#assembly';
 import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
+import { stateDirOf } from '#host';
 import { version } from '#version';
 import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
@@ -72,7 +77,11 @@ export const start: Command = {
     const source = await findSource(options);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
-    const workcell = await startWorkcell({ ...listening, entries, log, prepares: true }).catch(explainListening);
+    const guard = guardOf(source, log);
+    const workcell = await startWorkcell({ ...listening, entries, log, guard, prepares: true }).catch((error) => {
+      guard.close();
+      return explainListening(error as NodeJS.ErrnoException);
+    });
     const watcher = watchSource(source, entries, workcell, log);
     const stopped = untilSignal();
     await workcell.workers.prepared(MOST_PREPARING_MS);
@@ -123,6 +132,13 @@ function readEntries({ file, workspace, cell, preset, apps }: Source): WorkerEnt
       ? presetEntries(preset!, availableWorkers, { workspace: workspace!, cell })
       : parseEntries(readConfigFile(file), availableWorkers, { workspace, ...(cell && { cell }) });
   return withApps(entries, apps);
+}
+
+function guardOf({ file, workspace, cell }: Source, log: Log): Guard {
+  const text = file === undefined ? undefined : readConfigFile(file);
+  const config = text === undefined ? shippedAccess : parseAccess(text);
+  const stateDir = stateDirOf({ ...(text === undefined ? shippedCell : parseCell(text)), ...cell });
+  return openGuard({ config, workspace: workspace ?? process.cwd(), stateDir, log });
 }
 
 function warnOfApps({ apps, workspace = process.cwd() }: Source, entries: WorkerEntry[], log: Log): void {
