@@ -1,5 +1,5 @@
 /** A whole Workcell in this process: engine and workers, and optionally every surface on one port. */
-import { Engine, engineErrors, startServer, type AdmissionRules } from '#engine';
+import { Engine, engineErrors, startServer, type AdmissionRules, type ServerOptions } from '#engine';
 import { connect } from '#client';
 import { summariseErrors, type Log } from '#contract';
 import { version } from '#version';
@@ -28,6 +28,7 @@ export interface Cell {
 
 export interface WorkcellOptions extends AdmissionRules, CellOptions {
   port: number;
+  tls?: ServerOptions['tls'];
 }
 
 export interface RunningWorkcell extends Cell {

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseListenOptions } from './listen-options.ts';
 
 const given = { host: '127.0.0.1', port: '49134' };
-const parse = (options: Parameters<typeof parseListenOptions>[0] = {}) => parseListenOptions({ ...given, ...options });
+const parse = (options: Parameters<typeof parseListenOptions>[0] = {}) =>
+  parseListenOptions({ ...given, insecure: true, ...options });
 
 beforeEach(() => void vi.stubEnv('WORKCELL_TOKEN', undefined));
 afterEach(() => void vi.unstubAllEnvs());
@@ -46,6 +47,18 @@ describe('beyond loopback', () => {
     expect(parse()).toMatchObject({ token: undefined });
     expect(() => parse({ host: '0.0.0.0' })).toThrow('a token is needed');
     expect(() => parse({ host: '0.0.0.0', token: '' })).toThrow('a token is needed');
+  });
+});
+
+test('beyond loopback TLS is needed, or the word that it is not', () => {
+  const open = { host: '0.0.0.0', token: 't', insecure: undefined };
+  expect(() => parse(open)).toThrow('would travel in the clear: give --tls-cert and --tls-key, or --insecure');
+  expect(() => parse({ ...open, 'tls-cert': 'a.pem' })).toThrow('--tls-cert and --tls-key go together');
+  expect(() => parse({ ...open, 'tls-cert': 'none.pem', 'tls-key': 'none.pem' })).toThrow(
+    '--tls-cert: cannot read none.pem: ENOENT',
+  );
+  expect(parseListenOptions({ ...given, host: '0.0.0.0', insecure: true }, { hasTokens: true })).toMatchObject({
+    host: '0.0.0.0',
   });
 });
 

@@ -3,6 +3,7 @@
  * assembler.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 import { makePrincipal, silentLog, type Log, type Principal } from '#contract';
@@ -12,6 +13,8 @@ import { Upgrades } from './upgrades.ts';
 
 export interface ServerOptions extends AdmissionRules {
   port: number;
+  /** Certificate chain and private key in PEM; without them it speaks HTTP. */
+  tls?: { cert: Buffer; key: Buffer } | undefined;
   /** Answers admitted requests that are not upgrades, each with its principal. */
   onRequest?: OnRequest;
   log?: Log;
@@ -35,19 +38,20 @@ export async function startServer(engine: Engine, options: ServerOptions): Promi
   const upgrades = new Upgrades(engine, admission, options.log ?? silentLog);
   const onRequest = admitted(admission, options.onRequest);
   const servers = await listen(options, () => {
-    const server = createServer(
-      { headersTimeout: engine.limits.handshakeMs, connectionsCheckingInterval: 1_000 },
-      onRequest,
-    );
+    const settings = { headersTimeout: engine.limits.handshakeMs, connectionsCheckingInterval: 1_000 };
+    const server = options.tls
+      ? createTlsServer({ ...settings, ...options.tls, minVersion: 'TLSv1.2' }, onRequest)
+      : createServer(settings, onRequest);
     return server.on('upgrade', (request, stream, head) => upgrades.take(request, stream, head));
   });
   const { port } = servers[0]!.address() as AddressInfo;
   const shownHost = options.host.includes(':') ? `[${options.host}]` : options.host;
-  engine.httpUrl = `http://${shownHost}:${port}`;
+  const secure = options.tls ? 's' : '';
+  engine.httpUrl = `http${secure}://${shownHost}:${port}`;
 
   return {
     port,
-    url: `ws://${shownHost}:${port}`,
+    url: `ws${secure}://${shownHost}:${port}`,
     async close() {
       engine.close();
       upgrades.close();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const args = ['start', '--port', '0', '--workspace', dir.root];
   [open, closed] = await Promise.all([
     startCli(args),
-    startCli([...args, '--host', '0.0.0.0'], { env: { WORKCELL_TOKEN: 'opensesame' } }),
+    startCli([...args, '--host', '0.0.0.0', '--insecure'], { env: { WORKCELL_TOKEN: 'opensesame' } }),
   ]);
 });
 afterAll(async () => {

@@ -83,7 +83,7 @@ describe.concurrent('a mistake starts nothing and exits 2:', () => {
     ],
     [
       'an address that is not ours',
-      ['--host', '192.0.2.1', '--token', 't'],
+      ['--host', '192.0.2.1', '--token', 't', '--insecure'],
       'cannot listen there: listen EADDRNOTAVAIL',
     ],
     ['an unknown option', ['--prot', '1'], 'start has no option --prot (did you mean "--port"?)'],

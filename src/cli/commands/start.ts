@@ -73,15 +73,12 @@ export const start: Command = {
 
   async run({ options }) {
     const log = terminalLog(parseLevel(options));
-    const listening = parseListenOptions(options);
     const source = await findSource(options);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
     const guard = guardOf(source, log);
-    const workcell = await startWorkcell({ ...listening, entries, log, guard, prepares: true }).catch((error) => {
-      guard.close();
-      return explainListening(error as NodeJS.ErrnoException);
-    });
+    const listening = parseListenOptions(options, guard.access);
+    const workcell = await startWorkcell({ ...listening, entries, log, guard, prepares: true }).catch(explainListening);
     const watcher = watchSource(source, entries, workcell, log);
     const stopped = untilSignal();
     await workcell.workers.prepared(MOST_PREPARING_MS);
