@@ -36,7 +36,8 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
   const access = openAccess(config, { workspace, stateDir });
   const operatorKey = operatorKeyIn(stateDir);
   const { max_bytes: maxBytes, keep } = config.audit;
-  const mask = new Mask(process.env, [operatorKey]);
+  const secrets = config.tokens.flatMap(({ env }) => (env === undefined ? [] : (process.env[env] ?? [])));
+  const mask = new Mask(process.env, [operatorKey, ...secrets]);
   const audit = maxBytes === 0 ? undefined : new Auditor(AuditLog.open(stateDir, { maxBytes, keep }), { mask, log });
   let checking: NodeJS.Timeout | undefined;
   let isClosed = false;

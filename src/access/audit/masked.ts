@@ -28,8 +28,8 @@ export class Mask {
   }
 
   arguments(payload: unknown, subject: Subject | undefined): unknown {
-    const { paths = [], program } = subject ?? {};
-    const declared = [...paths, ...(program === undefined ? [] : [program])];
+    const { opaque: _, ...fields } = subject ?? {};
+    const declared = Object.values(fields).flat();
     // Only the names count: a field is shown at any depth.
     const shown = new Set([...SHOWN, ...declared.flatMap((field) => field.replaceAll('[]', '').split('.'))]);
     return this.#value(payload, { shown, isShown: false, depth: 0 });

@@ -1,0 +1,449 @@
+/**
+ * Who may do what, tried from outside: every door with every kind of token and every effect, then the ways around.
+ *
+ * The expected verdicts are written by hand, not computed by the policies under test.
+ */
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+
+import { Access, accessConfig, AuditLog, Auditor, Mask, TokenFile, verifyChain } from '#access';
+import {
+  availableWorkers,
+  openGuard,
+  operatorKeyIn,
+  parseEntries,
+  startWorkcell,
+  type RunningWorkcell,
+} from '#assembly';
+import { connect, type Connection } from '#client';
+import { CallError, parseConfig, silentLog } from '#contract';
+import { tempDir, type TempDir } from '#testing';
+
+const CONFIG = {
+  tokens: [
+    { name: 'reader', env: 'READER', policy: 'read-only' },
+    { name: 'writer', env: 'WRITER', policy: 'src-only' },
+    { name: 'runner', env: 'RUNNER', policy: 'echo-only' },
+    { name: 'boss', env: 'BOSS' },
+    { name: 'old', env: 'OLD', policy: 'open', expires: '2020-01-01' },
+    { name: 'asker', env: 'ASKER', policy: 'asks' },
+    { name: 'careful', env: 'CAREFUL', policy: 'asks' },
+    { name: 'stale', env: 'STALE', policy: 'nothing' },
+  ],
+  policies: {
+    'src-only': [
+      { allow: { effect: 'read' } },
+      { allow: { permission: ['fs.read', 'fs.write', 'fs.delete'], paths: ['src/**'] } },
+      { deny: { paths: ['src/locked/**'] } },
+    ],
+    'echo-only': [{ allow: { program: 'echo' } }],
+    asks: [{ allow: { effect: 'read' } }, { ask: { permission: 'fs.write' }, reason: 'writes are looked at' }],
+    nothing: [],
+  },
+  local: 'look',
+  ask_timeout_s: 1,
+};
+
+const SECRETS = {
+  READER: 'planted-reader-secret',
+  WRITER: 'planted-writer-secret',
+  RUNNER: 'planted-runner-secret',
+  BOSS: 'planted-boss-secret',
+  OLD: 'planted-old-secret',
+  ASKER: 'planted-asker-secret',
+  CAREFUL: 'planted-careful-secret',
+  STALE: 'planted-stale-secret',
+};
+
+/** One call a row: what it would do, and which callers may make it. Everybody else is refused. */
+const CALLS: { id: string; payload: object; may: string[] }[] = [
+  { id: 'coder::read-file', payload: { path: 'src/a.txt' }, may: ['none', 'reader', 'writer', 'asker', 'boss'] },
+  { id: 'coder::search', payload: { query: 'x' }, may: ['none', 'reader', 'asker', 'boss'] },
+  {
+    id: 'coder::search',
+    payload: { query: 'x', path: 'src/free' },
+    may: ['none', 'reader', 'writer', 'asker', 'boss'],
+  },
+  { id: 'coder::read-file', payload: { path: 'src/locked/a.txt' }, may: ['none', 'reader', 'asker', 'boss'] },
+  { id: 'coder::create-file', payload: create('src/new.txt'), may: ['writer', 'boss'] },
+  { id: 'coder::create-file', payload: create('other/new.txt'), may: ['boss'] },
+  { id: 'coder::create-file', payload: create('src/../other/new.txt'), may: ['boss'] },
+  { id: 'coder::create-file', payload: create('src/locked/new.txt'), may: ['boss'] },
+  { id: 'coder::create-file', payload: create('src/new.txt', 'other/new.txt'), may: ['boss'] },
+  { id: 'coder::delete-file', payload: { paths: ['src'], recursive: true }, may: ['boss'] },
+  { id: 'filesystem::write', payload: { path: 'other/b.txt', content: 'x' }, may: ['boss'] },
+  { id: 'shell::fs::rm', payload: { path: 'other', recursive: true }, may: ['boss'] },
+  { id: 'coder::apply-patch', payload: { patch: '*** Begin Patch\n*** End Patch' }, may: ['boss'] },
+  { id: 'coder::undo', payload: {}, may: ['boss'] },
+  { id: 'shell::exec', payload: { command: 'echo', args: ['hi'] }, may: ['runner', 'boss'] },
+  { id: 'shell::exec', payload: { command: 'echo hi' }, may: ['runner', 'boss'] },
+  { id: 'shell::exec', payload: { command: '/bin/echo hi' }, may: ['boss'] },
+  { id: 'shell::exec', payload: { command: 'ls' }, may: ['boss'] },
+  { id: 'shell::exec_bg', payload: { command: 'ls' }, may: ['boss'] },
+  { id: 'shell::kill', payload: { job_id: 'none' }, may: ['boss'] },
+  { id: 'engine::register_trigger', payload: { trigger_type: 't', function_id: 'shell::exec' }, may: ['boss'] },
+  { id: 'engine::callers::stop', payload: { id: 'x' }, may: [] },
+  { id: 'engine::approvals::answer', payload: { id: 'x', answer: 'approve' }, may: [] },
+  { id: 'engine::calls::get', payload: { id: 'x' }, may: [] },
+];
+
+const CALLERS = ['none', 'wrong', 'reader', 'writer', 'runner', 'boss', 'old', 'asker', 'stale'] as const;
+type Caller = (typeof CALLERS)[number];
+/** The server does not let them in at all. */
+const SHUT_OUT = new Set<Caller>(['wrong', 'old']);
+
+const secretOf = (caller: Caller): string | undefined =>
+  caller === 'none'
+    ? undefined
+    : caller === 'wrong'
+      ? 'no-such-secret'
+      : SECRETS[caller.toUpperCase() as keyof typeof SECRETS];
+
+function create(...paths: string[]) {
+  return { files: paths.map((path) => ({ path, content: 'planted-content', overwrite: true })) };
+}
+
+let dir: TempDir;
+let cell: RunningWorkcell;
+let http: string;
+const buses = new Map<Caller, Connection>();
+
+beforeAll(async () => {
+  dir = await tempDir({
+    'w/src/a.txt': 'x\n',
+    'w/src/free/b.txt': 'x\n',
+    'w/src/locked/a.txt': 'x\n',
+    'w/other/a.txt': 'x\n',
+  });
+  Object.assign(process.env, SECRETS);
+  const workspace = dir.path('w');
+  const workers = ['coder', 'shell', 'filesystem', 'agent'].map((name) => ({ name }));
+  const text = JSON.stringify({ state_dir: dir.path('state'), workers });
+  const entries = parseEntries(text, availableWorkers, { workspace });
+  const config = parseConfig(accessConfig, CONFIG, 'access');
+  const guard = openGuard({ config, workspace, stateDir: dir.path('state'), log: silentLog });
+  cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, log: silentLog, guard });
+  http = cell.url.replace(/^ws/, 'http');
+  for (const caller of CALLERS) {
+    if (!SHUT_OUT.has(caller)) buses.set(caller, await busOf(caller));
+  }
+}, 60_000);
+afterAll(async () => {
+  for (const bus of buses.values()) bus.close();
+  await cell?.close();
+  await dir?.[Symbol.asyncDispose]();
+});
+
+function busOf(caller: Caller): Promise<Connection> {
+  return connect(cell.url, { name: `test-${caller}`, token: secretOf(caller), log: silentLog });
+}
+
+type Verdict = 'may' | 'refused' | 'shut out';
+
+const REFUSALS = new Set(['forbidden', 'console_only']);
+
+async function overBus(caller: Caller, id: string, payload: object, options = {}): Promise<Verdict> {
+  const bus = buses.get(caller);
+  if (!bus)
+    return await busOf(caller).then(
+      () => 'may' as const,
+      () => 'shut out' as const,
+    );
+  try {
+    await bus.call(id, payload, options);
+    return 'may';
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    return REFUSALS.has(error.code) ? 'refused' : 'may';
+  }
+}
+
+async function post(caller: Caller, path: string, body: unknown, more: Record<string, string> = {}) {
+  const secret = secretOf(caller);
+  const headers = { 'Content-Type': 'application/json', ...(secret && { Authorization: `Bearer ${secret}` }), ...more };
+  const response = await fetch(`${http}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+async function overHttp(caller: Caller, id: string, payload: object): Promise<Verdict> {
+  const { status, text } = await post(caller, `/functions/${id.replaceAll('::', '/')}`, payload);
+  if (status === 401) return 'shut out';
+  return [...REFUSALS].some((code) => text.includes(`"${code}"`)) ? 'refused' : 'may';
+}
+
+/** The function by its id inside `more`, which makes a nested call. */
+async function throughMore(caller: Caller, id: string, payload: object): Promise<Verdict> {
+  const { status, text } = await post(caller, '/functions/agent/more', { function: id, args: payload });
+  if (status === 401) return 'shut out';
+  return /may not be called|not approved|for the console only|A224/.test(text) ? 'refused' : 'may';
+}
+
+/** A page cannot be claimed in a frame, and neither can wider rights. */
+function onBehalf(caller: Caller, id: string, payload: object): Promise<Verdict> {
+  const principal = { id: 'page:x', kind: 'page', label: 'boss', client: { name: 'boss', version: '1' }, grants: {} };
+  return overBus(caller, id, payload, { caller: principal });
+}
+
+async function overMcp(caller: Caller, id: string, payload: object): Promise<Verdict> {
+  const accept = { Accept: 'application/json, text/event-stream' };
+  const rpc = (method: string, params: object, more: Record<string, string> = {}, at: number | undefined = 1) =>
+    post(caller, '/mcp?profile=all', { jsonrpc: '2.0', id: at, method, params }, { ...accept, ...more });
+  const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'boss', version: '1' } };
+  const hello = await rpc('initialize', client);
+  if (hello.status === 401) return 'shut out';
+  const session = { 'Mcp-Session-Id': hello.headers.get('mcp-session-id') ?? '' };
+  const name = id.replaceAll('::', '_').replaceAll('-', '_');
+  const { text } = await rpc('tools/call', { name, arguments: payload }, session, 2);
+  return /may not be called|not approved|no tool|not found|Unknown tool|for the console only/i.test(text)
+    ? 'refused'
+    : 'may';
+}
+
+const DOORS = { bus: overBus, http: overHttp, mcp: overMcp, 'on behalf': onBehalf, more: throughMore };
+/** `more` runs something: who may not run may not use it, whatever it would call. */
+const MAY_USE_MORE = new Set<Caller>(['boss']);
+
+/** Doors for models do not offer functions of the engine. */
+function isOffered(door: keyof typeof DOORS, id: string): boolean {
+  return !(id.startsWith('engine::') && (door === 'mcp' || door === 'more'));
+}
+
+function expected(door: keyof typeof DOORS, caller: Caller, { id, may }: (typeof CALLS)[number]): Verdict {
+  if (SHUT_OUT.has(caller)) return 'shut out';
+  if (!isOffered(door, id)) return 'refused';
+  if (door === 'more' && !MAY_USE_MORE.has(caller)) return 'refused';
+  return may.includes(caller) ? 'may' : 'refused';
+}
+
+describe('every door, every token, every effect', () => {
+  let count = 0;
+  test.each(Object.keys(DOORS) as (keyof typeof DOORS)[])(
+    'over %s',
+    async (door) => {
+      const wrong: string[] = [];
+      for (const caller of CALLERS) {
+        for (const call of CALLS) {
+          const { id, payload, may } = call;
+          // An asked call is denied after a second; once is enough.
+          if (caller === 'asker' && !may.includes('asker') && id !== 'coder::create-file') continue;
+          if (caller === 'asker' && id === 'coder::create-file' && !JSON.stringify(payload).includes('src/new.txt"'))
+            continue;
+          const verdict = await DOORS[door](caller, id, payload);
+          count += 1;
+          const right = expected(door, caller, call);
+          if (verdict !== right) wrong.push(`${caller} ${id} ${JSON.stringify(payload)}: ${verdict}, not ${right}`);
+          // Restores what an allowed call removed.
+          mkdirSync(dir.path('w/other'), { recursive: true });
+          mkdirSync(dir.path('w/src/locked'), { recursive: true });
+          mkdirSync(dir.path('w/src/free'), { recursive: true });
+          for (const file of ['src/a.txt', 'src/locked/a.txt', 'other/a.txt'])
+            writeFileSync(dir.path(`w/${file}`), 'x\n');
+        }
+      }
+      expect(wrong).toEqual([]);
+    },
+    120_000,
+  );
+
+  test('at least 500 combinations were tried', () => expect(count).toBeGreaterThanOrEqual(500));
+});
+
+test('a refused write changed nothing', async () => {
+  for (const caller of ['none', 'reader', 'writer', 'runner', 'stale'] as const) {
+    await overBus(caller, 'coder::create-file', create('other/planted.txt'));
+  }
+  expect(existsSync(dir.path('w/other/planted.txt'))).toBe(false);
+});
+
+describe('deputies', () => {
+  test('a caller with a policy offers no functions, so it cannot stand in for a worker', async () => {
+    const { socket, sent } = await peer('reader');
+    socket.send(JSON.stringify({ type: 'registerfunction', id: 'evil::read', description: '' }));
+    await sent('registrationrejected');
+    socket.close();
+    await expect(buses.get('boss')!.call('evil::read', {})).rejects.toMatchObject({ code: 'function_not_found' });
+  });
+
+  test('a caller binds no trigger to a function that it may not call', async () => {
+    const { socket, sent } = await peer('reader');
+    const trigger = { id: 't1', trigger_type: 'engine::workers-available', function_id: 'shell::exec', config: {} };
+    socket.send(JSON.stringify({ type: 'registertrigger', ...trigger }));
+    expect(JSON.stringify(await sent('triggerregistrationresult'))).toContain('forbidden');
+    socket.close();
+  });
+
+  test('a session of MCP that another token opened does not lend its rights', async () => {
+    const accept = { Accept: 'application/json, text/event-stream' };
+    const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'boss', version: '1' } };
+    const hello = await post(
+      'boss',
+      '/mcp?profile=all',
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: client },
+      accept,
+    );
+    const session = { ...accept, 'Mcp-Session-Id': hello.headers.get('mcp-session-id') ?? '' };
+    const params = { name: 'coder_create_file', arguments: create('other/stolen.txt') };
+    const stolen = await post(
+      'reader',
+      '/mcp?profile=all',
+      { jsonrpc: '2.0', id: 2, method: 'tools/call', params },
+      session,
+    );
+    expect(existsSync(dir.path('w/other/stolen.txt')), stolen.text).toBe(false);
+  });
+
+  test.each([
+    { 'X-Workcell-Policy': 'open' },
+    { 'X-Forwarded-For': '127.0.0.1', Forwarded: 'for=127.0.0.1' },
+    { Authorization: 'Bearer planted-reader-secret, Bearer planted-boss-secret' },
+    { 'Sec-WebSocket-Protocol': `bearer.${Buffer.from('planted-boss-secret').toString('base64url')}x` },
+    { Origin: '' },
+  ])('a header does not widen rights: %j', async (more) => {
+    const { status } = await post('reader', '/functions/coder/create-file', create('other/smuggled.txt'), more);
+    expect(existsSync(dir.path('w/other/smuggled.txt'))).toBe(false);
+    expect(status).toBeGreaterThanOrEqual(400);
+  });
+
+  test('a rule file that an agent writes into the workspace decides nothing', async () => {
+    await overBus('boss', 'coder::create-file', create('src/x.txt'));
+    writeFileSync(dir.path('w/config.yaml'), 'access: { local: open }\nworkers: []\n');
+    expect(await overBus('none', 'coder::create-file', create('other/n.txt'))).toBe('refused');
+  });
+});
+
+/** A bare socket, for frames that a client would not send. */
+async function peer(caller: Caller) {
+  const secret = secretOf(caller);
+  const socket = new WebSocket(cell.url, {
+    headers: secret === undefined ? {} : { Authorization: `Bearer ${secret}` },
+  });
+  const frames: Record<string, unknown>[] = [];
+  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Record<string, unknown>));
+  await once(socket, 'open');
+  const sent = (type: string) =>
+    vi.waitFor(() => {
+      const frame = frames.find((one) => one.type === type);
+      if (!frame) throw new Error(`no ${type} in ${JSON.stringify(frames.map((one) => one.type))}`);
+      return frame;
+    }, 10_000);
+  return { socket, sent };
+}
+
+describe('asking a person', () => {
+  const operator = () => connect(cell.url, { name: 'cli', token: operatorKeyIn(dir.path('state')), log: silentLog });
+  const Asked = z.object({
+    approvals: z.array(z.object({ id: z.string(), function_id: z.string(), line: z.string().nullable() })),
+  });
+
+  async function answered(answer: string, path: string): Promise<string> {
+    const person = await operator();
+    try {
+      const made = buses.get('asker')!.call('coder::create-file', create(path));
+      const outcome = made.then(
+        () => 'made',
+        (error: CallError) => error.message,
+      );
+      const id = await vi.waitFor(async () => {
+        const { approvals } = Asked.parse(await person.call('engine::approvals::list', {}));
+        if (approvals.length !== 1) throw new Error(`${approvals.length} wait`);
+        return approvals[0]!.id;
+      }, 900);
+      await person.call('engine::approvals::answer', { id, answer });
+      return await outcome;
+    } finally {
+      person.close();
+    }
+  }
+
+  test('a call waits for its answer, and only a person gives it', async () => {
+    const outcome = buses
+      .get('asker')!
+      .call('coder::create-file', create('src/asked.txt'))
+      .then(
+        () => 'made',
+        (error: CallError) => error.message,
+      );
+    expect(await overBus('asker', 'engine::approvals::list', {})).toBe('refused');
+    expect(await overBus('boss', 'engine::approvals::list', {})).toBe('refused');
+    expect(await outcome).toContain('was not approved: no answer within 1 s');
+    expect(existsSync(dir.path('w/src/asked.txt'))).toBe(false);
+  });
+
+  test('denied, approved, and approved for the rest of the session', async () => {
+    expect(await answered('deny', 'src/denied.txt')).toContain('said no');
+    expect(existsSync(dir.path('w/src/denied.txt'))).toBe(false);
+    expect(await answered('approve', 'src/approved.txt')).toBe('made');
+    expect(await answered('always', 'src/always.txt')).toBe('made');
+    await buses.get('asker')!.call('coder::create-file', create('src/again.txt'));
+    for (const name of ['approved', 'always', 'again']) expect(existsSync(dir.path(`w/src/${name}.txt`))).toBe(true);
+  });
+
+  test('a call that waits ends with its caller', async () => {
+    const person = await operator();
+    const waiting = async () => Asked.parse(await person.call('engine::approvals::list', {})).approvals.length;
+    const leaver = await connect(cell.url, { name: 'leaver', token: SECRETS.CAREFUL, log: silentLog });
+    void leaver.call('coder::create-file', create('src/left.txt')).catch(() => undefined);
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), 900);
+    leaver.close();
+    await vi.waitFor(async () => expect(await waiting()).toBe(0), 900);
+    person.close();
+  });
+});
+
+describe('the audit', () => {
+  test('has every change and refusal, verifies, and holds no secret', async () => {
+    await overBus('boss', 'shell::exec', { command: 'echo', args: ['planted-boss-secret'] });
+    const folder = join(dir.path('state'), 'audit', '1');
+    const { records, fault } = await verifyChain(folder);
+    expect(fault).toBeUndefined();
+    expect(records).toBeGreaterThan(300);
+    const text = readFileSync(join(folder, 'current.jsonl'), 'utf8');
+    expect(text.includes('"verdict":"deny"')).toBe(true);
+    expect(text.includes('planted-content')).toBe(false);
+    expect(Object.values(SECRETS).filter((secret) => text.includes(secret))).toEqual([]);
+    expect(statSync(join(folder, 'current.jsonl')).mode & 0o077).toBe(0);
+  });
+
+  test('a full disk stops the audit, not the calls', () => {
+    const log = AuditLog.open(dir.path('elsewhere'), { maxBytes: 1_000, keep: 1 });
+    const complaints: string[] = [];
+    const auditor = new Auditor(log, {
+      mask: new Mask({}),
+      log: { ...silentLog, error: (message: string) => void complaints.push(message) },
+    });
+    log.close();
+    const principal = { id: 'local:x', kind: 'local', label: 'x' } as const;
+    auditor.record({ id: '1', functionId: 'a::b', namespace: 'default', principal, arguments: {}, outcome: 'ok' });
+    expect(complaints).toHaveLength(1);
+  });
+});
+
+test('a token that is removed is refused at once, and what it ran ends', async () => {
+  const file = new TokenFile(dir.path('state'));
+  const secret = file.add({ name: 'guest' });
+  const guest = await connect(cell.url, { name: 'guest', token: secret, log: silentLog });
+  const running = guest.call('shell::exec', { command: 'sleep 60' }).then(
+    () => 'ended',
+    () => 'refused',
+  );
+  file.remove('guest');
+  const answer = await fetch(`${http}/functions/coder/read-file`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` },
+    body: '{"path":"src/a.txt"}',
+  });
+  expect(answer.status).toBe(401);
+  expect(await running).toBe('refused');
+  guest.close();
+});
+
+test('a policy that is gone denies', () => {
+  const config = parseConfig(accessConfig, {}, 'access');
+  const access = new Access({ config, workspace: '/', find: () => undefined });
+  expect(access.decide('gone', { id: 'a::b', namespace: 'default' }, {}).verdict).toBe('deny');
+});
