@@ -92,6 +92,8 @@ const CALLS: { id: string; payload: object; may: string[] }[] = [
   { id: 'engine::calls::get', payload: { id: 'x' }, may: [] },
 ];
 
+const CREATE_IN_SRC = CALLS.find(({ id }) => id === 'coder::create-file')!;
+
 const CALLERS = ['none', 'wrong', 'reader', 'writer', 'runner', 'boss', 'old', 'asker', 'stale'] as const;
 type Caller = (typeof CALLERS)[number];
 /** The server does not let them in at all. */
@@ -189,16 +191,27 @@ function onBehalf(caller: Caller, id: string, payload: object): Promise<Verdict>
   return overBus(caller, id, payload, { caller: principal });
 }
 
-async function overMcp(caller: Caller, id: string, payload: object): Promise<Verdict> {
-  const accept = { Accept: 'application/json, text/event-stream' };
-  const rpc = (method: string, params: object, more: Record<string, string> = {}, at: number | undefined = 1) =>
-    post(caller, '/mcp?profile=all', { jsonrpc: '2.0', id: at, method, params }, { ...accept, ...more });
+const ACCEPT = { Accept: 'application/json, text/event-stream' };
+const mcpSessions = new Map<Caller, string>();
+
+/** Posts one message; `session` is that of an earlier `initialize`. */
+function rpc(caller: Caller, method: string, params: object, session?: string) {
+  const headers = { ...ACCEPT, ...(session !== undefined && { 'Mcp-Session-Id': session }) };
+  return post(caller, '/mcp?profile=all', { jsonrpc: '2.0', id: 1, method, params }, headers);
+}
+
+async function initialize(caller: Caller): Promise<string | undefined> {
   const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'boss', version: '1' } };
-  const hello = await rpc('initialize', client);
-  if (hello.status === 401) return 'shut out';
-  const session = { 'Mcp-Session-Id': hello.headers.get('mcp-session-id') ?? '' };
+  const { status, headers } = await rpc(caller, 'initialize', client);
+  return status === 401 ? undefined : (headers.get('mcp-session-id') ?? '');
+}
+
+async function overMcp(caller: Caller, id: string, payload: object): Promise<Verdict> {
+  const session = mcpSessions.get(caller) ?? (await initialize(caller));
+  if (session === undefined) return 'shut out';
+  mcpSessions.set(caller, session);
   const name = id.replaceAll('::', '_').replaceAll('-', '_');
-  const { text } = await rpc('tools/call', { name, arguments: payload }, session, 2);
+  const { text } = await rpc(caller, 'tools/call', { name, arguments: payload }, session);
   return /may not be called|not approved|no tool|not found|Unknown tool|for the console only/i.test(text)
     ? 'refused'
     : 'may';
@@ -229,10 +242,8 @@ describe('every door, every token, every effect', () => {
       for (const caller of CALLERS) {
         for (const call of CALLS) {
           const { id, payload, may } = call;
-          // An asked call is denied after a second; once is enough.
-          if (caller === 'asker' && !may.includes('asker') && id !== 'coder::create-file') continue;
-          if (caller === 'asker' && id === 'coder::create-file' && !JSON.stringify(payload).includes('src/new.txt"'))
-            continue;
+          // An asked call waits for a second before it is denied.
+          if (caller === 'asker' && !may.includes(caller) && (door === 'mcp' || call !== CREATE_IN_SRC)) continue;
           const verdict = await DOORS[door](caller, id, payload);
           count += 1;
           const right = expected(door, caller, call);
@@ -278,22 +289,8 @@ describe('deputies', () => {
   });
 
   test('a session of MCP that another token opened does not lend its rights', async () => {
-    const accept = { Accept: 'application/json, text/event-stream' };
-    const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'boss', version: '1' } };
-    const hello = await post(
-      'boss',
-      '/mcp?profile=all',
-      { jsonrpc: '2.0', id: 1, method: 'initialize', params: client },
-      accept,
-    );
-    const session = { ...accept, 'Mcp-Session-Id': hello.headers.get('mcp-session-id') ?? '' };
     const params = { name: 'coder_create_file', arguments: create('other/stolen.txt') };
-    const stolen = await post(
-      'reader',
-      '/mcp?profile=all',
-      { jsonrpc: '2.0', id: 2, method: 'tools/call', params },
-      session,
-    );
+    const stolen = await rpc('reader', 'tools/call', params, await initialize('boss'));
     expect(existsSync(dir.path('w/other/stolen.txt')), stolen.text).toBe(false);
   });
 
