@@ -94,7 +94,7 @@ describe('a file', () => {
     [
       'an unknown top-level key',
       'wrokers: []',
-      'config: unknown key "wrokers" (did you mean "workers"?); known keys: protect, state_dir, journal, workers',
+      'config: unknown key "wrokers" (did you mean "workers"?); known keys: protect, state_dir, journal, access, workers',
     ],
     [
       'an unknown key beside name',

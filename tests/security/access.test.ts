@@ -294,7 +294,7 @@ describe('deputies', () => {
     expect(existsSync(dir.path('w/other/stolen.txt')), stolen.text).toBe(false);
   });
 
-  test.each([
+  test.each<Record<string, string>>([
     { 'X-Workcell-Policy': 'open' },
     { 'X-Forwarded-For': '127.0.0.1', Forwarded: 'for=127.0.0.1' },
     { Authorization: 'Bearer planted-reader-secret, Bearer planted-boss-secret' },

@@ -7,7 +7,7 @@
 import { createHmac } from 'node:crypto';
 
 /** Before the first record. */
-export const GENESIS = '0'.repeat(64);
+const GENESIS = '0'.repeat(64);
 
 export interface Link {
   readonly seq: number;
