@@ -1,4 +1,4 @@
-/** Who may do what: policies, tokens with names, and the audit. */
+/** Access of callers: policies, tokens with names, and the audit. */
 export { Access } from './access.ts';
 export { accessConfig, type AccessConfig } from './config.ts';
 export { AuditLog } from './audit/audit-log.ts';

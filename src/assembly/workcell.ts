@@ -10,7 +10,7 @@ import { availableWorkers } from './workers.ts';
 
 export interface CellOptions {
   entries: WorkerEntry[];
-  /** Who may do what, and the record of it; without it every admitted caller may call everything. */
+  /** Rights of callers, and the record of their calls; without it every admitted caller may call everything. */
   guard?: Guard | undefined;
   log: Log;
   /** Whether workers prepare for calls in advance, as in a long-running server. */

@@ -19,7 +19,7 @@ export interface AdmissionRules {
   tokens?: Readonly<Record<string, string>>;
   /** Named tokens with policies, and the policy of callers without one. */
   access?: TokenBook | undefined;
-  /** Sent by commands of the operator, who alone can read it. */
+  /** Sent by commands of the operator; no other user can read it. */
   operatorKey?: string | undefined;
   /** Host names that requests may name besides loopback and the bound address. */
   allowedHosts?: string[];

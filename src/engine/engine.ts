@@ -26,7 +26,7 @@ import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { Session, type SessionOrigin } from './session.ts';
 import { Triggers } from './triggers.ts';
 
-/** The id by which policies decide who may offer functions. */
+/** The id by which policies decide about offering functions. */
 const SERVE = 'engine::functions::serve';
 
 export interface EngineOptions {

@@ -83,7 +83,6 @@ export type { OpenLayer } from './layers/open-layer.ts';
 export { pinsOf, type PinOthers } from './layers/pins.ts';
 export { JailChanges, type ChangeScope } from './changes/jail-changes.ts';
 export { bytesOf as keptBytes } from './journal/evict.ts';
-export { stateDirOf } from './journal/shared-journal.ts';
 export type { Journal } from './journal/journal.ts';
 export { showChange, type ShownChange } from './journal/record-contents.ts';
 export { isLost, type JournalRecord } from './journal/records.ts';

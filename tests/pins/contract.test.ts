@@ -99,6 +99,8 @@ test('repo.P5 the function ids of every worker', () => {
 
 test('the function ids of the engine', () => {
   expect(engineWorker.functions.map(({ id }) => id).toSorted()).toEqual([
+    'engine::approvals::answer',
+    'engine::approvals::list',
     'engine::callers::list',
     'engine::callers::pause',
     'engine::callers::present',
@@ -333,7 +335,8 @@ test('repo.P5 the commands, their other names and their options', async () => {
     Object.keys(options).join(' '),
   ]);
   expect(Object.fromEntries(shape)).toEqual({
-    start: 'config workspace app preset protect host port token allow-host allow-origin log-level',
+    start:
+      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin log-level',
     mcp: 'workspace config app preset protect profile tools read-only structured change namespace url token',
     'call | trigger': 'json timeout-ms events structured namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',
@@ -368,6 +371,16 @@ test('repo.P5 the commands, their other names and their options', async () => {
     'sandbox pull | worker sandbox pull': 'config json local url token',
     'sandbox import | worker sandbox import': 'config json local url token',
     'sandbox prune | worker sandbox prune': 'unused-for max-mb all config json local url token',
+    'approvals list | approvals': 'json config url token',
+    'approvals approve': 'always config url token',
+    'approvals deny': 'config url token',
+    'token add': 'policy expires json config',
+    'token list | token ls': 'json config',
+    'token remove | token rm': 'json config',
+    'policy explain': 'policy token payload workspace json config',
+    'audit tail': 'lines follow json config',
+    'audit show': 'config',
+    'audit verify': 'json config',
     'worker run | worker start': 'config workspace protect url token',
     'worker add': 'config',
     'config print': 'config workspace protect json',

@@ -32,6 +32,7 @@ test('every function with fields declares its line', () => {
     // Nothing in their requests distinguishes one call from another.
     'agent::changes',
     'sandbox::list',
+    'shell::list',
   ]);
 });
 

@@ -20,7 +20,7 @@ const Changed = z.object({
   after: Content,
 });
 
-type Who = AuditedCall['principal'];
+type Principal = AuditedCall['principal'];
 
 export class Auditor implements Audit {
   readonly #audit: AuditLog;
@@ -55,7 +55,7 @@ export class Auditor implements Audit {
     });
   }
 
-  acted(action: string, by: Who, target: Readonly<Record<string, string>>): void {
+  acted(action: string, by: Principal, target: Readonly<Record<string, string>>): void {
     this.#append({ action, ...callerOf(by), target });
   }
 
@@ -84,6 +84,6 @@ export class Auditor implements Audit {
   }
 }
 
-function callerOf({ id, kind, label }: Who): object {
+function callerOf({ id, kind, label }: Principal): object {
   return { caller: label.slice(0, MOST_CHARS), principal: id.slice(0, MOST_CHARS), kind };
 }

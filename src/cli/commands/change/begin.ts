@@ -20,7 +20,7 @@ export const changeBegin: Command = {
     ...addressOptions,
   },
   maxWords: 1,
-  examples: ['workcell change begin try-it', 'workcell mcp --change try-it'],
+  examples: ['workcell change begin try-it'],
 
   async run({ words: [name], options }) {
     const [note, network] = [text(options.note), text(options.network)];

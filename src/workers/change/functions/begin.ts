@@ -39,6 +39,7 @@ export const begin = change.defineFunction({
     outside: z.enum(['private', 'as-is']),
     workspace: z.string(),
   }),
+  reads: { line: ['name'] },
   errors: ['W210', 'W214', 'W215', 'W216', 'W217'],
   examples: [{}, { name: 'rename-config', note: 'one name for both settings' }],
 

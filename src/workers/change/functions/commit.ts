@@ -39,6 +39,7 @@ export const commit = change.defineFunction({
     'Refused while commands run in it. A file that was changed in the workspace too is a conflict (W213). coder::undo with the returned `seq` takes the whole commit back.',
   effect: 'delete',
   permissions: ['fs.read', 'fs.write', 'fs.delete'],
+  subject: { trees: ['paths[]'] },
   request,
   response: z.object({
     committed: z.string(),
@@ -55,6 +56,7 @@ export const commit = change.defineFunction({
     left_out: z.array(LeftOutRow),
     closed: z.boolean().describe('False in a dry run, and if only some paths were committed.'),
   }),
+  reads: { line: ['change', 'paths'] },
   errors: ['W210', 'W211', 'W212', 'W213', 'W214', 'W215', 'W216', 'W217', 'W218'],
   examples: [],
 

@@ -41,6 +41,7 @@ export const diff = change.defineFunction({
     'Compares with the files as they were when the change began. `summary` and `deleted` are whole on every page; `files` is cut at max_output_bytes, and `next_after` is the `after` of the next page.',
   effect: 'read',
   permissions: ['fs.read'],
+  subject: { trees: ['paths[]'] },
   request: z.object({
     change: z.string().describe('Name of the change.'),
     paths: Names.optional().describe('Only these paths and what is below them.'),
@@ -74,6 +75,7 @@ export const diff = change.defineFunction({
     truncated: z.boolean(),
     next_after: z.string().optional(),
   }),
+  reads: { line: ['change', 'paths'] },
   errors: ['W210', 'W211', 'W214', 'W215', 'W216', 'W217'],
   examples: [],
 

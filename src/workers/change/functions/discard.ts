@@ -9,8 +9,10 @@ export const discard = change.defineFunction({
   summary: 'Discard a change with everything in it. Ends its commands first; the workspace stays as it is.',
   effect: 'delete',
   permissions: ['fs.write'],
+  subject: { paths: [] },
   request: z.object({ change: z.string().describe('Name of the change.') }),
   response: z.object({ discarded: z.string(), files: wire.uint64(), bytes: wire.uint64() }),
+  reads: { line: ['change'] },
   errors: ['W210', 'W211', 'W216', 'W217'],
   examples: [],
 
