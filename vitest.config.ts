@@ -49,7 +49,7 @@ const long = [
 /** What starts no process and waits for nothing: seconds, for `npm run check`. */
 const pure = [
   'console/src/**/*.test.ts',
-  'src/{ai-sdk,assembly,cli,client,contract,engine,file-functions,library,protocol,surfaces,version}/**/*.test.ts',
+  'src/{ai-sdk,assembly,cli,client,cluster,contract,engine,file-functions,library,protocol,surfaces,version}/**/*.test.ts',
   'tests/!(contributing|sandboxes-ran).test.ts',
   'tests/pins/**/*.test.ts',
 ];
@@ -62,6 +62,7 @@ const together = {
   spec: ['tests/spec/**/*.{test,spec}.ts'],
   compat: ['tests/compat/**/*.test.ts'],
   security: ['tests/security/**/*.test.ts'],
+  cluster: ['tests/cluster/**/*.test.ts'],
 };
 
 /** Keeps the journals of tests apart from those of the person who runs them, and from those of other runs. */

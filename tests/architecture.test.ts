@@ -28,6 +28,8 @@ const TABLE: Record<string, Area> = {
   'job-functions': { areas: ['protocol', 'contract', 'host'], packages: ['zod'] },
   client: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
+  // Loaded only with --cluster: nothing else imports it at start.
+  cluster: { areas: ['protocol', 'contract', 'engine'], packages: ['@nats-io/transport-node', 'zod'] },
   'sandbox/archives': { areas: ['host'], packages: ['fzstd'] },
   'sandbox/images': { areas: ['contract', 'host', 'sandbox/archives'], packages: ['zod'] },
   'sandbox/guest': { areas: ['contract', 'host'], packages: [] },
@@ -75,7 +77,7 @@ const TABLE: Record<string, Area> = {
   cli: {
     areas: [
       ...['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
-      ...['assembly', 'assembly/options', 'access', 'version'],
+      ...['assembly', 'assembly/options', 'access', 'cluster', 'version'],
     ],
     packages: ['yaml', 'zod'],
   },

@@ -80,7 +80,8 @@ export async function startWorkcell({
       worker: name,
       errors: summariseErrors(errors),
     }));
-    const onRequest = httpDoor(bus, { version, busErrors, workerErrors, maxBodyBytes, mcp: mcp.fetch, log });
+    const isReady = () => engine.isReady;
+    const onRequest = httpDoor(bus, { version, busErrors, workerErrors, maxBodyBytes, isReady, mcp: mcp.fetch, log });
     const { access, operatorKey } = guard ?? {};
     const server = await startServer(engine, { ...listening, access, operatorKey, onRequest, log });
     return {

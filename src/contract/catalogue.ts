@@ -170,7 +170,7 @@ function readsOf({ line, notes }: Reads): FunctionMetadata['reads'] {
 }
 
 /**
- * Every function on the bus, sorted by id, or those whose id starts with `prefix`.
+ * Every function on the bus, sorted by id, or those whose id starts with `prefix`, or those of one namespace.
  *
  * @example
  * ```js
@@ -185,9 +185,13 @@ function readsOf({ line, notes }: Reads): FunctionMetadata['reads'] {
  */
 export async function readCatalogue(
   bus: Bus,
-  { includeInternal = false, prefix }: { includeInternal?: boolean; prefix?: string } = {},
+  {
+    includeInternal = false,
+    prefix,
+    namespace,
+  }: { includeInternal?: boolean; prefix?: string; namespace?: string } = {},
 ): Promise<CatalogueEntry[]> {
-  const reply = await bus.call('engine::functions::list', { include_internal: includeInternal, prefix });
+  const reply = await bus.call('engine::functions::list', { include_internal: includeInternal, prefix, namespace });
   const { functions } = z.object({ functions: z.array(ListRowSchema) }).parse(reply);
   return functions.map(toEntry);
 }

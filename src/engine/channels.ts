@@ -30,7 +30,7 @@ export interface ReaderEvents {
 export type Taken = { item: ChannelItem } | { broken: string } | 'empty' | 'ended';
 
 export class Channel {
-  readonly id = randomUUID();
+  readonly id: string;
   readonly key = randomUUID();
   readonly createdAtMs = Date.now();
   readonly #capacity: number;
@@ -47,7 +47,8 @@ export class Channel {
   /** Resolves when the reader took everything, or left. */
   readonly taken = new Promise<void>((resolve) => (this.#resolveTaken = resolve));
 
-  constructor(options: { capacity: number; maxBytes: number; done: (channel: Channel) => void }) {
+  constructor(options: { id?: string; capacity: number; maxBytes: number; done: (channel: Channel) => void }) {
+    this.id = options.id ?? randomUUID();
     this.#capacity = options.capacity;
     this.#maxBytes = options.maxBytes;
     this.#done = options.done;
@@ -137,10 +138,17 @@ export class ChannelBroker {
   readonly #madeBy = new Map<string, number>();
   readonly #limits: EngineLimits;
   readonly #sweeper: NodeJS.Timeout;
+  /** In a cluster: the node's id, with which the ids of its channels begin, and the channels of other nodes. */
+  #cluster: { nodeId: string; find: (ref: ChannelRef) => Channel | undefined } | undefined;
 
   constructor(limits: EngineLimits) {
     this.#limits = limits;
     this.#sweeper = setInterval(() => this.#expireOld(), Math.max(10, limits.channelTtlMs / 5)).unref();
+  }
+
+  /** From now on channels of other nodes are found by their references. */
+  join(nodeId: string, find: (ref: ChannelRef) => Channel | undefined): void {
+    this.#cluster = { nodeId, find };
   }
 
   /** `creator` is the connection that asked for it; without one the channel is the engine's own. */
@@ -152,6 +160,7 @@ export class ChannelBroker {
     if (this.#channels.size >= maxChannels) throw fail('limit_reached', { what: 'open channels', limit: maxChannels });
 
     const channel = new Channel({
+      id: this.#cluster && this.#cluster.nodeId + randomUUID().slice(this.#cluster.nodeId.length),
       capacity: Math.min(Math.max(bufferSize, 1), MAX_BUFFER),
       maxBytes: this.#limits.maxChannelBytes,
       done: ({ id }) => this.#forget(id, creator),
@@ -162,8 +171,12 @@ export class ChannelBroker {
     return { writer: { ...shared, direction: 'write' }, reader: { ...shared, direction: 'read' } };
   }
 
-  /** The channel, if id and key match. */
-  find(ref: Pick<ChannelRef, 'channel_id' | 'access_key'>): Channel | undefined {
+  /** The channel of this engine, if id and key match, else the near end of one of another node, which checks the key. */
+  find(ref: ChannelRef): Channel | undefined {
+    return this.#channels.has(ref.channel_id) ? this.findHere(ref) : this.#cluster?.find(ref);
+  }
+
+  findHere(ref: Pick<ChannelRef, 'channel_id' | 'access_key'>): Channel | undefined {
     const channel = this.#channels.get(ref.channel_id);
     return channel && isSameSecret(channel.key, ref.access_key) ? channel : undefined;
   }

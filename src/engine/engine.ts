@@ -16,6 +16,7 @@ import {
 import { BuiltIn } from './calls/built-in.ts';
 import { Calls } from './calls/index.ts';
 import { ChannelBroker } from './channels.ts';
+import type { Elsewhere } from './elsewhere.ts';
 import { engineTriggerTypes, Events } from './events.ts';
 import { engineBus } from './engine-bus.ts';
 import { engineWorker } from './functions/index.ts';
@@ -65,10 +66,7 @@ export class Engine {
     this.#log = options.log ?? silentLog;
     this.limits = { ...defaultLimits, ...options.limits };
     this.channels = new ChannelBroker(this.limits);
-    this.#registry = new Registry(() => {
-      this.#events.functionsChanged();
-      this.#watched.changed('functions');
-    });
+    this.#registry = new Registry(() => this.functionsChanged());
     this.#triggers = new Triggers({ limits: this.limits, log: this.#log, engineTypes: engineTriggerTypes });
     this.#events = new Events({
       triggers: this.#triggers,
@@ -89,7 +87,7 @@ export class Engine {
   }
 
   /** Accepts a new peer and greets it. */
-  connect(link: Link, origin: SessionOrigin = {}): void {
+  connect(link: Link, origin: SessionOrigin = {}): Session {
     const session = new Session(link, origin);
     this.#sessions.set(session.workerId, session);
     link.attach({
@@ -103,7 +101,39 @@ export class Engine {
       reattach_token: session.reattachToken,
       features: [FEATURE_CANCEL],
     });
-    this.#events.workerChanged('worker_connected', session.workerId);
+    if (!session.node) this.#events.workerChanged('worker_connected', session.workerId);
+    return session;
+  }
+
+  /** Makes this engine a node: what it does not serve itself is looked for on the others. */
+  join(elsewhere: Elsewhere): void {
+    this.#registry.elsewhere = elsewhere;
+  }
+
+  /** Whether it can serve: without a cluster, always. */
+  get isReady(): boolean {
+    return this.#registry.elsewhere?.isReady ?? true;
+  }
+
+  /** The function that is served here. */
+  find(id: string, namespace: string): RegisteredFunction | undefined {
+    return this.#registry.find(id, namespace);
+  }
+
+  /** Functions that its own workers and peers serve. */
+  get functions(): RegisteredFunction[] {
+    return this.#registry.list();
+  }
+
+  /** Functions of this engine or of the cluster changed. */
+  functionsChanged(): void {
+    this.#events.functionsChanged();
+    this.#watched.changed('functions');
+  }
+
+  /** Calls back, a little later, when the set of functions may differ. */
+  onFunctionsChanged(changed: () => void): void {
+    this.#events.onFunctions.add(changed);
   }
 
   /** A token is no longer accepted: ends its connections and calls. */
@@ -248,7 +278,7 @@ export class Engine {
     this.#calls.callers.left(session.principal.id);
     this.#calls.observed.contents.unwatch(session);
     this.#triggers.dropSession(session);
-    this.#events.workerChanged('worker_disconnected', session.workerId);
+    if (!session.node) this.#events.workerChanged('worker_disconnected', session.workerId);
   }
 
   #registerBuiltIns(): void {

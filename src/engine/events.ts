@@ -27,6 +27,8 @@ interface EventsParts {
 
 export class Events {
   readonly #parts: EventsParts;
+  /** Called when the set of functions may differ. */
+  readonly onFunctions = new Set<() => void>();
   #settling: NodeJS.Timeout | undefined;
   #lastIds = '';
 
@@ -49,7 +51,8 @@ export class Events {
 
   #tellFunctions(): void {
     this.#settling = undefined;
-    const functions = this.#parts.registry.list();
+    for (const changed of this.onFunctions) changed();
+    const functions = this.#parts.registry.listAll();
     const ids = JSON.stringify(functions.map((fn) => [fn.namespace, fn.id]));
     if (ids === this.#lastIds) return;
 

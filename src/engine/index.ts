@@ -1,7 +1,11 @@
 /** The bus: an engine, and the server that puts it on a port. */
 export { isLoopback, type AdmissionRules } from './admission.ts';
+export { Channel, type ChannelBroker } from './channels.ts';
+export type { Elsewhere, NodeRow } from './elsewhere.ts';
 export { Engine } from './engine.ts';
 export { errors as engineErrors } from './errors.ts';
 export { engineWorker } from './functions/index.ts';
 export { defaultLimits, type EngineLimits } from './limits.ts';
+export { isBuiltIn, type RegisteredFunction } from './registry.ts';
+export type { Session } from './session.ts';
 export { startServer, type RunningServer, type ServerOptions } from './server.ts';

@@ -8,8 +8,10 @@
  * soon as a reload stops the worker; a peer that already has one loses it. Of two claims from this process the later
  * one serves: that is the reload, and the former finishes its calls.
  */
+import type { Failure } from '#contract';
 import type { BuiltIn } from './calls/built-in.ts';
 import type { Executor } from './calls/executor.ts';
+import type { Elsewhere } from './elsewhere.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import type { Session } from './session.ts';
 
@@ -28,10 +30,17 @@ export function isBuiltIn(owner: Executor): owner is BuiltIn {
   return 'builtIn' in owner;
 }
 
+/** Whether another node serves it. */
+export function isFar(owner: Executor): boolean {
+  return (owner as Partial<Session>).node !== undefined;
+}
+
 export class Registry {
   readonly #namespaces = new Map<string, Map<string, RegisteredFunction[]>>();
   readonly #owned = new Map<Session, Map<string, RegisteredFunction>>();
   readonly #changed: () => void;
+  /** Other nodes; absent without a cluster. */
+  elsewhere: Elsewhere | undefined;
 
   /** `changed` is called whenever the set of served ids may differ. */
   constructor(changed: () => void) {
@@ -40,6 +49,12 @@ export class Registry {
 
   find(id: string, namespace: string = DEFAULT_NAMESPACE): RegisteredFunction | undefined {
     return this.#namespaces.get(namespace)?.get(id)?.[0];
+  }
+
+  /** As `find`, and also on other nodes. A failure says why a known node cannot be called now. */
+  resolve(id: string, namespace: string = DEFAULT_NAMESPACE): RegisteredFunction | Failure | undefined {
+    const own = this.find(id, namespace);
+    return this.elsewhere ? this.elsewhere.resolve(id, namespace, own) : own;
   }
 
   /** Adds a claim. Returns the function that already owns the id, if another one does. */
@@ -97,11 +112,21 @@ export class Registry {
     return served.toSorted((a, b) => compareText(a.id, b.id) || compareText(a.namespace, b.namespace));
   }
 
+  /** As `list`, with what other nodes serve for everyone; with a namespace, also that of a node. */
+  listAll(namespace?: string): RegisteredFunction[] {
+    const far = this.elsewhere?.list(namespace) ?? [];
+    if (far.length === 0) return this.list();
+    const here = this.list();
+    const known = new Set(here.map((fn) => `${fn.namespace} ${fn.id}`));
+    return [...here, ...far.filter((fn) => !known.has(`${fn.namespace} ${fn.id}`))];
+  }
+
   /** Namespaces other than the given one that serve this id. */
   namespacesOf(id: string, except: string): string[] {
-    return [...this.#namespaces]
+    const here = [...this.#namespaces]
       .filter(([name, functions]) => name !== except && functions.has(id))
       .map(([name]) => name);
+    return [...here, ...(this.elsewhere?.nodesWith(id) ?? [])];
   }
 
   #functionsOf(namespace: string): Map<string, RegisteredFunction[]> {

@@ -77,7 +77,7 @@ function admitted(admission: Admission, onRequest: OnRequest | undefined): Reque
 
 /** Liveness needs no token, and neither does the console page: its files are in every copy of the package. */
 function isPublic({ method, url = '' }: IncomingMessage): boolean {
-  if (url === '/healthz') return true;
+  if (url === '/healthz' || url === '/readyz') return true;
   // The path as the HTTP app will read it: `/console/../functions` is not the console.
   const whole = `http://localhost${url}`;
   const path = URL.canParse(whole) ? new URL(whole).pathname : url;

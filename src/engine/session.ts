@@ -2,10 +2,18 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Principal } from '#contract';
-import { FEATURE_CALLER, type Link, type SendOutcome } from '#protocol';
+import {
+  FEATURE_CALLER,
+  FEATURE_CANCEL,
+  FEATURE_CHANGES,
+  FEATURE_EVENTS,
+  type Link,
+  type SendOutcome,
+} from '#protocol';
 import type { Call } from './calls/call.ts';
-import { forExecutor } from './calls/call-frames.ts';
+import { forExecutor, forNode } from './calls/call-frames.ts';
 import type { Executor, Request } from './calls/executor.ts';
+import type { NodeName } from './elsewhere.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { principalOf } from './session-principal.ts';
 
@@ -32,7 +40,12 @@ export interface SessionOrigin {
   policy?: string | undefined;
   /** Whether it sent the operator's key, which only the server's user can read. */
   isOperator?: boolean;
+  /** It is another node of the cluster. */
+  node?: NodeName;
 }
+
+/** Every node of a cluster has the features of this engine. */
+const NODE_FEATURES = [FEATURE_CALLER, FEATURE_CANCEL, FEATURE_CHANGES, FEATURE_EVENTS];
 
 export class Session implements Executor {
   readonly workerId = randomUUID();
@@ -44,6 +57,7 @@ export class Session implements Executor {
   readonly token: string | undefined;
   readonly policy: string | undefined;
   readonly isOperator: boolean;
+  readonly node: NodeName | undefined;
   namespace = DEFAULT_NAMESPACE;
   #info: WorkerInfo | undefined;
   #isWorker = false;
@@ -61,6 +75,8 @@ export class Session implements Executor {
     this.token = origin.token;
     this.policy = origin.policy;
     this.isOperator = origin.isOperator ?? false;
+    this.node = origin.node;
+    if (this.node) for (const feature of NODE_FEATURES) this.features.add(feature);
   }
 
   /** The principal of its own calls. */
@@ -88,13 +104,15 @@ export class Session implements Executor {
   }
 
   execute(call: Call, request: Request): SendOutcome {
+    if (this.node) return this.link.send(...forNode(call, request));
     const part = !this.features.has(FEATURE_CALLER) ? 'nothing' : this.isInProcess ? 'principal' : 'caller';
     const { frame, encoded } = forExecutor(call, request, part);
     return this.link.send(frame, encoded);
   }
 
-  cancel(callId: string): void {
-    this.link.send({ type: 'cancelinvocation', invocation_id: callId });
+  cancel(callId: string, { wait }: { wait: boolean }): void {
+    // A worker answers in any case; another engine only when it hears that its caller waits.
+    this.link.send({ type: 'cancelinvocation', invocation_id: callId, ...(this.node && wait && { wait }) });
   }
 
   /** Reports that another peer owns the id in this peer's namespace. */
@@ -114,6 +132,6 @@ export class Session implements Executor {
 
   /** For logs and lists: the reported name, else the id. */
   get label(): string {
-    return this.info?.name ?? this.workerId;
+    return this.info?.name ?? this.node?.name ?? this.workerId;
   }
 }

@@ -112,7 +112,7 @@ export class Upgrades {
     if (key === null || (direction !== 'read' && direction !== 'write')) {
       return { status: 400, message: 'a channel needs ?key=<access_key>&dir=read|write' };
     }
-    const channel = this.#engine.channels.find({ channel_id: channelId, access_key: key });
+    const channel = this.#engine.channels.find({ channel_id: channelId, access_key: key, direction });
     if (!channel) return { status: 404, message: 'Channel not found' };
     const attach = direction === 'write' ? attachWriterSocket : attachReaderSocket;
     return this.#socket(request, (socket) => attach(channel, socket));

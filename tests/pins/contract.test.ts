@@ -112,6 +112,7 @@ test('the function ids of the engine', () => {
     'engine::channels::create',
     'engine::functions::info',
     'engine::functions::list',
+    'engine::nodes::list',
     'engine::register_trigger',
     'engine::registered-triggers::info',
     'engine::registered-triggers::list',
@@ -336,7 +337,9 @@ test('repo.P5 the commands, their other names and their options', async () => {
   ]);
   expect(Object.fromEntries(shape)).toEqual({
     start:
-      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin log-level',
+      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin cluster cluster-name node role as share cluster-creds cluster-nkey cluster-ca log-level',
+    nodes: 'json url token',
+    'cluster config': 'nodes doors cluster-name out',
     mcp: 'workspace config app preset protect profile tools read-only structured change namespace url token',
     'call | trigger': 'json timeout-ms events structured namespace url token',
     exec: 'cwd timeout-ms env stdin sandbox json url token',

@@ -91,7 +91,7 @@ async function isFailure(
   { functionId, namespace = 'default', result }: { functionId: string; namespace?: string; result: unknown },
 ): Promise<boolean> {
   if (!saysFailed(result)) return false;
-  const entries = await readCatalogue(bus, { includeInternal: true, prefix: functionId });
+  const entries = await readCatalogue(bus, { includeInternal: true, prefix: functionId, namespace });
   const entry = entries.find(({ id, namespace: itsOwn }) => id === functionId && itsOwn === namespace);
   return entry !== undefined && isFailedResult(result, entry);
 }

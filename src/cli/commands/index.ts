@@ -23,6 +23,8 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['ps', async () => (await import('./running/ps.ts')).ps],
   ['status', async () => (await import('./running/status.ts')).status],
   ['stop', async () => (await import('./running/stop.ts')).stop],
+  ['nodes', async () => (await import('./nodes.ts')).nodes],
+  ['cluster config', async () => (await import('./cluster/config.ts')).clusterConfig],
   ['jobs list', async () => (await import('./jobs/list.ts')).jobsList],
   ['jobs status', async () => (await import('./jobs/status.ts')).jobsStatus],
   ['jobs logs', async () => (await import('./jobs/logs.ts')).jobsLogs],

@@ -23,11 +23,13 @@ import {
   withApps,
   type WorkerEntry,
 } from '#assembly';
+import type { Cluster, ClusterSettings } from '#cluster';
 import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
 import { stateDirOf } from '#host';
 import { version } from '#version';
 import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
+import { clusterOptions, parseClusterOptions } from '../cluster/cluster-options.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listenOptions, parseListenOptions } from '../listen-options.ts';
@@ -60,6 +62,7 @@ export const start: Command = {
     ...presetOptions,
     ...cellOptions,
     ...listenOptions,
+    ...clusterOptions,
     'log-level': valueOption('LEVEL', 'debug, info, warn, error or silent.', { default: 'info' }),
   },
   examples: [
@@ -68,11 +71,13 @@ export const start: Command = {
     'workcell start --preset look',
     'workcell start -c cell.yaml',
     'workcell start --app editor.yaml --app reviewer.yaml',
+    'workcell start --cluster nats://10.0.0.5:4222 --node build-7 --share coder,shell',
   ],
   maxWords: 0,
 
   async run({ options }) {
     const log = terminalLog(parseLevel(options));
+    const settings = await parseClusterOptions(options);
     const source = await findSource(options);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
@@ -81,16 +86,36 @@ export const start: Command = {
     const workcell = await startWorkcell({ ...listening, entries, log, guard, prepares: true }).catch(explainListening);
     const watcher = watchSource(source, entries, workcell, log);
     const stopped = untilSignal();
+    const cluster = settings && (await joinCluster(workcell, settings, log));
     await workcell.workers.prepared(MOST_PREPARING_MS);
-    announce(workcell, source, entries);
+    announce(workcell, source, entries, cluster && clusterLine(cluster, settings));
 
     const signal = await stopped;
     log.info('stopping', { signal });
     await watcher?.close();
+    await cluster?.leave();
     await workcell.close();
     return EXIT.ok;
   },
 };
+
+async function joinCluster(workcell: RunningWorkcell, settings: ClusterSettings, log: Log): Promise<Cluster> {
+  const { Cluster } = await import('#cluster');
+  const cluster = new Cluster(workcell.engine, settings, { version, log });
+  try {
+    await cluster.join();
+    return cluster;
+  } catch (error) {
+    await workcell.close();
+    throw error;
+  }
+}
+
+function clusterLine(cluster: Cluster, { cluster: name, node }: ClusterSettings): string {
+  const count = cluster.nodes().length;
+  const state = cluster.isUp ? `${count} ${count === 1 ? 'node' : 'nodes'}` : 'cut off: no NATS server answers';
+  return `  cluster    ${name} as ${node} (${state})`;
+}
 
 /** The source of the workers' configuration. */
 interface Source {
@@ -173,7 +198,12 @@ function watchSource(
 }
 
 /** People read the block; programs wait for the ready line. */
-function announce(workcell: RunningWorkcell, source: Source, entries: readonly WorkerEntry[]): void {
+function announce(
+  workcell: RunningWorkcell,
+  source: Source,
+  entries: readonly WorkerEntry[],
+  cluster: string | undefined,
+): void {
   const http = workcell.url.replace(/^ws/, 'http');
   const lines = [
     `workcell ${version}`,
@@ -185,6 +215,7 @@ function announce(workcell: RunningWorkcell, source: Source, entries: readonly W
     `  protect    ${protectedIn(entries)}`,
     ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
     ...source.apps.map((app, at) => `  app        ${app.name}${at === 0 ? ' (default namespace)' : ''}  ${app.file}`),
+    ...(cluster === undefined ? [] : [cluster]),
     `  console    ${http}/`,
     `  functions  ${http}/functions`,
     `  reference  ${http}/docs`,

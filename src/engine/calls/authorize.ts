@@ -39,7 +39,7 @@ const PLUMBING = new Set([
   'engine::watch',
 ]);
 
-const GRANTED: Ruling = { verdict: 'allow', rule: 'no policy' };
+export const GRANTED: Ruling = { verdict: 'allow', rule: 'no policy' };
 
 export class Policies {
   readonly #denials: (Denial & { namespace: string })[] = [];

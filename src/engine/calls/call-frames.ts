@@ -11,6 +11,7 @@ import {
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Call, Enqueued, Waiting } from './call.ts';
 import type { Request } from './executor.ts';
+import { toOnBehalf } from './on-behalf.ts';
 
 /** Workers of iii authorise by this payload field, in which the original engine puts the connection id. */
 const CALLER_FIELD = '_caller_worker_id';
@@ -49,6 +50,17 @@ export function forExecutor(call: Call, { frame, encoded }: Request, part: Princ
 
   const added = via === undefined && !wish ? callerAddition(principal) : additionOf(call, part, wish);
   return { frame: Object.assign(addressed, added.fields), encoded: bytes && extended(bytes, added.end) };
+}
+
+/** The call as another node gets it, with the whole principal: that node authorizes it. */
+export function forNode(call: Call, { frame, encoded }: Request): [InvokeFrame, EncodedFrame | undefined] {
+  const plain = withoutClaims(frame);
+  const isSame = plain === frame && call.id === call.waiting?.invocationId && frame.data !== undefined && !frame.action;
+  const { principal, via } = call;
+  const vouched = { caller: toCaller(principal), via, on_behalf_of: toOnBehalf(principal.grants), ...wishOf(call) };
+  if (isSame) return [{ ...plain, ...vouched }, encoded && extended(encoded, new Addition(vouched).end)];
+  const { action: _, ...rest } = plain;
+  return [{ ...rest, invocation_id: call.id, data: frame.data ?? null, ...vouched }, undefined];
 }
 
 /** What the executor should report beside the result; undefined for most calls. */

@@ -1,5 +1,5 @@
 /**
- * An executor of calls: a peer behind a link, or the engine itself.
+ * An executor of calls: a peer behind a link, another node of the cluster behind one, or the engine itself.
  *
  * It gets a call and a sink, and reports everything about the call to the sink.
  */
@@ -31,6 +31,6 @@ export interface Executor {
   readonly serving: Set<Call>;
   /** Takes the call, or returns why it cannot. */
   execute(call: Call, request: Request, sink: Sink): SendOutcome;
-  /** The caller no longer waits for this call. */
-  cancel(callId: string): void;
+  /** Asks it to stop. `wait`: whether its answer is still wanted. */
+  cancel(callId: string, options: { wait: boolean }): void;
 }

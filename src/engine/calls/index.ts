@@ -6,11 +6,12 @@
  */
 import {
   callerKey,
+  Failure,
   makePrincipal,
   type AccessControl,
   type Audit,
+  type CalledFunction,
   type Denial,
-  type Failure,
   type Log,
   type Principal,
   type Watched,
@@ -18,20 +19,20 @@ import {
 import type { EncodedFrame, EventFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
 import { fail, plainBody } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
-import { isBuiltIn, type Registry } from '../registry.ts';
+import { isBuiltIn, isFar, type RegisteredFunction, type Registry } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Session } from '../session.ts';
 import { Approvals } from './approvals.ts';
-import { Policies } from './authorize.ts';
+import { GRANTED, Policies, type Ruling } from './authorize.ts';
 import { Callers } from './callers.ts';
 import type { Call, From, Waiting } from './call.ts';
 import { CallEvents } from './call-events.ts';
 import { withTrueCaller } from './call-frames.ts';
 import { Control } from './control.ts';
 import { Dispatch } from './dispatch.ts';
-import type { Request } from './executor.ts';
+import type { Executor, Request } from './executor.ts';
 import { Held } from './held.ts';
-import { principalFor, UNREADABLE } from './on-behalf.ts';
+import { principalFor, UNREADABLE, vouchedFor } from './on-behalf.ts';
 import { Observed } from './observe.ts';
 import { OpenCalls } from './open-calls.ts';
 import { Reading } from './reading.ts';
@@ -100,8 +101,9 @@ export class Calls {
 
   /** Calls a function on the engine's own behalf, without waiting for the answer. */
   fire(functionId: string, payload: unknown, metadata: unknown, namespace = DEFAULT_NAMESPACE): void {
-    const fn = this.#registry.find(functionId, namespace);
-    if (!fn || isBuiltIn(fn.owner) || this.#policies.authorize(ENGINE, fn, payload).verdict !== 'allow') return;
+    const fn = this.#registry.resolve(functionId, namespace);
+    if (!fn || fn instanceof Failure || isBuiltIn(fn.owner)) return;
+    if (this.#authorize(ENGINE, fn, payload).verdict !== 'allow') return;
     const frame = { type: 'invokefunction', function_id: functionId, data: payload, metadata } as const;
     this.#dispatch.handOver(fn, { frame }, { principal: ENGINE });
   }
@@ -121,7 +123,7 @@ export class Calls {
   /** Cancels the executor. The caller no longer waits, unless it says that it does. */
   cancel(caller: Session, invocationId: string, { wait = false }: { wait?: boolean | undefined } = {}): void {
     const call = [...caller.calling].find(({ waiting }) => waiting?.invocationId === invocationId);
-    if (call && wait) this.#settle.askToStop(call);
+    if (call && wait) this.#settle.askToStop(call, { wait });
     else if (call) this.#settle.abandon(call, 'CANCELLED');
   }
 
@@ -185,6 +187,7 @@ export class Calls {
    * call that it executes right now.
    */
   #fromOf(session: Session, { caller, via, on_behalf_of }: InvokeFrame, waiting: Waiting | undefined): From {
+    if (session.node) return { ...vouchedFor(session.node, { caller, via, on_behalf_of }), waiting };
     if (session.isInProcess) {
       return { principal: (caller as Principal | undefined) ?? session.principal, via: via ?? undefined, waiting };
     }
@@ -229,11 +232,12 @@ export class Calls {
   #send(request: Request, from: From): Failure | undefined {
     const { function_id: id, namespace, action, data } = request.frame;
     const called = { id, namespace: namespace ?? DEFAULT_NAMESPACE };
-    const fn = this.#registry.find(id, called.namespace);
+    const fn = request.session?.node ? this.#findShared(called) : this.#registry.resolve(id, called.namespace);
+    if (fn instanceof Failure) return fn;
     const queue = action?.type === 'enqueue' ? action.queue : undefined;
     if (!fn && queue === undefined) return this.#dispatch.notFound(called);
 
-    const ruling = this.#policies.authorize(from.principal, fn ?? called, data);
+    const ruling = this.#authorize(from.principal, fn ?? called, data);
     if (from.principal.grants.policy !== undefined) from.rule = ruling.rule;
     if (ruling.failure) return ruling.failure;
     if (ruling.verdict === 'ask' && !this.approvals.covers(from, ruling)) {
@@ -245,6 +249,19 @@ export class Calls {
     return queue === undefined
       ? this.#dispatch.handOver(fn!, request, from)
       : this.#dispatch.enqueue(request, queue, from);
+  }
+
+  /** For a call of another node: only what is here, so that calls never travel in a circle, and only what is shared. */
+  #findShared({ id, namespace }: CalledFunction): RegisteredFunction | undefined {
+    const { elsewhere } = this.#registry;
+    const fn = this.#registry.find(id, elsewhere?.namespaceHere(namespace) ?? namespace);
+    return fn && elsewhere?.isShared(fn) ? fn : undefined;
+  }
+
+  /** A function of another node is authorized there; policies are known only where the caller is. */
+  #authorize(principal: Principal, fn: CalledFunction & { owner?: Executor }, payload: unknown): Ruling {
+    const isDecidedThere = fn.owner && isFar(fn.owner) && principal.grants.policy === undefined;
+    return isDecidedThere ? GRANTED : this.#policies.authorize(principal, fn, payload);
   }
 
   #giveUpOld(): void {

@@ -1,7 +1,9 @@
 /** The principal of a connection that calls for another program: named by that program, possibly with fewer rights. */
-import { withClient, type Grants, type Principal } from '#contract';
-import { OnBehalfSchema } from '#protocol';
+import { cleanText, makePrincipal, withClient, type Grants, type Principal } from '#contract';
+import { OnBehalfSchema, type InvokeFrame, type OnBehalf } from '#protocol';
+import type { NodeName } from '../elsewhere.ts';
 import type { Session } from '../session.ts';
+import type { Origin } from './call.ts';
 
 /** For a call with an invalid `on_behalf_of`: allows nothing, so that no call exceeds the intended rights. */
 export const UNREADABLE: Grants = { only: [] };
@@ -12,4 +14,20 @@ export function principalFor({ principal, token, label }: Session, named: unknow
   if (!parsed.success) return { ...principal, grants: UNREADABLE };
   const { client, only, read_only: isReadOnly } = parsed.data;
   return withClient({ ...principal, label: token ?? label, grants: { ...principal.grants, only, isReadOnly } }, client);
+}
+
+/** The grants of a principal, as sent to another node. */
+export function toOnBehalf({ only, isReadOnly }: Grants): OnBehalf {
+  return { ...(only && { only: [...only] }), ...(isReadOnly && { read_only: true }) };
+}
+
+/** The principal of a call from another node, as that node vouches for it. Its id names the node. */
+export function vouchedFor(node: NodeName, { caller, via, on_behalf_of }: Partial<InvokeFrame>): Origin {
+  const origin = via == null ? {} : { via };
+  if (caller == null) return { ...origin, principal: makePrincipal('worker', node.name) };
+  const { id, kind, label, client } = caller;
+  const parsed = OnBehalfSchema.safeParse(on_behalf_of ?? {});
+  const grants = parsed.success ? { only: parsed.data.only, isReadOnly: parsed.data.read_only } : UNREADABLE;
+  const named = { id: `${cleanText(id)}@${node.name}`, label: `${cleanText(label)} at ${node.name}` };
+  return { ...origin, principal: { ...named, kind, client, grants } };
 }

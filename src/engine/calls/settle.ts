@@ -57,12 +57,12 @@ export class Settle implements Sink {
   /** The caller no longer waits, or the deadline passed; cancels the executor if it supports that. */
   abandon(call: Call, code: string): void {
     this.#stop(call, code);
-    this.askToStop(call);
+    this.askToStop(call, { wait: false });
   }
 
-  /** Its answer is still delivered. */
-  askToStop({ executor, id }: Call): void {
-    if (executor.features.has(FEATURE_CANCEL)) executor.cancel(id);
+  /** With `wait` its answer is still delivered. */
+  askToStop({ executor, id }: Call, options: { wait: boolean }): void {
+    if (executor.features.has(FEATURE_CANCEL)) executor.cancel(id, options);
   }
 
   /** The executor disconnected. */

@@ -13,6 +13,7 @@ import { callsWatch } from './calls/watch.ts';
 import { createChannel } from './channels/create.ts';
 import { functionsInfo } from './functions/info.ts';
 import { functionsList } from './functions/list.ts';
+import { nodesList } from './nodes/list.ts';
 import { registerTrigger } from './register-trigger.ts';
 import { registeredTriggersInfo } from './registered-triggers/info.ts';
 import { registeredTriggersList } from './registered-triggers/list.ts';
@@ -39,6 +40,7 @@ export const engineWorker = engine.withFunctions([
   registerTrigger,
   unregisterTrigger,
   createChannel,
+  nodesList,
   callsList,
   callsGet,
   callsWatch,

@@ -206,8 +206,8 @@ describe('other requests', () => {
     ['OPTIONS', '/openapi.json'],
     ['POST', '/functions/../x'],
   ])('%s %s is a 404 that names the paths', async (method, path) => {
-    const answer = failed(404, 'path_not_found', 'the paths are /functions, /mcp, /openapi.json, /docs and /healthz');
-    expect(await ask(method, path)).toEqual(answer);
+    const paths = 'the paths are /functions, /mcp, /openapi.json, /docs, /healthz and /readyz';
+    expect(await ask(method, path)).toEqual(failed(404, 'path_not_found', paths));
   });
 
   test('health returns the version, also to HEAD', async () => {

@@ -39,6 +39,8 @@ export interface HttpAppOptions {
   /** Codes of every worker of this build, for the page about errors. */
   workerErrors?: WorkerErrors[];
   maxBodyBytes: number;
+  /** For `/readyz`; always ready when absent. */
+  isReady?: () => boolean;
   /** Handles requests to `/mcp`. */
   mcp?: (request: Request, from: { address: string; principal?: Principal }) => Promise<Response>;
   log?: Log;
@@ -61,6 +63,10 @@ const USER_AGENT = /^([^\s/]+)(?:\/(\S+))?/;
 export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
   const app = new Hono<NodeRequest>();
   app.get('/healthz', (c) => c.json({ status: 'ok', version: options.version }));
+  app.get('/readyz', (c) => {
+    const isReady = options.isReady?.() ?? true;
+    return c.json({ status: isReady ? 'ready' : 'not ready' }, isReady ? 200 : 503);
+  });
   const built = openConsole();
   app.get('/', (c) => built?.page(c.req.url) ?? c.body(homePage(options.version), 200, HTML_HEADERS));
   app.get('/console/*', (c) => {
@@ -100,7 +106,10 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
     );
   });
   app.notFound((c) =>
-    answer(c, badRequest('path_not_found', 'the paths are /functions, /mcp, /openapi.json, /docs and /healthz', 404)),
+    answer(
+      c,
+      badRequest('path_not_found', 'the paths are /functions, /mcp, /openapi.json, /docs, /healthz and /readyz', 404),
+    ),
   );
   app.onError((error, c) => {
     if (error instanceof CallError) return answer(c, httpFailure(error, undefined, options.busErrors));
@@ -139,7 +148,7 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       // Without it the failure is told all the same, such as that the server closes.
-      const catalogue = await readCatalogue(bus, { includeInternal: true }).catch(() => []);
+      const catalogue = await readCatalogue(bus, { includeInternal: true, namespace }).catch(() => []);
       const isMeant = (entry: { id: string; namespace: string }) =>
         entry.id === functionId && entry.namespace === (namespace ?? 'default');
       return { failure: httpFailure(error, catalogue.find(isMeant), options.busErrors) };

@@ -17,6 +17,7 @@ export function homePage(version: string): string {
           ['`GET /openapi.json`', 'the same as OpenAPI 3.1'],
           ['`GET /docs`', 'reference pages and error codes'],
           ['`GET /healthz`', 'whether the server is up'],
+          ['`GET /readyz`', 'whether it takes calls for other nodes'],
         ],
       },
     ],

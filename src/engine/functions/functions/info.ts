@@ -1,6 +1,7 @@
 /** engine::functions::info: one function, or up to 32, in detail. */
 import { z } from 'zod';
 
+import { Failure } from '#contract';
 import type { EngineContext } from '../../engine.ts';
 import { fail } from '../../errors.ts';
 import { functionRow, pendingMark } from '../../list-rows.ts';
@@ -58,8 +59,8 @@ export function describe(
   namespace: string,
   { registry, triggers }: EngineContext,
 ): z.input<typeof detail> | undefined {
-  const fn = registry.find(id, namespace);
-  if (!fn) return undefined;
+  const fn = registry.resolve(id, namespace);
+  if (!fn || fn instanceof Failure) return undefined;
 
   const { request_format, response_format, ...row } = functionRow(fn);
   const bound = [...triggers.bindings.values()].filter(

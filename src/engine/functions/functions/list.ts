@@ -35,7 +35,7 @@ export const functionsList = engine.defineFunction({
   handle(request, { registry }) {
     const workers = new Set([...(request.workers ?? []), ...(request.worker ? [request.worker] : [])]);
     const rows = registry
-      .list()
+      .listAll(request.namespace)
       .map(functionRow)
       .filter((row) => request.include_internal || !isInternal(row.function_id, row.metadata))
       .filter((row) => row.function_id.startsWith(request.prefix ?? ''))

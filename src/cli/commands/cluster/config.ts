@@ -1,0 +1,59 @@
+/** workcell cluster config: users of the NATS server for the nodes of a cluster, with a seed file each. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { ConfigError } from '#contract';
+import { UsageError, valueOption, type Command } from '../../command.ts';
+import { text } from '../../engine-address.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { printText } from '../../print.ts';
+
+export const clusterConfig: Command = {
+  name: 'cluster config',
+  summary: 'Make NATS users for the nodes of a cluster: print the server’s block, write a seed file for each node.',
+  details:
+    'The printed block goes into the configuration file of every NATS server. Each seed file is the key of one node: move it\n' +
+    'there, outside of its workspace, and start the node with --cluster-nkey. A node that is not in --doors may answer calls\n' +
+    'and make none. Existing seed files are left alone and refused.',
+  options: {
+    nodes: valueOption('LIST', 'Names of all nodes, separated by commas.'),
+    doors: valueOption('LIST', 'Those that call others, default all of them.'),
+    'cluster-name': valueOption('NAME', 'Name of the cluster.', { default: 'default' }),
+    out: valueOption('DIR', 'Where the seed files are written, default the current directory.'),
+  },
+  examples: ['workcell cluster config --nodes door-1,host-1,host-2 --doors door-1 --out seeds > nats-users.conf'],
+  maxWords: 0,
+
+  async run({ options }) {
+    const names = listed(text(options.nodes));
+    if (names.length === 0) throw new UsageError('cluster config needs --nodes NAME[,NAME…]');
+    const doors = options.doors === undefined ? names : listed(text(options.doors));
+    const stray = doors.find((name) => !names.includes(name));
+    if (stray !== undefined) throw new UsageError(`--doors names ${stray}, which is not in --nodes`);
+    const { makeUsers } = await import('#cluster');
+    const cluster = text(options['cluster-name']) ?? 'default';
+    const { block, seeds } = await makeUsers(
+      cluster,
+      names.map((name) => ({ name, isDoor: doors.includes(name) })),
+    );
+
+    const out = resolve(text(options.out) ?? '.');
+    mkdirSync(out, { recursive: true });
+    for (const [name, seed] of seeds) writeSeed(join(out, `${name}.nk`), seed);
+    printText(block);
+    return EXIT.ok;
+  },
+};
+
+/** Never over another: a node may already use it. */
+function writeSeed(file: string, seed: string): void {
+  try {
+    writeFileSync(file, `${seed}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    throw new ConfigError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function listed(value: string | undefined): string[] {
+  return (value ?? '').split(',').filter((part) => part !== '');
+}

@@ -1,0 +1,25 @@
+/** What both sides of the asking share: how often a call is sent, and a count of kept bytes. */
+
+/** The first time and five more. */
+export const MAX_SENDS = 6;
+
+/** Bytes kept for sending again, over all peers. */
+export class ByteBudget {
+  readonly #limit: number;
+  #used = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** False, and nothing taken, when there is no room. */
+  take(bytes: number): boolean {
+    if (this.#used + bytes > this.#limit) return false;
+    this.#used += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#used -= bytes;
+  }
+}

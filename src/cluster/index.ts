@@ -1,0 +1,4 @@
+/** Many engines as one cluster, over NATS. Loaded only by a node: everything else runs without it. */
+export { Cluster } from './cluster.ts';
+export { makeUsers } from './make-users.ts';
+export { ClusterSettingsSchema, type ClusterSettings } from './settings.ts';

@@ -1,0 +1,141 @@
+/**
+ * The functions that nodes announce: a list of blocks, each named by its hash.
+ *
+ * A beat names the list. Nodes that run the same workers have the same blocks, so a node fetches each only once.
+ */
+import { createHash } from 'node:crypto';
+
+import { z } from 'zod';
+
+import { isBuiltIn, type RegisteredFunction } from '#engine';
+import { KeptJsonSchema } from '#protocol';
+import { MAX_BLOCK_BYTES, MAX_FUNCTIONS } from '../limits.ts';
+import { readAs, toBytes } from '../wire/json.ts';
+import type { Address } from '../wire/subjects.ts';
+import { scopeOf, ScopeSchema, type Scope } from './scope.ts';
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const kept = KeptJsonSchema.optional();
+const FunctionSchema = z.object({
+  id: z.string().min(1).max(512),
+  description: z.string().nullish(),
+  request_format: kept,
+  response_format: kept,
+  metadata: kept,
+});
+const FunctionsSchema = z.array(FunctionSchema).max(MAX_FUNCTIONS);
+const ListSchema = z
+  .array(z.object({ scope: ScopeSchema, namespace: z.string().max(512), since_ms: z.number(), functions: hash }))
+  .max(1_000);
+
+export type AnnouncedFunction = z.output<typeof FunctionSchema>;
+
+/** Functions of one worker of a node. */
+export interface AnnouncedWorker {
+  scope: Scope;
+  namespace: string;
+  /** When the worker connected. */
+  sinceMs: number;
+  functions: readonly AnnouncedFunction[];
+}
+
+/** What this node announces. */
+export class OwnCatalogue {
+  hash: string | undefined;
+  #blocks = new Map<string, Uint8Array>();
+
+  /** Returns whether it changed. */
+  update(functions: readonly RegisteredFunction[]): boolean {
+    const blocks = new Map<string, Uint8Array>();
+    const put = (value: unknown): string => {
+      const text = toBytes(value);
+      const name = hashOf(text);
+      blocks.set(name, text);
+      return name;
+    };
+    const rows = [...groupByWorker(functions).values()].map(({ functions: list, ...row }) => ({
+      ...row,
+      functions: put(list),
+    }));
+    const former = this.hash;
+    this.hash = put(rows);
+    this.#blocks = blocks;
+    return this.hash !== former;
+  }
+
+  block(name: string): Uint8Array | undefined {
+    return this.#blocks.get(name);
+  }
+}
+
+function groupByWorker(functions: readonly RegisteredFunction[]): Map<string, Group> {
+  const groups = new Map<string, Group>();
+  for (const fn of functions.slice(0, MAX_FUNCTIONS)) {
+    const scope = scopeOf(fn);
+    const [workerId, since_ms] = isBuiltIn(fn.owner) ? ['', 0] : [fn.owner.workerId, fn.owner.connectedAtMs];
+    const key = `${scope} ${fn.namespace} ${workerId}`;
+    const group = groups.get(key) ?? { scope, namespace: fn.namespace, since_ms, functions: [] };
+    groups.set(key, group);
+    group.functions.push({
+      id: fn.id,
+      description: fn.description,
+      request_format: fn.requestFormat,
+      response_format: fn.responseFormat,
+      metadata: fn.metadata,
+    });
+  }
+  return groups;
+}
+
+interface Group {
+  scope: Scope;
+  namespace: string;
+  since_ms: number;
+  functions: AnnouncedFunction[];
+}
+
+type FetchBlock = (hash: string, from: Address) => Promise<Uint8Array>;
+
+/** The blocks of other nodes. */
+export class FarCatalogues {
+  readonly #functions = new Map<string, readonly AnnouncedFunction[]>();
+  readonly #fetch: FetchBlock;
+
+  constructor(fetch: FetchBlock) {
+    this.#fetch = fetch;
+  }
+
+  async read(name: string, peer: Address): Promise<AnnouncedWorker[]> {
+    const rows = readAs(ListSchema, await this.#checked(name, peer), MAX_BLOCK_BYTES);
+    if (!rows) throw new Error('its list of functions cannot be read');
+    const workers: AnnouncedWorker[] = [];
+    for (const { scope, namespace, since_ms, functions } of rows) {
+      workers.push({ scope, namespace, sinceMs: since_ms, functions: await this.#functionsOf(functions, peer) });
+    }
+    return workers;
+  }
+
+  /** Forgets blocks that no node announces any more. */
+  keepOnly(used: ReadonlySet<readonly AnnouncedFunction[]>): void {
+    for (const [name, functions] of this.#functions) if (!used.has(functions)) this.#functions.delete(name);
+  }
+
+  async #functionsOf(name: string, peer: Address): Promise<readonly AnnouncedFunction[]> {
+    const known = this.#functions.get(name);
+    if (known) return known;
+    const functions = readAs(FunctionsSchema, await this.#checked(name, peer), MAX_BLOCK_BYTES);
+    if (!functions) throw new Error('its functions cannot be read');
+    this.#functions.set(name, functions);
+    return functions;
+  }
+
+  async #checked(name: string, peer: Address): Promise<Uint8Array> {
+    const text = await this.#fetch(name, peer);
+    if (hashOf(text) !== name) throw new Error('a block does not have the hash that names it');
+    return text;
+  }
+}
+
+function hashOf(text: Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,185 @@
+/** Which node serves a function: by the node's name as namespace, or by the id alone for what nodes offer to all. */
+import type { Failure } from '#contract';
+import { engineErrors, isBuiltIn, type Engine, type RegisteredFunction } from '#engine';
+import { workerSegment } from '#protocol';
+import { REMEMBER_LOST_MS } from '../limits.ts';
+import type { ClusterSettings } from '../settings.ts';
+import type { AnnouncedFunction, AnnouncedWorker } from './catalogue.ts';
+import type { Peer } from './peer.ts';
+import { scopeOf, type Scope } from './scope.ts';
+
+const DEFAULT = 'default';
+/** Nodes that a message names. */
+const MOST_NAMED = 5;
+/** Functions of the engine that every node answers to others. */
+const ALWAYS_SHARED = new Set<string>();
+
+interface Claim {
+  fn: RegisteredFunction;
+  peer: Peer;
+  scope: Scope;
+  sinceMs: number;
+}
+
+export class Directory {
+  readonly #engine: Engine;
+  readonly #settings: ClusterSettings;
+  readonly #peers: ReadonlyMap<string, Peer>;
+  readonly #workers = new Map<Peer, readonly AnnouncedWorker[]>();
+  /** By name: when the node was lost, and how. */
+  readonly #lost = new Map<string, { atMs: number; why: string }>();
+  #claims = new Map<string, Claim[]>();
+
+  constructor(engine: Engine, settings: ClusterSettings, peers: ReadonlyMap<string, Peer>) {
+    this.#engine = engine;
+    this.#settings = settings;
+    this.#peers = peers;
+  }
+
+  /** What a peer announces. */
+  set(peer: Peer, workers: readonly AnnouncedWorker[]): void {
+    this.#workers.set(peer, workers);
+    this.#lost.delete(peer.address.name);
+    this.#index();
+  }
+
+  remove(peer: Peer, why: string, nowMs: number): void {
+    this.#workers.delete(peer);
+    this.#lost.set(peer.address.name, { atMs: nowMs, why });
+    for (const [name, { atMs }] of this.#lost) if (nowMs - atMs > REMEMBER_LOST_MS) this.#lost.delete(name);
+    this.#index();
+  }
+
+  get announced(): Set<readonly AnnouncedFunction[]> {
+    return new Set([...this.#workers.values()].flatMap((workers) => workers.map(({ functions }) => functions)));
+  }
+
+  countOf(peer: Peer): number {
+    return (this.#workers.get(peer) ?? []).reduce((sum, { functions }) => sum + functions.length, 0);
+  }
+
+  resolve(
+    id: string,
+    namespace: string,
+    own: RegisteredFunction | undefined,
+  ): RegisteredFunction | Failure | undefined {
+    if (namespace === DEFAULT) return this.#serving(id, own);
+    if (own) return own;
+    const { node, inner } = split(namespace);
+    if (this.#isSelf(node)) {
+      const here = this.#engine.find(id, inner);
+      return here && scopeOf(here) !== 'door' ? here : undefined;
+    }
+    const peer = this.#named(node);
+    if (peer) return this.#onNode(peer, id, namespace, inner);
+    const lost = this.#lost.get(node);
+    return lost && engineErrors.fail('channel_send_failed', { id, why: `node ${node} is not reachable (${lost.why})` });
+  }
+
+  namespaceHere(namespace: string): string {
+    const { node, inner } = split(namespace);
+    return this.#isSelf(node) ? inner : namespace;
+  }
+
+  isShared(fn: RegisteredFunction): boolean {
+    const scope = scopeOf(fn);
+    if (scope === 'door') return false;
+    if (scope !== 'host' || ALWAYS_SHARED.has(fn.id)) return true;
+    const { share } = this.#settings;
+    const worker = isBuiltIn(fn.owner) ? undefined : fn.owner.info?.name;
+    return [fn.id, workerSegment(fn.id), worker].some((name) => name !== undefined && share.includes(name));
+  }
+
+  nodesWith(id: string): string[] {
+    const names: string[] = [];
+    for (const [peer, workers] of this.#workers) {
+      if (names.length >= MOST_NAMED) break;
+      if (workers.some(({ functions }) => functions.some((fn) => fn.id === id))) names.push(peer.address.name);
+    }
+    return names;
+  }
+
+  list(namespace?: string): RegisteredFunction[] {
+    const shared = [...this.#claims].map(([id]) => this.#serving(id, undefined)!);
+    const { node, inner } = split(namespace ?? DEFAULT);
+    const peer = namespace === undefined || this.#isSelf(node) ? undefined : this.#named(node);
+    if (!peer) return shared;
+    const rows = (this.#workers.get(peer) ?? []).filter((worker) => worker.namespace === inner);
+    return [...shared, ...rows.flatMap(({ functions }) => functions.map((fn) => toFunction(fn, namespace!, peer)))];
+  }
+
+  /** The claim on an id of scope `one` or `any` that serves. Every node comes to the same oldest one. */
+  #serving(id: string, own: RegisteredFunction | undefined): RegisteredFunction | undefined {
+    const ownScope = own && scopeOf(own);
+    if (own && ownScope !== 'one') return own;
+    const claims = this.#claims.get(id) ?? [];
+    const oldest = claims.find(({ scope }) => scope === 'one');
+    if (own) return oldest && oldest.sinceMs < sinceOf(own) ? oldest.fn : own;
+    return oldest?.fn ?? lessBusyOfTwo(claims)?.fn;
+  }
+
+  #onNode(peer: Peer, id: string, namespace: string, inner: string): RegisteredFunction {
+    const workers = this.#workers.get(peer) ?? [];
+    const known = workers
+      .filter((worker) => worker.namespace === inner)
+      .flatMap(({ functions }) => functions)
+      .find((fn) => fn.id === id);
+    return toFunction(known ?? { id }, namespace, peer);
+  }
+
+  /** A node with this name, else the oldest with this alias. */
+  #named(name: string): Peer | undefined {
+    const peers = [...this.#peers.values()].filter((peer) => peer.isNamed(name));
+    const joined = (peer: Peer) => peer.beat?.joined_ms ?? 0;
+    const byName = peers.filter(({ address }) => address.name === name).toSorted((a, b) => joined(b) - joined(a));
+    return byName[0] ?? peers.toSorted((a, b) => joined(a) - joined(b))[0];
+  }
+
+  #isSelf(name: string): boolean {
+    return name === this.#settings.node || this.#settings.aliases.includes(name);
+  }
+
+  #index(): void {
+    const index = new Map<string, Claim[]>();
+    for (const [peer, workers] of this.#workers) {
+      for (const { scope, namespace, sinceMs, functions } of workers) {
+        if (namespace !== DEFAULT || scope === 'host' || scope === 'door') continue;
+        for (const fn of functions) {
+          const claims = index.get(fn.id) ?? [];
+          claims.push({ fn: toFunction(fn, DEFAULT, peer), peer, scope, sinceMs });
+          index.set(fn.id, claims);
+        }
+      }
+    }
+    for (const claims of index.values()) {
+      claims.sort((a, b) => a.sinceMs - b.sinceMs || (a.peer.address.id < b.peer.address.id ? -1 : 1));
+    }
+    this.#claims = index;
+    this.#engine.functionsChanged();
+  }
+}
+
+function toFunction(fn: AnnouncedFunction, namespace: string, { session }: Peer): RegisteredFunction {
+  const { id, description, request_format, response_format, metadata } = fn;
+  const formats = { requestFormat: request_format, responseFormat: response_format };
+  return { id, namespace, description, ...formats, metadata, owner: session };
+}
+
+/** `build-7` is the default namespace there, `build-7/inner` another one. */
+function split(namespace: string): { node: string; inner: string } {
+  const at = namespace.indexOf('/');
+  return at < 0
+    ? { node: namespace, inner: DEFAULT }
+    : { node: namespace.slice(0, at), inner: namespace.slice(at + 1) };
+}
+
+function sinceOf({ owner }: RegisteredFunction): number {
+  return isBuiltIn(owner) ? 0 : owner.connectedAtMs;
+}
+
+/** Two at random: taking the least busy of all would send every node to the same one. */
+function lessBusyOfTwo(claims: readonly Claim[]): Claim | undefined {
+  const pick = () => claims[Math.floor(Math.random() * claims.length)];
+  const [a, b] = [pick(), pick()];
+  return a && b && b.peer.link.calls.size < a.peer.link.calls.size ? b : a;
+}

@@ -1,0 +1,63 @@
+/** Another node, as this one knows it: its last report, its link, and when it was last heard. */
+import type { NodeRow, Session } from '#engine';
+import { BEAT_MS, LEASE_MS, NO_LISTENER_MS } from '../limits.ts';
+import type { NodeLink } from '../node-link.ts';
+import type { Beat } from '../wire/beat.ts';
+import type { Address } from '../wire/subjects.ts';
+
+export class Peer {
+  readonly address: Address;
+  readonly link: NodeLink;
+  readonly session: Session;
+  /** Absent until its first report; a node without the role `door` gets none. */
+  beat: Beat | undefined;
+  isBeingAsked = false;
+  heardAtMs: number;
+  #noListenerSinceMs: number | undefined;
+
+  constructor(link: NodeLink, session: Session, nowMs: number) {
+    this.address = link.peer;
+    this.link = link;
+    this.session = session;
+    this.heardAtMs = nowMs;
+  }
+
+  heard(nowMs: number): void {
+    this.heardAtMs = nowMs;
+    this.#noListenerSinceMs = undefined;
+  }
+
+  /** This node stood still or was cut off: silence of that time says nothing about the peer. */
+  excuse(nowMs: number): void {
+    this.heardAtMs = Math.max(this.heardAtMs, nowMs - BEAT_MS);
+    this.#noListenerSinceMs = undefined;
+  }
+
+  isSilent(nowMs: number): boolean {
+    return nowMs - this.heardAtMs > Math.max(LEASE_MS, 3 * (this.beat?.every_ms ?? 0));
+  }
+
+  /** Nothing listens at its subjects. Returns whether that has lasted long enough to be its end. */
+  noListener(nowMs: number): boolean {
+    this.#noListenerSinceMs ??= nowMs;
+    return nowMs - this.#noListenerSinceMs >= NO_LISTENER_MS;
+  }
+
+  isNamed(name: string): boolean {
+    return this.address.name === name || (this.beat?.aliases.includes(name) ?? false);
+  }
+
+  /** For lists; undefined before its first report. */
+  row(nowMs: number, counts: Pick<NodeRow, 'calls_in' | 'functions'>): NodeRow | undefined {
+    if (!this.beat) return undefined;
+    const { state, roles, aliases, version, url, joined_ms } = this.beat;
+    return {
+      ...this.address,
+      ...{ state, roles, aliases, version, url, joined_ms },
+      self: false,
+      heard_ms_ago: Math.round(nowMs - this.heardAtMs),
+      calls_out: this.link.calls.size,
+      ...counts,
+    };
+  }
+}

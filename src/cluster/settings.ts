@@ -1,0 +1,32 @@
+/** How this process joins a cluster, as the command line and the environment say it. */
+import { z } from 'zod';
+
+/** A DNS label. `all` is part of subjects that every node reads. */
+const NodeName = z
+  .string()
+  .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a DNS label: small letters, digits and hyphens, at most 63')
+  .refine((name) => name !== 'all' && name !== 'default', 'must not be "all" or "default"');
+
+export const ROLES = ['door', 'host'] as const;
+
+export const ClusterSettingsSchema = z.strictObject({
+  /** Of the NATS servers. */
+  servers: z.array(z.string().regex(/^(nats|tls):\/\/\S+$/, 'must be nats://HOST:PORT or tls://HOST:PORT')).min(1),
+  cluster: z
+    .string()
+    .regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 small letters, digits and hyphens')
+    .default('default'),
+  node: NodeName,
+  roles: z
+    .array(z.enum(ROLES))
+    .min(1)
+    .default([...ROLES]),
+  aliases: z.array(NodeName).max(16).default([]),
+  /** Workers or function ids that other nodes may call here, beside functions of scope `one` and `any`. */
+  share: z.array(z.string().min(1)).default(['iii-sandbox']),
+  credsFile: z.string().optional(),
+  nkeyFile: z.string().optional(),
+  caFile: z.string().optional(),
+});
+
+export type ClusterSettings = z.output<typeof ClusterSettingsSchema>;

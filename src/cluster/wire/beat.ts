@@ -1,0 +1,26 @@
+/** What a node says of itself, at intervals and when it changes. Unknown fields are ignored: nodes differ in age. */
+import { z } from 'zod';
+
+import { ROLES } from '../settings.ts';
+
+const name = z.string().max(64);
+
+export const BeatSchema = z.object({
+  v: z.literal(1),
+  every_ms: z.int().min(100).max(60_000),
+  /** Counts connections to NATS: after a new one, peers ask after their calls at once. */
+  conn: z.int().min(1),
+  joined_ms: z.int().min(0),
+  state: z.enum(['up', 'draining']),
+  version: z.string().max(64),
+  roles: z.array(z.enum(ROLES)).max(ROLES.length),
+  aliases: z.array(name).max(16),
+  /** Hash of the list of its functions. */
+  catalogue: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+  /** Of its HTTP server. */
+  url: z.string().max(256).optional(),
+});
+export type Beat = z.output<typeof BeatSchema>;

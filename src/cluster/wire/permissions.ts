@@ -1,0 +1,44 @@
+/**
+ * Users of a NATS server for the nodes of a cluster, each held to its own name.
+ *
+ * A node with the role `host` alone may answer and never call: root on it reaches no function anywhere.
+ */
+import { PROTOCOL, type ToNode } from './subjects.ts';
+
+export interface NodeUser {
+  name: string;
+  /** Hears the others and calls them. */
+  isDoor: boolean;
+  /** Its public key, as an nkey. */
+  publicKey: string;
+}
+
+const HOSTS_SEND: readonly ToNode[] = ['result', 'piece', 'chan'];
+const DOORS_SEND: readonly ToNode[] = [...HOSTS_SEND, 'call', 'cancel', 'ask', 'block'];
+
+/** The block `authorization` of the server's configuration file. */
+export function authorizationBlock(cluster: string, users: readonly NodeUser[]): string {
+  return `authorization {\n  users: [\n${users.map((user) => userBlock(`${PROTOCOL}.${cluster}`, user)).join('\n')}\n  ]\n}\n`;
+}
+
+function userBlock(prefix: string, { name, isDoor, publicKey }: NodeUser): string {
+  const heard = [`${prefix}.${name}.>`, `_INBOX.${name}.>`, ...(isDoor ? [`${prefix}.all.>`] : [])];
+  const kinds = isDoor ? DOORS_SEND : HOSTS_SEND;
+  const sent = [
+    `${prefix}.all.*.${name}.*`,
+    `${prefix}.${name}.name.${name}.*`,
+    ...kinds.map((kind) => `${prefix}.*.*.${kind}.${name}.*`),
+  ];
+  return [
+    `    # ${name}: ${isDoor ? 'door and host' : 'host'}`,
+    `    { nkey: ${publicKey}, permissions: {`,
+    `      subscribe: [${heard.map(quoted).join(', ')}]`,
+    `      publish: [${sent.map(quoted).join(', ')}]`,
+    '      allow_responses: { max: 1, expires: "1m" }',
+    '    } }',
+  ].join('\n');
+}
+
+function quoted(subject: string): string {
+  return JSON.stringify(subject);
+}

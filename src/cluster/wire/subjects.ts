@@ -1,0 +1,74 @@
+/**
+ * Names of NATS subjects. The sender comes last, so that permissions of the server can hold a node to its own name.
+ *
+ * The prefix has the version of the protocol: nodes of another version are in another cluster.
+ */
+export const PROTOCOL = 'wc1';
+
+/** One process of a node: a restarted node has another id. */
+export interface Address {
+  readonly name: string;
+  /** 8 hex digits, random at each start. */
+  readonly id: string;
+}
+
+export type ToNode = 'call' | 'result' | 'cancel' | 'ask' | 'piece' | 'block' | 'chan';
+export type ToAll = 'beat' | 'hello' | 'leave';
+
+const ID = /^[0-9a-f]{8}$/;
+
+export class Subjects {
+  readonly #prefix: string;
+  readonly #self: Address;
+
+  constructor(cluster: string, self: Address) {
+    this.#prefix = `${PROTOCOL}.${cluster}`;
+    this.#self = self;
+  }
+
+  toNode(kind: ToNode, to: Address): string {
+    return `${this.#prefix}.${to.name}.${to.id}.${kind}.${this.#self.name}.${this.#self.id}`;
+  }
+
+  toAll(kind: ToAll): string {
+    return `${this.#prefix}.all.${kind}.${this.#self.name}.${this.#self.id}`;
+  }
+
+  /** The reply subject of a call: only the server publishes there, when nothing listens at `to`. */
+  nobody(to: Address, callId: string): string {
+    return `${this.#prefix}.${this.#self.name}.${this.#self.id}.nobody.${to.name}.${to.id}.${callId}`;
+  }
+
+  /** Where a node asks, at its start, whether another has its name. */
+  get ownName(): string {
+    return `${this.#prefix}.${this.#self.name}.name.${this.#self.name}.${this.#self.id}`;
+  }
+
+  get fromOwnName(): string {
+    return `${this.#prefix}.${this.#self.name}.name.${this.#self.name}.*`;
+  }
+
+  fromNodes(kind: ToNode): string {
+    return `${this.#prefix}.${this.#self.name}.${this.#self.id}.${kind}.*.*`;
+  }
+
+  get fromNobody(): string {
+    return `${this.#prefix}.${this.#self.name}.${this.#self.id}.nobody.*.*.*`;
+  }
+
+  fromAll(kind: ToAll): string {
+    return `${this.#prefix}.all.${kind}.*.*`;
+  }
+}
+
+/** The sender, from the last two parts of a subject. */
+export function senderOf(subject: string): Address | undefined {
+  const [name, id] = subject.split('.').slice(-2);
+  return name !== undefined && id !== undefined && ID.test(id) ? { name, id } : undefined;
+}
+
+/** The node and the call of a `nobody` subject. */
+export function unheardCall(subject: string): { to: Address; callId: string } | undefined {
+  const [name, id, callId] = subject.split('.').slice(-3);
+  return name !== undefined && id !== undefined && callId !== undefined ? { to: { name, id }, callId } : undefined;
+}

@@ -1,0 +1,44 @@
+/**
+ * Functions of other engines, when this one is a node of a cluster. An engine by itself has none.
+ *
+ * The engine knows no transport: other nodes are sessions that it calls like any worker. They authorize calls
+ * themselves, with the principal that this engine sends.
+ */
+import type { Failure } from '#contract';
+import type { RegisteredFunction } from './registry.ts';
+
+/** Another node of the cluster, as a session names it. */
+export interface NodeName {
+  readonly name: string;
+  readonly id: string;
+}
+
+export interface NodeRow extends NodeName {
+  state: 'up' | 'draining' | 'cut off';
+  roles: string[];
+  aliases: string[];
+  version: string;
+  self: boolean;
+  url?: string | undefined;
+  joined_ms: number;
+  heard_ms_ago: number;
+  calls_out: number;
+  calls_in: number;
+  functions: number;
+}
+
+export interface Elsewhere {
+  /** Whether this node is connected to the others. */
+  readonly isReady: boolean;
+  /** The function that serves the id, here or on another node; a failure when its node was lost a moment ago. */
+  resolve(id: string, namespace: string, own: RegisteredFunction | undefined): RegisteredFunction | Failure | undefined;
+  /** The namespace here that another node means by a namespace of its call. */
+  namespaceHere(namespace: string): string;
+  /** Whether other nodes may call it. */
+  isShared(fn: RegisteredFunction): boolean;
+  /** Names of nodes that serve the id. */
+  nodesWith(id: string): string[];
+  /** Functions of other nodes: what everyone may call by its id alone, or everything of the node with this name. */
+  list(node?: string): RegisteredFunction[];
+  nodes(): NodeRow[];
+}

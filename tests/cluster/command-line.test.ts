@@ -1,0 +1,100 @@
+/** Nodes as people start them: the built command line over a real NATS server. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
+import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+
+const WATCHED = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('support/watch-modules.mjs', import.meta.url))}` };
+const NATS_MODULE = 'loads @nats-io/';
+
+test('cluster.P1 without --cluster no module of NATS is loaded, and no node is listed', async () => {
+  await using dir = await tempDir({ 'a.txt': 'abc' });
+  await using cell = await startCli(['start', '--port', '0', '--workspace', dir.root], { env: WATCHED });
+  const { stdout } = await runCli(['nodes', '--url', cell.url]);
+  expect(stdout).toBe('This engine is in no cluster: workcell start --cluster nats://HOST:4222\n');
+  expect((await fetch(`${cell.http}/readyz`)).status).toBe(200);
+  expect(await cell.stop()).toBe(0);
+  expect(cell.stderr).not.toContain(NATS_MODULE);
+  expect(cell.stdout).not.toMatch(/^ {2}cluster/m);
+});
+
+test('cluster.P2 with --cluster and no client of NATS it exits 2 and names the command to run', async () => {
+  const env = { ...WATCHED, HIDE_NATS: '1' };
+  const { code, stderr } = await runCli(['start', '--port', '0', '--cluster', 'nats://127.0.0.1:1'], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('npm install @nats-io/transport-node@3.3.1')]);
+});
+
+test.each([
+  [['--node', 'b'], '--node needs --cluster URL'],
+  [['--cluster', 'nats://x', '--node', 'Not a label'], 'must be a DNS label'],
+  [['--cluster', 'nats://x', '--cluster-nkey', '/nowhere/seed'], '--cluster-nkey: cannot read /nowhere/seed: ENOENT'],
+])('%j is refused with exit 2', async (words, message) => {
+  const { code, stderr } = await runCli(['start', '--port', '0', ...words]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', () => {
+  let nats: NatsServers;
+  let dir: TempDir;
+  let door: CliProcess;
+  let host: CliProcess;
+
+  beforeAll(async () => {
+    [nats, dir] = await Promise.all([NatsServers.start(), tempDir({ 'a.txt': 'from the host', 'door/': '' })]);
+    const start = (...words: string[]) =>
+      startCli(['start', '--port', '0', '--cluster', nats.urls[0]!, ...words], { env: WATCHED });
+    [door, host] = await Promise.all([
+      start('--node', 'door-1', '--workspace', dir.path('door')),
+      start('--node', 'host-1', '--workspace', dir.root, '--role', 'host', '--share', 'coder', '--as', 'projectx'),
+    ]);
+    while ((await nodes()).length < 2) await sleep(100);
+  });
+  afterAll(async () => {
+    await Promise.all([door, host].map((node) => node?.[Symbol.asyncDispose]()));
+    await nats?.[Symbol.asyncDispose]();
+    await dir?.[Symbol.asyncDispose]();
+  });
+
+  async function nodes(): Promise<string[]> {
+    const { stdout } = await runCli(['nodes', '--json', '--url', door.url]);
+    const reply = JSON.parse(stdout) as { nodes: { name: string; state: string }[] };
+    return reply.nodes.map(({ name, state }) => `${name} ${state}`);
+  }
+
+  test('start says which cluster it joined', () => {
+    expect(door.stdout).toMatch(/^ {2}cluster {4}default as door-1 \(\d nodes?\)$/m);
+    expect(door.stderr).toContain(NATS_MODULE);
+  });
+
+  test('cluster.P3 a function of a host is called through a door: command line, HTTP, by name and by alias', async () => {
+    for (const namespace of ['host-1', 'projectx']) {
+      const { stdout } = await runCli(['call', 'coder::read-file', '-n', namespace, 'path=a.txt', '--url', door.url]);
+      expect(stdout).toContain('from the host');
+    }
+    const response = await fetch(`${door.http}/functions/coder/read-file?namespace=host-1`, {
+      method: 'POST',
+      body: JSON.stringify({ path: 'a.txt' }),
+    });
+    expect(await response.json()).toMatchObject({ content: 'from the host' });
+    const refused = await fetch(`${door.http}/functions/shell/exec?namespace=host-1`, {
+      method: 'POST',
+      body: JSON.stringify({ command: 'id' }),
+    });
+    expect(refused.status).toBe(404);
+  });
+
+  test('/readyz answers 503 while NATS is away, and local calls go on', async () => {
+    expect((await fetch(`${door.http}/readyz`)).status).toBe(200);
+    await nats.kill(0);
+    await expect.poll(async () => (await fetch(`${door.http}/readyz`)).status).toBe(503);
+    const { code } = await runCli(['call', 'coder::list-folder', '--url', door.url]);
+    expect(code).toBe(0);
+    await nats.restart(0);
+    await expect.poll(async () => (await fetch(`${door.http}/readyz`)).status).toBe(200);
+    await expect.poll(() => nodes()).toEqual(['door-1 up', 'host-1 up']);
+  });
+});

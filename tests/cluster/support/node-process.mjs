@@ -1,0 +1,94 @@
+/** One node as a process of its own, driven by messages of its parent: it is killed and stopped by signals. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Cluster, ClusterSettingsSchema } from '../../../dist/cluster/index.js';
+import { connect } from '../../../dist/client/index.js';
+import { Engine } from '../../../dist/engine/index.js';
+
+const [node, servers] = process.argv.slice(2);
+const log = { debug() {}, info() {}, warn() {}, error: (text, fields) => console.error(node, text, fields) };
+const engine = new Engine({});
+const ran = new Map();
+let cancelled = 0;
+
+const link = await engine.dialer().dial();
+link.attach({
+  frame(frame) {
+    if (frame.type === 'cancelinvocation') cancelled++;
+    if (frame.type === 'invokefunction') void work(frame);
+  },
+  closed() {},
+});
+
+async function work({ invocation_id, data: { key, ms } }) {
+  ran.set(key, (ran.get(key) ?? 0) + 1);
+  if (ms > 0) await sleep(ms);
+  link.send({ type: 'invocationresult', invocation_id, result: { key, by: node } });
+}
+
+const data = { name: 'work', pid: 1, features: ['cancel'] };
+link.send({ type: 'invokefunction', function_id: 'engine::workers::register', action: { type: 'void' }, data });
+link.send({ type: 'registerfunction', id: 'work::once' });
+
+const settings = ClusterSettingsSchema.parse({ servers: servers.split(','), node, share: ['work'] });
+const cluster = new Cluster(engine, settings, { version: '0', log });
+await cluster.join();
+const bus = await connect(engine.dialer(), { name: 'caller' });
+
+const operations = {
+  peers: () =>
+    cluster
+      .nodes()
+      .filter((row) => !row.self && row.functions > 0)
+      .map(({ name }) => name),
+  cancelled: () => cancelled,
+  /** Keys that ran more than once, and how many ran. */
+  ran: () => ({ count: ran.size, twice: [...ran].filter(([, times]) => times > 1).map(([key]) => key) }),
+  isRunning: ({ key }) => ran.has(key),
+  async call({ id, namespace, data: payload }) {
+    try {
+      return { result: await bus.call(id, payload, { namespace, timeoutMs: 60_000 }) };
+    } catch (error) {
+      return { code: error.code, message: error.message };
+    }
+  },
+  /** Calls with a key each, some of which take long. Every one is answered exactly once, or this never ends. */
+  async storm({ id = 'work::once', namespace, count, inFlight, prefix }) {
+    const codes = {};
+    let [next, ok, longestMs] = [0, 0, 0];
+    const lane = async () => {
+      while (next < count) {
+        const key = `${prefix}${next++}`;
+        const startedAt = performance.now();
+        const ms = Math.random() < 0.02 ? 1_500 : Math.random() * 20;
+        try {
+          const { key: answered } = await bus.call(id, { key, ms }, { namespace, timeoutMs: 60_000 });
+          if (answered !== key) throw new Error('the answer of another call');
+          ok++;
+        } catch (error) {
+          codes[error.code ?? error.message] = (codes[error.code ?? error.message] ?? 0) + 1;
+          await sleep(20);
+        }
+        longestMs = Math.max(longestMs, performance.now() - startedAt);
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, lane));
+    return { ok, codes, longestMs: Math.round(longestMs) };
+  },
+  async leave() {
+    await cluster.leave();
+    setImmediate(() => process.exit(0));
+  },
+};
+
+async function answer({ number, operation, given }) {
+  try {
+    process.send({ number, result: await operations[operation](given ?? {}) });
+  } catch (error) {
+    process.send({ number, error: error.stack });
+  }
+}
+
+process.on('message', (message) => void answer(message));
+process.on('disconnect', () => process.exit(0));
+process.send({ number: 0, result: 'joined' });

@@ -1,0 +1,60 @@
+/** A node in another process, which a test kills, stops and asks. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('node-process.mjs', import.meta.url));
+
+export interface Storm {
+  ok: number;
+  codes: Record<string, number>;
+  longestMs: number;
+}
+
+export class NodeProcess implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  #number = 0;
+
+  private constructor(name: string, servers: readonly string[]) {
+    this.child = fork(PROGRAM, [name, servers.join(',')], {
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.child.on('message', ({ number, result, error }: { number: number; result: never; error?: string }) => {
+      const waiting = this.#waiting.get(number);
+      this.#waiting.delete(number);
+      if (error === undefined) waiting?.resolve(result);
+      else waiting?.reject(new Error(error));
+    });
+    this.child.on('exit', () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error(`node ${name} ended`));
+    });
+  }
+
+  static async start(name: string, servers: readonly string[]): Promise<NodeProcess> {
+    const node = new NodeProcess(name, servers);
+    await node.#answer(0);
+    return node;
+  }
+
+  ask<T>(operation: string, given?: object): Promise<T> {
+    const number = ++this.#number;
+    this.child.send({ number, operation, given });
+    return this.#answer(number);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGKILL');
+    await ended;
+  }
+
+  #answer<T>(number: number): Promise<T> {
+    return new Promise((resolve, reject) => this.#waiting.set(number, { resolve, reject }));
+  }
+}
