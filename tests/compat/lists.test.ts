@@ -82,12 +82,20 @@ test.each(versions)('%s: internals are listed when asked for, and the engine’s
 
   expect(shown).toEqual(['engine::queue::list_topics']);
   expect(all).toEqual([
+    'engine::approvals::answer',
+    'engine::approvals::list',
+    'engine::callers::list',
+    'engine::callers::pause',
+    'engine::callers::present',
+    'engine::callers::stop',
+    'engine::calls::cancel',
     'engine::calls::get',
     'engine::calls::list',
     'engine::calls::watch',
     'engine::channels::create',
     'engine::functions::info',
     'engine::functions::list',
+    'engine::nodes::list',
     'engine::queue::list_topics',
     'engine::register_trigger',
     'engine::registered-triggers::info',
