@@ -13,6 +13,7 @@ import type { Audit, Log } from '#contract';
 import { openAccess } from './access.ts';
 
 const KEY_BYTES = 32;
+const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOSPC']);
 /** How soon a removed token ends what it was running; new calls are refused at once. */
 const CHECK_MS = 1_000;
 
@@ -34,11 +35,13 @@ export interface GuardOptions {
 
 export function openGuard({ config, workspace, stateDir, log }: GuardOptions): Guard {
   const access = openAccess(config, { workspace, stateDir });
-  const operatorKey = operatorKeyIn(stateDir);
+  const operatorKey = unlessReadOnly(stateDir, log, () => operatorKeyIn(stateDir)) ?? newKey();
   const { max_bytes: maxBytes, keep } = config.audit;
   const secrets = config.tokens.flatMap(({ env }) => (env === undefined ? [] : (process.env[env] ?? [])));
   const mask = new Mask(process.env, [operatorKey, ...secrets]);
-  const audit = maxBytes === 0 ? undefined : new Auditor(AuditLog.open(stateDir, { maxBytes, keep }), { mask, log });
+  const records =
+    maxBytes === 0 ? undefined : unlessReadOnly(stateDir, log, () => AuditLog.open(stateDir, { maxBytes, keep }));
+  const audit = records && new Auditor(records, { mask, log });
   let checking: NodeJS.Timeout | undefined;
   let isClosed = false;
   return {
@@ -62,12 +65,31 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
   };
 }
 
+function newKey(): string {
+  return `wco_${randomBytes(KEY_BYTES).toString('base64url')}`;
+}
+
+/** A server whose home is read-only still serves; without the folder it keeps no audit and no key for commands. */
+function unlessReadOnly<T>(stateDir: string, log: Log, open: () => T): T | undefined {
+  try {
+    return open();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!UNWRITABLE.has(code)) throw error;
+    log.warn('the state directory cannot be written: no audit is kept and `workcell approvals` cannot answer', {
+      stateDir,
+      code,
+    });
+    return undefined;
+  }
+}
+
 /** Made by the first server or command that needs it. */
 export function operatorKeyIn(stateDir: string): string {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const path = join(stateDir, 'operator.key');
   try {
-    writeFileSync(path, `wco_${randomBytes(KEY_BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+    writeFileSync(path, `${newKey()}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
