@@ -60,17 +60,8 @@ const TABLE: Record<string, Area> = {
   version: { areas: [], packages: [] },
   assembly: {
     areas: [
-      ...[
-        'contract',
-        'protocol',
-        'access',
-        'client',
-        'engine',
-        'workers/*',
-        'surfaces/http',
-        'surfaces/mcp',
-        'version',
-      ],
+      ...['contract', 'protocol', 'host', 'access', 'client', 'engine', 'workers/*'],
+      ...['surfaces/http', 'surfaces/mcp', 'version'],
     ],
     packages: ['yaml', 'zod'],
   },

@@ -9,8 +9,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AuditLog, Auditor, Mask, type Access, type AccessConfig } from '#access';
-import type { Audit, Log } from '#contract';
-import { openAccess } from './access.ts';
+import { shippedCell, type Audit, type CellConfig, type Log } from '#contract';
+import { stateDirOf } from '#host';
+import { openAccess, shippedAccess } from './access.ts';
+import { parseAccess, parseCell } from './config-file.ts';
 
 const KEY_BYTES = 32;
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOSPC']);
@@ -31,6 +33,16 @@ export interface GuardOptions {
   workspace: string;
   stateDir: string;
   log: Log;
+}
+
+/** The guard of a server with this configuration file, or without one. */
+export function guardFor(
+  text: string | undefined,
+  { workspace, cell, log }: { workspace: string; cell?: Partial<CellConfig> | undefined; log: Log },
+): Guard {
+  const config = text === undefined ? shippedAccess : parseAccess(text);
+  const stateDir = stateDirOf({ ...(text === undefined ? shippedCell : parseCell(text)), ...cell });
+  return openGuard({ config, workspace, stateDir, log });
 }
 
 export function openGuard({ config, workspace, stateDir, log }: GuardOptions): Guard {

@@ -1,5 +1,5 @@
 /** The parts of a Workcell: the configuration, the apps, the workers. Used by the command line and the library. */
-export { operatorKeyIn, openGuard, type Guard } from './guard.ts';
+export { guardFor, openGuard, operatorKeyIn } from './guard.ts';
 export { openAccess, shippedAccess, shippedFunction } from './access.ts';
 export { readApps, withApps, type App } from './app-definition.ts';
 export {

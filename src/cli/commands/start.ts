@@ -6,10 +6,8 @@ import {
   availableWorkers,
   canonicalWorkspace,
   findConfigFile,
-  type Guard,
+  guardFor,
   isWithinReach,
-  openGuard,
-  parseAccess,
   parseCell,
   parseEntries,
   type Preset,
@@ -17,7 +15,6 @@ import {
   readApps,
   readConfigFile,
   type RunningWorkcell,
-  shippedAccess,
   startWorkcell,
   watchConfig,
   withApps,
@@ -25,7 +22,6 @@ import {
 } from '#assembly';
 import type { Cluster, ClusterSettings } from '#cluster';
 import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
-import { stateDirOf } from '#host';
 import { version } from '#version';
 import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
@@ -81,7 +77,8 @@ export const start: Command = {
     const source = await findSource(options);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
-    const guard = guardOf(source, log);
+    const { file, workspace = process.cwd(), cell } = source;
+    const guard = guardFor(file === undefined ? undefined : readConfigFile(file), { workspace, cell, log });
     const listening = parseListenOptions(options, guard.access);
     const workcell = await startWorkcell({ ...listening, entries, log, guard, prepares: true }).catch(explainListening);
     const watcher = watchSource(source, entries, workcell, log);
@@ -154,13 +151,6 @@ function readEntries({ file, workspace, cell, preset, apps }: Source): WorkerEnt
       ? presetEntries(preset!, availableWorkers, { workspace: workspace!, cell })
       : parseEntries(readConfigFile(file), availableWorkers, { workspace, ...(cell && { cell }) });
   return withApps(entries, apps);
-}
-
-function guardOf({ file, workspace, cell }: Source, log: Log): Guard {
-  const text = file === undefined ? undefined : readConfigFile(file);
-  const config = text === undefined ? shippedAccess : parseAccess(text);
-  const stateDir = stateDirOf({ ...(text === undefined ? shippedCell : parseCell(text)), ...cell });
-  return openGuard({ config, workspace: workspace ?? process.cwd(), stateDir, log });
 }
 
 function warnOfApps({ apps, workspace = process.cwd() }: Source, entries: WorkerEntry[], log: Log): void {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import {
   assembleCell,
   availableWorkers,
+  guardFor,
   parseEntries,
   presetEntries,
   readApps,
@@ -51,7 +52,10 @@ export async function openMcpCell(
 async function embedded(options: Options, workspace: string, log: Log): Promise<McpCell> {
   const app = readApp(options, workspace);
   const entries = app ? withApps([], [app]) : await readEntries(options, workspace);
-  const cell = await assembleCell({ entries, log });
+  const file = app ? undefined : findConfigFile(text(options.config));
+  const config = file === undefined ? undefined : readConfigFile(file);
+  const guard = guardFor(config, { workspace, cell: parseCellOptions(options), log });
+  const cell = await assembleCell({ entries, log, guard });
   const bus = await connect(cell.engine.dialer(), { name: 'workcell:mcp', isolation: 'in-process', log });
   const principal = app ? makePrincipal('app', app.name) : makePrincipal('local', 'stdio');
   return { bus, principal, close: () => cell.close() };
