@@ -18,7 +18,7 @@ test('library.P1 runs every worker over the workspace, without a port', async ()
   expect({ stdout, exit_code }).toEqual({ stdout: 'one\ntwo\n', exit_code: 0 });
 
   const workers = new Set((await cell.functions()).map(({ worker }) => worker));
-  expect([...workers].toSorted()).toEqual(['agent', 'coder', 'filesystem', 'iii-sandbox', 'shell']);
+  expect([...workers].toSorted()).toEqual(['agent', 'change', 'coder', 'filesystem', 'iii-sandbox', 'shell']);
 });
 
 test('runs only the workers asked for, with their configuration', async () => {

@@ -291,7 +291,8 @@ describe('deputies', () => {
   test('a session of MCP that another token opened does not lend its rights', async () => {
     const params = { name: 'coder_create_file', arguments: create('other/stolen.txt') };
     const stolen = await rpc('reader', 'tools/call', params, await initialize('boss'));
-    expect(existsSync(dir.path('w/other/stolen.txt')), stolen.text).toBe(false);
+    expect(stolen.status).toBeGreaterThanOrEqual(400);
+    expect(existsSync(dir.path('w/other/stolen.txt'))).toBe(false);
   });
 
   test.each<Record<string, string>>([
@@ -343,7 +344,7 @@ describe('asking a person', () => {
       const made = buses.get('asker')!.call('coder::create-file', create(path));
       const outcome = made.then(
         () => 'made',
-        (error: CallError) => error.message,
+        (error: unknown) => (error as CallError).message,
       );
       const id = await vi.waitFor(async () => {
         const { approvals } = Asked.parse(await person.call('engine::approvals::list', {}));
@@ -363,7 +364,7 @@ describe('asking a person', () => {
       .call('coder::create-file', create('src/asked.txt'))
       .then(
         () => 'made',
-        (error: CallError) => error.message,
+        (error: unknown) => (error as CallError).message,
       );
     expect(await overBus('asker', 'engine::approvals::list', {})).toBe('refused');
     expect(await overBus('boss', 'engine::approvals::list', {})).toBe('refused');

@@ -196,7 +196,7 @@ describe('over MCP', () => {
       const meta = { caller: OPERATOR, principal: OPERATOR, via: randomUUID(), 'workcell/caller': OPERATOR };
       const told = JSON.parse(await client.call('teller_who', { _caller: OPERATOR }, { meta })) as Told;
       expect(told.principal).toMatchObject({ id: expect.stringMatching(/^local:http#\d+$/), kind: 'local' });
-      expect(told.principal!.label).toMatch(/^(.{1,64} #\d+ \(http\)|http)$/);
+      expect(told.principal!.label).toMatch(/^(.{1,64} #\d+|http)$/);
       expect(told.principal!.label).not.toMatch(/[\p{Cc}\p{Cf}]/u);
       expect(told.via).toBeNull();
     },

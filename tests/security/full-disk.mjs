@@ -204,7 +204,7 @@ function textsOf() {
   const root = join(place, 'ws');
   return plain
     .readdirSync(root, { recursive: true })
-    .sort()
+    .toSorted((a, b) => (a < b ? -1 : 1))
     .map((path) => {
       const stat = plain.lstatSync(join(root, path));
       return `${path} ${stat.isFile() ? plain.readFileSync(join(root, path), 'utf8') : ''}`;

@@ -79,7 +79,9 @@ export function ChangesPage() {
       )}
       {opened && <RecordCard key={opened.seq} record={opened} step={nextStep(opened, bySeq)} />}
       {openFile && <FileHistory key={openFile.path} file={openFile} stepOf={(record) => nextStep(record, bySeq)} />}
-      {!opened && !openFile && !openChange && <Teach title={titleWithout({ openKey, isEmpty: records.length === 0 })} />}
+      {!opened && !openFile && !openChange && (
+        <Teach title={titleWithout({ openKey, isEmpty: records.length === 0 })} />
+      )}
     </Split>
   );
 }

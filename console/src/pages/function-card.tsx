@@ -137,14 +137,7 @@ function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
       {raw === undefined ? (
         <Control field={field} draft={draft} onChange={setDraft} name={entry.id} isRequired />
       ) : (
-        <textarea
-          class="raw"
-          aria-label="Request as JSON"
-          rows={10}
-          spellcheck={false}
-          value={raw}
-          onInput={(event) => setRaw(event.currentTarget.value)}
-        />
+        <RawRequest text={raw} onChange={setRaw} />
       )}
       <div class="actions">
         <RunButton
@@ -173,6 +166,19 @@ function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
         </button>
       </div>
     </form>
+  );
+}
+
+function RawRequest({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  return (
+    <textarea
+      class="raw"
+      aria-label="Request as JSON"
+      rows={10}
+      spellcheck={false}
+      value={text}
+      onInput={(event) => onChange(event.currentTarget.value)}
+    />
   );
 }
 

@@ -7,5 +7,5 @@ import type { Session } from '../session.ts';
 export function byPerson(sessions: ReadonlyMap<string, Session>, { call: { callerId } }: CallScope): Principal {
   const session = sessions.get(callerId ?? '');
   if (!session?.isOwnPage && !session?.isOperator) throw fail('console_only', {});
-  return session!.principal;
+  return session.principal;
 }

@@ -202,6 +202,8 @@ describe.skipIf(why !== undefined)(
           disk_mb: 1024,
           network: false,
           idle_deadline_secs: expect.any(Number),
+          idle_secs: expect.any(Number),
+          caller: { id: expect.any(String), label: 'caller' },
           usage: expect.any(Object),
         },
       ]);
