@@ -21,7 +21,7 @@ export const clusterConfig: Command = {
     'cluster-name': valueOption('NAME', 'Name of the cluster.', { default: 'default' }),
     out: valueOption('DIR', 'Where the seed files are written, default the current directory.'),
   },
-  examples: ['workcell cluster config --nodes door-1,host-1,host-2 --doors door-1 --out seeds > nats-users.conf'],
+  examples: ['workcell cluster config --nodes door-1,host-1,host-2 --doors door-1 --out seeds'],
   maxWords: 0,
 
   async run({ options }) {
