@@ -7,6 +7,7 @@ import { commandOf, type JobRow } from '../jobs/job-record.ts';
 import { callers, callLog, openCalls } from '../live/calls.ts';
 import { feed } from '../live/changes.ts';
 import { runningJobs } from '../live/machines.ts';
+import { Approvals, useApprovals } from '../parts/approvals.tsx';
 import { Badge, Command, Empty } from '../parts/layout.tsx';
 import { ChangedCounts, OutcomeBadge } from '../parts/call-parts.tsx';
 import { Panel, PanelRow } from '../parts/panel.tsx';
@@ -21,16 +22,19 @@ const isQuiet = () => callers.value.length === 0 && callLog.value.ended.length =
 
 export function HomePage() {
   useSeconds(true);
+  const asked = useApprovals();
   if (isQuiet()) return <Teach />;
   const open = openCalls();
+  const isAsked = ({ id }: ShownCall) => asked.approvals.some((one) => one.id === id);
   return (
     <div class="scroll pad home" tabIndex={0} role="region" aria-label="Home">
       <h1 class="hidden">Home</h1>
       <Agents />
+      <Approvals {...asked} />
       <div class="home-columns">
         <div>
           <Running calls={open.filter(({ outcome }) => outcome === 'running')} />
-          <Waiting calls={open.filter(({ outcome }) => outcome === 'waiting')} />
+          <Waiting calls={open.filter((one) => one.outcome === 'waiting' && !isAsked(one))} />
         </div>
         <div>
           <ChangedFiles />

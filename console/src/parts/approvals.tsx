@@ -1,0 +1,79 @@
+/** Calls that wait for the person's word, with what they would do and the buttons that answer. */
+import { useState } from 'preact/hooks';
+
+import { duration } from '../format.ts';
+import { hashOf } from '../route.ts';
+import { call } from '../session.ts';
+import { useWatch } from '../watching.ts';
+import { JsonView } from './json-view.tsx';
+import { Panel, PanelRow } from './panel.tsx';
+
+export interface Approval {
+  id: string;
+  function_id: string;
+  caller: { label: string };
+  line: string | null;
+  payload: unknown;
+  rule: string;
+  reason: string | null;
+  asked_at_ms: number;
+}
+
+export function useApprovals() {
+  const [approvals, setApprovals] = useState<Approval[]>([]);
+  const load = async () => {
+    const reply = await call<{ approvals: Approval[] }>('engine::approvals::list', {}).catch(() => undefined);
+    setApprovals(reply?.approvals ?? []);
+  };
+  useWatch('engine::watch', load);
+  return { approvals, load };
+}
+
+export function Approvals({ approvals, load }: ReturnType<typeof useApprovals>) {
+  if (approvals.length === 0) return null;
+  return (
+    <Panel title="Waiting for your approval" count={approvals.length}>
+      {approvals.map((one) => (
+        <ApprovalRow key={one.id} one={one} onDone={load} />
+      ))}
+    </Panel>
+  );
+}
+
+function ApprovalRow({ one, onDone }: { one: Approval; onDone: () => Promise<void> }) {
+  const answer = (given: 'approve' | 'always' | 'deny') =>
+    void call('engine::approvals::answer', { id: one.id, answer: given }).then(onDone, onDone);
+  return (
+    <>
+      <PanelRow
+        href={hashOf({ page: 'calls', open: one.id })}
+        what={one.line ?? one.function_id}
+        by={`${one.caller.label} · ${one.function_id} · ${one.reason ?? one.rule}`}
+        end={<span class="mono">{duration(Math.max(1, Date.now() - one.asked_at_ms))}</span>}
+        action={
+          <>
+            <button type="button" class="primary" onClick={() => answer('approve')}>
+              Approve
+            </button>
+            <button
+              type="button"
+              title="This caller and this rule, until the server ends"
+              onClick={() => answer('always')}
+            >
+              Always
+            </button>
+            <button type="button" class="danger" onClick={() => answer('deny')}>
+              Deny
+            </button>
+          </>
+        }
+      />
+      <li>
+        <details>
+          <summary class="quiet">What it would do</summary>
+          <JsonView value={one.payload} />
+        </details>
+      </li>
+    </>
+  );
+}
