@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 
+import { commandNames } from '../../src/cli/commands/index.ts';
 import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 import { serveForeign } from './support/foreign-worker.ts';
@@ -200,33 +201,7 @@ describe.concurrent('help', () => {
     expect(none).toEqual(help);
     expect(none).toMatchObject({ code: 0, stderr: '' });
     const names = none.stdout.split('\n').flatMap((line) => /^ {2}(\w+( \w+)?) {2}/.exec(line)?.[1] ?? []);
-    expect(names).toEqual([
-      'start',
-      'mcp',
-      'call',
-      'functions',
-      'exec',
-      'log',
-      'undo',
-      'ps',
-      'status',
-      'stop',
-      'jobs list',
-      'jobs status',
-      'jobs logs',
-      'jobs attach',
-      'jobs kill',
-      ...['run', 'create', 'exec', 'shell', 'jobs', 'list', 'stop', 'upload', 'download'].map(
-        (verb) => `sandbox ${verb}`,
-      ),
-      ...['images', 'pull', 'import', 'prune'].map((verb) => `sandbox ${verb}`),
-      'worker run',
-      'worker add',
-      'config print',
-      'doctor',
-      'setup',
-      'completion',
-    ]);
+    expect(names).toEqual(commandNames);
     expect(group).toMatchObject({ code: 0, stderr: '' });
     expect(group.stdout).toMatch(/\n {2}worker run .*\n {2}worker add /);
   });
@@ -273,7 +248,7 @@ describe.concurrent('config print', () => {
     expect(bad).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'Error: config: unknown key "x"; known keys: protect, state_dir, journal, workers\n',
+      stderr: 'Error: config: unknown key "x"; known keys: protect, state_dir, journal, access, workers\n',
     });
     expect(none).toEqual({ code: 2, stdout: '', stderr: `Error: cannot read ${files.path('c.yaml')}: ENOENT\n` });
   });

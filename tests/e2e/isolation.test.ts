@@ -70,7 +70,7 @@ describe('doctor', () => {
       expect([code, stderr]).toEqual([0, '']);
       const findings = findingsOf(stdout);
       expect(findings.map(({ check }) => check)).toEqual([
-        ...['node', 'platform', 'path jail', 'edits', 'jobs', 'search', 'engine', 'sandboxes'],
+        ...['node', 'platform', 'path jail', 'edits', 'jobs', 'fence', 'changes', 'search', 'engine', 'sandboxes'],
         ...['qemu+kvm', 'gvisor', 'qemu+tcg', 'namespaces'],
         ...['images', 'limits', 'user namespaces', 'packages', 'image cache'],
       ]);

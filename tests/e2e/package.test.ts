@@ -56,7 +56,7 @@ test(
 
     const client = new Client({ name: 'package', version: '1' });
     await client.connect(new StdioClientTransport({ command: bin, args: ['mcp', '--workspace', dir.path('work')] }));
-    const { content } = await client.callTool({ name: 'coder_read_file', arguments: { path: 'a.txt' } });
+    const { content } = await client.callTool({ name: 'read', arguments: { paths: ['a.txt'] } });
     expect(JSON.stringify(content)).toContain('abc');
     await client.close();
   },
