@@ -51,7 +51,7 @@ export interface Call extends From {
   line?: string | undefined;
   /** Its arguments as the audit shows them, if it is recorded there. */
   audited?: { arguments: unknown } | undefined;
-  /** Whether its caller, a console page or the audit wants its changes. */
+  /** Whether its caller or a console page wants its changes; comparing files would make every edit slower. */
   wantsChanges: boolean;
   startedAtMs: number;
   /** The same moment on the monotonic clock, for durations. */

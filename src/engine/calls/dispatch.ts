@@ -60,8 +60,7 @@ export class Dispatch {
       waiting,
       audited,
       wantsChanges:
-        (audited !== undefined || observed.contents.isWatched || waiting?.wantsChanges === true) &&
-        owner.features.has(FEATURE_CHANGES),
+        (observed.contents.isWatched || waiting?.wantsChanges === true) && owner.features.has(FEATURE_CHANGES),
       startedAtMs: Date.now(),
       startTick: performance.now(),
     };
