@@ -93,7 +93,7 @@ async function fixedCost(harness, root) {
   const { coding, peer } = { coding: cost[SERVERS.coding.label], peer: starts[SERVER_FILESYSTEM] };
   harness.bar({
     id: 'B1',
-    goal: 'at most 15 tools and 1,500 tokens of definitions',
+    goal: 'a list of at most 15, in 1,500 tokens',
     measured: `${coding.tools} and ${coding.tokens}`,
     met: coding.tools <= 15 && coding.tokens <= 1500,
   });

@@ -114,13 +114,13 @@ interface RunFormProps {
 function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
   const { field, draft, raw, value, problems, setDraft, setRaw } = request;
   const isRunning = outcome?.kind === 'running';
-  const [isAsking, setAsking] = useState(false);
-  // The question was about what the form held then.
-  useEffect(() => setAsking(false), [draft, raw]);
+  // The question is about what the form held then.
+  const [asked, setAsked] = useState<{ draft: unknown; raw: string | undefined } | undefined>(undefined);
+  const isAsking = asked !== undefined && asked.draft === draft && asked.raw === raw;
   const submit = () => {
     if (problems.length > 0 || isRunning) return;
-    if (isHeavy(entry) && !isAsking) return setAsking(true);
-    setAsking(false);
+    if (isHeavy(entry) && !isAsking) return setAsked({ draft, raw });
+    setAsked(undefined);
     void onRun(value);
   };
   return (
@@ -144,7 +144,7 @@ function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
           entry={entry}
           isAsking={isAsking}
           isOff={problems.length > 0 || isRunning}
-          onNo={() => setAsking(false)}
+          onNo={() => setAsked(undefined)}
         />
         {isRunning && (
           <button type="button" onClick={() => outcome.cancel()}>

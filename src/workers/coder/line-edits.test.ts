@@ -110,10 +110,9 @@ function model(text: string, ops: readonly LineOp[]): string | undefined {
   const hadNewline = lines.at(-1)?.ending !== undefined;
   const endingOf = (index: number) =>
     lines[index]?.ending ?? lines.findLast((line, i) => i < index && line.ending)?.ending ?? '\n';
-  const bounds = ops.map((op) => (op.op === 'insert' ? [op.at_line, op.at_line] : [op.from_line, op.to_line])) as [
-    number,
-    number,
-  ][];
+  const bounds = ops.map((op): [number, number] =>
+    op.op === 'insert' ? [op.at_line, op.at_line] : [op.from_line, op.to_line],
+  );
 
   for (const [i, [from, to]] of bounds.entries()) {
     const last = lines.length + (ops[i]!.op === 'insert' ? 1 : 0);
