@@ -56,15 +56,19 @@ function holdsManifest(lock) {
   return fields.every((field) => isDeepStrictEqual(manifest[field], lock[''][field]));
 }
 
-/** Whether npm already put every locked version in place: then editing package.json costs no installation. */
+/**
+ * Whether npm already put every locked version in place: then editing package.json costs no installation.
+ * Of the optional packages only those that others brought may be absent: the build needs the types of ours.
+ */
 function isInstalled(lock) {
   const listing = 'node_modules/.package-lock.json';
   if (!existsSync(listing)) return false;
 
   const present = readJson(listing).packages;
+  const ours = Object.keys(lock[''].optionalDependencies ?? {}).map((name) => `node_modules/${name}`);
   return Object.entries(lock).every(([path, { version, optional }]) => {
     if (path === '') return true;
-    return present[path] ? present[path].version === version : optional === true;
+    return present[path] ? present[path].version === version : optional === true && !ours.includes(path);
   });
 }
 
