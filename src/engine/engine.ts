@@ -15,20 +15,18 @@ import {
 } from '#protocol';
 import { BuiltIn } from './calls/built-in.ts';
 import { Calls } from './calls/index.ts';
-import { ChannelBroker } from './channels.ts';
+import { ChannelBroker } from './channels/channels.ts';
 import type { Elsewhere } from './elsewhere.ts';
 import { engineTriggerTypes, Events } from './events.ts';
 import { engineBus } from './engine-bus.ts';
 import { engineWorker } from './functions/index.ts';
 import { defaultLimits, type EngineLimits } from './limits.ts';
-import { memoryReader, memoryWriter } from './memory-channels.ts';
-import { isBuiltIn, Registry, type RegisteredFunction } from './registry.ts';
+import { memoryReader, memoryWriter } from './channels/memory-channels.ts';
+import { Offers, toFunction } from './offers.ts';
+import { Registry, type RegisteredFunction } from './registry.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { Session, type SessionOrigin } from './session.ts';
 import { Triggers } from './triggers.ts';
-
-/** The id by which policies decide about offering functions. */
-const SERVE = 'engine::functions::serve';
 
 export interface EngineOptions {
   limits?: Partial<EngineLimits>;
@@ -59,6 +57,7 @@ export class Engine {
   readonly #registry: Registry;
   readonly #triggers: Triggers;
   readonly #calls: Calls;
+  readonly #offers: Offers;
   readonly #events: Events;
   readonly #watched = new Watched();
 
@@ -78,6 +77,7 @@ export class Engine {
     const { access, audit } = options;
     const registry = this.#registry;
     this.#calls = new Calls({ registry, limits, log: this.#log, watched: this.#watched, access, audit });
+    this.#offers = new Offers({ registry, limits, log: this.#log, calls: this.#calls });
     this.#registerBuiltIns();
   }
 
@@ -203,7 +203,7 @@ export class Engine {
       case 'cancelinvocation':
         return this.#calls.cancel(session, frame.invocation_id, frame);
       case 'registerfunction':
-        return this.#registerFunction(session, frame);
+        return this.#offers.take(session, frame);
       case 'unregisterfunction':
         return this.#registry.remove(frame.id, session.namespace, session);
       case 'registertriggertype':
@@ -236,32 +236,6 @@ export class Engine {
     else this.#triggers.refuse(session, frame, `the policy of ${session.label} does not let it call ${function_id}`);
   }
 
-  #registerFunction(session: Session, frame: FrameOf<'registerfunction'>): void {
-    if (!this.#calls.mayCall(session.principal, SERVE)) {
-      this.#log.warn('refused a function', { function: frame.id, worker: session.label, why: 'its policy' });
-      return session.refuseFunction(frame.id, 'engine');
-    }
-    const limit = this.limits.maxFunctionsPerSession;
-    const isBuiltInId = isEngineOwned(this.#registry, frame.id);
-    if (isBuiltInId || this.#registry.countOwnedBy(session) >= limit) {
-      const why = isBuiltInId ? 'the engine answers this id itself' : `more than ${limit} functions`;
-      this.#log.warn('refused a function', { function: frame.id, worker: session.label, why });
-      if (isBuiltInId) this.#rejectFunction(session, frame.id, 'engine');
-      return;
-    }
-    if (!session.isWorker) session.becomeWorker();
-    const owner = this.#registry.add(toFunction(frame, session.namespace, session))?.owner;
-    if (owner && !isBuiltIn(owner)) this.#rejectFunction(session, frame.id, owner.workerId);
-  }
-
-  #rejectFunction(session: Session, functionId: string, ownerId: string): void {
-    this.#log.warn('a function id is taken; the first live owner keeps it', {
-      function: functionId,
-      worker: session.label,
-    });
-    session.refuseFunction(functionId, ownerId);
-  }
-
   /** A reconnected client replaces its former session before it registers again. */
   #reattach(session: Session, formerId: string, token: string | null | undefined): void {
     const former = this.#sessions.get(formerId);
@@ -289,22 +263,6 @@ export class Engine {
       this.#registry.add(toFunction(announce(engineWorker, fn), DEFAULT_NAMESPACE, owner));
     }
   }
-}
-
-type Announced = Omit<FrameOf<'registerfunction'>, 'type'>;
-
-function toFunction(
-  { id, description, request_format, response_format, metadata }: Announced,
-  namespace: string,
-  owner: RegisteredFunction['owner'],
-): RegisteredFunction {
-  const formats = { requestFormat: request_format, responseFormat: response_format };
-  return { id, namespace, description, ...formats, metadata, owner };
-}
-
-function isEngineOwned(registry: Registry, id: string): boolean {
-  const owner = registry.find(id)?.owner;
-  return owner !== undefined && isBuiltIn(owner);
 }
 
 function isKept(frame: Frame): frame is FrameOf<'registerfunction' | 'registertrigger' | 'registertriggertype'> {

@@ -1,6 +1,6 @@
 /** The bus: an engine, and the server that puts it on a port. */
 export { isLoopback, type AdmissionRules } from './admission.ts';
-export { Channel, type ChannelBroker } from './channels.ts';
+export { Channel, type ChannelBroker } from './channels/channels.ts';
 export type { Elsewhere, NodeRow } from './elsewhere.ts';
 export { Engine } from './engine.ts';
 export { errors as engineErrors } from './errors.ts';

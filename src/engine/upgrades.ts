@@ -11,7 +11,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 
 import type { Log } from '#contract';
 import type { Admission, Identity } from './admission.ts';
-import { attachReaderSocket, attachWriterSocket } from './channel-sockets.ts';
+import { attachReaderSocket, attachWriterSocket } from './channels/channel-sockets.ts';
 import type { Engine } from './engine.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { SocketLink } from './socket-link.ts';

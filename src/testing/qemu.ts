@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { BACKENDS, missingFor } from '#workers/sandbox';
-import { whyNoGuestRoot } from './guest-root.ts';
+import { whyNoGuestRoot } from './images/guest-root.ts';
 import { tempDir, type TempDir } from './temp-dir.ts';
 
 const SHARED_DIR = fileURLToPath(new URL('../../node_modules/.cache/workcell-qemu', import.meta.url));

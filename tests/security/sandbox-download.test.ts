@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, statS
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { tarArchive, type TestEntry } from '../../src/testing/tar-archive.ts';
+import { tarArchive, type TestEntry } from '../../src/testing/images/tar-archive.ts';
 import { tempDir } from '../../src/testing/temp-dir.ts';
 import { unpackTree } from '#workers/sandbox';
 

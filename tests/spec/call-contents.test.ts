@@ -4,22 +4,9 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
-import { defineErrors, defineWorker } from '#contract';
 import { startEngine, type TestEngine } from '#testing';
+import { errors, worker } from './digger.ts';
 
-const errors = defineErrors({ D1: { meaning: 'It is gone.', http: 404, message: (_: object) => 'gone' } });
-const worker = defineWorker({
-  name: 'digger',
-  summary: 'For tests.',
-  config: z.object({}),
-  errors,
-  failures: {
-    badInput: () => errors.fail('D1', {}),
-    internal: () => errors.fail('D1', {}),
-    deadline: () => errors.fail('D1', {}),
-  },
-  open: () => ({}),
-});
 const dig = worker.defineFunction({
   id: 'digger::dig',
   summary: 'Digs.',

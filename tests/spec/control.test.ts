@@ -4,22 +4,10 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
-import { CallError, defineErrors, defineWorker, type LogFields } from '#contract';
+import { CallError, type LogFields } from '#contract';
 import { startEngine, type TestEngine } from '#testing';
+import { worker } from './digger.ts';
 
-const errors = defineErrors({ D1: { meaning: 'It is gone.', http: 404, message: (_: object) => 'gone' } });
-const worker = defineWorker({
-  name: 'digger',
-  summary: 'For tests.',
-  config: z.object({}),
-  errors,
-  failures: {
-    badInput: () => errors.fail('D1', {}),
-    internal: () => errors.fail('D1', {}),
-    deadline: () => errors.fail('D1', {}),
-  },
-  open: () => ({}),
-});
 let dug: string[] = [];
 let ended: string[] = [];
 const fn = <Id extends string>(id: Id, handle: Parameters<typeof worker.defineFunction>[0]['handle']) =>

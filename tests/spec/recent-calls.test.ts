@@ -2,24 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
-import { defineErrors, defineWorker } from '#contract';
 import { startEngine, type TestEngine } from '#testing';
+import { errors, worker } from './digger.ts';
 
-const errors = defineErrors({
-  D1: { meaning: 'It is gone.', http: 404, message: (_: object) => 'gone' },
-});
-const worker = defineWorker({
-  name: 'digger',
-  summary: 'For tests.',
-  config: z.object({}),
-  errors,
-  failures: {
-    badInput: () => errors.fail('D1', {}),
-    internal: () => errors.fail('D1', {}),
-    deadline: () => errors.fail('D1', {}),
-  },
-  open: () => ({}),
-});
 const fn = (id: string, handle: () => unknown) =>
   worker.defineFunction({
     id,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { Channel, ChannelBroker, type Taken } from './channels.ts';
-import { defaultLimits } from './limits.ts';
+import { defaultLimits } from '../limits.ts';
 
 function open(options: { capacity?: number; maxBytes?: number } = {}) {
   const done = vi.fn();

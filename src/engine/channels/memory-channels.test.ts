@@ -2,7 +2,7 @@ import { onTestFinished, expect, test } from 'vitest';
 
 import { CHANNEL_CHUNK_BYTES, type ChannelItem } from '#protocol';
 import { ChannelBroker } from './channels.ts';
-import { defaultLimits } from './limits.ts';
+import { defaultLimits } from '../limits.ts';
 import { memoryReader, memoryWriter } from './memory-channels.ts';
 
 async function openBoth(bufferSize: number) {

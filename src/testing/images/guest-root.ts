@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, linkSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-import { tempDir, type TempDir } from './temp-dir.ts';
+import { tempDir, type TempDir } from '../temp-dir.ts';
 
 const BUSYBOX = '/bin/busybox';
 

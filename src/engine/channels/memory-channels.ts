@@ -8,7 +8,7 @@ import {
   type ChannelWriter,
 } from '#protocol';
 import type { Channel, ChannelBroker } from './channels.ts';
-import { fail } from './errors.ts';
+import { fail } from '../errors.ts';
 
 export async function memoryReader(broker: ChannelBroker, ref: ChannelRef): Promise<ChannelReader> {
   const channel = findChannel(broker, ref);

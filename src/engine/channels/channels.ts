@@ -8,9 +8,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { ChannelPair } from '#contract';
 import type { ChannelItem, ChannelRef } from '#protocol';
-import { isSameSecret } from './admission.ts';
-import { fail } from './errors.ts';
-import type { EngineLimits } from './limits.ts';
+import { isSameSecret } from '../admission.ts';
+import { fail } from '../errors.ts';
+import type { EngineLimits } from '../limits.ts';
 
 const DEFAULT_BUFFER = 64;
 const MAX_BUFFER = 1024;
