@@ -142,7 +142,7 @@ function unauthorized(message: string): Refusal {
 
 /** The principal of an HTTP request. */
 export function httpPrincipal({ token, policy, isOperator = false }: Identity): Principal {
-  if (isOperator) return makePrincipal('operator', 'http');
+  if (isOperator) return { ...makePrincipal('operator', 'http'), approves: true };
   const grants = policy === undefined ? {} : { policy };
   return token === undefined ? makePrincipal('local', 'http', grants) : makePrincipal('token', token, grants);
 }

@@ -17,12 +17,13 @@ export function principalOf(session: Session): Principal {
     label: token === undefined ? label : `${label} (${token})`,
     client: info && { name: info.name, version: info.version },
     grants: policy === undefined ? {} : { policy },
+    ...(session.isOperator && { approves: true }),
   };
 }
 
 function kindOf({ isOwnPage, isOperator, isWorker, isInProcess, token }: Session): Principal['kind'] {
-  if (isOperator) return 'operator';
   if (isOwnPage) return 'page';
+  if (isOperator) return 'operator';
   if (isWorker) return 'worker';
   if (isInProcess) return 'operator';
   return token === undefined ? 'local' : 'token';

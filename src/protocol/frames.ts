@@ -34,6 +34,8 @@ const CallerSchema = z.object({
   label: z.string(),
   /** Its client program, as that program names itself. */
   client: z.object({ name: z.string(), version: z.string() }).optional(),
+  /** Whether it sent the operator's key: it may approve what waits for a person. */
+  approves: z.boolean().optional(),
 });
 export type Caller = Readonly<z.infer<typeof CallerSchema>>;
 

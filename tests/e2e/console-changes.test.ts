@@ -51,6 +51,7 @@ async function waitingChange(name: string, deleted: readonly string[]): Promise<
 test('change.A24 the command line shows a waiting change and approves it', async () => {
   await waitingChange('by-cli', ['old-4.txt', 'old-5.txt']);
   const cli = (...words: string[]) => runCli(['change', ...words, '--url', cell.url]);
+  const config = ['-c', dir.path('config.yaml')];
   expect((await cli('list')).stdout).toMatch(/by-cli .*waiting-for-approval +tidy up/);
   const { stdout } = await cli('diff', 'by-cli');
   expect(stdout.split('\n').slice(0, 3)).toEqual([
@@ -59,7 +60,8 @@ test('change.A24 the command line shows a waiting change and approves it', async
     '  deleted old-5.txt',
   ]);
   expect(stdout).toContain('+added by by-cli');
-  const approved = await cli('approve', 'by-cli');
+  expect((await cli('commit', 'by-cli')).stderr).toContain('[W218]');
+  const approved = await cli('approve', 'by-cli', ...config);
   expect(approved.stdout).toMatch(/^committed by-cli; workcell undo --seq \d+ takes it back\n/);
   expect(existsSync(dir.path('ws/old-4.txt'))).toBe(false);
   expect(readFileSync(dir.path('ws/note.txt'), 'utf8')).toContain('added by by-cli');
@@ -95,6 +97,14 @@ describe.skipIf(why !== undefined)(`changes in the console${why === undefined ? 
     ]);
     await page.getByText('added by by-page').waitFor();
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    const key = page.getByLabel("Operator's key");
+    await key.fill('wco_guessed');
+    await page.getByRole('button', { name: 'Approve with this key' }).click();
+    await page.getByText('W218').waitFor();
+    expect(existsSync(dir.path('ws/old-0.txt'))).toBe(true);
+    const printed = await runCli(['approvals', 'key', '-c', dir.path('config.yaml')]);
+    await key.fill(printed.stdout.trim());
+    await page.getByRole('button', { name: 'Approve with this key' }).click();
     await expect.poll(() => existsSync(dir.path('ws/old-0.txt'))).toBe(false);
     expect(readFileSync(dir.path('ws/note.txt'), 'utf8')).toContain('added by by-page');
   });

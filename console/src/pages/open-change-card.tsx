@@ -2,19 +2,24 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { diffLines, OPEN_PREFIX, type ChangedFile, type ChangeDiff, type OpenChange } from '../changes/open-changes.ts';
+import { CallFailure } from '../bus.ts';
 import { bytes, moment } from '../format.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
+import { KeyForm } from '../parts/key-form.tsx';
 import { Badge, Row } from '../parts/layout.tsx';
 import { goTo } from '../route.ts';
-import { call } from '../session.ts';
+import { call, giveToken } from '../session.ts';
 
 const COMMIT_MS = 600_000;
+const WANTS_KEY = 'W218';
 
 export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone: () => void }) {
   const name = change.change;
   const [diff, setDiff] = useState<ChangeDiff | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
+  /** The approval that the engine wants a key for. */
+  const [wanted, setWanted] = useState<object | undefined>(undefined);
   useEffect(() => {
     call<ChangeDiff>('change::diff', { change: name }).then(setDiff, setError);
   }, [name, change.files_changed, change.bytes]);
@@ -26,7 +31,11 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
     setBusy(true);
     setError(undefined);
     call(functionId, { change: name, ...request }, { timeoutMs: COMMIT_MS })
-      .then(() => (goTo({ page: 'changes' }), onDone()), setError)
+      .then(() => (goTo({ page: 'changes' }), onDone()))
+      .catch((thrown: unknown) => {
+        setError(thrown);
+        if (thrown instanceof CallFailure && thrown.fields.code === WANTS_KEY) setWanted(request);
+      })
       .finally(() => setBusy(false));
   };
   const isMergeable = diff?.conflicts.every(({ mergeable }) => mergeable) ?? true;
@@ -55,6 +64,7 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
         </button>
       </p>
       {error !== undefined && <FailureCard error={error} />}
+      {wanted && <KeyForm onKey={(key) => (giveToken(key), end('change::commit', wanted))} />}
       {diff && <Effects diff={diff} />}
       {diff?.truncated && (
         <button type="button" onClick={() => void more().catch(setError)}>

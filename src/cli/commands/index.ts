@@ -46,6 +46,7 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['approvals list', async () => (await import('./access/approvals-list.ts')).approvalsList],
   ['approvals approve', async () => (await import('./access/approvals-answer.ts')).approvalsApprove],
   ['approvals deny', async () => (await import('./access/approvals-answer.ts')).approvalsDeny],
+  ['approvals key', async () => (await import('./access/approvals-key.ts')).approvalsKey],
   ['token add', async () => (await import('./access/token-add.ts')).tokenAdd],
   ['token list', async () => (await import('./access/token-list.ts')).tokenList],
   ['token remove', async () => (await import('./access/token-remove.ts')).tokenRemove],

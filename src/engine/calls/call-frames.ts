@@ -31,8 +31,8 @@ export function withTrueCaller(frame: InvokeFrame, callerId: string): InvokeFram
 }
 
 /** The public part of a principal. */
-function toCaller({ id, kind, label, client }: Principal): Caller {
-  return { id, kind, label, client };
+function toCaller({ id, kind, label, client, approves }: Principal): Caller {
+  return { id, kind, label, client, ...(approves && { approves }) };
 }
 
 /** The part of a principal that the executor gets: all of it in this process, where nested calls carry it back. */

@@ -13,7 +13,8 @@ export function principalFor({ principal, token, label }: Session, named: unknow
   const parsed = OnBehalfSchema.safeParse(named);
   if (!parsed.success) return { ...principal, grants: UNREADABLE };
   const { client, only, read_only: isReadOnly } = parsed.data;
-  return withClient({ ...principal, label: token ?? label, grants: { ...principal.grants, only, isReadOnly } }, client);
+  const { approves: _, ...plain } = principal;
+  return withClient({ ...plain, label: token ?? label, grants: { ...plain.grants, only, isReadOnly } }, client);
 }
 
 /** The grants of a principal, as sent to another node. */
@@ -25,9 +26,9 @@ export function toOnBehalf({ only, isReadOnly }: Grants): OnBehalf {
 export function vouchedFor(node: NodeName, { caller, via, on_behalf_of }: Partial<InvokeFrame>): Origin {
   const origin = via == null ? {} : { via };
   if (caller == null) return { ...origin, principal: makePrincipal('worker', node.name) };
-  const { id, kind, label, client } = caller;
+  const { id, kind, label, client, approves } = caller;
   const parsed = OnBehalfSchema.safeParse(on_behalf_of ?? {});
   const grants = parsed.success ? { only: parsed.data.only, isReadOnly: parsed.data.read_only } : UNREADABLE;
   const named = { id: `${cleanText(id)}@${node.name}`, label: `${cleanText(label)} at ${node.name}` };
-  return { ...origin, principal: { ...named, kind, client, grants } };
+  return { ...origin, principal: { ...named, kind, client, grants, ...(approves && { approves }) } };
 }

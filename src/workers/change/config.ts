@@ -25,7 +25,9 @@ export const configSchema = z.strictObject({
   commit: z
     .enum(['agent', 'console'])
     .default('agent')
-    .describe('`agent`: any caller may commit. `console`: only the console and the command line.'),
+    .describe(
+      '`agent`: any caller may commit. `console`: only a person with the key of the operator, by `workcell change approve` or in the console.',
+    ),
 });
 
 export type ChangeConfig = z.output<typeof configSchema>;

@@ -21,7 +21,7 @@ export const errors = defineErrors({
   W215: { meaning: 'A limit is reached: max_open changes, or max_bytes in one of them.', http: 429, message },
   W216: { meaning: 'The operating system refused, or something broke on the way.', http: 500, message },
   W217: { meaning: 'The change is open elsewhere: in another server, or in a sandbox.', http: 409, message },
-  W218: { meaning: 'The commit waits for approval in the console or on the command line.', http: 403, message },
+  W218: { meaning: 'The commit waits for approval by a person.', http: 403, message },
 });
 
 const codeFor = {

@@ -1,11 +1,18 @@
 /** workcell change approve: commits a change that waits for a person. */
 import type { Command } from '../../command.ts';
-import { changeCommit } from './commit.ts';
+import { accessOptions } from '../access/access-options.ts';
+import { asOperator } from '../access/as-operator.ts';
+import { changeCommit, commitBy } from './commit.ts';
 
 export const changeApprove: Command = {
   ...changeCommit,
   name: 'change approve',
   summary: 'Approve a change that waits for a person, and commit it. Look at `workcell change diff` first.',
-  details: 'The same as `workcell change commit`, by the name of what it does where agents may not commit.',
+  details:
+    'Only on the machine of the server, as its user: the command sends a key from its state directory. Otherwise the same as ' +
+    '`workcell change commit`.',
+  options: { ...changeCommit.options, ...accessOptions },
   examples: ['workcell change diff try-it', 'workcell change approve try-it'],
+
+  run: commitBy(asOperator),
 };

@@ -1,4 +1,4 @@
-/** Options of calls on changes by the command line, which may commit where agents may not. */
+/** Options of calls on changes by the command line. */
 import { throughDoor } from '#contract';
 
 /** A commit of many files takes a while. */

@@ -1,7 +1,8 @@
 /** workcell change commit: puts a change into the workspace. */
 import { z } from 'zod';
 
-import { UsageError, type Command } from '../../command.ts';
+import type { Connection } from '#client';
+import { UsageError, type Command, type CommandInput } from '../../command.ts';
 import { addressOptions, text, withEngine } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { printReply } from '../../print.ts';
@@ -23,7 +24,7 @@ export const changeCommit: Command = {
   name: 'change commit',
   summary: 'Commit a change: put its files into the workspace, all or nothing.',
   details:
-    'Also where the configuration lets only people commit. With paths, only those are committed and the change stays open. ' +
+    'Where the configuration lets only people commit, `workcell change approve` does. With paths, only those are committed and the change stays open. ' +
     '`workcell undo --seq N` takes a commit back.',
   usage: 'CHANGE [PATH…]',
   options: {
@@ -41,7 +42,14 @@ export const changeCommit: Command = {
   minWords: 1,
   examples: ['workcell change commit try-it', 'workcell change commit try-it src --on-conflict merge'],
 
-  async run({ words: [change, ...paths], options }) {
+  run: commitBy(withEngine),
+};
+
+type Connect = (options: CommandInput['options'], use: (bus: Connection) => Promise<unknown>) => Promise<unknown>;
+
+/** Runs the command over a connection that says as which caller it commits. */
+export function commitBy(connect: Connect): Command['run'] {
+  return async ({ words: [change, ...paths], options }) => {
     const way = text(options['on-conflict']);
     if (way !== undefined && !WAYS.includes(way)) {
       throw new UsageError(`--on-conflict must be one of ${WAYS.join(', ')}`);
@@ -55,11 +63,11 @@ export const changeCommit: Command = {
       git: options.git === true,
       dry_run: options['dry-run'] === true,
     };
-    const reply = await withEngine(options, (bus) => bus.call('change::commit', asked, CLI));
+    const reply = await connect(options, (bus) => bus.call('change::commit', asked, CLI));
     printReply(options, reply, () => shown(Reply.parse(reply), asked.dry_run));
     return EXIT.ok;
-  },
-};
+  };
+}
 
 function shown({ committed, seq, files, left_out, closed }: z.output<typeof Reply>, isDryRun: boolean): string {
   const undo = seq === undefined ? '' : `; workcell undo --seq ${seq} takes it back`;

@@ -1,8 +1,8 @@
 /**
  * change::commit: puts a change into the workspace, all or nothing.
  *
- * With `commit: console` in the configuration only the console and the command line may; for other callers the change
- * waits, and a person approves it by what it does.
+ * With `commit: console` in the configuration only a caller with the operator's key may; for others the change waits, and
+ * a person approves it by what it does.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -121,18 +121,22 @@ async function make(
   return seq;
 }
 
-/** Any program on the bus may claim to be the command line; a fenced command cannot reach the bus. */
+/**
+ * Only the operator's key approves: a door can be claimed, and a worker or a trigger can be asked to call for another.
+ * A model gets no approval even through a client that was given the key.
+ */
 function requireApproval(
   layer: OpenLayer,
   { change: name }: Request,
   { config }: ChangeContext,
   scope: CallScope,
 ): void {
-  const isPerson = scope.call.principal?.kind === 'page' || scope.door === 'cli';
   if (config.commit === 'agent') return;
-  if (isPerson) return rmSync(layer.place.waiting, { force: true });
+  const { principal, via } = scope.call;
+  if (principal?.approves === true && via == null && scope.door !== 'model')
+    return rmSync(layer.place.waiting, { force: true });
   writeFileSync(layer.place.waiting, '');
   throw errors.fail('W218', {
-    problem: `the change ${name} waits for approval: in the console on the page Changes, or with \`workcell change approve ${name}\``,
+    problem: `the change ${name} waits for approval: with \`workcell change approve ${name}\`, or in the console with the key that \`workcell approvals key\` prints`,
   });
 }
