@@ -281,6 +281,19 @@ test('selectors: only one is accepted, and a missing record is reported', async 
   expect(Object.keys(given.tree())).toEqual(['a']);
 });
 
+test('undoing a redone record by its number names the record to undo', async () => {
+  await using given = await UndoCase.of({ a: 'a' });
+  await given.write('a', 'b');
+  await given.undo({ seq: 1 });
+  await expect(given.undo({ seq: 1 })).rejects.toThrow('record 1 is undone already, by record 2');
+  await given.undo({ seq: 2 });
+  await expect(given.undo({ seq: 1 })).rejects.toThrow(
+    'was undone and redone, by record 3: to undo it again, undo record 3',
+  );
+  await given.undo({ seq: 3 });
+  expect(readFileSync(given.path('a'), 'utf8')).toBe('a');
+});
+
 test('a redone record can be undone again by steps and by label', async () => {
   await using given = await UndoCase.of({ a: 'a' });
   await given.call('coder::checkpoint', { label: 'start' });

@@ -54,16 +54,29 @@ export const log: Command = {
     if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit must be a whole number from 1');
     const asked = { limit, diffs: options.names !== true, ...(words.length > 0 && { paths: words }) };
     const reply = await withEngine(options, (bus) => bus.call('coder::checkpoints', asked));
-    printReply(options, reply, () => Reply.parse(reply).records.map(shown).join('\n') || 'No records.\n');
+    printReply(options, reply, () => shownAll(Reply.parse(reply).records) || 'No records.\n');
     return EXIT.ok;
   },
 };
 
-function shown({ seq, ts, function_id, caller, turn_id, label, message, undone_by, ...changed }: Row): string {
+function shownAll(rows: Row[]): string {
+  const undoneBy = new Map(rows.map(({ seq, undone_by }) => [seq, undone_by]));
+  return rows.map((row) => shown(row, stateOf(row.undone_by, undoneBy))).join('\n');
+}
+
+/** An undo can be undone too, which redoes. */
+function stateOf(undone: number | undefined, undoneBy: ReadonlyMap<number, number | undefined>): string {
+  const steps: string[] = [];
+  for (let next = undone; next !== undefined; next = undoneBy.get(next)) {
+    steps.push(`${steps.length % 2 === 0 ? 'undone' : 'redone'} by ${next}`);
+  }
+  return steps.length === 0 ? '' : ` (${steps.join(', ')})`;
+}
+
+function shown({ seq, ts, function_id, caller, turn_id, label, message, ...changed }: Row, state: string): string {
   // Drops the random id of a connection: it is useless once the connection is closed.
   const who = caller?.replace(UUID, '');
   const by = [function_id, who && `by ${who}`, turn_id && `turn ${turn_id}`].filter(Boolean).join(', ');
-  const state = undone_by === undefined ? '' : ` (undone by ${undone_by})`;
   const { files, file_count, changes } = changed;
   const what = label === undefined ? `${file_count} changed` : `checkpoint ${JSON.stringify(label)}`;
   const lines = changes?.flatMap(changeLines) ?? files.map((path) => `    ${path}`);

@@ -106,10 +106,19 @@ function one(all: readonly JournalRecord[], seq: number, journal: Journal): Jour
   const record = all.find((candidate) => candidate.seq === seq);
   if (!record) throw new NoRecord(`there is no record ${seq}`, { isEvicted: seq <= journal.evicted });
   if (record.undoneBy !== undefined) {
-    throw new NoRecord(`record ${seq} is undone already, by record ${record.undoneBy}`, { isEvicted: false });
+    throw new NoRecord(`record ${seq} ${whatBecameOf(record, journal.records())}`, { isEvicted: false });
   }
   if (record.changes.length === 0) throw new NoRecord(`record ${seq} changed nothing`, { isEvicted: false });
   return record;
+}
+
+/** An undo can be undone too, which redoes: the last record of that chain says whether the change is there now. */
+function whatBecameOf({ undoneBy }: JournalRecord, records: ReadonlyMap<number, JournalRecord>): string {
+  const chain: number[] = [];
+  for (let next = undoneBy; next !== undefined; next = records.get(next)?.undoneBy) chain.push(next);
+  const last = chain.at(-1)!;
+  if (chain.length % 2 === 1) return `is undone already, by record ${last}`;
+  return `was undone and redone, by record ${last}: to undo it again, undo record ${last}`;
 }
 
 function labelled(all: readonly JournalRecord[], label: string): number {
