@@ -1,7 +1,7 @@
 /** A whole Workcell in this process: engine and workers, and optionally every surface on one port. */
 import { Engine, engineErrors, startServer, type AdmissionRules, type ServerOptions } from '#engine';
 import { connect } from '#client';
-import { summariseErrors, type Log } from '#contract';
+import { gauge, summariseErrors, type Log } from '#contract';
 import { version } from '#version';
 import type { WorkerEntry } from './config-file.ts';
 import type { Guard } from './guard.ts';
@@ -40,6 +40,8 @@ export async function assembleCell({ entries, log, prepares, guard }: CellOption
   guard?.onTokenGone((name) => engine.endToken(name));
   for (const { namespace = 'default', denial } of entries) if (denial) engine.deny(namespace, denial);
   const workers = new WorkerSet(engine.dialer(), log, { prepares });
+  engine.addMetrics(() => workers.metrics());
+  engine.addMetrics(() => [gauge('workcell_info', 'The version of this server.', [{ labels: { version }, value: 1 }])]);
   const close = async () => {
     await workers.close();
     engine.close();

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
-import type { Log, AnyWorker } from '#contract';
+import type { AnyWorker, Log, Metric } from '#contract';
 import type { Dialer } from '#protocol';
 import { version } from '#version';
 import type { WorkerEntry } from './config-file.ts';
@@ -71,6 +71,12 @@ export class WorkerSet {
     }
   }
 
+  /** Of all workers, each sample with its worker and namespace. */
+  async metrics(): Promise<Metric[]> {
+    const all = await Promise.all([...this.#running.values()].map((worker) => this.#metricsOf(worker)));
+    return all.flat();
+  }
+
   async close(): Promise<void> {
     const workers = [...this.#running.values()];
     this.#running.clear();
@@ -91,6 +97,21 @@ export class WorkerSet {
     } catch (error) {
       for (const { def, context } of opened.values()) await def.close(context);
       throw error;
+    }
+  }
+
+  /** A worker that cannot say is left out: the figures of others are still wanted. */
+  async #metricsOf({ def, namespace = 'default', context }: RunningWorker): Promise<Metric[]> {
+    const around = { worker: def.name, namespace };
+    try {
+      const metrics = await def.metrics(context);
+      return metrics.map((metric) => ({
+        ...metric,
+        samples: metric.samples.map((sample) => ({ ...sample, labels: { ...around, ...sample.labels } })),
+      }));
+    } catch (error) {
+      this.#log.warn('a worker could not report its metrics', { ...around, error });
+      return [];
     }
   }
 

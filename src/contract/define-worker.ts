@@ -13,6 +13,7 @@ import type { Errors, ErrorTable, Failure } from './define-errors.ts';
 import type { FunctionDef } from './define-function.ts';
 import type { Door } from './doors/door.ts';
 import type { Log } from './log.ts';
+import type { Metric } from './metrics.ts';
 
 export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, Context> {
   /** Name in the configuration file and in worker lists. */
@@ -51,6 +52,8 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   open(config: z.output<Config>, log: Log, cell: CellConfig): Promise<Context> | Context;
   /** Called once by a long-running server: makes the first calls fast. Calls may come before it resolves. */
   prepare?(context: Context): Promise<void>;
+  /** Figures for monitoring, looked up when they are read. Labels for the worker and its namespace are added. */
+  metrics?(context: Context): Promise<readonly Metric[]> | readonly Metric[];
   close?(context: Context): Promise<void> | void;
 }
 
@@ -60,7 +63,7 @@ export interface Within<Context> extends Disposable {
 }
 
 /** What every worker has, with defaults filled in. */
-type Defaulted = 'translate' | 'spell' | 'prepare' | 'close' | 'workspaceDefaults' | 'shippedBlock';
+type Defaulted = 'translate' | 'spell' | 'prepare' | 'metrics' | 'close' | 'workspaceDefaults' | 'shippedBlock';
 
 export interface WorkerDef<
   Config extends z.ZodType = z.ZodType,
@@ -151,6 +154,7 @@ export function defineWorker<Config extends z.ZodType, Table extends ErrorTable,
     translate: () => undefined,
     spell: (failure) => handlerFailure(failure.toFields()),
     prepare: async () => {},
+    metrics: () => [],
     close: () => {},
     workspaceDefaults: () => ({}),
     shippedBlock: {},

@@ -38,6 +38,16 @@ export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { boundTo, CHANGE_HEADER } from './change-field.ts';
+export {
+  byState,
+  counter,
+  gauge,
+  joinMetrics,
+  MetricSchema,
+  type Metric,
+  type MetricSample,
+  type ReadMetrics,
+} from './metrics.ts';
 export { didYouMean, nearestName } from './nearest.ts';
 export { hasTooManyValues } from './payload-size.ts';
 export {

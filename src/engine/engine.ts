@@ -3,7 +3,17 @@
  *
  * It knows no worker by name. A peer is a link, to a socket or within this process.
  */
-import { announce, answer, silentLog, Watched, type AccessControl, type Audit, type Denial, type Log } from '#contract';
+import {
+  announce,
+  answer,
+  silentLog,
+  Watched,
+  type AccessControl,
+  type Audit,
+  type Denial,
+  type Log,
+  type ReadMetrics,
+} from '#contract';
 import {
   FEATURE_CANCEL,
   memoryLinks,
@@ -20,12 +30,14 @@ import type { Elsewhere } from './elsewhere.ts';
 import { engineTriggerTypes, Events } from './events.ts';
 import { engineBus } from './engine-bus.ts';
 import { engineWorker } from './functions/index.ts';
+import type { EngineContext } from './worker.ts';
 import { defaultLimits, type EngineLimits } from './limits.ts';
 import { memoryReader, memoryWriter } from './channels/memory-channels.ts';
 import { Offers, toFunction } from './offers.ts';
 import { Registry, type RegisteredFunction } from './registry.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { Session, type SessionOrigin } from './session.ts';
+import { Metrics } from './telemetry/metrics.ts';
 import { Triggers } from './triggers.ts';
 
 export interface EngineOptions {
@@ -34,17 +46,6 @@ export interface EngineOptions {
   /** Decides about calls of principals that have a policy. */
   access?: AccessControl | undefined;
   audit?: Audit | undefined;
-}
-
-/** Context of the engine's own functions. */
-export interface EngineContext {
-  readonly registry: Registry;
-  readonly sessions: ReadonlyMap<string, Session>;
-  readonly triggers: Triggers;
-  readonly channels: ChannelBroker;
-  readonly events: Events;
-  readonly watched: Watched;
-  readonly calls: Pick<Calls, 'approvals' | 'mayCall' | 'observed' | 'running' | 'callers' | 'control'>;
 }
 
 export class Engine {
@@ -60,6 +61,7 @@ export class Engine {
   readonly #offers: Offers;
   readonly #events: Events;
   readonly #watched = new Watched();
+  readonly #metrics = new Metrics(() => this.#queues());
 
   constructor(options: EngineOptions = {}) {
     this.#log = options.log ?? silentLog;
@@ -76,7 +78,8 @@ export class Engine {
     const { limits } = this;
     const { access, audit } = options;
     const registry = this.#registry;
-    this.#calls = new Calls({ registry, limits, log: this.#log, watched: this.#watched, access, audit });
+    const { calls: metrics } = this.#metrics;
+    this.#calls = new Calls({ registry, limits, log: this.#log, watched: this.#watched, access, audit, metrics });
     this.#offers = new Offers({ registry, limits, log: this.#log, calls: this.#calls });
     this.#registerBuiltIns();
   }
@@ -144,6 +147,16 @@ export class Engine {
     this.#calls.stopPrincipal(`token:${name}`);
   }
 
+  /** Adds figures to its metrics. */
+  addMetrics(source: ReadMetrics): void {
+    this.#metrics.add(source);
+  }
+
+  /** The port refused a request. */
+  turnedAway(code: string): void {
+    this.#metrics.calls.turnedAway(code);
+  }
+
   /** Denies functions to every caller, in one namespace. */
   deny(namespace: string, denial: Denial): void {
     this.#calls.deny(namespace, denial);
@@ -183,7 +196,18 @@ export class Engine {
       channels: this.channels,
       events: this.#events,
       watched: this.#watched,
+      metrics: this.#metrics,
       calls: this.#calls,
+    };
+  }
+
+  #queues() {
+    const sessions = [...this.#sessions.values()];
+    return {
+      ...this.#calls.counts(),
+      connections: sessions.length,
+      channels: this.channels.count,
+      unsentBytes: sessions.reduce((sum, { link }) => sum + (link.unsentBytes ?? 0), 0),
     };
   }
 

@@ -36,7 +36,7 @@ const GOODBYE_MS = 2_000;
 export async function startServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
   const admission = new Admission(options);
   const upgrades = new Upgrades(engine, admission, options.log ?? silentLog);
-  const onRequest = admitted(admission, options.onRequest);
+  const onRequest = admitted(engine, admission, options.onRequest);
   const servers = await listen(options, () => {
     const settings = { headersTimeout: engine.limits.handshakeMs, connectionsCheckingInterval: 1_000 };
     const server = options.tls
@@ -65,12 +65,14 @@ export async function startServer(engine: Engine, options: ServerOptions): Promi
   };
 }
 
-function admitted(admission: Admission, onRequest: OnRequest | undefined): RequestListener {
+function admitted(engine: Engine, admission: Admission, onRequest: OnRequest | undefined): RequestListener {
   return (request, response) => {
     const identity = admission.checkSource(request) ?? admission.identify(request);
     const isRefused = 'status' in identity;
-    if (isRefused && (identity.status !== 401 || !isPublic(request))) answerRefusal(response, identity);
-    else if (onRequest) onRequest(request, response, isRefused ? STRANGER : httpPrincipal(identity));
+    if (isRefused && (identity.status !== 401 || !isPublic(request))) {
+      engine.turnedAway(identity.code);
+      answerRefusal(response, identity);
+    } else if (onRequest) onRequest(request, response, isRefused ? STRANGER : httpPrincipal(identity));
     else response.writeHead(404).end();
   };
 }

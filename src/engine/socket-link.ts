@@ -72,6 +72,10 @@ export class SocketLink implements Link {
     return this.#socket.bufferedAmount > this.#limits.pauseOutboundBytes / 8;
   }
 
+  get unsentBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
   close(reason = ''): void {
     this.#socket.close(1001, reason);
     // A peer that does not read will not answer the close either.

@@ -15,7 +15,7 @@ import { attachReaderSocket, attachWriterSocket } from './channels/channel-socke
 import type { Engine } from './engine.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { SocketLink } from './socket-link.ts';
-import { handshakeKey, TelemetrySink } from './telemetry-sink.ts';
+import { handshakeKey, TelemetrySink } from './telemetry/telemetry-sink.ts';
 
 /** For channels: an end that waits for its other end reads nothing, so it cannot answer pings either. */
 const KEEP_ALIVE_MS = 30_000;
@@ -23,7 +23,7 @@ const CHANNEL_PATH = /^\/ws\/channels\/([\w-]+)$/;
 
 /** Takes the connection over. */
 type Take = (stream: Duplex, head: Buffer) => void;
-type Verdict = Take | { status: number; message: string };
+type Verdict = Take | { status: number; code?: string; message: string };
 
 export class Upgrades {
   readonly #engine: Engine;
@@ -45,7 +45,10 @@ export class Upgrades {
   take(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     stream.on('error', () => stream.destroy());
     const verdict = this.#judge(request);
-    if ('status' in verdict) return refuse(stream, verdict.status, verdict.message);
+    if ('status' in verdict) {
+      if (verdict.code !== undefined) this.#engine.turnedAway(verdict.code);
+      return refuse(stream, verdict.status, verdict.message);
+    }
 
     request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
     verdict(stream, head);

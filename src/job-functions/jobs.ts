@@ -4,12 +4,12 @@
  * Memory is bounded twice: each running job keeps at most two streams of max_output_bytes and its ring, and ended jobs
  * together keep no more than `maxKeptBytes` in `MAX_KEPT_JOBS` records; the job that ended first is forgotten first.
  */
-import { silentLog, Watched, type Log } from '#contract';
+import { byState, gauge, silentLog, Watched, type Log, type Metric } from '#contract';
 import { OutputRing } from '#host';
 import type { Caller } from '#protocol';
 import { BackgroundJob, type JobRequest, type JobWork } from './background-job.ts';
 import { JobFault } from './job-fault.ts';
-import type { JobStatus, JobSummary } from './job-record.ts';
+import { JobStatus, type JobSummary } from './job-record.ts';
 import { DEFAULT_RING_BYTES } from './ring-bytes.ts';
 import { isSettledWithin } from './settled-within.ts';
 import type { SignalName } from './signals.ts';
@@ -120,6 +120,12 @@ export class Jobs {
   summaries({ group, to }: { group?: string | undefined; to?: Caller | undefined } = {}): JobSummary[] {
     const all = [...this.#jobs.values()].filter((job) => group === undefined || job.group === group);
     return all.map((job) => (to?.kind === 'page' ? job.shown() : job.summary()));
+  }
+
+  metrics(): Metric[] {
+    const states = [...this.#jobs.values()].map(({ status }) => status);
+    const help = 'Background jobs that run or are remembered, by state.';
+    return [gauge('workcell_jobs', help, byState(JobStatus.options, states))];
   }
 
   /** Kills the jobs of a group; resolves when the end of each was reported. */

@@ -29,6 +29,8 @@ export interface Link {
   close(reason?: string): void;
   /** Whether the peer is so far behind that optional frames are not sent. */
   readonly isBehind?: boolean;
+  /** Bytes that the peer has not read. */
+  readonly unsentBytes?: number;
 }
 
 /** A frame as JSON; undefined if it cannot be serialized: it holds a BigInt, or is nested too deep. */

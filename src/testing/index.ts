@@ -32,3 +32,4 @@ export { withEnoughTime } from './with-enough-time.ts';
 export { guestRoot, whyNoGuestRoot } from './images/guest-root.ts';
 export { copyPrograms, machineCache, qemuCache, whyNoQemu } from './qemu.ts';
 export { mcpClient, teller, type Told } from './teller.ts';
+export { parsePrometheus } from './prometheus.ts';

@@ -95,6 +95,7 @@ test.each(versions)('%s: internals are listed when asked for, and the engine’s
     'engine::channels::create',
     'engine::functions::info',
     'engine::functions::list',
+    'engine::metrics',
     'engine::nodes::list',
     'engine::queue::list_topics',
     'engine::register_trigger',

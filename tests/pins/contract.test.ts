@@ -112,6 +112,7 @@ test('the function ids of the engine', () => {
     'engine::channels::create',
     'engine::functions::info',
     'engine::functions::list',
+    'engine::metrics',
     'engine::nodes::list',
     'engine::register_trigger',
     'engine::registered-triggers::info',

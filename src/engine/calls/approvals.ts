@@ -77,6 +77,10 @@ export class Approvals {
     return undefined;
   }
 
+  get count(): number {
+    return this.#held.serving.size;
+  }
+
   /** Those that still wait, oldest first. */
   list(): Asked[] {
     for (const call of this.#asked.keys()) if (!this.#held.serving.has(call)) this.#asked.delete(call);

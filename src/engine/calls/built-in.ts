@@ -1,7 +1,7 @@
 /** A function that the engine answers itself. */
 import { CallControl, type FunctionDef, type IncomingCall, type Reply } from '#contract';
 import { FEATURE_CANCEL, FEATURE_EVENTS, type CallEvent, type SendOutcome } from '#protocol';
-import type { EngineContext } from '../engine.ts';
+import type { EngineContext } from '../worker.ts';
 import { ENGINE_NAME } from '../list-rows.ts';
 import type { Call } from './call.ts';
 import type { Executor, Request, Sink } from './executor.ts';

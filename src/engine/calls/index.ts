@@ -22,6 +22,7 @@ import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, isFar, type RegisteredFunction, type Registry } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Session } from '../session.ts';
+import type { CallMetrics } from '../telemetry/call-metrics.ts';
 import { Approvals } from './approvals.ts';
 import { GRANTED, Policies, type Ruling } from './authorize.ts';
 import { Callers } from './callers.ts';
@@ -51,6 +52,7 @@ interface CallsParts {
   watched: Watched;
   access?: AccessControl | undefined;
   audit?: Audit | undefined;
+  metrics: CallMetrics;
 }
 
 export class Calls {
@@ -68,11 +70,11 @@ export class Calls {
   readonly #limits: EngineLimits;
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor({ registry, limits, log, watched, access, audit }: CallsParts) {
+  constructor({ registry, limits, log, watched, access, audit, metrics }: CallsParts) {
     this.#registry = registry;
     this.#policies = new Policies(access);
     this.#limits = limits;
-    this.observed = new Observed(limits.maxCallContentBytes, watched, audit);
+    this.observed = new Observed(limits.maxCallContentBytes, { watched, audit, metrics });
     const shared = { open: this.#open, events: this.#events, observed: this.observed, limits };
     this.#settle = new Settle({ ...shared, log });
     this.#dispatch = new Dispatch({ ...shared, registry, sink: this.#settle });
@@ -166,6 +168,13 @@ export class Calls {
     return running;
   }
 
+  /** How many calls run, and how many wait for a person. */
+  counts(): { running: number; waitingForApproval: number; waitingForResume: number } {
+    const waitingForApproval = this.approvals.count;
+    const waitingForResume = this.#held.serving.size;
+    return { running: this.#open.count - waitingForApproval - waitingForResume, waitingForApproval, waitingForResume };
+  }
+
   /** Whether a principal may call a function with any payload, as a trigger does that it binds. */
   mayCall(principal: Principal, id: string, namespace = DEFAULT_NAMESPACE): boolean {
     const fn = this.#registry.find(id, namespace) ?? { id, namespace };
@@ -217,7 +226,7 @@ export class Calls {
     if (!failure) return;
     const { frame } = request;
     const fn = this.#registry.find(frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
-    this.observed.refused(frame, from, { failure, reading: Reading.of(fn?.metadata), metadata: fn?.metadata });
+    this.observed.refused(frame, from, { failure, fn, reading: Reading.of(fn?.metadata) });
     this.#settle.refuse(from.waiting, frame.function_id, failure);
   }
 

@@ -8,7 +8,8 @@ import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
 import { plainBody } from '../errors.ts';
 import { isBuiltIn } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
-import type { Audit, Failure, Watched } from '#contract';
+import type { Audit, CalledFunction, Failure, Watched } from '#contract';
+import type { CallMetrics } from '../telemetry/call-metrics.ts';
 import type { Call, Origin } from './call.ts';
 import { CallContents } from './call-contents.ts';
 import { changedLines, type Outcome, type Reading } from './reading.ts';
@@ -16,8 +17,15 @@ import { codeOf, RecentCalls } from './recent-calls.ts';
 
 interface Refused {
   failure: Failure;
+  /** The called function, if it exists. */
+  fn: CalledFunction | undefined;
   reading: Reading;
-  metadata: unknown;
+}
+
+interface Observers {
+  watched: Watched;
+  audit?: Audit | undefined;
+  metrics: CallMetrics;
 }
 
 export class Observed {
@@ -25,10 +33,12 @@ export class Observed {
   readonly contents: CallContents;
   readonly #watched: Watched;
   readonly #audit: Audit | undefined;
+  readonly #metrics: CallMetrics;
 
-  constructor(maxContentBytes: number, watched: Watched, audit?: Audit) {
+  constructor(maxContentBytes: number, { watched, audit, metrics }: Observers) {
     this.#watched = watched;
     this.#audit = audit;
+    this.#metrics = metrics;
     this.contents = new CallContents(maxContentBytes);
   }
 
@@ -44,15 +54,14 @@ export class Observed {
   }
 
   answered(call: Call, frame: ResultFrame): void {
-    if (call.audited) this.#recordAnswer(call, frame);
-    if (isLeftOut(call)) return;
     const { result, error } = frame;
+    const code = error ? codeOf(error) : undefined;
+    const outcome = code === undefined ? call.reading.answered(result) : call.reading.failed(code);
+    this.#metrics.ended(call, outcome.kind);
+    this.#record(call, outcome.text, frame.changes);
+    if (isLeftOut(call)) return;
     const changes = call.wantsChanges ? frame.changes : undefined;
-    const changed = changedLines(changes);
-    if (error) {
-      const code = codeOf(error);
-      this.recent.add(call, { code, outcome: call.reading.failed(code), changed });
-    } else this.recent.add(call, { outcome: call.reading.answered(result), changed });
+    this.recent.add(call, { code, outcome, changed: changedLines(changes) });
     if (error) this.contents.addOutcome(call.id, 'error', toErrorBody(error), changes);
     else this.contents.addOutcome(call.id, 'result', result, changes);
     this.#watched.changed('calls');
@@ -60,19 +69,22 @@ export class Observed {
 
   /** Ended without an answer. */
   stopped(call: Call, code: string): void {
+    const outcome = code === 'CANCELLED' ? ({ kind: 'cancelled', text: code } as const) : refusal(code);
+    this.#metrics.ended(call, outcome.kind);
     this.#record(call, code);
     if (isLeftOut(call)) return;
-    this.recent.add(call, { code, outcome: { kind: code === 'CANCELLED' ? 'cancelled' : 'failed', text: code } });
+    this.recent.add(call, { code, outcome });
     this.#watched.changed('calls');
   }
 
   /** The engine refused the call; no worker got it. */
-  refused(frame: InvokeFrame, { principal, via, rule }: Origin, { failure, reading, metadata }: Refused): void {
+  refused(frame: InvokeFrame, { principal, via, rule }: Origin, { failure, fn, reading }: Refused): void {
+    this.#metrics.refused(fn?.id, failure.code);
     const { function_id: functionId, invocation_id, namespace } = frame;
     if (failure.code === 'forbidden') {
       this.#audit?.record({
         ...{ id: invocation_id ?? '', functionId, namespace: namespace ?? DEFAULT_NAMESPACE, principal, via, rule },
-        arguments: this.#audit.arguments(metadata, frame.data),
+        arguments: this.#audit.arguments(fn?.metadata, frame.data),
         outcome: failure.code,
       });
     }
@@ -88,11 +100,6 @@ export class Observed {
     });
     this.#watched.changed('calls');
     if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
-  }
-
-  #recordAnswer(call: Call, { result, error, changes }: ResultFrame): void {
-    const { text } = error ? call.reading.failed(codeOf(error)) : call.reading.answered(result);
-    this.#record(call, text, changes);
   }
 
   #record({ audited, startTick, ...call }: Call, outcome: string, changes?: unknown): void {

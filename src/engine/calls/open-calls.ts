@@ -25,6 +25,10 @@ export class OpenCalls {
     call.waiting?.session.calling.add(call);
   }
 
+  get count(): number {
+    return this.#calls.size;
+  }
+
   find(id: string): Call | undefined {
     return this.#calls.get(id);
   }

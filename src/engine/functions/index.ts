@@ -13,6 +13,7 @@ import { callsWatch } from './calls/watch.ts';
 import { createChannel } from './channels/create.ts';
 import { functionsInfo } from './functions/info.ts';
 import { functionsList } from './functions/list.ts';
+import { metrics } from './metrics.ts';
 import { nodesList } from './nodes/list.ts';
 import { registerTrigger } from './register-trigger.ts';
 import { registeredTriggersInfo } from './registered-triggers/info.ts';
@@ -51,5 +52,6 @@ export const engineWorker = engine.withFunctions([
   callersPresent,
   approvalsList,
   approvalsAnswer,
+  metrics,
   watch,
 ]);

@@ -206,7 +206,7 @@ describe('other requests', () => {
     ['OPTIONS', '/openapi.json'],
     ['POST', '/functions/../x'],
   ])('%s %s is a 404 that names the paths', async (method, path) => {
-    const paths = 'the paths are /functions, /mcp, /openapi.json, /docs, /healthz and /readyz';
+    const paths = 'the paths are /functions, /mcp, /openapi.json, /docs, /metrics, /healthz and /readyz';
     expect(await ask(method, path)).toEqual(failed(404, 'path_not_found', paths));
   });
 

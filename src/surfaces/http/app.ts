@@ -5,10 +5,12 @@
  */
 import type { HttpBindings } from '@hono/node-server';
 import { Hono, type Context } from 'hono';
+import { z } from 'zod';
 
 import {
   CallError,
   isMap,
+  MetricSchema,
   readCatalogue,
   silentLog,
   boundTo,
@@ -30,6 +32,7 @@ import { EVENT_STREAM, eventStream } from './event-stream.ts';
 import { badRequest, httpFailure, type HttpFailure } from './failures.ts';
 import { homePage } from './home-page.ts';
 import { openApiDocument } from './openapi.ts';
+import { PROMETHEUS_TYPE, prometheusText } from './prometheus-text.ts';
 import { readJsonBody } from './request-body.ts';
 
 export interface HttpAppOptions {
@@ -46,6 +49,7 @@ export interface HttpAppOptions {
   log?: Log;
 }
 
+const MetricsReply = z.object({ metrics: z.array(MetricSchema) });
 const DEFAULT_TIMEOUT_MS = 300_000;
 /** The largest file that is returned at once; read a larger one through a channel of the bus. */
 const MAX_CONTENT_BYTES = 64 * 2 ** 20;
@@ -85,6 +89,7 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
     c.header('Allow', 'POST');
     return answer(c, badRequest('method_not_allowed', 'call a function with POST and its request as JSON', 405));
   });
+  serveMetrics(app, bus);
   const { mcp } = options;
   if (mcp) {
     app.all('/mcp', (c) => {
@@ -92,6 +97,34 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
       return mcp(c.req.raw, { address, principal: c.env.principal });
     });
   }
+  serveReference(app, bus, options);
+  app.notFound((c) =>
+    answer(
+      c,
+      badRequest(
+        'path_not_found',
+        'the paths are /functions, /mcp, /openapi.json, /docs, /metrics, /healthz and /readyz',
+        404,
+      ),
+    ),
+  );
+  app.onError((error, c) => {
+    if (error instanceof CallError) return answer(c, httpFailure(error, undefined, options.busErrors));
+    (options.log ?? silentLog).error('a bug in the HTTP door', { path: c.req.path, stack: error.stack });
+    return answer(c, badRequest('internal_error', 'a bug in the HTTP door', 500));
+  });
+  return app;
+}
+
+function serveMetrics(app: Hono<NodeRequest>, bus: Bus): void {
+  app.get('/metrics', async (c) => {
+    const reply = await bus.call('engine::metrics', {}, { caller: callerOf(c) });
+    const { metrics } = MetricsReply.parse(reply);
+    return c.body(prometheusText(metrics), 200, { 'Content-Type': PROMETHEUS_TYPE });
+  });
+}
+
+function serveReference(app: Hono<NodeRequest>, bus: Bus, options: HttpAppOptions): void {
   app.get('/docs', (c) => c.redirect('/docs/errors'));
   app.get('/docs/:page', async (c) => {
     const pages = referencePages(await readCatalogue(bus, { includeInternal: true }), {
@@ -105,18 +138,6 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
       badRequest('page_not_found', `the pages are ${pages.map(({ slug }) => `/docs/${slug}`).join(', ')}`, 404),
     );
   });
-  app.notFound((c) =>
-    answer(
-      c,
-      badRequest('path_not_found', 'the paths are /functions, /mcp, /openapi.json, /docs, /healthz and /readyz', 404),
-    ),
-  );
-  app.onError((error, c) => {
-    if (error instanceof CallError) return answer(c, httpFailure(error, undefined, options.busErrors));
-    (options.log ?? silentLog).error('a bug in the HTTP door', { path: c.req.path, stack: error.stack });
-    return answer(c, badRequest('internal_error', 'a bug in the HTTP door', 500));
-  });
-  return app;
 }
 
 async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppOptions): Promise<Response> {

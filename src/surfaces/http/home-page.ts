@@ -16,6 +16,7 @@ export function homePage(version: string): string {
           ['`GET /functions`', 'what can be called'],
           ['`GET /openapi.json`', 'the same as OpenAPI 3.1'],
           ['`GET /docs`', 'reference pages and error codes'],
+          ['`GET /metrics`', 'figures for Prometheus'],
           ['`GET /healthz`', 'whether the server is up'],
           ['`GET /readyz`', 'whether it takes calls for other nodes'],
         ],

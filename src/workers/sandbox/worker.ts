@@ -11,6 +11,7 @@ import { errors, spell, translate } from './errors.ts';
 import { ImageReadiness } from './image-readiness.ts';
 import { openLadder } from './ladder/open-ladder.ts';
 import { openJobs } from './live/open-jobs.ts';
+import { sandboxMetrics } from './live/sandbox-metrics.ts';
 import { Sandboxes } from './live/sandboxes.ts';
 
 export interface SandboxContext {
@@ -41,6 +42,7 @@ export const sandbox = defineWorker({
   translate,
   spell,
   open: (config, log) => openSandboxes(config, log),
+  metrics: ({ sandboxes }) => sandboxMetrics(sandboxes),
   async close({ sandboxes, live, openReads, backends, readiness }) {
     readiness.close();
     openReads.close();

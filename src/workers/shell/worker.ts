@@ -1,5 +1,5 @@
 /** The shell worker: configuration, failures, the policy, and the owner of every process it starts. */
-import { ConfigError, defineWorker, type CellConfig, type Log } from '#contract';
+import { ConfigError, defineWorker, gauge, type CellConfig, type Log } from '#contract';
 import { Fence } from '#fence';
 import {
   Children,
@@ -87,6 +87,10 @@ export const shell = defineWorker({
   },
   spell,
   open: openShell,
+  metrics: ({ jobs, foreground: { count } }) => [
+    ...jobs.metrics(),
+    gauge('workcell_commands_running', 'Commands that calls wait for now.', count),
+  ],
   async close({ children, jobs, live, files, fence }) {
     live.attachments.close();
     await files.close();

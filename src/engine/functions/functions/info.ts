@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { Failure } from '#contract';
-import type { EngineContext } from '../../engine.ts';
+import type { EngineContext } from '../../worker.ts';
 import { fail } from '../../errors.ts';
 import { functionRow, pendingMark } from '../../list-rows.ts';
 import { engine } from '../../worker.ts';

@@ -1,7 +1,7 @@
 /** engine::workers::list: the connected workers. Peers that never registered as a worker are left out. */
 import { z } from 'zod';
 
-import type { EngineContext } from '../../engine.ts';
+import type { EngineContext } from '../../worker.ts';
 import { workerRow } from '../../list-rows.ts';
 import { rankBySearch } from '../../search-rank.ts';
 import type { Session } from '../../session.ts';

@@ -94,6 +94,16 @@ export class Sandboxes {
     return [...this.#living.values()];
   }
 
+  /** How many are being created. */
+  get starting(): number {
+    return this.#starting;
+  }
+
+  /** How many are being removed. */
+  get stopping(): number {
+    return this.#stopping.size;
+  }
+
   /** Holds a slot while the work creates a sandbox. */
   async withPlace<T>(work: () => Promise<T>): Promise<T> {
     const limit = this.#config.max_concurrent_sandboxes;
