@@ -1,4 +1,6 @@
 /** Memory, processor time and load of this process, by the names that dashboards for Prometheus know. */
+import { performance } from 'node:perf_hooks';
+
 import { counter, gauge, type Metric } from '#contract';
 
 export function processMetrics(): Metric[] {
