@@ -29,13 +29,20 @@ const Rule = z
     allow: Matcher.optional(),
     ask: Matcher.optional(),
     deny: Matcher.optional(),
+    by: z
+      .enum(['operator', 'client'])
+      .optional()
+      .describe(
+        'Of `ask`: `client` lets an MCP client that made the call ask its own person. The client program is trusted to do so.',
+      ),
     reason: z.string().max(200).optional().describe('Shown to a caller that is refused, and to the person asked.'),
     match: z.array(Example).default([]).describe('Calls that the rule must match; checked at the start.'),
     not_match: z.array(Example).default([]).describe('Calls that it must not match; checked at the start.'),
   })
   .refine(({ allow, ask, deny }) => [allow, ask, deny].filter(Boolean).length === 1, {
     error: 'needs exactly one of allow, ask and deny',
-  });
+  })
+  .refine(({ ask, by }) => by === undefined || ask !== undefined, { error: '`by` belongs to a rule that asks' });
 
 const Token = z
   .strictObject({

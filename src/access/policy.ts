@@ -31,8 +31,12 @@ export class Policy {
     const at = this.rules.findLastIndex((rule) => rule.matches(call));
     const rule = this.rules[at];
     if (!rule) return { verdict: 'deny', rule: `${this.name}: no rule allows it` };
-    const { verdict, reason, text } = rule;
-    return { verdict, rule: `${this.name}[${at}]: ${text}`, ...(reason !== undefined && { reason }) };
+    const { verdict, reason, text, isForClient } = rule;
+    return {
+      ...{ verdict, rule: `${this.name}[${at}]: ${text}` },
+      ...(reason !== undefined && { reason }),
+      ...(isForClient && { isForClient }),
+    };
   }
 }
 

@@ -26,6 +26,8 @@ export interface CallFacts extends CallSubject {
 export interface Rule {
   readonly verdict: Verdict;
   readonly reason?: string | undefined;
+  /** Whether the client that made an asked call may ask its own person. */
+  readonly isForClient: boolean;
   /** As the operator wrote it, for explanations. */
   readonly text: string;
   matches(call: CallFacts): boolean;
@@ -40,6 +42,7 @@ export function compileRule(config: RuleConfig, where: string): Rule {
   return {
     verdict,
     reason: config.reason,
+    isForClient: config.by === 'client',
     text: `${verdict} ${spell(matcher)}`,
     matches: (call) => parts.every((part) => part(call)),
   };

@@ -9,7 +9,11 @@ afterEach(() => void vi.useRealTimers());
 function setup() {
   const givenUp: string[] = [];
   const asked: string[] = [];
-  return { calls: new Calls((id, options) => (options?.wait ? asked : givenUp).push(id)), givenUp, asked };
+  return {
+    calls: new Calls({ cancel: (id, options) => (options?.wait ? asked : givenUp).push(id), answer: () => {} }),
+    givenUp,
+    asked,
+  };
 }
 
 const settle = (calls: Calls, invocation_id: string, outcome: object) =>

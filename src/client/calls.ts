@@ -11,6 +11,9 @@ import {
   type Change,
   type EventFrame,
   type InvokeFrame,
+  QuestionSchema,
+  type Question,
+  type QuestionAnswer,
   type ResultFrame,
 } from '#protocol';
 
@@ -22,6 +25,7 @@ interface WaitingCall {
   onEvent?: CallOptions['onEvent'];
   onChanges?: CallOptions['onChanges'];
   onText?: CallOptions['onText'];
+  onQuestion?: CallOptions['onQuestion'];
   takesEncoded?: boolean;
 }
 
@@ -32,13 +36,20 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 /** Above this a Node timer fires at once. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
+interface Sends {
+  /** For a call that should stop; with `wait`, its answer is still wanted. */
+  cancel(invocationId: string, options?: { wait: true }): void;
+  answer(invocationId: string, answer: QuestionAnswer): void;
+}
+
 export class Calls {
   readonly #waiting = new Map<string, WaitingCall>();
-  readonly #cancel: (invocationId: string, options?: { wait: true }) => void;
+  readonly #cancel: Sends['cancel'];
+  readonly #answer: Sends['answer'];
 
-  /** Calls `cancel` for a call that should stop; with `wait`, its answer is still wanted. */
-  constructor(cancel: (invocationId: string, options?: { wait: true }) => void) {
+  constructor({ cancel, answer }: Sends) {
     this.#cancel = cancel;
+    this.#answer = answer;
   }
 
   /** Makes the frame of a call and the promise of its answer. */
@@ -52,6 +63,7 @@ export class Calls {
     if (baggage !== undefined) frame.baggage = baggage;
     if (options.onEvent) frame.wants_events = true;
     if (options.onChanges) frame.wants_changes = true;
+    if (options.onQuestion) frame.takes_questions = true;
     return { frame, answer: this.#wait(id, functionId, options) };
   }
 
@@ -61,8 +73,21 @@ export class Calls {
 
   /** An error thrown by the callback rejects its call: no other code could handle it. */
   event({ invocation_id: id, event }: EventFrame): void {
+    const call = this.#waiting.get(id);
+    const question = call?.onQuestion && QuestionSchema.safeParse(event).data;
+    if (question) return void this.#ask(id, call!, question);
     try {
-      this.#waiting.get(id)?.onEvent?.(event);
+      call?.onEvent?.(event);
+    } catch (error) {
+      this.#take(id)?.reject(error);
+      this.#cancel(id);
+    }
+  }
+
+  async #ask(id: string, call: WaitingCall, question: Question): Promise<void> {
+    try {
+      const approval = await call.onQuestion!(question);
+      if (approval && this.isWaiting(id)) this.#answer(id, { type: 'answer', id: question.id, ...approval });
     } catch (error) {
       this.#take(id)?.reject(error);
       this.#cancel(id);
@@ -93,7 +118,8 @@ export class Calls {
   }
 
   #wait(id: string, functionId: string, options: CallOptions): Promise<unknown> {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel, onEvent, onChanges, onText, takesEncoded } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, cancel } = options;
+    const { onEvent, onChanges, onText, onQuestion, takesEncoded } = options;
     return new Promise((resolve, reject) => {
       const stop = (code: string, message: string) => {
         this.fail(id, code, message);
@@ -108,7 +134,17 @@ export class Calls {
         signal?.removeEventListener('abort', onAbort);
         cancel?.removeEventListener('abort', onCancel);
       };
-      this.#waiting.set(id, { functionId, resolve, reject, release, onEvent, onChanges, onText, takesEncoded });
+      this.#waiting.set(id, {
+        functionId,
+        resolve,
+        reject,
+        release,
+        onEvent,
+        onChanges,
+        onText,
+        onQuestion,
+        takesEncoded,
+      });
       if (signal?.aborted) queueMicrotask(onAbort);
       else signal?.addEventListener('abort', onAbort);
       if (cancel?.aborted) queueMicrotask(onCancel);

@@ -77,7 +77,11 @@ export class Connection implements Bus {
     this.#dialer = dialer;
     this.#options = options;
     this.#log = options.log ?? silentLog;
-    this.#calls = new Calls((invocationId, options) => this.#cancel(invocationId, options));
+    this.#calls = new Calls({
+      cancel: (invocationId, options) => this.#cancel(invocationId, options),
+      answer: (invocation_id, event) =>
+        void this.#link?.send({ type: 'invocationevent', invocation_id, seq: 0, event }),
+    });
     this.#serving = new Serving(this, this.#log);
     this.openReader = dialer.openReader.bind(dialer);
     this.openWriter = dialer.openWriter.bind(dialer);

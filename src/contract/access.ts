@@ -28,6 +28,8 @@ export interface Decision {
   readonly rule: string;
   /** The operator's words. */
   readonly reason?: string;
+  /** Whether the client that made an asked call may ask its own person. */
+  readonly isForClient?: boolean;
 }
 
 /** The called function as registered; without metadata if no worker serves it. */

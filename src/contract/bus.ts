@@ -7,9 +7,14 @@ import {
   type ChannelEnds,
   type ChannelRef,
   type ErrorBody,
+  type Question,
+  type QuestionAnswer,
 } from '#protocol';
 
 export type { CallEvent };
+
+/** What a person of the caller decided, or undefined for no answer: then the call waits on. */
+export type Approval = Pick<QuestionAnswer, 'approved' | 'why'> | undefined;
 
 export interface CallOptions {
   /** Timeout for the answer; then the call fails with code TIMEOUT. Default 30 000. */
@@ -32,6 +37,8 @@ export interface CallOptions {
   onChanges?: (changes: readonly Change[]) => void;
   /** Called before the answer, if the function says how its result reads as text and the call came through a door. */
   onText?: (text: string) => void;
+  /** Called if a rule lets the caller's own person approve the call, or one that is made for it. */
+  onQuestion?: ((question: Question) => Promise<Approval>) | undefined;
   /** The principal of the call. From a peer of another process only the client and narrower grants are used. */
   caller?: Caller;
   /** The parent call; the engine takes the principal from it. */

@@ -10,7 +10,15 @@ export {
   type Verdict,
 } from './access.ts';
 export { answer, CallControl, type OpenWorker, type Reply } from './answer.ts';
-export { CallError, carrying, type Bus, type CallEvent, type CallOptions, type ChannelPair } from './bus.ts';
+export {
+  CallError,
+  carrying,
+  type Bus,
+  type Approval,
+  type CallEvent,
+  type CallOptions,
+  type ChannelPair,
+} from './bus.ts';
 export type { CallScope, IncomingCall } from './call-scope.ts';
 export {
   announce,

@@ -9,6 +9,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 import { makePrincipal, type Principal } from '#contract';
+import { BadTries } from './bad-tries.ts';
 
 export interface AdmissionRules {
   /** Address the server is bound to. */
@@ -44,11 +45,17 @@ export interface Identity {
 }
 
 export interface Refusal {
-  status: 401 | 403;
-  code: 'unauthorized' | 'foreign_host' | 'foreign_origin';
+  status: 401 | 403 | 429;
+  code: 'unauthorized' | 'foreign_host' | 'foreign_origin' | 'too_many_tries';
   message: string;
 }
 
+const EXPIRED = unauthorized('this token has expired');
+const TOO_MANY_TRIES: Refusal = {
+  status: 429,
+  code: 'too_many_tries',
+  message: 'this address sent too many tokens that are not known here: wait a second and try again',
+};
 /** `none`: the user typed the address or opened a bookmark. */
 const OWN_SITES = new Set(['same-origin', 'none']);
 /** Caller name for the unnamed token. */
@@ -62,6 +69,7 @@ export function isLoopback(host: string): boolean {
 export class Admission {
   readonly #rules: AdmissionRules;
   readonly #tokens: [name: string, secret: string][];
+  readonly #tries = new BadTries();
 
   constructor(rules: AdmissionRules) {
     this.#rules = rules;
@@ -85,11 +93,20 @@ export class Admission {
     return undefined;
   }
 
-  /** By the bearer token: for everything but the sinks that carry their own key. */
-  identify(request: IncomingMessage): Identity | Refusal {
+  /** By the bearer token: for everything but channels, which carry their own key. Later if its address sent bad ones. */
+  identify(request: IncomingMessage, then: (found: Identity | Refusal) => void): void {
     const { authorization, 'sec-websocket-protocol': offered } = request.headers;
     const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered);
-    return given === undefined ? this.#withoutToken(request) : this.#withToken(given, request);
+    const { remoteAddress } = request.socket;
+    const isLookedAt = this.#tries.beforeLooking(given, remoteAddress, () => {
+      if (given === undefined) return then(this.#withoutToken(request));
+      const found = this.#withToken(given, request);
+      // A token that has expired was not guessed.
+      if ('status' in found && found !== EXPIRED) this.#tries.wasBad(remoteAddress);
+      else this.#tries.wasGood(given);
+      then(found);
+    });
+    if (!isLookedAt) then(TOO_MANY_TRIES);
   }
 
   #withToken(given: string, request: IncomingMessage): Identity | Refusal {
@@ -101,7 +118,7 @@ export class Admission {
     if (found && 'token' in found) return { token: found.token.name, policy: found.token.policy };
     // A client may send a token to a server that has none.
     if (!this.#needsToken) return this.#withoutToken(request);
-    return unauthorized(found?.problem === 'expired' ? 'this token has expired' : 'this token is not known here');
+    return found?.problem === 'expired' ? EXPIRED : unauthorized('this token is not known here');
   }
 
   #withoutToken({ socket }: IncomingMessage): Identity | Refusal {

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 import { makePrincipal, silentLog, type Log, type Principal } from '#contract';
-import { Admission, httpPrincipal, isLoopback, type AdmissionRules, type Refusal } from './admission.ts';
+import { Admission, httpPrincipal, isLoopback, type AdmissionRules, type Identity, type Refusal } from './admission.ts';
 import type { Engine } from './engine.ts';
 import { Upgrades } from './upgrades.ts';
 
@@ -66,14 +66,20 @@ export async function startServer(engine: Engine, options: ServerOptions): Promi
 }
 
 function admitted(engine: Engine, admission: Admission, onRequest: OnRequest | undefined): RequestListener {
-  return (request, response) => {
-    const identity = admission.checkSource(request) ?? admission.identify(request);
+  const answerAs = (request: IncomingMessage, response: ServerResponse, identity: Identity | Refusal) => {
+    // Its sender may have left while its token waited.
+    if (request.socket.destroyed) return;
     const isRefused = 'status' in identity;
     if (isRefused && (identity.status !== 401 || !isPublic(request))) {
       engine.turnedAway(identity.code);
       answerRefusal(response, identity);
     } else if (onRequest) onRequest(request, response, isRefused ? STRANGER : httpPrincipal(identity));
     else response.writeHead(404).end();
+  };
+  return (request, response) => {
+    const foreign = admission.checkSource(request);
+    if (foreign) answerAs(request, response, foreign);
+    else admission.identify(request, (identity) => answerAs(request, response, identity));
   };
 }
 
@@ -89,6 +95,7 @@ function isPublic({ method, url = '' }: IncomingMessage): boolean {
 function answerRefusal(response: ServerResponse, refusal: Refusal): void {
   const { status, code, message } = refusal;
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (status === 429) response.setHeader('Retry-After', '1');
   response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
   response.end(JSON.stringify({ error: { code, message } }));
 }

@@ -44,14 +44,16 @@ export class Upgrades {
 
   take(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     stream.on('error', () => stream.destroy());
-    const verdict = this.#judge(request);
-    if ('status' in verdict) {
-      if (verdict.code !== undefined) this.#engine.turnedAway(verdict.code);
-      return refuse(stream, verdict.status, verdict.message);
-    }
-
-    request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    verdict(stream, head);
+    this.#judge(request, (verdict) => {
+      if ('status' in verdict) {
+        if (verdict.code !== undefined) this.#engine.turnedAway(verdict.code);
+        return refuse(stream, verdict.status, verdict.message);
+      }
+      // Its sender may have left while its token waited.
+      if (request.socket.destroyed) return;
+      request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      verdict(stream, head);
+    });
   }
 
   /** Closes every socket; `end` cuts those that do not answer. */
@@ -65,22 +67,23 @@ export class Upgrades {
     for (const end of [...this.#sockets.clients, ...this.#sinks]) end.terminate();
   }
 
-  #judge(request: IncomingMessage): Verdict {
+  #judge(request: IncomingMessage, then: (verdict: Verdict) => void): void {
     const url = URL.canParse(request.url ?? '', 'http://localhost')
       ? new URL(request.url!, 'http://localhost')
       : undefined;
-    if (!url) return { status: 400, message: 'the request names no path' };
+    if (!url) return then({ status: 400, message: 'the request names no path' });
     const foreign = this.#admission.checkSource(request);
-    if (foreign) return foreign;
+    if (foreign) return then(foreign);
 
     const channelId = CHANNEL_PATH.exec(url.pathname)?.[1];
-    if (channelId !== undefined) return this.#judgeChannel(request, channelId, url.searchParams);
+    if (channelId !== undefined) return then(this.#judgeChannel(request, channelId, url.searchParams));
     if (url.pathname !== '/' && url.pathname !== '/otel')
-      return { status: 404, message: 'nothing here speaks WebSocket: the bus is at /' };
+      return then({ status: 404, message: 'nothing here speaks WebSocket: the bus is at /' });
 
-    const identity = this.#admission.identify(request);
-    if ('status' in identity) return identity;
-    return url.pathname === '/otel' ? this.#judgeTelemetry(request) : this.#judgePeer(request, identity);
+    this.#admission.identify(request, (identity) => {
+      if ('status' in identity) then(identity);
+      else then(url.pathname === '/otel' ? this.#judgeTelemetry(request) : this.#judgePeer(request, identity));
+    });
   }
 
   #judgePeer(request: IncomingMessage, identity: Identity): Verdict {

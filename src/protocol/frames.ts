@@ -88,6 +88,8 @@ const invokeFunction = z.object({
   wants_changes: z.boolean().nullish().catch(null),
   /** Additive: the caller accepts `invocationevent` frames; forwarded to a worker with the feature `events`. */
   wants_events: z.boolean().nullish().catch(null),
+  /** Additive: the caller can ask its own person whether to approve the call, see `QuestionSchema`; not forwarded. */
+  takes_questions: z.boolean().nullish().catch(null),
   ...trace,
 });
 

@@ -35,6 +35,7 @@ export {
   type InvokeFrame,
   type ResultFrame,
 } from './frames.ts';
+export { QuestionAnswerSchema, QuestionSchema, type Question, type QuestionAnswer } from './question.ts';
 export { EVENT_RUNNING, type CallEvent } from './call-event.ts';
 export { ChangeSchema, type Change, type ChangeHunk } from './change.ts';
 export { OnBehalfSchema, type OnBehalf } from './on-behalf.ts';

@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -99,12 +100,11 @@ type Caller = (typeof CALLERS)[number];
 /** The server does not let them in at all. */
 const SHUT_OUT = new Set<Caller>(['wrong', 'old']);
 
+/** Not one that could be guessed: the port slows those down. */
+const WRONG = `wct_${'x'.repeat(43)}`;
+
 const secretOf = (caller: Caller): string | undefined =>
-  caller === 'none'
-    ? undefined
-    : caller === 'wrong'
-      ? 'no-such-secret'
-      : SECRETS[caller.toUpperCase() as keyof typeof SECRETS];
+  caller === 'none' ? undefined : caller === 'wrong' ? WRONG : SECRETS[caller.toUpperCase() as keyof typeof SECRETS];
 
 function create(...paths: string[]) {
   return { files: paths.map((path) => ({ path, content: 'planted-content', overwrite: true })) };
@@ -288,6 +288,94 @@ describe('deputies', () => {
     socket.close();
   });
 
+  test('a worker that makes a call for a caller gets no more than that caller may', async () => {
+    const deputy = await peer('boss');
+    const metadata = { effect: 'read', permissions: ['fs.read'] };
+    deputy.socket.send(JSON.stringify({ type: 'registerfunction', id: 'deputy::read', metadata }));
+    deputy.socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString()) as { type: string; invocation_id: string; function_id: string };
+      if (frame.type === 'invokefunction') {
+        const nested = {
+          function_id: 'coder::create-file',
+          data: create('other/nested.txt'),
+          via: frame.invocation_id,
+        };
+        deputy.socket.send(JSON.stringify({ type: 'invokefunction', invocation_id: 'nested', ...nested }));
+        deputy.sent('invocationresult').then(
+          ({ error }) =>
+            deputy.socket.send(
+              JSON.stringify({
+                ...{ type: 'invocationresult', invocation_id: frame.invocation_id, function_id: frame.function_id },
+                result: error ?? 'made',
+              }),
+            ),
+          () => {},
+        );
+      }
+    });
+    await vi.waitFor(async () => {
+      expect(await buses.get('reader')!.call('deputy::read', {})).toMatchObject({ code: 'forbidden' });
+    });
+    deputy.socket.close();
+    expect(existsSync(dir.path('w/other/nested.txt'))).toBe(false);
+  });
+
+  test('a function that no list shows is decided about like any other when it is called by its id', async () => {
+    const owner = await peer('boss');
+    const metadata = { internal: true, effect: 'execute', permissions: ['process.run'] };
+    owner.socket.send(JSON.stringify({ type: 'registerfunction', id: 'hidden::run', metadata }));
+    await vi.waitFor(async () => expect(await overBus('reader', 'hidden::run', {})).toBe('refused'));
+    await expect(buses.get('reader')!.call('hidden::run', {})).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await overHttp('reader', 'hidden::run', {})).toBe('refused');
+    expect(await overMcp('reader', 'hidden::run', {})).toBe('refused');
+    expect(owner.frames.some(({ type }) => type === 'invokefunction')).toBe(false);
+    owner.socket.close();
+  });
+
+  test('the session of another is not taken over by its id, and its rights are not lent', async () => {
+    const boss = await peer('boss');
+    const thief = await peer('reader');
+    const { worker_id } = await boss.sent('workerregistered');
+    for (const reattach_token of [undefined, null, '', worker_id]) {
+      thief.socket.send(JSON.stringify({ type: 'reattach', previous_worker_id: worker_id, reattach_token }));
+    }
+    const call = { function_id: 'coder::create-file', data: create('other/thief.txt') };
+    thief.socket.send(JSON.stringify({ type: 'invokefunction', invocation_id: 'stolen', ...call }));
+    expect(JSON.stringify(await thief.sent('invocationresult'))).toContain('forbidden');
+    expect(boss.socket.readyState).toBe(WebSocket.OPEN);
+    for (const { socket } of [boss, thief]) socket.close();
+    expect(existsSync(dir.path('w/other/thief.txt'))).toBe(false);
+  });
+
+  test('a caller reattaches its own session with the rights of the new connection', async () => {
+    const boss = await peer('boss');
+    const { worker_id, reattach_token } = await boss.sent('workerregistered');
+    const reader = await peer('reader');
+    reader.socket.send(JSON.stringify({ type: 'reattach', previous_worker_id: worker_id, reattach_token }));
+    const call = { function_id: 'coder::create-file', data: create('other/reattached.txt') };
+    reader.socket.send(JSON.stringify({ type: 'invokefunction', invocation_id: 'mine', ...call }));
+    expect(JSON.stringify(await reader.sent('invocationresult'))).toContain('forbidden');
+    reader.socket.close();
+    expect(existsSync(dir.path('w/other/reattached.txt'))).toBe(false);
+  });
+
+  test('a channel opens only with its own key, for its own direction', async () => {
+    const make = (caller: Caller) =>
+      buses.get(caller)!.call('engine::channels::create', {}) as Promise<{
+        reader: { channel_id: string; access_key: string };
+      }>;
+    const [mine, theirs] = [await make('reader'), await make('boss')];
+    const open = (id: string, key: string) =>
+      new Promise<string>((resolve) => {
+        const secret = { Authorization: `Bearer ${SECRETS.READER}` };
+        const socket = new WebSocket(`${cell.url}/ws/channels/${id}?key=${key}&dir=read`, { headers: secret });
+        socket.on('open', () => resolve('open')).on('error', ({ message }) => resolve(message));
+      });
+    expect(await open(theirs.reader.channel_id, mine.reader.access_key)).toContain('404');
+    expect(await open(theirs.reader.channel_id, '')).toContain('404');
+    expect(await open(mine.reader.channel_id, mine.reader.access_key)).toBe('open');
+  });
+
   test('a session of MCP that another token opened does not lend its rights', async () => {
     const params = { name: 'coder_create_file', arguments: create('other/stolen.txt') };
     const stolen = await rpc('reader', 'tools/call', params, await initialize('boss'));
@@ -329,7 +417,7 @@ async function peer(caller: Caller) {
       if (!frame) throw new Error(`no ${type} in ${JSON.stringify(frames.map((one) => one.type))}`);
       return frame;
     }, 10_000);
-  return { socket, sent };
+  return { socket, sent, frames };
 }
 
 describe('asking a person', () => {
@@ -439,6 +527,35 @@ test('a token that is removed is refused at once, and what it ran ends', async (
   expect(await running).toBe('refused');
   guest.close();
 });
+
+test.runIf(process.platform === 'linux')(
+  'access.P3 guessing is slowed, and locks out no token that is in use',
+  async () => {
+    const file = new TokenFile(dir.path('state'));
+    const made = file.add({ name: 'made', policy: 'look' });
+    const path = '/functions/coder/read-file';
+    const status = (token: string, from: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
+        request(`${http}${path}`, { method: 'POST', localAddress: from, headers, agent: false }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on('error', reject)
+          .end('{"path":"src/a.txt"}');
+      });
+    expect(await status(SECRETS.READER, '127.0.0.9')).toBe(200);
+    const guesses = Array.from({ length: 120 }, (_, at) => status(`guess-${at}`, '127.0.0.9'));
+    await Promise.all(guesses.slice(0, 10));
+    const refused = guesses.map((guess) => guess.then((given) => given === 429));
+    expect(await status(SECRETS.READER, '127.0.0.9')).toBe(200);
+    expect(await status(made, '127.0.0.9')).toBe(200);
+    expect(await status('guess', '127.0.0.10')).toBe(401);
+    expect((await Promise.all(refused)).some(Boolean)).toBe(true);
+    expect(new Set(await Promise.all(guesses))).toEqual(new Set([401, 429]));
+    file.remove('made');
+  },
+);
 
 test('a policy that is gone denies', () => {
   const config = parseConfig(accessConfig, {}, 'access');

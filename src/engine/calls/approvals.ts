@@ -3,9 +3,12 @@
  *
  * A waiting call is held like that of a paused caller, so it ends with its caller. What a person approved covers the
  * calls that a worker makes to carry it out. "Always" is kept in memory only, for one caller and one rule.
+ *
+ * Where the rule says so, the connection that made the call is asked too: it may ask its own person.
  */
 import {
   callerKey,
+  cleanText,
   type Audit,
   type CalledFunction,
   type Decision,
@@ -13,8 +16,11 @@ import {
   type Log,
   type Principal,
 } from '#contract';
+import { QuestionAnswerSchema, type EventFrame } from '#protocol';
 import { fail } from '../errors.ts';
-import type { Call, From } from './call.ts';
+import type { Session } from '../session.ts';
+import type { Call, From, Waiting } from './call.ts';
+import { clipJson } from './clip-json.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Request } from './executor.ts';
 import { Held } from './held.ts';
@@ -23,6 +29,10 @@ import type { Settle } from './settle.ts';
 
 /** What a person decided about one call. */
 export type Answer = 'approve' | 'always' | 'deny';
+
+const MAX_WHY = 100;
+/** Calls made for calls; a longer chain is not followed. */
+const MAX_NESTING = 32;
 
 export interface Asked {
   readonly call: Call;
@@ -73,6 +83,7 @@ export class Approvals {
       if (open.find(call.id) === call && this.#asked.has(call))
         this.#deny(call, `no answer within ${timeoutMs / 1000} s`);
     }, timeoutMs).unref();
+    this.#askClient(this.#asked.get(call)!);
     this.#parts.changed();
     return undefined;
   }
@@ -90,12 +101,58 @@ export class Approvals {
   answer(id: string, answer: Answer, by: Principal): void {
     const asked = this.list().find(({ call }) => call.id === id);
     if (!asked) throw fail('NOT_FOUND', { text: `call ${id.slice(0, 64)} does not wait for approval, or no longer` });
+    this.#note(asked, answer, by);
     const { call, decision } = asked;
-    const target = { call: id, function: call.functionId, rule: decision.rule };
-    this.#parts.log.info('a person answered', { answer, by: by.id, ...target });
-    this.#parts.audit?.acted(answer, by, target);
     if (answer === 'deny') return this.#deny(call, `${by.label} said no`);
     if (answer === 'always') this.#always.add(alwaysKey(call.principal, decision));
+    this.#release(call);
+  }
+
+  /** Takes the answer of a client, on the connection that was asked; other answers are dropped. */
+  answerFrom(session: Session, { invocation_id, event }: EventFrame): void {
+    const given = QuestionAnswerSchema.safeParse(event).data;
+    const asked = given && this.list().find(({ call }) => call.id === given.id);
+    if (!asked?.decision.isForClient) return;
+    const waiting = this.#clientOf(asked.call);
+    if (waiting?.session !== session || waiting.invocationId !== invocation_id) return;
+    const { call } = asked;
+    this.#note(asked, given!.approved ? 'approve' : 'deny', call.principal, { through: 'client' });
+    if (given!.approved) this.#release(call);
+    else this.#deny(call, `the person at ${call.principal.label} ${cleanText(given!.why ?? '', MAX_WHY) || 'said no'}`);
+  }
+
+  /** A call ended: those that were made for it and still wait have no purpose any more. */
+  outerEnded(id: string): void {
+    if (this.#asked.size === 0) return;
+    for (const { call } of this.list()) if (call.via === id) this.#parts.settle.breakOff(call);
+  }
+
+  #askClient({ call, decision, payload, untilMs }: Asked): void {
+    const waiting = decision.isForClient ? this.#clientOf(call) : undefined;
+    if (!waiting?.takesQuestions) return;
+    const event = {
+      ...{ type: 'question', id: call.id, function_id: call.functionId, line: call.line ?? null },
+      payload: JSON.parse(clipJson(payload).json.toString()) as unknown,
+      ...{ rule: decision.rule, reason: decision.reason ?? null, until_ms: untilMs },
+    };
+    waiting.session.link.send({ type: 'invocationevent', invocation_id: waiting.invocationId, seq: 0, event });
+  }
+
+  /** The connection of the call that this one is made for in the end: only that one knows a person. */
+  #clientOf(call: Call): Waiting | undefined {
+    let outer: Call | undefined = call;
+    for (let depth = 0; outer?.via !== undefined && depth < MAX_NESTING; depth++)
+      outer = this.#parts.open.find(outer.via);
+    return outer?.waiting;
+  }
+
+  #note({ call, decision }: Asked, answer: Answer, by: Principal, more: Record<string, string> = {}): void {
+    const target = { call: call.id, function: call.functionId, rule: decision.rule, ...more };
+    this.#parts.log.info('a person answered', { answer, by: by.id, ...target });
+    this.#parts.audit?.acted(answer, by, target);
+  }
+
+  #release(call: Call): void {
     this.#asked.delete(call);
     const [held] = this.#held.take((one) => one === call);
     if (!held) return;

@@ -93,9 +93,11 @@ function isUnchanged({ id, waiting }: Call, { data, action, namespace }: InvokeF
 function withoutClaims(frame: InvokeFrame): InvokeFrame {
   // A field that does not fit its schema is null here, and is still in the bytes.
   const isPlain = frame.caller === undefined && frame.via === undefined && frame.on_behalf_of === undefined;
-  if (isPlain && frame.wants_changes === undefined && frame.wants_events === undefined) return frame;
+  const isWishless = frame.wants_changes === undefined && frame.wants_events === undefined;
+  if (isPlain && isWishless && frame.takes_questions === undefined) return frame;
   const { caller: _, via: __, wants_changes: ___, wants_events: ____, on_behalf_of: _____, ...rest } = frame;
-  return rest;
+  const { takes_questions: ______, ...plain } = rest;
+  return plain;
 }
 
 /** Removes the fields that only the engine reads. */

@@ -19,6 +19,8 @@ export interface Waiting {
   wantsEvents?: boolean;
   /** Whether it accepts the changes of the call. */
   wantsChanges?: boolean;
+  /** Whether it can ask its own person to approve. */
+  takesQuestions?: boolean;
   /** Trace of its call, for the answer. */
   traceparent?: string | null;
   baggage?: string | null;

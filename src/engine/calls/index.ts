@@ -89,6 +89,7 @@ export class Calls {
       resume: (request, from) => this.#route(request, from),
       changed: () => watched.changed('approvals'),
     });
+    this.#open.onEnded = ({ id }) => this.approvals.outerEnded(id);
     this.#sweeper = setInterval(() => this.#giveUpOld(), Math.min(SWEEP_MS, limits.callDeadlineMs)).unref();
   }
 
@@ -116,10 +117,11 @@ export class Calls {
     if (call?.executor === executor) this.#settle.result(call, frame, encoded);
   }
 
-  /** Takes an event from a peer. Events of calls that the peer does not execute are dropped. */
-  report(executor: Session, frame: EventFrame, encoded?: EncodedFrame): void {
+  /** Takes an event of a call from its executor, or its caller's answer to a question. Others are dropped. */
+  report(session: Session, frame: EventFrame, encoded?: EncodedFrame): void {
     const call = this.#open.find(frame.invocation_id);
-    if (call?.executor === executor) this.#settle.event(call, frame, encoded);
+    if (call?.executor === session) this.#settle.event(call, frame, encoded);
+    else this.approvals.answerFrom(session, frame);
   }
 
   /** Cancels the executor. The caller no longer waits, unless it says that it does. */
@@ -283,9 +285,10 @@ export class Calls {
 }
 
 function waitingOf(session: Session, frame: InvokeFrame): Waiting | undefined {
-  const { action, invocation_id: invocationId, traceparent, baggage, wants_events, wants_changes } = frame;
+  const { action, invocation_id: invocationId, traceparent, baggage } = frame;
   if (action?.type === 'void' || invocationId == null) return undefined;
-  const wantsEvents = wants_events === true;
-  const wantsChanges = wants_changes === true;
-  return { session, invocationId, traceparent, baggage, wantsEvents, wantsChanges };
+  const wantsEvents = frame.wants_events === true;
+  const wantsChanges = frame.wants_changes === true;
+  const takesQuestions = frame.takes_questions === true;
+  return { session, invocationId, traceparent, baggage, wantsEvents, wantsChanges, takesQuestions };
 }

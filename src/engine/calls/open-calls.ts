@@ -12,6 +12,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export class OpenCalls {
   readonly #calls = new Map<string, Call>();
+  /** Called for every call that ended. */
+  onEnded: (call: Call) => void = () => {};
 
   /** Chooses the id of a new call. */
   idFor(waiting: Waiting | undefined): string {
@@ -39,6 +41,7 @@ export class OpenCalls {
     this.#calls.delete(call.id);
     call.executor.serving.delete(call);
     call.waiting?.session.calling.delete(call);
+    this.onEnded(call);
     return true;
   }
 

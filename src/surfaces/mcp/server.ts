@@ -25,6 +25,7 @@ import {
   type Grants,
   type Principal,
 } from '#contract';
+import { Elicitation } from './elicitation.ts';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
 import { LateOffer, type EarlyList } from './late-offer.ts';
 import type { Offer } from './offered-tools.ts';
@@ -65,11 +66,15 @@ export function mcpServers(
   { version, profile, early, change }: McpOptions,
 ): MakeServer {
   const kept = new KeptResults();
+  const elicitation = new Elicitation();
   const late = new LateOffer(connecting, { profile, early });
   return (principal = makePrincipal('local', 'mcp'), session) => {
     const server = new Server(
       { name: 'workcell', title: 'Workcell', version },
-      { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+      {
+        ...{ capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+        requestState: { verify: elicitation.verify },
+      },
     );
     const caller = (grants: Grants = {}) =>
       withClient({ ...principal, grants: { ...principal.grants, ...grants } }, server.getClientVersion(), session);
@@ -82,13 +87,14 @@ export function mcpServers(
       const found = await offer.find(params.name);
       if ('problem' in found) throw invalid(found.problem);
 
-      const { signal } = context.mcpReq;
       const request = params.arguments ?? {};
+      const asking = elicitation.begin(server, context, params);
       let text: string | undefined;
       const calling = bus.call(found.id, request, {
         onText: (given) => void (text = given),
         caller: caller(offer.grants),
-        signal,
+        signal: asking.signal,
+        onQuestion: asking.onQuestion,
         namespace: offer.namespace,
         timeoutMs: CALL_MS,
         metadata: { ...throughDoor('model'), ...(change !== undefined && boundTo(change)) },
@@ -97,6 +103,7 @@ export function mcpServers(
       try {
         return await toResult(await calling, { id: found.id, request, text: () => text });
       } catch (error) {
+        if (asking.required) return asking.required;
         if (!(error instanceof CallError)) throw error;
         if (error.code === 'function_not_found') await checkStillThere(offer, params.name, found.id);
         return toToolFailure(error, { kept, request });
