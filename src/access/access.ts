@@ -61,9 +61,9 @@ export class Access implements AccessControl {
     this.#configured = configuredTokens(config.tokens, env);
   }
 
-  /** Names of the tokens that are accepted now. */
-  tokenNames(): Set<string> {
-    return new Set(this.#tokens().map(({ name }) => name));
+  /** The tokens that are accepted now, with the policy of each. */
+  tokens(): Map<string, string | undefined> {
+    return new Map(this.#tokens().map(({ name, policy }) => [name, policy]));
   }
 
   get hasTokens(): boolean {

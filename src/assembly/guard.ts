@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { AuditLog, Auditor, Mask, type Access, type AccessConfig } from '#access';
+import { AuditLog, Auditor, LiveAccess, Mask, type AccessConfig } from '#access';
 import { shippedCell, type Audit, type CellConfig, type Log } from '#contract';
 import { stateDirOf } from '#host';
 import { openAccess, shippedAccess } from './access.ts';
@@ -20,10 +20,12 @@ const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOSPC']);
 const CHECK_MS = 1_000;
 
 export interface Guard {
-  readonly access: Access;
+  readonly access: LiveAccess;
   readonly audit?: Audit | undefined;
   readonly operatorKey: string;
-  /** Reports tokens that are no longer accepted. */
+  /** Checks the access rules of a changed configuration file; the returned function puts them to work. */
+  prepare(text: string): () => void;
+  /** Reports tokens that are no longer accepted, or have another policy. */
   onTokenGone(report: (name: string) => void): void;
   close(): void;
 }
@@ -46,11 +48,10 @@ export function guardFor(
 }
 
 export function openGuard({ config, workspace, stateDir, log }: GuardOptions): Guard {
-  const access = openAccess(config, { workspace, stateDir });
+  const access = new LiveAccess(openAccess(config, { workspace, stateDir }));
   const operatorKey = unlessReadOnly(stateDir, log, () => operatorKeyIn(stateDir)) ?? newKey();
   const { max_bytes: maxBytes, keep } = config.audit;
-  const secrets = config.tokens.flatMap(({ env }) => (env === undefined ? [] : (process.env[env] ?? [])));
-  const mask = new Mask(process.env, [operatorKey, ...secrets]);
+  const mask = new Mask(process.env, [operatorKey, ...secretsOf(config)]);
   const records =
     maxBytes === 0 ? undefined : unlessReadOnly(stateDir, log, () => AuditLog.open(stateDir, { maxBytes, keep }));
   const audit = records && new Auditor(records, { mask, log });
@@ -60,11 +61,19 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
     access,
     audit,
     operatorKey,
+    prepare(text) {
+      const changed = parseAccess(text);
+      const next = openAccess(changed, { workspace, stateDir });
+      return () => {
+        mask.add(secretsOf(changed));
+        access.replace(next);
+      };
+    },
     onTokenGone(report) {
-      let known = access.tokenNames();
+      let known = access.tokens();
       checking = setInterval(() => {
-        const now = access.tokenNames();
-        for (const name of known) if (!now.has(name)) report(name);
+        const now = access.tokens();
+        for (const [name, policy] of known) if (!now.has(name) || now.get(name) !== policy) report(name);
         known = now;
       }, CHECK_MS).unref();
     },
@@ -75,6 +84,11 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
       audit?.close();
     },
   };
+}
+
+/** Of tokens that stand in variables. */
+function secretsOf({ tokens }: AccessConfig): string[] {
+  return tokens.flatMap(({ env }) => (env === undefined ? [] : (process.env[env] ?? [])));
 }
 
 function newKey(): string {

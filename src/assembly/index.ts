@@ -14,6 +14,7 @@ export {
   toEntries,
   type WorkerEntry,
 } from './config-file.ts';
+export { decisive, explainCall, type Check } from './explain.ts';
 export { isWithinReach } from './config-in-workspace.ts';
 export { watchConfig } from './config-watch.ts';
 export { choosePreset, presetEntries, type Preset } from './presets.ts';

@@ -112,9 +112,10 @@ export class Serving {
 }
 
 function toCall(frame: InvokeFrame, callId: string): IncomingCall {
-  const { data: payload, metadata, traceparent, baggage, caller, via, wants_changes } = frame;
+  const { data: payload, metadata, traceparent, baggage, caller, via, wants_changes, wants_versions } = frame;
   const wantsChanges = wants_changes === true;
-  return { callId, payload, metadata, traceparent, baggage, principal: caller ?? undefined, via, wantsChanges };
+  const call = { callId, payload, metadata, traceparent, baggage, principal: caller ?? undefined, via, wantsChanges };
+  return wants_versions === true ? { ...call, journaled: [] } : call;
 }
 
 function registration({ worker, fn }: Served): FrameOf<'registerfunction'> {

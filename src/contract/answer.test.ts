@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
-import { answer, CallControl } from './answer.ts';
+import { answer } from './answer.ts';
+import { CallControl } from './answering/call-control.ts';
 import type { Bus } from './bus.ts';
 import type { CallScope } from './call-scope.ts';
 import { defineErrors, type Failure } from './define-errors.ts';

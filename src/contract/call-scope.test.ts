@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 import type { Caller } from '#protocol';
-import { answer, CallControl } from './answer.ts';
+import { answer } from './answer.ts';
+import { CallControl } from './answering/call-control.ts';
 import type { Bus, CallOptions } from './bus.ts';
 import type { CallScope } from './call-scope.ts';
 import { defineErrors } from './define-errors.ts';

@@ -16,6 +16,8 @@ export interface IncomingCall {
   readonly via?: string | null;
   /** Whether a caller or console asked for the changes of calls. */
   readonly wantsChanges?: boolean;
+  /** Takes what the journal recorded for the call; absent if the engine did not ask. */
+  readonly journaled?: Change[];
   /** The connection that called, if the engine knows it. */
   readonly callerId?: string;
 }

@@ -9,7 +9,8 @@ export {
   type Subject,
   type Verdict,
 } from './access.ts';
-export { answer, CallControl, type OpenWorker, type Reply } from './answer.ts';
+export { answer, type OpenWorker, type Reply } from './answer.ts';
+export { CallControl } from './answering/call-control.ts';
 export {
   CallError,
   carrying,

@@ -90,3 +90,15 @@ test.each([
   admission.identify(asking({ authorization }), (found) => codes.push('code' in found ? found.code : 'ok'));
   expect(codes).toEqual([verdict]);
 });
+
+test.each([
+  ['0.0.0.0', 'unauthorized'],
+  ['127.0.0.1', 'ok'],
+])('at %s, when its last token was removed, a caller without one is %s', (host, verdict) => {
+  const access = { hasTokens: true, lookUp: () => ({ problem: 'unknown' }) };
+  const admission = new Admission({ host, access });
+  access.hasTokens = false;
+  const codes: string[] = [];
+  admission.identify(asking({}), (found) => codes.push('code' in found ? found.code : 'ok'));
+  expect(codes).toEqual([verdict]);
+});

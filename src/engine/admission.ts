@@ -70,11 +70,13 @@ export class Admission {
   readonly #rules: AdmissionRules;
   readonly #tokens: [name: string, secret: string][];
   readonly #tries = new BadTries();
+  #hadTokens: boolean;
 
   constructor(rules: AdmissionRules) {
     this.#rules = rules;
     const { token, tokens } = rules;
     this.#tokens = Object.entries({ ...(token !== undefined && { [UNNAMED]: token }), ...tokens });
+    this.#hadTokens = this.#hasTokens;
   }
 
   /** Host, Origin and Sec-Fetch-Site: for every request, whatever it carries. */
@@ -127,7 +129,13 @@ export class Admission {
     return unauthorized('send the header "Authorization: Bearer <token>"');
   }
 
+  /** Beyond loopback, removing the last token does not open the server to everyone. */
   get #needsToken(): boolean {
+    this.#hadTokens ||= this.#hasTokens;
+    return this.#hasTokens || (this.#hadTokens && !isLoopback(this.#rules.host));
+  }
+
+  get #hasTokens(): boolean {
     return this.#tokens.length > 0 || this.#rules.access?.hasTokens === true;
   }
 

@@ -4,6 +4,7 @@ export { Channel, type ChannelBroker } from './channels/channels.ts';
 export type { Elsewhere, NodeRow } from './elsewhere.ts';
 export { Engine } from './engine.ts';
 export { errors as engineErrors } from './errors.ts';
+export { Policies } from './calls/authorize.ts';
 export { engineWorker } from './functions/index.ts';
 export { defaultLimits, type EngineLimits } from './limits.ts';
 export { isBuiltIn, type RegisteredFunction } from './registry.ts';

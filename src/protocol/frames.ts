@@ -86,6 +86,8 @@ const invokeFunction = z.object({
   on_behalf_of: json.optional(),
   /** Additive: the caller accepts `changes` beside the result; forwarded to a worker with the feature `changes`. */
   wants_changes: z.boolean().nullish().catch(null),
+  /** Additive, from an engine with an audit to a worker with the feature `changes`: it wants `versions` beside the result. */
+  wants_versions: z.boolean().nullish().catch(null),
   /** Additive: the caller accepts `invocationevent` frames; forwarded to a worker with the feature `events`. */
   wants_events: z.boolean().nullish().catch(null),
   /** Additive: the caller can ask its own person whether to approve the call, see `QuestionSchema`; not forwarded. */
@@ -101,6 +103,8 @@ const invocationResult = z.object({
   error: json.optional(),
   /** Additive, with the feature `changes`: the file changes of the call, see `ChangeSchema`. */
   changes: json.optional(),
+  /** Additive, for the engine: the versions of changed files, as changes without lines; it does not forward them. */
+  versions: json.optional(),
   /** Additive: the result as text, for a call whose metadata names a door. */
   text: z.string().optional().catch(undefined),
   ...trace,

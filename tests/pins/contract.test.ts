@@ -382,7 +382,7 @@ test('repo.P5 the commands, their other names and their options', async () => {
     'token add': 'policy expires json config',
     'token list | token ls': 'json config',
     'token remove | token rm': 'json config',
-    'policy explain': 'policy token payload workspace json config',
+    'policy explain': 'policy token payload workspace app tools read-only preset json config',
     'audit tail': 'lines follow json config',
     'audit show': 'config',
     'audit verify': 'json config',

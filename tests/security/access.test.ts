@@ -3,6 +3,7 @@
  *
  * The expected verdicts are written by hand, not computed by the policies under test.
  */
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -481,9 +482,23 @@ describe('asking a person', () => {
   });
 });
 
+interface AuditedRow {
+  function?: string;
+  caller?: string;
+  changes?: { path: string; before?: { version?: string }; after?: { version?: string } }[];
+}
+
 describe('the audit', () => {
   test('has every change and refusal, verifies, and holds no secret', async () => {
-    await overBus('boss', 'shell::exec', { command: 'echo', args: ['planted-boss-secret'] });
+    const boss = buses.get('boss')!;
+    await boss.call('shell::exec', { command: 'echo', args: ['planted-boss-secret'] });
+    await boss.call('coder::create-file', create('src/audited.txt'));
+    await boss.call('coder::update-file', {
+      files: [{ path: 'src/audited.txt', ops: [{ op: 'replace', pattern: 'planted', replacement: 'changed' }] }],
+    });
+    const named = 'src/planted-boss-secret.txt';
+    await boss.call('shell::fs::mv', { src: dir.path('w/src/audited.txt'), dst: dir.path(`w/${named}`) });
+    await boss.call('coder::delete-file', { paths: [named] });
     const folder = join(dir.path('state'), 'audit', '1');
     const { records, fault } = await verifyChain(folder);
     expect(fault).toBeUndefined();
@@ -492,6 +507,24 @@ describe('the audit', () => {
     expect(text.includes('"verdict":"deny"')).toBe(true);
     expect(text.includes('planted-content')).toBe(false);
     expect(Object.values(SECRETS).filter((secret) => text.includes(secret))).toEqual([]);
+
+    const all = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as AuditedRow);
+    const last = (id: string) => all.findLast((record) => record.function === id && record.caller?.includes('boss'))!;
+    expect(last('shell::exec')).toMatchObject({ outcome: 'ok', exit_code: 0, duration_ms: expect.any(Number) });
+    const made = last('coder::create-file').changes![0]!;
+    const edited = last('coder::update-file').changes![0]!;
+    const version = (content: string) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+    expect(made).toMatchObject({ path: 'src/audited.txt', kind: 'created' });
+    expect(made.after!.version).toBe(version('planted-content'));
+    expect([edited.before!.version, edited.after!.version]).toEqual([
+      version('planted-content'),
+      version('changed-content'),
+    ]);
+    expect(last('shell::fs::mv').changes![0]).toMatchObject({ path: 'src/***.txt', from: 'src/audited.txt' });
+    expect(last('coder::delete-file').changes![0]).toMatchObject({ path: 'src/***.txt', kind: 'deleted' });
     expect(statSync(join(folder, 'current.jsonl')).mode & 0o077).toBe(0);
   });
 
@@ -556,6 +589,38 @@ test.runIf(process.platform === 'linux')(
     file.remove('made');
   },
 );
+
+test('a changed configuration takes effect at once, for open connections too, and a broken one does not', async () => {
+  const stateDir = dir.path('reload');
+  const workspace = dir.path('w');
+  const config = (rules: object[], policy = 'p') =>
+    JSON.stringify({
+      access: { tokens: [{ name: 't', env: 'BOSS', policy }], policies: { p: rules, q: [] }, local: 'p' },
+      workers: [],
+    });
+  const read = [{ allow: { effect: 'read' } }];
+  const text = JSON.stringify({ state_dir: stateDir, workers: [{ name: 'coder' }] });
+  const entries = parseEntries(text, availableWorkers, { workspace });
+  const access = parseConfig(accessConfig, (JSON.parse(config(read)) as { access: object }).access, 'access');
+  const guard = openGuard({ config: access, workspace, stateDir, log: silentLog });
+  const server = await startWorkcell({ host: '127.0.0.1', port: 0, entries, log: silentLog, guard });
+  const local = await connect(server.url, { name: 'local', log: silentLog });
+  const token = await connect(server.url, { name: 'token', token: SECRETS.BOSS, log: silentLog });
+  const made = (bus: Connection) => bus.call('coder::create-file', create('src/reloaded.txt'));
+  await expect(made(local)).rejects.toMatchObject({ code: 'forbidden' });
+
+  guard.prepare(config([...read, { allow: { permission: 'fs.write' } }]))();
+  await made(local);
+  await made(token);
+  expect(() => guard.prepare(config([{ allow: { effect: 'reed' } }]))).toThrow('access.policies.p[0]');
+  await made(local);
+
+  guard.prepare(config(read, 'q'))();
+  await expect(made(local)).rejects.toMatchObject({ code: 'forbidden' });
+  await vi.waitFor(() => expect(token.call('coder::read-file', { path: 'src/a.txt' })).rejects.toThrow(), 10_000);
+  for (const bus of [local, token]) bus.close();
+  await server.close();
+});
 
 test('a policy that is gone denies', () => {
   const config = parseConfig(accessConfig, {}, 'access');

@@ -38,7 +38,7 @@ export class Auditor implements Audit {
     return this.#mask.arguments(payload, Announced.safeParse(metadata).data?.subject);
   }
 
-  record({ id, functionId, principal, via, rule, isApproved, outcome, durationMs, ...call }: AuditedCall): void {
+  record({ id, functionId, principal, via, rule, isApproved, outcome, ...call }: AuditedCall): void {
     const isRefused = outcome === 'forbidden';
     this.#append({
       function: functionId,
@@ -50,7 +50,8 @@ export class Auditor implements Audit {
       rule,
       arguments: call.arguments,
       outcome: outcome.slice(0, MOST_CHARS),
-      duration_ms: durationMs === undefined ? undefined : Math.round(durationMs),
+      exit_code: call.exitCode,
+      duration_ms: call.durationMs === undefined ? undefined : Math.round(call.durationMs),
       changes: this.#changes(call.changes),
     });
   }
@@ -78,7 +79,9 @@ export class Auditor implements Audit {
     if (!Array.isArray(changes) || changes.length === 0) return undefined;
     const shown = changes.slice(0, MOST_CHANGES).flatMap((change) => {
       const parsed = Changed.safeParse(change).data;
-      return parsed ? [{ ...parsed, path: this.#mask.text(parsed.path) }] : [];
+      if (!parsed) return [];
+      const from = parsed.from === undefined ? {} : { from: this.#mask.text(parsed.from) };
+      return [{ ...parsed, ...from, path: this.#mask.text(parsed.path) }];
     });
     return changes.length > MOST_CHANGES ? [...shown, { more: changes.length - MOST_CHANGES }] : shown;
   }

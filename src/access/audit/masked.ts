@@ -17,12 +17,16 @@ const SECRET_NAME = /(token|secret|password|passwd|api_?key|private_?key|credent
 const SHOWN = new Set(['args', 'script', 'change', 'job_id', 'sandbox_id', 'name', 'label', 'namespace', 'image']);
 
 export class Mask {
-  readonly #secrets: readonly string[];
+  #secrets: readonly string[] = [];
 
   constructor(env: NodeJS.ProcessEnv, more: readonly string[] = []) {
     const own = Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [value] : []));
+    this.add([...own, ...more]);
+  }
+
+  add(secrets: readonly string[]): void {
     // The longest first, or what is left of it would show.
-    this.#secrets = [...own, ...more]
+    this.#secrets = [...new Set([...this.#secrets, ...secrets])]
       .filter(({ length }) => length >= SHORTEST_SECRET)
       .toSorted((a, b) => b.length - a.length);
   }

@@ -81,7 +81,7 @@ export const start: Command = {
     const guard = guardFor(file === undefined ? undefined : readConfigFile(file), { workspace, cell, log });
     const listening = parseListenOptions(options, guard.access);
     const workcell = await startWorkcell({ ...listening, entries, log, guard, prepares: true }).catch(explainListening);
-    const watcher = watchSource(source, entries, workcell, log);
+    const watcher = watchSource(source, { entries, workcell, guard, log });
     const stopped = untilSignal();
     const cluster = settings && (await joinCluster(workcell, settings, log));
     await workcell.workers.prepared(MOST_PREPARING_MS);
@@ -161,11 +161,16 @@ function warnOfApps({ apps, workspace = process.cwd() }: Source, entries: Worker
   }
 }
 
+interface Running {
+  entries: WorkerEntry[];
+  workcell: RunningWorkcell;
+  guard: ReturnType<typeof guardFor>;
+  log: Log;
+}
+
 function watchSource(
   source: Source,
-  entries: WorkerEntry[],
-  workcell: RunningWorkcell,
-  log: Log,
+  { entries, workcell, guard, log }: Running,
 ): { close(): Promise<void> } | undefined {
   const { file } = source;
   if (file === undefined) return undefined;
@@ -183,7 +188,10 @@ function watchSource(
     if (isWithinReach(file, workspace, changed)) {
       throw new ConfigError(`it would let agents write ${file}; restart to run with it all the same`);
     }
+    // Both are checked before either takes effect.
+    const replaceAccess = guard.prepare(readConfigFile(file));
     await workcell.workers.apply(changed);
+    replaceAccess();
   });
 }
 

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { answer, CallControl } from '../answer.ts';
+import { answer } from '../answer.ts';
+import { CallControl } from '../answering/call-control.ts';
 import type { Bus } from '../bus.ts';
 import { defineErrors } from '../define-errors.ts';
 import type { FunctionDef } from '../define-function.ts';

@@ -46,7 +46,7 @@ interface ApprovalParts {
   dispatch: Dispatch;
   open: OpenCalls;
   settle: Settle;
-  timeoutMs: number;
+  timeoutMs: () => number;
   log: Log;
   audit: Audit | undefined;
   /** Sends a call that was approved on its way. */
@@ -73,7 +73,8 @@ export class Approvals {
 
   /** Holds the call until a person answers, its caller leaves or its time is over. */
   ask(fn: CalledFunction, request: Request, from: From, decision: Decision): Failure | undefined {
-    const { dispatch, open, timeoutMs } = this.#parts;
+    const { dispatch, open } = this.#parts;
+    const timeoutMs = this.#parts.timeoutMs();
     const failure = dispatch.handOver({ ...fn, owner: this.#held }, request, from);
     if (failure) return failure;
     const call = [...this.#held.serving].at(-1)!;

@@ -1,6 +1,7 @@
 /** Rewrites calls for executors and results for callers, where frames cannot be forwarded unchanged. */
 import type { Principal } from '#contract';
 import {
+  FEATURE_CHANGES,
   FEATURE_EVENTS,
   toErrorBody,
   type Caller,
@@ -64,10 +65,15 @@ export function forNode(call: Call, { frame, encoded }: Request): [InvokeFrame, 
 }
 
 /** What the executor should report beside the result; undefined for most calls. */
-function wishOf({ wantsChanges, waiting, executor }: Call): Partial<InvokeFrame> | undefined {
+function wishOf({ wantsChanges, waiting, executor, audited }: Call): Partial<InvokeFrame> | undefined {
   const wantsEvents = waiting?.wantsEvents === true && executor.features.has(FEATURE_EVENTS);
-  if (!wantsChanges && !wantsEvents) return undefined;
-  return { ...(wantsChanges && { wants_changes: true }), ...(wantsEvents && { wants_events: true }) };
+  const wantsVersions = audited !== undefined && executor.features.has(FEATURE_CHANGES);
+  if (!wantsChanges && !wantsEvents && !wantsVersions) return undefined;
+  return {
+    ...(wantsChanges && { wants_changes: true }),
+    ...(wantsEvents && { wants_events: true }),
+    ...(wantsVersions && { wants_versions: true }),
+  };
 }
 
 function additionOf({ principal, via }: Call, part: PrincipalPart, wish?: Partial<InvokeFrame>): Addition {
@@ -94,9 +100,9 @@ function withoutClaims(frame: InvokeFrame): InvokeFrame {
   // A field that does not fit its schema is null here, and is still in the bytes.
   const isPlain = frame.caller === undefined && frame.via === undefined && frame.on_behalf_of === undefined;
   const isWishless = frame.wants_changes === undefined && frame.wants_events === undefined;
-  if (isPlain && isWishless && frame.takes_questions === undefined) return frame;
+  if (isPlain && isWishless && frame.takes_questions === undefined && frame.wants_versions === undefined) return frame;
   const { caller: _, via: __, wants_changes: ___, wants_events: ____, on_behalf_of: _____, ...rest } = frame;
-  const { takes_questions: ______, ...plain } = rest;
+  const { takes_questions: ______, wants_versions: _______, ...plain } = rest;
   return plain;
 }
 

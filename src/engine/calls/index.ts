@@ -85,7 +85,7 @@ export class Calls {
     });
     this.approvals = new Approvals({
       ...{ dispatch: this.#dispatch, open: this.#open, settle: this.#settle, log, audit },
-      timeoutMs: access?.askTimeoutMs ?? 0,
+      timeoutMs: () => access?.askTimeoutMs ?? 0,
       resume: (request, from) => this.#route(request, from),
       changed: () => watched.changed('approvals'),
     });

@@ -8,7 +8,7 @@ import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
 import { plainBody } from '../errors.ts';
 import { isBuiltIn } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
-import type { Audit, CalledFunction, Failure, Watched } from '#contract';
+import { fieldOf, type Audit, type CalledFunction, type Failure, type Watched } from '#contract';
 import type { CallMetrics } from '../telemetry/call-metrics.ts';
 import type { Call, Origin } from './call.ts';
 import { CallContents } from './call-contents.ts';
@@ -58,7 +58,7 @@ export class Observed {
     const code = error ? codeOf(error) : undefined;
     const outcome = code === undefined ? call.reading.answered(result) : call.reading.failed(code);
     this.#metrics.ended(call, outcome.kind);
-    this.#record(call, outcome.text, frame.changes);
+    this.#record(call, outcome.text, frame);
     if (isLeftOut(call)) return;
     const changes = call.wantsChanges ? frame.changes : undefined;
     this.recent.add(call, { code, outcome, changed: changedLines(changes) });
@@ -102,13 +102,15 @@ export class Observed {
     if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
   }
 
-  #record({ audited, startTick, ...call }: Call, outcome: string, changes?: unknown): void {
+  #record({ audited, startTick, ...call }: Call, outcome: string, answer?: ResultFrame): void {
     if (!this.#audit || !audited || isBuiltIn(call.executor)) return;
     const durationMs = performance.now() - startTick;
     const { id, functionId, namespace, principal, via, rule, isApproved } = call;
+    const exitCode = answer && fieldOf(answer.result, 'exit_code');
     this.#audit.record({
       ...{ id, functionId, namespace, principal, via, rule, isApproved },
-      ...{ ...audited, outcome, durationMs, changes },
+      ...{ ...audited, outcome, durationMs, changes: answer?.versions ?? answer?.changes },
+      ...(typeof exitCode === 'number' && { exitCode }),
     });
   }
 }

@@ -40,8 +40,8 @@ export class Settle implements Sink {
     const { waiting } = call;
     if (!waiting) return;
     // A console may have asked for the changes when the caller did not.
-    const isWhole = waiting.wantsChanges || given.changes === undefined;
-    const frame = isWhole ? given : withoutChanges(given);
+    const isWhole = given.versions === undefined && (waiting.wantsChanges || given.changes === undefined);
+    const frame = isWhole ? given : withoutReports(given, waiting);
     const encoded = isWhole ? received : undefined;
 
     const { invocationId, enqueued } = waiting;
@@ -105,6 +105,7 @@ export class Settle implements Sink {
   }
 }
 
-function withoutChanges({ changes: _, ...rest }: ResultFrame): ResultFrame {
-  return rest;
+/** Only the engine reads `versions`. */
+function withoutReports({ changes, versions: _, ...rest }: ResultFrame, { wantsChanges }: Waiting): ResultFrame {
+  return wantsChanges && changes !== undefined ? { ...rest, changes } : rest;
 }

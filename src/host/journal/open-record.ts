@@ -20,6 +20,7 @@ import {
   type State,
 } from './records.ts';
 import { codeOf } from './store.ts';
+import { Versions } from '../changes/journaled-versions.ts';
 
 /** Larger files are recognised by size and time instead of being read. */
 export const MAX_HASHED_BYTES = 64 * 2 ** 20;
@@ -39,8 +40,12 @@ export class OpenRecord {
   #images = 0;
   #parts = 0;
 
+  readonly #versions: Versions | undefined;
+
   constructor(journal: Journal, origin: Origin, more?: Pick<RecordHead, 'label' | 'undoes' | 'undoesOnly'>) {
     this.#journal = journal;
+    const { journaled } = origin.call ?? {};
+    this.#versions = journaled && new Versions(journaled);
     this.#head = { ...headOf(origin), ...more };
   }
 
@@ -97,7 +102,13 @@ export class OpenRecord {
       const part = this.#parts++;
       const bytes = this.#stored(() => log.append({ seq, part, at: Date.now(), ...this.#head, changes }));
       this.#journal.evictSoon(changes, bytes);
-      return { cancel: () => this.#cancel(part, changes) };
+      const added = this.#versions?.add(changes);
+      return {
+        cancel: () => {
+          this.#cancel(part, changes);
+          this.#versions?.remove(added!);
+        },
+      };
     } catch (error) {
       throw HostError.fromErrno(error, changes[0]?.path ?? '');
     }

@@ -4,7 +4,7 @@ import type { IncomingCall } from '#contract';
 /** The call that changes files. The scope of a call can be passed as it is. */
 export interface Origin {
   readonly functionId?: string;
-  readonly call?: Pick<IncomingCall, 'callId' | 'principal' | 'metadata'>;
+  readonly call?: Pick<IncomingCall, 'callId' | 'principal' | 'metadata' | 'journaled'>;
   /** Purpose of the changes, in the caller's words. */
   readonly message?: string | undefined;
 }

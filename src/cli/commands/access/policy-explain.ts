@@ -1,11 +1,27 @@
-/** workcell policy explain: whether a policy allows a call, which rule decided, and what would change that. */
+/** workcell policy explain: whether a call is allowed, which key or rule decided, and what would change that. */
+import { resolve } from 'node:path';
+
 import { policyNamed, type Access } from '#access';
-import { shippedFunction } from '#assembly';
-import { ConfigError, type Decision } from '#contract';
+import {
+  availableWorkers,
+  decisive,
+  explainCall,
+  findConfigFile,
+  parseEntries,
+  presetEntries,
+  readApps,
+  readConfigFile,
+  shippedFunction,
+  withApps,
+  type Check,
+  type WorkerEntry,
+} from '#assembly';
+import { ConfigError } from '#contract';
 import { toPayload } from '../../call-arguments.ts';
 import { valueOption, type Command, type CommandInput } from '../../command.ts';
 import { text } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
+import { parsePreset, presetOptions } from '../../preset-options.ts';
 import { printReply } from '../../print.ts';
 import { accessOptions, readAccess } from './access-options.ts';
 
@@ -13,44 +29,68 @@ export const policyExplain: Command = {
   name: 'policy explain',
   summary: 'Say whether a call is allowed, asked about or denied, and by which rule.',
   usage: 'FUNCTION [KEY=VALUE…]',
-  details: 'Without --policy and --token it explains the policy of callers without a token.',
+  details:
+    'Looks at all that decides: --tools and --read-only of a door, apps and presets, the policy, protect, and the fence,\n' +
+    'allowlist and rules of shell. Without --policy and --token it explains the policy of callers without a token.',
   options: {
     policy: valueOption('NAME', 'Explain this policy.'),
     token: valueOption('NAME', 'Explain the policy of this token.'),
     payload: valueOption('JSON', 'The request; KEY=VALUE pairs override it.'),
     workspace: valueOption('DIR', 'Directory that paths count from, default the current one.'),
+    app: valueOption('FILE', 'App file, as for start.', { multiple: true }),
+    tools: valueOption('LIST', 'Workers or functions, as for mcp.'),
+    'read-only': { type: 'boolean', description: 'As for mcp.' },
+    ...presetOptions,
     json: { type: 'boolean', description: 'Print JSON.' },
     ...accessOptions,
   },
   examples: [
     'workcell policy explain shell::exec command="git push" --policy read-only',
     'workcell policy explain coder::delete-file --token ci',
+    'workcell policy explain coder::create-file --app reviewer.yaml',
   ],
   minWords: 1,
 
-  run({ words: [id = '', ...pairs], options }) {
+  async run({ words: [id = '', ...pairs], options }) {
     const { access } = readAccess(options);
     const policy = policyAsked(options, access);
     const fn = shippedFunction(id) ?? { id, namespace: 'default' };
     const payload = toPayload(pairs, text(options.payload));
-    const decision = policy === undefined ? NO_POLICY : access.decide(policy, fn, payload);
-    const change = advice(decision, id, policy);
+    const only = text(options.tools)?.split(',');
+    const grants = { policy, isReadOnly: options['read-only'] === true, ...(only && { only }) };
+    const checks = await explainCall(fn, payload, { access, grants, ...(await readSource(options)) });
+    const decided = decisive(checks);
     const isKnown = fn.metadata !== undefined;
-    printReply(options, { function: id, policy, ...decision, change, known: isKnown }, () =>
+    printReply(options, { function: id, policy, ...decided, known: isKnown, checks }, () =>
       [
-        `${decision.verdict}  ${id}`,
-        `  rule    ${decision.rule}`,
-        ...(decision.reason === undefined ? [] : [`  reason  ${decision.reason}`]),
-        ...(change === undefined ? [] : [`  change  ${change}`]),
+        `${decided.verdict}  ${id}`,
+        ...linesOf(decided),
+        ...checks.filter((check) => check !== decided).map(({ verdict, rule }) => `  also    ${verdict} by ${rule}`),
         ...(isKnown ? [] : [`  note    no worker of this build has ${id}: what it declares is unknown here`]),
         '',
       ].join('\n'),
     );
-    return Promise.resolve(EXIT.ok);
+    return EXIT.ok;
   },
 };
 
-const NO_POLICY: Decision = { verdict: 'allow', rule: 'no policy limits this caller' };
+function linesOf({ rule, reason, change }: Check): string[] {
+  return [`  rule    ${rule}`, ...(reason === undefined ? [] : [`  reason  ${reason}`]), `  change  ${change}`];
+}
+
+/** The workers that `start` would run, and what chose them. */
+async function readSource(options: CommandInput['options']): Promise<{ entries: WorkerEntry[]; source: string }> {
+  const file = findConfigFile(text(options.config));
+  const workspace = resolve(text(options.workspace) ?? process.cwd());
+  const preset = await parsePreset(options, { file, workspace });
+  const entries = preset
+    ? presetEntries(preset, availableWorkers, { workspace })
+    : parseEntries(readConfigFile(file!), availableWorkers, { workspace });
+  const files = Array.isArray(options.app) ? options.app.map((app) => resolve(app)) : [];
+  const apps = readApps(files, { available: availableWorkers, workspace });
+  const source = files.length > 0 ? `app ${files.join(', ')}` : preset ? `preset ${preset.name}` : file!;
+  return { entries: withApps(entries, apps), source };
+}
 
 function policyAsked(options: CommandInput['options'], access: Access): string | undefined {
   const named = text(options.policy);
@@ -61,10 +101,4 @@ function policyAsked(options: CommandInput['options'], access: Access): string |
   const found = access.tokenNamed(token);
   if (!found) throw new ConfigError(`there is no token "${token}": workcell token list shows them`);
   return found.policy;
-}
-
-function advice({ verdict }: Decision, id: string, policy: string | undefined): string | undefined {
-  if (policy === undefined) return 'name a policy: access.local, or the policy of a token';
-  const rule = verdict === 'allow' ? `{ deny: { function: "${id}" } }` : `{ allow: { function: "${id}" } }`;
-  return `at the end of access.policies.${policy}: ${rule}`;
 }

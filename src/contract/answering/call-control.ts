@@ -1,0 +1,43 @@
+/** Aborts a call while it runs. */
+
+/**
+ * Lets the owner of the call abort it while it runs.
+ *
+ * @example
+ * ```js
+ * import { CallControl } from 'workcell/contract';
+ *
+ * const control = new CallControl();
+ * const { signal } = control; // what a handler gets as scope.signal
+ * control.abort(new Error('the caller left'));
+ * console.log(signal.aborted, signal.reason.message); // true the caller left
+ * ```
+ */
+export class CallControl {
+  #controller: AbortController | undefined;
+  #abortedWith: Error | undefined;
+
+  /** Created on first use: most calls never read their signal. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#abortedWith) this.#controller.abort(this.#abortedWith);
+    }
+    return this.#controller.signal;
+  }
+
+  throwIfAborted(): void {
+    if (this.#abortedWith) throw this.#abortedWith;
+  }
+
+  /** Whether an error was thrown because of the abort: its reason, or a platform error around it. */
+  isBehind(thrown: unknown): boolean {
+    const reason = this.#abortedWith;
+    return reason !== undefined && (thrown === reason || (thrown instanceof Error && thrown.cause === reason));
+  }
+
+  abort(reason: Error): void {
+    this.#abortedWith ??= reason;
+    this.#controller?.abort(reason);
+  }
+}
