@@ -69,7 +69,7 @@ export {
   type Grants,
   type Principal,
 } from './principal.ts';
-export { COMMAND_NOTES, CUT_NOTES, fieldOf, lineOf, noteOf, ReadsSchema, type Reads } from './reads.ts';
+export { COMMAND_NOTES, CUT_NOTES, fieldOf, lineReader, noteOf, ReadsSchema, type Reads } from './reads.ts';
 export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
 export { Watched, watchEventsFunction, watchFunction, type WorkerEvent } from './watched.ts';
 export { wholeFix } from './doors/whole-fix.ts';

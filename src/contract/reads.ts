@@ -46,9 +46,15 @@ const MAX_LINE = 200;
 const MAX_WORDS = 40;
 const MAX_NOTE = 40;
 
-/** The line of a request, of bounded length and without characters that mislead; undefined if nothing is there. */
-export function lineOf({ line }: Pick<Reads, 'line'>, request: unknown): string | undefined {
-  const words = line.flatMap((field) => wordsAt(request, field.split('.')));
+/** Makes the lines of requests, of bounded length and without characters that mislead; undefined if nothing is there. */
+export function lineReader({ line }: Pick<Reads, 'line'>): (request: unknown) => string | undefined {
+  const paths = line.map((field) => field.split('.'));
+  return (request) => lineAt(paths, request);
+}
+
+function lineAt(paths: readonly (readonly string[])[], request: unknown): string | undefined {
+  const words: string[] = [];
+  for (const path of paths) addWords(words, request, path, 0);
   if (words.length === 0) return undefined;
   const text = words.slice(0, MAX_WORDS).join(' ').replaceAll(/\s+/g, ' ');
   const shown = cleanText(text.slice(0, MAX_LINE + 1), MAX_LINE);
@@ -72,17 +78,21 @@ export function fieldOf(reply: unknown, field: string): unknown {
   return isObject(reply) && Object.hasOwn(reply, field) ? reply[field] : undefined;
 }
 
-function wordsAt(value: unknown, [name, ...rest]: string[]): string[] {
-  if (Array.isArray(value)) return value.slice(0, MAX_WORDS).flatMap((item) => wordsAt(item, [name!, ...rest]));
-  if (!isObject(value) || !Object.hasOwn(value, name!)) return [];
-  const found = value[name!];
-  if (rest.length > 0) return wordsAt(found, rest);
-  return (Array.isArray(found) ? found.slice(0, MAX_WORDS + 1) : [found]).flatMap(wordOf);
+/** Adds the words at a path, from its name number `at` on. Every call comes here, so it makes no lists in between. */
+function addWords(words: string[], value: unknown, path: readonly string[], at: number): void {
+  if (Array.isArray(value)) {
+    for (const item of value.slice(0, MAX_WORDS)) addWords(words, item, path, at);
+  } else if (isObject(value) && Object.hasOwn(value, path[at]!)) {
+    const found = value[path[at]!];
+    if (at + 1 < path.length) addWords(words, found, path, at + 1);
+    else if (Array.isArray(found)) for (const item of found.slice(0, MAX_WORDS + 1)) addWord(words, item);
+    else addWord(words, found);
+  }
 }
 
-function wordOf(value: unknown): string[] {
-  if (typeof value === 'string') return value === '' ? [] : [value.slice(0, MAX_LINE + 1)];
-  return typeof value === 'number' || typeof value === 'boolean' ? [String(value)] : [];
+function addWord(words: string[], value: unknown): void {
+  if (typeof value === 'number' || typeof value === 'boolean') words.push(String(value));
+  else if (typeof value === 'string' && value !== '') words.push(value.slice(0, MAX_LINE + 1));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { AuditLog } from './audit-log.ts';
-import { Mask } from './masked.ts';
+import { Mask, shownFields } from './masked.ts';
 import { recordsOf, verifyChain } from './read-chain.ts';
 
 const LIMITS = { maxBytes: 1_000_000, keep: 3 };
@@ -123,7 +123,7 @@ test('arguments show what a call is about and never what a file holds', () => {
     stdin: 'planted-4',
     'key tok-planted-1': 1,
   };
-  const shown = mask.arguments(payload, subject);
+  const shown = mask.arguments(payload, shownFields(subject));
   expect(JSON.stringify(shown)).not.toContain('planted');
   expect(shown).toEqual({
     files: [{ path: 'src/a.ts', content: '(9 characters)', overwrite: true }],
@@ -139,5 +139,5 @@ test('arguments are bounded', () => {
   const mask = new Mask({});
   const deep = { a: { b: { c: { d: { e: 1 } } } } };
   const payload = { args: Array(10_000).fill('x'.repeat(10_000)), deep };
-  expect(JSON.stringify(mask.arguments(payload, undefined)).length).toBeLessThan(12_000);
+  expect(JSON.stringify(mask.arguments(payload, shownFields(undefined))).length).toBeLessThan(12_000);
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { SubjectSchema, type Audit, type AuditedCall, type Log } from '#contract';
 import type { AuditLog } from './audit-log.ts';
-import type { Mask } from './masked.ts';
+import { shownFields, type Mask } from './masked.ts';
 
 const MOST_CHANGES = 50;
 const MOST_CHARS = 512;
@@ -26,6 +26,8 @@ export class Auditor implements Audit {
   readonly #audit: AuditLog;
   readonly #mask: Mask;
   readonly #log: Log;
+  /** The fields that are shown, by the metadata of functions. */
+  readonly #shown = new WeakMap<object, ReadonlySet<string>>();
   #complainedAtMs = 0;
 
   constructor(audit: AuditLog, { mask, log }: { mask: Mask; log: Log }) {
@@ -35,7 +37,7 @@ export class Auditor implements Audit {
   }
 
   arguments(metadata: unknown, payload: unknown): unknown {
-    return this.#mask.arguments(payload, Announced.safeParse(metadata).data?.subject);
+    return this.#mask.arguments(payload, this.#shownOf(metadata));
   }
 
   record({ id, functionId, principal, via, rule, isApproved, outcome, ...call }: AuditedCall): void {
@@ -62,6 +64,16 @@ export class Auditor implements Audit {
 
   close(): void {
     this.#audit.close();
+  }
+
+  /** Read once for each function: metadata is any value of a worker. */
+  #shownOf(metadata: unknown): ReadonlySet<string> {
+    if (typeof metadata !== 'object' || metadata === null) return shownFields(undefined);
+    const known = this.#shown.get(metadata);
+    if (known) return known;
+    const made = shownFields(Announced.safeParse(metadata).data?.subject);
+    this.#shown.set(metadata, made);
+    return made;
   }
 
   #append(record: object): void {

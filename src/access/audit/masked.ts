@@ -16,6 +16,14 @@ const SECRET_NAME = /(token|secret|password|passwd|api_?key|private_?key|credent
 /** Fields beside those that a function declares. */
 const SHOWN = new Set(['args', 'script', 'change', 'job_id', 'sandbox_id', 'name', 'label', 'namespace', 'image']);
 
+/** The fields of a function's requests whose strings are shown. */
+export function shownFields(subject: Subject | undefined): ReadonlySet<string> {
+  const { opaque: _, ...fields } = subject ?? {};
+  const declared = Object.values(fields).flat();
+  // Only the names count: a field is shown at any depth.
+  return new Set([...SHOWN, ...declared.flatMap((field) => field.replaceAll('[]', '').split('.'))]);
+}
+
 export class Mask {
   #secrets: readonly string[] = [];
 
@@ -31,11 +39,7 @@ export class Mask {
       .toSorted((a, b) => b.length - a.length);
   }
 
-  arguments(payload: unknown, subject: Subject | undefined): unknown {
-    const { opaque: _, ...fields } = subject ?? {};
-    const declared = Object.values(fields).flat();
-    // Only the names count: a field is shown at any depth.
-    const shown = new Set([...SHOWN, ...declared.flatMap((field) => field.replaceAll('[]', '').split('.'))]);
+  arguments(payload: unknown, shown: ReadonlySet<string>): unknown {
     return this.#value(payload, { shown, isShown: false, depth: 0 });
   }
 
@@ -44,7 +48,7 @@ export class Mask {
     return masked.length > MOST_CHARS ? `${masked.slice(0, MOST_CHARS)}… (${masked.length} characters)` : masked;
   }
 
-  #value(value: unknown, at: { shown: Set<string>; isShown: boolean; depth: number }): unknown {
+  #value(value: unknown, at: { shown: ReadonlySet<string>; isShown: boolean; depth: number }): unknown {
     if (typeof value === 'string') return at.isShown ? this.text(value) : `(${value.length} characters)`;
     if (typeof value !== 'object' || value === null) return value;
     if (at.depth >= DEEPEST) return '(more)';

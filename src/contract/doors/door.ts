@@ -4,11 +4,10 @@
  * A program on the bus gets the contract of the iii workers to the letter. A person or a model at a door gets help on
  * top of it: unknown fields are refused, shell lines are refused, and a model gets its own defaults.
  */
-import { z } from 'zod';
+import { isMap } from '../is-map.ts';
 
-export type Door = 'model' | 'http' | 'cli';
-
-const MetadataSchema = z.object({ workcell_door: z.enum(['model', 'http', 'cli']) });
+const DOORS = ['model', 'http', 'cli'] as const;
+export type Door = (typeof DOORS)[number];
 
 /**
  * The metadata of a call that comes through this door.
@@ -38,5 +37,6 @@ export function withoutDoor(metadata: unknown): unknown {
 
 /** Undefined for a call from the bus itself. Any peer may claim a door: it only makes the answer stricter. */
 export function doorOf(metadata: unknown): Door | undefined {
-  return metadata === undefined ? undefined : MetadataSchema.safeParse(metadata).data?.workcell_door;
+  // By hand: every call through a door is asked, and a schema takes many times as long.
+  return isMap(metadata) ? DOORS.find((door) => door === metadata.workcell_door) : undefined;
 }

@@ -9,6 +9,7 @@ import { z } from 'zod';
 
 import { ChannelRefSchema, type ChannelReader } from '#protocol';
 import { CallError, type Bus } from '../bus.ts';
+import { isMap } from '../is-map.ts';
 
 const ReplySchema = z.looseObject({
   content: ChannelRefSchema.extend({ direction: z.literal('read').default('read') }),
@@ -27,6 +28,8 @@ export async function takeContent(
   reply: unknown,
   { functionId, maxBytes }: { functionId: string; maxBytes: number },
 ): Promise<TakenContent | undefined> {
+  // Most content is text; describing why a schema refuses it takes longer than this.
+  if (!isMap(reply) || !isMap(reply.content)) return undefined;
   const parsed = ReplySchema.safeParse(reply);
   if (!parsed.success) return undefined;
 

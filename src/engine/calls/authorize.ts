@@ -25,6 +25,8 @@ const AnnouncedSchema = z.object({
   risk: z.enum(RISKS).optional().catch(undefined),
 });
 
+type Announced = z.output<typeof AnnouncedSchema>;
+
 /** What was decided, and by which rule; `failure` is the answer of a denied call. */
 export interface Ruling extends Decision {
   readonly failure?: Failure;
@@ -89,6 +91,14 @@ function isDenied(fn: CalledFunction, { functions, permissions, risks }: Denial)
   return needed.some((permission) => permissions.includes(permission)) || (risk !== undefined && risks.includes(risk));
 }
 
-function announcedBy({ metadata }: CalledFunction): z.output<typeof AnnouncedSchema> {
-  return AnnouncedSchema.safeParse(metadata).data ?? { permissions: [] };
+const announced = new WeakMap<object, Announced>();
+
+/** Parsed once for each function: metadata is any value of a worker. */
+function announcedBy({ metadata }: CalledFunction): Announced {
+  if (typeof metadata !== 'object' || metadata === null) return { permissions: [] };
+  const known = announced.get(metadata);
+  if (known) return known;
+  const made = AnnouncedSchema.safeParse(metadata).data ?? { permissions: [] };
+  announced.set(metadata, made);
+  return made;
 }

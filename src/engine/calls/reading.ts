@@ -1,7 +1,7 @@
 /** What lists of calls say of one call, from what its function declares: its line, and its true outcome. */
 import { z } from 'zod';
 
-import { fieldOf, lineOf, noteOf, ReadsSchema, saysFailed } from '#contract';
+import { fieldOf, lineReader, noteOf, ReadsSchema, saysFailed } from '#contract';
 import { ChangeSchema } from '#protocol';
 
 /** `warning`: it was answered, and the answer says more than success, such as `exit 2`. */
@@ -40,9 +40,12 @@ const MAX_CODE = 64;
 
 export class Reading {
   readonly #declared: Declared;
+  /** The line of a request. */
+  readonly line: (request: unknown) => string | undefined;
 
   private constructor(declared: Declared) {
     this.#declared = declared;
+    this.line = declared.reads ? lineReader(declared.reads) : () => undefined;
   }
 
   static readonly #known = new WeakMap<object, Reading>();
@@ -61,11 +64,6 @@ export class Reading {
   /** Whether it changes nothing and runs nothing. */
   get isRead(): boolean {
     return this.#declared.effect === 'read';
-  }
-
-  line(request: unknown): string | undefined {
-    const { reads } = this.#declared;
-    return reads && lineOf(reads, request);
   }
 
   answered(result: unknown): Outcome {

@@ -16,6 +16,7 @@ export class Offer {
   readonly #first: Promise<unknown>;
   /** As of the last reading. */
   #tools = new Map<string, OfferedTool>();
+  #grants: Grants | undefined;
 
   constructor(bus: Bus, profile: ToolProfile = {}) {
     this.#bus = bus;
@@ -29,13 +30,10 @@ export class Offer {
   /**
    * The chosen functions, for the engine to limit callers to; a tool name stands for the id that has it now. A function of
    * agent brings those that it calls: without them it could not work. What a foreign function says it calls is not taken.
+   * The same object until the catalogue is read again.
    */
   get grants(): Grants {
-    const { only, isReadOnly } = this.#profile;
-    const behind = [...this.#tools.values()].flatMap(({ entry }) =>
-      isAgentFunction(entry) ? (entry.calls ?? []) : [],
-    );
-    return { only: only?.flatMap((word) => [word, this.#names.get(word) ?? word]).concat(behind), isReadOnly };
+    return (this.#grants ??= this.#makeGrants());
   }
 
   async tools(): Promise<Map<string, OfferedTool>> {
@@ -69,9 +67,18 @@ export class Offer {
     return (await this.entryOf(id))?.effect === 'read';
   }
 
+  #makeGrants(): Grants {
+    const { only, isReadOnly } = this.#profile;
+    const behind = [...this.#tools.values()].flatMap(({ entry }) =>
+      isAgentFunction(entry) ? (entry.calls ?? []) : [],
+    );
+    return { only: only?.flatMap((word) => [word, this.#names.get(word) ?? word]).concat(behind), isReadOnly };
+  }
+
   async #read(): Promise<Map<string, OfferedTool>> {
     const catalogue = await readCatalogue(this.#bus);
     this.#tools = toTools(catalogue, this.#withDefault(catalogue), this.#names);
+    this.#grants = undefined;
     return this.#tools;
   }
 

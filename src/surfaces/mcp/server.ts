@@ -19,10 +19,8 @@ import {
   takeContent,
   boundTo,
   throughDoor,
-  withClient,
   type Bus,
   type CallOptions,
-  type Grants,
   type Principal,
 } from '#contract';
 import { Elicitation } from './elicitation.ts';
@@ -30,6 +28,7 @@ import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
 import { LateOffer, type EarlyList } from './late-offer.ts';
 import type { Offer } from './offered-tools.ts';
 import { toFileResult, toTextResult, toToolFailure, toToolResult } from './results.ts';
+import { callerOf } from './session-caller.ts';
 import type { ToolProfile } from './tools.ts';
 
 export interface McpOptions {
@@ -68,6 +67,7 @@ export function mcpServers(
   const kept = new KeptResults();
   const elicitation = new Elicitation();
   const late = new LateOffer(connecting, { profile, early });
+  const metadata = { ...throughDoor('model'), ...(change !== undefined && boundTo(change)) };
   return (principal = makePrincipal('local', 'mcp'), session) => {
     const server = new Server(
       { name: 'workcell', title: 'Workcell', version },
@@ -76,8 +76,7 @@ export function mcpServers(
         requestState: { verify: elicitation.verify },
       },
     );
-    const caller = (grants: Grants = {}) =>
-      withClient({ ...principal, grants: { ...principal.grants, ...grants } }, server.getClientVersion(), session);
+    const caller = callerOf(principal, { client: () => server.getClientVersion(), session });
     reportPresence(server, async (here) =>
       (await late.reached()).bus.call('engine::callers::present', { here }, { caller: caller() }),
     );
@@ -97,7 +96,7 @@ export function mcpServers(
         onQuestion: asking.onQuestion,
         namespace: offer.namespace,
         timeoutMs: CALL_MS,
-        metadata: { ...throughDoor('model'), ...(change !== undefined && boundTo(change)) },
+        metadata,
         ...reportingProgress(context),
       });
       try {
