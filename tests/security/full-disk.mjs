@@ -14,7 +14,7 @@ import { JailChanges } from '../../dist/host/changes/jail-changes.js';
 import { openJail } from '../../dist/host/jail/jail.js';
 import { Journal } from '../../dist/host/journal/journal.js';
 import { recoverSets } from '../../dist/host/journal/recover.js';
-import { findUndo, makeUndo, NoRecord } from '../../dist/host/journal/undo.js';
+import { findUndo, makeUndo, NoRecord } from '../../dist/host/journal/undo/undo.js';
 
 const [place, storePlace, ...kinds] = process.argv.slice(2);
 const limits = { maxBytes: 2 ** 30, maxRecords: 1000, maxAgeMs: 1e12, maxImageBytes: 2 ** 30 };

@@ -10,7 +10,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { openJail } from '../../dist/host/jail/jail.js';
 import { JailChanges } from '../../dist/host/changes/jail-changes.js';
 import { Journal } from '../../dist/host/journal/journal.js';
-import { findUndo, makeUndo } from '../../dist/host/journal/undo.js';
+import { findUndo, makeUndo } from '../../dist/host/journal/undo/undo.js';
 
 const [workspace, stateDir, what, last] = process.argv.slice(2);
 const limits = { maxBytes: 2 ** 30, maxRecords: 1000, maxAgeMs: 1e12, maxImageBytes: 2 ** 30 };

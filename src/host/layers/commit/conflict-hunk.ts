@@ -1,5 +1,5 @@
 /** The first lines that two sides changed differently, with the markers of git. */
-import { editsOf, isSameEdit, linesOf, type Edit } from '../../journal/merge3.ts';
+import { editsOf, isSameEdit, linesOf, type Edit } from '../../journal/undo/merge3.ts';
 
 const MAX_CHARS = 4096;
 

@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import { HostError } from '../../host-error.ts';
-import { merge3 } from '../../journal/merge3.ts';
+import { merge3 } from '../../journal/undo/merge3.ts';
 import type { LayerContents } from '../diff/contents.ts';
 import { bitsOf, placed } from '../diff/rows.ts';
 import type { LayerJails, Touched } from '../diff/touched.ts';

@@ -3,7 +3,7 @@
  *
  * Changes of the same or of adjacent lines are a conflict, as in git. The same change on both sides is applied once.
  */
-import { diffLines } from '../changes/line-hunks.ts';
+import { diffLines } from '../../changes/line-hunks.ts';
 
 /** Lines `start` to `end` (exclusive) of the base, replaced by `lines`. */
 export interface Edit {

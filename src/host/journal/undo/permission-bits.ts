@@ -1,5 +1,5 @@
 /** Permission bits and owner of a state, which a change of kind `mode` sets. */
-import type { State } from './records.ts';
+import type { State } from '../records.ts';
 
 export interface Bits {
   readonly mode: number;

@@ -6,14 +6,14 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-import { versionOf } from '../changes/jail-version.ts';
-import type { Jail } from '../jail/jail.ts';
-import type { Journal } from './journal.ts';
+import { versionOf } from '../../changes/jail-version.ts';
+import type { Jail } from '../../jail/jail.ts';
+import type { Journal } from '../journal.ts';
 import { merge3 } from './merge3.ts';
-import { formerContent, leftContent } from './record-contents.ts';
-import { isLost, type FileState, type JournalChange, type JournalRecord, type State } from './records.ts';
+import { formerContent, leftContent } from '../record-contents.ts';
+import { isLost, type FileState, type JournalChange, type JournalRecord, type State } from '../records.ts';
 import { bitsOf, isSame, spell, type Bits } from './permission-bits.ts';
-import type { SetEntry } from './set-entry.ts';
+import type { SetEntry } from '../set-entry.ts';
 import { lossesOf, type UndoLoss } from './undo-losses.ts';
 import { VirtualTree, versionIn, type Found } from './virtual-tree.ts';
 

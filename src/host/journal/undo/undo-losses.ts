@@ -1,7 +1,7 @@
 /** What an undo cannot restore: before-images and removed directories that are missing or damaged in the store. */
-import type { Journal } from './journal.ts';
-import type { DirectoryState, FileState } from './records.ts';
-import type { SetEntry } from './set-entry.ts';
+import type { Journal } from '../journal.ts';
+import type { DirectoryState, FileState } from '../records.ts';
+import type { SetEntry } from '../set-entry.ts';
 
 /** A path whose before-image is missing or damaged. */
 export interface UndoLoss {

@@ -6,14 +6,14 @@
  */
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 
-import { versionOf } from '../changes/jail-version.ts';
-import { sumBelow } from '../changes/tree-sum.ts';
-import { HostError } from '../host-error.ts';
-import type { Jail } from '../jail/jail.ts';
-import { lookedAt } from './open-record.ts';
-import { ABSENT, type State } from './records.ts';
-import type { ImageStore } from './store.ts';
-import { toText } from '../text/byte-string.ts';
+import { versionOf } from '../../changes/jail-version.ts';
+import { sumBelow } from '../../changes/tree-sum.ts';
+import { HostError } from '../../host-error.ts';
+import type { Jail } from '../../jail/jail.ts';
+import { lookedAt } from '../open-record.ts';
+import { ABSENT, type State } from '../records.ts';
+import type { ImageStore } from '../store.ts';
+import { toText } from '../../text/byte-string.ts';
 
 /** Where a file or directory is now: a path in the workspace or in the trees of the store. */
 type Place = { readonly in: 'workspace' | 'trees'; readonly path: string };

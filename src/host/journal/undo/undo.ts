@@ -1,9 +1,9 @@
 /** Undoes what calls changed: selects the records, and restores their paths in one write set. */
-import type { ChangeScope, JailChanges } from '../changes/jail-changes.ts';
-import type { Jail } from '../jail/jail.ts';
-import type { Journal } from './journal.ts';
-import type { JournalRecord, State } from './records.ts';
-import type { SetOutcome } from './set-entry.ts';
+import type { ChangeScope, JailChanges } from '../../changes/jail-changes.ts';
+import type { Jail } from '../../jail/jail.ts';
+import type { Journal } from '../journal.ts';
+import type { JournalRecord, State } from '../records.ts';
+import type { SetOutcome } from '../set-entry.ts';
 import { planUndo, type OnConflict, type PlanUndoOptions, type UndoPlan } from './undo-plan.ts';
 
 /** Selects the records to undo; at most one field is set. */
