@@ -75,7 +75,8 @@ export class Eviction {
     const { store, log } = this.#journal;
     const records = this.#journal.records();
     const kept = [...records.values()].filter(({ seq }) => !going.has(seq));
-    const evicted = Math.max(this.#journal.evicted, ...going);
+    let { evicted } = this.#journal;
+    for (const seq of going) evicted = Math.max(evicted, seq);
     const lines = kept.map(({ seq, at, undoneBy: _, undonePaths: __, logBytes: ___, changes, ...head }) => ({
       seq,
       part: 0,

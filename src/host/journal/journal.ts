@@ -9,9 +9,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Eviction } from './evict.ts';
-import { JournalLog, type LogLine, type TreeSumsByName } from './log.ts';
+import { KnownRecords } from './known-records.ts';
+import { JournalLog } from './log.ts';
 import { OpenRecord } from './open-record.ts';
-import type { JournalChange, JournalRecord, Origin, State } from './records.ts';
+import type { FileState, JournalChange, JournalRecord, Origin } from './records.ts';
 import { ImageStore } from './store.ts';
 import { TreeSums } from './tree-sums.ts';
 
@@ -28,11 +29,7 @@ export class Journal {
   readonly limits: JournalLimits;
   readonly store: ImageStore;
   readonly log: JournalLog;
-  readonly #records = new Map<number, JournalRecord>();
-  /** Log lines that are in `#records`, or that were cancelled. */
-  readonly #known = new Set<string>();
-  #next = 1;
-  #evicted = 0;
+  readonly #known = new KnownRecords();
   readonly #open = new WeakMap<object, OpenRecord>();
   readonly #eviction: Eviction;
   /** Sums of removed directories. */
@@ -84,34 +81,37 @@ export class Journal {
 
   /** All records by number, including those that other processes have added. */
   records(): ReadonlyMap<number, JournalRecord> {
-    if (!this.isAvailable) return this.#records;
-    const { lines, isNew } = this.log.readNew();
-    if (isNew) {
-      this.#records.clear();
-      this.#known.clear();
-    }
-    for (const { line, bytes } of lines) this.#take(line, bytes);
-    return this.#records;
+    return this.#read().bySeq;
+  }
+
+  /** The same, newest first, for as long as the caller goes on. */
+  newestFirst(): Iterable<JournalRecord> {
+    return this.#read().newestFirst();
+  }
+
+  /** Before-images of the path with this version. */
+  imagesOf(path: string, version: string): readonly FileState[] {
+    return this.#read().imagesOf(path, version);
   }
 
   get next(): number {
-    return this.#next;
+    return this.#known.next;
   }
 
   /** The highest number that eviction removed; earlier records may be gone too. */
   get evicted(): number {
-    return this.#evicted;
+    return this.#known.evicted;
   }
 
   /** Returns the next number, which another process may have claimed. */
   advance(): number {
-    return this.#next++;
+    return this.#known.advance();
   }
 
   /** False if another process has used this number or a later one since `advance` returned it. */
   isNewest(seq: number): boolean {
     if (this.log.hasNew) this.records();
-    return this.#next === seq + 1;
+    return this.#known.next === seq + 1;
   }
 
   /** Evicts what is over the limits, after the reply. */
@@ -151,67 +151,15 @@ export class Journal {
     return this.#isMade;
   }
 
-  #take(line: LogLine, bytes: number): void {
-    if ('next' in line) {
-      this.#next = Math.max(this.#next, line.next);
-      this.#evicted = Math.max(this.#evicted, line.evicted);
-    } else if ('cancelled' in line) {
-      const record = this.#records.get(line.cancelled);
-      if (record && record.changes.length > 0) dropPart(record, line.part);
-      if (record) record.logBytes += bytes;
-      this.#known.add(`${line.cancelled}.${line.part}`);
-    } else {
-      this.#takePart(line, bytes);
-    }
+  #read(): KnownRecords {
+    if (!this.isAvailable) return this.#known;
+    const { lines, isNew } = this.log.readNew();
+    if (isNew) this.#known.clear();
+    for (const { line, bytes } of lines) this.#known.take(line, bytes);
+    return this.#known;
   }
-
-  #takePart({ seq, part, changes, sums, ...head }: Extract<LogLine, { seq: number }>, bytes: number): void {
-    if (sums) return this.#takeSums(seq, sums, bytes);
-    const key = `${seq}.${part}`;
-    if (this.#known.has(key)) return;
-    this.#known.add(key);
-    this.#next = Math.max(this.#next, seq + 1);
-    const record = this.#records.get(seq) ?? { ...head, seq, logBytes: 0, changes: [] };
-    record.logBytes += bytes;
-    for (const change of changes) record.changes.push(Object.assign(change, { [PART]: part }));
-    this.#records.set(seq, record);
-    for (const undone of head.undoes ?? []) {
-      const target = this.#records.get(undone);
-      if (target) markUndone(target, { by: seq, paths: head.undoesOnly?.[undone] });
-    }
-  }
-
-  /** Ignores sums of a record that was evicted meanwhile. */
-  #takeSums(seq: number, sums: TreeSumsByName, bytes: number): void {
-    const record = this.#records.get(seq);
-    if (!record) return;
-    record.logBytes += bytes;
-    const states = record.changes.map(({ before }) => before);
-    for (const [tree, contents] of Object.entries(sums)) {
-      const state = states.find((before) => isOf(before, tree));
-      if (state) Object.assign(state, { contents });
-    }
-  }
-}
-
-function isOf(state: State, tree: string): boolean {
-  return state.kind === 'directory' && state.tree === tree;
-}
-
-function markUndone(record: JournalRecord, { by, paths }: { by: number; paths: readonly string[] | undefined }): void {
-  const undone = new Set([...(record.undonePaths ?? []), ...(paths ?? [])]);
-  if (paths && record.changes.some(({ path }) => !undone.has(path))) record.undonePaths = undone;
-  else record.undoneBy = by;
 }
 
 function isErrno(error: unknown): boolean {
   return error instanceof Error && 'errno' in error;
-}
-
-/** The log line that a change came with. */
-const PART = Symbol('part');
-
-function dropPart(record: JournalRecord, part: number): void {
-  const kept = record.changes.filter((change) => (change as { [PART]?: number })[PART] !== part);
-  record.changes.splice(0, record.changes.length, ...kept);
 }

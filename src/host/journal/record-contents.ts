@@ -36,12 +36,9 @@ export function leftContent(
 }
 
 function laterImage(journal: Journal, path: string, { version }: FileState): Buffer | undefined {
-  for (const { changes } of journal.records().values()) {
-    for (const { path: other, before } of changes) {
-      if (other !== path || before.kind !== 'file' || before.version !== version) continue;
-      const content = formerContent(journal, before);
-      if (content) return content;
-    }
+  for (const state of version === undefined ? [] : journal.imagesOf(path, version)) {
+    const content = formerContent(journal, state);
+    if (content) return content;
   }
   return undefined;
 }

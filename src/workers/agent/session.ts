@@ -46,7 +46,8 @@ export class Session {
     this.#key = key;
     this.#journal = journal;
     this.#outputs = outputs;
-    this.#begin = Math.max(0, ...(journal()?.records().keys() ?? []));
+    const [newest] = journal()?.newestFirst() ?? [];
+    this.#begin = newest?.seq ?? 0;
   }
 
   sawVersion(path: string, version: string): void {
@@ -92,12 +93,13 @@ export class Session {
 
   /** The changes of this session, oldest first; an undo is not a change of its own. */
   changes(): NumberedChange[] {
-    const records = [...(this.#journal()?.records().values() ?? [])]
-      .filter(({ seq, caller, changes, undoes }) => {
-        return seq > this.#begin && caller === this.#caller && changes.length > 0 && undoes === undefined;
-      })
-      .sort((a, b) => a.seq - b.seq);
-    return records.map((record) => ({ number: this.#numberOf(record.seq), record }));
+    const records: JournalRecord[] = [];
+    for (const record of this.#journal()?.newestFirst() ?? []) {
+      const { seq, caller, changes, undoes } = record;
+      if (seq <= this.#begin) break;
+      if (caller === this.#caller && changes.length > 0 && undoes === undefined) records.push(record);
+    }
+    return records.reverse().map((record) => ({ number: this.#numberOf(record.seq), record }));
   }
 
   /** The number of the change with this record; undefined when nothing is recorded. */

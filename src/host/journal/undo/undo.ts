@@ -71,39 +71,54 @@ export async function makeUndo(
   return outcome;
 }
 
-/** The selected records, newest first. */
+/** The selected records, newest first. Reads only as far into the journal as it has to. */
 function selected(
   { select, anyone }: UndoRequest,
   { journal, isMeant }: Pick<UndoContext, 'journal'> & Pick<PlanUndoOptions, 'isMeant'>,
   caller: string | undefined,
 ): JournalRecord[] {
-  const all = [...journal.records().values()].sort((a, b) => b.seq - a.seq);
   const { steps = 1, turnId, seq, toSeq, toLabel } = select;
   const hasMeant = (record: JournalRecord) => record.changes.some(({ path }) => isMeant(record, path));
-  if (seq !== undefined)
-    return needed([one(all, seq, journal)].filter(hasMeant), `record ${seq} changed none of these paths`);
-
+  if (seq !== undefined) {
+    const record = one(journal, seq);
+    if (hasMeant(record)) return [record];
+    throw new NoRecord(`record ${seq} changed none of these paths`, { isEvicted: false });
+  }
   const isOwn = (record: JournalRecord) => anyone || record.caller === caller;
   const isDone = (record: JournalRecord) => record.changes.length > 0 && record.undoneBy === undefined && isOwn(record);
-  const known = all.filter(isDone);
-  const done = known.filter(hasMeant);
-  if (known.length > 0) needed(done, 'no record changed these paths');
+  const found: JournalRecord[] = [];
+  const needed = (problem: string): JournalRecord[] => {
+    if (found.length > 0) return found;
+    const done = [...journal.newestFirst()].filter(isDone);
+    const isElsewhere = done.length > 0 && !done.some(hasMeant);
+    throw new NoRecord(isElsewhere ? 'no record changed these paths' : problem, { isEvicted: false });
+  };
+
+  const isUndo = undoSigns(journal.records());
   if (toSeq !== undefined || toLabel !== undefined) {
-    const place = toSeq ?? labelled(all, toLabel!);
-    return needed(sinceThen(done, place, journal), `nothing was changed after record ${place}`);
+    const place = toSeq ?? labelled(journal, toLabel!);
+    if (place < journal.evicted) {
+      throw new NoRecord(`records after ${place} were evicted by the limits of the journal`, { isEvicted: true });
+    }
+    for (const record of journal.newestFirst()) {
+      if (record.seq <= place) break;
+      // An undo of only such records and they already cancel each other out.
+      const isBack = isUndo(record) && record.undoes!.length > 0 && record.undoes!.every((undone) => undone > place);
+      if (isDone(record) && hasMeant(record) && !isBack) found.push(record);
+    }
+    return needed(`nothing was changed after record ${place}`);
   }
-  const edits = done.filter((record) => !isUndo(record, journal));
-  if (turnId !== undefined) {
-    return needed(
-      edits.filter((record) => record.turnId === turnId),
-      `no record of turn ${JSON.stringify(turnId)} is left to undo`,
-    );
+  for (const record of journal.newestFirst()) {
+    if (turnId === undefined && found.length === steps) break;
+    const isTurn = turnId === undefined || record.turnId === turnId;
+    if (isTurn && isDone(record) && hasMeant(record) && !isUndo(record)) found.push(record);
   }
-  return needed(edits.slice(0, steps), `there is nothing ${anyone ? '' : 'of this caller '}to undo`);
+  if (turnId !== undefined) return needed(`no record of turn ${JSON.stringify(turnId)} is left to undo`);
+  return needed(`there is nothing ${anyone ? '' : 'of this caller '}to undo`);
 }
 
-function one(all: readonly JournalRecord[], seq: number, journal: Journal): JournalRecord {
-  const record = all.find((candidate) => candidate.seq === seq);
+function one(journal: Journal, seq: number): JournalRecord {
+  const record = journal.records().get(seq);
   if (!record) throw new NoRecord(`there is no record ${seq}`, { isEvicted: seq <= journal.evicted });
   if (record.undoneBy !== undefined) {
     throw new NoRecord(`record ${seq} ${whatBecameOf(record, journal.records())}`, { isEvicted: false });
@@ -121,34 +136,23 @@ function whatBecameOf({ undoneBy }: JournalRecord, records: ReadonlyMap<number, 
   return `was undone and redone, by record ${last}: to undo it again, undo record ${last}`;
 }
 
-function labelled(all: readonly JournalRecord[], label: string): number {
-  const found = all.find((record) => record.label === label);
-  if (found) return found.seq;
+function labelled(journal: Journal, label: string): number {
+  for (const record of journal.newestFirst()) if (record.label === label) return record.seq;
   throw new NoRecord(`there is no checkpoint ${JSON.stringify(label)}`, { isEvicted: false });
 }
 
-/** Records after `place`. Skips an undo of only such records: it and they already cancel each other out. */
-function sinceThen(done: readonly JournalRecord[], place: number, journal: Journal): JournalRecord[] {
-  if (place < journal.evicted) {
-    throw new NoRecord(`records after ${place} were evicted by the limits of the journal`, { isEvicted: true });
-  }
-  return done.filter(
-    (record) =>
-      record.seq > place &&
-      !(isUndo(record, journal) && record.undoes!.length > 0 && record.undoes!.every((one) => one > place)),
-  );
-}
-
 /** True for an undo of an edit; the undo of an undo makes the edit again and counts as an edit. */
-function isUndo({ undoes }: JournalRecord, journal: Journal): boolean {
-  if (!undoes) return false;
-  const first = undoes[0] === undefined ? undefined : journal.records().get(undoes[0]);
-  return !first || !isUndo(first, journal);
-}
-
-function needed(records: JournalRecord[], problem: string): JournalRecord[] {
-  if (records.length === 0) throw new NoRecord(problem, { isEvicted: false });
-  return records;
+function undoSigns(records: ReadonlyMap<number, JournalRecord>): (record: JournalRecord) => boolean {
+  const known = new Map<number, boolean>();
+  return (record) => {
+    // A chain of redos may be as long as the journal: it is walked once, and not on the stack.
+    const chain: number[] = [];
+    let at: JournalRecord | undefined = record;
+    for (; at?.undoes && !known.has(at.seq); at = records.get(at.undoes[0]!)) chain.push(at.seq);
+    let isUndo: boolean = at ? (known.get(at.seq) ?? false) : false;
+    for (const seq of chain.toReversed()) known.set(seq, (isUndo = !isUndo));
+    return isUndo;
+  };
 }
 
 /** Removes the before-image of an undone change: the restored file may be a hard link to it and be edited in place. */

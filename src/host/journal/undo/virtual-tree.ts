@@ -14,6 +14,7 @@ import { lookedAt } from '../open-record.ts';
 import { ABSENT, type State } from '../records.ts';
 import type { ImageStore } from '../store.ts';
 import { toText } from '../../text/byte-string.ts';
+import { PathNodes } from './path-nodes.ts';
 
 /** Where a file or directory is now: a path in the workspace or in the trees of the store. */
 type Place = { readonly in: 'workspace' | 'trees'; readonly path: string };
@@ -31,7 +32,7 @@ export interface Found {
 export class VirtualTree {
   readonly #jail: Jail;
   readonly #store: ImageStore;
-  readonly #nodes = new Map<string, Node>();
+  readonly #nodes = new PathNodes<Node>();
 
   constructor(jail: Jail, store: ImageStore) {
     this.#jail = jail;
@@ -39,7 +40,7 @@ export class VirtualTree {
   }
 
   set(path: string, state: State): void {
-    this.#forgetBelow(path);
+    this.#nodes.takeBelow(path);
     const isTree = state.kind === 'directory' && state.tree !== undefined;
     this.#nodes.set(path, isTree ? { place: { in: 'trees', path: state.tree } } : { state });
   }
@@ -51,16 +52,11 @@ export class VirtualTree {
 
   move(from: string, to: string): void {
     const node = this.#nodeAt(from);
-    const below = [...this.#nodes].filter(([path]) => path.startsWith(`${from}/`));
-    this.#forgetBelow(from);
+    const below = this.#nodes.takeBelow(from);
     this.#nodes.set(from, { state: ABSENT });
-    this.#forgetBelow(to);
+    this.#nodes.takeBelow(to);
     this.#nodes.set(to, node);
     for (const [path, kept] of below) this.#nodes.set(to + path.slice(from.length), kept);
-  }
-
-  isTouched(path: string): boolean {
-    return this.#nodes.has(path);
   }
 
   look(path: string): Found {
@@ -78,16 +74,14 @@ export class VirtualTree {
     if (!('place' in node) || node.place.in !== 'workspace') return false;
     using dir = this.#jail.openDir(node.place.path);
     const names = [...dir.allNames()].flat().map((name) => toText(name));
-    const below = [...this.#nodes.keys()].filter((one) => one.startsWith(`${path}/`));
-    const children = new Set([...names, ...below.map((one) => one.slice(path.length + 1).split('/')[0]!)]);
+    const children = new Set([...names, ...this.#nodes.namesIn(path)]);
     return [...children].every((name) => this.look(`${path}/${name}`).state.kind === 'absent');
   }
 
   /** Sum of a directory of the workspace (`TreeSum`); undefined if a step changes it or a path below. */
   async contentsOf(path: string, scope: { readonly signal: AbortSignal }): Promise<string | undefined> {
-    const isChanged = [...this.#nodes.keys()].some((touched) => touched.startsWith(`${path}/`));
     const node = this.#nodeAt(path);
-    if (isChanged || !('place' in node) || node.place.in !== 'workspace') return undefined;
+    if (this.#nodes.hasBelow(path) || !('place' in node) || node.place.in !== 'workspace') return undefined;
     using dir = this.#jail.openDir(node.place.path);
     return await sumBelow(dir, scope);
   }
@@ -103,10 +97,6 @@ export class VirtualTree {
       return { state: ABSENT };
     }
     return { place: { in: 'workspace', path } };
-  }
-
-  #forgetBelow(path: string): void {
-    for (const known of this.#nodes.keys()) if (known.startsWith(`${path}/`)) this.#nodes.delete(known);
   }
 
   #inWorkspace(path: string): Found {

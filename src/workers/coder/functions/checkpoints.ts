@@ -80,15 +80,18 @@ export const checkpoints = coder.defineFunction({
   async handle({ limit, since_seq = 0, paths, diffs }, context) {
     const journal = requireJournal(context);
     await journal.sums.settle(journal.records().values());
-    const all = [...journal.records().values()].sort((a, b) => b.seq - a.seq);
     const isMeant = pathFilter(paths, context);
-    const found = all.filter(
-      ({ seq, changes }) => seq > since_seq && (!isMeant || changes.some(({ path }) => isMeant(path))),
-    );
+    const found: JournalRecord[] = [];
+    let newest = 0;
+    for (const record of journal.newestFirst()) {
+      newest ||= record.seq;
+      if (record.seq <= since_seq || found.length > limit) break;
+      if (!isMeant || record.changes.some(({ path }) => isMeant(path))) found.push(record);
+    }
     return {
       records: found.slice(0, limit).map((record) => ({ ...toRow(record), ...(diffs && changesOf(record, context)) })),
       truncated: found.length > limit,
-      seq: all[0]?.seq ?? 0,
+      seq: newest,
     };
   },
 });
