@@ -130,7 +130,10 @@ function one(journal: Journal, seq: number): JournalRecord {
 /** An undo can be undone too, which redoes: the last record of that chain says whether the change is there now. */
 function whatBecameOf({ undoneBy }: JournalRecord, records: ReadonlyMap<number, JournalRecord>): string {
   const chain: number[] = [];
-  for (let next = undoneBy; next !== undefined; next = records.get(next)?.undoneBy) chain.push(next);
+  // Only a forged log has a record that was undone by an earlier one.
+  for (let next = undoneBy; next !== undefined && next > (chain.at(-1) ?? 0); next = records.get(next)?.undoneBy) {
+    chain.push(next);
+  }
   const last = chain.at(-1)!;
   if (chain.length % 2 === 1) return `is undone already, by record ${last}`;
   return `was undone and redone, by record ${last}: to undo it again, undo record ${last}`;
@@ -148,11 +151,20 @@ function undoSigns(records: ReadonlyMap<number, JournalRecord>): (record: Journa
     // A chain of redos may be as long as the journal: it is walked once, and not on the stack.
     const chain: number[] = [];
     let at: JournalRecord | undefined = record;
-    for (; at?.undoes && !known.has(at.seq); at = records.get(at.undoes[0]!)) chain.push(at.seq);
+    for (; at?.undoes && !known.has(at.seq); at = undoneFirst(at, records)) chain.push(at.seq);
     let isUndo: boolean = at ? (known.get(at.seq) ?? false) : false;
     for (const seq of chain.toReversed()) known.set(seq, (isUndo = !isUndo));
     return isUndo;
   };
+}
+
+/** Undefined if it was evicted. Only a forged log has a record that undid a later one. */
+function undoneFirst(
+  { seq, undoes }: JournalRecord,
+  records: ReadonlyMap<number, JournalRecord>,
+): JournalRecord | undefined {
+  const first = undoes?.[0];
+  return first !== undefined && first < seq ? records.get(first) : undefined;
 }
 
 /** Removes the before-image of an undone change: the restored file may be a hard link to it and be edited in place. */
