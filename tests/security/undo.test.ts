@@ -240,6 +240,24 @@ test('undo.B13 coder.P23 a damaged before-image, directory or log is reported, a
   expect(existsSync(dir.path('forged'))).toBe(false);
 });
 
+test('undo.B13 records of a forged log that undo each other do not keep an undo busy', async () => {
+  await using dir = await tempDir({ 'ws/a': 'a\n' });
+  using given = open(dir.path('ws'), dir.path('state'));
+  await given.write('a', 'now');
+  const line = (seq: number, undoes: number[]) => {
+    const change = { path: 'a', kind: 'mode', before: { kind: 'other' }, after: { kind: 'other' } };
+    const text = JSON.stringify({ seq, part: 0, at: Date.now(), undoes, changes: [change] });
+    return `${text}\t${crc32(text).toString(16).padStart(8, '0')}\n`;
+  };
+  // The first line names a record that is missing yet; the last ones are undone by none.
+  appendFileSync(join(store(dir.path('state')), 'log'), [line(7, [8]), line(8, [7]), line(9, [9])].join(''));
+  await expect(given.undo({ seq: 7 })).rejects.toThrow(NoRecord);
+  // Record 8 counts as a redo, which changed nothing that undo knows; before it is the write.
+  expect(await given.undo()).toBe('undone');
+  expect(await given.undo()).toBe('undone');
+  expect(readFileSync(dir.path('ws/a'), 'utf8')).toBe('a\n');
+});
+
 test('undo.B13 coder.P23 a large removed directory that is changed before it is summed is reported as damaged', async () => {
   const files = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, `${i}\n`]));
   const folders = ['whole', 'forged', 'longer', 'added', 'gone', 'mode'];
