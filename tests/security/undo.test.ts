@@ -33,7 +33,7 @@ import { whileSwapping } from './jail-swapper.ts';
 import { snapshot } from './jail-write-support.ts';
 import set from './undo-set.json' with { type: 'json' };
 
-const ROUNDS = rounds(400, 1000, 200_000);
+const ROUNDS = rounds(400, 4000, 200_000);
 /** Each kills before every system call of four changes, some 60 in all. */
 const PASSES = rounds(1, 2, 17);
 const KILLED = fileURLToPath(new URL('undo-killed.mjs', import.meta.url));
