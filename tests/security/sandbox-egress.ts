@@ -128,17 +128,24 @@ export async function startEgress({
   };
 }
 
-/** Of those that say their length; what follows the head of another is one more, whatever it is. */
+/** Of those that say their length or come in chunks; what follows the head of another is one more, whatever it is. */
 function wholeAnswers(text: string): number {
   let [count, at] = [0, 0];
   for (;;) {
-    const head = text.indexOf('\r\n\r\n', at);
-    if (head < 0) return count;
-    const length = /^content-length: *(\d+)/im.exec(text.slice(at, head))?.[1];
-    at = head + 4 + Number(length ?? 0);
+    const headEnd = text.indexOf('\r\n\r\n', at);
+    if (headEnd < 0) return count;
+    const head = text.slice(at, headEnd);
+    const length = /^content-length: *(\d+)/im.exec(head)?.[1];
+    const isChunked = /^transfer-encoding: *chunked/im.test(head);
+    at = headEnd + 4 + Number(length ?? 0);
+    if (isChunked) {
+      const last = text.indexOf('\r\n0\r\n\r\n', headEnd);
+      if (last < 0) return count;
+      at = last + 7;
+    }
     if (at > text.length) return count;
     count++;
-    if (length === undefined) return count + (at < text.length ? 1 : 0);
+    if (length === undefined && !isChunked) return count + (at < text.length ? 1 : 0);
   }
 }
 
