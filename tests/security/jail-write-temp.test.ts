@@ -4,7 +4,7 @@ import { existsSync, linkSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 
 import { JailChanges, openJail } from '#host';
-import { tempDir } from '#testing';
+import { tempDir } from '#testing/basics';
 
 vi.mock(import('node:crypto'), async (original) => ({
   ...(await original()),

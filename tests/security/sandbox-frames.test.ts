@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 
 import { HostError } from '#host';
-import { rounds, tempDir } from '#testing';
+import { rounds, tempDir } from '#testing/basics';
 import { AgentClient } from '../../src/sandbox/guest/agent-client.ts';
 import { frameHeader, OP, ProtocolError, WINDOW_BYTES } from '../../src/sandbox/guest/frames.ts';
 import { GuestError, GuestLost } from '../../src/sandbox/guest/guest-error.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '#contract';
-import { rounds, tempDir, withEnoughTime } from '#testing';
+import { rounds, tempDir, withEnoughTime } from '#testing/basics';
 import type { ExecutionResult } from '../process/index.ts';
 import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';

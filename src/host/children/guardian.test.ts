@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { tempDir } from '#testing/basics';
 import { Guardian } from './guardian.ts';
 import { listProcesses } from './processes.ts';
 

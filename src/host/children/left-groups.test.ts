@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { tempDir } from '#testing/basics';
 import { OWN_MARK, PID_SPACE } from '../system/process-mark.ts';
 import { leftGroups } from './left-groups.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { rounds, tempDir } from '#testing';
+import { rounds, tempDir } from '#testing/basics';
 import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';
 import { CONTAINMENTS, type Containment } from './rung.ts';

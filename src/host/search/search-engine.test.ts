@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { rounds, tempDir } from '#testing';
+import { rounds, tempDir } from '#testing/basics';
 import { openJail } from '../jail/jail.ts';
 import { compileRegex } from '../regex/index.ts';
 import type { Query } from './query.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } 
 
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { tempDir } from '#testing/basics';
 import { toBytes, toText, type ByteString } from '../text/byte-string.ts';
 import { realPath } from '../jail/pin-by-path.ts';
 import { systemCalls } from '../system/system-calls.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { tempDir } from '#testing/basics';
 import { openJail } from '../../jail/jail.ts';
 import { SearchEngine, type SearchRequest } from '../search-engine.ts';
 

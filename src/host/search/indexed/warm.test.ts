@@ -26,7 +26,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { rounds, tempDir } from '#testing';
+import { rounds, tempDir } from '#testing/basics';
 import { openJail } from '../../jail/jail.ts';
 import type { SearchAnswer } from '../query.ts';
 import { SearchEngine, type SearchEngineOptions, type SearchRequest } from '../search-engine.ts';

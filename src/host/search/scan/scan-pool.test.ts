@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 
 import { describe, expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { tempDir } from '#testing/basics';
 import { openJail } from '../../jail/jail.ts';
 import { SearchEngine, type SearchEngineOptions } from '../search-engine.ts';
 
