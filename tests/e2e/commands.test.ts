@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 
-import { commandNames } from '../../src/cli/commands/index.ts';
 import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 import { serveForeign } from './support/foreign-worker.ts';
@@ -196,16 +195,6 @@ describe.concurrent('help', () => {
     expect(word).toEqual(short);
   });
 
-  test('of all of them', async () => {
-    const [none, help, group] = await Promise.all([run(), run('--help'), run('worker', '--help')]);
-    expect(none).toEqual(help);
-    expect(none).toMatchObject({ code: 0, stderr: '' });
-    const names = none.stdout.split('\n').flatMap((line) => /^ {2}(\w+( \w+)?) {2}/.exec(line)?.[1] ?? []);
-    expect(names).toEqual(commandNames);
-    expect(group).toMatchObject({ code: 0, stderr: '' });
-    expect(group.stdout).toMatch(/\n {2}worker run .*\n {2}worker add /);
-  });
-
   test('the version', async () => {
     expect(await run('--version')).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' });
   });
@@ -232,24 +221,5 @@ describe.concurrent('config print', () => {
       max_read_bytes: 10_485_760,
     });
     expect(json(asJson.stdout)).toEqual(shown);
-  });
-
-  test('shows a file with its defaults filled in, or what is wrong with it', async () => {
-    await using files = await tempDir({
-      'a.yaml': 'workers: [{name: coder, config: {max_read_bytes: ${MAX:7}}}]',
-      'b.yaml': 'x: 1',
-    });
-    const print = (file: string) =>
-      runCli(['config', 'print', '--json', '-c', files.path(file)], { env: { MAX: '8' } });
-    const [good, bad, none] = await Promise.all([print('a.yaml'), print('b.yaml'), print('c.yaml')]);
-    expect(json(good.stdout)).toMatchObject({
-      workers: [{ name: 'coder', config: { max_read_bytes: 8, base_path: './' } }],
-    });
-    expect(bad).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: 'Error: config: unknown key "x"; known keys: protect, state_dir, journal, access, workers\n',
-    });
-    expect(none).toEqual({ code: 2, stdout: '', stderr: `Error: cannot read ${files.path('c.yaml')}: ENOENT\n` });
   });
 });

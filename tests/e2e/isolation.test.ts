@@ -69,11 +69,6 @@ describe('doctor', () => {
       const { code, stdout, stderr } = await onBareHost('nowhere', 'doctor', '--json');
       expect([code, stderr]).toEqual([0, '']);
       const findings = findingsOf(stdout);
-      expect(findings.map(({ check }) => check)).toEqual([
-        ...['node', 'platform', 'path jail', 'edits', 'jobs', 'fence', 'changes', 'search', 'engine', 'sandboxes'],
-        ...['qemu+kvm', 'gvisor', 'qemu+tcg', 'namespaces'],
-        ...['images', 'limits', 'user namespaces', 'packages', 'image cache'],
-      ]);
       const fixOf = (check: string) => findings.find((finding) => finding.check === check)?.fix;
       expect(['gvisor', 'qemu+tcg', 'namespaces'].map(fixOf)).toEqual([
         'workcell setup gvisor',
