@@ -101,31 +101,36 @@ describe.skipIf(why !== undefined)(`mcp.P14 the console beside agents${why === u
     await page.getByRole('button', { name: 'Redo', exact: true }).first().waitFor();
   });
 
-  test('rows have caller, line, lines changed and the true outcome; they are filtered and grouped by caller', async () => {
-    await show('calls');
-    const row = (text: string) => rows().filter({ hasText: text });
-    await expect.poll(() => row('cat plan.md; exit 2').innerText()).toMatch(/claude-code #\d+\s+agent::run[^]*exit 2/);
-    expect(await row('cat plan.md').locator('.badge').getAttribute('data-kind')).toBe('warning');
-    await expect.poll(() => row('agent::edit').innerText()).toMatch(/plan\.md\s+\+3\s+−1\s+ok/);
-    await expect.poll(() => row('etc/shadow').locator('.badge').getAttribute('data-kind')).toBe('refused');
+  test.runIf(isFull)(
+    'rows have caller, line, lines changed and the true outcome; they are filtered and grouped by caller',
+    async () => {
+      await show('calls');
+      const row = (text: string) => rows().filter({ hasText: text });
+      await expect
+        .poll(() => row('cat plan.md; exit 2').innerText())
+        .toMatch(/claude-code #\d+\s+agent::run[^]*exit 2/);
+      expect(await row('cat plan.md').locator('.badge').getAttribute('data-kind')).toBe('warning');
+      await expect.poll(() => row('agent::edit').innerText()).toMatch(/plan\.md\s+\+3\s+−1\s+ok/);
+      await expect.poll(() => row('etc/shadow').locator('.badge').getAttribute('data-kind')).toBe('refused');
 
-    await page.getByLabel('Caller', { exact: true }).selectOption({ label: await labelOf(/^cursor/) });
-    await expect
-      .poll(() => rows().locator('.cell-caller').allInnerTexts())
-      .toEqual(Array(2).fill(expect.stringMatching(/^cursor/)));
-    await row('etc/shadow').click();
-    const url = page.url();
-    await page.reload();
-    await page.getByRole('complementary', { name: 'Call' }).getByText('agent::read').waitFor();
-    expect([page.url(), await rows().count()]).toEqual([url, 2]);
-    await page.getByLabel('Caller', { exact: true }).selectOption({ label: 'All callers' });
-    await page.getByLabel('by caller').check();
-    await expect.poll(() => page.locator('.group-row').allInnerTexts()).toHaveLength(2);
-    await page.getByLabel('Close').click();
-    expect(await page.locator('.timeline').first().isVisible()).toBe(false);
-    await page.setViewportSize({ width: 1700, height: 800 });
-    expect(await page.locator('.timeline').first().isVisible()).toBe(true);
-  });
+      await page.getByLabel('Caller', { exact: true }).selectOption({ label: await labelOf(/^cursor/) });
+      await expect
+        .poll(() => rows().locator('.cell-caller').allInnerTexts())
+        .toEqual(Array(2).fill(expect.stringMatching(/^cursor/)));
+      await row('etc/shadow').click();
+      const url = page.url();
+      await page.reload();
+      await page.getByRole('complementary', { name: 'Call' }).getByText('agent::read').waitFor();
+      expect([page.url(), await rows().count()]).toEqual([url, 2]);
+      await page.getByLabel('Caller', { exact: true }).selectOption({ label: 'All callers' });
+      await page.getByLabel('by caller').check();
+      await expect.poll(() => page.locator('.group-row').allInnerTexts()).toHaveLength(2);
+      await page.getByLabel('Close').click();
+      expect(await page.locator('.timeline').first().isVisible()).toBe(false);
+      await page.setViewportSize({ width: 1700, height: 800 });
+      expect(await page.locator('.timeline').first().isVisible()).toBe(true);
+    },
+  );
 
   const labelOf = async (name: RegExp) =>
     (await page.getByLabel('Caller', { exact: true }).locator('option').allInnerTexts()).find((text) =>
@@ -194,7 +199,7 @@ describe.skipIf(why !== undefined)(`mcp.P14 the console beside agents${why === u
     await expect.poll(() => jobs.locator('.row').first().innerText()).not.toMatch(/running/);
   });
 
-  test('on a phone a row has two lines and loses nothing, and an open item covers its list', async () => {
+  test.runIf(isFull)('on a phone a row has two lines and loses nothing, and an open item covers its list', async () => {
     await show('calls', PHONE);
     const row = rows().filter({ hasText: 'agent::edit' });
     await row.waitFor();
@@ -213,7 +218,7 @@ describe.skipIf(why !== undefined)(`mcp.P14 the console beside agents${why === u
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(PHONE.width);
   });
 
-  test('forms that run or delete come empty and ask first', async () => {
+  test.runIf(isFull)('forms that run or delete come empty and ask first', async () => {
     await show('functions/coder%3A%3Adelete-file');
     await page.getByRole('heading', { name: 'coder::delete-file' }).waitFor();
     expect(
@@ -236,52 +241,55 @@ describe.skipIf(why !== undefined)(`mcp.P14 the console beside agents${why === u
 
   const PAGES = ['home', 'calls', 'changes', 'jobs', 'sandboxes', 'workspace', 'functions', 'workers'];
   const OPEN = ['changes/file%3Aplan.md', 'functions/coder%3A%3Asearch', 'workspace/plan.md'];
+  const SEEN = isFull ? [...PAGES, ...OPEN] : ['home', 'changes/file%3Aplan.md', 'functions/coder%3A%3Asearch'];
   const SCHEMES = isFull ? (['light', 'dark'] as const) : (['dark'] as const);
-  test.each([WIDE, PHONE].flatMap((size) => SCHEMES.map((scheme) => [size.width, scheme, size] as const)))(
-    'axe finds nothing serious at %i px, %s',
-    async (_, colorScheme, size) => {
-      await show('home', size);
-      await page.emulateMedia({ colorScheme });
-      const found: string[] = [];
-      for (const name of [...PAGES, ...OPEN]) {
-        await view.visit(name);
-        await expect.poll(() => page.title()).toMatch(new RegExp(`^${name.split('/')[0]}`, 'i'));
-        await page.evaluate(axe.source);
-        const results = await page.evaluate<{
-          violations: { id: string; impact: string; nodes: { html: string }[] }[];
-        }>("axe.run(document, { resultTypes: ['violations'] })");
-        const serious = results.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-        found.push(...serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`));
-        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(size.width);
+  test.each(
+    (isFull ? [WIDE, PHONE] : [PHONE]).flatMap((size) => SCHEMES.map((scheme) => [size.width, scheme, size] as const)),
+  )('axe finds nothing serious at %i px, %s', async (_, colorScheme, size) => {
+    await show('home', size);
+    await page.emulateMedia({ colorScheme });
+    const found: string[] = [];
+    for (const name of SEEN) {
+      await view.visit(name);
+      await expect.poll(() => page.title()).toMatch(new RegExp(`^${name.split('/')[0]}`, 'i'));
+      await page.evaluate(axe.source);
+      const results = await page.evaluate<{
+        violations: { id: string; impact: string; nodes: { html: string }[] }[];
+      }>("axe.run(document, { resultTypes: ['violations'] })");
+      const serious = results.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      found.push(...serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`));
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(size.width);
+    }
+    expect(found).toEqual([]);
+  });
+
+  test.runIf(isFull)(
+    'a wrong token is said; without an engine a bar is across the top, and the page comes back',
+    async () => {
+      const env = { WORKCELL_TOKEN: TOKEN };
+      let locked = await startCli(start('0'), { env });
+      const at = new URL(locked.http).port;
+      const other = await browser.newPage({ viewport: WIDE });
+      try {
+        await other.goto(`${locked.http}/#/jobs`);
+        await other.getByLabel('Token').fill('wrong');
+        await other.getByRole('button', { name: 'Connect' }).click();
+        await other.getByText('The engine refused that token.').waitFor();
+        await other.getByLabel('Token').fill(TOKEN);
+        await other.getByRole('button', { name: 'Connect' }).click();
+        await other.getByText('No background jobs').waitFor();
+        await other.reload();
+        await other.getByText('No background jobs').waitFor();
+        await locked[Symbol.asyncDispose]();
+        const bar = other.getByText(/The engine does not answer since/);
+        await bar.waitFor();
+        expect(await bar.boundingBox()).toMatchObject({ x: 0, y: 0, width: WIDE.width });
+        locked = await startCli(start(at), { env });
+        await expect.poll(() => bar.count(), { timeout: 20_000 }).toBe(0);
+      } finally {
+        await other.close();
+        await locked[Symbol.asyncDispose]();
       }
-      expect(found).toEqual([]);
     },
   );
-
-  test('a wrong token is said; without an engine a bar is across the top, and the page comes back', async () => {
-    const env = { WORKCELL_TOKEN: TOKEN };
-    let locked = await startCli(start('0'), { env });
-    const at = new URL(locked.http).port;
-    const other = await browser.newPage({ viewport: WIDE });
-    try {
-      await other.goto(`${locked.http}/#/jobs`);
-      await other.getByLabel('Token').fill('wrong');
-      await other.getByRole('button', { name: 'Connect' }).click();
-      await other.getByText('The engine refused that token.').waitFor();
-      await other.getByLabel('Token').fill(TOKEN);
-      await other.getByRole('button', { name: 'Connect' }).click();
-      await other.getByText('No background jobs').waitFor();
-      await other.reload();
-      await other.getByText('No background jobs').waitFor();
-      await locked[Symbol.asyncDispose]();
-      const bar = other.getByText(/The engine does not answer since/);
-      await bar.waitFor();
-      expect(await bar.boundingBox()).toMatchObject({ x: 0, y: 0, width: WIDE.width });
-      locked = await startCli(start(at), { env });
-      await expect.poll(() => bar.count(), { timeout: 20_000 }).toBe(0);
-    } finally {
-      await other.close();
-      await locked[Symbol.asyncDispose]();
-    }
-  });
 });

@@ -100,61 +100,69 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
     expect(await page.getByRole('button', { name: 'Kill', exact: true }).count()).toBe(0);
   });
 
-  test('live.D19 Stop asks the job to end, a signal reaches it, and an unknown job is reported', async () => {
-    const job = await start(
-      `trap 'echo hup' HUP; trap 'echo over; exit 0' TERM; echo up; while :; do sleep 0.05; done`,
-    );
-    await open(job);
-    await expect.poll(() => output().innerText()).toContain('up');
-    await page.getByLabel('Send a signal').selectOption('HUP');
-    await expect.poll(() => output().innerText()).toContain('hup');
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByRole('button', { name: 'Stop it' }).click();
-    await part('Job').getByText('finished').waitFor();
-    expect(await output().innerText()).toMatch(/^up\n[^]*hup\n[^]*over\n$/);
-    await open('job-00000000-0000-4000-8000-000000000000');
-    await part('Job').getByText('no such job').waitFor();
-  });
+  test.runIf(isFull)(
+    'live.D19 Stop asks the job to end, a signal reaches it, and an unknown job is reported',
+    async () => {
+      const job = await start(
+        `trap 'echo hup' HUP; trap 'echo over; exit 0' TERM; echo up; while :; do sleep 0.05; done`,
+      );
+      await open(job);
+      await expect.poll(() => output().innerText()).toContain('up');
+      await page.getByLabel('Send a signal').selectOption('HUP');
+      await expect.poll(() => output().innerText()).toContain('hup');
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Stop it' }).click();
+      await part('Job').getByText('finished').waitFor();
+      expect(await output().innerText()).toMatch(/^up\n[^]*hup\n[^]*over\n$/);
+      await open('job-00000000-0000-4000-8000-000000000000');
+      await part('Job').getByText('no such job').waitFor();
+    },
+  );
 
-  test('live.D19 a long output is followed to its last line, and the page says what it missed', async () => {
-    const lines = rounds(20_000, 200_000, 200_000);
-    const ring_bytes = 100_000;
-    const job = await start(`echo begun; read go; seq 1 ${lines}; read end; echo "the end"`, {
-      input: true,
-      ring_bytes,
-    });
-    await open(job);
-    await expect.poll(() => output().innerText()).toBe('begun\n');
-    await type(job, '\n');
-    // The last line is in view without scrolling.
-    const isAtEnd = () => output().evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 2);
-    await expect
-      .poll(
-        () =>
-          output()
-            .innerText()
-            .then((text) => text.endsWith(`\n${lines}\n`)),
-        { timeout: 30_000 },
-      )
-      .toBe(true);
-    await expect.poll(isAtEnd).toBe(true);
-    await output().evaluate((box) => box.scrollTo(0, 0));
-    await type(job, '\n');
-    await part('Job').getByText('finished').waitFor();
-    // A reader that went up is left there.
-    expect(await isAtEnd()).toBe(false);
+  test.runIf(isFull)(
+    'live.D19 a long output is followed to its last line, and the page says what it missed',
+    async () => {
+      const lines = rounds(20_000, 200_000, 200_000);
+      const ring_bytes = 100_000;
+      const job = await start(`echo begun; read go; seq 1 ${lines}; read end; echo "the end"`, {
+        input: true,
+        ring_bytes,
+      });
+      await open(job);
+      await expect.poll(() => output().innerText()).toBe('begun\n');
+      await type(job, '\n');
+      // The last line is in view without scrolling.
+      const isAtEnd = () => output().evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 2);
+      await expect
+        .poll(
+          () =>
+            output()
+              .innerText()
+              .then((text) => text.endsWith(`\n${lines}\n`)),
+          { timeout: 30_000 },
+        )
+        .toBe(true);
+      await expect.poll(isAtEnd).toBe(true);
+      await output().evaluate((box) => box.scrollTo(0, 0));
+      await type(job, '\n');
+      await part('Job').getByText('finished').waitFor();
+      // A reader that went up is left there.
+      expect(await isAtEnd()).toBe(false);
 
-    const all = Buffer.byteLength(`begun\n${Array.from({ length: lines }, (_, n) => `${n + 1}\n`).join('')}the end\n`);
-    await page.reload();
-    await expect.poll(() => output().innerText()).toMatch(/the end\n$/);
-    const text = await output().innerText();
-    const kept = text.slice(text.indexOf('here …\n') + 7);
-    expect(Buffer.byteLength(kept)).toBe(ring_bytes);
-    const lost = (all - ring_bytes).toLocaleString('en');
-    expect(text).toContain(`${lost} bytes were lost here`);
-    await part('Job').getByText(`${lost} bytes of output are lost`).waitFor();
-    await view.shoot('job-output');
-  });
+      const all = Buffer.byteLength(
+        `begun\n${Array.from({ length: lines }, (_, n) => `${n + 1}\n`).join('')}the end\n`,
+      );
+      await page.reload();
+      await expect.poll(() => output().innerText()).toMatch(/the end\n$/);
+      const text = await output().innerText();
+      const kept = text.slice(text.indexOf('here …\n') + 7);
+      expect(Buffer.byteLength(kept)).toBe(ring_bytes);
+      const lost = (all - ring_bytes).toLocaleString('en');
+      expect(text).toContain(`${lost} bytes were lost here`);
+      await part('Job').getByText(`${lost} bytes of output are lost`).waitFor();
+      await view.shoot('job-output');
+    },
+  );
 
   test('live.D20 a terminal is started, typed into, resized, and survives a reload', async () => {
     await view.visit('jobs');
@@ -201,7 +209,7 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
     await expect.poll(() => part('Job').locator('.facts').innerText()).toMatch(/exit code\s+5/);
   });
 
-  test('live.D20 nothing is missing after reloads in the middle of the output', async () => {
+  test.runIf(isFull)('live.D20 nothing is missing after reloads in the middle of the output', async () => {
     const count = rounds(3000, 9000, 9000);
     const job = await start(`stty -echo; read go; seq 1 ${count}; read go; echo over`, {
       ...terminal,

@@ -475,7 +475,7 @@ describe.skipIf(why !== undefined)(`mcp.P4 the console${why === undefined ? '' :
     expect(count('coder::checkpoints')).toBe(lists);
   });
 
-  test('an engine that wants a token is asked for it, once a tab', async () => {
+  test.runIf(isFull)('an engine that wants a token is asked for it, once a tab', async () => {
     await visit('functions');
     await using locked = await startCli(['start', '--port', '0', '-c', dir.path('config.yaml')], {
       env: { WORKCELL_TOKEN: 'öpen sésame' },

@@ -5,6 +5,11 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+import { rounds } from '../../../src/testing/rounds.ts';
+
+/** Rendering one takes a processor half a second, and only a person looks at it. */
+const isShot = rounds(0, 1, 1) > 0;
+
 export const SCREENSHOTS = fileURLToPath(new URL('../../../.artifacts/console/', import.meta.url));
 
 /** For one thing to appear in the page, on a busy machine. */
@@ -13,7 +18,8 @@ export const PATIENCE_MS = 20_000;
 export interface ConsolePage {
   page: Page;
   visit(hash: string): Promise<unknown>;
-  shoot(name: string): Promise<unknown>;
+  /** Keeps a picture in the full run. */
+  shoot(name: string): Promise<void>;
   /** Fails if the page requested anything of another server, or reported an error: one of its policy, too. */
   close(): Promise<void>;
 }
@@ -39,7 +45,9 @@ export async function openConsolePage(
   return {
     page,
     visit: (hash) => page.goto(`${http}/#/${hash}`),
-    shoot: (name) => page.screenshot({ path: `${SCREENSHOTS}${name}.png` }),
+    async shoot(name) {
+      if (isShot) await page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
+    },
     async close() {
       // Nothing that a page keeps is there for the next.
       await page.evaluate('localStorage.clear()');
