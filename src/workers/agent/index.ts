@@ -16,7 +16,18 @@ import { write } from './functions/write.ts';
 import { agent as worker } from './worker.ts';
 
 export const agent = worker.withFunctions([
-  ...[read, search, list, outline],
-  ...[edit, write, move, changes, undo],
-  ...[run, job, output, sandbox, more],
+  read,
+  search,
+  list,
+  outline,
+  edit,
+  write,
+  move,
+  changes,
+  undo,
+  run,
+  job,
+  output,
+  sandbox,
+  more,
 ]);

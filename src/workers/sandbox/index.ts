@@ -25,9 +25,9 @@ import { stop } from './functions/stop.ts';
 import { watch } from './functions/watch.ts';
 import { sandbox as worker } from './worker.ts';
 
-const lifecycle = [catalogList, create, exec, run, list, stop, watch];
-const background = [execBg, status, output, input, attach, kill, jobs];
-const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed];
+const lifecycle = [catalogList, create, exec, run, list, stop, watch] as const;
+const background = [execBg, status, output, input, attach, kill, jobs] as const;
+const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed] as const;
 
 export const sandbox = worker.withFunctions([...lifecycle, ...background, ...files]);
 export { ArchiveError, isFreeForTree, unpackTree, type UnpackedTree } from '#sandbox/archives';

@@ -24,6 +24,23 @@ export { explainCommand } from './explain-command.ts';
 export { probeFence } from './probe-fence.ts';
 
 export const shell = worker.withFunctions([
-  ...[exec, execBg, status, output, input, attach, kill, list, watch],
-  ...[ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed],
+  exec,
+  execBg,
+  status,
+  output,
+  input,
+  attach,
+  kill,
+  list,
+  watch,
+  ls,
+  stat,
+  read,
+  write,
+  mkdir,
+  rm,
+  chmod,
+  mv,
+  grep,
+  sed,
 ]);
