@@ -63,7 +63,19 @@ const together = {
   compat: ['tests/compat/**/*.test.ts'],
   security: ['tests/security/**/*.test.ts'],
   cluster: ['tests/cluster/**/*.test.ts'],
+  e2e: ['tests/e2e/**/*.test.ts'],
 };
+
+/**
+ * The projects of this run, named by scripts/check.mjs; all when it names none. Those that share their modules become one
+ * project: Vitest starts processes for each, and reading the modules takes a process more than two seconds.
+ */
+const asked = process.env.WORKCELL_TEST_PROJECTS?.split(',');
+const isAsked = (name: string) => asked?.includes(name) ?? true;
+const merged = asked && Object.entries(together).filter(([name]) => isAsked(name));
+const shared = merged ? { shared: merged.flatMap(([, include]) => include) } : together;
+/** These run once where a backend of this run has them too. */
+const ranElsewhere = backends.some(({ name, isTestedMore }) => asked?.includes(name) && isTestedMore) ? moreCases : [];
 
 /** Keeps the journals of tests apart from those of the person who runs them, and from those of other runs. */
 const stateHome = (process.env.WORKCELL_TEST_STATE_HOME ??= makeStateHome());
@@ -96,15 +108,16 @@ export default defineConfig({
     passWithNoTests: true,
     reporters: ['default', './scripts/slowest-files.mjs', './scripts/closing-line.mjs'],
     projects: [
-      ...Object.entries(together).map(([name, include]) => ({
+      ...Object.entries(shared).map(([name, include]) => ({
         extends: true as const,
-        test: { name, include, exclude: [...alone, ...long, ...sandboxCases, budgets], isolate: false },
+        test: {
+          name,
+          include,
+          exclude: [...alone, ...long, ...sandboxCases, ...ranElsewhere, budgets],
+          isolate: false,
+        },
       })),
       { extends: true as const, test: { name: 'system', include: alone } },
-      {
-        extends: true as const,
-        test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], exclude: [...long, budgets], isolate: false },
-      },
       { extends: true as const, test: { name: 'long', include: long } },
       ...backends.map(({ name, isTestedMore }) => ({
         extends: true as const,
@@ -123,6 +136,6 @@ export default defineConfig({
         extends: true as const,
         test: { name: 'budget', include: [budgets], maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
-    ],
+    ].filter(({ test: { name } }) => name === 'shared' || isAsked(name)),
   },
 });

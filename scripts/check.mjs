@@ -17,9 +17,13 @@ import { closingLine } from './closing-line.mjs';
 /** `lint` reports errors of types too: checking them once more with `tsc` is for the full run. */
 const STATIC_STEPS = ['lint', 'format:check', 'knip', 'docs:check'];
 
-/** What runs in each tier: static steps, projects of vitest.config.ts, all where there is no list, and how often: see src/testing/rounds.ts. */
+/**
+ * What runs in each tier: static steps, projects of vitest.config.ts, all where there is no list, and how often: see
+ * src/testing/rounds.ts. Tests wait more than they compute, so that one more process than there are processors keeps them
+ * busy; those of `check` only compute.
+ */
 const TIERS = {
-  check: { steps: STATIC_STEPS, projects: async () => ['pure'], rounds: 'quick' },
+  check: { steps: STATIC_STEPS, projects: async () => ['pure'], rounds: 'quick', more: 0 },
   test: {
     steps: STATIC_STEPS,
     projects: async () => [
@@ -27,8 +31,9 @@ const TIERS = {
       await strongestBackend(),
     ],
     rounds: 'quick',
+    more: 1,
   },
-  full: { steps: ['types', ...STATIC_STEPS], projects: async () => [], rounds: 'full' },
+  full: { steps: ['types', ...STATIC_STEPS], projects: async () => [], rounds: 'full', more: 1 },
 };
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -37,13 +42,10 @@ const [tierName, ...vitestArgs] = process.argv.slice(2);
 const tier = TIERS[tierName];
 if (!tier) throw new Error(`${tierName} is not a tier: ${Object.keys(TIERS).join(', ')}`);
 
-/**
- * Tests wait more than they compute: one more than there are processors keeps them busy. As an option, because one in
- * vitest.config.ts would win over `--maxWorkers` in every project.
- */
+/** As an option, because one in vitest.config.ts would win over `--maxWorkers` in every project. */
 const workersArg = vitestArgs.some((arg) => arg.startsWith('--maxWorkers'))
   ? []
-  : [`--maxWorkers=${availableParallelism() + 1}`];
+  : [`--maxWorkers=${availableParallelism() + tier.more}`];
 
 const staticSteps = vitestArgs.length > 0 ? [] : runStaticSteps();
 const counts = await runTests(vitestArgs.includes('--project') ? [] : await tier.projects());
@@ -76,9 +78,13 @@ async function runTests(projects) {
   const countsFile = join(folder, 'counts.json');
   try {
     const { isOk, seconds } = await run('vitest run', {
-      args: [...projects.flatMap((name) => ['--project', name]), ...workersArg, ...vitestArgs],
+      args: [...workersArg, ...vitestArgs],
       stdio: 'inherit',
-      env: { WORKCELL_TEST_COUNTS: countsFile, WORKCELL_TEST_TIER: tier.rounds },
+      env: {
+        WORKCELL_TEST_COUNTS: countsFile,
+        WORKCELL_TEST_TIER: tier.rounds,
+        ...(projects.length > 0 && { WORKCELL_TEST_PROJECTS: projects.join() }),
+      },
     });
     const counts = existsSync(countsFile)
       ? JSON.parse(readFileSync(countsFile, 'utf8'))
