@@ -18,6 +18,7 @@ const SUITES = [
   'agent', //
   'bus',
   'changes',
+  'cluster',
   'exec',
   'files',
   'filesystem',

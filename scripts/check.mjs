@@ -27,7 +27,7 @@ const TIERS = {
   test: {
     steps: STATIC_STEPS,
     projects: async () => [
-      ...['pure', 'unit', 'system', 'repo', 'spec', 'compat', 'security', 'e2e'],
+      ...['pure', 'unit', 'system', 'repo', 'spec', 'compat', 'security', 'cluster', 'e2e'],
       await strongestBackend(),
     ],
     rounds: 'quick',

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { commandHelp } from '../dist/cli/command.js';
 import { allCommands } from '../dist/cli/commands/index.js';
 import { EXIT_CODES } from '../dist/cli/exit-codes.js';
+import { clusterConfig } from '../dist/assembly/cluster-config.js';
 import { availableWorkers } from '../dist/assembly/workers.js';
 import { cellConfig, configKeys, summariseErrors } from '../dist/contract/index.js';
 import { engineErrors } from '../dist/engine/index.js';
@@ -47,6 +48,12 @@ function configurationPage() {
         '`createWorkcell` have a `protect` of their own.',
     },
     keyTable(cellConfig),
+    { kind: 'heading', level: 2, text: '`cluster`' },
+    {
+      kind: 'text',
+      text: 'Beside `workers`: how `workcell start` joins other machines. Its options override each key.',
+    },
+    keyTable(clusterConfig),
     ...availableWorkers.flatMap((def) => [
       { kind: 'heading', level: 2, text: `\`${def.name}\`` },
       { kind: 'text', text: def.summary },

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
 const suites = [
   'tests/security',
+  'tests/cluster',
   'src/workers/shell/functions/fs/read.budget.test.ts',
   'src/host/search/indexed/warm.test.ts',
   'src/workers/sandbox/backends',

@@ -94,7 +94,7 @@ describe('a file', () => {
     [
       'an unknown top-level key',
       'wrokers: []',
-      'config: unknown key "wrokers" (did you mean "workers"?); known keys: protect, state_dir, journal, access, workers',
+      'config: unknown key "wrokers" (did you mean "workers"?); known keys: protect, state_dir, journal, access, cluster, workers',
     ],
     [
       'an unknown key beside name',

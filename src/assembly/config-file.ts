@@ -21,6 +21,7 @@ import {
   type CellConfig,
   type Denial,
 } from '#contract';
+import { clusterConfig, type ClusterConfig } from './cluster-config.ts';
 import { resolvePaths } from './path-templates.ts';
 
 export interface WorkerEntry {
@@ -45,6 +46,7 @@ export interface Surroundings {
 
 const FileSchema = cellConfig.extend({
   access: accessConfig.prefault({}),
+  cluster: clusterConfig.prefault({}),
   workers: z.array(z.strictObject({ name: z.string(), config: z.unknown().optional() })).nullable(),
 });
 
@@ -67,19 +69,24 @@ export function readConfigFile(path: string): string {
 
 /** The workers a file lists. The workspace fills in what their blocks leave out. */
 export function parseEntries(text: string, available: readonly AnyWorker[], options: Surroundings = {}): WorkerEntry[] {
-  const { workers, access: _, ...cell } = parseFile(text, options.env);
+  const { workers, access: _, cluster: __, ...cell } = parseFile(text, options.env);
   return toEntries(workers ?? [], available, { ...options, cell: { ...cell, ...options.cell } });
 }
 
 /** The file's settings for all workers. */
 export function parseCell(text: string): CellConfig {
-  const { workers: _, access: __, ...cell } = parseFile(text);
+  const { workers: _, access: __, cluster: ___, ...cell } = parseFile(text);
   return cell;
 }
 
 /** The file's rules about callers. */
 export function parseAccess(text: string, env?: NodeJS.ProcessEnv): AccessConfig {
   return parseFile(text, env).access;
+}
+
+/** How the file joins a cluster. */
+export function parseCluster(text: string, env?: NodeJS.ProcessEnv): ClusterConfig {
+  return parseFile(text, env).cluster;
 }
 
 function parseFile(text: string, env: NodeJS.ProcessEnv = process.env) {

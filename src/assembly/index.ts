@@ -9,12 +9,14 @@ export {
   firstTwice,
   parseAccess,
   parseCell,
+  parseCluster,
   parseEntries,
   readConfigFile,
   toEntries,
   type WorkerEntry,
 } from './config-file.ts';
 export { decisive, explainCall, type Check } from './explain.ts';
+export { clusterConfig, type ClusterConfig } from './cluster-config.ts';
 export { isWithinReach } from './config-in-workspace.ts';
 export { watchConfig } from './config-watch.ts';
 export { choosePreset, presetEntries, type Preset } from './presets.ts';

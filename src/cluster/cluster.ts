@@ -220,6 +220,8 @@ export class Cluster implements Elsewhere {
       roles: this.#settings.roles,
       aliases: this.#settings.aliases,
       catalogue: this.#own.hash,
+      now_ms: Date.now(),
+      labels: this.#settings.labels,
       url: this.#engine.httpUrl,
     };
     this.#wire.publish(this.#subjects.toAll('beat'), toBytes(beat));

@@ -1,4 +1,5 @@
 /** Many engines as one cluster, over NATS. Loaded only by a node: everything else runs without it. */
 export { Cluster } from './cluster.ts';
 export { makeUsers } from './make-users.ts';
+export { probeCluster, type ClusterProbe } from './probe.ts';
 export { ClusterSettingsSchema, type ClusterSettings } from './settings.ts';

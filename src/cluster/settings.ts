@@ -24,6 +24,14 @@ export const ClusterSettingsSchema = z.strictObject({
   aliases: z.array(NodeName).max(16).default([]),
   /** Workers or function ids that other nodes may call here, beside functions of scope `one` and `any`. */
   share: z.array(z.string().min(1)).default(['iii-sandbox']),
+  /** Facts about the machine, for lists of nodes. */
+  labels: z
+    .record(
+      z.string().regex(/^[\w./-]{1,63}$/, 'must be 1 to 63 letters, digits and . _ - /'),
+      z.string().max(63, 'must have at most 63 characters'),
+    )
+    .refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32')
+    .default({}),
   credsFile: z.string().optional(),
   nkeyFile: z.string().optional(),
   caFile: z.string().optional(),

@@ -14,7 +14,7 @@ export const engineTriggerTypes = [
 ];
 
 /** A start-up registers many functions at once; listeners get one event for all of them. */
-const SETTLE_MS = 50;
+const SETTLE_MS = 20;
 
 export type WorkerEvent = 'worker_connected' | 'worker_metadata_updated' | 'worker_disconnected';
 

@@ -51,6 +51,8 @@ export interface NatsOptions {
   count?: number;
   /** Added to the configuration of each server. */
   extra?: string;
+  /** Another port in front of that of a route, which a test cuts. */
+  routeVia?: (url: string) => Promise<number>;
 }
 
 export class NatsServers implements AsyncDisposable {
@@ -58,13 +60,15 @@ export class NatsServers implements AsyncDisposable {
   readonly #processes: (ChildProcess | undefined)[] = [];
   #ports: number[] = [];
 
-  static async start({ count = 1, extra = '' }: NatsOptions = {}): Promise<NatsServers> {
+  static async start({ count = 1, extra = '', routeVia }: NatsOptions = {}): Promise<NatsServers> {
     const servers = new NatsServers();
     const ports = await freePorts(2 * count);
     servers.#ports = ports.slice(0, count);
     const routes = ports.slice(count);
     for (let at = 0; at < count; at++) {
-      const others = routes.filter((_, other) => other !== at).map((port) => `nats://127.0.0.1:${port}`);
+      // Through another port only one of two servers dials: the other way would go around it.
+      const dialled = routes.filter((_, other) => (routeVia ? other > at : other !== at)).map(toUrl);
+      const others = routeVia ? (await Promise.all(dialled.map(routeVia))).map(toUrl) : dialled;
       const cluster = `cluster { name: test, listen: "127.0.0.1:${routes[at]}", routes: [${others.join(', ')}] }`;
       const lines = [`listen: "127.0.0.1:${servers.#ports[at]}"`, ...(count > 1 ? [cluster] : []), extra];
       writeFileSync(join(servers.#dir, `${at}.conf`), lines.join('\n'));
@@ -74,7 +78,12 @@ export class NatsServers implements AsyncDisposable {
   }
 
   get urls(): string[] {
-    return this.#ports.map((port) => `nats://127.0.0.1:${port}`);
+    return this.#ports.map(toUrl);
+  }
+
+  /** Of the running processes. */
+  get pids(): number[] {
+    return this.#processes.flatMap((child) => child?.pid ?? []);
   }
 
   async restart(at: number): Promise<void> {
@@ -103,6 +112,10 @@ export class NatsServers implements AsyncDisposable {
     await Promise.all(this.#processes.map((_, at) => this.kill(at)));
     rmSync(this.#dir, { recursive: true, force: true });
   }
+}
+
+function toUrl(port: number): string {
+  return `nats://127.0.0.1:${port}`;
 }
 
 function listens(port: number): Promise<boolean> {

@@ -1,4 +1,5 @@
 /** Nodes as people start them: the built command line over a real NATS server. */
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -45,11 +46,17 @@ describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', ()
 
   beforeAll(async () => {
     [nats, dir] = await Promise.all([NatsServers.start(), tempDir({ 'a.txt': 'from the host', 'door/': '' })]);
-    const start = (...words: string[]) =>
-      startCli(['start', '--port', '0', '--cluster', nats.urls[0]!, ...words], { env: WATCHED });
+    const cluster = { servers: nats.urls, node: 'host-1', roles: ['host'], share: ['coder'], as: ['projectx'] };
+    const workers = [{ name: 'coder' }];
+    await writeFile(
+      dir.path('door/host.yaml'),
+      JSON.stringify({ cluster: { ...cluster, labels: { zone: 'a' } }, workers }),
+    );
+    const start = (...words: string[]) => startCli(['start', '--port', '0', ...words], { env: WATCHED });
     [door, host] = await Promise.all([
-      start('--node', 'door-1', '--workspace', dir.path('door')),
-      start('--node', 'host-1', '--workspace', dir.root, '--role', 'host', '--share', 'coder', '--as', 'projectx'),
+      start('--cluster', nats.urls[0]!, '--node', 'door-1', '--workspace', dir.path('door')),
+      // The command line wins over the file.
+      start('--config', dir.path('door/host.yaml'), '--workspace', dir.root, '--share', 'coder,shell::exec_bg'),
     ]);
     while ((await nodes()).length < 2) await sleep(100);
   });

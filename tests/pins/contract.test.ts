@@ -338,7 +338,7 @@ test('repo.P5 the commands, their other names and their options', async () => {
   ]);
   expect(Object.fromEntries(shape)).toEqual({
     start:
-      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin cluster cluster-name node role as share cluster-creds cluster-nkey cluster-ca log-level',
+      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin cluster cluster-name node role as share label cluster-creds cluster-nkey cluster-ca log-level',
     nodes: 'json url token',
     'cluster config': 'nodes doors cluster-name out',
     mcp: 'workspace config app preset protect profile tools read-only structured change namespace url token',
@@ -389,7 +389,8 @@ test('repo.P5 the commands, their other names and their options', async () => {
     'worker run | worker start': 'config workspace protect url token',
     'worker add': 'config',
     'config print': 'config workspace protect json',
-    doctor: 'fresh config json url token',
+    doctor:
+      'fresh config json cluster cluster-name node role as share label cluster-creds cluster-nkey cluster-ca url token',
     setup: 'dry-run config',
     completion: '',
   });

@@ -1,6 +1,7 @@
-/** How `start` joins a cluster. Nothing of it is loaded without --cluster. */
+/** How `start` joins a cluster. Nothing of it is loaded without servers. */
 import { hostname } from 'node:os';
 
+import type { ClusterConfig } from '#assembly';
 import type { ClusterSettings } from '#cluster';
 import { ConfigError, parseConfig } from '#contract';
 import { valueOption, type CommandInput, type OptionSpec } from '../command.ts';
@@ -20,18 +21,21 @@ export const clusterOptions: Record<string, OptionSpec> = {
   ),
   as: valueOption('ALIAS', 'Another name of this node, such as that of its project; repeatable.', { multiple: true }),
   share: valueOption('LIST', 'Workers or functions that other nodes may call here, default iii-sandbox.'),
+  label: valueOption('KEY=VALUE', 'A fact about this machine that lists of nodes show; repeatable.', {
+    multiple: true,
+  }),
   'cluster-creds': valueOption('FILE', 'Credentials file for NATS, default $WORKCELL_CLUSTER_CREDS.'),
   'cluster-nkey': valueOption('FILE', 'File with the nkey seed for NATS, default $WORKCELL_CLUSTER_NKEY.'),
   'cluster-ca': valueOption('FILE', 'Certificate authority of the NATS servers, for tls:// addresses.'),
 };
 
-/** Undefined without --cluster. */
+/** Undefined without servers. The command line comes first, then the environment, then the file. */
 export async function parseClusterOptions(
   options: CommandInput['options'],
-  env: NodeJS.ProcessEnv = process.env,
+  { file, env = process.env }: { file?: ClusterConfig | undefined; env?: NodeJS.ProcessEnv } = {},
 ): Promise<ClusterSettings | undefined> {
-  const servers = listed(text(options.cluster) ?? env.WORKCELL_CLUSTER);
-  if (!servers) {
+  const servers = listed(text(options.cluster) ?? env.WORKCELL_CLUSTER) ?? file?.servers ?? [];
+  if (servers.length === 0) {
     const stray = Object.keys(clusterOptions).find((name) => options[name] !== undefined);
     if (stray !== undefined) throw new ConfigError(`--${stray} needs --cluster URL`);
     return undefined;
@@ -39,16 +43,35 @@ export async function parseClusterOptions(
   const { ClusterSettingsSchema } = await import('#cluster');
   const given = {
     servers,
-    cluster: text(options['cluster-name']) ?? (env.WORKCELL_CLUSTER_NAME || undefined),
-    node: text(options.node) ?? (env.WORKCELL_NODE || hostname().split('.')[0]!.toLowerCase()),
-    roles: options.role,
-    aliases: options.as,
-    share: listed(text(options.share)),
-    credsFile: text(options['cluster-creds']) ?? (env.WORKCELL_CLUSTER_CREDS || undefined),
-    nkeyFile: text(options['cluster-nkey']) ?? (env.WORKCELL_CLUSTER_NKEY || undefined),
-    caFile: text(options['cluster-ca']),
+    cluster: text(options['cluster-name']) ?? (env.WORKCELL_CLUSTER_NAME || file?.name),
+    node: text(options.node) ?? (env.WORKCELL_NODE || (file?.node ?? hostname().split('.')[0]!.toLowerCase())),
+    roles: options.role ?? file?.roles,
+    aliases: options.as ?? file?.as,
+    share: listed(text(options.share)) ?? file?.share,
+    labels: parseLabels(options.label) ?? file?.labels,
+    ...keysOf(options, env, file),
+    caFile: text(options['cluster-ca']) ?? file?.ca ?? undefined,
   };
   return parseConfig(ClusterSettingsSchema, withoutAbsent(given), 'cluster');
+}
+
+/** One of the two: a key that the command line names takes the place of both in the file. */
+function keysOf(options: CommandInput['options'], env: NodeJS.ProcessEnv, file: ClusterConfig | undefined) {
+  const credsFile = text(options['cluster-creds']) ?? (env.WORKCELL_CLUSTER_CREDS || undefined);
+  const nkeyFile = text(options['cluster-nkey']) ?? (env.WORKCELL_CLUSTER_NKEY || undefined);
+  if (credsFile !== undefined || nkeyFile !== undefined) return { credsFile, nkeyFile };
+  return { credsFile: file?.creds ?? undefined, nkeyFile: file?.nkey ?? undefined };
+}
+
+function parseLabels(given: CommandInput['options'][string]): Record<string, string> | undefined {
+  if (!Array.isArray(given)) return undefined;
+  return Object.fromEntries(
+    given.map((label) => {
+      const at = label.indexOf('=');
+      if (at < 1) throw new ConfigError(`--label must be KEY=VALUE (got ${label})`);
+      return [label.slice(0, at), label.slice(at + 1)];
+    }),
+  );
 }
 
 /** An empty text counts as absent. */

@@ -1,10 +1,13 @@
 /** workcell doctor: checks this host, each line with its fix. */
 import { existsSync } from 'node:fs';
 
+import { findConfigFile, parseCluster, readConfigFile } from '#assembly';
 import { keptAttributes } from '#host';
 import { coder } from '#workers/coder';
 import { defaultCacheDir } from '#workers/sandbox';
-import { valueOption, type Command } from '../command.ts';
+import { clusterOptions, parseClusterOptions } from '../cluster/cluster-options.ts';
+import { valueOption, type Command, type CommandInput } from '../command.ts';
+import { checkCluster } from '../doctor/check-cluster.ts';
 import { checkEngine } from '../doctor/check-engine.ts';
 import {
   checkChanges,
@@ -33,7 +36,7 @@ const DETAIL_CHARS = 120;
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Check this host: Node, the path jail, jobs, isolation of sandboxes, the engine’s port.',
+  summary: 'Check this host: Node, the path jail, jobs, isolation of sandboxes, the engine’s port, the cluster.',
   details:
     'An isolation rung counts as working when a machine was started on it and answered. Verdicts are\n' +
     'cached, a slow failure for a day: --fresh tries every rung again. Emulation, which may take a minute, is skipped\n' +
@@ -42,13 +45,15 @@ export const doctor: Command = {
     fresh: { type: 'boolean', description: 'Try every isolation rung again.' },
     config: valueOption('FILE', 'Configuration file, as for start.', { short: 'c' }),
     json: { type: 'boolean', description: 'Print the findings as JSON, at full length.' },
+    ...clusterOptions,
     ...addressOptions,
   },
   examples: ['workcell doctor', 'workcell doctor --fresh'],
   maxWords: 0,
 
-  run({ options }) {
+  async run({ options }) {
     const config = readConfig(text(options.config));
+    const cluster = await clusterSettings(options);
     return interruptible(async (signal) => {
       const findings = [
         checkNode(),
@@ -60,6 +65,7 @@ export const doctor: Command = {
         await checkChanges(),
         checkSearch(config.coder),
         await checkEngine(engineUrl(options), engineToken(options)),
+        await checkCluster(cluster),
         ...(await checkIsolation(config.sandbox, {
           signal,
           isFresh: options.fresh === true,
@@ -77,6 +83,11 @@ export const doctor: Command = {
     });
   },
 };
+
+function clusterSettings(options: CommandInput['options']) {
+  const file = findConfigFile(text(options.config));
+  return parseClusterOptions(options, { file: file === undefined ? undefined : parseCluster(readConfigFile(file)) });
+}
 
 function readConfig(named: string | undefined) {
   return { coder: coder.config.parse(blockOf(coder, named) ?? {}), sandbox: sandboxConfig(named) };

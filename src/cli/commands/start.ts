@@ -9,6 +9,7 @@ import {
   guardFor,
   isWithinReach,
   parseCell,
+  parseCluster,
   parseEntries,
   type Preset,
   presetEntries,
@@ -73,8 +74,10 @@ export const start: Command = {
 
   async run({ options }) {
     const log = terminalLog(parseLevel(options));
-    const settings = await parseClusterOptions(options);
     const source = await findSource(options);
+    const settings = await parseClusterOptions(options, {
+      file: source.file === undefined ? undefined : parseCluster(readConfigFile(source.file)),
+    });
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
     const { file, workspace = process.cwd(), cell } = source;

@@ -1,7 +1,7 @@
 /** Blocks of the catalogue on their way between nodes: asked for by hash, and given inline or in pieces. */
 import { z } from 'zod';
 
-import { BLOCK_TIMEOUT_MS, INLINE_BYTES } from '../limits.ts';
+import { BLOCK_TIMEOUT_MS, INLINE_BYTES, MAX_BLOCK_BYTES } from '../limits.ts';
 import { bodyRefIn, type Bodies } from '../wire/bodies.ts';
 import { readAs, toBytes } from '../wire/json.ts';
 import type { Message, Wire } from '../wire/nats.ts';
@@ -29,6 +29,7 @@ export class Blocks {
     const { wire, subjects, bodies } = this.#parts;
     const answer = await wire.request(subjects.toNode('block', from), toBytes({ hash }), BLOCK_TIMEOUT_MS);
     const ref = bodyRefIn(answer);
+    if (ref && ref.bytes > MAX_BLOCK_BYTES) throw new Error(`a block of ${ref.bytes} bytes is too large`);
     return ref ? bodies.fetch(from, ref) : answer;
   }
 

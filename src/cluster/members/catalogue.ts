@@ -96,9 +96,14 @@ interface Group {
 
 type FetchBlock = (hash: string, from: Address) => Promise<Uint8Array>;
 
+interface KeptBlock {
+  functions: readonly AnnouncedFunction[];
+  bytes: number;
+}
+
 /** The blocks of other nodes. */
 export class FarCatalogues {
-  readonly #functions = new Map<string, readonly AnnouncedFunction[]>();
+  readonly #kept = new Map<string, KeptBlock>();
   readonly #fetch: FetchBlock;
 
   constructor(fetch: FetchBlock) {
@@ -109,24 +114,32 @@ export class FarCatalogues {
     const rows = readAs(ListSchema, await this.#checked(name, peer), MAX_BLOCK_BYTES);
     if (!rows) throw new Error('its list of functions cannot be read');
     const workers: AnnouncedWorker[] = [];
-    for (const { scope, namespace, since_ms, functions } of rows) {
-      workers.push({ scope, namespace, sinceMs: since_ms, functions: await this.#functionsOf(functions, peer) });
+    let [count, size] = [0, 0];
+    for (const { scope, namespace, since_ms, functions: block } of rows) {
+      const { functions, bytes } = await this.#blockOf(block, peer);
+      count += functions.length;
+      size += bytes;
+      // Each block is within the limits; a list may name a thousand of them, or one a thousand times.
+      if (count > MAX_FUNCTIONS || size > MAX_BLOCK_BYTES) throw new Error('it announces too many functions');
+      workers.push({ scope, namespace, sinceMs: since_ms, functions });
     }
     return workers;
   }
 
   /** Forgets blocks that no node announces any more. */
   keepOnly(used: ReadonlySet<readonly AnnouncedFunction[]>): void {
-    for (const [name, functions] of this.#functions) if (!used.has(functions)) this.#functions.delete(name);
+    for (const [name, { functions }] of this.#kept) if (!used.has(functions)) this.#kept.delete(name);
   }
 
-  async #functionsOf(name: string, peer: Address): Promise<readonly AnnouncedFunction[]> {
-    const known = this.#functions.get(name);
+  async #blockOf(name: string, peer: Address): Promise<KeptBlock> {
+    const known = this.#kept.get(name);
     if (known) return known;
-    const functions = readAs(FunctionsSchema, await this.#checked(name, peer), MAX_BLOCK_BYTES);
+    const text = await this.#checked(name, peer);
+    const functions = readAs(FunctionsSchema, text, MAX_BLOCK_BYTES);
     if (!functions) throw new Error('its functions cannot be read');
-    this.#functions.set(name, functions);
-    return functions;
+    const block = { functions, bytes: text.length };
+    this.#kept.set(name, block);
+    return block;
   }
 
   async #checked(name: string, peer: Address): Promise<Uint8Array> {

@@ -20,6 +20,9 @@ export const BeatSchema = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
+  /** Its clock, for `workcell doctor`. */
+  now_ms: z.int().optional(),
+  labels: z.record(z.string().max(64), z.string().max(64)).optional(),
   /** Of its HTTP server. */
   url: z.string().max(256).optional(),
 });

@@ -56,6 +56,10 @@ export class Wire {
     return this.isUp ? this.#nats?.getServer() : undefined;
   }
 
+  get serverVersion(): string {
+    return this.#nats?.info?.version ?? 'unknown';
+  }
+
   /** Resolves once connected, or after a while without: it goes on dialling. Throws what more dialling cannot fix. */
   async open(): Promise<void> {
     const client = await loadClient();

@@ -1,4 +1,8 @@
-/** One node as a process of its own, driven by messages of its parent: it is killed and stopped by signals. */
+/**
+ * One node as a process of its own, driven by messages of its parent: it is killed and stopped by signals.
+ *
+ * Tests of faults and the benchmark of the cluster start it.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Cluster, ClusterSettingsSchema } from '../../../dist/cluster/index.js';
@@ -35,7 +39,24 @@ const cluster = new Cluster(engine, settings, { version: '0', log });
 await cluster.join();
 const bus = await connect(engine.dialer(), { name: 'caller' });
 
+/** On the clock that all processes of this machine share. */
+const now = () => performance.timeOrigin + performance.now();
+
 const operations = {
+  /** Registers functions that do what `work::once` does, and says when. */
+  serve({ ids }) {
+    for (const id of ids) link.send({ type: 'registerfunction', id, metadata: { workcell: { scope: 'one' } } });
+    return now();
+  },
+  /** Waits until it knows this many functions under a prefix, its own among them, and says when. */
+  async whenListed({ prefix, count }) {
+    for (;;) {
+      const { functions } = await bus.call('engine::functions::list', { prefix });
+      if (functions.length >= count) return now();
+      await sleep(2);
+    }
+  },
+  memoryMb: () => Math.round(process.memoryUsage().rss / 2 ** 20),
   peers: () =>
     cluster
       .nodes()
@@ -53,11 +74,12 @@ const operations = {
     }
   },
   /** Calls with a key each, some of which take long. Every one is answered exactly once, or this never ends. */
-  async storm({ id = 'work::once', namespace, count, inFlight, prefix }) {
+  async storm({ id = 'work::once', namespace, count = Infinity, seconds = Infinity, inFlight, prefix }) {
     const codes = {};
-    let [next, ok, longestMs] = [0, 0, 0];
+    const endsAt = performance.now() + seconds * 1_000;
+    let [next, ok, longestMs, lastFailureAt] = [0, 0, 0, 0];
     const lane = async () => {
-      while (next < count) {
+      while (next < count && performance.now() < endsAt) {
         const key = `${prefix}${next++}`;
         const startedAt = performance.now();
         const ms = Math.random() < 0.02 ? 1_500 : Math.random() * 20;
@@ -67,13 +89,14 @@ const operations = {
           ok++;
         } catch (error) {
           codes[error.code ?? error.message] = (codes[error.code ?? error.message] ?? 0) + 1;
+          lastFailureAt = now();
           await sleep(20);
         }
         longestMs = Math.max(longestMs, performance.now() - startedAt);
       }
     };
     await Promise.all(Array.from({ length: inFlight }, lane));
-    return { ok, codes, longestMs: Math.round(longestMs) };
+    return { calls: next, ok, codes, longestMs: Math.round(longestMs), lastFailureAt };
   },
   async leave() {
     await cluster.leave();

@@ -1,13 +1,17 @@
 /** A node in another process, which a test kills, stops and asks. */
 import { fork, type ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('node-process.mjs', import.meta.url));
 
 export interface Storm {
+  calls: number;
   ok: number;
   codes: Record<string, number>;
   longestMs: number;
+  /** 0 when none failed. */
+  lastFailureAt: number;
 }
 
 export class NodeProcess implements AsyncDisposable {
@@ -57,4 +61,14 @@ export class NodeProcess implements AsyncDisposable {
   #answer<T>(number: number): Promise<T> {
     return new Promise((resolve, reject) => this.#waiting.set(number, { resolve, reject }));
   }
+}
+
+/** Waits until a node knows the functions of the named ones. */
+export async function untilKnown(node: NodeProcess, ...names: string[]): Promise<void> {
+  for (let left = 600; left > 0; left--) {
+    const known = await node.ask<string[]>('peers');
+    if (names.every((name) => known.includes(name))) return;
+    await sleep(50);
+  }
+  throw new Error(`not known: ${names.join(', ')}`);
 }

@@ -1,0 +1,25 @@
+/** `cluster:` of the configuration file. Options of the command line override each key. */
+import { z } from 'zod';
+
+export const clusterConfig = z.strictObject({
+  servers: z
+    .array(z.string())
+    .default([])
+    .describe('The NATS servers, nats://HOST:PORT or tls://HOST:PORT; none: this engine is by itself.'),
+  name: z.string().default('default').describe('Nodes of another name do not see each other.'),
+  node: z.string().nullable().default(null).describe('Name of this node, a DNS label. null: the host name.'),
+  roles: z
+    .array(z.string())
+    .default(['door', 'host'])
+    .describe('`door` knows the other nodes and calls them, `host` is called.'),
+  as: z.array(z.string()).default([]).describe('Other names of this node, such as that of its project.'),
+  share: z.array(z.string()).default(['iii-sandbox']).describe('Workers or functions that other nodes may call here.'),
+  labels: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Facts about the machine that lists of nodes show, such as `zone: a`.'),
+  creds: z.string().nullable().default(null).describe('Credentials file for NATS.'),
+  nkey: z.string().nullable().default(null).describe('File with the nkey seed for NATS.'),
+  ca: z.string().nullable().default(null).describe('Certificate authority of the NATS servers, for tls:// addresses.'),
+});
+export type ClusterConfig = z.output<typeof clusterConfig>;

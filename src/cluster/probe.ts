@@ -1,0 +1,64 @@
+/** What `workcell doctor` asks a cluster: whether a server answers, accepts this node, and which nodes are there. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { silentLog } from '#contract';
+import { ASK_TIMEOUT_MS, MAX_BEAT_BYTES } from './limits.ts';
+import type { ClusterSettings } from './settings.ts';
+import { BeatSchema } from './wire/beat.ts';
+import { readAs, toBytes } from './wire/json.ts';
+import { NotPermitted, Wire } from './wire/nats.ts';
+import { senderOf, Subjects } from './wire/subjects.ts';
+
+const CONNECT_MS = 3_000;
+/** Every node reports when it hears a hello. */
+const LISTEN_MS = 1_200;
+
+export interface ClusterProbe {
+  /** Undefined when no server answers in time. */
+  server?: { url: string; version: string; roundTripMs: number };
+  /** What the user of this node may not do. */
+  refused: string[];
+  /** Whether a node has this name: the one on this machine, when it runs. */
+  isNameTaken: boolean;
+  /** Nodes that were heard, with the milliseconds that their clock is ahead of this one. */
+  nodes: { name: string; aheadMs?: number }[];
+}
+
+/** Throws a `ConfigError` when the client is missing or the server refuses the key. */
+export async function probeCluster(settings: ClusterSettings): Promise<ClusterProbe> {
+  const found: ClusterProbe = { refused: [], isNameTaken: false, nodes: [] };
+  const isDoor = settings.roles.includes('door');
+  const log = {
+    ...silentLog,
+    warn: (text: string) => void (text.includes('subscription') && found.refused.push('hear other nodes')),
+  };
+  const wire = new Wire(settings, log, { up: () => {}, down: () => {} });
+  const subjects = new Subjects(settings.cluster, { name: settings.node, id: randomBytes(4).toString('hex') });
+  if (isDoor) {
+    wire.subscribe(subjects.fromAll('beat'), ({ subject, data }) => {
+      const beat = readAs(BeatSchema, data, MAX_BEAT_BYTES);
+      const from = senderOf(subject);
+      if (!beat || !from || found.nodes.some(({ name }) => name === from.name)) return;
+      const aheadMs = beat.now_ms === undefined ? undefined : beat.now_ms - Date.now();
+      found.nodes.push({ name: from.name, ...(aheadMs !== undefined && { aheadMs }) });
+    });
+  }
+  try {
+    await Promise.race([wire.open(), sleep(CONNECT_MS, undefined, { ref: false })]);
+    if (!wire.isUp) return found;
+    found.server = { url: wire.server!, version: wire.serverVersion, roundTripMs: await wire.roundTrip() };
+    found.isNameTaken = await wire.request(subjects.ownName, toBytes({}), ASK_TIMEOUT_MS).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof NotPermitted) found.refused.push(`be node ${settings.node}`);
+        return false;
+      },
+    );
+    wire.publish(subjects.toAll('hello'));
+    if (isDoor) await sleep(LISTEN_MS);
+    return found;
+  } finally {
+    await wire.close();
+  }
+}

@@ -1,0 +1,59 @@
+/** Nodes of other versions: another protocol is another cluster, and fields of a newer node are ignored. */
+import { connect as dial, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
+import { startNode, type TestNode } from './support/nodes.ts';
+
+const BEAT = {
+  v: 1,
+  every_ms: 1_000,
+  conn: 1,
+  joined_ms: 0,
+  state: 'up',
+  version: '9.0.0',
+  roles: ['host'],
+  aliases: [],
+};
+
+describe.skipIf(NO_NATS)('versions of nodes (needs nats-server)', () => {
+  let nats: NatsServers;
+  let a: TestNode;
+  let other: NatsConnection;
+  beforeAll(async () => {
+    nats = await NatsServers.start();
+    a = await startNode(nats.urls, 'a');
+    other = await dial({ servers: nats.urls });
+  });
+  afterAll(async () => {
+    await other?.close();
+    await a?.[Symbol.asyncDispose]();
+    await nats?.[Symbol.asyncDispose]();
+  });
+  const names = () => a.cluster.nodes().map(({ name }) => name);
+  const publish = (subject: string, value: object) => other.publish(subject, JSON.stringify(value));
+
+  test('cluster.X24 nodes of another protocol are not seen; fields that a newer node adds are ignored', async () => {
+    publish('wc2.default.all.beat.future.0000aaaa', { ...BEAT, v: 2 });
+    publish('wc2.default.all.hello.future.0000aaaa', {});
+    publish('wc1.default.all.beat.confused.0000aaab', { ...BEAT, v: 2 });
+    publish('wc1.default.all.beat.newer.0000aaac', { ...BEAT, mood: { sun: [1, 2, 3] }, doors: { url: 'x' } });
+    await expect.poll(names).toContain('newer');
+    expect(names()).toEqual(['a', 'newer']);
+
+    const heard = new Promise<object>((resolve) => {
+      other.subscribe('wc1.default.newer.0000aaac.result.a.*', {
+        callback: (_, message) => resolve(message.json()),
+      });
+    });
+    const to = `wc1.default.a.${a.cluster.self.id}`;
+    const frame = { type: 'invokefunction', invocation_id: 'n1', function_id: 'work::once', data: { key: 'newer' } };
+    publish(`${to}.call.newer.0000aaac`, { ...frame, priority: 'high', deadline: { ms: 5 } });
+    expect(await heard).toMatchObject({ invocation_id: 'n1', result: { key: 'newer', by: 'a' } });
+    const asked = await other.request(`${to}.ask.newer.0000aaac`, JSON.stringify({ calls: ['n2'], since: 7 }));
+    expect(asked.json()).toMatchObject({ unknown: ['n2'] });
+    publish(`${to}.wish.newer.0000aaac`, { of: 'a kind that this version does not know' });
+    await other.flush();
+    expect(await a.bus.call('work::once', { key: 'still' })).toEqual({ key: 'still', by: 'a' });
+  });
+});
