@@ -6,11 +6,13 @@ import { clock } from './format.ts';
 import { openCalls } from './live/calls.ts';
 import { feed } from './live/changes.ts';
 import { runningJobs, sandboxes } from './live/machines.ts';
+import { nodes } from './nodes/nodes.ts';
 import { CallsPage } from './pages/calls.tsx';
 import { ChangesPage } from './pages/changes.tsx';
 import { FunctionsPage } from './pages/functions.tsx';
 import { HomePage } from './pages/home.tsx';
 import { JobsPage } from './pages/jobs.tsx';
+import { NodesPage } from './nodes/nodes-page.tsx';
 import { SandboxesPage } from './pages/sandboxes.tsx';
 import { WorkersPage } from './pages/workers.tsx';
 import { WorkspacePage } from './pages/workspace.tsx';
@@ -27,6 +29,7 @@ const SHOWN: Record<Page, ComponentType> = {
   workspace: WorkspacePage,
   functions: FunctionsPage,
   workers: WorkersPage,
+  nodes: NodesPage,
 };
 const titleOf = (page: Page) => page.charAt(0).toUpperCase() + page.slice(1);
 const STATES = { connecting: 'connecting', open: 'connected', lost: 'engine unreachable' };
@@ -37,6 +40,7 @@ const COUNTS: Partial<Record<Page, () => { count: number; of: string; isMore?: b
   changes: () => ({ count: feed.value?.records.length ?? 0, of: 'changes', isMore: feed.value?.isMore ?? false }),
   jobs: () => ({ count: runningJobs().length, of: 'running' }),
   sandboxes: () => ({ count: sandboxes.value?.length ?? 0, of: 'live' }),
+  nodes: () => ({ count: nodes.value.length, of: 'nodes' }),
 };
 
 export function App() {
@@ -52,7 +56,7 @@ export function App() {
         <a class="brand" href={hashOf({ page: 'home' })}>
           <img src="/console/favicon.svg" alt="" width="20" height="20" /> Workcell
         </a>
-        {PAGES.map((name, at) => (
+        {shownPages().map((name, at) => (
           <a
             key={name}
             class="rail-link"
@@ -85,6 +89,11 @@ export function App() {
       <main>{wantsToken.value ? <TokenForm /> : <Shown />}</main>
     </>
   );
+}
+
+/** An engine by itself has no list of nodes; a link to it still opens. */
+function shownPages(): readonly Page[] {
+  return nodes.value.length > 0 ? PAGES : PAGES.filter((page) => page !== 'nodes');
 }
 
 function Count({ page }: { page: Page }) {

@@ -25,6 +25,7 @@ const row = (seq: number, more: Partial<EndedRow> = {}): EndedRow => ({
   principal: { id: 'local:1', kind: 'local' },
   via: null,
   worker: 'coder',
+  node: null,
   started_at_ms: 1_000 * seq,
   duration_ms: 10,
   code: more.code ?? null,
@@ -100,6 +101,13 @@ test('a call is found by its line and its caller, says its true outcome, and wai
   const waiting = { ...runningRow({ id: 'w' }), waits: true };
   const { ended, running } = addReply(emptyLog, { ended: [exit, other], running: [waiting], latest: 2 });
   expect(filterCalls(ended, { words: 'npm exit', isOwnShown: false }).map(({ says }) => says)).toEqual(['exit 2']);
+  expect(
+    filterCalls(addReply(emptyLog, { ended: [row(1), row(2, { node: 'b' })], running: [], latest: 2 }).ended, {
+      words: '',
+      node: 'b',
+      isOwnShown: false,
+    }),
+  ).toMatchObject([{ id: 'id-2' }]);
   expect(filterCalls(ended, { words: '', caller: 'local:2 cursor', isOwnShown: false }).map(({ id }) => id)).toEqual([
     'id-2',
   ]);

@@ -16,6 +16,8 @@ export interface CallRow {
   /** The parent call. */
   via: string | null;
   worker: string | null;
+  /** The other node of the cluster that runs it. */
+  node: string | null;
   started_at_ms: number;
   duration_ms: number;
 }
@@ -106,8 +108,8 @@ export function functionKeyOf({ function_id, namespace }: CallRow): string {
 }
 
 function wordsOf(row: CallRow, outcome: string): string {
-  const { caller, line, principal, worker, id, via } = row;
-  const text = `${functionKeyOf(row)} ${line ?? ''} ${principal.kind} ${caller} ${worker} ${outcome} ${id} ${via}`;
+  const { caller, line, principal, worker, node, id, via } = row;
+  const text = `${functionKeyOf(row)} ${line ?? ''} ${principal.kind} ${caller} ${worker} ${node ?? ''} ${outcome} ${id} ${via}`;
   return text.toLowerCase();
 }
 
@@ -115,16 +117,19 @@ export interface CallFilter {
   words: string;
   /** The id of one caller. */
   caller?: string | undefined;
+  /** Where it ran: the name of another node, or null for this one. */
+  node?: string | null | undefined;
   /** Calls of pages are the console's own. */
   isOwnShown: boolean;
 }
 
 /** Calls that contain every word, in their ids, names, lines or outcome. */
-export function filterCalls(calls: ShownCall[], { words, caller, isOwnShown }: CallFilter): ShownCall[] {
+export function filterCalls(calls: ShownCall[], { words, caller, node, isOwnShown }: CallFilter): ShownCall[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return calls.filter((call) => {
     if (!isOwnShown && call.principal.kind === 'page') return false;
     if (caller !== undefined && call.caller_id !== caller) return false;
+    if (node !== undefined && call.node !== node) return false;
     return wanted.every((word) => call.words.includes(word));
   });
 }

@@ -16,6 +16,7 @@ const call = (id: string, startMs: number, durationMs: number): ShownCall => ({
   principal: { id: 'local:1', kind: 'local' },
   via: null,
   worker: null,
+  node: null,
   started_at_ms: startMs,
   duration_ms: durationMs,
   outcome: 'ok',

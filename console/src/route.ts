@@ -1,7 +1,17 @@
-/** The location: `#/<page>/<open item>?caller=<id>`. */
+/** The location: `#/<page>/<open item>?caller=<id>&node=<name>`. */
 import { signal } from '@preact/signals';
 
-export const PAGES = ['home', 'calls', 'changes', 'jobs', 'sandboxes', 'workspace', 'functions', 'workers'] as const;
+export const PAGES = [
+  'home',
+  'calls',
+  'changes',
+  'jobs',
+  'sandboxes',
+  'workspace',
+  'functions',
+  'workers',
+  'nodes',
+] as const;
 export type Page = (typeof PAGES)[number];
 
 export interface Route {
@@ -10,6 +20,8 @@ export interface Route {
   open?: string;
   /** Only what belongs to this caller. */
   caller?: string;
+  /** Only what runs on this node of the cluster. */
+  node?: string;
 }
 
 export const route = signal<Route>(readHash(location.hash));
@@ -20,8 +32,15 @@ function readHash(hash: string): Route {
   const [, page = '', open = '', query = ''] = /^#\/([^/?]*)\/?([^?]*)\??(.*)$/.exec(hash) ?? [];
   const known = PAGES.find((name) => name === page);
   if (!known) return { page: 'home' };
-  const caller = new URLSearchParams(query).get('caller');
-  return { page: known, ...(open !== '' && { open: decoded(open) }), ...(caller !== null && { caller }) };
+  const asked = new URLSearchParams(query);
+  const filters = { caller: asked.get('caller') ?? undefined, node: asked.get('node') ?? undefined };
+  return { page: known, ...(open !== '' && { open: decoded(open) }), ...given(filters) };
+}
+
+function given(values: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
 }
 
 /** An invalid link is used as it is. */
@@ -33,8 +52,9 @@ function decoded(text: string): string {
   }
 }
 
-export function hashOf({ page, open, caller }: Route): string {
-  const query = caller === undefined ? '' : `?${new URLSearchParams({ caller: addressable(caller) }).toString()}`;
+export function hashOf({ page, open, caller, node }: Route): string {
+  const filters = new URLSearchParams(given({ caller: caller && addressable(caller), node })).toString();
+  const query = filters === '' ? '' : `?${filters}`;
   return `#/${page}${open === undefined ? '' : `/${encodeURIComponent(addressable(open))}`}${query}`;
 }
 

@@ -122,10 +122,10 @@ export class Cluster implements Elsewhere {
   list: Elsewhere['list'] = (node) => this.#directory.list(node);
 
   nodes(): NodeRow[] {
-    const { roles, aliases } = this.#settings;
+    const { roles, aliases, labels } = this.#settings;
     const self: NodeRow = {
       ...this.self,
-      ...{ roles, aliases, version: this.#version, url: this.#engine.httpUrl, joined_ms: this.#joinedAtMs },
+      ...{ roles, aliases, labels, version: this.#version, url: this.#engine.httpUrl, joined_ms: this.#joinedAtMs },
       state: this.isUp ? 'up' : 'cut off',
       self: true,
       heard_ms_ago: 0,

@@ -17,6 +17,7 @@ export interface NodeRow extends NodeName {
   state: 'up' | 'draining' | 'cut off';
   roles: string[];
   aliases: string[];
+  labels: Record<string, string>;
   version: string;
   self: boolean;
   url?: string | undefined;

@@ -45,6 +45,7 @@ test('mcp.P10 commands are run, or say why not, and few do', () => {
   expect(notRun.map(({ path }) => path)).toEqual([
     'README.md',
     ...['docs/guides/cluster.md', 'docs/guides/cluster.md', 'docs/guides/cluster.md'],
+    ...['docs/guides/fleet.md', 'docs/guides/fleet.md', 'docs/guides/fleet.md'],
     ...['docs/guides/getting-started.md', 'docs/guides/getting-started.md', 'docs/guides/getting-started.md'],
     'docs/guides/live-commands.md',
     ...['docs/guides/mcp-clients.md', 'docs/guides/mcp-clients.md', 'docs/guides/mcp-clients.md'],

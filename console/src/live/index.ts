@@ -5,6 +5,7 @@ import { busState, isServed, refresh } from '../session.ts';
 import { followWatch } from '../watching.ts';
 import { loadCalls } from './calls.ts';
 import { JOURNAL, loadFeed, reloadFeed } from './changes.ts';
+import { followNodes } from '../nodes/nodes.ts';
 import { jobs, loadJobs, loadSandboxes, sandboxes } from './machines.ts';
 
 /** Between two loads of what may change all the time, such as a job that prints. */
@@ -24,6 +25,7 @@ export function followEngine(): void {
         REST_MS,
       ),
   );
+  whileOpen(() => true, followNodes);
   whileOpen(
     () => isServed(JOURNAL),
     () => (reloadFeed(), void loadFeed()),

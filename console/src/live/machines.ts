@@ -7,6 +7,8 @@ import { call, isServed } from '../session.ts';
 
 export interface Sandbox {
   sandbox_id: string;
+  /** In a cluster: the node that has it. */
+  node?: string;
   name?: string | null;
   image: string;
   age_secs: number;

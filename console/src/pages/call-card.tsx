@@ -61,6 +61,7 @@ export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => 
           ],
           ['made for call', shown.via ?? 'none'],
           ['served by', shown.worker ?? 'no worker'],
+          ...(shown.node === null ? [] : [['ran on', nodeLink(shown.node)] as [string, ComponentChildren]]),
         ]}
       />
       <ContentsView key={shown.key} shown={shown} />
@@ -75,6 +76,10 @@ export function CallCard({ shown, onClose }: { shown: ShownCall; onClose: () => 
       </p>
     </aside>
   );
+}
+
+function nodeLink(node: string) {
+  return <a href={hashOf({ page: 'nodes', open: node })}>{node}</a>;
 }
 
 function isOpen({ outcome }: ShownCall): boolean {

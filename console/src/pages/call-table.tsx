@@ -4,6 +4,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { barOf, spanOf, type ShownCall } from '../call-log.ts';
 import { clock, counted, duration, preciseClock } from '../format.ts';
 import { cursor, useListKeys } from '../keys.ts';
+import { nodes, ownNode } from '../nodes/nodes.ts';
 import { CallLine, OutcomeBadge } from '../parts/call-parts.tsx';
 import { rowWindow, useIsNarrow, useView } from '../row-window.ts';
 
@@ -11,7 +12,7 @@ import { rowWindow, useIsNarrow, useView } from '../row-window.ts';
 const ROW_PX = 25;
 const NARROW_ROW_PX = 46;
 const HEAD_PX = 27;
-const COLUMNS = 7;
+const COLUMNS = 8;
 
 interface Group {
   caller: string;
@@ -59,6 +60,7 @@ export function CallTable({ groups, openKey, onOpen, onClose }: CallTableProps) 
             <th class="col-peer">Caller</th>
             <th class="col-function">Function</th>
             <th>What</th>
+            {nodes.value.length > 0 && <th class="col-node">Node</th>}
             <th class="col-outcome">Outcome</th>
             <th class="col-took right">Took</th>
             <th class="timeline-head">
@@ -140,6 +142,11 @@ function CallRow({ call, span, isOpen, onOpen }: CallRowProps) {
       <td class="cell-what mono" title={call.line ?? ''}>
         <CallLine call={call} />
       </td>
+      {nodes.value.length > 0 && (
+        <td class="cell-node mono" title="where it ran">
+          {call.node ?? ownNode.value}
+        </td>
+      )}
       <td class="cell-outcome">
         <OutcomeBadge call={call} />
       </td>

@@ -4,7 +4,9 @@ import { useMemo, useState } from 'preact/hooks';
 import { figuresOf, filterCalls, groupByCaller, perSecond, type ShownCall } from '../call-log.ts';
 import { duration } from '../format.ts';
 import { callers, callLog, isFrozen, loadCalls } from '../live/calls.ts';
+import { ownNode } from '../nodes/nodes.ts';
 import { Command, Empty, SearchBox } from '../parts/layout.tsx';
+import { NodeFilter } from '../nodes/node-filter.tsx';
 import { goTo, route } from '../route.ts';
 import { changingFunctions, keepsContents } from '../session.ts';
 import { useSeconds } from '../watching.ts';
@@ -22,14 +24,15 @@ export function CallsPage() {
   useSeconds(!isFrozen.value);
 
   const { ended, running } = callLog.value;
-  const { caller, open: openKey } = route.value;
+  const { caller, node, open: openKey } = route.value;
+  const ranOn = node === ownNode.value && node !== undefined ? null : node;
   const shown = useMemo(() => {
     const changing = isChangesOnly ? changingFunctions() : undefined;
-    return filterCalls([...running, ...ended], { words, caller, isOwnShown }).filter(
+    return filterCalls([...running, ...ended], { words, caller, node: ranOn, isOwnShown }).filter(
       (one) => !changing || changing.has(one.functionKey),
     );
-  }, [ended, running, words, caller, isOwnShown, isChangesOnly]);
-  const within = caller === undefined ? {} : { caller };
+  }, [ended, running, words, caller, ranOn, isOwnShown, isChangesOnly]);
+  const within = { ...(caller !== undefined && { caller }), ...(node !== undefined && { node }) };
   const open = (key: string) => goTo({ page: 'calls', open: key, ...within });
   const close = () => goTo({ page: 'calls', ...within });
   // Also one that the filter leaves out: a link to a call shows it.
@@ -45,6 +48,7 @@ export function CallsPage() {
       <div class="bar">
         <SearchBox label="Filter calls" value={words} onInput={setWords} />
         <CallerFilter />
+        <NodeFilter />
         <Box label="by caller" isOn={isGrouped} onFlip={setGrouped} />
         <Box label="changes only" isOn={isChangesOnly} onFlip={setChangesOnly} />
         <Box label="this console’s own" isOn={isOwnShown} onFlip={setOwnShown} />
@@ -65,7 +69,7 @@ export function CallsPage() {
             onClose={close}
           />
         ) : (
-          <Teach isFiltered={words !== '' || isChangesOnly || caller !== undefined} />
+          <Teach isFiltered={words !== '' || isChangesOnly || caller !== undefined || node !== undefined} />
         )}
         {openCall && <CallCard shown={openCall} onClose={close} />}
       </div>
@@ -75,7 +79,7 @@ export function CallsPage() {
 
 /** The callers of the calls that are listed, and those that the engine knows. */
 function CallerFilter() {
-  const { caller, open } = route.value;
+  const { caller, open, node } = route.value;
   const { ended, running } = callLog.value;
   const names = new Map([
     ...callers.value.map(({ id, label }) => [id, label] as const),
@@ -90,7 +94,12 @@ function CallerFilter() {
       aria-label="Caller"
       value={caller ?? ''}
       onChange={({ currentTarget: { value } }) =>
-        goTo({ page: 'calls', ...(open !== undefined && { open }), ...(value !== '' && { caller: value }) })
+        goTo({
+          page: 'calls',
+          ...(open !== undefined && { open }),
+          ...(node !== undefined && { node }),
+          ...(value !== '' && { caller: value }),
+        })
       }
     >
       <option value="">All callers</option>

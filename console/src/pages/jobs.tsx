@@ -5,8 +5,10 @@ import { duration, shortId } from '../format.ts';
 import { commandOf, outcomeOf, type JobRow } from '../jobs/job-record.ts';
 import { useListKeys } from '../keys.ts';
 import { jobs, jobsError, loadJobs, runningJobs } from '../live/machines.ts';
+import { nodeOfJob, nodes } from '../nodes/nodes.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Command, Empty, Row } from '../parts/layout.tsx';
+import { NodeFilter } from '../nodes/node-filter.tsx';
 import { Split } from '../parts/split.tsx';
 import { goTo, route } from '../route.ts';
 import { call } from '../session.ts';
@@ -20,10 +22,12 @@ export const FIRST_SIZE = { cols: 80, rows: 24 };
 export const TERMINAL_RING_BYTES = 4 * 2 ** 20;
 
 export function JobsPage() {
-  const listed = jobs.value ?? [];
+  const { node } = route.value;
+  const listed = (jobs.value ?? []).filter((job) => node === undefined || nodeOfJob(job) === node);
   useSeconds(runningJobs().length > 0);
-  const open = (id: string) => goTo({ page: 'jobs', open: id });
-  useListKeys({ keys: listed.map(({ id }) => id), open, close: () => goTo({ page: 'jobs' }) });
+  const within = node === undefined ? {} : { node };
+  const open = (id: string) => goTo({ page: 'jobs', open: id, ...within });
+  useListKeys({ keys: listed.map(({ id }) => id), open, close: () => goTo({ page: 'jobs', ...within }) });
   const openId = route.value.open;
 
   return (
@@ -35,6 +39,7 @@ export function JobsPage() {
         <>
           <h1 class="hidden">Jobs</h1>
           <StartForm onStarted={(id) => (void loadJobs('shell'), open(id))} />
+          <NodeFilter />
           <div class="scroll">
             {listed.map((job) => (
               <JobLines key={job.id} job={job} isOpen={job.id === openId} onOpen={() => open(job.id)} />
@@ -80,6 +85,7 @@ export function JobLines({ job, isOpen, onOpen }: JobLinesProps) {
       <span class="quiet cut grow">
         {caller?.label ?? 'an unnamed caller'}
         {place}
+        {nodes.value.length > 0 && ` · on ${nodeOfJob(job)}`}
       </span>
       <span class="quiet">{duration((job.finished_at_ms ?? Date.now()) - job.started_at_ms)}</span>
     </Row>

@@ -2,8 +2,10 @@
 import { duration, shortId } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { ageMs, idleText, loadSandboxes, sandboxes, sandboxesError, type ShownSandbox } from '../live/machines.ts';
+import { nodeOfSandbox, nodes } from '../nodes/nodes.ts';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { Badge, Command, Empty, Row } from '../parts/layout.tsx';
+import { NodeFilter } from '../nodes/node-filter.tsx';
 import { Split } from '../parts/split.tsx';
 import { goTo, route } from '../route.ts';
 import { useSeconds } from '../watching.ts';
@@ -11,10 +13,12 @@ import { SandboxCard } from './sandbox-card.tsx';
 import { CreateForm } from '../parts/sandbox-create.tsx';
 
 export function SandboxesPage() {
-  const listed = sandboxes.value ?? [];
+  const { node } = route.value;
+  const listed = (sandboxes.value ?? []).filter((one) => node === undefined || nodeOfSandbox(one) === node);
   useSeconds(listed.length > 0);
-  const open = (id: string) => goTo({ page: 'sandboxes', open: id });
-  useListKeys({ keys: listed.map((one) => one.sandbox_id), open, close: () => goTo({ page: 'sandboxes' }) });
+  const within = node === undefined ? {} : { node };
+  const open = (id: string) => goTo({ page: 'sandboxes', open: id, ...within });
+  useListKeys({ keys: listed.map((one) => one.sandbox_id), open, close: () => goTo({ page: 'sandboxes', ...within }) });
   const openId = route.value.open;
   const opened = listed.find((one) => one.sandbox_id === openId);
 
@@ -27,6 +31,7 @@ export function SandboxesPage() {
         <>
           <h1 class="hidden">Sandboxes</h1>
           <CreateForm onMade={(id) => void loadSandboxes().then(() => open(id))} />
+          <NodeFilter />
           <div class="scroll">
             {listed.map((one) => (
               <SandboxLines
@@ -76,6 +81,7 @@ function SandboxLines({ sandbox, isOpen, onOpen }: SandboxLinesProps) {
       {isolation && <Badge kind={isolation}>{isolation}</Badge>}
       <span class="quiet cut grow">
         {caller?.label ?? 'an unnamed caller'} · {idleText(sandbox)}
+        {nodes.value.length > 0 && ` · on ${nodeOfSandbox(sandbox)}`}
       </span>
       <span class="quiet" title="age">
         {duration(ageMs(sandbox))}

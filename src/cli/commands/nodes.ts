@@ -14,6 +14,7 @@ const Reply = z.object({
       state: z.string(),
       roles: z.array(z.string()),
       aliases: z.array(z.string()),
+      labels: z.record(z.string(), z.string()).default({}),
       version: z.string(),
       self: z.boolean(),
       joined_ms: z.number(),
@@ -25,7 +26,19 @@ const Reply = z.object({
   ),
 });
 
-const HEAD = ['NODE', 'STATE', 'ROLES', 'AGE', 'HEARD', 'CALLS_OUT', 'CALLS_IN', 'FUNCTIONS', 'VERSION', 'ALIASES'];
+const HEAD = [
+  'NODE',
+  'STATE',
+  'ROLES',
+  'AGE',
+  'HEARD',
+  'CALLS_OUT',
+  'CALLS_IN',
+  'FUNCTIONS',
+  'VERSION',
+  'ALIASES',
+  'LABELS',
+];
 
 export const nodes: Command = {
   name: 'nodes',
@@ -61,5 +74,8 @@ function toRow(node: z.output<typeof Reply>['nodes'][number]): string[] {
     String(node.functions),
     node.version,
     node.aliases.join(','),
+    Object.entries(node.labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(','),
   ];
 }

@@ -4,6 +4,7 @@
  * It gets a call and a sink, and reports everything about the call to the sink.
  */
 import type { EncodedFrame, EventFrame, InvokeFrame, ResultFrame, SendOutcome } from '#protocol';
+import type { NodeName } from '../elsewhere.ts';
 import type { Session } from '../session.ts';
 import type { Call } from './call.ts';
 
@@ -25,6 +26,8 @@ export interface Sink {
 export interface Executor {
   /** For logs and lists. */
   readonly label: string;
+  /** The other node of the cluster that it is; absent for what runs here. */
+  readonly node?: NodeName | undefined;
   /** Optional features that it announced. */
   readonly features: ReadonlySet<string>;
   /** The calls it works on. */

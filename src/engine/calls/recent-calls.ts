@@ -30,6 +30,8 @@ export interface EndedCall {
   via?: string;
   /** Absent when no worker was found for it. */
   worker?: string;
+  /** Name of the other node that ran it; absent when it ran here. */
+  node?: string | undefined;
   startedAtMs: number;
   durationMs: number;
   /** Absent when the call succeeded. */
@@ -59,6 +61,7 @@ export class RecentCalls {
       principal: call.principal,
       via: call.via,
       worker: call.executor.label,
+      node: call.executor.node?.name,
       startedAtMs: call.startedAtMs,
       durationMs: performance.now() - call.startTick,
       code,

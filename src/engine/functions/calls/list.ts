@@ -28,6 +28,7 @@ const CallRow = z.object({
   }),
   via: z.string().nullable().describe('Id of the parent call.'),
   worker: z.string().nullable().describe('Name of the peer that serves it; null when there is none.'),
+  node: z.string().nullable().describe('The other node of the cluster that runs it; null when it runs here.'),
   started_at_ms: z.int().describe('Milliseconds since 1970.'),
   duration_ms: z.number().describe('From arrival at the engine to the end, or to now.'),
 });
@@ -78,15 +79,16 @@ export const callsList = engine.defineFunction({
 });
 
 function endedRow(call: EndedCall, shown: Shown) {
-  const { seq, namespace = null, worker = null, durationMs, code = null, outcome, changed = null } = call;
-  return { seq, ...row(call, shown), namespace, worker, duration_ms: durationMs, code, outcome, changed };
+  const { seq, namespace = null, worker = null, node = null, durationMs, code = null, outcome, changed = null } = call;
+  return { seq, ...row(call, shown), namespace, worker, node, duration_ms: durationMs, code, outcome, changed };
 }
 
 function runningRow(call: Call, shown: Shown) {
   const { namespace, executor, startTick } = call;
   const waits = executor instanceof Held;
   const duration_ms = performance.now() - startTick;
-  return { ...row(call, shown), namespace, worker: waits ? null : executor.label, duration_ms, waits };
+  const node = executor.node?.name ?? null;
+  return { ...row(call, shown), namespace, worker: waits ? null : executor.label, node, duration_ms, waits };
 }
 
 /** A line is part of the payload, which only the console may read. */

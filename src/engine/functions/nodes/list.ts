@@ -9,6 +9,7 @@ const NodeRowSchema = z.object({
   state: z.enum(['up', 'draining', 'cut off']),
   roles: z.array(z.string()),
   aliases: z.array(z.string()),
+  labels: z.record(z.string(), z.string()),
   version: z.string(),
   self: z.boolean(),
   url: z.string().optional(),

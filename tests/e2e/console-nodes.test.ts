@@ -1,0 +1,92 @@
+/** The page Nodes, and the node of calls elsewhere, in a cluster of two. */
+import axe from 'axe-core';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
+import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+import { launchChromium, whyNoChromium } from './support/chromium.ts';
+import { openConsolePage } from './support/console-page.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const why = whyNoChromium() ?? (NO_NATS ? 'needs nats-server' : undefined);
+
+describe.skipIf(why !== undefined)(`nodes at the console${why === undefined ? '' : ` (${why})`}`, () => {
+  let nats: NatsServers;
+  let dir: TempDir;
+  let door: CliProcess;
+  let host: CliProcess;
+  let browser: Browser;
+  beforeAll(async () => {
+    [nats, dir] = await Promise.all([NatsServers.start(), tempDir({ 'ws/a.txt': 'a\n', 'door/b.txt': 'b\n' })]);
+    const start = (name: string, ...words: string[]) =>
+      startCli(['start', '--port', '0', '--cluster', nats.urls[0]!, '--node', name, ...words]);
+    [door, host, browser] = await Promise.all([
+      start('door-1', '--workspace', dir.path('door')),
+      start('host-1', '--workspace', dir.path('ws'), '--share', 'coder', '--label', 'zone=a', '--role', 'host'),
+      launchChromium(),
+    ]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await Promise.all([door, host].map((node) => node?.[Symbol.asyncDispose]()));
+    await nats?.[Symbol.asyncDispose]();
+    await dir?.[Symbol.asyncDispose]();
+  });
+
+  test('cluster.P6 Nodes lists them with state and labels; calls have a node, and are filtered by it', async () => {
+    const view = await openConsolePage(browser, door.http, { width: 1280, height: 800 });
+    const { page } = view;
+    await view.visit('nodes');
+    const list = page.getByRole('region', { name: 'Nodes', exact: true });
+    await expect.poll(() => list.locator('.row').allInnerTexts()).toHaveLength(2);
+    await expect.poll(() => list.innerText()).toMatch(/door-1\s+up\s+this node[^]*host-1\s+up\s+heard/);
+    await list.getByText('host-1').click();
+    const card = page.getByRole('region', { name: 'Node', exact: true });
+    await expect.poll(() => card.innerText()).toMatch(/labels\s+zone=a/);
+    await view.shoot('nodes');
+
+    const read = (namespace: string, path: string) =>
+      fetch(`${door.http}/functions/coder/read-file?namespace=${namespace}`, {
+        method: 'POST',
+        body: JSON.stringify({ path }),
+      }).then((response) => response.status);
+    expect(await Promise.all([read('host-1', 'a.txt'), read('default', 'b.txt')])).toEqual([200, 200]);
+    await card.getByRole('link', { name: 'calls' }).click();
+    const ran = () => page.locator('tbody tr:not(.space) .cell-node').allInnerTexts();
+    await expect.poll(ran).toEqual(['host-1']);
+    await page.getByLabel('Node', { exact: true }).selectOption('door-1');
+    await expect.poll(ran).toEqual(['door-1']);
+    await page.getByLabel('Node', { exact: true }).selectOption('');
+    await expect.poll(async () => (await ran()).toSorted()).toEqual(['door-1', 'host-1']);
+
+    const found: string[] = [];
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      for (const name of ['nodes', 'nodes/host-1', 'calls', 'sandboxes', 'jobs']) {
+        await view.visit(name);
+        await expect.poll(() => page.title()).toMatch(new RegExp(`^${name.split('/')[0]}`, 'i'));
+        await page.evaluate(axe.source);
+        const { violations } = await page.evaluate<{ violations: { id: string; impact: string }[] }>(
+          "axe.run(document, { resultTypes: ['violations'] })",
+        );
+        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+        found.push(...serious.map(({ id }) => `${name} at ${width}: ${id}`));
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width);
+      }
+    }
+    expect(found).toEqual([]);
+    await view.close();
+  });
+
+  test('a banner says that this door is cut off', async () => {
+    const view = await openConsolePage(browser, door.http, { width: 1280, height: 800 });
+    await view.visit('nodes');
+    await view.page.getByRole('region', { name: 'Nodes', exact: true }).getByText('host-1').waitFor();
+    await nats.kill(0);
+    await view.page.getByText('this door is cut off').waitFor();
+    await view.close();
+  });
+});
