@@ -33,7 +33,7 @@ test('config print shows a file with its defaults filled in, or what is wrong wi
   expect(bad).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'Error: config: unknown key "x"; known keys: protect, state_dir, journal, access, workers\n',
+    stderr: 'Error: config: unknown key "x"; known keys: protect, state_dir, journal, access, cluster, workers\n',
   });
   expect(none).toEqual({ code: 2, stdout: '', stderr: `Error: cannot read ${files.path('c.yaml')}: ENOENT\n` });
 });
