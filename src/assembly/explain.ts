@@ -34,7 +34,7 @@ export async function explainCall(fn: CalledFunction, payload: unknown, options:
   const only = grants.only && judge({ only: grants.only }, fn, payload, options);
   const readOnly = grants.isReadOnly && judge({ isReadOnly: true }, fn, payload, options);
   return [
-    ...(only ? [{ ...only, rule: `--tools ${grants.only!.join(',')}`, change: `add ${fn.id} to --tools` }] : []),
+    ...(only ? [{ ...only, rule: `--tools ${grants.only.join(',')}`, change: `add ${fn.id} to --tools` }] : []),
     ...(readOnly ? [{ ...readOnly, rule: '--read-only', change: 'leave --read-only out' }] : []),
     ...offered(fn, payload, options),
     byPolicy(fn, payload, options),

@@ -38,8 +38,8 @@ const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
 interface Sends {
   /** For a call that should stop; with `wait`, its answer is still wanted. */
-  cancel(invocationId: string, options?: { wait: true }): void;
-  answer(invocationId: string, answer: QuestionAnswer): void;
+  cancel: (invocationId: string, options?: { wait: true }) => void;
+  answer: (invocationId: string, answer: QuestionAnswer) => void;
 }
 
 export class Calls {
@@ -75,7 +75,7 @@ export class Calls {
   event({ invocation_id: id, event }: EventFrame): void {
     const call = this.#waiting.get(id);
     const question = call?.onQuestion && QuestionSchema.safeParse(event).data;
-    if (question) return void this.#ask(id, call!, question);
+    if (question) return void this.#ask(id, call, question);
     try {
       call?.onEvent?.(event);
     } catch (error) {

@@ -1,4 +1,6 @@
 /** GET /metrics, read by a parser that others wrote, and which callers may read it. */
+import { readFileSync } from 'node:fs';
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { accessConfig } from '#access';
@@ -92,4 +94,24 @@ test('access.P1 follows policies and the port like every other call', async () =
   expect((await read(SECRETS.METRICS_NONE)).status).toBe(403);
   expect((await read('wrong')).status).toBe(401);
   expect((await fetch(`${http}/metrics`)).status).toBe(401);
+});
+
+test('access.P5 the dashboard asks only for metrics and labels that are there, and for all of ours', async () => {
+  const found = [...(await series()).keys()];
+  const nameOf = (key: string) => key.slice(0, key.indexOf('{'));
+  const names = new Set(found.map(nameOf));
+  const text = readFileSync(new URL('../../deploy/grafana/workcell.json', import.meta.url), 'utf8');
+  const { panels } = JSON.parse(text) as { panels: { title: string; targets: { expr: string }[] }[] };
+  const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const asked = new Set(queries.flatMap((expr) => expr.match(/\b(?:workcell|process|nodejs)_\w+/g) ?? []));
+  expect([...asked].filter((name) => !names.has(name))).toEqual([]);
+  for (const expr of queries) {
+    const name = /\b(?:workcell|process|nodejs)_\w+/.exec(expr)![0];
+    const labels = Object.keys(JSON.parse(found.find((key) => nameOf(key) === name)!.slice(name.length)) as object);
+    const grouped = /by \(([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? [];
+    expect({ expr, unknown: grouped.filter((label) => !labels.includes(label)) }).toEqual({ expr, unknown: [] });
+  }
+  const isShown = (name: string) => [...asked].some((one) => one.replace(/_(bucket|count|sum)$/, '') === name);
+  const ours = [...names].map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+  expect(ours.filter((name) => !isShown(name))).toEqual([]);
 });

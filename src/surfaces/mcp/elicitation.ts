@@ -43,8 +43,8 @@ export class Elicitation {
   });
 
   /** For the options of a server. */
-  get verify() {
-    return this.#codec.verify;
+  get options() {
+    return { requestState: { verify: (state: string, context: ServerContext) => this.#codec.verify(state, context) } };
   }
 
   /** For one call of a tool. A client that declares no elicitation is not asked. */

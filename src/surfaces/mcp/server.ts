@@ -56,6 +56,8 @@ const INSTRUCTIONS =
   'sandbox: run untrusted code, with packages.\n' +
   'more: every other function. A failed call says what to do next.';
 
+const OFFERED = { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS };
+
 /** A server that calls for a principal, within a session if there is one. */
 export type MakeServer = (principal?: Principal, session?: number) => Server;
 
@@ -69,13 +71,8 @@ export function mcpServers(
   const late = new LateOffer(connecting, { profile, early });
   const metadata = { ...throughDoor('model'), ...(change !== undefined && boundTo(change)) };
   return (principal = makePrincipal('local', 'mcp'), session) => {
-    const server = new Server(
-      { name: 'workcell', title: 'Workcell', version },
-      {
-        ...{ capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
-        requestState: { verify: elicitation.verify },
-      },
-    );
+    const about = { name: 'workcell', title: 'Workcell', version };
+    const server = new Server(about, { ...OFFERED, ...elicitation.options });
     const caller = callerOf(principal, { client: () => server.getClientVersion(), session });
     reportPresence(server, async (here) =>
       (await late.reached()).bus.call('engine::callers::present', { here }, { caller: caller() }),
