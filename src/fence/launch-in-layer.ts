@@ -6,9 +6,9 @@ import { VARIABLE_PREFIX } from './fence.ts';
 export async function launchInLayer({ rung, namespaces }: MountedLayer): Promise<Launch> {
   const { launcher } = await buildPrograms();
   const bare = rung === 'overlay-user' ? 'user' : 'root';
-  return ({ argv, cwd, env, terminalPath }) => ({
+  return ({ argv, cwd, env, terminalPath, isHeld }) => ({
     argv: [
-      ...[launcher, 'enter', '--bare', bare, '--cwd', cwd],
+      ...[launcher, 'enter', '--bare', bare, '--held', isHeld ? 'yes' : 'no', '--cwd', cwd],
       ...(terminalPath === undefined ? [] : ['--terminal', terminalPath]),
       ...['--', ...argv],
     ],

@@ -38,6 +38,8 @@ static int mask_count, terminal = -1;
 static bool has_own_network;
 /* In a change that leaves the rest of the host as it is: only mounts and processes are separate. */
 static bool is_bare, has_user_space = true;
+/* A cgroup of the server ends what the command leaves behind, so it needs no process namespace. */
+static bool is_held;
 static uint64_t filter[MAX_FILTER_BYTES / 8];
 static ssize_t filter_bytes;
 static volatile int *end;
@@ -55,6 +57,7 @@ static void read_arguments(int argc, char **argv) {
     else if (!strcmp(name, "--terminal")) terminal_path = argv[i + 1];
     else if (!strcmp(name, "--mask")) masks[mask_count++] = argv[i + 1];
     else if (!strcmp(name, "--bare")) is_bare = true, has_user_space = !strcmp(argv[i + 1], "user");
+    else if (!strcmp(name, "--held")) is_held = !strcmp(argv[i + 1], "yes");
     else if (!strcmp(name, "--network")) has_own_network = !strcmp(argv[i + 1], "none");
     else errno = EINVAL, stop("unknown option %s", name);
   }
@@ -107,15 +110,16 @@ static void reset_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static _Noreturn void be_command(char **variables) {
+static void begin_session(void) {
   if (setsid() < 0) stop("cannot make a session");
-  if (terminal >= 0) {
-    if (ioctl(terminal, TIOCSCTTY, 0)) stop("cannot take the terminal");
-    for (int i = 0; i < 3; i++)
-      if (dup2(terminal, i) < 0) stop("cannot use the terminal");
-  }
+  if (terminal < 0) return;
+  if (ioctl(terminal, TIOCSCTTY, 0)) stop("cannot take the terminal");
+  for (int i = 0; i < 3; i++)
+    if (dup2(terminal, i) < 0) stop("cannot use the terminal");
+}
+
+static _Noreturn void be_command(char **variables) {
   if (chdir(cwd)) stop("cannot enter %s", cwd);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!is_bare) {
     drop_rights();
     filter_calls();
@@ -157,7 +161,11 @@ static _Noreturn void be_first(char **variables) {
   for (int i = 0; i < mask_count; i++) mask(masks[i]);
   leader = fork();
   if (leader < 0) stop("cannot fork");
-  if (leader == 0) be_command(variables);
+  if (leader == 0) {
+    begin_session();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    be_command(variables);
+  }
   prctl(PR_SET_DUMPABLE, 0);
   syscall(SYS_close_range, 0, ~0U, 0);
   pass_signals_on();
@@ -206,6 +214,7 @@ void enter(int argc, char **argv) {
   if (!is_bare && !has_own_network) join(NETWORK, CLONE_NEWNET, "network");
   if (!is_bare) join(SYSTEM_V, CLONE_NEWIPC, "IPC");
   join(MOUNTS, CLONE_NEWNS, "mount");
+  if (is_bare && is_held && terminal < 0) be_command(variables);
   /* After the last change of credentials, which would take it away. The server may have ended before. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(126);

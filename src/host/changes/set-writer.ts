@@ -50,21 +50,22 @@ export class SetWriter {
     return this.#options.journalOf(this.#jail.keyOf(entry));
   }
 
-  /** Lock keys of the paths themselves and of the files they resolve to. */
+  /** Lock keys of the paths themselves and of the files they resolve to: only a symlink resolves elsewhere. */
   #keysOf(paths: readonly string[]): string[] {
-    const keys = (['entry', 'target'] as const).flatMap((kind) =>
-      paths.flatMap((path) => {
-        try {
-          using entry = this.#jail[kind](path);
-          return [this.#jail.keyOf(entry)];
-        } catch (error) {
-          // The write set reports the error when it resolves the path.
-          if (!(error instanceof HostError)) throw error;
-          return [];
-        }
-      }),
-    );
-    return [...new Set(keys)];
+    const keys = new Set<string>();
+    for (const path of paths) {
+      try {
+        using entry = this.#jail.entry(path);
+        keys.add(this.#jail.keyOf(entry));
+        if (!entry.stat?.isSymbolicLink()) continue;
+        using target = this.#jail.target(path);
+        keys.add(this.#jail.keyOf(target));
+      } catch (error) {
+        // The write set reports the error when it resolves the path.
+        if (!(error instanceof HostError)) throw error;
+      }
+    }
+    return [...keys];
   }
 
   /** Reads each file that will be written; returns a function per path that builds its report after the write. */

@@ -21,7 +21,11 @@ export interface ChildSpec extends ExecutionLimits {
 
 /** Replaces the command by that of a launcher, which opens the terminal and enters the directory itself. */
 export type Launch = (
-  command: Required<Pick<ChildSpec, 'argv' | 'cwd' | 'env'>> & { terminalPath: string | undefined },
+  command: Required<Pick<ChildSpec, 'argv' | 'cwd' | 'env'>> & {
+    terminalPath: string | undefined;
+    /** Whether a cgroup holds all that the command starts. */
+    isHeld: boolean;
+  },
 ) => LaunchedCommand;
 
 export interface LaunchedCommand extends Required<Pick<ChildSpec, 'argv' | 'cwd' | 'env'>> {

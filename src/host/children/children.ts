@@ -76,9 +76,9 @@ export class Children {
     const stdin = hasInput ? ('pipe' as const) : ('ignore' as const);
     const asked = { argv: terminal?.wrap(argv) ?? argv, env, cwd };
     const terminalPath = terminal?.path;
-    const command = launch ? launch({ ...asked, terminalPath }) : asked;
-    const isHeldByCgroup = this.#rung.name === 'cgroup2' || this.#rung.name === 'cgroup1';
-    const start = launch && !isHeldByCgroup ? startLaunched : (it: Command) => this.#rung.start(it);
+    const isHeld = this.#rung.name === 'cgroup2' || this.#rung.name === 'cgroup1';
+    const command = launch ? launch({ ...asked, terminalPath, isHeld }) : asked;
+    const start = launch && !isHeld ? startLaunched : (it: Command) => this.#rung.start(it);
     const held = await start({ ...command, stdin, terminalPath }).catch((error: unknown) => {
       terminal?.close();
       throw error;

@@ -17,10 +17,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-import { removeMade } from '../changes/jail-remove.ts';
-import { openJail } from '../jail/jail.ts';
 import { readReferences } from './git-references.ts';
 import { LayerError } from './layer.ts';
+import { nameWhenRemoved, sweepRemoved } from './sweep-removed.ts';
 
 export interface LayerMeta {
   readonly outside: 'private' | 'as-is';
@@ -55,6 +54,7 @@ export function layerStoreOf(stateDir: string, workspace: string): string {
 export class LayerStore {
   readonly directory: string;
   readonly workspace: string;
+  #sweeping: Promise<void> = Promise.resolve();
 
   constructor(stateDir: string, workspace: string) {
     this.directory = layerStoreOf(stateDir, workspace);
@@ -113,7 +113,7 @@ export class LayerStore {
       } catch (error) {
         const isTaken = isCode(error, 'ENOTEMPTY') || isCode(error, 'EEXIST');
         if (isTaken && given === undefined) continue;
-        void this.remove(made);
+        this.remove(made);
         if (!isTaken) throw error;
         throw new LayerError('malformed', `a change named ${given} is open already`, {
           fix: { name: this.#free(given!) },
@@ -146,24 +146,20 @@ export class LayerStore {
     utimesSync(lock, now, now);
   }
 
-  /** Removes a change; out of sight at once, even where that takes long or this process is killed. */
-  async remove(place: LayerPlace): Promise<void> {
-    const gone = join(this.directory, `.gone-${randomBytes(8).toString('hex')}`);
+  /** Removes a change: out of sight at once, and from the disk soon; the next removal sweeps what a killed process left. */
+  remove(place: LayerPlace): void {
     try {
-      renameSync(place.directory, gone);
+      renameSync(place.directory, join(this.directory, nameWhenRemoved(randomBytes(8).toString('hex'))));
     } catch (error) {
       if (isCode(error, 'ENOENT')) return;
       throw error;
     }
-    await this.#sweep();
+    this.#sweeping = this.#sweeping.then(() => sweepRemoved(this.directory)).catch(() => {});
   }
 
-  /** Removes what is out of sight, of killed processes too. */
-  async #sweep(): Promise<void> {
-    for (const name of readdirSync(this.directory).filter((entry) => entry.startsWith('.gone-'))) {
-      using entry = openJail(this.directory).entry(name);
-      await removeMade(entry);
-    }
+  /** Resolves when the removed changes are gone from the disk. */
+  swept(): Promise<void> {
+    return this.#sweeping;
   }
 }
 

@@ -181,7 +181,7 @@ export class Layers {
   async #remove(layer: OpenLayer): Promise<void> {
     this.#layers.delete(layer.name);
     await layer.release({ isRemoved: true });
-    await this.store.remove(layer.place);
+    this.store.remove(layer.place);
   }
 
   /** Removes a change that was committed; the caller has it alone. */
@@ -193,6 +193,7 @@ export class Layers {
     if (open.get(this.store.directory) === this) open.delete(this.store.directory);
     await Promise.all([...this.#layers.values()].map((layer) => layer.release()));
     this.#layers.clear();
+    await this.store.swept();
   }
 
   #known(name: string): OpenLayer {

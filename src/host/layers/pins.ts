@@ -24,6 +24,7 @@ import { join } from 'node:path';
 import { isUnlinkable } from '../journal/store.ts';
 import { isCode, layerStoreOf, LayerStore, type LayerPlace } from './layer-store.ts';
 import { mountedLayers } from './open-layer.ts';
+import { hideName } from './whiteout.ts';
 
 /** Called before paths of the workspace change; they are absolute and canonical. */
 export type PinOthers = (paths: readonly string[]) => Promise<void>;
@@ -42,7 +43,8 @@ export function pinsOf(workspace: string, { stateDir, except }: { stateDir: stri
       if (name === except) continue;
       const place = store.placeOf(name);
       let count = 0;
-      for (const path of inside) count += pin(place, workspace, path.split('/'));
+      const known = new Set<string>();
+      for (const path of inside) count += pin(place, workspace, path.split('/'), known);
       if (count === 0) continue;
       appendFileSync(place.moved, '.');
       await mountedLayers.get(place.directory)?.refreshIfUsed();
@@ -61,11 +63,15 @@ export function isPinned(pins: string, path: string): boolean {
   return true;
 }
 
-/** Pins a path, and what is below; returns the number of entries made. */
-function pin(place: LayerPlace, workspace: string, names: readonly string[]): number {
+/**
+ * Pins a path, and what is below; returns the number of entries made. `known` are the directories that both sides have:
+ * the paths of a commit share most of theirs.
+ */
+function pin(place: LayerPlace, workspace: string, names: readonly string[], known: Set<string>): number {
   let count = 0;
   for (let depth = 1; depth <= names.length; depth++) {
-    const path = join(...names.slice(0, depth));
+    const path = names.slice(0, depth).join('/');
+    if (depth < names.length && known.has(path)) continue;
     const pinned = look(join(place.pins, path));
     if (pinned && !pinned.isDirectory()) return count;
     const found = look(join(workspace, path));
@@ -76,6 +82,7 @@ function pin(place: LayerPlace, workspace: string, names: readonly string[]): nu
     if (depth === names.length) return count + keep(place, workspace, path, found);
     if (!found.isDirectory()) return count;
     if (!pinned) count += makeDirectory(place, path, found);
+    known.add(path);
   }
   return count;
 }
@@ -127,7 +134,7 @@ function takeOver(to: string, { uid, gid, mode, atimeMs, mtimeMs }: Stats): void
 
 /** A link to the whiteout hides a name that does not exist yet. */
 function hide({ pins, whiteout }: LayerPlace, path: string): number {
-  linkSync(whiteout, join(pins, path));
+  hideName(whiteout, join(pins, path));
   return 1;
 }
 

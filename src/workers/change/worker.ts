@@ -40,18 +40,18 @@ async function openChange(config: ChangeConfig, log: Log, cell: CellConfig): Pro
   const layers = new Layers(rootOf(config), { stateDir: cell.state_dir, limits, mount: mountLayer });
   const live = openWorkspace(layers.workspace, { cell, isSynced: config.fsync, maxFiles: config.max_files_diff });
   await live.workspace.recovered;
-  await settleCommits(layers, live);
+  settleCommits(layers, live);
   layers.commitOwn = committingOwn(live);
   return { layers, live, config, cell, log };
 }
 
 /** Ends the changes whose commit was whole when its server was killed. */
-async function settleCommits({ store }: Layers, { workspace }: LiveWorkspace): Promise<void> {
+function settleCommits({ store }: Layers, { workspace }: LiveWorkspace): void {
   const { journal } = workspace;
   if (!journal) return;
   for (const name of store.names()) {
     const place = store.placeOf(name);
-    if (settleCommit(place, workspace.root, journal) === 'ended') await store.remove(place);
+    if (settleCommit(place, workspace.root, journal) === 'ended') store.remove(place);
   }
 }
 

@@ -7,7 +7,6 @@
 import {
   copyFileSync,
   existsSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -27,6 +26,7 @@ import { isAlive, OWN_MARK, PID_SPACE } from '../../system/process-mark.ts';
 import type { LayerScope, LookedAt } from '../diff/look-at-layer.ts';
 import { lockGit, planGit, type GitPlan } from '../git/plan-git.ts';
 import type { LayerPlace } from '../layer-store.ts';
+import { hideName } from '../whiteout.ts';
 import { planCommit, type CommitPlan, type OnConflict } from './plan-commit.ts';
 
 export interface CommitOptions {
@@ -138,7 +138,7 @@ function rebase({ pins, whiteout }: LayerPlace, workspace: string, path: string)
   for (let depth = 1; depth < names.length; depth++) makeDirectory(join(pins, ...names.slice(0, depth)));
   if (found?.isDirectory()) return makeDirectory(to);
   rmSync(to, { recursive: true, force: true });
-  if (!found) linkSync(whiteout, to);
+  if (!found) hideName(whiteout, to);
   else if (found.isSymbolicLink()) symlinkSync(readlinkSync(from, 'buffer'), to);
   // A copy: another program may edit the file of the workspace in place.
   else if (found.isFile()) copyFileSync(from, to);

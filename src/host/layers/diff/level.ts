@@ -6,7 +6,10 @@ import type { JailDir } from '../../jail/jail-dir.ts';
 import { pathInside } from '../../jail/pin.ts';
 import { isGone } from '../../walk/walk.ts';
 import type { ByteString } from '../../text/byte-string.ts';
-import type { EntryType, LayerEntry, LayerJails, LayerName } from './touched.ts';
+import type { EntryType, LayerEntry, LayerJails, LayerName, Touched } from './touched.ts';
+
+/** One name below a layer; the same as of a touched path. */
+export type Below = Pick<Touched, 'base' | 'theirs' | 'isPinned'>;
 
 const LAYERS = ['upper', 'view', 'pins', 'live'] as const;
 
@@ -58,24 +61,21 @@ export class Level {
     return stat && { type: typeOf(stat), in: layer, stat };
   }
 
-  /** The entry when the change began, as far as it is known. */
-  base(name: ByteString): LayerEntry | undefined {
+  /** What is below the layer at a name: when the change began, as far as it is known, and in the workspace now. */
+  below(name: ByteString): Below {
     const pin = this.look('pins', name);
-    if (pin && isWhiteout(pin)) return undefined;
-    const live = this.isBased ? this.look('live', name) : undefined;
+    const theirs = this.look('live', name);
+    const isPinned = pin ? pin.type !== 'directory' : !this.isBased;
+    if (pin && isWhiteout(pin)) return { base: undefined, theirs, isPinned };
+    const live = this.isBased ? theirs : undefined;
     // The directory of a pin is made for the pins in it: the live one has the mode.
-    if (pin?.type === 'directory' && live?.type === 'directory') return live;
-    return pin ?? live;
+    const isBoth = pin?.type === 'directory' && live?.type === 'directory';
+    return { base: isBoth ? live : (pin ?? live), theirs, isPinned };
   }
 
-  baseNames(): ByteString[] {
-    const names = new Set([...this.names('pins'), ...(this.isBased ? this.names('live') : [])]);
-    return [...names].filter((name) => this.base(name) !== undefined).sort();
-  }
-
-  isPinned(name: ByteString): boolean {
-    const pin = this.look('pins', name);
-    return pin ? pin.type !== 'directory' : !this.isBased;
+  /** Names that may be in the base: a whiteout of the pins is one too. */
+  namesBelow(): ByteString[] {
+    return [...new Set([...this.names('pins'), ...(this.isBased ? this.names('live') : [])])].sort();
   }
 
   [Symbol.dispose](): void {

@@ -10,7 +10,7 @@ import { pathInside } from '../../jail/pin.ts';
 import { Turns } from '../../search/turns.ts';
 import { toBytes, toText, type ByteString } from '../../text/byte-string.ts';
 import { MAX_DEPTH } from '../../walk/walk.ts';
-import { isWhiteout, Level } from './level.ts';
+import { isWhiteout, Level, type Below } from './level.ts';
 import {
   TooManyFiles,
   type LayerEntry,
@@ -67,47 +67,48 @@ class Walk implements LayerWalk {
   }
 
   async #entry(level: Level, name: ByteString, upper: LayerEntry, depth: number): Promise<void> {
-    const base = level.base(name);
-    if (isWhiteout(upper)) return base && this.#gone(level, name, base);
+    const below = level.below(name);
+    const { base } = below;
+    if (isWhiteout(upper)) return base && this.#gone(level, name, below);
     if (upper.type !== 'directory') {
-      if (base?.type === 'directory') await this.#gone(level, name, base);
-      this.#put({ ...this.#states(level, name), mine: upper });
+      if (base?.type === 'directory') await this.#gone(level, name, below);
+      this.#put({ path: pathInside(level.path, name), ...below, mine: upper });
       return;
     }
-    if (base && base.type !== 'directory') await this.#gone(level, name, base);
+    if (base && base.type !== 'directory') await this.#gone(level, name, below);
     if (depth > MAX_DEPTH) return;
     using inner = level.down(name);
     if (base?.type !== 'directory') return await this.#newTree(inner, name, level, depth);
-    if (isModeChanged(base, upper)) this.#put({ ...this.#states(level, name), mine: upper });
+    if (isModeChanged(base, upper)) this.#put({ path: inner.path, ...below, mine: upper });
     await this.into(inner, depth + 1);
   }
 
   /** Names of the base that neither upper nor the view has: the directory was removed and made again. */
   async #hidden(level: Level, inUpper: ReadonlySet<ByteString>): Promise<void> {
-    const below = level.baseNames().filter((name) => !inUpper.has(name));
-    // One visible name of the base is enough: a directory that was made again shows none.
-    if (below.length === 0 || !level.has('view') || below.some((name) => level.look('view', name))) return;
-    for (const name of below) {
-      const base = level.base(name)!;
-      if (this.#isTaken(level, name, base)) await this.#gone(level, name, base);
+    const names = level.namesBelow().filter((name) => !inUpper.has(name));
+    // One visible name is enough: a directory that was made again shows none, and what is not in the base is hidden.
+    if (names.length === 0 || !level.has('view') || names.some((name) => level.look('view', name))) return;
+    for (const name of names) {
+      const below = level.below(name);
+      if (below.base && this.#isTaken(level, name, below.base)) await this.#gone(level, name, below);
     }
   }
 
   /** The base entry is deleted, with everything below. */
-  async #gone(level: Level, name: ByteString, base: LayerEntry): Promise<void> {
+  async #gone(level: Level, name: ByteString, below: Below): Promise<void> {
     if (this.#turns.isOver) await this.#turns.next();
-    if (base.type !== 'directory') {
-      this.#put({ ...this.#states(level, name), mine: undefined });
-      return;
-    }
+    const one: Touched = { path: pathInside(level.path, name), ...below, mine: undefined };
+    if (below.base!.type !== 'directory') return this.#put(one);
     using inner = level.down(name);
     this.goneDirectories.push(inner.path);
-    const names = inner.baseNames();
-    for (const below of names) {
-      const entry = inner.base(below)!;
-      if (this.#isTaken(inner, below, entry)) await this.#gone(inner, below, entry);
+    let isEmpty = true;
+    for (const innerName of inner.namesBelow()) {
+      const innerBelow = inner.below(innerName);
+      if (!innerBelow.base) continue;
+      isEmpty = false;
+      if (this.#isTaken(inner, innerName, innerBelow.base)) await this.#gone(inner, innerName, innerBelow);
     }
-    if (names.length === 0) this.#put({ ...this.#states(level, name), mine: undefined });
+    if (isEmpty) this.#put(one);
   }
 
   async #newTree(level: Level, name: ByteString, above: Level, depth: number): Promise<void> {
@@ -159,7 +160,7 @@ class Walk implements LayerWalk {
 
   #states(level: Level, name: ByteString): Omit<Touched, 'mine'> {
     const path = pathInside(level.path, name);
-    return { path, base: level.base(name), theirs: level.look('live', name), isPinned: level.isPinned(name) };
+    return { path, ...level.below(name) };
   }
 
   /** Notes what is left out; false for that and for files of writes under way. */
