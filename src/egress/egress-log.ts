@@ -33,7 +33,11 @@ export interface RefusedPlace {
   readonly reason: string;
 }
 
+/** Called with the host and its port. */
+export type OnHost = (host: string, verdict: Decision['verdict']) => void;
+
 export class EgressLog {
+  readonly #onHost: OnHost | undefined;
   readonly #log: Log;
   readonly #sandboxId: string | undefined;
   readonly #subject: string;
@@ -46,7 +50,8 @@ export class EgressLog {
   readonly #moved = { sent: 0, received: 0 };
 
   /** Without an id it is the log of the fence. */
-  constructor(log: Log, sandboxId: string | undefined) {
+  constructor(log: Log, sandboxId: string | undefined, onHost?: OnHost) {
+    this.#onHost = onHost;
     this.#log = log;
     this.#sandboxId = sandboxId;
     this.#subject = sandboxId === undefined ? 'a command in the fence' : 'a sandbox';
@@ -104,6 +109,7 @@ export class EgressLog {
     this.#decisions.push(decision);
     if (this.#decisions.length > KEPT_DECISIONS) this.#decisions.shift();
     this.#tell(decision, advice);
+    this.#onHost?.(decision.port === 0 ? decision.host : `${decision.host}:${decision.port}`, decision.verdict);
     if (!socket) return;
 
     this.#live.set(socket, decision);

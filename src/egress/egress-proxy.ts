@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import { finished, type Duplex } from 'node:stream';
 
 import type { Log } from '#contract';
-import { EgressLog } from './egress-log.ts';
+import { EgressLog, type OnHost } from './egress-log.ts';
 import { Exit } from './outbound.ts';
 import { forward } from './forward.ts';
 import { openNetwork, type Network } from './network.ts';
@@ -34,6 +34,8 @@ export interface EgressOptions {
   readonly log: Log;
   /** The fence has none. */
   readonly sandboxId?: string;
+  /** Gets each decision. */
+  readonly onHost?: OnHost | undefined;
   readonly network?: Network;
   readonly times?: Partial<EgressTimes>;
 }
@@ -48,9 +50,9 @@ export class EgressProxy {
   /** Connections, each with its idle timer. */
   readonly #connections = new Map<Duplex, NodeJS.Timeout | undefined>();
 
-  constructor({ policy, log, sandboxId, network = openNetwork(), times }: EgressOptions) {
+  constructor({ policy, log, sandboxId, onHost, network = openNetwork(), times }: EgressOptions) {
     this.policy = policy;
-    this.log = new EgressLog(log, sandboxId);
+    this.log = new EgressLog(log, sandboxId, onHost);
     this.#times = { ...TIMES, ...times };
     // A client may half-close after its request.
     Object.assign(this.#server, { httpAllowHalfOpen: true });

@@ -1,6 +1,6 @@
 /** The network of programs that have none: what they may reach, and the proxy of the server that enforces it. */
 export { entriesOf, ENTRY_FORMS, rulesOf } from './entries.ts';
 export { EgressProxy } from './egress-proxy.ts';
-export type { Decision, RefusedPlace } from './egress-log.ts';
+export type { Decision, OnHost, RefusedPlace } from './egress-log.ts';
 export { EgressPolicy, whyBeyond } from './policy.ts';
 export { proxyEnv, PROXY_PORT } from './proxy-env.ts';

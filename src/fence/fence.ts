@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 import type { Log } from '#contract';
-import type { RefusedPlace } from '#egress';
+import type { OnHost, RefusedPlace } from '#egress';
 import { isListening, type Launch, type MountedLayer } from '#host';
 import { buildPrograms, type Programs } from './build-launcher.ts';
 import { FenceError } from './fence-error.ts';
@@ -29,6 +29,8 @@ export interface FenceOptions extends LayoutOptions {
   readonly log: Log;
   /** The layer of a change, in place of the workspace. */
   readonly layer?: MountedLayer | undefined;
+  /** Gets each decision of the egress proxy. */
+  readonly onHost?: OnHost | undefined;
 }
 
 /** Names that programs outside do not obey; the launcher removes it. */
@@ -108,8 +110,8 @@ export class Fence {
     }
     const layout = layOut(this.#options);
     const programs = await buildPrograms();
-    const { network, egress, log } = this.#options;
-    const wayOut = network === 'egress' ? await WayOut.open(egress, hostRegistries(), log) : undefined;
+    const { network, egress } = this.#options;
+    const wayOut = network === 'egress' ? await WayOut.open(egress, hostRegistries(), this.#options) : undefined;
     try {
       const options = [...layout.options, ...(wayOut ? ['--proxy', wayOut.path] : [])];
       const holder = await Holder.start(programs.launcher, options, this.#options.layer);

@@ -6,12 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Log } from '#contract';
-import { EgressPolicy, EgressProxy, proxyEnv, rulesOf, type RefusedPlace } from '#egress';
+import { EgressPolicy, EgressProxy, proxyEnv, rulesOf, type OnHost, type RefusedPlace } from '#egress';
 import type { HostRegistries } from './registries.ts';
 
 export interface EgressRules {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
+}
+
+interface Watching {
+  readonly log: Log;
+  readonly onHost?: OnHost | undefined;
 }
 
 /** Certificates that the user's programs trust: inside they have to trust the same. */
@@ -40,14 +45,14 @@ export class WayOut {
     this.#server.unref();
   }
 
-  static async open(rules: EgressRules, registries: HostRegistries, log: Log): Promise<WayOut> {
+  static async open(rules: EgressRules, registries: HostRegistries, watch: Watching): Promise<WayOut> {
     const policy = new EgressPolicy(rulesOf({ ...rules, allow: [...rules.allow, ...registries.hosts] }), {
       allowKey: 'fence_egress.allow of shell',
       privateHosts: new Set(registries.hosts),
     });
     const trust = TRUST.flatMap((name): [string, string][] => (process.env[name] ? [[name, process.env[name]]] : []));
     const env: Record<string, string> = Object.fromEntries([...trust, ...proxyEnv, ...Object.entries(registries.env)]);
-    const wayOut = new WayOut(new EgressProxy({ policy, log }), env);
+    const wayOut = new WayOut(new EgressProxy({ policy, ...watch }), env);
     wayOut.#server.listen(wayOut.path);
     await once(wayOut.#server, 'listening');
     return wayOut;

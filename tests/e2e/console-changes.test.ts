@@ -24,6 +24,10 @@ beforeAll(async () => {
   dir = await tempDir({ ...files, 'ws/note.txt': 'one\n', 'state/': '' });
   const workers = [
     { name: 'coder', config: { base_path: dir.path('ws') } },
+    {
+      name: 'shell',
+      config: { allowlist: [], denylist_patterns: [], rules: [], fs: { host_root: dir.path('ws') } },
+    },
     { name: 'change', config: { workspace: dir.path('ws'), outside: 'as-is', commit: 'console' } },
   ];
   writeFileSync(dir.path('config.yaml'), JSON.stringify({ state_dir: dir.path('state'), workers }));
@@ -42,6 +46,7 @@ async function waitingChange(name: string, deleted: readonly string[]): Promise<
   const ops = [{ op: 'insert', at_line: 2, content: `added by ${name}` }];
   await peer.call('coder::update-file', { change: name, files: [{ path: 'note.txt', ops }] });
   await peer.call('coder::delete-file', { change: name, paths: deleted });
+  await peer.call('shell::exec', { change: name, command: '/bin/echo', args: ['looked around'] });
   const error = await peer.call('change::commit', { change: name }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(CallError);
   expect((error as CallError).code).toBe('W218');
@@ -59,6 +64,7 @@ test('change.A24 the command line shows a waiting change and approves it', async
     '  deleted old-4.txt',
     '  deleted old-5.txt',
   ]);
+  expect(stdout).toContain('  ran /bin/echo looked around\n');
   expect(stdout).toContain('+added by by-cli');
   expect((await cli('commit', 'by-cli')).stderr).toContain('[W218]');
   const approved = await cli('approve', 'by-cli', ...config);
@@ -96,6 +102,8 @@ describe.skipIf(why !== undefined)(`changes in the console${why === undefined ? 
       'old-1.txt',
     ]);
     await page.getByText('added by by-page').waitFor();
+    const ran = page.getByRole('region', { name: 'Commands that ran' }).getByRole('listitem');
+    expect(await ran.allInnerTexts()).toEqual([expect.stringMatching(/ \/bin\/echo looked around$/)]);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     const key = page.getByLabel("Operator's key");
     await key.fill('wco_guessed');

@@ -111,6 +111,6 @@ describe.skipIf(process.platform !== 'linux')('the view of a change', () => {
       expect(readFileSync(cell.at('a/b/f.txt'), 'utf8')).toBe('SECRET of the workspace');
       expect(readFileSync(cell.dir.path('outside/b/f.txt'), 'utf8')).toBe('SECRET outside');
     },
-    600_000,
+    rounds(600_000, 600_000, 7_200_000),
   );
 });

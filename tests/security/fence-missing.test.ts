@@ -1,6 +1,6 @@
 /** Where the fence cannot be built, no command runs: the call says what failed and what to do. */
 import { execFile } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -24,12 +24,13 @@ interface Asked {
   /** Starts the server. */
   through?: (words: string[]) => string[];
   workspace?: string;
+  program?: string;
 }
 
-async function answersOf({ env = {}, through = (words) => words, workspace }: Asked) {
+async function answersOf({ env = {}, through = (words) => words, workspace, program = PROGRAM }: Asked) {
   await using dir = await tempDir();
   const root = realpathSync(dir.root);
-  const words = through([process.execPath, '--input-type=module', '-e', PROGRAM, workspace ?? root]);
+  const words = through([process.execPath, '--input-type=module', '-e', program, workspace ?? root]);
   const { stdout } = await promisify(execFile)(words[0]!, words.slice(1), {
     cwd: '/',
     env: { PATH: process.env.PATH!, HOME: dir.path('home'), XDG_CACHE_HOME: dir.path('cache'), ...env },
@@ -37,6 +38,17 @@ async function answersOf({ env = {}, through = (words) => words, workspace }: As
   expect(existsSync(dir.path('ran'))).toBe(false);
   return JSON.parse(stdout) as unknown[];
 }
+
+const CHANGES = `
+  import { createWorkcell } from ${JSON.stringify(LIBRARY)};
+  const [workspace] = process.argv.slice(1);
+  const cell = await createWorkcell({ workspace, workers: [{ name: 'coder' }, { name: 'shell' }, { name: 'change' }] });
+  const write = { files: [{ path: 'ran', content: 'x' }] };
+  const calls = [['change::begin', { name: 'x' }], ['coder::create-file', { ...write, change: 'x' }], ['shell::exec', { command: 'touch', args: ['ran'], record: true }], ['change::list', {}]];
+  const answers = [];
+  for (const [id, request] of calls) answers.push(await cell.call(id, request).catch(({ code, message }) => ({ code, message })));
+  console.log(JSON.stringify(answers));
+  await cell.close();`;
 
 const refused = (what: string) => ({ code: 'S226', message: expect.stringContaining(what) });
 
@@ -64,3 +76,21 @@ describe.skipIf(process.platform !== 'linux')('fence.P2 a command is refused, ne
     },
   );
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'change.A17 where the kernel refuses the mount nothing is written, in the workspace or in the store',
+  async () => {
+    const limits = 'cd /proc/sys/user && echo 0 > max_mnt_namespaces && echo 0 > max_user_namespaces && exec "$@"';
+    const through = (words: string[]) => ['unshare', '-Ur', 'sh', '-c', limits, 'sh', ...words];
+    await using state = await tempDir();
+    const env = { XDG_STATE_HOME: state.root };
+    const [begun, written, ran, listed] = await answersOf({ env, through, program: CHANGES });
+    expect(begun).toEqual({ code: 'W214', message: expect.stringContaining('cannot make a user namespace') });
+    expect(begun).toEqual({ code: 'W214', message: expect.stringContaining('`workcell doctor` has a line') });
+    expect(written).toMatchObject({ code: 'C230' });
+    expect(ran).toMatchObject({ code: expect.stringMatching(/^S2/) });
+    expect(listed).toEqual({ changes: [] });
+    const [store] = readdirSync(state.path('workcell/changes'));
+    expect(readdirSync(state.path(`workcell/changes/${store}`)).filter((name) => !name.startsWith('.'))).toEqual([]);
+  },
+);

@@ -36,6 +36,9 @@ export interface ChangeDiff {
   left_out: { path: string; why: string }[];
   git: { repo: string; objects: number; refs: { name: string; from: string | null; to: string | null }[] }[];
   conflicts: { path: string; kind: string; mergeable: boolean | null; hunk?: string }[];
+  commands: { command: string; at_ms: number }[];
+  hosts: { host: string; verdict: string }[];
+  more_activity: boolean;
   truncated: boolean;
   next_after?: string;
 }

@@ -76,7 +76,7 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
 }
 
 function Effects({ diff }: { diff: ChangeDiff }) {
-  const { summary, deleted, conflicts, left_out, git, trees, files } = diff;
+  const { summary, deleted, conflicts, left_out, git, trees, files, commands, hosts, more_activity } = diff;
   const counts = Object.entries(summary).filter(([name, count]) => count > 0 && name !== 'bytes');
   return (
     <>
@@ -89,6 +89,9 @@ function Effects({ diff }: { diff: ChangeDiff }) {
         of={git.flatMap(({ refs }) => refs.map(({ name, from, to }) => `${name} ${from ?? 'none'} → ${to ?? 'none'}`))}
       />
       <Names title="New folders" of={trees.map((tree) => `${tree.path} (${tree.files} files, ${bytes(tree.bytes)})`)} />
+      <Names title="Commands that ran" of={commands.map(({ command, at_ms }) => `${moment(at_ms)} ${command}`)} />
+      <Names title="Hosts asked for" of={hosts.map(({ host, verdict }) => `${host} (${verdict})`)} />
+      {more_activity && <p class="quiet">There were more commands or hosts than are kept.</p>}
       {files
         .filter(({ kind }) => kind !== 'deleted' && kind !== 'tree')
         .map((file) => (
@@ -104,8 +107,8 @@ function Names({ title, of }: { title: string; of: string[] }) {
     <section aria-label={title}>
       <h2>{title}</h2>
       <ul class="mono">
-        {of.map((one) => (
-          <li key={one}>{one}</li>
+        {of.map((one, at) => (
+          <li key={at}>{one}</li>
         ))}
       </ul>
     </section>

@@ -41,6 +41,8 @@ export interface LayerPlace {
   readonly moved: string;
   /** Exists while a commit waits for approval. */
   readonly waiting: string;
+  /** What commands did beside files. */
+  readonly activity: string;
   readonly git: string;
   readonly began: string;
 }
@@ -67,6 +69,7 @@ export class LayerStore {
     return {
       ...{ name, directory, upper: at('upper'), work: at('work'), pins: at('pins'), whiteout: at('whiteout') },
       ...{ lock: at('lock'), moved: at('moved'), waiting: at('waiting'), git: at('git.json'), began: at('began') },
+      activity: at('activity.jsonl'),
     };
   }
 

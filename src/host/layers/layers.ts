@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { nearestName } from '#contract';
 import type { ChangeScope } from '../changes/jail-changes.ts';
 import { stateDirOf } from '../journal/shared-journal.ts';
-import { LayerStore, type LayerMeta } from './layer-store.ts';
+import { isCode, LayerStore, type LayerMeta, type LayerPlace } from './layer-store.ts';
 import { LayerError, type MountLayer } from './layer.ts';
 import { changedSince, sizeOfLayer, type LayerSize } from './measure-layer.ts';
 import { OpenLayer } from './open-layer.ts';
@@ -138,30 +138,38 @@ export class Layers {
   }
 
   async list(signal?: AbortSignal): Promise<ListedLayer[]> {
-    const names = this.store.names();
-    if (names.length === 0) return [];
-    const places = names.map((name) => this.store.placeOf(name));
-    const oldest = places.map((place) => this.store.beganAtCtimeNs(place)).reduce((a, b) => (a < b ? a : b));
+    const places = this.store.names().map((name) => this.store.placeOf(name));
+    const begins = places.flatMap((place) => unlessGone(() => this.store.beganAtCtimeNs(place)) ?? []);
+    if (begins.length === 0) return [];
+    const oldest = begins.reduce((a, b) => (a < b ? a : b));
     const changed = await changedSince(this.workspace, oldest);
     signal?.throwIfAborted();
     const locks = heldLocks();
-    return await Promise.all(
-      places.map(async (place) => {
-        const layer = this.#layers.get(place.name);
-        const lastUsedMs = this.store.lastUsedMs(place);
-        const began = this.store.beganAtCtimeNs(place);
-        const moved = changed && [...changed].filter(([path, ctime]) => ctime >= began && !isPinned(place.pins, path));
-        return {
-          ...this.store.metaOf(place),
-          ...(layer ? await layer.size({ isExact: true }) : await sizeOfLayer(place.upper)),
-          ...{ name: place.name, lastUsedMs, commands: layer?.commandCount ?? 0 },
-          movedUnderneath: moved?.length ?? null,
-          isOpen: layer?.isMounted === true || locks.has(statSync(place.lock).ino),
-          isWaiting: existsSync(place.waiting),
-          isStale: Date.now() - lastUsedMs > this.limits.idleMs,
-        };
-      }),
-    );
+    const listed = await Promise.all(places.map((place) => this.#listed(place, { changed, locks })));
+    return listed.filter((one) => one !== undefined);
+  }
+
+  /** Undefined for one that has ended meanwhile. */
+  async #listed(
+    place: LayerPlace,
+    { changed, locks }: { changed: Map<string, bigint> | undefined; locks: ReadonlySet<number> },
+  ): Promise<ListedLayer | undefined> {
+    const layer = this.#layers.get(place.name);
+    const size = layer ? await layer.size({ isExact: true }) : await sizeOfLayer(place.upper);
+    return unlessGone(() => {
+      const lastUsedMs = this.store.lastUsedMs(place);
+      const began = this.store.beganAtCtimeNs(place);
+      const moved = changed && [...changed].filter(([path, ctime]) => ctime >= began && !isPinned(place.pins, path));
+      return {
+        ...this.store.metaOf(place),
+        ...size,
+        ...{ name: place.name, lastUsedMs, commands: layer?.commandCount ?? 0 },
+        movedUnderneath: moved?.length ?? null,
+        isOpen: layer?.isMounted === true || locks.has(statSync(place.lock).ino),
+        isWaiting: existsSync(place.waiting),
+        isStale: Date.now() - lastUsedMs > this.limits.idleMs,
+      };
+    });
   }
 
   async discard(name: string): Promise<LayerSize> {
@@ -209,6 +217,16 @@ export class Layers {
       'unavailable',
       `changes need a place outside the workspace ${this.workspace}, and state_dir is ${this.store.directory}: choose a project directory as workspace, or another state_dir`,
     );
+  }
+}
+
+/** Undefined if the change was removed while its files were read. */
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
   }
 }
 

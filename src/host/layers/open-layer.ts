@@ -6,6 +6,7 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 
 import { DESCRIPTORS } from '../jail/own-descriptors.ts';
+import { LayerActivity } from './activity.ts';
 import type { LayerMeta, LayerPlace, LayerStore } from './layer-store.ts';
 import { LayerError, type Layer, type MountedLayer, type MountLayer } from './layer.ts';
 import { sizeOfLayer, type LayerSize } from './measure-layer.ts';
@@ -20,6 +21,7 @@ const STALE_MS = 1000;
 const MEASURE_PAUSE = 20;
 
 interface Command {
+  readonly words: readonly string[];
   readonly done: Promise<unknown>;
   end(): Promise<unknown>;
 }
@@ -47,6 +49,7 @@ export class OpenLayer implements Layer {
   readonly workspace: string;
   readonly beganAtCtimeNs: bigint;
   readonly gitAtBegin?: string;
+  readonly activity: LayerActivity;
   readonly #store: LayerStore;
   readonly #mount: MountLayer;
   readonly #commands = new Set<Command>();
@@ -68,6 +71,7 @@ export class OpenLayer implements Layer {
     this.workspace = store.workspace;
     this.#mount = mount;
     this.meta = store.metaOf(place);
+    this.activity = new LayerActivity(place.activity);
     this.beganAtCtimeNs = store.beganAtCtimeNs(place);
     if (existsSync(place.git)) this.gitAtBegin = place.git;
   }
@@ -154,6 +158,7 @@ export class OpenLayer implements Layer {
   /** Keeps it mounted while a command runs in it. */
   track(command: Command): void {
     this.#commands.add(command);
+    this.activity.ran(command.words);
     void command.done.finally(() => {
       this.#commands.delete(command);
       this.#releaseLater();

@@ -147,19 +147,42 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
     (await mine.enter(change))[Symbol.dispose]();
   });
 
-  test('change.A23 a change is not taken alone while a command runs in it', async () => {
-    await using cell = await changeCell();
+  test('change.A23 a change is not committed while a command runs in it', async () => {
+    await using cell = await changeCell({ 'a.txt': 'old\n' });
     const change = await cell.begin();
     const { job_id } = await cell.call<{ job_id: string }>('shell::exec_bg', {
       change,
-      command: 'sleep',
-      args: ['60'],
+      command: 'sh',
+      args: ['-c', 'echo new > a.txt; exec sleep 600'],
     });
-    const layer = layersIn(cell).find(change);
-    await expect(layer.alone(async () => 1)).rejects.toThrow(`1 command runs in the change ${change}`);
+    await expect.poll(() => read(cell, 'a.txt', change)).toBe('new\n');
+    expect(await cell.failure('change::commit', { change })).toMatchObject({
+      code: 'W212',
+      message: expect.stringContaining(`1 command runs in the change ${change}`),
+    });
+    expect(readFileSync(cell.at('a.txt'), 'utf8')).toBe('old\n');
     await cell.call('shell::kill', { job_id });
-    await layer.commandsEnded();
-    expect(await layer.alone(async () => 1)).toBe(1);
+    await layersIn(cell).find(change).commandsEnded();
+    expect(await cell.call('change::commit', { change })).toMatchObject({ committed: change });
+    expect(readFileSync(cell.at('a.txt'), 'utf8')).toBe('new\n');
+  });
+
+  test('change.A24 commands that ran in a change and hosts that they asked for are listed, also after a restart', async () => {
+    const shell = { fence_network: 'egress', fence_egress: { allow: [] } };
+    await using cell = await changeCell({ 'a.txt': 'x' }, { outside: 'private', shell });
+    const change = await cell.begin();
+    await cell.call('shell::exec', { change, script: 'curl -sS -m 20 http://example.com/ http://example.com/2 >&2' });
+    await cell.call('shell::exec', { change, command: '/bin/cat', args: ['a.txt'] });
+    await cell.call('shell::exec', { command: '/bin/true' });
+    await cell.restart();
+    const { commands, hosts } = await cell.call<{ commands: { command: string }[]; hosts: object[] }>('change::diff', {
+      change,
+    });
+    expect(commands.map(({ command }) => command)).toEqual([
+      '/bin/sh -c curl -sS -m 20 http://example.com/ http://example.com/2 >&2',
+      '/bin/cat a.txt',
+    ]);
+    expect(hosts).toEqual([{ host: 'example.com:80', verdict: 'refused' }]);
   });
 
   test('change.A25 after a refresh only files that are held open keep their former content', async () => {

@@ -61,3 +61,33 @@ test('a recorded git commit moves the branch', async () => {
   await cell.call('coder::undo', { seq: recorded!.seq });
   expect(existsSync(cell.at('.git/refs/heads/main'))).toBe(false);
 });
+
+test('undo.B16 a recorded job is undone too; others see its files when it has ended', async () => {
+  await using cell = await changeCell({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  const script = 'rm a.txt; echo more >> b.txt; echo new > c.txt; read line; exit 3';
+  const { job_id } = await cell.call<{ job_id: string }>('shell::exec_bg', running(script, { input: true }));
+  const { changes } = await cell.call<{ changes: { note: string }[] }>('change::list');
+  expect(changes).toMatchObject([{ note: 'a recorded job' }]);
+  expect(readdirSync(cell.workspace).sort()).toEqual(['a.txt', 'b.txt']);
+  await cell.call('shell::input', { job_id, text: 'go\n' });
+  await expect.poll(() => readdirSync(cell.workspace).sort()).toEqual(['b.txt', 'c.txt']);
+  const { records } = await cell.call<{ records: { seq: number; function_id: string }[] }>('coder::checkpoints');
+  expect(records[0]).toMatchObject({ function_id: 'shell::exec_bg' });
+  await cell.call('coder::undo', { seq: records[0]!.seq });
+  expect(readdirSync(cell.workspace).sort()).toEqual(['a.txt', 'b.txt']);
+  expect(readFileSync(cell.at('b.txt'), 'utf8')).toBe('b\n');
+});
+
+test('undo.B17 a recorded job that is killed leaves nothing', async () => {
+  await using cell = await changeCell({ 'a.txt': 'a\n' });
+  const { job_id } = await cell.call<{ job_id: string }>(
+    'shell::exec_bg',
+    running('rm a.txt; echo removed; exec sleep 600'),
+  );
+  await expect
+    .poll(async () => (await cell.call<{ job: { stdout: string } }>('shell::status', { job_id })).job.stdout)
+    .toBe('removed\n');
+  await cell.call('shell::kill', { job_id });
+  await expect.poll(async () => (await cell.call<{ changes: unknown[] }>('change::list')).changes).toEqual([]);
+  expect(readdirSync(cell.workspace)).toEqual(['a.txt']);
+});

@@ -112,7 +112,7 @@ export async function startCommand(
   if (command.kind === 'host') {
     const execution = await children.start({ ...command.spec, timeoutMs, ...limits });
     const { process } = execution;
-    layer?.track({ done: process.done, end: () => process.signal() });
+    layer?.track({ words: command.argv, done: process.done, end: () => process.signal() });
     return execution;
   }
   const process = new SandboxProcess(bus, command, { timeoutMs: timeoutMs ?? maxTimeoutMs });

@@ -30,10 +30,17 @@ export function ownLayerFor(request: Asked, { fence, layer, recordsCommands }: S
   return (request.record ?? recordsCommands) ? 'recorded' : undefined;
 }
 
+interface OwnLayer {
+  readonly isFenced: boolean;
+  readonly note: string;
+  /** Runs when the last command has ended. If it fails, the layer stays as an open change. */
+  readonly atEnd?: (layer: OpenLayer, layers: Layers) => Promise<unknown>;
+}
+
 /** Runs the work in a new layer, which is removed when the last of its commands has ended. */
 export async function inOwnLayer<T>(
   context: ShellContext,
-  { isFenced, note }: { isFenced: boolean; note: string },
+  { isFenced, note, atEnd }: OwnLayer,
   work: (context: ShellContext, layer: OpenLayer, layers: Layers) => Promise<T>,
 ): Promise<T> {
   const { root, cell } = context.place;
@@ -48,18 +55,26 @@ export async function inOwnLayer<T>(
     using inside = await shell.changes!.within(context, name);
     return await work(inside.context, layer, layers);
   } finally {
-    const removed = layer.commandsEnded().then(() => layers.discard(name));
+    const isJob = layer.commandCount > 0;
+    const removed = layer
+      .commandsEnded()
+      .then(() => atEnd?.(layer, layers))
+      .then(() => layers.discard(name));
+    const warn = (error: unknown) =>
+      context.place.log.warn(`the change ${name} stays open: what a command did was not taken`, { why: String(error) });
     // A job goes on without its caller.
-    if (layer.commandCount === 0) await removed;
-    else
-      void removed.catch((error: unknown) => context.place.log.warn('a layer was not removed', { why: String(error) }));
+    if (isJob || atEnd) void removed.catch(warn);
+    else await removed;
   }
 }
+
+/** The call that is recorded. */
+export type Recording = Pick<CallScope, 'call' | 'functionId' | 'signal' | 'noteChange'>;
 
 /** Commits what a command that ran to its end has changed. */
 export async function record(
   { layer, layers, words }: { layer: OpenLayer; layers: Layers; words: readonly string[] },
-  { call, functionId, signal, noteChange }: CallScope,
+  { call, functionId, signal, noteChange }: Recording,
 ): Promise<{ seq?: number; files: number }> {
   if (!layers.commitOwn) throw new LayerError('unavailable', 'this server cannot commit changes');
   const message = words.join(' ').slice(0, 500);

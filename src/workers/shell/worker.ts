@@ -164,7 +164,9 @@ function openFence(
 ): Fence {
   const { fence_network, fence_egress: egress, fence_paths: paths } = config;
   const network = layer?.meta.network === 'none' ? 'none' : fence_network;
-  return new Fence({ workspace, protect, network, egress, paths, log, layer: layer?.mounted });
+  const around = { workspace, protect, network, egress, paths, log };
+  if (!layer) return new Fence(around);
+  return new Fence({ ...around, layer: layer.mounted, onHost: (host, verdict) => layer.activity.asked(host, verdict) });
 }
 
 /** The canonical directory that agents write in; `/` when unjailed. */

@@ -74,8 +74,8 @@ async function repositoryAt(path: string, scope: RepositoryScope): Promise<GitRe
   return {
     path,
     objects: files.filter((name) => OBJECT.test(name) && !isThere(name)).map((name) => `${path}/${name}`),
-    refs: movedRefs(await readRefs(live, path), await readRefs(view, path), scope).filter(({ name }) =>
-      isTouchedRef(name),
+    refs: movedRefs(path, { live: await readRefs(live, path), view: await readRefs(view, path) }, scope).filter(
+      ({ name }) => isTouchedRef(name),
     ),
     index: !files.includes('index') ? 'unchanged' : (index ?? 0n) >= beganAtCtimeNs ? 'changed-underneath' : 'changed',
     isConfigChanged: files.some((name) => /^config(?:\.worktree)?$/.test(name)),
@@ -83,17 +83,21 @@ async function repositoryAt(path: string, scope: RepositoryScope): Promise<GitRe
   };
 }
 
+/**
+ * The values at the begin are known of the repository at the root; to look for others would take as long as the workspace
+ * is large. Of those the time tells: of the file, or of the folder from which a reference is missing.
+ */
 function movedRefs(
-  live: ReadonlyMap<string, RefFile>,
-  view: ReadonlyMap<string, RefFile>,
-  { beganAtCtimeNs, atBegin }: RepositoryScope,
+  path: string,
+  { live, view }: Record<'live' | 'view', ReadonlyMap<string, RefFile>>,
+  { beganAtCtimeNs, atBegin, jails }: RepositoryScope,
 ): MovedRef[] {
   return [...new Set([...live.keys(), ...view.keys()])].sort().flatMap((name) => {
     const [now, mine] = [live.get(name), view.get(name)];
     if (now?.value === mine?.value) return [];
     const isMovedUnderneath = atBegin
       ? (now?.value ?? null) !== (atBegin[name] ?? null)
-      : now !== undefined && now.ctimeNs >= beganAtCtimeNs;
+      : (now?.ctimeNs ?? folderChangedAt(jails.live, `${path}/${name}`)) >= beganAtCtimeNs;
     return [{ name, from: now?.value ?? null, to: mine?.value ?? null, isMovedUnderneath }];
   });
 }
@@ -115,6 +119,13 @@ async function filesBelow(upper: Jail, path: string): Promise<string[]> {
     if (!(error instanceof HostError)) throw error;
   }
   return names;
+}
+
+/** Ctime of the nearest folder above that is there; 0 without a repository. */
+function folderChangedAt(jail: Jail, path: string): bigint {
+  const above = path.slice(0, path.lastIndexOf('/'));
+  if (above === '' || above.endsWith('.git')) return 0n;
+  return exists(jail, above) ?? folderChangedAt(jail, above);
 }
 
 /** The ctime of a path; undefined if nothing is there. */

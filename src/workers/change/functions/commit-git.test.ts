@@ -79,3 +79,37 @@ test('change.A14 a reference that moved underneath is a conflict', async () => {
   expect(sh('git log --format=%s')).toBe('other\nfirst');
   expect(existsSync(cell.at('b.txt'))).toBe(true);
 });
+
+test('change.A14 a repository in a folder moves too, unless its references moved or were deleted underneath', async () => {
+  await using cell = await changeCell({ 'lib/a.txt': 'a\n', 'lib/packages/deep/b.txt': 'b\n' });
+  const repositories = ['lib', 'lib/packages/deep'];
+  const sh = (at: string, script: string) =>
+    execFileSync('sh', ['-c', `cd ${cell.at(at)} && ${script}`], { encoding: 'utf8' }).trim();
+  for (const at of repositories) sh(at, `git init -q -b main . && ${GIT} add *.txt && ${GIT} commit -qm first`);
+  for (const at of repositories) sh(at, 'git branch doomed');
+
+  const change = await cell.begin('moves');
+  for (const at of repositories) await cell.sh(change, `cd ${at} && ${GIT} commit -q --allow-empty -m second`);
+  expect((await commit(cell, change, { git: true })).left_out).toEqual([]);
+  for (const at of repositories) expect(sh(at, 'git log --format=%s && git fsck')).toBe('second\nfirst');
+
+  for (const at of repositories) {
+    const moved = await cell.begin();
+    await cell.sh(moved, `cd ${at} && ${GIT} commit -q --allow-empty -m third`);
+    sh(at, `${GIT} commit -q --allow-empty -m other`);
+    expect(await cell.failure('change::commit', { change: moved, git: true })).toMatchObject({
+      code: 'W213',
+      conflicts: [{ path: `${at}/.git/refs/heads/main`, kind: 'both-changed' }],
+    });
+    await cell.call('change::discard', { change: moved });
+
+    const deleted = await cell.begin();
+    await cell.sh(deleted, `cd ${at} && git checkout -q doomed && ${GIT} commit -q --allow-empty -m onward`);
+    sh(at, 'git branch -q -D doomed');
+    const failure = await cell.failure('change::commit', { change: deleted, git: true });
+    expect(failure.conflicts).toContainEqual(
+      expect.objectContaining({ path: `${at}/.git/refs/heads/doomed`, kind: 'deleted-underneath' }),
+    );
+    expect(sh(at, 'git branch --list doomed')).toBe('');
+  }
+});

@@ -59,7 +59,7 @@ test('change.A5 the same line is a conflict with both versions and the base', as
 });
 
 test('change.A6 eight changes at once lose nothing, and no view moves', { timeout: 120_000 }, async () => {
-  const [files, lines, agents, edits] = [rounds(12, 120, 120), 60, rounds(4, 8, 8), rounds(12, 60, 60)];
+  const [files, lines, agents, edits] = [rounds(8, 120, 120), 60, 8, rounds(6, 60, 60)];
   const text = (file: number) => Array.from({ length: lines }, (_, at) => `file ${file} line ${at}\n`).join('');
   const entries = Object.fromEntries(Array.from({ length: files }, (_, file) => [`f${file}`, text(file)]));
   await using cell = await changeCell(entries);

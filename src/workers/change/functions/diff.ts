@@ -72,6 +72,13 @@ export const diff = change.defineFunction({
     left_out: z.array(LeftOutRow),
     git: z.array(GitRow),
     conflicts: z.array(ConflictRow).describe('What change::commit would refuse now.'),
+    commands: z
+      .array(z.object({ command: z.string(), at_ms: wire.uint64().describe('When it was started.') }))
+      .describe('Commands that ran in the change, in order.'),
+    hosts: z
+      .array(z.object({ host: z.string(), verdict: z.enum(['allowed', 'refused', 'failed']) }))
+      .describe('Hosts that these commands asked for inside the fence, each once.'),
+    more_activity: z.boolean().describe('True if there were more commands or hosts than are kept.'),
     truncated: z.boolean(),
     next_after: z.string().optional(),
   }),
@@ -91,6 +98,11 @@ export const diff = change.defineFunction({
       after: request.after,
       throwIfAborted: () => callScope.throwIfAborted(),
     });
-    return { ...report, left_out: [...looked.leftOut], git: gitRows(looked.repositories), conflicts: [...conflicts] };
+    const { commands, hosts, isCut } = entered.layer.activity.read();
+    return {
+      ...report,
+      ...{ left_out: [...looked.leftOut], git: gitRows(looked.repositories), conflicts: [...conflicts] },
+      ...{ commands: [...commands], hosts: [...hosts], more_activity: isCut },
+    };
   },
 });

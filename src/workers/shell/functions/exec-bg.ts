@@ -6,12 +6,13 @@
 import { z } from 'zod';
 
 import type { CallScope } from '#contract';
-import { SpawnError } from '#host';
-import { ringBytes, TerminalSize } from '#job-functions';
+import { SpawnError, type Layers, type OpenLayer } from '#host';
+import { ringBytes, TerminalSize, type BackgroundJob } from '#job-functions';
 import { hasInput, startCommand, timeoutOf, toCommand } from '../command.ts';
 import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
-import { inOwnLayer, ownLayerFor } from '../own-layer.ts';
+import { isFenced } from '../fenced-command.ts';
+import { inOwnLayer, ownLayerFor, record, type Recording } from '../own-layer.ts';
 import { shell, type ShellContext } from '../worker.ts';
 
 const Request = execRequest('ExecBgRequest', {
@@ -20,6 +21,12 @@ const Request = execRequest('ExecBgRequest', {
     'Run it in a terminal of this size instead of pipes; implies `input`, and both streams are one. Host only.',
   ),
   ring_bytes: ringBytes,
+  record: z
+    .boolean()
+    .nullish()
+    .describe(
+      'Make coder::undo cover the job: its files appear in the workspace when it ends, and not at all if it is killed. Host only.',
+    ),
   label: z.string().max(1000).nullish().describe('What lists of jobs show instead of its words.'),
 });
 
@@ -42,17 +49,39 @@ export const execBg = shell.defineFunction({
   examples: [{ command: 'ls', args: ['-la'] }],
 
   async handle(request, context, scope) {
-    if (ownLayerFor({ ...request, record: false }, context) === undefined) return await start(request, context, scope);
-    const own = { isFenced: true, note: 'a job with fence: change' };
-    return await inOwnLayer(context, own, (inner) => start(request, inner, scope));
+    const use = ownLayerFor({ ...request, record: request.record ?? false }, context);
+    if (use === undefined) return replyOf(await start(request, context, scope));
+    if (use === 'thrown-away') {
+      const own = { isFenced: true, note: 'a job with fence: change' };
+      return await inOwnLayer(context, own, async (inner) => replyOf(await start(request, inner, scope)));
+    }
+    let job: BackgroundJob | undefined;
+    const atEnd = async (layer: OpenLayer, layers: Layers) => {
+      await job?.settled;
+      // By itself, whatever its exit code: a job that was killed may have left a file half written.
+      if (job && job.status !== 'killed' && job.exitCode !== null) {
+        await record({ layer, layers, words: job.argv }, afterCall(scope));
+      }
+    };
+    const own = { isFenced: isFenced(request, context), note: 'a recorded job', atEnd };
+    return await inOwnLayer(context, own, async (inner) => replyOf((job = await start(request, inner, scope))));
   },
 });
+
+function replyOf({ id, argv }: BackgroundJob): { job_id: string; argv: string[] } {
+  return { job_id: id, argv: [...argv] };
+}
+
+/** Of a call that was answered: no caller can cancel it or waits for its changes. */
+function afterCall({ call, functionId }: CallScope): Recording {
+  return { call, functionId, signal: new AbortController().signal };
+}
 
 async function start(
   request: z.output<typeof Request>,
   context: ShellContext,
   scope: CallScope,
-): Promise<{ job_id: string; argv: string[] }> {
+): Promise<BackgroundJob> {
   const command = await toCommand(request, context, scope);
   const timeoutMs = command.kind === 'host' ? undefined : timeoutOf(request, context);
   const asked = {
@@ -64,7 +93,7 @@ async function start(
     caller: scope.call.principal,
     label: request.label ?? undefined,
   };
-  const job = await context.jobs.start(asked, async (ring) => {
+  return await context.jobs.start(asked, async (ring) => {
     try {
       return await startCommand(command, { timeoutMs, ring }, context, scope.bus);
     } catch (error) {
@@ -72,5 +101,4 @@ async function start(
       throw refuse(`spawn: ${error.message}`, error);
     }
   });
-  return { job_id: job.id, argv: [...command.argv] };
 }
