@@ -16,6 +16,18 @@ test('requests and responses come from the definitions', () => {
   expectTypeOf<NonNullable<ResponseOf<'filesystem::ls'>['data']>['count']>().toEqualTypeOf<number>();
 });
 
+test('calls on changes and in a change are typed', () => {
+  expectTypeOf<ResponseOf<'change::begin'>['change']>().toEqualTypeOf<string>();
+  expectTypeOf<ResponseOf<'change::commit'>['closed']>().toEqualTypeOf<boolean>();
+  expectTypeOf<RequestOf<'shell::exec'>['change']>().toEqualTypeOf<string | null | undefined>();
+  void (() => bus.call('coder::read-file', { path: 'a', change: 'mine' }));
+  void (() => bus.call('filesystem::ls', { path: 'a', change: 'mine' }));
+  // @ts-expect-error: the name of a change is a string
+  void (() => bus.call('coder::read-file', { path: 'a', change: 1 }));
+  // @ts-expect-error: a sandbox is not in a change
+  void (() => bus.call('sandbox::list', { change: 'mine' }));
+});
+
 test('no function takes or gives just anything', () => {
   expectTypeOf<Loose<'request'>>().toBeNever();
   expectTypeOf<Loose<'response'>>().toBeNever();

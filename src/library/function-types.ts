@@ -8,6 +8,7 @@ import type { z } from 'zod';
 
 import type { CallStream } from '#client';
 import type { AnyWorker, Bus, CallOptions } from '#contract';
+import type { change } from '#workers/change';
 import type { coder } from '#workers/coder';
 import type { filesystem } from '#workers/filesystem';
 import type { sandbox } from '#workers/sandbox';
@@ -17,10 +18,13 @@ interface Workers {
   coder: typeof coder;
   shell: typeof shell;
   filesystem: typeof filesystem;
+  change: typeof change;
   'iii-sandbox': typeof sandbox;
 }
 
-type Definition = Workers[keyof Workers]['functions'][number];
+type DefinitionOf<Name extends keyof Workers> = Workers[Name]['functions'][number];
+/** Their calls may work in a change. */
+type Changing = 'coder' | 'shell' | 'filesystem';
 
 /** For `z.preprocess` schemas callers send the inner schema's input. */
 type Sent<Schema extends z.ZodType> = Schema extends z.ZodPreprocess<infer Then> ? z.input<Then> : z.input<Schema>;
@@ -30,10 +34,16 @@ type TypesOf<Fn extends { id: string; request: z.ZodType; response: z.ZodType }>
   [One in Fn as One['id']]: { request: Sent<One['request']>; response: z.output<One['response']> };
 };
 
+/** The same functions with the field that the contract adds to their requests. */
+type InChanges<Types extends FunctionMap> = {
+  [Id in keyof Types]: { request: Types[Id]['request'] & { change?: string | null }; response: Types[Id]['response'] };
+};
+
 /** Functions by their ids. */
 export type FunctionMap = Record<string, { request: unknown; response: unknown }>;
 /** The functions of Workcell's own workers. */
-export type FunctionTypes = TypesOf<Definition>;
+export type FunctionTypes = InChanges<TypesOf<DefinitionOf<Changing>>> &
+  TypesOf<DefinitionOf<Exclude<keyof Workers, Changing>>>;
 /** The functions of workers that a program brings itself. */
 export type FunctionsOf<Def extends AnyWorker> = TypesOf<Def['functions'][number]>;
 

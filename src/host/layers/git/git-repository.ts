@@ -85,7 +85,7 @@ async function repositoryAt(path: string, scope: RepositoryScope): Promise<GitRe
 
 /**
  * The values at the begin are known of the repository at the root; to look for others would take as long as the workspace
- * is large. Of those the time tells: of the file, or of the folder from which a reference is missing.
+ * is large. For those a time decides: of the file, or of the folder from which a reference is missing.
  */
 function movedRefs(
   path: string,
