@@ -21,6 +21,7 @@ export async function run(harness) {
     await compareCommands(harness, cell);
     await compareReads(harness, tree, cell);
     await measureRefresh(harness, cell);
+    await compareWalks(harness, tree, cell);
     await measureDiffAndCommit(harness, tree, cell);
     await cell.close();
     const synced = await openChanges(tree.workspace, { stateDir: tree.state, fsync: true });
@@ -80,7 +81,7 @@ async function compareReads(harness, tree, cell) {
       workspace: async () => void (await cell.call('coder::read-file', { path })),
       'in a change': async () => void (await cell.call('coder::read-file', { path, change })),
     },
-    rounds: 101,
+    rounds: 1001,
   });
   const ms = comparison.median('time', 'in a change');
   harness.bar({ id: 'L3', goal: 'read in a change ≤ 0.25 ms', measured: formatMs(ms), met: ms <= 0.25 });
@@ -98,6 +99,35 @@ async function measureRefresh(harness, cell) {
   lease[Symbol.dispose]();
   const p50 = percentile(times, 0.5);
   harness.bar({ id: 'L4', goal: 'refresh ≤ 5 ms', measured: formatMs(p50), met: p50 <= 5 });
+  await cell.call('change::discard', { change });
+}
+
+/** A program that looks at every file, with and without a change. */
+async function compareWalks(harness, tree, cell) {
+  const { change } = await cell.call('change::begin');
+  const programs = {
+    find: ['find', [tree.workspace, '-name', 'nothing']],
+    grep: ['grep', ['-rl', 'no such text', tree.workspace]],
+  };
+  for (const [name, [command, args]] of Object.entries(programs)) {
+    const running = (more) => async () => {
+      const { exit_code } = await cell.call('shell::exec', { command, args, timeout_ms: 300_000, ...more });
+      if (exit_code > 1) throw new Error(`${name} ended with ${exit_code}`);
+    };
+    const comparison = await harness.compare({
+      title: `${name} over ${tree.count.toLocaleString('en-US')} files`,
+      base: 'workspace',
+      cases: { workspace: running({}), 'in a change': running({ change }) },
+      rounds: 7,
+    });
+    const ratio = comparison.median('time', 'in a change') / comparison.median('time', 'workspace');
+    harness.bar({
+      id: name === 'find' ? 'L8' : 'L9',
+      goal: `${name} in a change ≤ 1.8 times that in the workspace`,
+      measured: `${ratio.toFixed(2)} times`,
+      met: ratio <= 1.8,
+    });
+  }
   await cell.call('change::discard', { change });
 }
 

@@ -1,8 +1,8 @@
 /**
  * Commits one change of all files after another until it is killed, and sends the duration of each in milliseconds.
  *
- * Arguments: the workspace and its number of files. A change that is open at the start was cut short: it is committed
- * first, so that the test sees whether it is whole.
+ * Arguments: the workspace and its number of files. A change that is open at the start and was ready was cut short in its
+ * commit: it is committed first, so that the test sees whether it is whole. One that was not ready is discarded.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,12 @@ const call = async (name, payload) => {
   return reply.result;
 };
 
-const open = (await call('list', {})).changes.map((one) => one.change);
+/** Beside the workspace; names the change whose files are all there. */
+const READY = join(workspace, '../ready');
+const ready = existsSync(READY) ? readFileSync(READY, 'utf8') : undefined;
+const listed = (await call('list', {})).changes.map((one) => one.change);
+for (const name of listed) if (name !== ready) await call('discard', { change: name });
+const open = listed.filter((name) => name === ready);
 process.send({ open });
 await new Promise((resolve) => process.once('message', resolve));
 for (const name of open) await call('commit', { change: name });
@@ -54,6 +59,7 @@ for (;;) {
   mkdirSync(join(view, `tree`));
   for (let at = 0; at < 210; at++) writeFileSync(join(view, 'tree', `${at}`), `round ${round}\n`);
   lease[Symbol.dispose]();
+  writeFileSync(READY, name);
   process.send({ committing: true });
   const start = performance.now();
   await call('commit', { change: name });

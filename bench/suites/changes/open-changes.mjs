@@ -6,7 +6,7 @@ import { shell } from '#workers/shell';
 
 export async function openChanges(workspace, { stateDir, fsync }) {
   const cell = { ...shippedCell, state_dir: stateDir };
-  const open = { allowlist: [], denylist_patterns: [], rules: [] };
+  const open = { allowlist: [], denylist_patterns: [], rules: [], max_timeout_ms: 600_000 };
   const blocks = [
     [coder, { base_path: workspace, fsync }],
     [shell, { ...open, fs: { host_root: workspace } }],

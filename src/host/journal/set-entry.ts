@@ -45,11 +45,8 @@ export type SetEntry =
       readonly kind: 'bring';
       readonly path: string;
       readonly from: { readonly jail: Jail; readonly path: string };
-      /**
-       * `rename` needs the same device, and a free path for a directory. `link` replaces a file by a hard link to the
-       * other, which the caller gives up; it needs the same device and equal modes and owners. A directory cannot be copied.
-       */
-      readonly how: 'rename' | 'link' | 'copy';
+      /** `rename` needs the same device, and a free path for a directory. A directory cannot be copied. */
+      readonly how: 'rename' | 'copy';
       /** Default: the mode of the replaced file, else that of the source; without set-id bits. */
       readonly mode?: number;
       readonly seen?: Seen;

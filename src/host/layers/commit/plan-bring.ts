@@ -18,7 +18,6 @@ import {
   type PlanScope,
 } from '../../journal/set-checks.ts';
 import { ABSENT, type State } from '../../journal/records.ts';
-import { stageLinked } from './stage-linked.ts';
 
 /** Without setuid and setgid: a command may have set them on a file of another owner. */
 const BROUGHT_BITS = 0o1777;
@@ -68,7 +67,7 @@ async function stateOf(source: JailEntry, stat: Stats, { signal }: PlanScope): P
   return { ...lookedAt(stat), contents: await sumBelow(dir, { signal }) } as State;
 }
 
-function planCopy({ from, mode, how }: Of<'bring'>, { target, source, stat }: Ends, scope: PlanScope): Planned {
+function planCopy({ from, mode }: Of<'bring'>, { target, source, stat }: Ends, scope: PlanScope): Planned {
   const step = begin(target, { before: beforeOf(target, scope), after: ABSENT }, scope);
   const found = target.stat;
   if (stat.isSymbolicLink()) {
@@ -82,11 +81,6 @@ function planCopy({ from, mode, how }: Of<'bring'>, { target, source, stat }: En
   const stage = async (place: JailEntry): Promise<Staged> => {
     using again = from.jail.entry(from.path);
     using file = again.open();
-    const linked = how === 'link' ? await stageLinked(place, again, { file, isSynced: scope.isSynced }) : undefined;
-    if (linked) {
-      step.after = { ...fileState(linked.stat), version: linked.version };
-      return linked;
-    }
     using pending = await PendingFile.at(place, { isHashed: true });
     // One read for a small file: most files of a commit are.
     if (file.size <= SMALL_BYTES) await pending.append(await file.read());

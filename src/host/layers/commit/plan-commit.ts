@@ -167,9 +167,7 @@ class Planner {
       this.#mode(path, mine, theirs);
     } else {
       const from = { jail: this.#scope.jails[mine.in], path };
-      const isAlike = theirs !== undefined && mode === undefined && isLinkedAlike(mine, theirs);
-      const isTaken = (!theirs || isAlike) && this.#isRenamable(path, mine);
-      const how = !isTaken ? 'copy' : theirs ? 'link' : 'rename';
+      const how = !theirs && this.#isRenamable(path, mine) ? 'rename' : 'copy';
       this.#puts.push({ kind: 'bring', path, from, how, mode: how === 'copy' ? mode : undefined, seen });
     }
   }
@@ -236,12 +234,6 @@ function isAllIn(paths: ReadonlySet<string>, path: string, live: Jail): boolean 
 /** Without set-id bits. */
 function isPlain({ stat, type }: LayerEntry): boolean {
   return type !== 'file' || (stat.mode & 0o6000n) === 0n;
-}
-
-/** Two files of equal owners; modes are compared by the caller, and set-id bits are never linked. */
-function isLinkedAlike(mine: LayerEntry, theirs: LayerEntry): boolean {
-  if (mine.type !== 'file' || theirs.type !== 'file' || (bitsOf(mine) & 0o7000) !== 0) return false;
-  return mine.stat.uid === theirs.stat.uid && mine.stat.gid === theirs.stat.gid && mine.stat.nlink === 1n;
 }
 
 function seenOf({ stat }: LayerEntry): Seen {
