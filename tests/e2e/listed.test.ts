@@ -59,7 +59,8 @@ test.skipIf(process.platform !== 'linux')(
     });
     expect([code, stderr]).toEqual([0, '']);
     expect((JSON.parse(stdout) as { check: string }[]).map(({ check }) => check)).toEqual([
-      ...['node', 'platform', 'path jail', 'edits', 'jobs', 'fence', 'changes', 'search', 'engine', 'sandboxes'],
+      ...['node', 'platform', 'path jail', 'edits', 'jobs', 'fence', 'changes', 'search', 'engine'],
+      ...['cluster', 'sandboxes'],
       ...['qemu+kvm', 'gvisor', 'qemu+tcg', 'namespaces'],
       ...['images', 'limits', 'user namespaces', 'packages', 'image cache'],
     ]);
