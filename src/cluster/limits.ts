@@ -16,6 +16,10 @@ export const NO_LISTENER_MS = 800;
 export const SEND_AGAIN_AFTER_MS = 200;
 /** Calls to a peer that was lost within this time report that it may come back. */
 export const REMEMBER_LOST_MS = 300_000;
+/** Lost nodes that are remembered by their id. */
+export const MOST_LOST = 4_096;
+/** A server may answer that nothing listens while other nodes dial it again. */
+export const JUST_CONNECTED_MS = 1_000;
 
 export const ASK_TIMEOUT_MS = 1_500;
 export const PIECE_TIMEOUT_MS = 10_000;

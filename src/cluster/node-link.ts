@@ -148,7 +148,7 @@ export class NodeLink implements Link {
   #publishCall(id: string, text = this.calls.textOf(id)): boolean {
     const message = text && this.#carried(text, id);
     const { wire, subjects } = this.#parts;
-    if (!message || !wire.publish(subjects.toNode('call', this.peer), message, subjects.nobody(this.peer, id))) {
+    if (!message || !wire.publish(subjects.toNode('call', this.peer), message, subjects.unheard(this.peer, id))) {
       return false;
     }
     this.calls.sent(id);

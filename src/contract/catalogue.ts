@@ -7,6 +7,7 @@ import { z } from 'zod';
 
 import { SubjectSchema } from './access.ts';
 import type { Bus } from './bus.ts';
+import { SCOPES } from './cluster/scope.ts';
 import { RISKS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
 import { requestSchema, responseSchema, type JsonSchema } from './json-schema.ts';
@@ -50,6 +51,10 @@ const FunctionMetadataSchema = z.object({
   idempotent: z.boolean().optional().catch(undefined),
   /** Omitted from lists unless they ask for it: made for a program of this product. */
   internal: z.boolean().optional().catch(undefined),
+  workcell: z
+    .object({ scope: z.enum(SCOPES) })
+    .optional()
+    .catch(undefined),
   /** Whether a reply through a door has a text beside it; such a description is written for models and needs no example. */
   has_text: z.boolean().optional().catch(undefined),
   /** Functions that it calls in its caller's name. */
@@ -153,7 +158,8 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
         side_effects: [...fn.policy.sideEffects],
         constraints: [...fn.policy.constraints],
       }),
-      ...(fn.isWatch && { internal: true }),
+      ...((fn.isWatch || fn.isInternal) && { internal: true }),
+      ...(fn.scope && { workcell: { scope: fn.scope } }),
       ...(fn.events && { events: responseSchema(fn.events, `${name}Event`) }),
       ...(worker.failedResult && { fails_in_result: true }),
       ...(fn.failsInItems && { fails_in_items: fn.failsInItems }),

@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { CallEvent, EncodedObject } from '#protocol';
 import type { Subject } from './access.ts';
 import type { CallScope } from './call-scope.ts';
+import type { Scope } from './cluster/scope.ts';
 import type { Reads } from './reads.ts';
 
 /** The worst effect of a call. Surfaces derive hints and confirmations from it. */
@@ -48,6 +49,10 @@ export interface FunctionDef<
   /** What a call is about, for rules of the operator over paths and programs. */
   subject?: Subject;
   policy?: Policy;
+  /** In a cluster; `host` for a worker in the process of its node, `one` for every other when absent. */
+  scope?: Scope;
+  /** Omitted from lists unless they ask for it: made for a program of this product. */
+  isInternal?: boolean;
   /** Whether it only reports events until its caller disconnects. Listed only with the internal functions. */
   isWatch?: boolean;
   request: Request;

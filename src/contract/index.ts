@@ -34,6 +34,7 @@ export {
 } from './catalogue.ts';
 export { cellConfig, shippedCell, type CellConfig, type JournalConfig } from './cell-config.ts';
 export { cleanText } from './clean-text.ts';
+export { SCOPES, type Scope } from './cluster/scope.ts';
 export { ConfigError, configKeys, parseConfig } from './config.ts';
 export { defineErrors, Failure, type Errors, type ErrorRow, type ErrorTable } from './define-errors.ts';
 export { RISKS, type Effect, type FunctionDef, type Policy, type Risk } from './define-function.ts';
@@ -43,6 +44,13 @@ export { eventText } from './doors/event-text.ts';
 export { failedResultText, failureText, itemFailures } from './doors/failure-text.ts';
 export { boundedText, renderText } from './doors/result-text.ts';
 export { imageTypeOf, MAX_IMAGE_BYTES } from './doors/image-type.ts';
+export {
+  SandboxReportSchema,
+  type Fleet,
+  type FleetHost,
+  type FleetNode,
+  type SandboxReport,
+} from './cluster/fleet.ts';
 export { isMap } from './is-map.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';

@@ -4,7 +4,7 @@
  * The engine knows no transport: other nodes are sessions that it calls like any worker. They authorize calls
  * themselves, with the principal that this engine sends.
  */
-import type { Failure } from '#contract';
+import type { Failure, SandboxReport } from '#contract';
 import type { RegisteredFunction } from './registry.ts';
 
 /** Another node of the cluster, as a session names it. */
@@ -26,6 +26,8 @@ export interface NodeRow extends NodeName {
   calls_out: number;
   calls_in: number;
   functions: number;
+  /** Absent on a node without sandboxes. */
+  sandboxes?: SandboxReport | undefined;
 }
 
 export interface Elsewhere {
@@ -33,8 +35,8 @@ export interface Elsewhere {
   readonly isReady: boolean;
   /** The function that serves the id, here or on another node; a failure when its node was lost a moment ago. */
   resolve(id: string, namespace: string, own: RegisteredFunction | undefined): RegisteredFunction | Failure | undefined;
-  /** The namespace here that another node means by a namespace of its call. */
-  namespaceHere(namespace: string): string;
+  /** Namespaces here that another node means by a namespace of its call; the first that has the function serves. */
+  namespacesHere(namespace: string): string[];
   /** Whether other nodes may call it. */
   isShared(fn: RegisteredFunction): boolean;
   /** Names of nodes that serve the id. */
@@ -42,4 +44,6 @@ export interface Elsewhere {
   /** Functions of other nodes: what everyone may call by its id alone, or everything of the node with this name. */
   list(node?: string): RegisteredFunction[];
   nodes(): NodeRow[];
+  /** Lets this node take no new work, or take it again. */
+  drain(isDraining: boolean): NodeRow;
 }

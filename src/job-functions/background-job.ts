@@ -40,6 +40,8 @@ export interface JobRequest {
   readonly label?: string | undefined;
   /** Now when absent. */
   readonly startedAtMs?: number;
+  /** A random UUID when absent. */
+  readonly uuid?: string;
 }
 
 const NO_OUTPUT: OutputSoFar = {
@@ -50,7 +52,7 @@ const NO_OUTPUT: OutputSoFar = {
 };
 
 export class BackgroundJob {
-  readonly id = `job-${randomUUID()}`;
+  readonly id: string;
   readonly argv: readonly string[];
   readonly group: string | undefined;
   /** The last output of both streams. */
@@ -73,9 +75,20 @@ export class BackgroundJob {
 
   /** A bug in the work is passed to `report`: the call returned when the job started. */
   constructor(
-    { argv, place, group, hasInput, terminal, caller, label, startedAtMs = Date.now() }: JobRequest,
+    {
+      argv,
+      place,
+      group,
+      hasInput,
+      terminal,
+      caller,
+      label,
+      startedAtMs = Date.now(),
+      uuid = randomUUID(),
+    }: JobRequest,
     { work, ring, report }: { work: JobWork; ring: OutputRing; report: (bug: Error) => void },
   ) {
+    this.id = `job-${uuid}`;
     this.argv = argv;
     this.group = group;
     this.startedAtMs = startedAtMs;

@@ -25,6 +25,8 @@ export interface JobLimits {
   maxOutputBytes: number;
   /** Called before the end of a job is reported. */
   beforeEnd?: (job: BackgroundJob) => Promise<void>;
+  /** Makes the UUIDs in their ids. */
+  makeUuid?: (() => string) | undefined;
 }
 
 export interface Killed {
@@ -93,7 +95,8 @@ export class Jobs {
   /** Makes a job of work that was begun in a reserved slot, with the ring that it writes to. */
   adopt(request: JobRequest, work: JobWork, ring: OutputRing): BackgroundJob {
     const report = ({ stack }: Error) => this.#log.error('unexpected error in a job', { stack });
-    const job = new BackgroundJob(request, { work, ring, report });
+    const uuid = this.#limits.makeUuid?.();
+    const job = new BackgroundJob(uuid === undefined ? request : { ...request, uuid }, { work, ring, report });
     this.#jobs.set(job.id, job);
     ring.onChange(() => this.watched.changed(job.id));
     this.#reports.set(

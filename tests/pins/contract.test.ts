@@ -113,6 +113,7 @@ test('the function ids of the engine', () => {
     'engine::functions::info',
     'engine::functions::list',
     'engine::metrics',
+    'engine::nodes::drain',
     'engine::nodes::list',
     'engine::register_trigger',
     'engine::registered-triggers::info',
@@ -242,6 +243,7 @@ test('repo.P5 the configuration keys of every worker and their defaults', () => 
       default_idle_timeout_secs: 300,
       max_concurrent_sandboxes: 32,
       max_sandbox_percent: 50,
+      max_starting_sandboxes: 8,
       max_total_percent: 80,
       default_cpus: 1,
       default_memory_mb: 512,
@@ -338,8 +340,10 @@ test('repo.P5 the commands, their other names and their options', async () => {
   ]);
   expect(Object.fromEntries(shape)).toEqual({
     start:
-      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin cluster cluster-name node role as share label cluster-creds cluster-nkey cluster-ca log-level',
+      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin cluster cluster-name node role as share label drain-timeout cluster-creds cluster-nkey cluster-ca log-level',
     nodes: 'json url token',
+    'nodes drain': 'json url token',
+    'nodes resume': 'json url token',
     'cluster config': 'nodes doors cluster-name out',
     mcp: 'workspace config app preset protect profile tools read-only structured change namespace url token',
     'call | trigger': 'json timeout-ms events structured namespace url token',
@@ -390,7 +394,7 @@ test('repo.P5 the commands, their other names and their options', async () => {
     'worker add': 'config',
     'config print': 'config workspace protect json',
     doctor:
-      'fresh config json cluster cluster-name node role as share label cluster-creds cluster-nkey cluster-ca url token',
+      'fresh config json cluster cluster-name node role as share label drain-timeout cluster-creds cluster-nkey cluster-ca url token',
     setup: 'dry-run config',
     completion: '',
   });

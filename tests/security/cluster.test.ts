@@ -66,7 +66,7 @@ describe.skipIf(NO_NATS)('users of NATS (needs nats-server)', () => {
     expect(await door.bus.call('work::once', { key: 'ok' }, { namespace: 'host' })).toEqual({ key: 'ok', by: 'host' });
   });
 
-  test('cluster.X11 it hears neither the others nor their answers, and nobody joins without a key', async () => {
+  test('cluster.X11 it hears neither the others nor their answers, and nothing joins without a key', async () => {
     const errors: Error[] = [];
     const heard: string[] = [];
     for (const subject of [
@@ -127,7 +127,7 @@ describe.skipIf(NO_NATS)('messages of a hostile node that may speak (needs nats-
       Buffer.alloc(900_000, 0x7b),
     ];
     for (let round = 0; round < rounds(20, 500, 20_000); round++) {
-      for (const kind of [...KINDS, 'nobody', 'name']) {
+      for (const kind of [...KINDS, 'unheard', 'name']) {
         for (const data of garbage.slice(0, round === 0 ? undefined : -1)) raw.publish(to(kind), data);
         raw.publish(to(kind), Buffer.from(Array.from({ length: 64 }, () => Math.floor(Math.random() * 256))));
       }

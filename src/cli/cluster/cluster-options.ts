@@ -24,6 +24,7 @@ export const clusterOptions: Record<string, OptionSpec> = {
   label: valueOption('KEY=VALUE', 'A fact about this machine that lists of nodes show; repeatable.', {
     multiple: true,
   }),
+  'drain-timeout': valueOption('SECONDS', 'How long SIGTERM waits for the sandboxes here to end, default 300.'),
   'cluster-creds': valueOption('FILE', 'Credentials file for NATS, default $WORKCELL_CLUSTER_CREDS.'),
   'cluster-nkey': valueOption('FILE', 'File with the nkey seed for NATS, default $WORKCELL_CLUSTER_NKEY.'),
   'cluster-ca': valueOption('FILE', 'Certificate authority of the NATS servers, for tls:// addresses.'),
@@ -72,6 +73,13 @@ function parseLabels(given: CommandInput['options'][string]): Record<string, str
       return [label.slice(0, at), label.slice(at + 1)];
     }),
   );
+}
+
+/** In milliseconds. */
+export function parseDrainTimeout(options: CommandInput['options']): number {
+  const given = text(options['drain-timeout']) ?? '300';
+  if (/^\d{1,6}$/.test(given)) return Number(given) * 1_000;
+  throw new ConfigError(`--drain-timeout must be a number of seconds (got ${given})`);
 }
 
 /** An empty text counts as absent. */

@@ -21,12 +21,12 @@ import {
   withApps,
   type WorkerEntry,
 } from '#assembly';
-import type { Cluster, ClusterSettings } from '#cluster';
 import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
 import { version } from '#version';
 import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
-import { clusterOptions, parseClusterOptions } from '../cluster/cluster-options.ts';
+import type { ClusterNode } from '../cluster/cluster-node.ts';
+import { clusterOptions, parseClusterOptions, parseDrainTimeout } from '../cluster/cluster-options.ts';
 import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listenOptions, parseListenOptions } from '../listen-options.ts';
@@ -43,7 +43,7 @@ export const start: Command = {
   details:
     'Without a configuration file all workers run over the workspace, as the preset says. The modules of the first app replace the\n' +
     'workers of the same name; those of the others are called with the app’s name as namespace. SIGINT and SIGTERM stop\n' +
-    'everything and exit 0.',
+    'everything and exit 0; a node of a cluster with sandboxes first waits for them to end after SIGTERM.',
   options: {
     config: valueOption(
       'FILE',
@@ -75,46 +75,44 @@ export const start: Command = {
   async run({ options }) {
     const log = terminalLog(parseLevel(options));
     const source = await findSource(options);
-    const settings = await parseClusterOptions(options, {
-      file: source.file === undefined ? undefined : parseCluster(readConfigFile(source.file)),
-    });
+    const node = await takeSeat(options, source.file, log);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
     const { file, workspace = process.cwd(), cell } = source;
     const guard = guardFor(file === undefined ? undefined : readConfigFile(file), { workspace, cell, log });
     const listening = parseListenOptions(options, guard.access);
-    const workcell = await startWorkcell({ ...listening, entries, log, guard, prepares: true }).catch(explainListening);
-    const watcher = watchSource(source, { entries, workcell, guard, log });
+    const run = (listed: WorkerEntry[]) => node?.workers(listed) ?? listed;
+    const workcell = await startWorkcell({ ...listening, entries: run(entries), log, guard, prepares: true }).catch(
+      explainListening,
+    );
+    const apply = (changed: WorkerEntry[]) => workcell.workers.apply(run(changed));
+    const watcher = watchSource(source, { entries, apply, guard, log });
     const stopped = untilSignal();
-    const cluster = settings && (await joinCluster(workcell, settings, log));
+    await node?.join(workcell);
     await workcell.workers.prepared(MOST_PREPARING_MS);
-    announce(workcell, source, entries, cluster && clusterLine(cluster, settings));
+    announce(workcell, source, entries, node?.line);
 
     const signal = await stopped;
     log.info('stopping', { signal });
     await watcher?.close();
-    await cluster?.leave();
+    await node?.leave(signal);
     await workcell.close();
     return EXIT.ok;
   },
 };
 
-async function joinCluster(workcell: RunningWorkcell, settings: ClusterSettings, log: Log): Promise<Cluster> {
-  const { Cluster } = await import('#cluster');
-  const cluster = new Cluster(workcell.engine, settings, { version, log });
-  try {
-    await cluster.join();
-    return cluster;
-  } catch (error) {
-    await workcell.close();
-    throw error;
-  }
-}
-
-function clusterLine(cluster: Cluster, { cluster: name, node }: ClusterSettings): string {
-  const count = cluster.nodes().length;
-  const state = cluster.isUp ? `${count} ${count === 1 ? 'node' : 'nodes'}` : 'cut off: no NATS server answers';
-  return `  cluster    ${name} as ${node} (${state})`;
+/** Undefined without --cluster: nothing of it is loaded then. */
+async function takeSeat(
+  options: CommandInput['options'],
+  file: string | undefined,
+  log: Log,
+): Promise<ClusterNode | undefined> {
+  const drainMs = parseDrainTimeout(options);
+  const inFile = file === undefined ? undefined : parseCluster(readConfigFile(file));
+  const settings = await parseClusterOptions(options, { file: inFile });
+  if (!settings) return undefined;
+  const { ClusterNode } = await import('../cluster/cluster-node.ts');
+  return new ClusterNode(settings, { drainMs, log });
 }
 
 /** The source of the workers' configuration. */
@@ -166,15 +164,12 @@ function warnOfApps({ apps, workspace = process.cwd() }: Source, entries: Worker
 
 interface Running {
   entries: WorkerEntry[];
-  workcell: RunningWorkcell;
+  apply: (changed: WorkerEntry[]) => Promise<void>;
   guard: ReturnType<typeof guardFor>;
   log: Log;
 }
 
-function watchSource(
-  source: Source,
-  { entries, workcell, guard, log }: Running,
-): { close(): Promise<void> } | undefined {
+function watchSource(source: Source, { entries, apply, guard, log }: Running): { close(): Promise<void> } | undefined {
   const { file } = source;
   if (file === undefined) return undefined;
 
@@ -193,7 +188,7 @@ function watchSource(
     }
     // Both are checked before either takes effect.
     const replaceAccess = guard.prepare(readConfigFile(file));
-    await workcell.workers.apply(changed);
+    await apply(changed);
     replaceAccess();
   });
 }

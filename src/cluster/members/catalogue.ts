@@ -7,12 +7,13 @@ import { createHash } from 'node:crypto';
 
 import { z } from 'zod';
 
+import type { Scope } from '#contract';
 import { isBuiltIn, type RegisteredFunction } from '#engine';
 import { KeptJsonSchema } from '#protocol';
 import { MAX_BLOCK_BYTES, MAX_FUNCTIONS } from '../limits.ts';
 import { readAs, toBytes } from '../wire/json.ts';
 import type { Address } from '../wire/subjects.ts';
-import { scopeOf, ScopeSchema, type Scope } from './scope.ts';
+import { scopeOf, ScopeSchema } from './scope.ts';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const kept = KeptJsonSchema.optional();

@@ -1,18 +1,18 @@
 /** Which node serves a function: by the node's name as namespace, or by the id alone for what nodes offer to all. */
-import type { Failure } from '#contract';
+import type { Failure, Scope } from '#contract';
 import { engineErrors, isBuiltIn, type Engine, type RegisteredFunction } from '#engine';
 import { workerSegment } from '#protocol';
-import { REMEMBER_LOST_MS } from '../limits.ts';
 import type { ClusterSettings } from '../settings.ts';
 import type { AnnouncedFunction, AnnouncedWorker } from './catalogue.ts';
+import type { LostNodes } from './lost-nodes.ts';
 import type { Peer } from './peer.ts';
-import { scopeOf, type Scope } from './scope.ts';
+import { scopeOf } from './scope.ts';
 
 const DEFAULT = 'default';
 /** Nodes that a message names. */
 const MOST_NAMED = 5;
 /** Functions of the engine that every node answers to others. */
-const ALWAYS_SHARED = new Set<string>();
+const ALWAYS_SHARED = new Set<string>(['engine::nodes::drain']);
 
 interface Claim {
   fn: RegisteredFunction;
@@ -21,32 +21,36 @@ interface Claim {
   sinceMs: number;
 }
 
+interface DirectoryParts {
+  engine: Engine;
+  settings: ClusterSettings;
+  peers: ReadonlyMap<string, Peer>;
+  lost: LostNodes;
+}
+
 export class Directory {
   readonly #engine: Engine;
   readonly #settings: ClusterSettings;
   readonly #peers: ReadonlyMap<string, Peer>;
   readonly #workers = new Map<Peer, readonly AnnouncedWorker[]>();
-  /** By name: when the node was lost, and how. */
-  readonly #lost = new Map<string, { atMs: number; why: string }>();
+  readonly #lost: LostNodes;
   #claims = new Map<string, Claim[]>();
 
-  constructor(engine: Engine, settings: ClusterSettings, peers: ReadonlyMap<string, Peer>) {
+  constructor({ engine, settings, peers, lost }: DirectoryParts) {
     this.#engine = engine;
     this.#settings = settings;
     this.#peers = peers;
+    this.#lost = lost;
   }
 
   /** What a peer announces. */
   set(peer: Peer, workers: readonly AnnouncedWorker[]): void {
     this.#workers.set(peer, workers);
-    this.#lost.delete(peer.address.name);
     this.#index();
   }
 
-  remove(peer: Peer, why: string, nowMs: number): void {
+  remove(peer: Peer): void {
     this.#workers.delete(peer);
-    this.#lost.set(peer.address.name, { atMs: nowMs, why });
-    for (const [name, { atMs }] of this.#lost) if (nowMs - atMs > REMEMBER_LOST_MS) this.#lost.delete(name);
     this.#index();
   }
 
@@ -67,18 +71,21 @@ export class Directory {
     if (own) return own;
     const { node, inner } = split(namespace);
     if (this.#isSelf(node)) {
-      const here = this.#engine.find(id, inner);
-      return here && scopeOf(here) !== 'door' ? here : undefined;
+      const found = this.namespacesHere(namespace).map((here) => this.#engine.find(id, here));
+      return found.find((fn) => fn && scopeOf(fn) !== 'door');
     }
     const peer = this.#named(node);
     if (peer) return this.#onNode(peer, id, namespace, inner);
-    const lost = this.#lost.get(node);
-    return lost && engineErrors.fail('channel_send_failed', { id, why: `node ${node} is not reachable (${lost.why})` });
+    const why = this.#lost.whyNot(node, performance.now());
+    if (why === undefined) return undefined;
+    return engineErrors.fail('channel_send_failed', { id, why: `node ${node} is not reachable (${why})` });
   }
 
-  namespaceHere(namespace: string): string {
+  /** A worker that every node has for itself is in the namespace of the node's name. */
+  namespacesHere(namespace: string): string[] {
     const { node, inner } = split(namespace);
-    return this.#isSelf(node) ? inner : namespace;
+    if (!this.#isSelf(node)) return [namespace];
+    return inner === DEFAULT ? [this.#settings.node, DEFAULT] : [inner];
   }
 
   isShared(fn: RegisteredFunction): boolean {
@@ -86,7 +93,7 @@ export class Directory {
     if (scope === 'door') return false;
     if (scope !== 'host' || ALWAYS_SHARED.has(fn.id)) return true;
     const { share } = this.#settings;
-    const worker = isBuiltIn(fn.owner) ? undefined : fn.owner.info?.name;
+    const [worker] = (isBuiltIn(fn.owner) ? undefined : fn.owner.info?.name)?.split('@') ?? [];
     return [fn.id, workerSegment(fn.id), worker].some((name) => name !== undefined && share.includes(name));
   }
 
@@ -104,7 +111,7 @@ export class Directory {
     const { node, inner } = split(namespace ?? DEFAULT);
     const peer = namespace === undefined || this.#isSelf(node) ? undefined : this.#named(node);
     if (!peer) return shared;
-    const rows = (this.#workers.get(peer) ?? []).filter((worker) => worker.namespace === inner);
+    const rows = (this.#workers.get(peer) ?? []).filter((worker) => isIn(worker, peer, inner));
     return [...shared, ...rows.flatMap(({ functions }) => functions.map((fn) => toFunction(fn, namespace!, peer)))];
   }
 
@@ -121,7 +128,7 @@ export class Directory {
   #onNode(peer: Peer, id: string, namespace: string, inner: string): RegisteredFunction {
     const workers = this.#workers.get(peer) ?? [];
     const known = workers
-      .filter((worker) => worker.namespace === inner)
+      .filter((worker) => isIn(worker, peer, inner))
       .flatMap(({ functions }) => functions)
       .find((fn) => fn.id === id);
     return toFunction(known ?? { id }, namespace, peer);
@@ -171,6 +178,11 @@ function split(namespace: string): { node: string; inner: string } {
   return at < 0
     ? { node: namespace, inner: DEFAULT }
     : { node: namespace.slice(0, at), inner: namespace.slice(at + 1) };
+}
+
+/** Whether a call of that namespace of the peer reaches the worker. */
+function isIn({ namespace }: AnnouncedWorker, { address }: Peer, inner: string): boolean {
+  return namespace === inner || (inner === DEFAULT && namespace === address.name);
 }
 
 function sinceOf({ owner }: RegisteredFunction): number {

@@ -50,10 +50,10 @@ export class Peer {
   /** For lists; undefined before its first report. */
   row(nowMs: number, counts: Pick<NodeRow, 'calls_in' | 'functions'>): NodeRow | undefined {
     if (!this.beat) return undefined;
-    const { state, roles, aliases, labels = {}, version, url, joined_ms } = this.beat;
+    const { state, roles, aliases, labels = {}, version, url, joined_ms, sandboxes } = this.beat;
     return {
       ...this.address,
-      ...{ state, roles, aliases, labels, version, url, joined_ms },
+      ...{ state, roles, aliases, labels, version, url, joined_ms, sandboxes },
       self: false,
       heard_ms_ago: Math.round(nowMs - this.heardAtMs),
       calls_out: this.link.calls.size,

@@ -1,15 +1,9 @@
-/**
- * From where a function can be called, and by which name.
- *
- * `host`: by the name of its node. `one`: by its id from everywhere, the oldest live claim serves. `any`: by its id, every
- * claim serves. `door`: only on its own engine.
- */
+/** From where a function can be called, and by which name. */
 import { z } from 'zod';
 
+import { SCOPES, type Scope } from '#contract';
 import { isBuiltIn, type RegisteredFunction } from '#engine';
 
-const SCOPES = ['host', 'one', 'any', 'door'] as const;
-export type Scope = (typeof SCOPES)[number];
 export const ScopeSchema = z.enum(SCOPES);
 
 const SaidSchema = z.object({ workcell: z.object({ scope: ScopeSchema }) });

@@ -1,6 +1,7 @@
 /** What a node says of itself, at intervals and when it changes. Unknown fields are ignored: nodes differ in age. */
 import { z } from 'zod';
 
+import { SandboxReportSchema } from '#contract';
 import { ROLES } from '../settings.ts';
 
 const name = z.string().max(64);
@@ -25,5 +26,7 @@ export const BeatSchema = z.object({
   labels: z.record(z.string().max(64), z.string().max(64)).optional(),
   /** Of its HTTP server. */
   url: z.string().max(256).optional(),
+  /** Absent on a node that has none. */
+  sandboxes: SandboxReportSchema.optional(),
 });
 export type Beat = z.output<typeof BeatSchema>;

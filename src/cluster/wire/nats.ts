@@ -16,17 +16,17 @@ export interface Message {
   readonly subject: string;
   readonly data: Uint8Array;
   /** Whether the server says that nothing listens. */
-  readonly isNobody: boolean;
+  readonly isUnheard: boolean;
   respond(data?: Uint8Array): void;
 }
 
 export interface WireEvents {
-  up(): void;
+  up(wasDownMs: number): void;
   down(): void;
 }
 
 /** Nothing listens at the subject of a request. */
-export class NobodyListens extends Error {}
+export class NothingListens extends Error {}
 /** The user of this node may not send the request. */
 export class NotPermitted extends Error {}
 
@@ -41,9 +41,10 @@ export class Wire {
   readonly #events: WireEvents;
   readonly #subscriptions: { subject: string; take: (message: Message) => void }[] = [];
   #nats: NatsConnection | undefined;
-  #isNobody = (_: unknown): boolean => false;
+  #isUnheard = (_: unknown): boolean => false;
   #isForbidden = (_: unknown): boolean => false;
   #isClosed = false;
+  #turnedAtMs = performance.now();
 
   constructor(settings: ClusterSettings, log: Log, events: WireEvents) {
     this.#settings = settings;
@@ -60,11 +61,16 @@ export class Wire {
     return this.#nats?.info?.version ?? 'unknown';
   }
 
+  /** For how long it has been up, or down. */
+  get forMs(): number {
+    return performance.now() - this.#turnedAtMs;
+  }
+
   /** Resolves once connected, or after a while without: it goes on dialling. Throws what more dialling cannot fix. */
   async open(): Promise<void> {
     const client = await loadClient();
     const { connect, AuthorizationError, NoRespondersError, PermissionViolationError } = client;
-    this.#isNobody = (error) => error instanceof NoRespondersError;
+    this.#isUnheard = (error) => error instanceof NoRespondersError;
     this.#isForbidden = (error) => error instanceof PermissionViolationError;
     const options = optionsOf(this.#settings, client);
     const dial = async (): Promise<void> => {
@@ -101,7 +107,7 @@ export class Wire {
     }
   }
 
-  /** Throws `NobodyListens` or `NotPermitted`, or another error when no answer came in time. */
+  /** Throws `NothingListens` or `NotPermitted`, or another error when no answer came in time. */
   async request(subject: string, data: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     if (!this.isUp) throw new Error('the connection to NATS is down');
     try {
@@ -109,8 +115,8 @@ export class Wire {
     } catch (error) {
       const chain = [error, (error as Error).cause];
       if (chain.some(this.#isForbidden)) throw new NotPermitted('the NATS user may not', { cause: error });
-      const isNobody = chain.some(this.#isNobody);
-      throw isNobody ? new NobodyListens('nothing listens there', { cause: error }) : error;
+      const isUnheard = chain.some(this.#isUnheard);
+      throw isUnheard ? new NothingListens('nothing listens there', { cause: error }) : error;
     }
   }
 
@@ -147,9 +153,9 @@ export class Wire {
       callback: (error, message) => {
         if (error) return this.#log.warn('a subscription to NATS failed', { subject, why: error.message });
         try {
-          const isNobody = message.headers?.code === 503;
+          const isUnheard = message.headers?.code === 503;
           const respond = (data?: Uint8Array) => void (this.isUp && message.respond(data));
-          take({ subject: message.subject, data: message.data, isNobody, respond });
+          take({ subject: message.subject, data: message.data, isUnheard, respond });
         } catch (thrown) {
           this.#log.error('a message of the cluster was not handled', { subject: message.subject, error: thrown });
         }
@@ -169,14 +175,17 @@ export class Wire {
 
   #up(): void {
     if (this.isUp) return;
+    const wasDownMs = this.forMs;
     this.isUp = true;
+    this.#turnedAtMs = performance.now();
     this.connections++;
-    this.#events.up();
+    this.#events.up(wasDownMs);
   }
 
   #down(): void {
     if (!this.isUp) return;
     this.isUp = false;
+    this.#turnedAtMs = performance.now();
     this.#events.down();
   }
 }

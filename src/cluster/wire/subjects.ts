@@ -35,8 +35,8 @@ export class Subjects {
   }
 
   /** The reply subject of a call: only the server publishes there, when nothing listens at `to`. */
-  nobody(to: Address, callId: string): string {
-    return `${this.#prefix}.${this.#self.name}.${this.#self.id}.nobody.${to.name}.${to.id}.${callId}`;
+  unheard(to: Address, callId: string): string {
+    return `${this.#prefix}.${this.#self.name}.${this.#self.id}.unheard.${to.name}.${to.id}.${callId}`;
   }
 
   /** Where a node asks, at its start, whether another has its name. */
@@ -52,8 +52,8 @@ export class Subjects {
     return `${this.#prefix}.${this.#self.name}.${this.#self.id}.${kind}.*.*`;
   }
 
-  get fromNobody(): string {
-    return `${this.#prefix}.${this.#self.name}.${this.#self.id}.nobody.*.*.*`;
+  get fromUnheard(): string {
+    return `${this.#prefix}.${this.#self.name}.${this.#self.id}.unheard.*.*.*`;
   }
 
   fromAll(kind: ToAll): string {
@@ -67,7 +67,7 @@ export function senderOf(subject: string): Address | undefined {
   return name !== undefined && id !== undefined && ID.test(id) ? { name, id } : undefined;
 }
 
-/** The node and the call of a `nobody` subject. */
+/** The node and the call of a `unheard` subject. */
 export function unheardCall(subject: string): { to: Address; callId: string } | undefined {
   const [name, id, callId] = subject.split('.').slice(-3);
   return name !== undefined && id !== undefined && callId !== undefined ? { to: { name, id }, callId } : undefined;

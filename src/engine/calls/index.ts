@@ -265,8 +265,8 @@ export class Calls {
   /** For a call of another node: only what is here, so that calls never travel in a circle, and only what is shared. */
   #findShared({ id, namespace }: CalledFunction): RegisteredFunction | undefined {
     const { elsewhere } = this.#registry;
-    const fn = this.#registry.find(id, elsewhere?.namespaceHere(namespace) ?? namespace);
-    return fn && elsewhere?.isShared(fn) ? fn : undefined;
+    const found = elsewhere?.namespacesHere(namespace).map((here) => this.#registry.find(id, here)) ?? [];
+    return found.find((fn) => fn && elsewhere?.isShared(fn));
   }
 
   /** A function of another node is authorized there; policies are known only where the caller is. */

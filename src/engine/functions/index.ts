@@ -14,6 +14,7 @@ import { createChannel } from './channels/create.ts';
 import { functionsInfo } from './functions/info.ts';
 import { functionsList } from './functions/list.ts';
 import { metrics } from './metrics.ts';
+import { nodesDrain } from './nodes/drain.ts';
 import { nodesList } from './nodes/list.ts';
 import { registerTrigger } from './register-trigger.ts';
 import { registeredTriggersInfo } from './registered-triggers/info.ts';
@@ -42,6 +43,7 @@ export const engineWorker = engine.withFunctions([
   unregisterTrigger,
   createChannel,
   nodesList,
+  nodesDrain,
   callsList,
   callsGet,
   callsWatch,

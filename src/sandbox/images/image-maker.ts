@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 
 import type { Log } from '#contract';
-import type { ArchiveLimits } from '#sandbox/archives';
+import { ArchiveError, type ArchiveLimits } from '#sandbox/archives';
 import { openArchiveFiles } from './archive-files.ts';
 import { isPreset, type PresetName } from './catalogue.ts';
 import { throttled, type OnProgress } from './image-progress.ts';
@@ -38,6 +38,8 @@ export interface Wanted {
   readonly ref: string;
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress;
+  /** An archive with another image is refused. */
+  readonly digest?: string | undefined;
 }
 
 /** How long a registry may take to start its answer when there is another source. */
@@ -98,6 +100,9 @@ export class ImageMaker {
     return this.#withWorkDir(async (workDir) => {
       const files = await openArchiveFiles(archivePath, { workDir, limits, signal });
       const { config, layers } = await readArchive(files, [name, ref]);
+      const digest = chainIdOf(config.diffIds);
+      if (wanted.digest !== undefined && digest !== wanted.digest)
+        throw new ArchiveError(`the archive holds ${digest}, not ${wanted.digest}`);
       return this.#unpack(wanted, { config, layers, source: 'archive', blobs: [] });
     });
   }

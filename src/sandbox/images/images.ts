@@ -3,11 +3,14 @@
  *
  * The caller gets a directory that never changes; a sandbox puts its own writable layer over it.
  */
+import { rmSync } from 'node:fs';
+
 import { silentLog, type Log } from '#contract';
 import { ARCHIVE_LIMITS, ArchiveError, type ArchiveLimits } from '#sandbox/archives';
 import { withBuildLock } from './build-lock.ts';
 import { cacheIdOf } from './cache-id.ts';
 import { imageCatalogue, type CatalogueRow } from './catalogue.ts';
+import { exportTree, type ExportedImage } from './export-image.ts';
 import { ImageError } from './image-error.ts';
 import { ImageMaker, type Outlook, type Wanted } from './image-maker.ts';
 import type { ImageProgress, OnProgress } from './image-progress.ts';
@@ -102,11 +105,50 @@ export class Images {
   }
 
   /** Imports the image of an archive under the name or reference. */
-  async import(archivePath: string, nameOrRef: string, options: WorkOptions): Promise<PreparedImage> {
+  async import(
+    archivePath: string,
+    nameOrRef: string,
+    { signal, onProgress = () => {}, digest }: WorkOptions & { digest?: string },
+  ): Promise<PreparedImage> {
     const ref = this.#refOf(nameOrRef);
-    const { signal, onProgress = () => {} } = options;
-    const wanted = { name: nameOrRef, ref, signal, onProgress };
+    const wanted = { name: nameOrRef, ref, signal, onProgress, digest };
     return this.#prepared(nameOrRef, await this.#explaining(nameOrRef, () => this.#maker.import(archivePath, wanted)));
+  }
+
+  /**
+   * The archive of a cached image that no registry has, for `import` on another machine. Undefined for any other. Call
+   * `close` when it is sent.
+   */
+  async export(
+    name: string,
+    signal: AbortSignal,
+  ): Promise<(ExportedImage & { ref: string; close: () => void }) | undefined> {
+    const found = this.#cached(this.#refOf(this.#allowed(name).ref));
+    if (!found || found.source === 'registry') return undefined;
+    const { ref, digest } = found;
+    this.hold(digest);
+    const workDir = this.#store.makeWorkDir();
+    const close = () => {
+      rmSync(workDir, { recursive: true, force: true });
+      this.release(digest);
+    };
+    try {
+      const image = { rootDir: this.#store.rootDir(digest), settings: found.settings };
+      return { ...(await this.#explaining(name, () => exportTree(image, { workDir, signal }))), ref, close };
+    } catch (error) {
+      close();
+      throw error;
+    }
+  }
+
+  /** For a file that is imported then; the caller removes it. */
+  makeWorkDir(): string {
+    return this.#store.makeWorkDir();
+  }
+
+  /** The reference that a name of the catalogue stands for. */
+  refOf(name: string): string {
+    return this.#refOf(name);
   }
 
   /** Everything in the catalogue and in the cache. */

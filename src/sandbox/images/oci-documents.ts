@@ -95,7 +95,7 @@ export function withDiffIds({ diffIds }: ImageConfig, open: readonly LayerSource
 }
 
 /** The name of this machine's architecture in images. */
-const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
+export const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
 export function forThisMachine(entries: readonly IndexEntry[]): IndexEntry {
   const fitting = entries.find(({ platform }) => platform?.os === 'linux' && platform.architecture === ARCHITECTURE);

@@ -32,6 +32,11 @@ export class BackendChoice {
     this.#candidates = wanted === 'auto' ? ladder.rungs : ladder.rungs.filter(({ name }) => name === wanted);
   }
 
+  /** Undefined until a sandbox needed one. */
+  get chosen(): SandboxBackend | undefined {
+    return this.#chosen?.backend;
+  }
+
   async choose(signal: AbortSignal): Promise<ChosenBackend> {
     this.#chosen ??= await this.#find(signal);
     return this.#chosen;

@@ -44,6 +44,11 @@ export const configSchema = z.strictObject({
     .default(300)
     .describe('Seconds without a call after which a sandbox is stopped.'),
   max_concurrent_sandboxes: wire.uint32().default(32).describe('Most sandboxes alive at once.'),
+  max_starting_sandboxes: wire
+    .uint32()
+    .min(1)
+    .default(8)
+    .describe('In a cluster: most sandboxes that start at once on this machine; others are started on another.'),
   max_sandbox_percent: percent
     .default(50)
     .describe(

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 
 import { FileFault, HostError } from '#host';
 import { AgentTooOld } from '#sandbox/guest';
-import { spell, translate } from './errors.ts';
+import { spell } from './errors.ts';
+import { translate } from './translate.ts';
 
 test.each([
   ['S211', new HostError('dangling', '/x')],

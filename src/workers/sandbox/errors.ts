@@ -4,13 +4,9 @@
  *
  * `fix` is the next request, ready to send; `fix_note` says what to do where there is none.
  */
-import { defineErrors, Failure, type ErrorRow } from '#contract';
+import { defineErrors, type ErrorRow, type Failure } from '#contract';
 import type { RefusedPlace } from '#egress';
-import { codeOfFault, codeOfHostReason } from '#file-functions';
-import { FileFault, GlobError, HostError, RegexError, ReplacementError, TimeLimitError, type FaultReason } from '#host';
-import { codeOfJobFault, JobFault } from '#job-functions';
 import { handlerFailure, type ErrorBody } from '#protocol';
-import { AgentTooOld, GuestError, GuestLost } from '#sandbox/guest';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
 
@@ -53,7 +49,8 @@ export const errors = defineErrors({
     http: 404,
     type: 'validation',
     note: 'Create a sandbox with sandbox::create and use the id that it returns.',
-    message: (d: { id: string }) => `sandbox not found: ${d.id}`,
+    message: (d: { id: string; ended?: string }) =>
+      `sandbox not found: ${d.id}${d.ended === undefined ? '' : ` (${d.ended})`}`,
   }),
   S003: row({
     meaning: 'As many commands run in this sandbox as max_concurrent_exec_per_sandbox allows.',
@@ -231,51 +228,26 @@ export const errors = defineErrors({
     message: (d: { problem: string }) => d.problem,
   }),
   S300: row({
-    meaning: 'The sandbox could not be started, or its machine died.',
+    meaning:
+      'The sandbox could not be started, or its machine died. In a cluster: its host was lost or is not reachable.',
     http: 503,
     type: 'platform',
     note: PLATFORM,
-    message: (d: { problem: string }) => `VM boot failed: ${d.problem}`,
+    message: (d: { problem: string } | { host: string; note: string }) =>
+      'host' in d ? `host ${d.host}` : `VM boot failed: ${d.problem}`,
+    extra: (d) => ('note' in d ? { fix_note: d.note } : {}),
   }),
   S400: row({
     meaning: 'A limit of the configuration is reached.',
     http: 429,
     type: 'config',
     note: 'Stop a sandbox that is no longer needed, request less, or let the operator raise the limit that the message names.',
-    message: (d: { problem: string; fix?: Record<string, unknown> }) => `resource limit exceeded: ${d.problem}`,
+    message: (d: { problem: string; fix?: Record<string, unknown>; isStarting?: boolean }) =>
+      `resource limit exceeded: ${d.problem}`,
     fix: (d) => d.fix,
+    extra: (d) => (d.isStarting ? { starting: true } : {}),
   }),
 });
-
-const codeForFault = {
-  ...codeOfFault,
-  // In the original's table of sandbox::fs S218 is an upload whose channel broke.
-  stream: 'S218',
-} as const satisfies Record<FaultReason, keyof typeof errors.table>;
-
-export function translate(error: unknown): Failure | undefined {
-  if (error instanceof RegexError) return errors.fail('S217', { problem: `bad regex: ${error.message}` }, error);
-  if (error instanceof ReplacementError || error instanceof GlobError) {
-    return errors.fail('S210', { problem: error.message }, error);
-  }
-  if (error instanceof FileFault) {
-    return errors.fail(codeForFault[error.reason], { path: error.message, problem: error.message }, error);
-  }
-  if (error instanceof JobFault) return jobFailure(error);
-  if (error instanceof AgentTooOld) return errors.fail('S219', { problem: error.message }, error);
-  if (error instanceof TimeLimitError) return errors.fail('S216', { problem: error.message }, error);
-  if (error instanceof GuestLost) return errors.fail('S300', { problem: error.message }, error);
-  if (!(error instanceof HostError)) return undefined;
-  if (error.cause instanceof GuestError && error.cause.code === 'ENOSYS') {
-    return errors.fail('S219', { problem: `the sandbox cannot do this to ${error.path}` }, error);
-  }
-  return errors.fail(codeOfHostReason[error.reason], { path: error.path, problem: error.message }, error);
-}
-
-function jobFailure(fault: JobFault): Failure {
-  const { reason, message: problem } = fault;
-  return errors.fail(reason === 'full' ? 'S400' : codeOfJobFault[reason], { problem }, fault);
-}
 
 /** All seven keys, whatever the failure fills in. The URL is complete if the engine's is known. */
 export function spell(failure: Failure, { httpUrl = '' }: { httpUrl?: string } = {}): ErrorBody {

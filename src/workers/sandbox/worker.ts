@@ -1,5 +1,5 @@
 /** The iii-sandbox worker: configuration, failures, images and the running sandboxes. */
-import { defineWorker, type Log } from '#contract';
+import { defineWorker, type Fleet, type Log } from '#contract';
 import { OpenReads } from '#file-functions';
 import type { JobContext } from '#job-functions';
 import { openImages, PRESET_NAMES, type Images } from '#sandbox/images';
@@ -7,12 +7,14 @@ import type { BackendDef } from './backends/definition.ts';
 import { BACKENDS } from './backends/list.ts';
 import { BackendChoice } from './choose-backend.ts';
 import { configSchema, type SandboxConfig } from './config.ts';
-import { errors, spell, translate } from './errors.ts';
+import { errors, spell } from './errors.ts';
+import { offerPlaces } from './fleet/own-report.ts';
 import { ImageReadiness } from './image-readiness.ts';
 import { openLadder } from './ladder/open-ladder.ts';
 import { openJobs } from './live/open-jobs.ts';
 import { sandboxMetrics } from './live/sandbox-metrics.ts';
 import { Sandboxes } from './live/sandboxes.ts';
+import { translate } from './translate.ts';
 
 export interface SandboxContext {
   config: SandboxConfig;
@@ -23,7 +25,14 @@ export interface SandboxContext {
   /** For the operations on jobs. */
   live: JobContext;
   openReads: OpenReads;
+  /** Images on their way to other machines. */
+  imageSends: OpenReads;
+  /** In a cluster: ends the report of this machine. */
+  withdraw?: () => void;
 }
+
+/** Each reads a whole image from the disk. */
+const MOST_IMAGE_SENDS = 2;
 
 /** Functions that both workers with jobs have: they refuse bad input with the same code. */
 const JOB_FUNCTIONS = new Set(['status', 'output', 'input', 'attach', 'kill'].map((name) => `sandbox::${name}`));
@@ -43,7 +52,9 @@ export const sandbox = defineWorker({
   spell,
   open: (config, log) => openSandboxes(config, log),
   metrics: ({ sandboxes }) => sandboxMetrics(sandboxes),
-  async close({ sandboxes, live, openReads, backends, readiness }) {
+  async close({ sandboxes, live, openReads, backends, readiness, imageSends, withdraw }) {
+    withdraw?.();
+    imageSends.close();
     readiness.close();
     openReads.close();
     live.attachments.close();
@@ -59,6 +70,7 @@ export async function openSandboxes(
   config: SandboxConfig,
   log: Log,
   backends: readonly BackendDef[] = BACKENDS,
+  fleet?: Fleet,
 ): Promise<SandboxContext> {
   const ladder = openLadder(config, log, backends);
   await ladder.sweep();
@@ -70,14 +82,18 @@ export async function openSandboxes(
   images.sweep();
   const readiness = new ImageReadiness(images, log);
   if (config.auto_install && config.prepare_images) void readiness.prepareLater(config.image_allowlist);
-  const sandboxes = new Sandboxes(config, log);
+  const sandboxes = new Sandboxes(config, log, fleet);
+  const choice = new BackendChoice(ladder, config, log);
+  const withdraw = fleet && offerPlaces({ config, sandboxes, images, backends: choice }, fleet);
   return {
     config,
-    backends: new BackendChoice(ladder, config, log),
+    backends: choice,
     images,
     readiness,
     sandboxes,
     live: openJobs(sandboxes),
     openReads: new OpenReads(),
+    imageSends: new OpenReads({ maxOpen: MOST_IMAGE_SENDS }),
+    ...(withdraw && { withdraw }),
   };
 }

@@ -1,9 +1,10 @@
 /** engine::nodes::list: the nodes of the cluster, as this one knows them. */
 import { z } from 'zod';
 
+import { SandboxReportSchema } from '#contract';
 import { engine } from '../../worker.ts';
 
-const NodeRowSchema = z.object({
+export const NodeRowSchema = z.object({
   name: z.string(),
   id: z.string(),
   state: z.enum(['up', 'draining', 'cut off']),
@@ -18,6 +19,7 @@ const NodeRowSchema = z.object({
   calls_out: z.int(),
   calls_in: z.int(),
   functions: z.int(),
+  sandboxes: SandboxReportSchema.optional(),
 });
 
 export const nodesList = engine.defineFunction({

@@ -11,13 +11,13 @@ import { COMMAND_NOTES, Failure, wire, type CallScope } from '#contract';
 import { OutputEvent } from '#job-functions';
 import { createSandbox, MODEL_DEFAULTS, shapeFields } from '../create-sandbox.ts';
 import { EnvShape, readEnv } from '../environment.ts';
-import { translate } from '../errors.ts';
 import { execute, replyFields } from '../commands/execute.ts';
 import { decodeStdin } from '../commands/guest-command.ts';
 import { interpreterOf } from '../languages.ts';
 import type { LiveSandbox } from '../live/live-sandbox.ts';
 import { LONG_CALL_MS } from '../long-deadline.ts';
 import { ImageEvent } from '../image-event.ts';
+import { translate } from '../translate.ts';
 import { sandbox } from '../worker.ts';
 
 const RunFile = wire.named(

@@ -39,10 +39,10 @@ export class HostShare {
     this.#requireForOne(size, asked);
     const wantedMb = size.memoryMb + size.diskMb;
     // The first sandbox is limited only by its own ceiling: on a small host the shipped sizes exceed the common share.
-    if (this.#takenMb > 0 && wantedMb > this.#freeMb) {
+    if (this.#takenMb > 0 && wantedMb > this.freeMb) {
       throw errors.fail('S400', {
         problem: `${spell(size)}; ${this.#free()}`,
-        fix: smaller(size, asked, this.#freeMb),
+        fix: smaller(size, asked, this.freeMb),
       });
     }
     this.#takenMb += wantedMb;
@@ -72,13 +72,14 @@ export class HostShare {
     return Math.floor((this.#host.memoryMb * this.#percents.max_total_percent) / 100);
   }
 
-  get #freeMb(): number {
+  /** For memory_mb and disk_mb of new sandboxes. */
+  get freeMb(): number {
     return Math.max(0, this.#totalMb - this.#takenMb);
   }
 
   #free(): string {
     const { max_total_percent: percent } = this.#percents;
-    return `${this.#freeMb} MiB of the ${this.#totalMb} MiB for all sandboxes are free (max_total_percent: ${percent})`;
+    return `${this.freeMb} MiB of the ${this.#totalMb} MiB for all sandboxes are free (max_total_percent: ${percent})`;
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 
-import { Failure, Watched, type Log } from '#contract';
+import { Failure, Watched, type Fleet, type Log } from '#contract';
 import { EgressProxy, proxyEnv, PROXY_PORT, type EgressPolicy } from '#egress';
 import { Jobs } from '#job-functions';
 import type { Caller } from '#protocol';
@@ -17,6 +17,8 @@ import type { SandboxConfig } from '../config.ts';
 import { authorityEnv, offerAuthority, readAuthority } from '../egress/index.ts';
 import { mergeEnv, readImageEnv, type Env } from '../environment.ts';
 import { errors } from '../errors.ts';
+import { requireOpenHost } from '../fleet/open-host.ts';
+import { taggedId } from '../fleet/sandbox-tag.ts';
 import { HostShare } from '../limits/host-share.ts';
 import { newOomKills } from './limit-watch.ts';
 import { LiveSandbox } from './live-sandbox.ts';
@@ -59,6 +61,8 @@ export class Sandboxes {
   readonly share: HostShare;
   readonly #config: SandboxConfig;
   readonly #log: Log;
+  /** In a cluster. */
+  readonly #fleet: Fleet | undefined;
   /** Of the operator's network, in PEM. */
   readonly #authority: string | undefined;
   readonly #living = new Map<string, LiveSandbox>();
@@ -67,15 +71,17 @@ export class Sandboxes {
   readonly #timers: NodeJS.Timeout[];
   #starting = 0;
 
-  constructor(config: SandboxConfig, log: Log) {
+  constructor(config: SandboxConfig, log: Log, fleet?: Fleet) {
     this.#config = config;
     this.#log = log;
+    this.#fleet = fleet;
     this.share = new HostShare(config);
     this.jobs = new Jobs(
       {
         maxConcurrentJobs: config.max_jobs_per_sandbox,
         retentionSecs: config.job_retention_secs,
         maxOutputBytes: MAX_OUTPUT_BYTES,
+        makeUuid: fleet && (() => taggedId(fleet.self.id)),
         beforeEnd: ({ group }) => this.reportOom(this.#living.get(group!)),
       },
       log,
@@ -106,6 +112,7 @@ export class Sandboxes {
 
   /** Holds a slot while the work creates a sandbox. */
   async withPlace<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#fleet) requireOpenHost(this.#fleet, this.#starting, this.#config);
     const limit = this.#config.max_concurrent_sandboxes;
     if (this.#living.size + this.#starting >= limit) {
       throw errors.fail('S400', { problem: `${limit} sandboxes live already (max_concurrent_sandboxes)` });
@@ -122,7 +129,7 @@ export class Sandboxes {
   async start(chosen: ChosenBackend, wanted: NewSandbox, signal: AbortSignal): Promise<LiveSandbox> {
     const { shape, name, caller, idleTimeoutMs } = wanted;
     const { image } = shape;
-    const id = randomUUID();
+    const id = this.#fleet ? taggedId(this.#fleet.self.id) : randomUUID();
     let instance: Instance | undefined;
     try {
       const user = await readUser(image);

@@ -1,11 +1,11 @@
 /** workcell nodes: lists the nodes of the cluster. */
 import { z } from 'zod';
 
-import type { Command } from '../command.ts';
-import { addressOptions, withEngine } from '../engine-address.ts';
-import { EXIT } from '../exit-codes.ts';
-import { printReply } from '../print.ts';
-import { duration } from '../render.ts';
+import type { Command } from '../../command.ts';
+import { addressOptions, withEngine } from '../../engine-address.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { printReply } from '../../print.ts';
+import { duration } from '../../render.ts';
 
 const Reply = z.object({
   nodes: z.array(
@@ -22,29 +22,21 @@ const Reply = z.object({
       calls_out: z.number(),
       calls_in: z.number(),
       functions: z.number(),
+      sandboxes: z.object({ living: z.number(), max: z.number() }).optional(),
     }),
   ),
 });
 
 const HEAD = [
-  'NODE',
-  'STATE',
-  'ROLES',
-  'AGE',
-  'HEARD',
-  'CALLS_OUT',
-  'CALLS_IN',
-  'FUNCTIONS',
-  'VERSION',
-  'ALIASES',
-  'LABELS',
+  ...['NODE', 'STATE', 'ROLES', 'AGE', 'HEARD', 'SANDBOXES'],
+  ...['CALLS_OUT', 'CALLS_IN', 'FUNCTIONS', 'VERSION', 'ALIASES', 'LABELS'],
 ];
 
 export const nodes: Command = {
   name: 'nodes',
   summary: 'List the nodes of the cluster, as the engine knows them.',
   details:
-    'CALLS_OUT are calls of the engine that the node works on, CALLS_IN those of the node that the engine works on. Call\n' +
+    'SANDBOXES are those that live there and how many may. CALLS_OUT are calls of the engine that the node works on, CALLS_IN those of the node that the engine works on. Call\n' +
     'functions of a node with its name as namespace: workcell call ID -n NODE.',
   options: { json: { type: 'boolean', description: 'Print the reply as JSON.' }, ...addressOptions },
   examples: ['workcell nodes', 'workcell nodes --json'],
@@ -69,6 +61,7 @@ function toRow(node: z.output<typeof Reply>['nodes'][number]): string[] {
     node.roles.join(','),
     duration(Math.max(0, Date.now() - node.joined_ms)),
     node.self ? '' : `${(node.heard_ms_ago / 1000).toFixed(1)}s`,
+    node.sandboxes ? `${node.sandboxes.living}/${node.sandboxes.max}` : '',
     String(node.calls_out),
     String(node.calls_in),
     String(node.functions),

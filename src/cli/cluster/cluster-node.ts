@@ -1,0 +1,90 @@
+/** The node that `start` runs: joins before it is ready, and drains before it leaves. Loaded only with --cluster. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { RunningWorkcell, WorkerEntry } from '#assembly';
+import { Cluster, Seat, type ClusterSettings } from '#cluster';
+import type { Log } from '#contract';
+import { version } from '#version';
+import { onFleet, sandbox } from '#workers/sandbox';
+import { untilSignal } from '../until-signal.ts';
+
+/** How often a draining node counts its sandboxes. */
+const COUNT_EVERY_MS = 200;
+
+interface NodeOptions {
+  /** How long SIGTERM waits for sandboxes to end. */
+  drainMs: number;
+  log: Log;
+}
+
+export class ClusterNode {
+  readonly seat: Seat;
+  readonly #settings: ClusterSettings;
+  readonly #options: NodeOptions;
+  readonly #sandboxes: ReturnType<typeof onFleet>;
+  #cluster: Cluster | undefined;
+
+  constructor(settings: ClusterSettings, options: NodeOptions) {
+    this.#settings = settings;
+    this.#options = options;
+    this.seat = new Seat(settings, version);
+    this.#sandboxes = onFleet(sandbox, this.seat);
+  }
+
+  /**
+   * The workers as a node runs them: that of sandboxes in the namespace of the node's name, if it is a host, and in its
+   * place one that calls those of all hosts.
+   */
+  workers(entries: readonly WorkerEntry[]): WorkerEntry[] {
+    const { roles, node } = this.#settings;
+    return entries.flatMap((entry) => {
+      if (entry.def !== sandbox || entry.namespace !== undefined) return [entry];
+      const own = { ...entry, def: this.#sandboxes.host, namespace: node };
+      return [...(roles.includes('host') ? [own] : []), { ...entry, def: this.#sandboxes.front }];
+    });
+  }
+
+  /** Closes the Workcell when it may not join. */
+  async join(workcell: RunningWorkcell): Promise<void> {
+    const { log } = this.#options;
+    const cluster = new Cluster(workcell.engine, this.#settings, { version, log, seat: this.seat });
+    try {
+      await cluster.join();
+      this.#cluster = cluster;
+    } catch (error) {
+      await workcell.close();
+      throw error;
+    }
+  }
+
+  /** For the lines that start prints. */
+  get line(): string {
+    const { cluster: name, node } = this.#settings;
+    const count = this.#cluster!.nodes().length;
+    const isUp = this.#cluster!.isUp;
+    const state = isUp ? `${count} ${count === 1 ? 'node' : 'nodes'}` : 'cut off: no NATS server answers';
+    return `  cluster    ${name} as ${node} (${state})`;
+  }
+
+  /** SIGTERM first waits for the sandboxes here to end; another signal ends that. */
+  async leave(signal: NodeJS.Signals): Promise<void> {
+    if (signal === 'SIGTERM' && this.seat.sandboxCount > 0) await this.#drain();
+    await this.#cluster?.leave();
+  }
+
+  async #drain(): Promise<void> {
+    const { drainMs, log } = this.#options;
+    this.#cluster?.drain(true);
+    log.info('waits for sandboxes to end', { sandboxes: this.seat.sandboxCount, at_most_s: drainMs / 1_000 });
+    const ended = new AbortController();
+    const { signal } = ended;
+    const counted = async () => {
+      while (this.seat.sandboxCount > 0 && !signal.aborted) await sleep(COUNT_EVERY_MS);
+    };
+    const late = sleep(drainMs, undefined, { signal }).catch(() => {});
+    await Promise.race([counted(), late, untilSignal()]);
+    ended.abort();
+    const left = this.seat.sandboxCount;
+    if (left > 0) log.warn('leaves with sandboxes that have not ended', { sandboxes: left });
+  }
+}

@@ -1,0 +1,55 @@
+/** workcell nodes drain and resume: lets a node take no new sandboxes, or take them again. */
+import { z } from 'zod';
+
+import { didYouMean } from '#contract';
+import { UsageError, type Command } from '../../command.ts';
+import { addressOptions, withEngine } from '../../engine-address.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { printReply } from '../../print.ts';
+
+const Nodes = z.object({ nodes: z.array(z.object({ name: z.string(), aliases: z.array(z.string()) })) });
+const Reply = z.object({
+  node: z.object({ state: z.string(), sandboxes: z.object({ living: z.number() }).optional() }),
+});
+
+function drainCommand(name: 'drain' | 'resume', words: Pick<Command, 'summary' | 'details'>): Command {
+  return {
+    name: `nodes ${name}`,
+    ...words,
+    usage: 'NODE',
+    options: { json: { type: 'boolean', description: 'Print the reply as JSON.' }, ...addressOptions },
+    examples: [`workcell nodes ${name} build-7`],
+    minWords: 1,
+    maxWords: 1,
+
+    async run({ words: [node], options }) {
+      const reply = await withEngine(options, async (bus) => {
+        const { nodes } = Nodes.parse(await bus.call('engine::nodes::list', {}));
+        const names = nodes.flatMap((row) => [row.name, ...row.aliases]);
+        if (!names.includes(node!)) {
+          throw new UsageError(`no node "${node}" is in this cluster${didYouMean(node!, names)}; see workcell nodes`);
+        }
+        return bus.call('engine::nodes::drain', { resume: name === 'resume' }, { namespace: node! });
+      });
+      const { state, sandboxes } = Reply.parse(reply).node;
+      const living = sandboxes?.living ?? 0;
+      printReply(
+        options,
+        reply,
+        () => `${node} is ${state}, with ${living} ${living === 1 ? 'sandbox' : 'sandboxes'}\n`,
+      );
+      return EXIT.ok;
+    },
+  };
+}
+
+export const nodesDrain = drainCommand('drain', {
+  summary: 'Let a node of the cluster take no new sandboxes.',
+  details:
+    'Those that it has live on until they end by themselves; workcell nodes shows how many are left. A node that is stopped\n' +
+    'with SIGTERM drains by itself, for at most --drain-timeout of workcell start.',
+});
+
+export const nodesResume = drainCommand('resume', {
+  summary: 'Let a drained node of the cluster take new sandboxes again.',
+});

@@ -1,0 +1,87 @@
+/** The other nodes: heard by their reports, linked to this engine, and gone when their lease is over. */
+import type { Log } from '#contract';
+import type { Engine } from '#engine';
+import { MAX_PEERS } from '../limits.ts';
+import { NodeLink, type LinkParts } from '../node-link.ts';
+import type { Beat } from '../wire/beat.ts';
+import type { Address } from '../wire/subjects.ts';
+import { whyGone, type Ending, type LostNodes } from './lost-nodes.ts';
+import { Peer } from './peer.ts';
+
+interface MembersParts {
+  engine: Engine;
+  link: LinkParts;
+  lost: LostNodes;
+  log: Log;
+  /** Called when a node is gone. */
+  onLost: (peer: Peer) => void;
+}
+
+/** A report, compared with the one before it. */
+export interface Heard {
+  readonly peer: Peer;
+  readonly former: Beat | undefined;
+}
+
+export class Members {
+  readonly #peers = new Map<string, Peer>();
+  readonly #parts: MembersParts;
+
+  constructor(parts: MembersParts) {
+    this.#parts = parts;
+  }
+
+  /** By id. */
+  get peers(): ReadonlyMap<string, Peer> {
+    return this.#peers;
+  }
+
+  /** The peer at this address; made when there is room, since a call may come before the first report. */
+  at(address: Address): Peer | undefined {
+    const known = this.#peers.get(address.id);
+    if (known) return known.address.name === address.name ? known : undefined;
+    const { engine, link: parts, lost } = this.#parts;
+    if (this.#peers.size >= MAX_PEERS || !engine.hasRoom) return undefined;
+    const link = new NodeLink(address, parts);
+    const session = engine.connect(link, { remoteAddress: `nats:${address.name}`, node: address });
+    const peer = new Peer(link, session, performance.now());
+    this.#peers.set(address.id, peer);
+    lost.found(address);
+    return peer;
+  }
+
+  /** Takes a report. Undefined when there is no room for its sender. */
+  report(from: Address, beat: Beat): Heard | undefined {
+    const peer = this.at(from);
+    if (!peer) return undefined;
+    const former = peer.beat;
+    peer.beat = beat;
+    peer.heard(performance.now());
+    if (!former) this.#welcome(peer, beat);
+    return { peer, former };
+  }
+
+  lose(peer: Peer, ending: Ending): void {
+    const { lost, log, onLost } = this.#parts;
+    if (!this.#peers.delete(peer.address.id)) return;
+    log.info('a node is gone', { node: peer.address.name, why: whyGone(ending) });
+    // Before the link closes: answers to its calls say what became of it.
+    lost.add(peer.address, ending, performance.now());
+    peer.link.close(whyGone(ending));
+    onLost(peer);
+  }
+
+  loseAll(ending: Ending): void {
+    for (const peer of this.#peers.values()) this.lose(peer, ending);
+  }
+
+  /** A restarted node has its former name: the one before it is gone. */
+  #welcome({ address }: Peer, { joined_ms }: Beat): void {
+    const { name, id } = address;
+    this.#parts.log.info('a node joined', { node: name });
+    for (const former of this.#peers.values()) {
+      const isSameName = former.address.name === name && former.address.id !== id;
+      if (isSameName && (former.beat?.joined_ms ?? 0) < joined_ms) this.lose(former, 'restarted');
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * This node's own place in the cluster: its name, its id, and what it reports of itself.
+ *
+ * It exists before the engine: workers put its id into theirs, and open before the node joins.
+ */
+import { randomBytes } from 'node:crypto';
+
+import type { Fleet, FleetHost, FleetNode, SandboxReport } from '#contract';
+import type { NodeRow } from '#engine';
+import type { ClusterSettings } from '../settings.ts';
+import type { Beat } from '../wire/beat.ts';
+import type { Address } from '../wire/subjects.ts';
+import type { LostNodes } from './lost-nodes.ts';
+import type { Peer } from './peer.ts';
+
+/** What a report says beside the settings. */
+type Current = Pick<Beat, 'every_ms' | 'conn' | 'catalogue' | 'url'>;
+
+interface Others {
+  peers: ReadonlyMap<string, Peer>;
+  lost: LostNodes;
+}
+
+export class Seat implements Fleet {
+  readonly self: Address;
+  isDraining = false;
+  readonly #settings: ClusterSettings;
+  readonly #version: string;
+  readonly #joinedAtMs = Date.now();
+  #report: (() => SandboxReport) | undefined;
+  #others: Others | undefined;
+
+  constructor(settings: ClusterSettings, version: string) {
+    this.#settings = settings;
+    this.#version = version;
+    this.self = { name: settings.node, id: randomBytes(4).toString('hex') };
+  }
+
+  /** From now on it knows the other nodes. */
+  join(others: Others): void {
+    this.#others = others;
+  }
+
+  offer(report: () => SandboxReport): () => void {
+    this.#report = report;
+    return () => {
+      if (this.#report === report) this.#report = undefined;
+    };
+  }
+
+  /** Sandboxes that live here or are being made. */
+  get sandboxCount(): number {
+    const report = this.#report?.();
+    return report ? report.living + report.starting : 0;
+  }
+
+  hosts(): FleetHost[] {
+    const sandboxes = this.#report?.();
+    const own = sandboxes ? [{ ...this.self, isDraining: this.isDraining, sandboxes }] : [];
+    const others = [...(this.#others?.peers.values() ?? [])].flatMap(({ address, beat }) =>
+      beat?.sandboxes ? [{ ...address, isDraining: beat.state === 'draining', sandboxes: beat.sandboxes }] : [],
+    );
+    return [...own, ...others];
+  }
+
+  nodeOf(id: string): FleetNode | undefined {
+    if (id === this.self.id) return this.self;
+    const peer = this.#others?.peers.get(id);
+    return peer ? { name: peer.address.name } : this.#others?.lost.byId(id, performance.now());
+  }
+
+  beat({ every_ms, conn, catalogue, url }: Current): Beat {
+    const { roles, aliases, labels } = this.#settings;
+    return {
+      v: 1,
+      every_ms,
+      conn,
+      joined_ms: this.#joinedAtMs,
+      state: this.isDraining ? 'draining' : 'up',
+      version: this.#version,
+      roles,
+      aliases,
+      labels,
+      now_ms: Date.now(),
+      catalogue,
+      url,
+      sandboxes: this.#report?.(),
+    };
+  }
+
+  row({ isUp, url, functions }: { isUp: boolean; url: string | undefined; functions: number }): NodeRow {
+    const { roles, aliases, labels } = this.#settings;
+    return {
+      ...this.self,
+      ...{ roles, aliases, labels, version: this.#version, url, joined_ms: this.#joinedAtMs, functions },
+      state: isUp ? (this.isDraining ? 'draining' : 'up') : 'cut off',
+      self: true,
+      heard_ms_ago: 0,
+      calls_out: 0,
+      calls_in: 0,
+      sandboxes: this.#report?.(),
+    };
+  }
+}

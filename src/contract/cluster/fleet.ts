@@ -1,0 +1,46 @@
+/** The machines of a cluster, as a worker sees them that places its work on one of them. */
+import { z } from 'zod';
+
+/** What a machine reports of its sandboxes. */
+export const SandboxReportSchema = z.object({
+  /** How many more it takes. */
+  places: z.int().min(0),
+  starting: z.int().min(0),
+  living: z.int().min(0),
+  max: z.int().min(0),
+  /** For memory and disk of new sandboxes. */
+  memory_free_mb: z.int().min(0),
+  /** Absent until its first sandbox, since finding out takes a while. */
+  isolation: z.string().max(64).optional(),
+  backend: z.string().max(64).optional(),
+  /** Marks of the images that it has. */
+  images: z.array(z.string().regex(/^[0-9a-f]{12}$/)).max(32),
+});
+export type SandboxReport = z.output<typeof SandboxReportSchema>;
+
+export interface FleetHost {
+  readonly name: string;
+  readonly id: string;
+  readonly isDraining: boolean;
+  /** Of its last report. */
+  readonly sandboxes: SandboxReport;
+}
+
+/** A node by its id. `gone`: it is not connected; `over`: it will not come back, and its sandboxes have ended. */
+export interface FleetNode {
+  readonly name: string;
+  readonly gone?: { readonly isOver: boolean; readonly how: 'left' | 'restarted' | 'was lost' };
+}
+
+export interface Fleet {
+  /** This node. Its id is the tag of what lives here. */
+  readonly self: { readonly name: string; readonly id: string };
+  /** Whether it takes nothing new. */
+  readonly isDraining: boolean;
+  /** Machines with sandboxes, this one included. */
+  hosts(): FleetHost[];
+  /** Undefined for an id that no node was known by. */
+  nodeOf(id: string): FleetNode | undefined;
+  /** Says where to read the own report; call the returned function to end that. */
+  offer(report: () => SandboxReport): () => void;
+}

@@ -1,0 +1,63 @@
+/** The better of two machines, by their reports. */
+import { expect, test } from 'vitest';
+
+import type { FleetHost } from '#contract';
+import { chooseHost, imageMark, Places } from './choose-host.ts';
+import { tagOf, taggedId } from './sandbox-tag.ts';
+
+const report = { places: 4, starting: 0, living: 1, max: 5, memory_free_mb: 1_000, images: [] };
+
+function host(name: string, more: Partial<FleetHost['sandboxes']> = {}, isDraining = false): FleetHost {
+  return { name, id: name, isDraining, sandboxes: { ...report, ...more } };
+}
+
+/** Every host that some draw chooses. */
+function chosen(hosts: FleetHost[], wish: Partial<Parameters<typeof chooseHost>[1]> = {}): string[] {
+  const draws = [0, 0.2, 0.4, 0.6, 0.8, 0.99];
+  const names = draws.flatMap((first) =>
+    draws.flatMap((second) => {
+      const left = [first, second];
+      return chooseHost(hosts, { image: 'python', sizeMb: 0, ...wish }, new Places(), () => left.shift()!)?.name ?? [];
+    }),
+  );
+  return [...new Set(names)].toSorted();
+}
+
+test('only machines that take it are chosen: not full, not draining, large enough, the named one', () => {
+  const hosts = [
+    host('a'),
+    host('full', { places: 0 }),
+    host('leaving', {}, true),
+    host('small', { memory_free_mb: 10 }),
+  ];
+  expect(chosen(hosts, { sizeMb: 100 })).toEqual(['a']);
+  expect(chosen([...hosts, host('empty', { memory_free_mb: 10, living: 0 })], { sizeMb: 100 })).toEqual(['a', 'empty']);
+  expect(chosen([host('a'), host('b')], { node: 'b' })).toEqual(['b']);
+  expect(chosen([host('a')], { node: 'c' })).toEqual([]);
+});
+
+test('of two the one with the image comes first, then the one with more places', () => {
+  const images = [imageMark('python')];
+  expect(chosen([host('a', { places: 50 }), host('b', { places: 1, images })])).toEqual(['b']);
+  expect(chosen([host('a', { places: 3 }), host('b', { places: 2 })])).toEqual(['a']);
+  expect(chosen([host('a', { places: 3 }), host('b', { places: 2 }), host('c', { places: 1 })])).toEqual(['a', 'b']);
+});
+
+test('what was placed counts until the next report', () => {
+  const places = new Places();
+  const one = host('a', { places: 1 });
+  const giveBack = places.take(one);
+  const wish = { image: 'python', sizeMb: 0 };
+  expect(chooseHost([one], wish, places)).toBe(undefined);
+  expect(chooseHost([host('a', { places: 1 })], wish, places)?.name).toBe('a');
+  giveBack();
+  expect(chooseHost([one], wish, places)).toBe(one);
+});
+
+test('an id names its node and is a UUID; other ids name none', () => {
+  const id = taggedId('0a1b2c3d');
+  expect(id).toMatch(/^0a1b2c3d-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect([tagOf(id), tagOf(`job-${id}`)]).toEqual(['0a1b2c3d', '0a1b2c3d']);
+  expect(tagOf('0a1b2c3d-0000-4000-8000-000000000000')).toBe(undefined);
+  expect(taggedId('0a1b2c3d')).not.toBe(id);
+});

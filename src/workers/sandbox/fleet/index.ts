@@ -1,0 +1,21 @@
+/** The sandbox worker in a cluster: the machine's own part, and what callers of every node see. */
+import type { AnyWorker, Fleet, FunctionDef } from '#contract';
+import { BACKENDS } from '../backends/list.ts';
+import { openSandboxes, type SandboxContext } from '../worker.ts';
+import { frontOf } from './front.ts';
+import { exportImage, importImage } from './images.ts';
+
+type SandboxWorker = AnyWorker & { functions: readonly FunctionDef<SandboxContext>[] };
+
+/** Its functions are called by the name of the node: ids begin with the node's, and a draining node creates nothing. */
+function hostOf(worker: SandboxWorker, fleet: Fleet): AnyWorker {
+  return {
+    ...worker,
+    functions: [...worker.functions, exportImage, importImage],
+    open: (config, log) => openSandboxes(config as Parameters<typeof openSandboxes>[0], log, BACKENDS, fleet),
+  };
+}
+
+export function onFleet(worker: SandboxWorker, fleet: Fleet): { host: AnyWorker; front: AnyWorker } {
+  return { host: hostOf(worker, fleet), front: frontOf(worker, fleet) };
+}

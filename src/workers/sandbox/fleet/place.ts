@@ -1,0 +1,89 @@
+/**
+ * Places a new sandbox: tries machines one after the other until one takes it.
+ *
+ * The machine's own limits are the reservation, so nothing is promised twice. A machine that was lost meanwhile may have
+ * started the work: only what may be repeated goes on to another one then.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CallError, type Failure, type Fleet, type FleetHost } from '#contract';
+import { errors } from '../errors.ts';
+import { chooseHost, fits, type Places, type Wish } from './choose-host.ts';
+import { lostWhileRunning, PassedOn, unreachable } from './host-failure.ts';
+
+const MOST_TRIES = 4;
+/** Where machines start as many as they may, or were asked for all that they had, a place may be free soon. */
+const STARTING_PAUSE_MS = 100;
+const MOST_PAUSES = 100;
+
+/** Codes of a machine that refuses to create a sandbox. */
+const REFUSED = new Set(['S400', 'S100', 'S101', 'channel_send_failed']);
+
+interface Placing<T> {
+  readonly fleet: Fleet;
+  readonly places: Places;
+  readonly wish: Wish;
+  readonly signal: AbortSignal;
+  /** Whether the work may run once more after a machine was lost with it. */
+  readonly isRepeatable: boolean;
+  readonly attempt: (host: FleetHost) => Promise<T>;
+}
+
+export async function place<T>({ fleet, places, wish, signal, isRepeatable, attempt }: Placing<T>): Promise<T> {
+  for (let pauses = 0; ; pauses++) {
+    const tried = new Set<string>();
+    const refusals: { host: FleetHost; error: CallError }[] = [];
+    while (tried.size < MOST_TRIES) {
+      const host = chooseHost(
+        fleet.hosts().filter(({ id }) => !tried.has(id)),
+        wish,
+        places,
+      );
+      if (!host) break;
+      tried.add(host.id);
+      const giveBack = places.take(host);
+      try {
+        return await attempt(host);
+      } catch (error) {
+        giveBack();
+        if (!(error instanceof CallError)) throw error;
+        const isStopped = error.code === 'invocation_stopped';
+        if (isStopped && !isRepeatable) throw lostWhileRunning(host.name);
+        if (!isStopped && !isRefusal(error)) throw new PassedOn(error);
+        refusals.push({ host, error });
+      }
+    }
+    const isSoonFree =
+      refusals.some(({ error }) => error.extra.starting === true) ||
+      (tried.size < MOST_TRIES && fleet.hosts().some((host) => !tried.has(host.id) && fits(host, wish)));
+    if (!isSoonFree || pauses === MOST_PAUSES || signal.aborted) throw refusalOf(fleet, wish, refusals);
+    await sleep(STARTING_PAUSE_MS);
+  }
+}
+
+/** Whether the machine did nothing: sandbox::run has these codes for later steps too, and names the step. */
+function isRefusal({ code, extra: { context } }: CallError): boolean {
+  return REFUSED.has(code) && (typeof context !== 'string' || context.endsWith('step create'));
+}
+
+function refusalOf(fleet: Fleet, wish: Wish, refusals: readonly { host: FleetHost; error: CallError }[]): Failure {
+  const last = refusals.at(-1);
+  if (last?.error.code === 'invocation_stopped') return lostWhileRunning(last.host.name);
+  if (last?.error.code === 'channel_send_failed') return unreachable(last.host.name);
+  // A reason beside full machines, such as a size or an image.
+  const other = refusals.find(({ error }) => error.code !== 'S400' || error.extra.fix != null);
+  return other ? new PassedOn(other.error) : noPlace(fleet, wish);
+}
+
+function noPlace(fleet: Fleet, { node }: Wish): Failure {
+  const hosts = fleet.hosts();
+  if (node != null) {
+    const named = hosts.find(({ name }) => name === node);
+    const why = !named ? 'is not there' : named.isDraining ? 'is draining' : 'has no place for it';
+    return errors.fail('S400', { problem: `host ${node} ${why}`, fix: { node: null } });
+  }
+  const draining = hosts.filter(({ isDraining }) => isDraining).length;
+  const most = hosts.reduce((sum, { sandboxes }) => sum + sandboxes.max, 0);
+  const among = `${hosts.length} hosts with ${most} places${draining > 0 ? `, ${draining} of them draining` : ''}`;
+  return errors.fail('S400', { problem: `no host has a place for it (${among})` });
+}
