@@ -92,6 +92,12 @@ export const errors = defineErrors({
     http: 403,
     message: (_: object) => 'this is for the console only: open this server in a browser',
   },
+  operator_only: {
+    meaning: "Approving needs the operator's key.",
+    http: 403,
+    message: (_: object) =>
+      "approving needs the operator's key: send the key that `workcell approvals key` prints as the token, or use `workcell approvals approve`",
+  },
   trigger_registration_failed: {
     meaning: 'The provider of the trigger type refused the binding.',
     http: 422,

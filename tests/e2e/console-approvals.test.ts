@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 import { launchChromium, whyNoChromium } from './support/chromium.ts';
 import { openConsolePage } from './support/console-page.ts';
@@ -54,6 +54,13 @@ describe.skipIf(why !== undefined)(`approval at the console${why === undefined ?
     await panel.getByText('writes are looked at').waitFor();
     expect(existsSync(dir.path('ws/approved.txt'))).toBe(false);
     await panel.getByRole('button', { name: 'Approve' }).click();
+    const key = panel.getByLabel("Operator's key");
+    await key.fill('wco_guessed');
+    await panel.getByRole('button', { name: 'Approve with this key' }).click();
+    await expect.poll(() => key.inputValue()).toBe('wco_guessed');
+    expect(existsSync(dir.path('ws/approved.txt'))).toBe(false);
+    await key.fill((await runCli(['approvals', 'key', '-c', dir.path('cell.yaml')])).stdout.trim());
+    await panel.getByRole('button', { name: 'Approve with this key' }).click();
     expect(await approved).toContain('approved.txt');
     expect(existsSync(dir.path('ws/approved.txt'))).toBe(true);
 

@@ -190,6 +190,7 @@ test('the error codes of the engine and their HTTP status', () => {
     deserialization_error: 400,
     forbidden: 403,
     console_only: 403,
+    operator_only: 403,
     trigger_registration_failed: 422,
     not_json: 422,
     internal_error: 500,

@@ -3,7 +3,7 @@
  *
  * The expected verdicts are written by hand, not computed by the policies under test.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -404,10 +404,10 @@ describe('deputies', () => {
 });
 
 /** A bare socket, for frames that a client would not send. */
-async function peer(caller: Caller) {
+async function peer(caller: Caller, more: Record<string, string> = {}) {
   const secret = secretOf(caller);
   const socket = new WebSocket(cell.url, {
-    headers: secret === undefined ? {} : { Authorization: `Bearer ${secret}` },
+    headers: { ...(secret !== undefined && { Authorization: `Bearer ${secret}` }), ...more },
   });
   const frames: Record<string, unknown>[] = [];
   socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Record<string, unknown>));
@@ -427,7 +427,15 @@ describe('asking a person', () => {
     approvals: z.array(z.object({ id: z.string(), function_id: z.string(), line: z.string().nullable() })),
   });
 
+  /** Again if a busy machine answers later than after the second that calls wait here. */
   async function answered(answer: string, path: string): Promise<string> {
+    for (;;) {
+      const outcome = await answeredOnce(answer, path).catch(String);
+      if (!/no answer within|wait$|NOT_FOUND/.test(outcome)) return outcome;
+    }
+  }
+
+  async function answeredOnce(answer: string, path: string): Promise<string> {
     const person = await operator();
     try {
       const made = buses.get('asker')!.call('coder::create-file', create(path));
@@ -459,6 +467,34 @@ describe('asking a person', () => {
     expect(await overBus('boss', 'engine::approvals::list', {})).toBe('refused');
     expect(await outcome).toContain('was not approved: no answer within 1 s');
     expect(existsSync(dir.path('w/src/asked.txt'))).toBe(false);
+  });
+
+  test('an agent that claims to be a console page approves nothing', async () => {
+    const person = await operator();
+    for (const answer of ['approve', 'always']) {
+      const outcome = buses
+        .get('asker')!
+        .call('coder::create-file', create(`src/self-${answer}.txt`))
+        .then(
+          () => 'made',
+          (error: unknown) => (error as CallError).message,
+        );
+      const id = await vi.waitFor(async () => {
+        const { approvals } = Asked.parse(await person.call('engine::approvals::list', {}));
+        if (approvals.length !== 1) throw new Error(`${approvals.length} wait`);
+        return approvals[0]!.id;
+      }, 900);
+      for (const claimant of ['none', 'asker', 'boss'] as const) {
+        const { socket, sent } = await peer(claimant, { Origin: cell.url.replace(/^ws/, 'http') });
+        const frame = { type: 'invokefunction', invocation_id: randomUUID(), data: { id, answer } };
+        socket.send(JSON.stringify({ ...frame, function_id: 'engine::approvals::answer' }));
+        const reply = await sent('invocationresult');
+        expect(reply).toMatchObject({ error: { code: 'operator_only' } });
+        socket.close();
+      }
+      expect(await outcome).toContain('was not approved: no answer within 1 s');
+    }
+    person.close();
   });
 
   test('denied, approved, and approved for the rest of the session', async () => {

@@ -3,10 +3,16 @@ import { useState } from 'preact/hooks';
 
 import { duration } from '../format.ts';
 import { hashOf } from '../route.ts';
-import { call } from '../session.ts';
+import { CallFailure } from '../bus.ts';
+import { call, giveToken } from '../session.ts';
 import { useWatch } from '../watching.ts';
 import { JsonView } from './json-view.tsx';
+import { KeyForm } from './key-form.tsx';
 import { Panel, PanelRow } from './panel.tsx';
+
+const WANTS_KEY = 'operator_only';
+
+type Answer = 'approve' | 'always' | 'deny';
 
 export interface Approval {
   id: string;
@@ -41,8 +47,13 @@ export function Approvals({ approvals, load }: ReturnType<typeof useApprovals>) 
 }
 
 function ApprovalRow({ one, onDone }: { one: Approval; onDone: () => Promise<void> }) {
-  const answer = (given: 'approve' | 'always' | 'deny') =>
-    void call('engine::approvals::answer', { id: one.id, answer: given }).then(onDone, onDone);
+  /** The answer that the engine wants a key for. */
+  const [wanted, setWanted] = useState<Answer | undefined>(undefined);
+  const answer = (given: Answer) =>
+    void call('engine::approvals::answer', { id: one.id, answer: given }).then(onDone, (thrown: unknown) => {
+      if (thrown instanceof CallFailure && thrown.fields.code === WANTS_KEY) return setWanted(given);
+      return onDone();
+    });
   return (
     <>
       <PanelRow
@@ -69,6 +80,7 @@ function ApprovalRow({ one, onDone }: { one: Approval; onDone: () => Promise<voi
         }
       />
       <li>
+        {wanted && <KeyForm onKey={(key) => (giveToken(key), answer(wanted))} />}
         <details>
           <summary class="quiet">What it would do</summary>
           <JsonView value={one.payload} />

@@ -3,6 +3,13 @@ import type { CallScope, Principal } from '#contract';
 import { fail } from '../errors.ts';
 import type { Session } from '../session.ts';
 
+/** Throws for a page without the key: any program that reaches the port can claim to be a page. */
+export function byOperator(sessions: ReadonlyMap<string, Session>, { call: { callerId } }: CallScope): Principal {
+  const session = sessions.get(callerId ?? '');
+  if (!session?.isOperator) throw fail('operator_only', {});
+  return session.principal;
+}
+
 /** Throws for every other caller. */
 export function byPerson(sessions: ReadonlyMap<string, Session>, { call: { callerId } }: CallScope): Principal {
   const session = sessions.get(callerId ?? '');

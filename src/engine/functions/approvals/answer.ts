@@ -1,12 +1,12 @@
 /** engine::approvals::answer: a person approves or denies a call that waits. */
 import { z } from 'zod';
 
-import { byPerson } from '../../calls/by-person.ts';
+import { byOperator, byPerson } from '../../calls/by-person.ts';
 import { engine } from '../../worker.ts';
 
 export const approvalsAnswer = engine.defineFunction({
   id: 'engine::approvals::answer',
-  summary: 'Approve or deny a call that waits; for people only.',
+  summary: "Approve or deny a call that waits; for people only, and approving needs the operator's key.",
   effect: 'execute',
   permissions: ['engine.write'],
   request: z.object({
@@ -18,11 +18,12 @@ export const approvalsAnswer = engine.defineFunction({
       ),
   }),
   response: z.object({ answered: z.literal(true) }),
-  errors: ['deserialization_error', 'console_only', 'NOT_FOUND'],
+  errors: ['deserialization_error', 'console_only', 'operator_only', 'NOT_FOUND'],
   examples: [],
 
   handle({ id, answer }, { sessions, calls }, scope) {
-    calls.approvals.answer(id, answer, byPerson(sessions, scope));
+    const by = answer === 'deny' ? byPerson : byOperator;
+    calls.approvals.answer(id, answer, by(sessions, scope));
     return { answered: true as const };
   },
 });
