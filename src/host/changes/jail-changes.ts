@@ -4,11 +4,10 @@
  * Locks work inside this process only; versions detect changes by other processes. A file is kept in the journal before
  * it is replaced (`keep.ts`), so that undo can restore it.
  */
-import { mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 
 import { comparable, ComparablePieces, contentChange, removal, reportParts, type NoteChange } from './note-change.ts';
 import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
-import { copyAcross, isOtherDevice } from './copy-across.ts';
 import { HostError } from '../host-error.ts';
 import { refuseNamesBelow } from '../jail/names-below.ts';
 import { copyTo, type CopyOptions } from './jail-copy.ts';
@@ -17,6 +16,8 @@ import { setPermissionsBelow, type Below } from './jail-permissions.ts';
 import { removeEntry } from './jail-remove.ts';
 import type { Jail } from '../jail/jail.ts';
 import type { PinOthers } from '../layers/pins.ts';
+import { MissingParents } from './missing-parents.ts';
+import { moveEntry } from './move-entry.ts';
 import type { Permissions } from './permissions.ts';
 import { whileLocked } from './locked-paths.ts';
 import { Keeper, type FindJournal } from './keep.ts';
@@ -55,6 +56,7 @@ export class JailChanges {
   readonly #keeper: Keeper;
   readonly #pins: PinOthers | undefined;
   readonly #sets: SetWriter;
+  readonly #parents: MissingParents;
 
   constructor(jail: Jail, { isSynced, journalOf = () => undefined, pins }: JailChangesOptions) {
     this.#jail = jail;
@@ -62,6 +64,7 @@ export class JailChanges {
     this.#isSynced = isSynced;
     this.#sets = new SetWriter(jail, { isSynced, journalOf, pins });
     this.#keeper = new Keeper(journalOf, jail.keyOf);
+    this.#parents = new MissingParents(jail, { isSynced, keeper: this.#keeper });
   }
 
   /** Runs the work with a lock on the file that a write to the path reaches, symlinks followed. */
@@ -81,7 +84,7 @@ export class JailChanges {
   async write(target: JailEntry, bytes: Uint8Array, { parents = false, ...what }: WriteWhat = {}): Promise<Written> {
     await this.#pin(target);
     return parents
-      ? await this.#withParents(target, () => this.#write(target, bytes, what))
+      ? await this.#parents.within(target, () => this.#write(target, bytes, what))
       : await this.#write(target, bytes, what);
   }
 
@@ -109,7 +112,7 @@ export class JailChanges {
     using beside = this.#jail.target(path);
     beside.origin = scope;
     await this.#pin(beside);
-    if (parents) await this.#makeParents(beside);
+    if (parents) await this.#parents.make(beside);
     using pending = await PendingFile.at(beside, { isHashed: this.#keeper.keeps(beside) });
     const kept = noteChange && new ComparablePieces();
     let size = 0;
@@ -152,7 +155,7 @@ export class JailChanges {
       const noted = await this.#keeper.put(entry, { kind: 'directory', mode });
       cancelling(noted, () => entry.act((at) => mkdirSync(at, mode)));
     };
-    await (parents ? this.#withParents(entry, make) : make());
+    await (parents ? this.#parents.within(entry, make) : make());
     entry.setPermissions({ mode });
     entry.noteChange?.({ path: entry.path, kind: 'created', is_directory: true });
     await this.#sync(entry);
@@ -196,7 +199,8 @@ export class JailChanges {
       await refuseNamesBelow(source, { refusal, signal });
       await this.#pin(source, place);
       const noted = await this.#keeper.for(scope).move(source, place);
-      const move = (notePart?: NoteChange) => this.#move(source, place, { signal, notePart });
+      const isSynced = this.#isSynced;
+      const move = (notePart?: NoteChange) => moveEntry(source, place, { isSynced, signal, notePart });
       await reportParts(noteChange, move).catch((error: unknown) => {
         noted?.cancel();
         throw error;
@@ -237,51 +241,9 @@ export class JailChanges {
     return this.#sets.journalOf(path);
   }
 
-  async #move(
-    source: JailEntry,
-    place: JailEntry,
-    { signal, notePart }: { signal: AbortSignal; notePart?: NoteChange },
-  ): Promise<void> {
-    try {
-      source.act((old) => place.act((now) => renameSync(old, now)));
-    } catch (error) {
-      if (!isOtherDevice(error) || !source.stat!.isFile()) throw error;
-      await copyAcross(source, place, { isSynced: this.#isSynced, signal });
-      notePart?.({ path: place.path, kind: place.stat ? 'modified' : 'created' });
-      source.act(unlinkSync);
-    }
-  }
-
   /** Before the change, so that other changes go on seeing what was there. */
   async #pin(...entries: readonly JailEntry[]): Promise<void> {
     await this.#pins?.(entries.map(this.#jail.keyOf));
-  }
-
-  async #makeParents(entry: JailEntry): Promise<void> {
-    this.#keeper.parents(entry);
-    await entry.makeParents({ isSynced: this.#isSynced });
-  }
-
-  /** Makes the missing parents first, and removes them again if the work fails. */
-  async #withParents<T>(entry: JailEntry, work: () => Promise<T>): Promise<T> {
-    const made = entry.missingParents;
-    try {
-      await this.#makeParents(entry);
-      return await work();
-    } catch (error) {
-      for (const relativePath of made.toReversed()) this.#removeEmpty(this.#jail.spell({ relativePath }));
-      throw error;
-    }
-  }
-
-  #removeEmpty(path: string): void {
-    try {
-      using entry = this.#jail.entry(path);
-      entry.act((at) => rmdirSync(at));
-    } catch (error) {
-      // It is not empty any more, or was not made.
-      if (!(error instanceof HostError)) throw error;
-    }
   }
 
   #setPermissions(entry: JailEntry, permissions: Permissions): void {
