@@ -148,7 +148,7 @@ function busOf(caller: Caller): Promise<Connection> {
 
 type Verdict = 'may' | 'refused' | 'shut out';
 
-const REFUSALS = new Set(['forbidden', 'console_only']);
+const REFUSALS = new Set(['forbidden', 'console_only', 'operator_only']);
 
 async function overBus(caller: Caller, id: string, payload: object, options = {}): Promise<Verdict> {
   const bus = buses.get(caller);
