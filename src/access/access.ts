@@ -33,6 +33,8 @@ export class Access implements AccessControl {
   readonly policies: ReadonlyMap<string, Policy>;
   /** The policy of callers without a token on loopback. */
   readonly local: string | undefined;
+  /** The policy of callers at other nodes of a cluster. */
+  readonly nodes: string | undefined;
   readonly askTimeoutMs: number;
   readonly #workspace: string;
   readonly #configured: readonly TokenEntry[];
@@ -55,6 +57,8 @@ export class Access implements AccessControl {
     this.policies = new Map([...shipped, ...own]);
     this.local = config.local;
     if (config.local !== undefined) policyNamed(config.local, this.policies, 'access.local');
+    this.nodes = config.nodes;
+    if (config.nodes !== undefined) policyNamed(config.nodes, this.policies, 'access.nodes');
     for (const [at, { policy }] of config.tokens.entries()) {
       if (policy !== undefined) policyNamed(policy, this.policies, `access.tokens[${at}].policy`);
     }

@@ -73,6 +73,12 @@ export const accessConfig = z.strictObject({
     .describe(
       'The policy of callers without a token on loopback. Left out, they may call everything if there is no token, and nothing if there is one.',
     ),
+  nodes: z
+    .string()
+    .optional()
+    .describe(
+      'The policy of callers at other nodes of a cluster, beside that of their own node. Left out, they may call all that is shared.',
+    ),
   audit: Audit.prefault({}).describe(
     'Records of calls that change, run, delete or were refused, in the state directory.',
   ),

@@ -14,6 +14,10 @@ export class LiveAccess implements AccessControl {
     this.#current = access;
   }
 
+  get nodes(): string | undefined {
+    return this.#current.nodes;
+  }
+
   get askTimeoutMs(): number {
     return this.#current.askTimeoutMs;
   }

@@ -42,6 +42,8 @@ export interface CalledFunction {
 /** Decides about calls by policies with names. */
 export interface AccessControl {
   decide(policy: string, fn: CalledFunction, payload: unknown): Decision;
+  /** The policy of callers at other nodes of a cluster, beside that of their own node. */
+  readonly nodes?: string | undefined;
   /** How long a call waits for a person. */
   readonly askTimeoutMs: number;
 }

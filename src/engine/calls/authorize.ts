@@ -51,6 +51,11 @@ export class Policies {
     this.#access = access;
   }
 
+  /** The policy of callers at other nodes. */
+  get ofNodes(): string | undefined {
+    return this.#access?.nodes;
+  }
+
   /** Denies to every caller, in one namespace. */
   deny(namespace: string, denial: Denial): void {
     this.#denials.push({ ...denial, namespace });

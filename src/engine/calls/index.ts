@@ -198,7 +198,8 @@ export class Calls {
    * call that it executes right now.
    */
   #fromOf(session: Session, { caller, via, on_behalf_of }: InvokeFrame, waiting: Waiting | undefined): From {
-    if (session.node) return { ...vouchedFor(session.node, { caller, via, on_behalf_of }), waiting };
+    if (session.node)
+      return { ...vouchedFor(session.node, { caller, via, on_behalf_of }, this.#policies.ofNodes), waiting };
     if (session.isInProcess) {
       return { principal: (caller as Principal | undefined) ?? session.principal, via: via ?? undefined, waiting };
     }

@@ -22,13 +22,17 @@ export function toOnBehalf({ only, isReadOnly }: Grants): OnBehalf {
   return { ...(only && { only: [...only] }), ...(isReadOnly && { read_only: true }) };
 }
 
-/** The principal of a call from another node, as that node vouches for it. Its id names the node. */
-export function vouchedFor(node: NodeName, { caller, via, on_behalf_of }: Partial<InvokeFrame>): Origin {
+/** The principal of a call from another node, as that node vouches for it. Its id names the node; `policy` is this node's. */
+export function vouchedFor(
+  node: NodeName,
+  { caller, via, on_behalf_of }: Partial<InvokeFrame>,
+  policy?: string,
+): Origin {
   const origin = via == null ? {} : { via };
-  if (caller == null) return { ...origin, principal: makePrincipal('worker', node.name) };
+  if (caller == null) return { ...origin, principal: makePrincipal('worker', node.name, { policy }) };
   const { id, kind, label, client, approves } = caller;
   const parsed = OnBehalfSchema.safeParse(on_behalf_of ?? {});
-  const grants = parsed.success ? { only: parsed.data.only, isReadOnly: parsed.data.read_only } : UNREADABLE;
+  const grants = parsed.success ? { only: parsed.data.only, isReadOnly: parsed.data.read_only, policy } : UNREADABLE;
   const named = { id: `${cleanText(id)}@${node.name}`, label: `${cleanText(label)} at ${node.name}` };
   return { ...origin, principal: { ...named, kind, client, grants, ...(approves && { approves }) } };
 }

@@ -5,6 +5,7 @@ import { Cluster, ClusterSettingsSchema, type ClusterSettings } from '#cluster';
 import { connect, type Connection } from '#client';
 import { silentLog } from '#contract';
 import { Engine } from '#engine';
+import type { EngineOptions } from '../../../src/engine/engine.ts';
 import type { Frame, InvokeFrame, Link } from '#protocol';
 
 export interface TestNode extends AsyncDisposable {
@@ -57,8 +58,9 @@ export async function startNode(
   servers: readonly string[],
   node: string,
   settings: Partial<ClusterSettings> = {},
+  options: EngineOptions = {},
 ): Promise<TestNode> {
-  const engine = new Engine({});
+  const engine = new Engine(options);
   const ran = new Map<string, number>();
   const cancelled: string[] = [];
   const callers: TestNode['callers'] = [];

@@ -1,0 +1,70 @@
+/** Rights of callers across nodes: decided where the function runs, for the caller that its own node vouches for. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { makePrincipal, type AccessControl, type AuditedCall } from '#contract';
+import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
+import { startNode, untilKnown, type TestNode } from './support/nodes.ts';
+
+const recordsIn = (records: AuditedCall[]) => ({
+  arguments: (_: unknown, payload: unknown) => payload,
+  record: (call: AuditedCall) => void records.push(call),
+  acted: () => {},
+});
+
+describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
+  let nats: NatsServers;
+  let door: TestNode;
+  let host: TestNode;
+  const atDoor: AuditedCall[] = [];
+  const atHost: AuditedCall[] = [];
+  const alice = makePrincipal('token', 'alice');
+  const policies: string[] = [];
+  const access: AccessControl = {
+    askTimeoutMs: 0,
+    nodes: 'guests',
+    decide(policy, { id }) {
+      policies.push(policy);
+      return { verdict: id === 'work::fail' ? 'deny' : 'allow', rule: `${policy}: 1` };
+    },
+  };
+
+  beforeAll(async () => {
+    nats = await NatsServers.start();
+    [door, host] = await Promise.all([
+      startNode(nats.urls, 'door', {}, { audit: recordsIn(atDoor) }),
+      startNode(nats.urls, 'host', {}, { audit: recordsIn(atHost), access }),
+    ]);
+    await untilKnown(door, 'host');
+  });
+  afterAll(async () => {
+    await Promise.all([door, host].map((node) => node?.[Symbol.asyncDispose]()));
+    await nats?.[Symbol.asyncDispose]();
+  });
+
+  test('cluster.P16 a call is in the audit of both nodes, and each names the caller', async () => {
+    const data = { key: 'audited' };
+    await door.bus.call('work::once', data, { namespace: 'host', caller: alice });
+    const record = { functionId: 'work::once', arguments: data, outcome: 'ok' };
+    expect(atDoor).toMatchObject([{ ...record, namespace: 'host', principal: { id: 'token:alice' } }]);
+    expect(atHost).toMatchObject([{ ...record, principal: { id: 'token:alice@door', kind: 'token' } }]);
+  });
+
+  test('cluster.P17 what the caller was not granted is refused on the node of the function, and recorded there', async () => {
+    for (const grants of [{ isReadOnly: true }, { only: ['coder'] }]) {
+      const caller = makePrincipal('token', 'narrow', grants);
+      const call = door.bus.call('work::once', { key: 'narrow' }, { namespace: 'host', caller });
+      await expect(call).rejects.toMatchObject({ code: 'forbidden' });
+    }
+    expect(host.ran.has('narrow')).toBe(false);
+    const refused = { outcome: 'forbidden', principal: { id: 'token:narrow@door' } };
+    expect(atHost.slice(-2)).toMatchObject([refused, refused]);
+  });
+
+  test('cluster.P18 `access.nodes` of a node is the policy of callers at other nodes, and of no others', async () => {
+    policies.length = 0;
+    const call = door.bus.call('work::fail', {}, { namespace: 'host', caller: alice });
+    await expect(call).rejects.toMatchObject({ code: 'forbidden' });
+    expect(new Set(policies)).toEqual(new Set(['guests']));
+    await expect(host.bus.call('work::fail', {})).rejects.toMatchObject({ code: 'X1' });
+  });
+});
