@@ -45,14 +45,14 @@ export class WayOut {
     this.#server.unref();
   }
 
-  static async open(rules: EgressRules, registries: HostRegistries, watch: Watching): Promise<WayOut> {
+  static async open(rules: EgressRules, registries: HostRegistries, { log, onHost }: Watching): Promise<WayOut> {
     const policy = new EgressPolicy(rulesOf({ ...rules, allow: [...rules.allow, ...registries.hosts] }), {
       allowKey: 'fence_egress.allow of shell',
       privateHosts: new Set(registries.hosts),
     });
     const trust = TRUST.flatMap((name): [string, string][] => (process.env[name] ? [[name, process.env[name]]] : []));
     const env: Record<string, string> = Object.fromEntries([...trust, ...proxyEnv, ...Object.entries(registries.env)]);
-    const wayOut = new WayOut(new EgressProxy({ policy, ...watch }), env);
+    const wayOut = new WayOut(new EgressProxy({ policy, log, onHost }), env);
     wayOut.#server.listen(wayOut.path);
     await once(wayOut.#server, 'listening');
     return wayOut;

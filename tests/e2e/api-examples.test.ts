@@ -15,7 +15,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { tempDir } from '../../src/testing/temp-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const AREAS = ['src/library', 'src/ai-sdk', 'src/contract', 'src/contract/doors'];
+const AREAS = ['src/library', 'src/ai-sdk', 'src/contract'];
 
 const RUNNER = `
 for (const name of process.argv.slice(2)) {
@@ -29,7 +29,9 @@ for (const entry of ['', '/client', '/contract', '/ai-sdk']) {
   for (const name of Object.keys(await import('workcell' + entry))) console.log(name);
 }`;
 
-const examples = AREAS.flatMap((area) => readdirSync(join(ROOT, area)).map((name) => `${area}/${name}`))
+const examples = AREAS.flatMap((area) =>
+  readdirSync(join(ROOT, area), { recursive: true }).map((name) => `${area}/${String(name)}`),
+)
   .filter((file) => /(?<!\.test)\.ts$/.test(file))
   .flatMap((file) => examplesIn(readFileSync(join(ROOT, file), 'utf8')));
 

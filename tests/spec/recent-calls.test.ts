@@ -64,6 +64,7 @@ test('mcp.P5 lists caller, function, duration and outcome, without what the engi
     changed: null,
     principal: { id: expect.stringMatching(/^local:/), kind: 'local', client: { name: 'someone', version: '' } },
     via: null,
+    node: null,
     namespace: 'default',
     started_at_ms: expect.any(Number),
   };

@@ -1,5 +1,3 @@
-/** Aborts a call while it runs. */
-
 /**
  * Lets the owner of the call abort it while it runs.
  *
