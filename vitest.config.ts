@@ -49,7 +49,7 @@ const long = [
 /** What starts no process and waits for nothing: seconds, for `npm run check`. */
 const pure = [
   'console/src/**/*.test.ts',
-  'src/{ai-sdk,assembly,cli,client,cluster,contract,engine,file-functions,library,protocol,surfaces,version}/**/*.test.ts',
+  'src/{ai-sdk,assembly,cli,client,cluster,contract,engine,file-functions,library,otlp,protocol,surfaces,version}/**/*.test.ts',
   'tests/!(contributing|sandboxes-ran).test.ts',
   'tests/pins/**/*.test.ts',
 ];

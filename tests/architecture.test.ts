@@ -30,6 +30,16 @@ const TABLE: Record<string, Area> = {
   engine: { areas: ['protocol', 'contract'], packages: ['ws', 'zod'] },
   // Loaded only with --cluster: nothing else imports it at start.
   cluster: { areas: ['protocol', 'contract', 'engine'], packages: ['@nats-io/transport-node', 'zod'] },
+  // Loaded only with OTEL_EXPORTER_OTLP_ENDPOINT.
+  otlp: {
+    areas: ['contract'],
+    packages: [
+      ...['api', 'resources', 'sdk-trace-base', 'sdk-metrics'].map((name) => `@opentelemetry/${name}`),
+      ...['otlp-exporter-base', 'exporter-trace-otlp-http', 'exporter-metrics-otlp-http'].map(
+        (name) => `@opentelemetry/${name}`,
+      ),
+    ],
+  },
   'sandbox/archives': { areas: ['host'], packages: ['fzstd'] },
   'sandbox/images': { areas: ['contract', 'host', 'sandbox/archives'], packages: ['zod'] },
   'sandbox/guest': { areas: ['contract', 'host'], packages: [] },
@@ -68,7 +78,7 @@ const TABLE: Record<string, Area> = {
   cli: {
     areas: [
       ...['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
-      ...['assembly', 'assembly/options', 'access', 'cluster', 'version'],
+      ...['assembly', 'assembly/options', 'access', 'cluster', 'otlp', 'version'],
     ],
     packages: ['yaml', 'zod'],
   },

@@ -1,7 +1,7 @@
 /** A whole Workcell in this process: engine and workers, and optionally every surface on one port. */
 import { Engine, engineErrors, startServer, type AdmissionRules, type ServerOptions } from '#engine';
 import { connect } from '#client';
-import { gauge, summariseErrors, type Log } from '#contract';
+import { gauge, summariseErrors, type Log, type Telemetry } from '#contract';
 import { version } from '#version';
 import type { WorkerEntry } from './config-file.ts';
 import type { Guard } from './guard.ts';
@@ -12,6 +12,8 @@ export interface CellOptions {
   entries: WorkerEntry[];
   /** Rights of callers, and the record of their calls; without it every admitted caller may call everything. */
   guard?: Guard | undefined;
+  /** Sends traces and metrics to a collector; the caller closes it. */
+  telemetry?: Telemetry | undefined;
   log: Log;
   /** Whether workers prepare for calls in advance, as in a long-running server. */
   prepares?: boolean;
@@ -35,8 +37,8 @@ export interface RunningWorkcell extends Cell {
   readonly url: string;
 }
 
-export async function assembleCell({ entries, log, prepares, guard }: CellOptions): Promise<Cell> {
-  const engine = new Engine({ log, access: guard?.access, audit: guard?.audit });
+export async function assembleCell({ entries, log, prepares, guard, telemetry }: CellOptions): Promise<Cell> {
+  const engine = new Engine({ log, access: guard?.access, audit: guard?.audit, telemetry });
   guard?.onTokenGone((name) => engine.endToken(name));
   for (const { namespace = 'default', denial } of entries) if (denial) engine.deny(namespace, denial);
   const workers = new WorkerSet(engine.dialer(), log, { prepares });
@@ -61,9 +63,10 @@ export async function startWorkcell({
   log,
   prepares,
   guard,
+  telemetry,
   ...listening
 }: WorkcellOptions): Promise<RunningWorkcell> {
-  const cell = await assembleCell({ entries, log, prepares, guard });
+  const cell = await assembleCell({ entries, log, prepares, guard, telemetry });
   const { engine, workers } = cell;
   try {
     // Loaded only for a port: a server on standard input starts sooner without them.

@@ -65,6 +65,7 @@ export {
   type MetricSample,
   type ReadMetrics,
 } from './metrics.ts';
+export type { CallSpan, SpanEnd, Telemetry, TracedCall } from './telemetry.ts';
 export { didYouMean, nearestName } from './nearest.ts';
 export { hasTooManyValues } from './payload-size.ts';
 export {

@@ -13,6 +13,7 @@ import {
   type Denial,
   type Log,
   type ReadMetrics,
+  type Telemetry,
 } from '#contract';
 import {
   FEATURE_CANCEL,
@@ -46,6 +47,8 @@ export interface EngineOptions {
   /** Decides about calls of principals that have a policy. */
   access?: AccessControl | undefined;
   audit?: Audit | undefined;
+  /** What is sent to a collector, if there is one. */
+  telemetry?: Telemetry | undefined;
 }
 
 export class Engine {
@@ -53,6 +56,7 @@ export class Engine {
   httpUrl: string | undefined;
   readonly limits: EngineLimits;
   readonly channels: ChannelBroker;
+  readonly telemetry: Telemetry | undefined;
   readonly #log: Log;
   readonly #sessions = new Map<string, Session>();
   readonly #registry: Registry;
@@ -70,17 +74,16 @@ export class Engine {
     this.#registry = new Registry(() => this.functionsChanged());
     this.#triggers = new Triggers({ limits: this.limits, log: this.#log, engineTypes: engineTriggerTypes });
     this.#events = new Events({
-      triggers: this.#triggers,
-      registry: this.#registry,
-      watched: this.#watched,
+      ...{ triggers: this.#triggers, registry: this.#registry, watched: this.#watched },
       fire: (...call) => this.#calls.fire(...call),
     });
-    const { limits } = this;
-    const { access, audit } = options;
-    const registry = this.#registry;
-    const { calls: metrics } = this.#metrics;
-    this.#calls = new Calls({ registry, limits, log: this.#log, watched: this.#watched, access, audit, metrics });
-    this.#offers = new Offers({ registry, limits, log: this.#log, calls: this.#calls });
+    const { access, audit, telemetry } = options;
+    this.telemetry = telemetry;
+    telemetry?.collect(() => this.#metrics.read());
+    const shared = { registry: this.#registry, limits: this.limits, log: this.#log };
+    const observers = { watched: this.#watched, audit, metrics: this.#metrics.calls, telemetry };
+    this.#calls = new Calls({ ...shared, ...observers, access });
+    this.#offers = new Offers({ ...shared, calls: this.#calls });
     this.#registerBuiltIns();
   }
 

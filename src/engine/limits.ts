@@ -7,8 +7,12 @@ export const defaultLimits = {
   /** A frame above this size closes the socket: reading on would cost memory for nothing. */
   maxFrameBytes: 128 * MiB,
   maxSessions: 4096,
-  /** Sockets whose telemetry is read and dropped. */
+  /** Sockets whose telemetry is read, and dropped or sent on. */
   maxTelemetrySockets: 256,
+  /** A larger message to `/otel` is not sent on. */
+  maxTelemetryMessageBytes: 4 * MiB,
+  /** Of messages to `/otel` that are not complete, of all sockets; what does not fit is dropped. */
+  maxTelemetryBytes: 16 * MiB,
   /** A larger registration (schemas, metadata, config) is refused: the engine keeps it and lists show it. */
   maxRegistrationBytes: MiB / 4,
   maxFunctionsPerSession: 10_000,

@@ -15,6 +15,7 @@ import { attachReaderSocket, attachWriterSocket } from './channels/channel-socke
 import type { Engine } from './engine.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { SocketLink } from './socket-link.ts';
+import { Message, type Room } from './telemetry/message.ts';
 import { handshakeKey, TelemetrySink } from './telemetry/telemetry-sink.ts';
 
 /** For channels: an end that waits for its other end reads nothing, so it cannot answer pings either. */
@@ -32,13 +33,15 @@ export class Upgrades {
   readonly #heartbeat: Heartbeat;
   readonly #sockets: WebSocketServer;
   readonly #sinks = new Set<TelemetrySink>();
+  readonly #telemetryRoom: Room;
 
   constructor(engine: Engine, admission: Admission, log: Log) {
     this.#engine = engine;
     this.#admission = admission;
     this.#log = log;
     this.#heartbeat = new Heartbeat(engine.limits);
-    const maxPayload = engine.limits.maxFrameBytes;
+    const { maxFrameBytes: maxPayload, maxTelemetryBytes: left, maxTelemetryMessageBytes } = engine.limits;
+    this.#telemetryRoom = { left, maxMessageBytes: maxTelemetryMessageBytes };
     this.#sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload });
   }
 
@@ -99,14 +102,15 @@ export class Upgrades {
   }
 
   #judgeTelemetry(request: IncomingMessage): Verdict {
-    const { limits } = this.#engine;
+    const { limits, telemetry } = this.#engine;
     const limit = limits.maxTelemetrySockets;
     if (this.#sinks.size >= limit) return { status: 503, message: `${limit} connections send telemetry` };
     const key = handshakeKey(request);
     if (key === undefined) return { status: 400, message: 'this is not a WebSocket handshake' };
     return (_, head) => {
       TelemetrySink.accept(request.socket, key);
-      const sink = new TelemetrySink(request.socket, head, limits);
+      const message = telemetry && new Message(this.#telemetryRoom, (whole) => telemetry.forward(whole));
+      const sink = new TelemetrySink(request.socket, head, { ...limits, message });
       this.#sinks.add(sink);
       request.socket.on('close', () => this.#sinks.delete(sink));
     };

@@ -9,7 +9,7 @@ import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 
-const WATCHED = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('support/watch-modules.mjs', import.meta.url))}` };
+const WATCHED = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('../watch-modules.mjs', import.meta.url))}` };
 const NATS_MODULE = 'loads @nats-io/';
 
 test('cluster.P1 without --cluster no module of NATS is loaded, and no node is listed', async () => {
@@ -24,7 +24,7 @@ test('cluster.P1 without --cluster no module of NATS is loaded, and no node is l
 });
 
 test('cluster.P2 with --cluster and no client of NATS it exits 2 and names the command to run', async () => {
-  const env = { ...WATCHED, HIDE_NATS: '1' };
+  const env = { ...WATCHED, HIDE_PACKAGES: '@nats-io/' };
   const { code, stderr } = await runCli(['start', '--port', '0', '--cluster', 'nats://127.0.0.1:1'], { env });
   expect([code, stderr]).toEqual([2, expect.stringContaining('npm install @nats-io/transport-node@3.3.1')]);
 });

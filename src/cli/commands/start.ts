@@ -21,7 +21,7 @@ import {
   withApps,
   type WorkerEntry,
 } from '#assembly';
-import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
+import { ConfigError, shippedCell, type CellConfig, type Log, type Telemetry } from '#contract';
 import { version } from '#version';
 import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
@@ -81,10 +81,10 @@ export const start: Command = {
     const { file, workspace = process.cwd(), cell } = source;
     const guard = guardFor(file === undefined ? undefined : readConfigFile(file), { workspace, cell, log });
     const listening = parseListenOptions(options, guard.access);
+    const telemetry = await telemetryOf(log);
     const run = (listed: WorkerEntry[]) => node?.workers(listed) ?? listed;
-    const workcell = await startWorkcell({ ...listening, entries: run(entries), log, guard, prepares: true }).catch(
-      explainListening,
-    );
+    const parts = { entries: run(entries), log, guard, telemetry, prepares: true };
+    const workcell = await startWorkcell({ ...listening, ...parts }).catch(explainListening);
     const apply = (changed: WorkerEntry[]) => workcell.workers.apply(run(changed));
     const watcher = watchSource(source, { entries, apply, guard, log });
     const stopped = untilSignal();
@@ -97,9 +97,19 @@ export const start: Command = {
     await watcher?.close();
     await node?.leave(signal);
     await workcell.close();
-    return EXIT.ok;
+    if (!telemetry) return EXIT.ok;
+    await telemetry.close();
+    // Exporters that try again at a dead collector would keep the process for as long as their timeout.
+    process.exit(EXIT.ok);
   },
 };
+
+/** Loads OpenTelemetry only where a collector is named. */
+async function telemetryOf(log: Log): Promise<Telemetry | undefined> {
+  if (!process.env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
+  const { openTelemetry } = await import('#otlp');
+  return openTelemetry({ version, log });
+}
 
 /** Undefined without --cluster: nothing of it is loaded then. */
 async function takeSeat(

@@ -1,5 +1,5 @@
 /** One call in the engine: its function, principal, executor and waiting caller. */
-import type { Principal } from '#contract';
+import type { CallSpan, Principal } from '#contract';
 import type { Session } from '../session.ts';
 import type { Executor } from './executor.ts';
 import type { Reading } from './reading.ts';
@@ -53,6 +53,8 @@ export interface Call extends From {
   line?: string | undefined;
   /** Its arguments as the audit shows them, if it is recorded there. */
   audited?: { arguments: unknown } | undefined;
+  /** Its span, if calls are traced. */
+  span?: CallSpan | undefined;
   /** Whether its caller or a console page wants its changes; comparing files would make every edit slower. */
   wantsChanges: boolean;
   startedAtMs: number;

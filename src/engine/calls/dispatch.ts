@@ -1,7 +1,7 @@
 /** The third step: finds the executor of a call and hands the call over. */
 import { randomUUID } from 'node:crypto';
 
-import { didYouMean, type CalledFunction, type Failure } from '#contract';
+import { didYouMean, type CalledFunction, type CallSpan, type Failure } from '#contract';
 import { FEATURE_CHANGES, type SendOutcome } from '#protocol';
 import { fail } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
@@ -10,6 +10,7 @@ import type { Call, From } from './call.ts';
 import type { CallEvents } from './call-events.ts';
 import { ENQUEUE_ID, enqueueCall } from './call-frames.ts';
 import type { Executor, Request, Sink } from './executor.ts';
+import { Held } from './held.ts';
 import type { Observed } from './observe.ts';
 import type { OpenCalls } from './open-calls.ts';
 import { Reading } from './reading.ts';
@@ -46,8 +47,12 @@ export class Dispatch {
 
     const reading = Reading.of(metadata);
     const audited = observed.audited(reading, metadata, request.frame.data);
+    const callId = open.idFor(waiting);
+    const outer = via === undefined ? undefined : open.find(via);
+    const traceparent = request.frame.traceparent ?? outer?.span?.traceparent;
+    const span = observed.span({ id: callId, functionId: id, namespace, principal, via, traceparent });
     const call = {
-      id: open.idFor(waiting),
+      id: callId,
       functionId: id,
       namespace,
       executor: owner,
@@ -59,6 +64,7 @@ export class Dispatch {
       rule,
       waiting,
       audited,
+      span,
       wantsChanges:
         (observed.contents.isWatched || waiting?.wantsChanges === true) && owner.features.has(FEATURE_CHANGES),
       startedAtMs: Date.now(),
@@ -66,7 +72,7 @@ export class Dispatch {
     };
     open.begin(call);
     events.began(call);
-    const outcome = owner.execute(call, request, sink);
+    const outcome = owner.execute(call, span && !(owner instanceof Held) ? withSpan(request, span) : request, sink);
     if (outcome !== 'sent') {
       open.end(call);
       return this.#notSent(call, outcome, request);
@@ -105,6 +111,11 @@ export class Dispatch {
     if (outcome === 'not-json') return fail('not_json', { what: 'request' });
     return fail('channel_send_failed', { id: call.functionId, why: whyNot(call.executor, outcome) });
   }
+}
+
+/** What the executor calls on behalf of the call belongs to its span. A held call gets another span when it goes on. */
+function withSpan({ frame, session }: Request, { traceparent }: CallSpan): Request {
+  return { frame: { ...frame, traceparent }, ...(session && { session }) };
 }
 
 function whyNot({ label }: Executor, outcome: 'full' | 'closed'): string {

@@ -14,6 +14,7 @@ import {
   type Denial,
   type Log,
   type Principal,
+  type Telemetry,
   type Watched,
 } from '#contract';
 import type { EncodedFrame, EventFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
@@ -53,6 +54,7 @@ interface CallsParts {
   access?: AccessControl | undefined;
   audit?: Audit | undefined;
   metrics: CallMetrics;
+  telemetry?: Telemetry | undefined;
 }
 
 export class Calls {
@@ -70,11 +72,11 @@ export class Calls {
   readonly #limits: EngineLimits;
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor({ registry, limits, log, watched, access, audit, metrics }: CallsParts) {
+  constructor({ registry, limits, log, watched, access, audit, metrics, telemetry }: CallsParts) {
     this.#registry = registry;
     this.#policies = new Policies(access);
     this.#limits = limits;
-    this.observed = new Observed(limits.maxCallContentBytes, { watched, audit, metrics });
+    this.observed = new Observed(limits.maxCallContentBytes, { watched, audit, metrics, telemetry });
     const shared = { open: this.#open, events: this.#events, observed: this.observed, limits };
     this.#settle = new Settle({ ...shared, log });
     this.#dispatch = new Dispatch({ ...shared, registry, sink: this.#settle });

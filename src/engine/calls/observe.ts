@@ -8,7 +8,16 @@ import { toErrorBody, type InvokeFrame, type ResultFrame } from '#protocol';
 import { plainBody } from '../errors.ts';
 import { isBuiltIn } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
-import { fieldOf, type Audit, type CalledFunction, type Failure, type Watched } from '#contract';
+import {
+  fieldOf,
+  type Audit,
+  type CalledFunction,
+  type CallSpan,
+  type Failure,
+  type Telemetry,
+  type TracedCall,
+  type Watched,
+} from '#contract';
 import type { CallMetrics } from '../telemetry/call-metrics.ts';
 import type { Call, Origin } from './call.ts';
 import { CallContents } from './call-contents.ts';
@@ -26,6 +35,7 @@ interface Observers {
   watched: Watched;
   audit?: Audit | undefined;
   metrics: CallMetrics;
+  telemetry?: Telemetry | undefined;
 }
 
 export class Observed {
@@ -34,17 +44,24 @@ export class Observed {
   readonly #watched: Watched;
   readonly #audit: Audit | undefined;
   readonly #metrics: CallMetrics;
+  readonly #telemetry: Telemetry | undefined;
 
-  constructor(maxContentBytes: number, { watched, audit, metrics }: Observers) {
+  constructor(maxContentBytes: number, { watched, audit, metrics, telemetry }: Observers) {
     this.#watched = watched;
     this.#audit = audit;
     this.#metrics = metrics;
+    this.#telemetry = telemetry;
     this.contents = new CallContents(maxContentBytes);
   }
 
   /** What the audit will show of a call that may change or run something. */
   audited(reading: Reading, metadata: unknown, payload: unknown): { arguments: unknown } | undefined {
     return this.#audit && !reading.isRead ? { arguments: this.#audit.arguments(metadata, payload) } : undefined;
+  }
+
+  /** Begins the span of a call, before its executor gets the call. */
+  span(call: TracedCall): CallSpan | undefined {
+    return this.#telemetry?.begin(call);
   }
 
   began(call: Call, payload: unknown): void {
@@ -58,6 +75,7 @@ export class Observed {
     const code = error ? codeOf(error) : undefined;
     const outcome = code === undefined ? call.reading.answered(result) : call.reading.failed(code);
     this.#metrics.ended(call, outcome.kind);
+    call.span?.end({ kind: outcome.kind, code });
     this.#record(call, outcome.text, frame);
     if (isLeftOut(call)) return;
     const changes = call.wantsChanges ? frame.changes : undefined;
@@ -71,6 +89,7 @@ export class Observed {
   stopped(call: Call, code: string): void {
     const outcome = code === 'CANCELLED' ? ({ kind: 'cancelled', text: code } as const) : refusal(code);
     this.#metrics.ended(call, outcome.kind);
+    call.span?.end({ kind: outcome.kind, code });
     this.#record(call, code);
     if (isLeftOut(call)) return;
     this.recent.add(call, { code, outcome });
@@ -80,7 +99,12 @@ export class Observed {
   /** The engine refused the call; no worker got it. */
   refused(frame: InvokeFrame, { principal, via, rule }: Origin, { failure, fn, reading }: Refused): void {
     this.#metrics.refused(fn?.id, failure.code);
-    const { function_id: functionId, invocation_id, namespace } = frame;
+    const { function_id: functionId, invocation_id, namespace, traceparent } = frame;
+    const traced = { id: invocation_id ?? '', functionId: fn?.id, namespace: namespace ?? DEFAULT_NAMESPACE };
+    this.span({ ...traced, principal, via, traceparent })?.end({
+      kind: refusal(failure.code).kind,
+      code: failure.code,
+    });
     if (failure.code === 'forbidden') {
       this.#audit?.record({
         ...{ id: invocation_id ?? '', functionId, namespace: namespace ?? DEFAULT_NAMESPACE, principal, via, rule },

@@ -1,18 +1,21 @@
 /**
- * The server side of `/otel`: a WebSocket that drops what it reads, byte by byte.
+ * The server side of `/otel`: a WebSocket that drops what it reads, byte by byte, or hands it to what sends it on.
  *
  * A WebSocket library buffers a message before it delivers it, so peers that never finish theirs would hold memory for
- * nothing. This one buffers a frame's head and the 125 bytes of a ping, never a message.
+ * nothing. This one buffers a frame's head and the 125 bytes of a ping; messages that are sent on share a bounded room.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
+import type { Message } from './message.ts';
+
 const HANDSHAKE_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-const OPCODE = { close: 8, ping: 9 } as const;
+const OPCODE = { continuation: 0, close: 8, ping: 9 } as const;
 const FINAL = 0x80;
 /** A frame head: two bytes, then up to 8 of length and 4 of mask. */
 const SHORTEST_HEAD = 2;
+const MASK_BYTES = 4;
 const MAX_CONTROL_BYTES = 125;
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
@@ -38,15 +41,22 @@ export class TelemetrySink {
   readonly #stream: Socket;
   /** The head of the frame being read, and the payload of a ping or close. */
   #held = Buffer.alloc(0);
-  /** Bytes of the current frame that are still to be dropped. */
-  #toDrop = 0;
+  /** Where the payloads go; absent when they are dropped. */
+  readonly #message: Message | undefined;
+  /** Bytes of the current frame's payload that are still to be read. */
+  #toRead = 0;
+  #isLastFrame = false;
   #bytesRead = 0;
   #silentMs = 0;
 
-  constructor(stream: Socket, head: Buffer, options: SinkOptions) {
+  constructor(stream: Socket, head: Buffer, { message, ...options }: SinkOptions & { message?: Message | undefined }) {
     this.#stream = stream;
+    this.#message = message;
     const beat = setInterval(() => this.#beat(options), options.pingIntervalMs).unref();
-    stream.on('close', () => clearInterval(beat));
+    stream.on('close', () => {
+      clearInterval(beat);
+      message?.clear();
+    });
     stream.on('end', () => stream.end());
     stream.on('data', (bytes: Buffer) => this.#take(bytes));
     if (head.length > 0) this.#take(head);
@@ -83,10 +93,10 @@ export class TelemetrySink {
 
   #take(bytes: Buffer): void {
     for (let at = 0; at < bytes.length && !this.#stream.writableEnded;) {
-      if (this.#toDrop > 0) {
-        const dropped = Math.min(this.#toDrop, bytes.length - at);
-        this.#toDrop -= dropped;
-        at += dropped;
+      if (this.#toRead > 0) {
+        const piece = bytes.subarray(at, at + this.#toRead);
+        at += piece.length;
+        this.#readPayload(piece);
         continue;
       }
       const missing = neededBytes(this.#held) - this.#held.length;
@@ -102,9 +112,22 @@ export class TelemetrySink {
     this.#held = Buffer.alloc(0);
     const isMasked = (frame[1]! & 0x80) !== 0;
     if (!isMasked || (isControl(frame) && lengthCode(frame) > MAX_CONTROL_BYTES)) return this.close(PROTOCOL_ERROR);
-    if (!isControl(frame)) this.#toDrop = payloadBytes(frame);
+    if (!isControl(frame)) this.#beginPayload(frame);
     else if (opcodeOf(frame) === OPCODE.ping) this.#send(OPCODE.ping + 1, unmasked(frame));
     else if (opcodeOf(frame) === OPCODE.close) this.close(NORMAL);
+  }
+
+  #beginPayload(head: Buffer): void {
+    this.#toRead = payloadBytes(head);
+    this.#isLastFrame = (head[0]! & FINAL) !== 0;
+    this.#message?.begin(maskOf(head), opcodeOf(head) === OPCODE.continuation);
+    if (this.#toRead === 0) this.#readPayload(Buffer.alloc(0));
+  }
+
+  #readPayload(piece: Buffer): void {
+    this.#toRead -= piece.length;
+    this.#message?.add(piece);
+    if (this.#toRead === 0 && this.#isLastFrame) this.#message?.end();
   }
 
   #send(opcode: number, payload: Buffer = Buffer.alloc(0)): void {
@@ -122,7 +145,7 @@ function neededBytes(start: Buffer): number {
 
 function headBytes(start: Buffer): number {
   const code = lengthCode(start);
-  const mask = (start[1]! & 0x80) === 0 ? 0 : 4;
+  const mask = (start[1]! & 0x80) === 0 ? 0 : MASK_BYTES;
   return SHORTEST_HEAD + (code === 127 ? 8 : code === 126 ? 2 : 0) + mask;
 }
 
@@ -145,6 +168,10 @@ function isControl(start: Buffer): boolean {
 }
 
 function unmasked(frame: Buffer): Buffer {
-  const mask = frame.subarray(SHORTEST_HEAD, headBytes(frame));
+  const mask = maskOf(frame);
   return Buffer.from(frame.subarray(headBytes(frame)).map((byte, at) => byte ^ mask[at % 4]!));
+}
+
+function maskOf(frame: Buffer): Buffer {
+  return frame.subarray(headBytes(frame) - MASK_BYTES, headBytes(frame));
 }

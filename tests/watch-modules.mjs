@@ -1,13 +1,14 @@
-/** With `--import`: prints the modules of NATS that a process loads; with HIDE_NATS, as if they were not installed. */
+/** With `--import`: prints the optional packages that a process loads; those that HIDE_PACKAGES begins are as if not installed. */
 import { register } from 'node:module';
 
 register(
   `data:text/javascript,${encodeURIComponent(`
     import { writeSync } from 'node:fs';
     export async function resolve(specifier, context, next) {
-      if (!specifier.startsWith('@nats-io/')) return next(specifier, context);
+      if (!/^@(nats-io|opentelemetry)\\//.test(specifier)) return next(specifier, context);
       writeSync(2, 'loads ' + specifier + '\\n');
-      if (!process.env.HIDE_NATS) return next(specifier, context);
+      const hidden = process.env.HIDE_PACKAGES;
+      if (!hidden || !specifier.startsWith(hidden)) return next(specifier, context);
       throw Object.assign(new Error('Cannot find package ' + specifier), { code: 'ERR_MODULE_NOT_FOUND' });
     }
   `)}`,

@@ -1,0 +1,40 @@
+/** Sends on what SDKs of iii send to `/otel`: OTLP as JSON, with four letters before it that say what it is. */
+import type { Packages } from './packages.ts';
+
+const SIGNALS = {
+  OTLP: ['TRACES', 'v1/traces'],
+  MTRC: ['METRICS', 'v1/metrics'],
+  LOGS: ['LOGS', 'v1/logs'],
+} as const;
+const PREFIX_BYTES = 4;
+/** Of each kind, at a time; with the largest message this bounds the memory. Others are dropped meanwhile. */
+const MOST_UNDER_WAY = 4;
+
+/** Kept as they came: reading them would cost the event loop more than sending them. */
+const asItIs = { serializeRequest: (message: Uint8Array) => message, deserializeResponse: () => ({}) };
+/** Figures that no meter reads. */
+const uncounted = { name: 'span', countItems: () => 1 } as const;
+
+export class Forward {
+  readonly #senders: Map<string, ReturnType<typeof senderOf>>;
+
+  constructor(base: Packages['base']) {
+    this.#senders = new Map(Object.entries(SIGNALS).map(([prefix, signal]) => [prefix, senderOf(base, signal)]));
+  }
+
+  /** Without a word in the log: what a collector refuses here, a peer decides. */
+  take(message: Buffer): void {
+    const sender = this.#senders.get(message.toString('latin1', 0, PREFIX_BYTES));
+    sender?.export(message.subarray(PREFIX_BYTES), () => {});
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#senders.values()].map((sender) => sender.shutdown()));
+  }
+}
+
+function senderOf(base: Packages['base'], [signal, path]: (typeof SIGNALS)[keyof typeof SIGNALS]) {
+  const headers = { 'Content-Type': 'application/json' };
+  const options = base.convertLegacyHttpOptions({ concurrencyLimit: MOST_UNDER_WAY }, signal, path, headers);
+  return base.createOtlpHttpExportDelegate(options, asItIs, 'workcell_forward', uncounted, undefined);
+}
