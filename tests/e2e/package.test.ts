@@ -36,7 +36,7 @@ test(
     await using dir = await tempDir({ 'prefix/': '', 'work/a.txt': 'abc' });
     const packed = await npm('npm', ['pack', '--json', '--pack-destination', dir.root], ROOT);
     // A build that was due has printed before.
-    const [{ filename }] = JSON.parse(packed.stdout.slice(packed.stdout.indexOf('['))) as [{ filename: string }];
+    const [{ filename }] = JSON.parse(packed.stdout.slice(packed.stdout.search(/^\[/m))) as [{ filename: string }];
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--prefix', dir.path('prefix')];
     const installed = await npm('npm', ['install', '-g', ...options, `./${filename}`], dir.root);
     skip(NO_REGISTRY.test(installed.stderr), 'the npm registry cannot be reached');
@@ -66,7 +66,7 @@ test('repo.P1 repo.P2 the packed package installs and runs', { timeout: 90_000 }
   await using dir = await tempDir({ 'app/package.json': '{"private":true}', 'work/a.txt': 'abc' });
   const app = dir.path('app');
   const packed = await npm('npm', ['pack', '--json', '--pack-destination', dir.root], ROOT);
-  const [{ filename, files }] = JSON.parse(packed.stdout.slice(packed.stdout.indexOf('['))) as [
+  const [{ filename, files }] = JSON.parse(packed.stdout.slice(packed.stdout.search(/^\[/m))) as [
     { filename: string; files: { path: string }[] },
   ];
   const paths = files.map(({ path }) => path);
