@@ -15,7 +15,11 @@ export interface LimitHit {
   line: string;
 }
 
-const SEGMENTATION_FAULT = 128 + 11;
+/** What gVisor's kernel sends a program that takes more memory than there is, by exit code. */
+const FAULTS = new Map([
+  [128 + 11, 'SIGSEGV'],
+  [128 + 7, 'SIGBUS'],
+]);
 
 type Counts = { oomKills: number; refusedForks: number; maxProcesses?: number };
 
@@ -32,8 +36,8 @@ export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise
     counted.set(sandbox, now);
     if (now.oomKills > before.oomKills) return outOfMemory(sandbox);
     if (now.refusedForks > before.refusedForks) return outOfProcesses(now);
-    const isGvisor = sandbox.facts.isolation === 'userspace-kernel';
-    return isGvisor && exitCode === SEGMENTATION_FAULT ? perhapsOutOfMemory(sandbox) : undefined;
+    const fault = sandbox.facts.isolation === 'userspace-kernel' ? FAULTS.get(exitCode) : undefined;
+    return fault === undefined ? undefined : perhapsOutOfMemory(sandbox, fault);
   };
 }
 
@@ -61,8 +65,8 @@ function outOfMemory({ facts }: LiveSandbox): LimitHit {
 }
 
 /** gVisor's kernel reports nothing more specific. */
-function perhapsOutOfMemory({ facts }: LiveSandbox): LimitHit {
-  const line = `workcell: SIGSEGV: on gVisor a program that takes more memory than there is ends so too (memory_mb is ${facts.shape.memoryMb})\n`;
+function perhapsOutOfMemory({ facts }: LiveSandbox, fault: string): LimitHit {
+  const line = `workcell: ${fault}: on gVisor a program that takes more memory than there is ends so too (memory_mb is ${facts.shape.memoryMb})\n`;
   return { killedBy: undefined, line };
 }
 
