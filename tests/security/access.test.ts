@@ -427,6 +427,24 @@ describe('asking a person', () => {
     approvals: z.array(z.object({ id: z.string(), function_id: z.string(), line: z.string().nullable() })),
   });
 
+  /** `made`, or why not. */
+  const writtenBy = (caller: Caller, path: string): Promise<string> =>
+    buses
+      .get(caller)!
+      .call('coder::create-file', create(path))
+      .then(
+        () => 'made',
+        (error: unknown) => (error as CallError).message,
+      );
+
+  /** The id of the one call that waits. */
+  const waitingFor = (person: Connection): Promise<string> =>
+    vi.waitFor(async () => {
+      const { approvals } = Asked.parse(await person.call('engine::approvals::list', {}));
+      if (approvals.length !== 1) throw new Error(`${approvals.length} wait`);
+      return approvals[0]!.id;
+    }, 900);
+
   /** Again if a busy machine answers later than after the second that calls wait here. */
   async function answered(answer: string, path: string): Promise<string> {
     for (;;) {
@@ -438,16 +456,8 @@ describe('asking a person', () => {
   async function answeredOnce(answer: string, path: string): Promise<string> {
     const person = await operator();
     try {
-      const made = buses.get('asker')!.call('coder::create-file', create(path));
-      const outcome = made.then(
-        () => 'made',
-        (error: unknown) => (error as CallError).message,
-      );
-      const id = await vi.waitFor(async () => {
-        const { approvals } = Asked.parse(await person.call('engine::approvals::list', {}));
-        if (approvals.length !== 1) throw new Error(`${approvals.length} wait`);
-        return approvals[0]!.id;
-      }, 900);
+      const outcome = writtenBy('asker', path);
+      const id = await waitingFor(person);
       await person.call('engine::approvals::answer', { id, answer });
       return await outcome;
     } finally {
@@ -456,13 +466,7 @@ describe('asking a person', () => {
   }
 
   test('a call waits for its answer, and only a person gives it', async () => {
-    const outcome = buses
-      .get('asker')!
-      .call('coder::create-file', create('src/asked.txt'))
-      .then(
-        () => 'made',
-        (error: unknown) => (error as CallError).message,
-      );
+    const outcome = writtenBy('asker', 'src/asked.txt');
     expect(await overBus('asker', 'engine::approvals::list', {})).toBe('refused');
     expect(await overBus('boss', 'engine::approvals::list', {})).toBe('refused');
     expect(await outcome).toContain('was not approved: no answer within 1 s');
@@ -472,18 +476,8 @@ describe('asking a person', () => {
   test('an agent that claims to be a console page approves nothing', async () => {
     const person = await operator();
     for (const answer of ['approve', 'always']) {
-      const outcome = buses
-        .get('asker')!
-        .call('coder::create-file', create(`src/self-${answer}.txt`))
-        .then(
-          () => 'made',
-          (error: unknown) => (error as CallError).message,
-        );
-      const id = await vi.waitFor(async () => {
-        const { approvals } = Asked.parse(await person.call('engine::approvals::list', {}));
-        if (approvals.length !== 1) throw new Error(`${approvals.length} wait`);
-        return approvals[0]!.id;
-      }, 900);
+      const outcome = writtenBy('asker', `src/self-${answer}.txt`);
+      const id = await waitingFor(person);
       for (const claimant of ['none', 'asker', 'boss'] as const) {
         const { socket, sent } = await peer(claimant, { Origin: cell.url.replace(/^ws/, 'http') });
         const frame = { type: 'invokefunction', invocation_id: randomUUID(), data: { id, answer } };
