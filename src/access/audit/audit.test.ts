@@ -4,7 +4,9 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
+import { silentLog } from '#contract';
 import { AuditLog } from './audit-log.ts';
+import { Auditor } from './auditor.ts';
 import { Mask, shownFields } from './masked.ts';
 import { recordsOf, verifyChain } from './read-chain.ts';
 
@@ -13,7 +15,7 @@ const stateDir = () => mkdtempSync(join(tmpdir(), 'audit-'));
 
 function logOf(count: number, dir = stateDir(), limits = LIMITS): string {
   const log = AuditLog.open(dir, limits);
-  for (let at = 1; at <= count; at++) log.append({ at, text: `line ${at}`, quote: '"hash":"' });
+  for (let at = 1; at <= count; at++) log.append([{ at, text: `line ${at}`, quote: '"hash":"' }]);
   log.close();
   return log.folder;
 }
@@ -90,6 +92,30 @@ test('a record that a killed server wrote past its head is gone on with, a torn 
   expect((await verifyChain(folder)).fault).toContain('line 6');
 });
 
+test('many records that a killed server wrote past its head are gone on with', async () => {
+  const dir = stateDir();
+  const folder = logOf(3, dir);
+  const head = readFileSync(join(folder, 'head'));
+  const log = AuditLog.open(dir, LIMITS);
+  log.append(Array.from({ length: 40 }, () => ({ text: 'x'.repeat(10_000) })));
+  log.close();
+  writeFileSync(join(folder, 'head'), head);
+  logOf(1, dir);
+  await expect(verifyChain(folder)).resolves.toEqual({ records: 44 });
+});
+
+test('the records of a turn are written at its end, and the last ones when the server closes', async () => {
+  const log = AuditLog.open(stateDir(), LIMITS);
+  const auditor = new Auditor(log, { mask: new Mask({}), log: silentLog });
+  const act = () => auditor.acted('test', { id: 'local:x', kind: 'local', label: 'x' }, {});
+  act();
+  act();
+  await expect(verifyChain(log.folder)).resolves.toEqual({ records: 2 });
+  act();
+  auditor.close();
+  await expect(verifyChain(log.folder)).resolves.toEqual({ records: 3 });
+});
+
 test('full files are closed, the oldest go, and what is left verifies', async () => {
   const folder = logOf(50, stateDir(), { maxBytes: 2_000, keep: 2 });
   expect(readdirSync(folder).filter((name) => /^\d+\.jsonl$/.test(name))).toHaveLength(2);
@@ -105,8 +131,8 @@ test('two servers at once have a chain each', async () => {
   const one = AuditLog.open(dir, LIMITS);
   const other = AuditLog.open(dir, LIMITS);
   expect(other.folder).not.toBe(one.folder);
-  one.append({ by: 'one' });
-  other.append({ by: 'other' });
+  one.append([{ by: 'one' }]);
+  other.append([{ by: 'other' }]);
   one.close();
   other.close();
   for (const { folder } of [one, other]) await expect(verifyChain(folder)).resolves.toEqual({ records: 1 });

@@ -1,4 +1,9 @@
-/** Writes calls to the audit: bounded, masked, and never a reason for a call to fail. */
+/**
+ * Writes calls to the audit: bounded, masked, and never a reason for a call to fail.
+ *
+ * The records of one turn of the event loop are written together at its end, when the answers have been sent: hashing
+ * and writing one takes longer than the rest of a call. A server that is killed can lose the records of that turn.
+ */
 import { z } from 'zod';
 
 import { SubjectSchema, type Audit, type AuditedCall, type Log } from '#contract';
@@ -28,12 +33,15 @@ export class Auditor implements Audit {
   readonly #log: Log;
   /** The fields that are shown, by the metadata of functions. */
   readonly #shown = new WeakMap<object, ReadonlySet<string>>();
+  /** Makes the records that this turn has still to write. */
+  #waiting: (() => object)[] = [];
   #complainedAtMs = 0;
 
   constructor(audit: AuditLog, { mask, log }: { mask: Mask; log: Log }) {
     this.#audit = audit;
     this.#mask = mask;
     this.#log = log;
+    process.on('exit', this.#flush);
   }
 
   arguments(metadata: unknown, payload: unknown): unknown {
@@ -41,8 +49,10 @@ export class Auditor implements Audit {
   }
 
   record({ id, functionId, principal, via, rule, isApproved, outcome, ...call }: AuditedCall): void {
+    const ts = Date.now();
     const isRefused = outcome === 'forbidden';
-    this.#append({
+    this.#append(() => ({
+      ts,
       function: functionId,
       namespace: call.namespace,
       call: id,
@@ -55,14 +65,17 @@ export class Auditor implements Audit {
       exit_code: call.exitCode,
       duration_ms: call.durationMs === undefined ? undefined : Math.round(call.durationMs),
       changes: this.#changes(call.changes),
-    });
+    }));
   }
 
   acted(action: string, by: Principal, target: Readonly<Record<string, string>>): void {
-    this.#append({ action, ...callerOf(by), target });
+    const ts = Date.now();
+    this.#append(() => ({ ts, action, ...callerOf(by), target }));
   }
 
   close(): void {
+    this.#flush();
+    process.off('exit', this.#flush);
     this.#audit.close();
   }
 
@@ -76,16 +89,24 @@ export class Auditor implements Audit {
     return made;
   }
 
-  #append(record: object): void {
+  #append(record: () => object): void {
+    if (this.#waiting.length === 0) setImmediate(this.#flush);
+    this.#waiting.push(record);
+  }
+
+  readonly #flush = (): void => {
+    if (this.#waiting.length === 0) return;
+    const records = this.#waiting;
+    this.#waiting = [];
     try {
-      this.#audit.append({ ts: Date.now(), ...record });
+      this.#audit.append(records.map((record) => record()));
     } catch (error) {
       if (Date.now() - this.#complainedAtMs < COMPLAIN_MS) return;
       this.#complainedAtMs = Date.now();
       const { code } = error as NodeJS.ErrnoException;
       this.#log.error('the audit cannot be written: calls go on without records', { folder: this.#audit.folder, code });
     }
-  }
+  };
 
   #changes(changes: unknown): unknown {
     if (!Array.isArray(changes) || changes.length === 0) return undefined;

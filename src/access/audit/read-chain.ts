@@ -18,7 +18,7 @@ export const CURRENT = 'current.jsonl';
 export const HEAD = 'head';
 export const KEY = 'key';
 
-/** How far back the newest record is looked for; the head is written with every record. */
+/** How far back the head's record is looked for at first; the head is behind by the records of one write at most. */
 const TAIL_BYTES = 262_144;
 
 export interface Verified {
@@ -42,11 +42,10 @@ export function closedFiles(folder: string): string[] {
 export function newestLink(folder: string, key: Buffer): Link {
   const head = readHead(folder);
   if (!head) return START;
-  const lines = tailOf(join(folder, CURRENT));
-  const at = head.seq === 0 ? -1 : lines.findIndex((line) => line.endsWith(`"hash":"${head.hash}"}`));
-  if (at === -1 && head.seq !== 0) return head;
+  const lines = linesAfter(head, join(folder, CURRENT));
+  if (!lines) return head;
   let last: Link = head;
-  for (const line of lines.slice(at + 1)) {
+  for (const line of lines) {
     const next = follow(line, last, key);
     if (typeof next === 'string') return last;
     last = next;
@@ -108,14 +107,20 @@ function linesOf(path: string): AsyncIterable<string> {
   return createInterface({ input: createReadStream(path), crlfDelay: Infinity });
 }
 
-function tailOf(path: string): string[] {
-  if (!existsSync(path)) return [];
+/** The lines of a file after the record of `head`; undefined if the file does not hold it. */
+function linesAfter(head: Link, path: string): string[] | undefined {
+  if (!existsSync(path)) return head.seq === 0 ? [] : undefined;
   const file = openSync(path, 'r');
   try {
     const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString().split('\n').filter(Boolean);
+    for (let length = TAIL_BYTES; ; length *= 8) {
+      const bytes = Buffer.alloc(Math.min(size, length));
+      readSync(file, bytes, 0, bytes.length, size - bytes.length);
+      const lines = bytes.toString().split('\n').filter(Boolean);
+      const at = lines.findIndex((line) => line.endsWith(`"hash":"${head.hash}"}`));
+      if (at !== -1) return lines.slice(at + 1);
+      if (length >= size) return head.seq === 0 ? lines : undefined;
+    }
   } finally {
     closeSync(file);
   }
