@@ -71,14 +71,14 @@ const TABLE: Record<string, Area> = {
   assembly: {
     areas: [
       ...['contract', 'protocol', 'host', 'access', 'client', 'engine', 'workers/*'],
-      ...['surfaces/http', 'surfaces/mcp', 'version'],
+      ...['surfaces/http', 'surfaces/mcp', 'otlp', 'version'],
     ],
     packages: ['yaml', 'zod'],
   },
   cli: {
     areas: [
       ...['protocol', 'contract', 'host', 'file-functions', 'client', 'engine', 'workers/*', 'surfaces/*'],
-      ...['assembly', 'assembly/options', 'access', 'cluster', 'otlp', 'version'],
+      ...['assembly', 'assembly/options', 'access', 'cluster', 'version'],
     ],
     packages: ['yaml', 'zod'],
   },

@@ -20,6 +20,7 @@ export { clusterConfig, type ClusterConfig } from './cluster-config.ts';
 export { isWithinReach } from './config-in-workspace.ts';
 export { watchConfig } from './config-watch.ts';
 export { choosePreset, presetEntries, type Preset } from './presets.ts';
+export { requireTelemetry, tryTelemetry } from './telemetry.ts';
 export { assembleCell, startWorkcell, type RunningWorkcell } from './workcell.ts';
 export { availableWorkers } from './workers.ts';
 export { canonicalWorkspace, defaultConfigPath, findConfigFile } from './options/index.ts';

@@ -12,7 +12,7 @@ export interface CellOptions {
   entries: WorkerEntry[];
   /** Rights of callers, and the record of their calls; without it every admitted caller may call everything. */
   guard?: Guard | undefined;
-  /** Sends traces and metrics to a collector; the caller closes it. */
+  /** Sends traces and metrics to a collector; closed with the cell. */
   telemetry?: Telemetry | undefined;
   log: Log;
   /** Whether workers prepare for calls in advance, as in a long-running server. */
@@ -48,6 +48,7 @@ export async function assembleCell({ entries, log, prepares, guard, telemetry }:
     await workers.close();
     engine.close();
     guard?.close();
+    await telemetry?.close();
   };
   try {
     await workers.apply(entries);
@@ -99,6 +100,7 @@ export async function startWorkcell({
         bus.close();
         await server.close();
         guard?.close();
+        await telemetry?.close();
       },
     };
   } catch (error) {

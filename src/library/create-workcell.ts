@@ -15,6 +15,7 @@ import {
   firstTwice,
   startWorkcell,
   toEntries,
+  tryTelemetry,
   type WorkerEntry,
 } from '#assembly';
 import {
@@ -93,7 +94,8 @@ export async function createWorkcell<const Own extends readonly AnyWorker[] = []
   const { log = silentLog } = options;
   const entries = readEntries(options);
   const listening = readListening(options);
-  const cell = await (listening ? startWorkcell({ entries, log, ...listening }) : assembleCell({ entries, log }));
+  const parts = { entries, log, telemetry: await tryTelemetry(log) };
+  const cell = await (listening ? startWorkcell({ ...parts, ...listening }) : assembleCell(parts));
   const bus = await connect(cell.engine.dialer(), { name: 'workcell:program', isolation: 'in-process', log });
   const close = async () => {
     bus.close();

@@ -89,6 +89,8 @@ export const mcp: Command = {
       early?.onAsked();
       await (await opening).close();
     }
+    // As for workcell start.
+    if ((await opening).isTraced) process.exit(EXIT.ok);
     return EXIT.ok;
   },
 };

@@ -15,13 +15,14 @@ import {
   presetEntries,
   readApps,
   readConfigFile,
+  requireTelemetry,
   type RunningWorkcell,
   startWorkcell,
   watchConfig,
   withApps,
   type WorkerEntry,
 } from '#assembly';
-import { ConfigError, shippedCell, type CellConfig, type Log, type Telemetry } from '#contract';
+import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
 import { version } from '#version';
 import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
@@ -81,7 +82,7 @@ export const start: Command = {
     const { file, workspace = process.cwd(), cell } = source;
     const guard = guardFor(file === undefined ? undefined : readConfigFile(file), { workspace, cell, log });
     const listening = parseListenOptions(options, guard.access);
-    const telemetry = await telemetryOf(log);
+    const telemetry = await requireTelemetry(log);
     const run = (listed: WorkerEntry[]) => node?.workers(listed) ?? listed;
     const parts = { entries: run(entries), log, guard, telemetry, prepares: true };
     const workcell = await startWorkcell({ ...listening, ...parts }).catch(explainListening);
@@ -97,19 +98,11 @@ export const start: Command = {
     await watcher?.close();
     await node?.leave(signal);
     await workcell.close();
-    if (!telemetry) return EXIT.ok;
-    await telemetry.close();
     // Exporters that try again at a dead collector would keep the process for as long as their timeout.
-    process.exit(EXIT.ok);
+    if (telemetry) process.exit(EXIT.ok);
+    return EXIT.ok;
   },
 };
-
-/** Loads OpenTelemetry only where a collector is named. */
-async function telemetryOf(log: Log): Promise<Telemetry | undefined> {
-  if (!process.env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
-  const { openTelemetry } = await import('#otlp');
-  return openTelemetry({ version, log });
-}
 
 /** Undefined without --cluster: nothing of it is loaded then. */
 async function takeSeat(

@@ -9,6 +9,7 @@ import {
   presetEntries,
   readApps,
   readConfigFile,
+  tryTelemetry,
   withApps,
   type App,
   type WorkerEntry,
@@ -31,6 +32,8 @@ export interface McpCell {
   readonly principal: Principal;
   /** The change that its calls work in. */
   readonly change?: string | undefined;
+  /** Whether telemetry was sent to a collector: its exporters may keep the process. */
+  readonly isTraced?: boolean;
   close(): Promise<void>;
 }
 
@@ -55,10 +58,11 @@ async function embedded(options: Options, workspace: string, log: Log): Promise<
   const file = app ? undefined : findConfigFile(text(options.config));
   const config = file === undefined ? undefined : readConfigFile(file);
   const guard = guardFor(config, { workspace, cell: parseCellOptions(options), log });
-  const cell = await assembleCell({ entries, log, guard });
+  const telemetry = await tryTelemetry(log);
+  const cell = await assembleCell({ entries, log, guard, telemetry });
   const bus = await connect(cell.engine.dialer(), { name: 'workcell:mcp', isolation: 'in-process', log });
   const principal = app ? makePrincipal('app', app.name) : makePrincipal('local', 'stdio');
-  return { bus, principal, close: () => cell.close() };
+  return { bus, principal, isTraced: telemetry !== undefined, close: () => cell.close() };
 }
 
 function readApp(options: Options, workspace: string): App | undefined {

@@ -94,7 +94,7 @@ export function mcpServers(
         namespace: offer.namespace,
         timeoutMs: CALL_MS,
         metadata,
-        ...reportingProgress(context),
+        ...askedWith(context),
       });
       try {
         return await toResult(await calling, { id: found.id, request, text: () => text });
@@ -163,6 +163,20 @@ function serveKept(server: Server, kept: KeptResults): void {
     const { text, from, to, total } = part;
     return { contents: [{ uri, mimeType: 'text/plain', text, _meta: { from, to, total } }] };
   });
+}
+
+/** What the request asks for beside the call. */
+function askedWith(context: ServerContext): Pick<CallOptions, 'traceparent' | 'baggage' | 'onEvent'> {
+  return { ...traceOf(context), ...reportingProgress(context) };
+}
+
+/** The trace that the call belongs to: of the call itself, else of the HTTP request that brought it. */
+function traceOf({ mcpReq, http }: ServerContext): Pick<CallOptions, 'traceparent' | 'baggage'> {
+  const valueOf = (key: string) => {
+    const given = mcpReq._meta?.[key] ?? http?.req?.headers.get(key);
+    return typeof given === 'string' ? given : undefined;
+  };
+  return { traceparent: valueOf('traceparent'), baggage: valueOf('baggage') };
 }
 
 /** Sends events of the call as progress lines to a client that asked; `progress` is the seconds since its start. */
