@@ -15,7 +15,8 @@ import { Harness } from './harness.mjs';
 import { withSection } from './report.mjs';
 
 const SUITES = [
-  'agent', //
+  'access', //
+  'agent',
   'bus',
   'changes',
   'cluster',
