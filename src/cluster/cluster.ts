@@ -67,7 +67,7 @@ export class Cluster implements Elsewhere {
     const bodies = this.#bodies;
     const lost = new LostNodes();
     this.#members = new Members({
-      ...{ engine, lost, log },
+      ...{ engine, lost, seat: this.seat, log },
       link: { ...shared, bodies, served: this.#served, budget: new ByteBudget(MAX_KEPT_CALL_BYTES) },
       onLost: (peer) => this.#forget(peer),
     });

@@ -1,9 +1,8 @@
 /** Calls and channels between two nodes, beside one engine by WebSocket and plain request-reply of NATS. */
-import { readFileSync } from 'node:fs';
-
 import { Program } from '../../processes.mjs';
 import { formatMs, formatNumber, rate, time } from '../../units.mjs';
 import { holding } from './holding.mjs';
+import { cpuUsOf } from './processor.mjs';
 import { NatsServers } from './test-parts.mjs';
 
 const ONE = 'one engine, WebSocket';
@@ -18,9 +17,6 @@ const NOTE = `\
 - ${NODES}: caller and worker each in the process of its node, one server between.
 - ${THREE}: the same, each node at its own server of a cluster of three.
 - ${SOCKETS}: the whole way of two clients at two nodes.`;
-
-/** A tick of the kernel's clock, in which /proc counts processor time. */
-const TICK_US = 10_000;
 
 export function compareCalls(harness) {
   return holding(async (hold) => {
@@ -113,9 +109,9 @@ function compare(harness, { calls }, { workload, ...options }) {
 /** Processor time of both nodes and of the server for one call, 32 in flight. */
 async function processorOfCall(harness, { calls, nodes: [, callee], server }) {
   const workload = { bytes: 200, calls: harness.isQuick ? 2_000 : 40_000, inFlight: 32 };
-  const before = [await callee.request({ operation: 'cpuUs' }), serverCpuUs(server)];
+  const before = [await callee.request({ operation: 'cpuUs' }), cpuUsOf(server.pids[0])];
   const { cpuUs: caller, throughput } = await calls[NODES](workload);
-  const after = [await callee.request({ operation: 'cpuUs' }), serverCpuUs(server)];
+  const after = [await callee.request({ operation: 'cpuUs' }), cpuUsOf(server.pids[0])];
   const [other, nats] = after.map((value, at) => (value - before[at]) / workload.calls);
   harness.table({
     title: 'Processor time of one call',
@@ -128,11 +124,6 @@ async function processorOfCall(harness, { calls, nodes: [, callee], server }) {
     ],
   });
   return { caller, callee: other, nats };
-}
-
-function serverCpuUs({ pids }) {
-  const fields = readFileSync(`/proc/${pids[0]}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
 }
 
 function compareChannels(harness, { nodes: [a, b], clients: [one, other] }) {

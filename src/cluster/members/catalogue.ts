@@ -105,6 +105,7 @@ interface KeptBlock {
 /** The blocks of other nodes. */
 export class FarCatalogues {
   readonly #kept = new Map<string, KeptBlock>();
+  readonly #fetching = new Map<string, Promise<KeptBlock>>();
   readonly #fetch: FetchBlock;
 
   constructor(fetch: FetchBlock) {
@@ -132,9 +133,21 @@ export class FarCatalogues {
     for (const [name, { functions }] of this.#kept) if (!used.has(functions)) this.#kept.delete(name);
   }
 
+  /** Nodes that run the same workers announce the same block at once: one of them is asked, the next if it fails. */
   async #blockOf(name: string, peer: Address): Promise<KeptBlock> {
+    await this.#fetching.get(name)?.catch(() => {});
     const known = this.#kept.get(name);
     if (known) return known;
+    const fetching = this.#fetchBlock(name, peer);
+    this.#fetching.set(name, fetching);
+    try {
+      return await fetching;
+    } finally {
+      if (this.#fetching.get(name) === fetching) this.#fetching.delete(name);
+    }
+  }
+
+  async #fetchBlock(name: string, peer: Address): Promise<KeptBlock> {
     const text = await this.#checked(name, peer);
     const functions = readAs(FunctionsSchema, text, MAX_BLOCK_BYTES);
     if (!functions) throw new Error('its functions cannot be read');

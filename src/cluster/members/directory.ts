@@ -34,6 +34,8 @@ export class Directory {
   readonly #peers: ReadonlyMap<string, Peer>;
   readonly #workers = new Map<Peer, readonly AnnouncedWorker[]>();
   readonly #lost: LostNodes;
+  /** Peers that were called by their names: a call does not search all of them. */
+  readonly #byName = new Map<string, Peer>();
   #claims = new Map<string, Claim[]>();
 
   constructor({ engine, settings, peers, lost }: DirectoryParts) {
@@ -51,6 +53,7 @@ export class Directory {
 
   remove(peer: Peer): void {
     this.#workers.delete(peer);
+    this.#byName.delete(peer.address.name);
     this.#index();
   }
 
@@ -136,6 +139,15 @@ export class Directory {
 
   /** A node with this name, else the oldest with this alias. */
   #named(name: string): Peer | undefined {
+    const known = this.#byName.get(name);
+    if (known && this.#peers.get(known.address.id) === known) return known;
+    const found = this.#search(name);
+    if (found?.address.name === name) this.#byName.set(name, found);
+    else this.#byName.delete(name);
+    return found;
+  }
+
+  #search(name: string): Peer | undefined {
     const peers = [...this.#peers.values()].filter((peer) => peer.isNamed(name));
     const joined = (peer: Peer) => peer.beat?.joined_ms ?? 0;
     const byName = peers.filter(({ address }) => address.name === name).toSorted((a, b) => joined(b) - joined(a));

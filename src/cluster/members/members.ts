@@ -7,11 +7,13 @@ import type { Beat } from '../wire/beat.ts';
 import type { Address } from '../wire/subjects.ts';
 import { whyGone, type Ending, type LostNodes } from './lost-nodes.ts';
 import { Peer } from './peer.ts';
+import type { Seat } from './seat.ts';
 
 interface MembersParts {
   engine: Engine;
   link: LinkParts;
   lost: LostNodes;
+  seat: Seat;
   log: Log;
   /** Called when a node is gone. */
   onLost: (peer: Peer) => void;
@@ -56,14 +58,16 @@ export class Members {
     if (!peer) return undefined;
     const former = peer.beat;
     peer.beat = beat;
+    this.#parts.seat.heard(from, beat);
     peer.heard(performance.now());
     if (!former) this.#welcome(peer, beat);
     return { peer, former };
   }
 
   lose(peer: Peer, ending: Ending): void {
-    const { lost, log, onLost } = this.#parts;
+    const { lost, seat, log, onLost } = this.#parts;
     if (!this.#peers.delete(peer.address.id)) return;
+    seat.heard(peer.address);
     log.info('a node is gone', { node: peer.address.name, why: whyGone(ending) });
     // Before the link closes: answers to its calls say what became of it.
     lost.add(peer.address, ending, performance.now());

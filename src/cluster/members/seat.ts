@@ -10,6 +10,7 @@ import type { NodeRow } from '#engine';
 import type { ClusterSettings } from '../settings.ts';
 import type { Beat } from '../wire/beat.ts';
 import type { Address } from '../wire/subjects.ts';
+import { HostList } from './host-list.ts';
 import type { LostNodes } from './lost-nodes.ts';
 import type { Peer } from './peer.ts';
 
@@ -27,6 +28,7 @@ export class Seat implements Fleet {
   readonly #settings: ClusterSettings;
   readonly #version: string;
   readonly #joinedAtMs = Date.now();
+  readonly #hosts = new HostList();
   #report: (() => SandboxReport) | undefined;
   #others: Others | undefined;
 
@@ -54,13 +56,17 @@ export class Seat implements Fleet {
     return report ? report.living + report.starting : 0;
   }
 
-  hosts(): FleetHost[] {
+  hosts(): readonly FleetHost[] {
     const sandboxes = this.#report?.();
-    const own = sandboxes ? [{ ...this.self, isDraining: this.isDraining, sandboxes }] : [];
-    const others = [...(this.#others?.peers.values() ?? [])].flatMap(({ address, beat }) =>
-      beat?.sandboxes ? [{ ...address, isDraining: beat.state === 'draining', sandboxes: beat.sandboxes }] : [],
-    );
-    return [...own, ...others];
+    if (sandboxes) this.#hosts.put({ ...this.self, isDraining: this.isDraining, sandboxes });
+    else this.#hosts.remove(this.self.id);
+    return this.#hosts.rows;
+  }
+
+  /** Another node's report; undefined when it is gone. */
+  heard({ name, id }: Address, beat?: Beat): void {
+    if (!beat?.sandboxes) return this.#hosts.remove(id);
+    this.#hosts.put({ name, id, isDraining: beat.state === 'draining', sandboxes: beat.sandboxes });
   }
 
   nodeOf(id: string): FleetNode | undefined {

@@ -37,8 +37,8 @@ export interface Fleet {
   readonly self: { readonly name: string; readonly id: string };
   /** Whether it takes nothing new. */
   readonly isDraining: boolean;
-  /** Machines with sandboxes, this one included. */
-  hosts(): FleetHost[];
+  /** Machines with sandboxes, this one included. Changes with their next reports: read it at once, or copy it. */
+  hosts(): readonly FleetHost[];
   /** Undefined for an id that no node was known by. */
   nodeOf(id: string): FleetNode | undefined;
   /** Says where to read the own report; call the returned function to end that. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import type { FleetHost } from '#contract';
-import { chooseHost, imageMark, Places } from './choose-host.ts';
+import { chooseHost, imageMark, Places, type Wish } from './choose-host.ts';
 import { tagOf, taggedId } from './sandbox-tag.ts';
 
 const report = { places: 4, starting: 0, living: 1, max: 5, memory_free_mb: 1_000, images: [] };
@@ -12,12 +12,18 @@ function host(name: string, more: Partial<FleetHost['sandboxes']> = {}, isDraini
 }
 
 /** Every host that some draw chooses. */
-function chosen(hosts: FleetHost[], wish: Partial<Parameters<typeof chooseHost>[1]> = {}): string[] {
+function chosen(hosts: FleetHost[], wish: Partial<Wish> = {}): string[] {
   const draws = [0, 0.2, 0.4, 0.6, 0.8, 0.99];
   const names = draws.flatMap((first) =>
     draws.flatMap((second) => {
       const left = [first, second];
-      return chooseHost(hosts, { image: 'python', sizeMb: 0, ...wish }, new Places(), () => left.shift()!)?.name ?? [];
+      return (
+        chooseHost(hosts, {
+          wish: { image: 'python', sizeMb: 0, ...wish },
+          places: new Places(),
+          random: () => left.shift()!,
+        })?.name ?? []
+      );
     }),
   );
   return [...new Set(names)].toSorted();
@@ -43,15 +49,27 @@ test('of two the one with the image comes first, then the one with more places',
   expect(chosen([host('a', { places: 3 }), host('b', { places: 2 }), host('c', { places: 1 })])).toEqual(['a', 'b']);
 });
 
+test('of many machines a few draws find two that take it, and a look at all finds the only one', () => {
+  const full = Array.from({ length: 400 }, (_, at) => host(`full-${at}`, { places: 0 }));
+  const free = Array.from({ length: 400 }, (_, at) => host(`free-${at}`, { places: 1 + (at % 2) }));
+  const wish = { image: 'python', sizeMb: 0 };
+  const tried = new Set(free.slice(0, 399).map(({ id }) => id));
+  const names = Array.from({ length: 500 }, () => chooseHost([...full, ...free], { wish, places: new Places() })!);
+  expect(names.every(({ sandboxes }) => sandboxes.places > 0)).toBe(true);
+  expect(new Set(names).size).toBeGreaterThan(100);
+  expect(names.filter(({ sandboxes }) => sandboxes.places === 2).length).toBeGreaterThan(300);
+  expect(chooseHost([...full, ...free], { wish, places: new Places(), tried })?.name).toBe('free-399');
+});
+
 test('what was placed counts until the next report', () => {
   const places = new Places();
   const one = host('a', { places: 1 });
   const giveBack = places.take(one);
   const wish = { image: 'python', sizeMb: 0 };
-  expect(chooseHost([one], wish, places)).toBe(undefined);
-  expect(chooseHost([host('a', { places: 1 })], wish, places)?.name).toBe('a');
+  expect(chooseHost([one], { wish, places })).toBe(undefined);
+  expect(chooseHost([host('a', { places: 1 })], { wish, places })?.name).toBe('a');
   giveBack();
-  expect(chooseHost([one], wish, places)).toBe(one);
+  expect(chooseHost([one], { wish, places })).toBe(one);
 });
 
 test('an id names its node and is a UUID; other ids name none', () => {

@@ -7,6 +7,8 @@ import { hash } from 'node:crypto';
 
 import type { FleetHost, SandboxReport } from '#contract';
 
+const MOST_DRAWS = 16;
+
 export interface Wish {
   readonly image: string;
   /** The only machine that will do. */
@@ -34,21 +36,50 @@ export class Places {
   }
 }
 
+interface Choice {
+  readonly wish: Wish;
+  readonly places: Places;
+  /** Ids of machines that were tried. */
+  readonly tried?: ReadonlySet<string>;
+  readonly random?: () => number;
+}
+
 /** Undefined when none takes it. */
 export function chooseHost(
   hosts: readonly FleetHost[],
-  wish: Wish,
-  places: Places,
-  random: () => number = Math.random,
+  { wish, places, tried, random = Math.random }: Choice,
 ): FleetHost | undefined {
-  const fitting = hosts.filter((host) => fits(host, wish) && places.free(host) > 0);
-  const first = Math.floor(random() * fitting.length);
-  const second = Math.floor(random() * (fitting.length - 1));
-  const [a, b] = [fitting[first], fitting[second < first ? second : second + 1]];
+  const takesIt = (host: FleetHost) => fits(host, wish) && !tried?.has(host.id) && places.free(host) > 0;
+  const [a, b] = drawTwo(hosts, takesIt, random) ?? pickTwo(hosts.filter(takesIt), random);
   if (!a || !b) return a;
   const [hasA, hasB] = [hasImage(a, wish.image), hasImage(b, wish.image)];
   if (hasA !== hasB) return hasA ? a : b;
   return places.free(b) > places.free(a) ? b : a;
+}
+
+type Two = readonly [FleetHost | undefined, FleetHost | undefined];
+
+/** Of many machines most have room: a few draws find two without a look at all. Undefined when they do not. */
+function drawTwo(
+  hosts: readonly FleetHost[],
+  takesIt: (host: FleetHost) => boolean,
+  random: () => number,
+): Two | undefined {
+  if (hosts.length <= MOST_DRAWS) return undefined;
+  let first: FleetHost | undefined;
+  for (let draws = 0; draws < MOST_DRAWS; draws++) {
+    const host = hosts[Math.floor(random() * hosts.length)]!;
+    if (host === first || !takesIt(host)) continue;
+    if (first) return [first, host];
+    first = host;
+  }
+  return undefined;
+}
+
+function pickTwo(fitting: readonly FleetHost[], random: () => number): Two {
+  const first = Math.floor(random() * fitting.length);
+  const second = Math.floor(random() * (fitting.length - 1));
+  return [fitting[first], fitting[second < first ? second : second + 1]];
 }
 
 export function hasImage({ sandboxes }: FleetHost, image: string): boolean {

@@ -34,11 +34,7 @@ export async function place<T>({ fleet, places, wish, signal, isRepeatable, atte
     const tried = new Set<string>();
     const refusals: { host: FleetHost; error: CallError }[] = [];
     while (tried.size < MOST_TRIES) {
-      const host = chooseHost(
-        fleet.hosts().filter(({ id }) => !tried.has(id)),
-        wish,
-        places,
-      );
+      const host = chooseHost(fleet.hosts(), { wish, places, tried });
       if (!host) break;
       tried.add(host.id);
       const giveBack = places.take(host);
