@@ -54,7 +54,7 @@ test(`${UNFINISHED} telemetry messages of 4 MiB that never end cost nothing`, as
 
 test('bus.P12 a client that never reads is dropped before its results fill the memory', async () => {
   await using engine = await EngineProcess.start();
-  const cost = await deafClient(engine);
+  const cost = await deafClient(engine, defaultLimits.maxOutboundBytes);
   report('2500 results of 100 KiB to a client that never reads', cost);
   expect(cost.after.peakRss - cost.before.rss).toBeLessThan(defaultLimits.maxOutboundBytes + 160 * MiB);
   await vi.waitFor(async () => expect((await engine.figures()).arrayBuffers).toBeLessThan(16 * MiB), PATIENCE);

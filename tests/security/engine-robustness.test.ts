@@ -1,8 +1,9 @@
 /** What crowds of peers do to the engine and to each other. engine-robustness.budget.test.ts has what they cost. */
 import { expect, test, vi } from 'vitest';
 
+import { defaultLimits } from '#engine';
 import { rounds } from '#testing';
-import { deafClient, deafWorker, idle, passing, pausingClient, unfinished } from './peer-crowds.ts';
+import { deafClient, deafWorker, idle, MiB, passing, pausingClient, unfinished } from './peer-crowds.ts';
 import { EngineProcess } from './peer-engine-process.ts';
 import { Peer } from './peer-socket.ts';
 
@@ -10,16 +11,18 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const UNFINISHED = rounds(10, 40, 150);
 const PASSING = rounds(200, 1_000, 1_000);
+/** What waits for a peer that does not read: filling as much as is shipped takes the processor three seconds. */
+const maxOutboundBytes = rounds(24 * MiB, defaultLimits.maxOutboundBytes, defaultLimits.maxOutboundBytes);
 
 test.each([
   ['200 idle connections still answer', (engine: EngineProcess) => idle(engine, 200)],
   [`${UNFINISHED} telemetry messages that never end harm nobody`, (engine) => unfinished(engine, UNFINISHED)],
-  ['a client that never reads is dropped', deafClient],
+  ['a client that never reads is dropped', (engine) => deafClient(engine, maxOutboundBytes)],
   ['a client that stops reading is not read from, and loses nothing when it goes on', pausingClient],
   ['calls to a worker that never reads fail instead of piling up', deafWorker],
   [`${PASSING} peers that come, register, call and vanish leave nothing behind`, (engine) => passing(engine, PASSING)],
 ])('bus.P12 %s', async (_, attack) => {
-  await using engine = await EngineProcess.start();
+  await using engine = await EngineProcess.start({ maxOutboundBytes });
   await attack(engine);
 });
 

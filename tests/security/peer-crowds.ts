@@ -96,18 +96,20 @@ function sendCalls(peer: Peer, functionId: string, count: number, data: unknown 
 }
 
 /** A client that never reads the results of its calls is dropped. */
-export async function deafClient(engine: EngineProcess): Promise<Cost> {
+export async function deafClient(engine: EngineProcess, maxOutboundBytes: number): Promise<Cost> {
+  const resultBytes = 100 * 1024;
+  const fitting = maxOutboundBytes / resultBytes;
   using neighbours = await Neighbours.at(engine.url);
-  using worker = await BigWorker.at(engine.url, 100 * 1024);
+  using worker = await BigWorker.at(engine.url, resultBytes);
   using deaf = await Peer.dial(engine.url);
   await deaf.call('engine::workers::register', { name: 'deaf', pid: 1 });
   const before = await engine.figures();
 
   deaf.socket.pause();
-  sendCalls(deaf, 'big::text', 2_500);
+  sendCalls(deaf, 'big::text', Math.round(fitting * 1.27));
   await vi.waitFor(async () => expect(await neighbours.workerNames()).toEqual([]), PATIENCE);
   await neighbours.expectUnharmed();
-  expect(worker.calls).toBeGreaterThan(1_900);
+  expect(worker.calls).toBeGreaterThan(fitting * 0.96);
   return { before, after: await engine.figures() };
 }
 

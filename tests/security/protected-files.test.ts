@@ -23,6 +23,8 @@ const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
 const ROUNDS = rounds(100, 1500, 1500);
 const ONE_IN = rounds(12, 1, 1);
+/** The attacks as another user are the same: `npm test` leaves them out. */
+const isFull = rounds(0, 1, 1) > 0;
 
 interface Outcome {
   attacks: number;
@@ -34,7 +36,7 @@ describe.each([
   ['the current user', undefined],
   ['an ordinary user', NOBODY],
 ])('as %s', (_, uid) => {
-  test.skipIf(uid !== undefined && !isRoot)('http.P8 no file function reaches a protected file', async () => {
+  test.runIf(uid === undefined || (isFull && isRoot))('http.P8 no file function reaches a protected file', async () => {
     await using dir = await tempDir();
     if (uid !== undefined) {
       chmodSync(dir.root, 0o755);

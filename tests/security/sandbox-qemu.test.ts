@@ -24,6 +24,8 @@ const IN_SEQUENCE = rounds(3, 20, 200);
 const AT_ONCE = rounds(2, 4, 16);
 const KILLS = rounds(1, 2, 20);
 const JAIL_KILLS = rounds(3, 20, 200);
+/** Each boots a machine of its own, which takes the processor five seconds. */
+const isFull = rounds(0, 1, 1) > 0;
 const SLOWNESS = 6;
 const NOBODY = '65534';
 
@@ -124,14 +126,17 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
     expect([qemu, machine.instance.pid].filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   });
 
-  test('a processor that cannot run a guest is found out by its deadline, and nothing of the attempt is left', async () => {
-    const before = jails();
-    const probe = await new QemuBackend({ cacheDir: cache.root, accelerator: 'kvm' }).probe(
-      AbortSignal.timeout(120_000),
-    );
-    expect(probe.ok ? 'works' : probe.reason).toMatch(/^(works$|no machine boots: |there is no|\/dev\/kvm)/);
-    expect(jails()).toEqual(before);
-  });
+  test.runIf(isFull)(
+    'a processor that cannot run a guest is found out by its deadline, and nothing of the attempt is left',
+    async () => {
+      const before = jails();
+      const probe = await new QemuBackend({ cacheDir: cache.root, accelerator: 'kvm' }).probe(
+        AbortSignal.timeout(120_000),
+      );
+      expect(probe.ok ? 'works' : probe.reason).toMatch(/^(works$|no machine boots: |there is no|\/dev\/kvm)/);
+      expect(jails()).toEqual(before);
+    },
+  );
 
   test('a jail that is killed at any moment of its start takes QEMU with it, and says that it ended', async () => {
     await backend.prepare(shape, AbortSignal.timeout(300_000));
@@ -180,22 +185,25 @@ describe.skipIf(whyNot !== undefined)(`virtual machines${whyNot === undefined ? 
     expect(entries.filter((name) => name.startsWith('.new-'))).toEqual([]);
   });
 
-  test.skipIf(process.geteuid?.() !== 0)('an ordinary user has them too, and they die with his daemon', async () => {
-    await using own = await guestRoot();
-    await using home = await qemuCache();
-    for (const dir of [own, home]) chmodSync(dir.root, 0o755);
-    execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, own.root, home.root]);
-    const command = [process.execPath, DAEMON, home.root, own.root, '1'];
-    const daemon = spawn('setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', ...command], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // The folder for temporary files may be root's alone.
-      env: { ...process.env, TMPDIR: home.root },
-    });
-    const pids = await startedBy(daemon);
-    expect(new Set(pids.map((pid) => statusOf(pid, ['Uid']).Uid!.split('\t')[0]))).toEqual(new Set([NOBODY]));
-    daemon.kill('SIGKILL');
-    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
-  });
+  test.runIf(isFull && process.geteuid?.() === 0)(
+    'an ordinary user has them too, and they die with his daemon',
+    async () => {
+      await using own = await guestRoot();
+      await using home = await qemuCache();
+      for (const dir of [own, home]) chmodSync(dir.root, 0o755);
+      execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, own.root, home.root]);
+      const command = [process.execPath, DAEMON, home.root, own.root, '1'];
+      const daemon = spawn('setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', ...command], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        // The folder for temporary files may be root's alone.
+        env: { ...process.env, TMPDIR: home.root },
+      });
+      const pids = await startedBy(daemon);
+      expect(new Set(pids.map((pid) => statusOf(pid, ['Uid']).Uid!.split('\t')[0]))).toEqual(new Set([NOBODY]));
+      daemon.kill('SIGKILL');
+      await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+    },
+  );
 
   /** Processes in and around jails of this suite: no others have files of this cache. */
   function jails(): string[] {

@@ -23,11 +23,6 @@ const TREES = { best: rounds(5, 50, 500), other: rounds(5, 20, 500) };
 const TREES_AT_ONCE = 5;
 const SEED = Number(process.env.WORKCELL_SEED ?? randomInt(2 ** 31));
 const NOBODY = 65534;
-const ORDINARY_USER: [string, Hunt][] = [
-  ['the best way of an ordinary user', { containment: 'best', trees: TREES.other, uid: NOBODY }],
-  ['session of an ordinary user', { containment: 'session', trees: TREES.other, uid: NOBODY }],
-  ['the fence of an ordinary user', { containment: 'best', trees: TREES.other, uid: NOBODY, isFenced: true }],
-];
 /** Servers that are killed with their guardians, one after another. */
 const UNGUARDED_KILLS = rounds(1, 4, 100);
 /** How long the guardian of a dead server may take on a busy machine. */
@@ -48,21 +43,31 @@ interface Hunt {
   trees: number;
   uid?: number;
   isFenced?: boolean;
+  /** Of two that other hunts have: for the full run. */
+  isPair?: boolean;
 }
 
+/** `npm test` leaves out the pairs of what others hold trees with one by one. */
+const isFull = rounds(0, 1, 1) > 0;
+const ORDINARY_USER: [string, Hunt][] = [
+  ['the fence of an ordinary user', { containment: 'best', trees: TREES.other, uid: NOBODY, isFenced: true }],
+  ['the best way of an ordinary user', { containment: 'best', trees: TREES.other, uid: NOBODY, isPair: true }],
+  ['session of an ordinary user', { containment: 'session', trees: TREES.other, uid: NOBODY, isPair: true }],
+];
 const HUNTS: [string, Hunt][] = [
   ['the best way', { containment: 'best', trees: TREES.best }],
-  ['cgroup1', { containment: 'cgroup1', trees: TREES.other }],
+  ['cgroup1', { containment: 'cgroup1', trees: TREES.other, isPair: true }],
   ['pid-namespace', { containment: 'pid-namespace', trees: TREES.other }],
   ['session', { containment: 'session', trees: TREES.other }],
   ['the fence', { containment: 'best', trees: TREES.other, isFenced: true }],
-  ['the fence, held by sessions', { containment: 'session', trees: TREES.other, isFenced: true }],
+  ['the fence, held by sessions', { containment: 'session', trees: TREES.other, isFenced: true, isPair: true }],
   // Only root can become one.
   ...(process.getuid?.() === 0 ? ORDINARY_USER : []),
 ];
 
 describe.skipIf(process.platform !== 'linux')(`shell.P5 live.D8 the orphan hunt with seed ${SEED}`, () => {
   test.for(HUNTS)('of %s', { timeout: 3_600_000 }, async ([name, hunt], { skip }) => {
+    skip(hunt.isPair === true && !isFull, 'npm run test:full hunts it');
     const first = await ChildrenServer.start(hunt.containment, hunt).catch((error: unknown) => error);
     if (!(first instanceof ChildrenServer)) return skip(`it does not work here: ${String(first)}`);
 
