@@ -151,8 +151,7 @@ export class Cluster implements Elsewhere {
   #subscribe(): void {
     const listen = (kind: ToNode, take: (peer: Peer, message: Message) => void) =>
       this.#wire.subscribe(this.#subjects.fromNodes(kind), (message) => {
-        const from = senderOf(message.subject);
-        const peer = from && this.#members.at(from);
+        const peer = this.#members.sender(message.subject);
         if (!peer) return;
         peer.heard(performance.now());
         take(peer, message);

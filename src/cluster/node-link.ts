@@ -4,23 +4,16 @@
  * The engine sees an ordinary peer. What is particular is in `asking`: both ends remember calls, so that a lost
  * message is sent again and a repeated one is dropped.
  */
-import {
-  decodeFrame,
-  encodeFrame,
-  type EncodedFrame,
-  type Frame,
-  type Link,
-  type LinkEvents,
-  type SendOutcome,
-} from '#protocol';
+import { encodeFrame, type EncodedFrame, type Frame, type Link, type LinkEvents, type SendOutcome } from '#protocol';
 import type { CallsIn } from './asking/calls-in.ts';
 import { CallsOut, type Answer } from './asking/calls-out.ts';
 import type { ByteBudget } from './asking/memory.ts';
 import { INLINE_BYTES, MAX_BODY_BYTES, SEND_AGAIN_AFTER_MS } from './limits.ts';
 import { bodyRefIn, type Bodies, type BodyRef } from './wire/bodies.ts';
+import { FrameReader } from './wire/frames.ts';
 import { toBytes } from './wire/json.ts';
 import type { Wire } from './wire/nats.ts';
-import type { Address, Subjects } from './wire/subjects.ts';
+import type { Address, Subjects, ToNode } from './wire/subjects.ts';
 
 /** Everything that links of one node share. */
 export interface LinkParts {
@@ -39,6 +32,10 @@ export class NodeLink implements Link {
   readonly peer: Address;
   readonly calls: CallsOut;
   readonly #parts: LinkParts;
+  readonly #reader = new FrameReader();
+  readonly #to: Record<'call' | 'result' | 'cancel', string>;
+  /** Begins the reply subjects of calls. */
+  readonly #unheard: string;
   #events: LinkEvents | undefined;
   #isOpen = true;
 
@@ -46,6 +43,9 @@ export class NodeLink implements Link {
     this.peer = peer;
     this.#parts = parts;
     this.calls = new CallsOut(parts.budget);
+    const to = (kind: ToNode) => parts.subjects.toNode(kind, peer);
+    this.#to = { call: to('call'), result: to('result'), cancel: to('cancel') };
+    this.#unheard = parts.subjects.unheard(peer, '');
   }
 
   attach(events: LinkEvents): void {
@@ -88,14 +88,14 @@ export class NodeLink implements Link {
   take(kind: 'call' | 'result', data: Uint8Array): void {
     const ref = bodyRefIn(data);
     if (ref) return void this.#takeBody(kind, ref);
-    const frame = frameIn(data);
+    const frame = this.#reader.read(data);
     if (kind === 'call' && frame?.type === 'invokefunction') this.#takeCall(frame, data, { isKnown: false });
     else if (kind === 'result' && frame?.type === 'invocationresult') this.#takeResult(frame, data);
     else if (kind === 'result' && frame?.type === 'invocationevent') this.#events?.frame(frame, data);
   }
 
   takeCancel(data: Uint8Array): void {
-    const frame = data.length <= INLINE_BYTES ? frameIn(data) : undefined;
+    const frame = data.length <= INLINE_BYTES ? this.#reader.read(data) : undefined;
     if (frame?.type !== 'cancelinvocation') return;
     if (!frame.wait) this.#parts.served.finished(this.peer.id, frame.invocation_id, performance.now());
     this.#events?.frame(frame);
@@ -147,10 +147,7 @@ export class NodeLink implements Link {
 
   #publishCall(id: string, text = this.calls.textOf(id)): boolean {
     const message = text && this.#carried(text, id);
-    const { wire, subjects } = this.#parts;
-    if (!message || !wire.publish(subjects.toNode('call', this.peer), message, subjects.unheard(this.peer, id))) {
-      return false;
-    }
+    if (!message || !this.#parts.wire.publish(this.#to.call, message, this.#unheard + id)) return false;
     this.calls.sent(id);
     return true;
   }
@@ -173,8 +170,7 @@ export class NodeLink implements Link {
   }
 
   #publish(kind: 'result' | 'cancel', message: Uint8Array | undefined): boolean {
-    const { wire, subjects } = this.#parts;
-    return message !== undefined && wire.publish(subjects.toNode(kind, this.peer), message);
+    return message !== undefined && this.#parts.wire.publish(this.#to[kind], message);
   }
 
   #takeCall(frame: CallFrame, text: Uint8Array, { isKnown }: { isKnown: boolean }): void {
@@ -197,7 +193,7 @@ export class NodeLink implements Link {
     if (!isWanted) return;
     try {
       const text = await bodies.fetch(this.peer, ref);
-      const frame = this.#isOpen ? frameIn(text) : undefined;
+      const frame = this.#isOpen ? this.#reader.read(text) : undefined;
       if (kind === 'call' && frame?.type === 'invokefunction' && frame.invocation_id === call) {
         return this.#takeCall(frame, text, { isKnown: true });
       }
@@ -221,10 +217,4 @@ export class NodeLink implements Link {
 function bytesOf(frame: Frame): Uint8Array | undefined {
   const text = encodeFrame(frame);
   return typeof text === 'string' ? Buffer.from(text) : text;
-}
-
-function frameIn(data: Uint8Array): Frame | undefined {
-  const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  const decoded = decodeFrame(text.toString());
-  return 'frame' in decoded ? decoded.frame : undefined;
 }

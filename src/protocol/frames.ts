@@ -227,6 +227,11 @@ export function decodeFrame(jsonText: string): DecodedFrame {
   } catch {
     return { problem: 'not JSON' };
   }
+  return toFrame(value);
+}
+
+/** The frame that parsed JSON is. */
+export function toFrame(value: unknown): DecodedFrame {
   const plain = asPlainFrame(value);
   if (plain) return { frame: plain };
   const parsed = FrameSchema.safeParse(value);

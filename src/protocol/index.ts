@@ -28,6 +28,7 @@ export {
   FEATURE_EVENTS,
   FEATURE_ON_BEHALF,
   KeptJsonSchema,
+  toFrame,
   type Caller,
   type EventFrame,
   type Frame,
@@ -38,6 +39,7 @@ export {
 export { QuestionAnswerSchema, QuestionSchema, type Question, type QuestionAnswer } from './question.ts';
 export { EVENT_RUNNING, type CallEvent } from './call-event.ts';
 export { ChangeSchema, type Change, type ChangeHunk } from './change.ts';
+export { asPlainFrame } from './plain-frame.ts';
 export { OnBehalfSchema, type OnBehalf } from './on-behalf.ts';
 export { gatherWrites } from './gather-writes.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';

@@ -7,8 +7,13 @@ import type { InvokeFrame, ResultFrame } from './frames.ts';
 
 export const MAX_ID_LENGTH = 512;
 
-/** The value itself if it is such a frame: its schema would return an equal one. */
-export function asPlainFrame(value: unknown): InvokeFrame | ResultFrame | undefined {
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The value itself if it is such a frame: its schema would return an equal one. `others` are names of fields that may be
+ * there as well, because the caller checks them.
+ */
+export function asPlainFrame(value: unknown, others = NONE): InvokeFrame | ResultFrame | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { type, invocation_id, function_id } = value as Record<string, unknown>;
   if ((type !== 'invokefunction' && type !== 'invocationresult') || !isId(invocation_id) || !isId(function_id)) {
@@ -16,7 +21,8 @@ export function asPlainFrame(value: unknown): InvokeFrame | ResultFrame | undefi
   }
   const content = type === 'invokefunction' ? 'data' : 'result';
   for (const name in value) {
-    if (name !== content && name !== 'type' && name !== 'invocation_id' && name !== 'function_id') return undefined;
+    if (name === content || name === 'type' || name === 'invocation_id' || name === 'function_id') continue;
+    if (!others.has(name)) return undefined;
   }
   return value as InvokeFrame | ResultFrame;
 }

@@ -34,6 +34,9 @@ export class Directory {
   readonly #peers: ReadonlyMap<string, Peer>;
   readonly #workers = new Map<Peer, readonly AnnouncedWorker[]>();
   readonly #lost: LostNodes;
+  readonly #shared = new WeakMap<RegisteredFunction, { info: object | undefined; isShared: boolean }>();
+  /** Functions of a peer that were called, as long as it announces the same. */
+  readonly #resolved = new Map<Peer, Map<string, RegisteredFunction>>();
   /** Peers that were called by their names: a call does not search all of them. */
   readonly #byName = new Map<string, Peer>();
   #claims = new Map<string, Claim[]>();
@@ -48,11 +51,13 @@ export class Directory {
   /** What a peer announces. */
   set(peer: Peer, workers: readonly AnnouncedWorker[]): void {
     this.#workers.set(peer, workers);
+    this.#resolved.set(peer, new Map());
     this.#index();
   }
 
   remove(peer: Peer): void {
     this.#workers.delete(peer);
+    this.#resolved.delete(peer);
     this.#byName.delete(peer.address.name);
     this.#index();
   }
@@ -91,7 +96,17 @@ export class Directory {
     return inner === DEFAULT ? [this.#settings.node, DEFAULT] : [inner];
   }
 
+  /** Kept with the name that its worker had then: a worker may give it after its functions. */
   isShared(fn: RegisteredFunction): boolean {
+    const info = isBuiltIn(fn.owner) ? undefined : fn.owner.info;
+    const known = this.#shared.get(fn);
+    if (known && known.info === info) return known.isShared;
+    const isShared = this.#decideShared(fn);
+    this.#shared.set(fn, { info, isShared });
+    return isShared;
+  }
+
+  #decideShared(fn: RegisteredFunction): boolean {
     const scope = scopeOf(fn);
     if (scope === 'door') return false;
     if (scope !== 'host' || ALWAYS_SHARED.has(fn.id)) return true;
@@ -129,12 +144,17 @@ export class Directory {
   }
 
   #onNode(peer: Peer, id: string, namespace: string, inner: string): RegisteredFunction {
+    const key = `${namespace} ${id}`;
+    const kept = this.#resolved.get(peer)?.get(key);
+    if (kept) return kept;
     const workers = this.#workers.get(peer) ?? [];
     const known = workers
       .filter((worker) => isIn(worker, peer, inner))
       .flatMap(({ functions }) => functions)
       .find((fn) => fn.id === id);
-    return toFunction(known ?? { id }, namespace, peer);
+    const found = toFunction(known ?? { id }, namespace, peer);
+    if (known) this.#resolved.get(peer)?.set(key, found);
+    return found;
   }
 
   /** A node with this name, else the oldest with this alias. */

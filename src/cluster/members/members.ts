@@ -4,7 +4,7 @@ import type { Engine } from '#engine';
 import { MAX_PEERS } from '../limits.ts';
 import { NodeLink, type LinkParts } from '../node-link.ts';
 import type { Beat } from '../wire/beat.ts';
-import type { Address } from '../wire/subjects.ts';
+import { senderOf, type Address } from '../wire/subjects.ts';
 import { whyGone, type Ending, type LostNodes } from './lost-nodes.ts';
 import { Peer } from './peer.ts';
 import type { Seat } from './seat.ts';
@@ -27,6 +27,7 @@ export interface Heard {
 
 export class Members {
   readonly #peers = new Map<string, Peer>();
+  readonly #bySubject = new Map<string, Peer>();
   readonly #parts: MembersParts;
 
   constructor(parts: MembersParts) {
@@ -52,6 +53,16 @@ export class Members {
     return peer;
   }
 
+  /** The sender of a message: a peer's subjects stay the same, so each is read once. */
+  sender(subject: string): Peer | undefined {
+    const known = this.#bySubject.get(subject);
+    if (known) return known;
+    const from = senderOf(subject);
+    const peer = from && this.at(from);
+    if (peer) this.#bySubject.set(subject, peer);
+    return peer;
+  }
+
   /** Takes a report. Undefined when there is no room for its sender. */
   report(from: Address, beat: Beat): Heard | undefined {
     const peer = this.at(from);
@@ -67,6 +78,7 @@ export class Members {
   lose(peer: Peer, ending: Ending): void {
     const { lost, seat, log, onLost } = this.#parts;
     if (!this.#peers.delete(peer.address.id)) return;
+    this.#bySubject.clear();
     seat.heard(peer.address);
     log.info('a node is gone', { node: peer.address.name, why: whyGone(ending) });
     // Before the link closes: answers to its calls say what became of it.

@@ -58,10 +58,28 @@ export function forNode(call: Call, { frame, encoded }: Request): [InvokeFrame, 
   const plain = withoutClaims(frame);
   const isSame = plain === frame && call.id === call.waiting?.invocationId && frame.data !== undefined && !frame.action;
   const { principal, via } = call;
-  const vouched = { caller: toCaller(principal), via, on_behalf_of: toOnBehalf(principal.grants), ...wishOf(call) };
-  if (isSame) return [{ ...plain, ...vouched }, encoded && extended(encoded, new Addition(vouched).end)];
+  const wish = wishOf(call);
+  const added =
+    via === undefined && !wish ? voucherOf(principal) : new Addition({ ...vouchFor(principal), via, ...wish });
+  // Mutates the frame, as `forExecutor` does.
+  if (isSame) return [Object.assign(plain, added.fields), encoded && extended(encoded, added.end)];
   const { action: _, ...rest } = plain;
-  return [{ ...rest, invocation_id: call.id, data: frame.data ?? null, ...vouched }, undefined];
+  return [{ ...rest, invocation_id: call.id, data: frame.data ?? null, ...added.fields }, undefined];
+}
+
+function vouchFor(principal: Principal): Pick<InvokeFrame, 'caller' | 'on_behalf_of'> {
+  return { caller: toCaller(principal), on_behalf_of: toOnBehalf(principal.grants) };
+}
+
+/** Kept as `callerAdditions` are. */
+const vouchers = new WeakMap<Principal, Addition>();
+
+function voucherOf(principal: Principal): Addition {
+  const known = vouchers.get(principal);
+  if (known) return known;
+  const made = new Addition(vouchFor(principal));
+  vouchers.set(principal, made);
+  return made;
 }
 
 /** What the executor should report beside the result; undefined for most calls. */
