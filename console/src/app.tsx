@@ -16,8 +16,19 @@ import { NodesPage } from './nodes/nodes-page.tsx';
 import { SandboxesPage } from './pages/sandboxes.tsx';
 import { WorkersPage } from './pages/workers.tsx';
 import { WorkspacePage } from './pages/workspace.tsx';
+import { KeyForm } from './parts/key-form.tsx';
 import { hashOf, PAGES, route, type Page } from './route.ts';
-import { busState, catalogue, giveToken, isTokenRefused, lostAtMs, wantsToken, workers } from './session.ts';
+import {
+  busState,
+  catalogue,
+  giveKey,
+  giveToken,
+  isTokenRefused,
+  lostAtMs,
+  wantsKey,
+  wantsToken,
+  workers,
+} from './session.ts';
 import { nextTheme, theme } from './theme.ts';
 
 const SHOWN: Record<Page, ComponentType> = {
@@ -86,7 +97,18 @@ export function App() {
           </p>
         </div>
       </nav>
-      <main>{wantsToken.value ? <TokenForm /> : <Shown />}</main>
+      {wantsToken.value || !wantsKey.value ? (
+        <main>{wantsToken.value ? <TokenForm /> : <Shown />}</main>
+      ) : (
+        <main class="prompted">
+          <KeyForm
+            why="This page is held to a policy: to see, answer and stop the calls of others it needs the operator's key."
+            action="Use this key"
+            onKey={giveKey}
+          />
+          <Shown />
+        </main>
+      )}
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** The one connection of this page: its state, token, workers, and whether it records calls. */
 import { effect, signal } from '@preact/signals';
 
-import { BusClient, type BusState, type CallOptions, type ChannelEnd } from './bus.ts';
+import { BusClient, CallFailure, type BusState, type CallOptions, type ChannelEnd } from './bus.ts';
 import { toEntry, type Entry, type FunctionRow } from './catalogue.ts';
 
 export interface WorkerRow {
@@ -26,6 +26,8 @@ export const busState = signal<BusState>('connecting');
 export const wantsToken = signal(false);
 /** Whether the engine refused the token that this page sent. */
 export const isTokenRefused = signal(false);
+/** Whether the engine holds this page to a policy: it shows and stops calls of others only with the operator's key. */
+export const wantsKey = signal(false);
 /** When the engine was lost; undefined while it answers. */
 export const lostAtMs = signal<number | undefined>(undefined);
 export const workers = signal<WorkerRow[]>([]);
@@ -34,12 +36,24 @@ export const catalogue = signal<Entry[] | undefined>(undefined);
 export const keepsContents = signal(localStorage.getItem('workcell.contents') !== 'off');
 
 const TOKEN_KEY = 'workcell.token';
+const NOT_A_PERSON = new Set(['console_only', 'forbidden']);
 
 effect(() => {
   localStorage.setItem('workcell.contents', keepsContents.value ? 'on' : 'off');
   // It applies to one connection only, so each new one has to ask again.
-  if (busState.value === 'open') void call('engine::calls::watch', { on: keepsContents.value }).catch(() => {});
+  if (busState.value === 'open') void watchCalls(keepsContents.value);
 });
+
+/** Whether the engine lets this page act for a person. */
+async function watchCalls(on: boolean): Promise<boolean> {
+  try {
+    await call('engine::calls::watch', { on });
+    wantsKey.value = false;
+  } catch (thrown) {
+    if (thrown instanceof CallFailure && NOT_A_PERSON.has(thrown.fields.code)) wantsKey.value = true;
+  }
+  return !wantsKey.value;
+}
 
 let bus: BusClient | undefined;
 /** Counts connection attempts: late events of an earlier one are ignored. */
@@ -69,6 +83,12 @@ export function giveToken(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token);
   wantsToken.value = false;
   connect();
+}
+
+/** Connects with the operator's key; whether the engine took it for that. */
+export function giveKey(key: string): Promise<boolean> {
+  giveToken(key);
+  return watchCalls(keepsContents.value);
 }
 
 /** The answer has the type that the function publishes: the engine checks it, not this page. */

@@ -139,9 +139,12 @@ export class Admission {
     return this.#tokens.length > 0 || this.#rules.access?.hasTokens === true;
   }
 
-  /** Whether a page of this server sent the request; browsers do not let a page forge its origin. */
-  isOwnPage({ headers: { host, origin } }: IncomingMessage): boolean {
-    return origin !== undefined && isSameHost(origin, host!);
+  /**
+   * Whether a page of this server sent the request. Browsers do not let a page forge its origin, but a program can: a caller
+   * that is held to a policy is not a page, so that its policy decides. The operator's key has no policy.
+   */
+  isOwnPage({ headers: { host, origin } }: IncomingMessage, { policy }: Identity): boolean {
+    return policy === undefined && origin !== undefined && isSameHost(origin, host!);
   }
 
   #isOwnHost(header: string | undefined): boolean {

@@ -90,7 +90,8 @@ export const errors = defineErrors({
   console_only: {
     meaning: 'Only a console page of this server may read payloads and results of calls, or stop calls of others.',
     http: 403,
-    message: (_: object) => 'this is for the console only: open this server in a browser',
+    message: (_: object) =>
+      'this is for the console only: open this server in a browser; where callers have a policy, give the page the key that `workcell approvals key` prints',
   },
   operator_only: {
     meaning: "Approving needs the operator's key.",

@@ -93,7 +93,7 @@ export class Upgrades {
     const { hasRoom, limits } = this.#engine;
     if (!hasRoom) return { status: 503, message: `the engine holds ${limits.maxSessions} connections already` };
     const remoteAddress = request.socket.remoteAddress ?? 'unknown';
-    const isOwnPage = this.#admission.isOwnPage(request);
+    const isOwnPage = this.#admission.isOwnPage(request, identity);
     return this.#socket(request, (socket) => {
       this.#heartbeat.watch(socket, request.socket);
       const link = new SocketLink(socket, request.socket, limits, this.#log);

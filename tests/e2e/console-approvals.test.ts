@@ -38,7 +38,7 @@ describe.skipIf(why !== undefined)(`approval at the console${why === undefined ?
     await dir?.[Symbol.asyncDispose]();
   });
 
-  test('an agent waits for Approve and for Deny, and an approved call covers the calls made for it', async () => {
+  test('access.P7 a page under a policy shows nothing that waits before it has the key; then Approve and Deny answer', async () => {
     await using claude = await openClient(httpTransport(cell.http, ''), 'legacy', 'claude-code');
     const write = (path: string) =>
       claude.callTool({ name: 'write', arguments: { files: [{ path, content: 'x' }] } }).then(
@@ -50,17 +50,20 @@ describe.skipIf(why !== undefined)(`approval at the console${why === undefined ?
     const panel = view.page.getByRole('region', { name: 'Waiting for your approval' });
 
     const approved = write('approved.txt');
+    const key = view.page.getByLabel("Operator's key");
+    const refused = view.page.getByRole('alert').filter({ hasText: "not the operator's key" });
+    await key.fill('wco_guessed');
+    expect(await refused.count()).toBe(0);
+    await view.page.getByRole('button', { name: 'Use this key' }).click();
+    await refused.waitFor();
+    expect(await panel.count()).toBe(0);
+    await key.fill((await runCli(['approvals', 'key', '-c', dir.path('cell.yaml')])).stdout.trim());
+    await view.page.getByRole('button', { name: 'Use this key' }).click();
+    await key.waitFor({ state: 'detached' });
     await panel.getByRole('link', { name: 'approved.txt' }).waitFor();
     await panel.getByText('writes are looked at').waitFor();
     expect(existsSync(dir.path('ws/approved.txt'))).toBe(false);
     await panel.getByRole('button', { name: 'Approve' }).click();
-    const key = panel.getByLabel("Operator's key");
-    await key.fill('wco_guessed');
-    await panel.getByRole('button', { name: 'Approve with this key' }).click();
-    await expect.poll(() => key.inputValue()).toBe('wco_guessed');
-    expect(existsSync(dir.path('ws/approved.txt'))).toBe(false);
-    await key.fill((await runCli(['approvals', 'key', '-c', dir.path('cell.yaml')])).stdout.trim());
-    await panel.getByRole('button', { name: 'Approve with this key' }).click();
     expect(await approved).toContain('approved.txt');
     expect(existsSync(dir.path('ws/approved.txt'))).toBe(true);
 

@@ -108,7 +108,7 @@ describe.skipIf(why !== undefined)(`changes in the console${why === undefined ? 
     const key = page.getByLabel("Operator's key");
     await key.fill('wco_guessed');
     await page.getByRole('button', { name: 'Approve with this key' }).click();
-    await page.getByText('W218').waitFor();
+    await page.getByRole('alert').filter({ hasText: "not the operator's key" }).waitFor();
     expect(existsSync(dir.path('ws/old-0.txt'))).toBe(true);
     const printed = await runCli(['approvals', 'key', '-c', dir.path('config.yaml')]);
     await key.fill(printed.stdout.trim());

@@ -484,7 +484,7 @@ describe('asking a person', () => {
         const frame = { type: 'invokefunction', invocation_id: randomUUID(), data: { id, answer } };
         socket.send(JSON.stringify({ ...frame, function_id: 'engine::approvals::answer' }));
         const reply = await sent('invocationresult');
-        expect(reply).toMatchObject({ error: { code: 'operator_only' } });
+        expect(reply).toMatchObject({ error: { code: claimant === 'boss' ? 'operator_only' : 'forbidden' } });
         socket.close();
       }
       expect(await outcome).toContain('was not approved: no answer within 1 s');

@@ -16,27 +16,13 @@ const WANTS_KEY = 'W218';
 export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone: () => void }) {
   const name = change.change;
   const [diff, setDiff] = useState<ChangeDiff | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  const [isBusy, setBusy] = useState(false);
-  /** The approval that the engine wants a key for. */
-  const [wanted, setWanted] = useState<object | undefined>(undefined);
+  const { end, error, setError, isBusy, wanted } = useEnd(name, onDone);
   useEffect(() => {
     call<ChangeDiff>('change::diff', { change: name }).then(setDiff, setError);
   }, [name, change.files_changed, change.bytes]);
   const more = async () => {
     const page = await call<ChangeDiff>('change::diff', { change: name, after: diff!.next_after });
     setDiff({ ...page, files: [...diff!.files, ...page.files] });
-  };
-  const end = (functionId: string, request: object) => {
-    setBusy(true);
-    setError(undefined);
-    call(functionId, { change: name, ...request }, { timeoutMs: COMMIT_MS })
-      .then(() => (goTo({ page: 'changes' }), onDone()))
-      .catch((thrown: unknown) => {
-        setError(thrown);
-        if (thrown instanceof CallFailure && thrown.fields.code === WANTS_KEY) setWanted(request);
-      })
-      .finally(() => setBusy(false));
   };
   const isMergeable = diff?.conflicts.every(({ mergeable }) => mergeable) ?? true;
   return (
@@ -51,20 +37,26 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
         {change.state === 'waiting-for-approval' && <Badge kind="write">waits for approval</Badge>}
       </header>
       <p class="actions">
-        <button type="button" class="primary" disabled={isBusy || !diff} onClick={() => end('change::commit', {})}>
+        <button type="button" class="primary" disabled={isBusy || !diff} onClick={() => void end('change::commit', {})}>
           Approve
         </button>
         {diff && diff.conflicts.length > 0 && isMergeable && (
-          <button type="button" disabled={isBusy} onClick={() => end('change::commit', { on_conflict: 'merge' })}>
+          <button type="button" disabled={isBusy} onClick={() => void end('change::commit', { on_conflict: 'merge' })}>
             Approve and merge
           </button>
         )}
-        <button type="button" class="danger" disabled={isBusy} onClick={() => end('change::discard', {})}>
+        <button type="button" class="danger" disabled={isBusy} onClick={() => void end('change::discard', {})}>
           Discard
         </button>
       </p>
       {error !== undefined && <FailureCard error={error} />}
-      {wanted && <KeyForm onKey={(key) => (giveToken(key), end('change::commit', wanted))} />}
+      {wanted && (
+        <KeyForm
+          why="Approval needs the operator's key."
+          action="Approve with this key"
+          onKey={(key) => (giveToken(key), end('change::commit', wanted))}
+        />
+      )}
       {diff && <Effects diff={diff} />}
       {diff?.truncated && (
         <button type="button" onClick={() => void more().catch(setError)}>
@@ -73,6 +65,33 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
       )}
     </article>
   );
+}
+
+/** Commits or discards the change, and keeps why that failed. */
+function useEnd(name: string, onDone: () => void) {
+  const [error, setError] = useState<unknown>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  /** The approval that the engine wants a key for. */
+  const [wanted, setWanted] = useState<object | undefined>(undefined);
+  /** Whether the engine took it without asking for a key. */
+  const end = async (functionId: string, request: object): Promise<boolean> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await call(functionId, { change: name, ...request }, { timeoutMs: COMMIT_MS });
+      goTo({ page: 'changes' });
+      onDone();
+      return true;
+    } catch (thrown) {
+      setError(thrown);
+      const wantsKey = thrown instanceof CallFailure && thrown.fields.code === WANTS_KEY;
+      if (wantsKey) setWanted(request);
+      return !wantsKey;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { end, error, setError, isBusy, wanted };
 }
 
 function Effects({ diff }: { diff: ChangeDiff }) {

@@ -49,11 +49,19 @@ export function Approvals({ approvals, load }: ReturnType<typeof useApprovals>) 
 function ApprovalRow({ one, onDone }: { one: Approval; onDone: () => Promise<void> }) {
   /** The answer that the engine wants a key for. */
   const [wanted, setWanted] = useState<Answer | undefined>(undefined);
-  const answer = (given: Answer) =>
-    void call('engine::approvals::answer', { id: one.id, answer: given }).then(onDone, (thrown: unknown) => {
-      if (thrown instanceof CallFailure && thrown.fields.code === WANTS_KEY) return setWanted(given);
-      return onDone();
-    });
+  /** Whether the engine took the answer without asking for a key. */
+  const answer = async (given: Answer): Promise<boolean> => {
+    try {
+      await call('engine::approvals::answer', { id: one.id, answer: given });
+    } catch (thrown) {
+      if (thrown instanceof CallFailure && thrown.fields.code === WANTS_KEY) {
+        setWanted(given);
+        return false;
+      }
+    }
+    await onDone();
+    return true;
+  };
   return (
     <>
       <PanelRow
@@ -63,24 +71,30 @@ function ApprovalRow({ one, onDone }: { one: Approval; onDone: () => Promise<voi
         end={<span class="mono">{duration(Math.max(1, Date.now() - one.asked_at_ms))}</span>}
         action={
           <>
-            <button type="button" class="primary" onClick={() => answer('approve')}>
+            <button type="button" class="primary" onClick={() => void answer('approve')}>
               Approve
             </button>
             <button
               type="button"
               title="This caller and this rule, until the server ends"
-              onClick={() => answer('always')}
+              onClick={() => void answer('always')}
             >
               Always
             </button>
-            <button type="button" class="danger" onClick={() => answer('deny')}>
+            <button type="button" class="danger" onClick={() => void answer('deny')}>
               Deny
             </button>
           </>
         }
       />
       <li>
-        {wanted && <KeyForm onKey={(key) => (giveToken(key), answer(wanted))} />}
+        {wanted && (
+          <KeyForm
+            why="Approval needs the operator's key."
+            action="Approve with this key"
+            onKey={(key) => (giveToken(key), answer(wanted))}
+          />
+        )}
         <details>
           <summary class="quiet">What it would do</summary>
           <JsonView value={one.payload} />

@@ -62,7 +62,7 @@ export class Policies {
   }
 
   /** The payload is unvalidated. */
-  authorize({ kind, label, grants }: Principal, fn: CalledFunction, payload: unknown): Ruling {
+  authorize({ label, grants }: Principal, fn: CalledFunction, payload: unknown): Ruling {
     const { only, isReadOnly, policy } = grants;
     if (only && !only.includes(fn.id) && !only.includes(workerSegment(fn.id))) {
       return denied(fn.id, 'tools of the door', `${label} may call only ${only.join(', ')}`);
@@ -73,8 +73,6 @@ export class Policies {
     const isDeniedHere = this.#denials.some((denial) => denial.namespace === fn.namespace && isDenied(fn, denial));
     if (isDeniedHere) return denied(fn.id, 'app', 'the app of its namespace does not offer it');
     if (policy === undefined || PLUMBING.has(fn.id)) return GRANTED;
-    // A person answers and stops calls, whatever the policy of the page lets through to workers.
-    if (kind === 'page' && workerSegment(fn.id) === 'engine') return GRANTED;
     return this.#byPolicy(policy, fn, payload);
   }
 

@@ -10,7 +10,7 @@ export function byOperator(sessions: ReadonlyMap<string, Session>, { call: { cal
   return session.principal;
 }
 
-/** Throws for every other caller. */
+/** Throws for every other caller; a caller with a policy is not a page. */
 export function byPerson(sessions: ReadonlyMap<string, Session>, { call: { callerId } }: CallScope): Principal {
   const session = sessions.get(callerId ?? '');
   if (!session?.isOwnPage && !session?.isOperator) throw fail('console_only', {});
