@@ -20,6 +20,5 @@ export async function measure(call, work, ms) {
     await call(id, request);
     latencies.push(performance.now() - sent);
   }
-  const seconds = (performance.now() - started) / 1000;
-  return { p50: median(latencies), throughput: latencies.length / seconds };
+  return { p50: median(latencies), calls: latencies.length };
 }
