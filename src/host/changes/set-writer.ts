@@ -32,13 +32,14 @@ export class SetWriter {
     const [first = '.'] = paths;
     const journal = this.journalOf(first);
     if (!journal?.isAvailable) throw new HostError('unsaved', first);
-    const keys = this.#keysOf(paths);
-    return fileLocks.run(keys, async () => {
-      await this.#options.pins?.(keys);
+    const keyOf = new Map<string, string>();
+    const locked = this.#keysOf(paths, keyOf);
+    return fileLocks.run(locked, async () => {
+      await this.#options.pins?.(locked);
       const reports = scope.noteChange && (await this.#reportsOf(entries));
       const { isSynced } = this.#options;
       const record = undo ? journal.begin(scope, undo) : journal.recordOf(scope);
-      const how = { jail: this.#jail, isSynced, isExact: undo !== undefined, signal: scope.signal };
+      const how = { jail: this.#jail, keyOf, isSynced, isExact: undo !== undefined, signal: scope.signal };
       const outcome = await runSet(entries, { ...how, journal, record });
       for (const change of outcome.changes) scope.noteChange?.(reports?.get(change.path)?.() ?? changeOf(change));
       return outcome;
@@ -50,13 +51,15 @@ export class SetWriter {
     return this.#options.journalOf(this.#jail.keyOf(entry));
   }
 
-  /** Lock keys of the paths themselves and of the files they resolve to: only a symlink resolves elsewhere. */
-  #keysOf(paths: readonly string[]): string[] {
+  /** Lock keys of the paths themselves, added to `keyOf`, and of the files that symlinks resolve to. */
+  #keysOf(paths: readonly string[], keyOf: Map<string, string>): string[] {
     const keys = new Set<string>();
     for (const path of paths) {
       try {
         using entry = this.#jail.entry(path);
-        keys.add(this.#jail.keyOf(entry));
+        const key = this.#jail.keyOf(entry);
+        keyOf.set(path, key);
+        keys.add(key);
         if (!entry.stat?.isSymbolicLink()) continue;
         using target = this.#jail.target(path);
         keys.add(this.#jail.keyOf(target));

@@ -23,6 +23,8 @@ export interface SetScope {
   readonly jail: Jail;
   readonly journal: Journal;
   readonly record: OpenRecord;
+  /** Canonical paths of the entries, as far as they resolved when their locks were taken. */
+  readonly keyOf: ReadonlyMap<string, string>;
   /** Syncs files, directories and log before the set returns. */
   readonly isSynced: boolean;
   /** Refuses paths through a symlink, even one that resolves inside the root. */
@@ -48,7 +50,7 @@ export async function runSet(entries: readonly SetEntry[], scope: SetScope): Pro
   let steps: readonly Step[] = [];
   try {
     const turns = new Turns(scope.signal, TURN_MS);
-    const todo = await planAll(entries.flatMap(expanded), plan, turns);
+    const todo = await planAll(entries.flatMap(expanded), plan, { turns, keyOf: scope.keyOf });
     if (isSynced) await prepared.sync();
     for (const { entry, planned } of todo) {
       if (turns.isOver) await turns.next();
@@ -102,12 +104,16 @@ interface Todo {
 }
 
 /** Plans and stages all entries but those that depend on an earlier step, which are planned after that step is made. */
-async function planAll(entries: readonly SetEntry[], plan: PlanScope, turns: Turns): Promise<Todo[]> {
+async function planAll(
+  entries: readonly SetEntry[],
+  plan: PlanScope,
+  { turns, keyOf }: { turns: Turns; keyOf: SetScope['keyOf'] },
+): Promise<Todo[]> {
   const todo: Todo[] = [];
   const touched = new Touched();
   for (const entry of entries) {
     if (turns.isOver) await turns.next();
-    const paths = pathsOf(entry).map((path) => keyOf(path, plan));
+    const paths = pathsOf(entry).map((path) => keyOf.get(path));
     if (touched.meets(paths)) todo.push({ entry });
     else {
       const planned = await planEntry(entry, plan);
@@ -143,17 +149,6 @@ function expanded(entry: SetEntry): SetEntry[] {
 
 function pathsOf(entry: SetEntry): string[] {
   return entry.kind === 'move' ? [entry.path, entry.to] : [entry.path];
-}
-
-/** Undefined if the path does not resolve yet. */
-function keyOf(path: string, { jail }: PlanScope): string | undefined {
-  try {
-    using entry = jail.entry(path);
-    return jail.keyOf(entry);
-  } catch (error) {
-    if (!(error instanceof HostError)) throw error;
-    return undefined;
-  }
 }
 
 /** Paths that earlier steps change, and their parent directories. */
