@@ -87,6 +87,7 @@ async function openWays(hold) {
       [THREE]: echo(c, 'd'),
       [SOCKETS]: echo(socketClient),
     },
+    plain,
     nodes: [a, b],
     clients: [client, otherClient],
     server,
@@ -126,7 +127,7 @@ async function processorOfCall(harness, { calls, nodes: [, callee], server }) {
   return { caller, callee: other, nats };
 }
 
-function compareChannels(harness, { nodes: [a, b], clients: [one, other] }) {
+function compareChannels(harness, { nodes: [a, b], clients: [one, other], plain }) {
   const mib = harness.isQuick ? 8 : 64;
   const move = async (owner, writer, reader) => {
     const pair = await owner.request({ operation: 'open' });
@@ -137,8 +138,15 @@ function compareChannels(harness, { nodes: [a, b], clients: [one, other] }) {
     if (bytes !== mib * 2 ** 20) throw new Error(`${bytes} bytes came through a channel of ${mib} MiB`);
     return { mibs: (mib / (performance.now() - started)) * 1000 };
   };
+  const batches = { operation: 'stream', mib, batchBytes: 256 * 1024, inFlight: 4 };
+  const sendBatches = async () => {
+    const started = performance.now();
+    await plain.request(batches);
+    return { mibs: (mib / (performance.now() - started)) * 1000 };
+  };
   return harness.compare({
     title: `A channel of ${mib} MiB, in items of 64 KiB`,
+    note: `${PLAIN}: requests of 256 KiB, 4 in flight, with empty answers; nothing reads or keeps what arrives.`,
     base: 'one engine, two sockets',
     measures: {
       mibs: { label: 'MiB/s', unit: { better: 'higher', format: (value) => `${formatNumber(value)} MiB/s` } },
@@ -147,6 +155,7 @@ function compareChannels(harness, { nodes: [a, b], clients: [one, other] }) {
       'one engine, two sockets': () => move(one, one, other),
       'far writer': () => move(a, b, a),
       'far reader': () => move(a, a, b),
+      [PLAIN]: sendBatches,
     },
     rounds: 7,
   });

@@ -8,7 +8,19 @@ const [server, side] = process.argv.slice(2);
 const nats = await connect({ servers: server, noEcho: true });
 if (side === 'serve') {
   nats.subscribe('echo', { callback: (_, message) => message.respond(JSON.stringify(message.json())) });
+  nats.subscribe('take', { callback: (_, message) => message.respond() });
   await nats.flush();
 }
 const call = async (request) => (await nats.request('echo', JSON.stringify(request), { timeout: 30_000 })).json();
-serveParent({}, (workload) => measure(call, workload));
+
+/** Requests of a batch each, as many at a time as a channel has on its way. */
+async function stream({ mib, batchBytes, inFlight }) {
+  let left = (mib * 2 ** 20) / batchBytes;
+  const lane = async () => {
+    while (left-- > 0) await nats.request('take', new Uint8Array(batchBytes), { timeout: 30_000 });
+  };
+  await Promise.all(Array.from({ length: inFlight }, lane));
+  return 'sent';
+}
+
+serveParent({}, ({ operation, ...given }) => (operation === 'stream' ? stream(given) : measure(call, given)));

@@ -73,7 +73,8 @@ export function unpack<Head>(
       const end = at + ITEM_HEAD + bytes.readUInt32BE(at + 1);
       if (end > bytes.length) return undefined;
       const item = bytes.subarray(at + ITEM_HEAD, end);
-      items.push(bytes[at] === TEXT ? item.toString() : item);
+      // A copy: the buffer belongs to the client of NATS.
+      items.push(bytes[at] === TEXT ? item.toString() : Buffer.from(item));
       at = end;
     }
     return success ? { head, items } : undefined;

@@ -226,6 +226,8 @@ function optionsOf(settings: ClusterSettings, by: Authenticators): ConnectionOpt
     pingInterval: 1_000,
     maxPingOut: 2,
     ignoreAuthErrorAbort: true,
+    // Else each request makes two errors with their stacks, for the case that it fails.
+    noAsyncTraces: true,
   };
 }
 
