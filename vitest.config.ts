@@ -44,6 +44,7 @@ const long = [
   'src/workers/sandbox/backends/qemu/{boot,templates/make-template}.test.ts',
   'tests/e2e/{cli,commands,examples,guides,isolation,package,sandbox-images,shared-workspace,shell,worker-run}.test.ts',
   'tests/e2e/mcp-{habits,inspector,long,tools}.test.ts',
+  'tests/security/ordinary-user.test.ts',
 ];
 
 /** What starts no process and waits for nothing: seconds, for `npm run check`. */

@@ -33,8 +33,12 @@ export async function tempDir(entries: TempEntries = {}): Promise<TempDir> {
         if (!name.endsWith('/')) make(path, entry);
       }
     },
-    // A process that was killed just now may still create a file: ENOTEMPTY passes.
-    [Symbol.asyncDispose]: async () => rmSync(root, { recursive: true, force: true, maxRetries: 10 }),
+    [Symbol.asyncDispose]: async () => {
+      // The kernel makes directories without any permission for overlays, which only root reads.
+      if (process.geteuid?.() !== 0) execFileSync('chmod', ['-R', 'u+rwX', root], { stdio: 'ignore' });
+      // A process that was killed just now may still create a file: ENOTEMPTY passes.
+      rmSync(root, { recursive: true, force: true, maxRetries: 10 });
+    },
   };
   dir.add(entries);
   return dir;
