@@ -59,7 +59,7 @@ describe.skipIf(NO_NATS)('channels between nodes (needs nats-server)', () => {
     'cluster.X05 a far %s moves everything while servers are killed',
     async (far) => {
       const pair = await a.bus.createChannel();
-      const mib = rounds(24, 200, 2_000);
+      const mib = rounds(12, 200, 2_000);
       const sending =
         far === 'writer' ? send(pair, b, a, { mib, pauseMs: 50 }) : send(pair, a, b, { mib, pauseMs: 50 });
       for (const at of [0, 1]) {

@@ -9,7 +9,7 @@ import { NodeProcess, type Storm, untilKnown } from './support/node-process.ts';
 import { chaos, serverFaults } from './support/server-faults.ts';
 
 const COUNT = rounds(1_000, 10_000, 200_000);
-const CHAOS_SECONDS = rounds(5, 53, 3_600);
+const CHAOS_SECONDS = rounds(3, 53, 3_600);
 const PATIENCE_MS = rounds(60_000, 600_000, 2 * 3_600_000);
 const IN_FLIGHT = 64;
 

@@ -8,7 +8,7 @@ import { availableWorkers, parseEntries, startWorkcell, type RunningWorkcell } f
 import { connect } from '#client';
 import { silentLog, type CallError } from '#contract';
 import { toToolName, toUrlPath, type Change } from '#protocol';
-import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, mcpClient, sandboxConfig, tempDir, whyNoSandbox } from '#testing';
+import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, mcpClient, rounds, sandboxConfig, tempDir, whyNoSandbox } from '#testing';
 import type { TempDir } from '#testing';
 import { runCli } from '../../src/testing/cli.ts';
 import { Peer } from '../security/peer-socket.ts';
@@ -186,7 +186,8 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
       ['shell::fs::read', { path }],
       ['shell::fs::grep', { path: dir.root, pattern: 'hush', recursive: true }],
     ];
-    for (const [id, payload] of asked) {
+    // A process for each call: one is enough for a smoke test.
+    for (const [id, payload] of name === 'CLI' ? asked.slice(0, rounds(1, asked.length, asked.length)) : asked) {
       const replies = await both((client) => client.call(id, payload));
       for (const reply of replies) expect(reply).not.toMatch(/=hush/);
     }

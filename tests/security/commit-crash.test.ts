@@ -13,7 +13,7 @@ import { expect, test } from 'vitest';
 
 import { rounds, tempDir } from '#testing';
 
-const KILLS = rounds(3, 50, 1000);
+const KILLS = rounds(2, 50, 1000);
 const FILES = rounds(100, 1000, 1000);
 const COMMITTER = fileURLToPath(new URL('commit-crash-committer.mjs', import.meta.url));
 

@@ -8,7 +8,7 @@ import { openJail, SearchEngine } from '#host';
 import { rounds, tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 
-const ROUNDS = rounds(600, 2500, 20_000);
+const ROUNDS = rounds(150, 2500, 20_000);
 
 const OPTIONS = { protectedGlobs: [], maxFileBytes: 1 << 20, index: 'off', indexMemoryBytes: 0 } as const;
 

@@ -13,7 +13,7 @@ import { coder } from '#workers/coder';
 import { rounds, tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 
-const ROUNDS = rounds(300, 2500, 20_000);
+const ROUNDS = rounds(150, 2500, 20_000);
 
 const search = coder.functions.find((fn) => fn.id === 'coder::search')!;
 

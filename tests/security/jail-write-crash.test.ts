@@ -16,7 +16,7 @@ import { coder } from '#workers/coder';
 import { tempName } from '../../src/host/changes/atomic-write-temp.ts';
 import { leftoversIn } from './jail-write-support.ts';
 
-const KILLS = rounds(15, 60, 1000);
+const KILLS = rounds(6, 60, 1000);
 const START_MS = 30_000;
 const EDITOR = fileURLToPath(new URL('jail-write-editor.mjs', import.meta.url));
 

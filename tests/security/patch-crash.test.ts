@@ -13,7 +13,7 @@ import { expect, test } from 'vitest';
 import { rounds, tempDir } from '#testing';
 import { leftoversIn } from './jail-write-support.ts';
 
-const KILLS = rounds(4, 40, 1000);
+const KILLS = rounds(2, 40, 1000);
 const FILES = 100;
 const PATCHER = fileURLToPath(new URL('patch-crash-patcher.mjs', import.meta.url));
 

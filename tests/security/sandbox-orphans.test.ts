@@ -23,7 +23,7 @@ import { Random, treeDigits, treeScript } from './shell-orphans-tree.ts';
 vi.setConfig({ hookTimeout: IMAGE_PATIENCE_MS });
 const whyNot = await whyNoSandbox(['python']);
 
-const TREES = SLOWNESS > 1 ? rounds(4, 12, 100) : rounds(8, 40, 400);
+const TREES = SLOWNESS > 1 ? rounds(2, 12, 100) : rounds(8, 40, 400);
 const SEED = Number(process.env.WORKCELL_SEED ?? randomInt(2 ** 31));
 
 /** Prints the command lines of the processes whose arguments or environment have the word on standard input. */

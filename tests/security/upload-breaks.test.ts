@@ -24,7 +24,7 @@ import {
 import { shell } from '#workers/shell';
 
 /** In each of the two places: fifty in all. */
-const KILLS = rounds(10, 25, 25);
+const KILLS = rounds(5, 25, 25);
 const AT_ONCE = 5;
 const PIECES = 20;
 const PIECE_BYTES = 1_000;

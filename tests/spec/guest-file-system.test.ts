@@ -5,6 +5,7 @@ import { HostError } from '#host';
 import type { Change } from '#protocol';
 import { guestRoot, type TempDir } from '#testing';
 import { describeFileSystem } from '../../src/host/files/file-system.contract.ts';
+import { sharedMachine } from '../../src/workers/sandbox/backends/machine.contract.ts';
 import { backendCache, makeBackend, start, whyNoBackend } from '../sandbox-backend.ts';
 
 const whyNot = await whyNoBackend();
@@ -42,14 +43,20 @@ describe.skipIf(whyNot !== undefined)(`a guest${whyNot === undefined ? '' : ` ($
     ]);
   });
 
-  describeFileSystem('the files of a guest', async () => {
-    const machine = await startMachine();
-    await machine.exec(['mkdir', '/home/work']);
-    return {
-      files: machine.fileSystem,
-      root: '/home/work',
-      link: async (leadsTo, path) => void (await machine.exec(['ln', '-s', leadsTo, path])),
-      [Symbol.asyncDispose]: () => machine[Symbol.asyncDispose](),
-    };
+  /** Each case has a directory of its own in one machine: starting one takes longer than a case. */
+  describe('in one machine', () => {
+    const shared = sharedMachine(startMachine);
+    let count = 0;
+    describeFileSystem('the files of a guest', async () => {
+      const machine = await shared();
+      const directory = `/home/work-${count++}`;
+      await machine.exec(['mkdir', directory]);
+      return {
+        files: machine.fileSystem,
+        root: directory,
+        link: async (leadsTo, path) => void (await machine.exec(['ln', '-s', leadsTo, path])),
+        async [Symbol.asyncDispose]() {},
+      };
+    });
   });
 });

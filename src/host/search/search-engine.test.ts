@@ -114,7 +114,7 @@ test('this process, search processes and the contract give the same answer', asy
         processes.close();
       }
     }),
-    { numRuns: rounds(5, 25, 25), endOnFailure: true },
+    { numRuns: rounds(3, 25, 25), endOnFailure: true },
   );
 }, 120_000);
 

@@ -31,7 +31,7 @@ import { openJail } from '../../jail/jail.ts';
 import type { SearchAnswer } from '../query.ts';
 import { SearchEngine, type SearchEngineOptions, type SearchRequest } from '../search-engine.ts';
 
-const [SEQUENCES, EDITS] = [rounds(2, 10, 50), 50];
+const [SEQUENCES, EDITS] = [rounds(1, 10, 50), rounds(30, 50, 50)];
 const MAX_FILE_BYTES = 300_000;
 
 const PLACES = ['a', 'b.txt', 'd', 'd/a', 'd/b', 'd/e', 'd/e/f', 'd/e/g.txt', 'd-x', 'é/k', 'deep/er/and/deeper'];

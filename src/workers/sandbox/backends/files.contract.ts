@@ -93,7 +93,7 @@ export function fileContract(subject: () => Subject): void {
     const processes = async () => (await machine.sh('ps | wc -l')).stdout;
     const before = await processes();
     // The agent is the same program on every backend.
-    const reads = slowness() > 1 ? rounds(20, 130, 130) : 130;
+    const reads = rounds(20, 130, 130);
     for (let i = 0; i < reads; i++) {
       const { bytes, close } = await machine.files.read('/tmp/large', scope());
       await bytes.next();

@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { z } from 'zod';
 
-import { run, tempDir, type TempDir } from '#testing';
+import { run, serveWorker, tempDir, type ServedWorker, type TempDir, type TempEntries } from '#testing';
+import { shell } from '../../index.ts';
 import { grep } from './grep.ts';
 
 const config = (dir: TempDir) => ({ fs: { host_root: dir.path('j'), denylist_paths: [dir.path('j/d/secret')] } });
@@ -13,16 +15,36 @@ async function filesWith(dir: TempDir, more: object, path = 'j'): Promise<string
   return matches.map((match) => match.path.slice(dir.path('j').length + 1));
 }
 
-describe.each(['j/f.txt', 'j', 'j/link', 'j/d/..'])('in %s', (path) => {
-  test('shell.F33 lines that match, with their absolute path', async () => {
-    await using dir = await tempDir({
-      'j/f.txt': 'alpha\nbeta\r\nalpha-beta\r\n',
-      'j/link': { symlink: 'f.txt' },
-      'j/d/': '',
-      'j/d/f.txt': 'nothing',
-    });
-    const file = dir.path('j/f.txt');
-    expect(await search(dir, path, 'alpha')).toEqual({
+/** One worker for the tests of a group: its search processes take longer to start than a search. */
+function servedOver(entries: TempEntries) {
+  let dir: TempDir;
+  let worker: ServedWorker;
+  beforeAll(async () => {
+    dir = await tempDir(entries);
+    worker = await serveWorker(shell, config(dir));
+  });
+  afterAll(async () => {
+    await worker[Symbol.asyncDispose]();
+    await dir[Symbol.asyncDispose]();
+  });
+  return {
+    pathOf: (name: string) => dir.path(name),
+    search: (path: string, pattern: string, more: object = {}) =>
+      worker.call<z.output<typeof grep.response>>(grep.id, { path: dir.path(path), pattern, ...more }),
+  };
+}
+
+describe('in a file, a folder, a link and a way back', () => {
+  const { pathOf, search: found } = servedOver({
+    'j/f.txt': 'alpha\nbeta\r\nalpha-beta\r\n',
+    'j/link': { symlink: 'f.txt' },
+    'j/d/': '',
+    'j/d/f.txt': 'nothing',
+  });
+
+  test.each(['j/f.txt', 'j', 'j/link', 'j/d/..'])('shell.F33 lines of %s that match, with their path', async (path) => {
+    const file = pathOf('j/f.txt');
+    expect(await found(path, 'alpha')).toEqual({
       matches: [
         { path: file, line: 1, content: 'alpha' },
         { path: file, line: 3, content: 'alpha-beta' },
@@ -69,31 +91,35 @@ test('shell.F39 a file with a NUL byte is passed over', async () => {
   expect(await filesWith(dir, {}, 'j/bin')).toEqual([]);
 });
 
-test.each([
-  ['shell.F41 a name', { include_glob: ['*.rs'] }, ['a/keep.rs', 'keep.rs']],
-  ['shell.F41 all but a name', { exclude_glob: ['*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs', 'target/a/b.o']],
-  ['shell.F42 a folder at any depth', { exclude_glob: ['**/target/**', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
-  ['a folder by its name', { exclude_glob: ['target', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
-  ['folders alone', { exclude_glob: ['target/', 'skip.txt/'] }, ['a/keep.rs', 'keep.rs', 'skip.txt']],
-  ['a folder at the top', { exclude_glob: ['/target', '*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs']],
-  ['all but one', { exclude_glob: ['*', '!/keep.rs'] }, ['keep.rs']],
-  ['a path', { include_glob: ['a/*.rs'] }, ['a/keep.rs']],
-  ['what is below a path', { include_glob: ['/a/'] }, ['a/keep.rs', 'a/target/x.o']],
-  ['any depth in between', { include_glob: ['a/**/*.o'] }, ['a/target/x.o']],
-  ['none in between', { include_glob: ['**/keep.rs'] }, ['a/keep.rs', 'keep.rs']],
-  [
-    'classes, and braces that stand for themselves',
-    { include_glob: ['[a-k]eep.rs', '{skip,x}.txt'] },
-    ['a/keep.rs', 'keep.rs'],
-  ],
-  ['all', { include_glob: ['**'], exclude_glob: ['target/**', 'a/**', '?kip.txt'] }, ['keep.rs']],
-])('globs: %s', async (_, globs, expected) => {
-  await using dir = await tempDir(
+describe('globs', () => {
+  const { pathOf, search: found } = servedOver(
     Object.fromEntries(
       ['keep.rs', 'skip.txt', 'a/keep.rs', 'a/target/x.o', 'target/a/b.o'].map((name) => [`j/${name}`, 'needle']),
     ),
   );
-  expect(await filesWith(dir, globs)).toEqual(expected);
+
+  test.each([
+    ['shell.F41 a name', { include_glob: ['*.rs'] }, ['a/keep.rs', 'keep.rs']],
+    ['shell.F41 all but a name', { exclude_glob: ['*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs', 'target/a/b.o']],
+    ['shell.F42 a folder at any depth', { exclude_glob: ['**/target/**', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
+    ['a folder by its name', { exclude_glob: ['target', '*.txt'] }, ['a/keep.rs', 'keep.rs']],
+    ['folders alone', { exclude_glob: ['target/', 'skip.txt/'] }, ['a/keep.rs', 'keep.rs', 'skip.txt']],
+    ['a folder at the top', { exclude_glob: ['/target', '*.txt'] }, ['a/keep.rs', 'a/target/x.o', 'keep.rs']],
+    ['all but one', { exclude_glob: ['*', '!/keep.rs'] }, ['keep.rs']],
+    ['a path', { include_glob: ['a/*.rs'] }, ['a/keep.rs']],
+    ['what is below a path', { include_glob: ['/a/'] }, ['a/keep.rs', 'a/target/x.o']],
+    ['any depth in between', { include_glob: ['a/**/*.o'] }, ['a/target/x.o']],
+    ['none in between', { include_glob: ['**/keep.rs'] }, ['a/keep.rs', 'keep.rs']],
+    [
+      'classes, and braces that stand for themselves',
+      { include_glob: ['[a-k]eep.rs', '{skip,x}.txt'] },
+      ['a/keep.rs', 'keep.rs'],
+    ],
+    ['all', { include_glob: ['**'], exclude_glob: ['target/**', 'a/**', '?kip.txt'] }, ['keep.rs']],
+  ])('%s', async (_, globs, expected) => {
+    const { matches } = await found('j', 'needle', globs);
+    expect(matches.map(({ path }) => path)).toEqual(expected.map((name) => pathOf(`j/${name}`)));
+  });
 });
 
 test('globs start at the folder that is searched, and are not about a file that is named', async () => {
@@ -135,18 +161,21 @@ test('links below are not followed, hidden files are searched', async () => {
   expect(await filesWith(dir, {})).toEqual(['.git/x']);
 });
 
-test.each([
-  [5, 'éé…'],
-  [6, 'ééé…'],
-  [8, 'éééne…'],
-  [11, 'éééneedl…'],
-  [12, 'éééneedle'],
-  [0, 'éééneedle'],
-])('a line is searched whole and shown up to %d bytes, in whole characters', async (max_line_bytes, content) => {
-  await using dir = await tempDir({ 'j/f': 'éééneedle\n' });
-  expect((await search(dir, 'j', 'needle$', { max_line_bytes })).matches).toEqual([
-    { path: dir.path('j/f'), line: 1, content },
-  ]);
+describe('a line is searched whole', () => {
+  const { pathOf, search: found } = servedOver({ 'j/f': 'éééneedle\n' });
+
+  test.each([
+    [5, 'éé…'],
+    [6, 'ééé…'],
+    [8, 'éééne…'],
+    [11, 'éééneedl…'],
+    [12, 'éééneedle'],
+    [0, 'éééneedle'],
+  ])('and shown up to %d bytes, in whole characters', async (max_line_bytes, content) => {
+    expect((await found('j', 'needle$', { max_line_bytes })).matches).toEqual([
+      { path: pathOf('j/f'), line: 1, content },
+    ]);
+  });
 });
 
 test('case is ignored when asked, and an empty pattern matches every line', async () => {
