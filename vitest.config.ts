@@ -42,7 +42,7 @@ const backends = readdirSync(folder)
 const long = [
   'src/sandbox/images/presets/{build-preset,numpy}.test.ts',
   'src/workers/sandbox/backends/qemu/{boot,templates/make-template}.test.ts',
-  'tests/e2e/{cli,commands,examples,guides,isolation,package,sandbox-images,shared-workspace,shell,worker-run}.test.ts',
+  'tests/e2e/{cli,commands,examples,guides,isolation,otlp-doors,package,sandbox-images,shared-workspace,shell,worker-run}.test.ts',
   'tests/e2e/mcp-{habits,inspector,long,tools}.test.ts',
   'tests/security/ordinary-user.test.ts',
 ];

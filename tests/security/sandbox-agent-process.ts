@@ -1,7 +1,8 @@
 /** The guest agent as a plain process of this machine, built with every check that the compiler offers. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +11,23 @@ import { AGENT_SOURCES } from '../../src/sandbox/guest/build-agent.ts';
 
 const GUEST = fileURLToPath(new URL('../../src/sandbox/guest/agent', import.meta.url));
 
-/** The plain program where the compiler has no checks. */
+const CACHE_DIR = fileURLToPath(new URL('../../node_modules/.cache/workcell-attacks', import.meta.url));
+
+/** A copy of a program that is compiled once for all files and runs; each file ends the processes of its own copy. */
 export function buildSanitized(target: string): string {
+  const hash = createHash('sha256');
+  for (const name of AGENT_SOURCES) hash.update(readFileSync(join(GUEST, name)));
+  const built = join(CACHE_DIR, `agent-${hash.digest('hex').slice(0, 12)}`);
+  if (!existsSync(built)) {
+    mkdirSync(CACHE_DIR, { recursive: true });
+    renameSync(compileSanitized(`${built}.${randomUUID()}`), built);
+  }
+  copyFileSync(built, target);
+  return target;
+}
+
+/** The plain program where the compiler has no checks. */
+function compileSanitized(target: string): string {
   const sources = AGENT_SOURCES.filter((name) => name.endsWith('.c')).map((name) => join(GUEST, name));
   const flags = ['-std=gnu11', '-O1', '-g', '-o', target, ...sources];
   try {

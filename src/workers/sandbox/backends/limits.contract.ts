@@ -42,10 +42,11 @@ export function limitContract(subject: () => Subject): void {
     if (usage) expect(usage.pids).toBeLessThan(maxPids);
     const left = async () => {
       // The leftovers of the failed shell still run, so there is room for one process and no pipeline, and none for a
-      // moment after the machine was asked for its usage.
-      await machine.exec(['killall', '-9', 'sleep']);
-      return (await machine.sh('ps -o args | grep -c "[s]leep 310"')).stdout;
+      // moment after the machine was asked for its usage: a command that hangs then is tried again.
+      const soon = { timeoutMs: 3000 * slowness(), signal: AbortSignal.timeout(5000 * slowness()) };
+      await machine.exec(['killall', '-9', 'sleep'], soon);
+      return (await machine.sh('ps -o args | grep -c "[s]leep 310"', soon)).stdout;
     };
-    await expect.poll(left, { timeout: 10_000 * slowness() }).toBe('0');
+    await expect.poll(left, { timeout: 20_000 * slowness() }).toBe('0');
   }, 600_000);
 }
