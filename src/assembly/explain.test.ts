@@ -9,7 +9,10 @@ import { presetEntries } from './presets.ts';
 import { availableWorkers } from './workers.ts';
 
 const workspace = process.cwd();
-const policies = { review: [{ allow: { effect: 'read' } }, { ask: { permission: 'fs.write' } }] };
+const policies = {
+  review: [{ allow: { effect: 'read' } }, { ask: { permission: 'fs.write' } }],
+  slow: [{ ask: { effect: 'read' } }],
+};
 const access = new Access({
   config: parseConfig(accessConfig, { policies }, 'access'),
   workspace,
@@ -44,6 +47,15 @@ const CASES: Case[] = [
   },
   { id: 'coder::read-file', payload: { path: '.env' }, preset: 'look', verdict: 'deny', rule: 'protect', change: '!' },
   { id: 'coder::create-file', preset: 'look', verdict: 'deny', rule: 'preset look', change: 'preset look' },
+  // What asks decides over what allows, and what denies over both, whichever comes first.
+  {
+    ...{ id: 'coder::tree', preset: 'look', grants: { policy: 'slow' } },
+    ...{ verdict: 'ask', rule: 'slow[0]', change: 'access.policies.slow' },
+  },
+  {
+    ...{ id: 'coder::create-file', payload: { files: [{ path: '.env' }] }, grants: { policy: 'review' } },
+    ...{ verdict: 'deny', rule: 'protect: .env', change: '"!.env"' },
+  },
   {
     ...{ id: 'coder::read-file', payload: { path: '.env' } },
     ...{ verdict: 'deny', rule: 'protect: .env', change: '"!.env"' },
