@@ -65,9 +65,10 @@ export class Access implements AccessControl {
     this.#configured = configuredTokens(config.tokens, env);
   }
 
-  /** The tokens that are accepted now, with the policy of each. */
-  tokens(): Map<string, string | undefined> {
-    return new Map(this.#tokens().map(({ name, policy }) => [name, policy]));
+  /** The tokens that are accepted now, each with a mark that another secret or policy changes. */
+  marks(nowMs = Date.now()): Map<string, string> {
+    const accepted = this.#tokens().filter(({ expiresAtMs = Infinity }) => nowMs < expiresAtMs);
+    return new Map(accepted.map(({ name, sha256, policy = '' }) => [name, `${sha256} ${policy}`]));
   }
 
   get hasTokens(): boolean {

@@ -5,6 +5,8 @@ import type { Lookup } from './tokens/token-book.ts';
 
 export class LiveAccess implements AccessControl {
   #current: Access;
+  /** Tokens that were sent, by name, with the mark that each had then. */
+  readonly #sent = new Map<string, string | undefined>();
 
   constructor(access: Access) {
     this.#current = access;
@@ -30,13 +32,21 @@ export class LiveAccess implements AccessControl {
     return this.#current.hasTokens;
   }
 
-  /** The tokens that are accepted now, with the policy of each. */
-  tokens(): Map<string, string | undefined> {
-    return this.#current.tokens();
+  lookUp(secret: string): Lookup {
+    const found = this.#current.lookUp(secret);
+    if ('token' in found) {
+      const { name } = found.token;
+      if (!this.#sent.has(name)) this.#sent.set(name, this.#current.marks().get(name));
+    }
+    return found;
   }
 
-  lookUp(secret: string): Lookup {
-    return this.#current.lookUp(secret);
+  /** Tokens that were accepted, and were removed, replaced, given another policy or expired since; each is returned once. */
+  takeGone(): string[] {
+    const now = this.#current.marks();
+    const gone = [...this.#sent].filter(([name, mark]) => now.get(name) !== mark).map(([name]) => name);
+    for (const name of gone) this.#sent.delete(name);
+    return gone;
   }
 
   decide(policy: string, fn: CalledFunction, payload: unknown): Decision {

@@ -25,7 +25,7 @@ export interface Guard {
   readonly operatorKey: string;
   /** Checks the access rules of a changed configuration file; the returned function puts them to work. */
   prepare(text: string): () => void;
-  /** Reports tokens that are no longer accepted, or have another policy. */
+  /** Reports tokens that were accepted and are no longer, or have another policy. */
   onTokenGone(report: (name: string) => void): void;
   close(): void;
 }
@@ -70,12 +70,7 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
       };
     },
     onTokenGone(report) {
-      let known = access.tokens();
-      checking = setInterval(() => {
-        const now = access.tokens();
-        for (const [name, policy] of known) if (!now.has(name) || now.get(name) !== policy) report(name);
-        known = now;
-      }, CHECK_MS).unref();
+      checking = setInterval(() => access.takeGone().forEach(report), CHECK_MS).unref();
     },
     close() {
       if (isClosed) return;

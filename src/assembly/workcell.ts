@@ -4,6 +4,7 @@ import { connect } from '#client';
 import { gauge, summariseErrors, type Log, type Telemetry } from '#contract';
 import { version } from '#version';
 import type { WorkerEntry } from './config-file.ts';
+import { endToken } from './end-token.ts';
 import type { Guard } from './guard.ts';
 import { WorkerSet } from './worker-set.ts';
 import { availableWorkers } from './workers.ts';
@@ -39,7 +40,8 @@ export interface RunningWorkcell extends Cell {
 
 export async function assembleCell({ entries, log, prepares, guard, telemetry }: CellOptions): Promise<Cell> {
   const engine = new Engine({ log, access: guard?.access, audit: guard?.audit, telemetry });
-  guard?.onTokenGone((name) => engine.endToken(name));
+  const namespaces = [...new Set(entries.map(({ namespace = 'default' }) => namespace))];
+  guard?.onTokenGone((token) => void endToken(engine, token, { namespaces, log }));
   for (const { namespace = 'default', denial } of entries) if (denial) engine.deny(namespace, denial);
   const workers = new WorkerSet(engine.dialer(), log, { prepares });
   engine.addMetrics(() => workers.metrics());

@@ -126,7 +126,8 @@ beforeAll(async () => {
   });
   Object.assign(process.env, SECRETS);
   const workspace = dir.path('w');
-  const workers = ['coder', 'shell', 'filesystem', 'agent'].map((name) => ({ name }));
+  const shell = { allowlist: ['echo', 'ls', 'sleep'], max_timeout_ms: 600_000 };
+  const workers = [{ name: 'coder' }, { name: 'shell', config: shell }, { name: 'filesystem' }, { name: 'agent' }];
   const text = JSON.stringify({ state_dir: dir.path('state'), workers });
   const entries = parseEntries(text, availableWorkers, { workspace });
   const config = parseConfig(accessConfig, CONFIG, 'access');
@@ -574,14 +575,28 @@ describe('the audit', () => {
   });
 });
 
-test('a token that is removed is refused at once, and what it ran ends', async () => {
+test('a token that is removed is refused at once, and what it ran ends: calls and jobs, and no one else’s', async () => {
   const file = new TokenFile(dir.path('state'));
   const secret = file.add({ name: 'guest' });
   const guest = await connect(cell.url, { name: 'guest', token: secret, log: silentLog });
-  const running = guest.call('shell::exec', { command: 'sleep 60' }).then(
-    () => 'ended',
-    () => 'refused',
-  );
+  const boss = buses.get('boss')!;
+  const Started = z.object({ job_id: z.string() });
+  const jobOf = async (bus: Connection) =>
+    Started.parse(await bus.call('shell::exec_bg', { command: 'sleep 600', timeout_ms: 600_000 })).job_id;
+  const Job = z.object({ job: z.object({ status: z.string() }) });
+  const statusOf = async (job_id: string) => Job.parse(await boss.call('shell::status', { job_id })).job.status;
+  const [left, others] = [await jobOf(guest), await jobOf(boss)];
+  const sleeping = guest.call('shell::exec', { command: 'sleep 600', timeout_ms: 600_000 }, { timeoutMs: 600_000 });
+  // Its connection tries again until it is closed.
+  const ended = sleeping.catch((error: unknown) => error);
+  const Listed = z.object({ running: z.array(z.object({ principal: z.object({ id: z.string() }) })) });
+  const isRunning = async () => {
+    const { running } = Listed.parse(await boss.call('engine::calls::list', {}));
+    return running.some(({ principal }) => principal.id.startsWith('token:guest'));
+  };
+  await expect.poll(isRunning).toBe(true);
+  expect(await statusOf(left)).toBe('running');
+
   file.remove('guest');
   const answer = await fetch(`${http}/functions/coder/read-file`, {
     method: 'POST',
@@ -589,8 +604,12 @@ test('a token that is removed is refused at once, and what it ran ends', async (
     body: '{"path":"src/a.txt"}',
   });
   expect(answer.status).toBe(401);
-  expect(await running).toBe('refused');
+  await expect.poll(isRunning).toBe(false);
+  await expect.poll(() => statusOf(left)).toBe('killed');
+  expect(await statusOf(others)).toBe('running');
+  await boss.call('shell::kill', { job_id: others });
   guest.close();
+  expect(await ended).toBeInstanceOf(CallError);
 });
 
 test.runIf(process.platform === 'linux')(
