@@ -40,6 +40,7 @@ const backends = readdirSync(folder)
 
 /** Many more paths through doors that other tests go through once: only `npm run test:full` runs them. */
 const long = [
+  'src/host/layers/whiteout.test.ts',
   'src/sandbox/images/presets/{build-preset,numpy}.test.ts',
   'src/workers/sandbox/backends/qemu/{boot,templates/make-template}.test.ts',
   'tests/e2e/{cli,commands,examples,guides,isolation,otlp-doors,package,sandbox-images,shared-workspace,shell,worker-run}.test.ts',
