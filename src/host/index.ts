@@ -129,6 +129,7 @@ export { commitLayer, planWhole, settleCommit, type WholePlan } from './layers/c
 export type { Conflict } from './layers/commit/conflicts.ts';
 export type { OnConflict as OnLayerConflict } from './layers/commit/plan-commit.ts';
 export { jailsOf, lookAtLayer, UntouchedPath, type LayerScope } from './layers/diff/look-at-layer.ts';
+export { layerVersion } from './layers/diff/layer-version.ts';
 export { reportOf } from './layers/diff/report.ts';
 export type { GitRepository } from './layers/git/git-repository.ts';
 export { stateDirOf } from './journal/shared-journal.ts';

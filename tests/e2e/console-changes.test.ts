@@ -67,6 +67,10 @@ test('change.A24 the command line shows a waiting change and approves it', async
   expect(stdout).toContain('  ran /bin/echo looked around\n');
   expect(stdout).toContain('+added by by-cli');
   expect((await cli('commit', 'by-cli')).stderr).toContain('[W218]');
+  const version = /^ {2}version (sha256:\S+)$/m.exec(stdout)![1]!;
+  const ops = [{ op: 'insert', at_line: 2, content: 'after the look' }];
+  await peer.call('coder::update-file', { change: 'by-cli', files: [{ path: 'note.txt', ops }] });
+  expect((await cli('approve', 'by-cli', '--version', version, ...config)).stderr).toContain('[W219]');
   const approved = await cli('approve', 'by-cli', ...config);
   expect(approved.stdout).toMatch(/^committed by-cli; workcell undo --seq \d+ takes it back\n/);
   expect(existsSync(dir.path('ws/old-4.txt'))).toBe(false);
@@ -111,10 +115,15 @@ describe.skipIf(why !== undefined)(`changes in the console${why === undefined ? 
     await page.getByRole('alert').filter({ hasText: "not the operator's key" }).waitFor();
     expect(existsSync(dir.path('ws/old-0.txt'))).toBe(true);
     const printed = await runCli(['approvals', 'key', '-c', dir.path('config.yaml')]);
+    await peer.call('shell::exec', { change: 'by-page', command: '/bin/rm', args: ['note.txt'] });
     await key.fill(printed.stdout.trim());
     await page.getByRole('button', { name: 'Approve with this key' }).click();
+    await page.getByRole('alert').filter({ hasText: 'not as it was shown' }).waitFor();
+    expect(existsSync(dir.path('ws/old-0.txt'))).toBe(true);
+    await page.getByRole('region', { name: 'Deleted' }).getByText('note.txt').waitFor();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await expect.poll(() => existsSync(dir.path('ws/old-0.txt'))).toBe(false);
-    expect(readFileSync(dir.path('ws/note.txt'), 'utf8')).toContain('added by by-page');
+    expect(existsSync(dir.path('ws/note.txt'))).toBe(false);
   });
 
   test('a change is discarded, and the workspace stays as it is', async () => {

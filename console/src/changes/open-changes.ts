@@ -39,6 +39,8 @@ export interface ChangeDiff {
   commands: { command: string; at_ms: number }[];
   hosts: { host: string; verdict: string }[];
   more_activity: boolean;
+  /** Of all that the change does. */
+  version: string;
   truncated: boolean;
   next_after?: string;
 }

@@ -16,14 +16,17 @@ const WANTS_KEY = 'W218';
 export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone: () => void }) {
   const name = change.change;
   const [diff, setDiff] = useState<ChangeDiff | undefined>(undefined);
-  const { end, error, setError, isBusy, wanted } = useEnd(name, onDone);
-  useEffect(() => {
-    call<ChangeDiff>('change::diff', { change: name }).then(setDiff, setError);
-  }, [name, change.files_changed, change.bytes]);
+  // After a refusal too: another version may be what was refused.
+  const { end, error, setError, isBusy, wanted } = useEnd(name, { onDone, onFailure: () => load() });
+  const load = () => void call<ChangeDiff>('change::diff', { change: name }).then(setDiff, setError);
+  useEffect(load, [name, change.files_changed, change.bytes]);
   const more = async () => {
     const page = await call<ChangeDiff>('change::diff', { change: name, after: diff!.next_after });
-    setDiff({ ...page, files: [...diff!.files, ...page.files] });
+    // The version of the first page: what changed since is not what was shown.
+    setDiff({ ...page, version: diff!.version, files: [...diff!.files, ...page.files] });
   };
+  /** Only what the page shows. */
+  const approve = (more: object) => end('change::commit', { ...more, expected_version: diff!.version });
   const isMergeable = diff?.conflicts.every(({ mergeable }) => mergeable) ?? true;
   return (
     <article class="pad" aria-label={`Change ${name}`}>
@@ -37,11 +40,11 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
         {change.state === 'waiting-for-approval' && <Badge kind="write">waits for approval</Badge>}
       </header>
       <p class="actions">
-        <button type="button" class="primary" disabled={isBusy || !diff} onClick={() => void end('change::commit', {})}>
+        <button type="button" class="primary" disabled={isBusy || !diff} onClick={() => void approve({})}>
           Approve
         </button>
         {diff && diff.conflicts.length > 0 && isMergeable && (
-          <button type="button" disabled={isBusy} onClick={() => void end('change::commit', { on_conflict: 'merge' })}>
+          <button type="button" disabled={isBusy} onClick={() => void approve({ on_conflict: 'merge' })}>
             Approve and merge
           </button>
         )}
@@ -54,7 +57,7 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
         <KeyForm
           why="Approval needs the operator's key."
           action="Approve with this key"
-          onKey={(key) => (giveToken(key), end('change::commit', wanted))}
+          onKey={(key) => (giveToken(key), approve(wanted))}
         />
       )}
       {diff && <Effects diff={diff} />}
@@ -68,7 +71,7 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
 }
 
 /** Commits or discards the change, and keeps why that failed. */
-function useEnd(name: string, onDone: () => void) {
+function useEnd(name: string, { onDone, onFailure }: { onDone: () => void; onFailure: () => void }) {
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
   /** The approval that the engine wants a key for. */
@@ -84,6 +87,7 @@ function useEnd(name: string, onDone: () => void) {
       return true;
     } catch (thrown) {
       setError(thrown);
+      onFailure();
       const wantsKey = thrown instanceof CallFailure && thrown.fields.code === WANTS_KEY;
       if (wantsKey) setWanted(request);
       return !wantsKey;

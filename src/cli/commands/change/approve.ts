@@ -12,7 +12,7 @@ export const changeApprove: Command = {
     'Only on the machine of the server, as its user: the command sends a key from its state directory. Otherwise the same as ' +
     '`workcell change commit`.',
   options: { ...changeCommit.options, ...accessOptions },
-  examples: ['workcell change diff try-it', 'workcell change approve try-it'],
+  examples: ['workcell change diff try-it', 'workcell change approve try-it --version sha256:…'],
 
   run: commitBy(asOperator),
 };

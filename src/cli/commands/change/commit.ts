@@ -33,6 +33,11 @@ export const changeCommit: Command = {
       value: WAYS.join('|'),
       description: 'If a file was changed in the workspace too. Default refuse: nothing is committed.',
     },
+    version: {
+      type: 'string',
+      value: 'VERSION',
+      description: 'Commit only if the change is still the one that `workcell change diff` showed with this version.',
+    },
     git: { type: 'boolean', description: 'Take new objects, moved references and the index of repositories too.' },
     'dry-run': { type: 'boolean', description: 'Show what would be committed, without changing files.' },
     message: { type: 'string', short: 'm', value: 'TEXT', description: 'Purpose of the commit, for the journal.' },
@@ -55,11 +60,13 @@ export function commitBy(connect: Connect): Command['run'] {
       throw new UsageError(`--on-conflict must be one of ${WAYS.join(', ')}`);
     }
     const message = text(options.message);
+    const version = text(options.version);
     const asked = {
       change,
       ...(paths.length > 0 && { paths }),
       ...(way !== undefined && { on_conflict: way }),
       ...(message !== undefined && { message }),
+      ...(version !== undefined && { expected_version: version }),
       git: options.git === true,
       dry_run: options['dry-run'] === true,
     };

@@ -39,6 +39,7 @@ const Reply = z.object({
   conflicts: z.array(z.object({ path: z.string(), kind: z.string(), hunk: z.string().optional() })),
   commands: z.array(z.object({ command: z.string() })),
   hosts: z.array(z.object({ host: z.string(), verdict: z.string() })),
+  version: z.string(),
   truncated: z.boolean(),
   next_after: z.string().optional(),
 });
@@ -82,7 +83,7 @@ async function printPages(bus: Pick<Bus, 'call'>, asked: object): Promise<void> 
 }
 
 /** What must not be overlooked, before any diff. */
-function headOf({ summary, deleted, left_out, git, conflicts, commands, hosts }: Diff): Line[] {
+function headOf({ summary, deleted, left_out, git, conflicts, commands, hosts, version }: Diff): Line[] {
   const counts = Object.entries(summary).flatMap(([name, count]) =>
     count > 0 && name !== 'bytes' ? [`${count} ${name}`] : [],
   );
@@ -102,6 +103,7 @@ function headOf({ summary, deleted, left_out, git, conflicts, commands, hosts }:
     ]),
     ...commands.map(({ command }) => ({ text: `  ran ${command.replaceAll('\n', '\n      ')}` })),
     ...hosts.map(({ host, verdict }) => ({ text: `  asked for ${host} (${verdict})` })),
+    { text: `  version ${version}`, colour: 'dim' },
   ];
 }
 

@@ -260,3 +260,31 @@ test('a file that another program deleted is not brought back silently', async (
   });
   expect(readdirSync(cell.at('d'))).toEqual(['c.txt']);
 });
+
+const versionOf = async (cell: ChangeCell, change: string, more: object = {}) =>
+  (await cell.call<{ version: string }>('change::diff', { change, ...more })).version;
+
+test.each([
+  ['another content of the same length', 'printf new2 > b.txt'],
+  ['a write in place', 'printf X | dd of=b.txt bs=1 conv=notrunc; touch -d "2020-01-01" b.txt'],
+  ['another file', 'echo x > c.txt'],
+  ['a deletion', 'rm a.txt'],
+  ['a mode', 'chmod 755 b.txt'],
+  ['a link', 'ln -sf /etc/passwd l'],
+  ['a file in a new tree', 'echo evil > t/7'],
+])('a commit of what was shown is refused after %s', async (_, script) => {
+  await using cell = await changeCell({ 'a.txt': 'a\n' });
+  const change = await cell.begin();
+  const many = 'mkdir t; for i in $(seq 210); do echo $i > t/$i; done';
+  await cell.sh(change, `printf new1 > b.txt; touch -d '2020-01-01' b.txt; ln -s a.txt l; ${many}`);
+  const version = await versionOf(cell, change);
+  expect(await versionOf(cell, change, { text: false, max_output_bytes: 1 })).toBe(version);
+  await cell.sh(change, script);
+  const before = treeOf(cell.workspace);
+  const failure = await cell.failure('change::commit', { change, expected_version: version });
+  expect(failure.code).toBe('W219');
+  expect(treeOf(cell.workspace)).toEqual(before);
+  const now = await versionOf(cell, change);
+  expect(failure.message).toContain(now);
+  expect(await commit(cell, change, { expected_version: now })).toMatchObject({ closed: true });
+});

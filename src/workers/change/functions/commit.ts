@@ -8,7 +8,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import { commitLayer, lookAtLayer, planWhole, settleCommit, type OpenLayer, type WholePlan } from '#host';
+import { commitLayer, layerVersion, lookAtLayer, planWhole, settleCommit, type OpenLayer, type WholePlan } from '#host';
 import { errors } from '../errors.ts';
 import { LeftOutRow, Names } from '../rows.ts';
 import { change, type ChangeContext } from '../worker.ts';
@@ -22,6 +22,10 @@ const request = z.object({
     .describe(
       'If a file was changed in the workspace too: commit nothing (default), merge by lines and commit nothing if one cannot be merged, take the file of the change, or keep that of the workspace.',
     ),
+  expected_version: z
+    .string()
+    .optional()
+    .describe('Commit only if change::diff of the same paths still has this version; else W219.'),
   git: z
     .boolean()
     .default(false)
@@ -57,7 +61,7 @@ export const commit = change.defineFunction({
     closed: z.boolean().describe('False in a dry run, and if only some paths were committed.'),
   }),
   reads: { line: ['change', 'paths'] },
-  errors: ['W210', 'W211', 'W212', 'W213', 'W214', 'W215', 'W216', 'W217', 'W218'],
+  errors: ['W210', 'W211', 'W212', 'W213', 'W214', 'W215', 'W216', 'W217', 'W218', 'W219'],
   examples: [],
 
   async handle(asked, context, scope) {
@@ -82,6 +86,7 @@ async function planned(
 ): Promise<WholePlan> {
   const view = live.scopeOf(layer, scope.signal);
   const looked = await lookAtLayer(view, asked.paths);
+  requireShown(layerVersion(looked), asked);
   const options = { onConflict: asked.on_conflict, git: asked.git, isPart: asked.paths !== undefined };
   const plan = await planWhole(looked, view, options);
   const { conflicts } = plan;
@@ -119,6 +124,14 @@ async function make(
   if (plan.isPart) settleCommit(layer.place, workspace.root, journal);
   else await layers.end(layer);
   return seq;
+}
+
+/** A command or a call may have changed files since the diff that a person saw. */
+function requireShown(version: string, { change: name, expected_version: expected }: Request): void {
+  if (expected === undefined || expected === version) return;
+  throw errors.fail('W219', {
+    problem: `the change ${name} is not as it was shown: it has the version ${version} now; nothing was committed. Look at change::diff again`,
+  });
 }
 
 /**

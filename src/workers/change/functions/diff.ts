@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { lookAtLayer, planWhole, reportOf } from '#host';
+import { layerVersion, lookAtLayer, planWhole, reportOf } from '#host';
 import { GitRow, gitRows, LeftOutRow, Mode, Names, Version } from '../rows.ts';
 import { ConflictRow } from '../conflict-row.ts';
 import { change } from '../worker.ts';
@@ -79,6 +79,9 @@ export const diff = change.defineFunction({
       .array(z.object({ host: z.string(), verdict: z.enum(['allowed', 'refused', 'failed']) }))
       .describe('Hosts that these commands asked for inside the fence, each once.'),
     more_activity: z.boolean().describe('True if there were more commands or hosts than are kept.'),
+    version: Version.describe(
+      'Of all that the change does, on every page; pass it to change::commit as expected_version.',
+    ),
     truncated: z.boolean(),
     next_after: z.string().optional(),
   }),
@@ -102,6 +105,7 @@ export const diff = change.defineFunction({
     return {
       ...report,
       ...{ left_out: [...looked.leftOut], git: gitRows(looked.repositories), conflicts: [...conflicts] },
+      version: layerVersion(looked),
       ...{ commands: [...commands], hosts: [...hosts], more_activity: isCut },
     };
   },
