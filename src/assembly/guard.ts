@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 import { AuditLog, Auditor, LiveAccess, Mask, type AccessConfig } from '#access';
 import { shippedCell, type Audit, type CellConfig, type Log } from '#contract';
-import { stateDirOf } from '#host';
+import { otlpHeaderSecrets, stateDirOf, withhold } from '#host';
 import { openAccess, shippedAccess } from './access.ts';
 import { parseAccess, parseCell } from './config-file.ts';
 
@@ -51,7 +51,7 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
   const access = new LiveAccess(openAccess(config, { workspace, stateDir }));
   const operatorKey = unlessReadOnly(stateDir, log, () => operatorKeyIn(stateDir)) ?? newKey();
   const { max_bytes: maxBytes, keep } = config.audit;
-  const mask = new Mask(process.env, [operatorKey, ...secretsOf(config)]);
+  const mask = new Mask(process.env, [operatorKey, ...otlpHeaderSecrets(process.env), ...withholdSecrets(config)]);
   const records =
     maxBytes === 0 ? undefined : unlessReadOnly(stateDir, log, () => AuditLog.open(stateDir, { maxBytes, keep }));
   const audit = records && new Auditor(records, { mask, log });
@@ -65,7 +65,7 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
       const changed = parseAccess(text);
       const next = openAccess(changed, { workspace, stateDir });
       return () => {
-        mask.add(secretsOf(changed));
+        mask.add(withholdSecrets(changed));
         access.replace(next);
       };
     },
@@ -81,9 +81,11 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
   };
 }
 
-/** Of tokens that stand in variables. */
-function secretsOf({ tokens }: AccessConfig): string[] {
-  return tokens.flatMap(({ env }) => (env === undefined ? [] : (process.env[env] ?? [])));
+/** Keeps the variables that hold tokens from commands, and returns their values for the mask. */
+function withholdSecrets({ tokens }: AccessConfig): string[] {
+  const variables = tokens.flatMap(({ env }) => env ?? []);
+  withhold(variables);
+  return variables.flatMap((name) => process.env[name] ?? []);
 }
 
 function newKey(): string {

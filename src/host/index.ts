@@ -61,6 +61,7 @@ export { pathHint } from './jail/nearest-path.ts';
 export { HostFileSystem, type HostFileSystemOptions } from './files/host-file-system.ts';
 export { isListening, listsListener, SOCKET_LISTS } from './system/listening-port.ts';
 export { isHijackVariable } from './system/hijack-env.ts';
+export { isWithheld, otlpHeaderSecrets, withhold } from './system/withheld-env.ts';
 export {
   openAbsoluteJail,
   openJail,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
+import { withhold } from '#host';
 import { serveWorker, tempDir } from '#testing';
 import { shell } from '#workers/shell';
 
@@ -36,16 +37,25 @@ describe('a command sees', () => {
     expect(stdout).toBe('LANG=C.UTF-8\n');
   });
 
-  test('shell.P4 everything when it is inherited, but no hijackers and no token', async () => {
+  test('shell.P4 everything when it is inherited, but no hijackers and no secret of the server', async () => {
     await using dir = await tempDir();
     for (const name of HIJACKERS) vi.stubEnv(name, 'x');
-    vi.stubEnv('WORKCELL_TOKEN', 'token');
+    const secret = [
+      'WORKCELL_TOKEN',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+      'A_TOKEN_OF_ACCESS',
+    ];
+    for (const name of secret) vi.stubEnv(name, 'planted');
+    withhold(['A_TOKEN_OF_ACCESS']);
     vi.stubEnv('WORKCELL_TEST_HARMLESS', 'yes');
-    await using worker = await serveWorker(shell, { inherit_env: true, allowlist: [], fs: { host_root: dir.root } });
+    const config = { inherit_env: true, allowed_env: secret, allowlist: [], fs: { host_root: dir.root } };
+    await using worker = await serveWorker(shell, config);
     const { stdout } = await worker.call<Reply>('shell::exec', { command: 'printenv' });
     const names = stdout.split('\n').map((line) => line.split('=')[0]!);
     expect(names).toContain('WORKCELL_TEST_HARMLESS');
-    expect(names.filter((name) => HIJACKERS.includes(name) || name === 'WORKCELL_TOKEN')).toEqual([]);
+    expect(names.filter((name) => HIJACKERS.includes(name) || secret.includes(name))).toEqual([]);
+    expect(stdout).not.toContain('planted');
   });
 
   test('no start file that a shell would run first', async () => {

@@ -2,13 +2,11 @@
  * The environment of a command: the variables the operator lets through, then those of the call.
  *
  * Variables that make programs load or run other code never pass, from either source. PATH decides which program a name
- * stands for and HOME which start-up files it reads, so a call cannot set them; the bus token is never passed on.
+ * stands for and HOME which start-up files it reads, so a call cannot set them; secrets of the server are never passed on.
  */
-import { isHijackVariable } from '#host';
+import { isHijackVariable, isWithheld } from '#host';
 import type { ShellConfig } from './config.ts';
 import { errors } from './errors.ts';
-
-const NEVER_PASSED = new Set(['WORKCELL_TOKEN']);
 
 /** Variables that only the operator decides, and why. */
 const NEVER_SET: ReadonlyMap<string, string> = new Map([
@@ -56,5 +54,5 @@ export function isSettable(name: string): boolean {
 }
 
 function mayPass(name: string): boolean {
-  return !isHijackVariable(name) && !NEVER_PASSED.has(name);
+  return !isHijackVariable(name) && !isWithheld(name);
 }
