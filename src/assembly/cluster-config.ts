@@ -18,6 +18,14 @@ export const clusterConfig = z.strictObject({
     .record(z.string(), z.string())
     .default({})
     .describe('Facts about the machine that lists of nodes show, such as `zone: a`.'),
+  max_sandboxes: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'Most sandboxes of all hosts together, as this node places them. By their last reports: what starts within a second can exceed it. null: the limits of the hosts.',
+    ),
   creds: z.string().nullable().default(null).describe('Credentials file for NATS.'),
   nkey: z.string().nullable().default(null).describe('File with the nkey seed for NATS.'),
   ca: z.string().nullable().default(null).describe('Certificate authority of the NATS servers, for tls:// addresses.'),

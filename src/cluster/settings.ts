@@ -32,6 +32,8 @@ export const ClusterSettingsSchema = z.strictObject({
     )
     .refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32')
     .default({}),
+  /** Most sandboxes of all hosts together, where this node places them. */
+  maxSandboxes: z.int().min(1).optional(),
   credsFile: z.string().optional(),
   nkeyFile: z.string().optional(),
   caFile: z.string().optional(),

@@ -94,10 +94,10 @@ export const errors = defineErrors({
       'this is for the console only: open this server in a browser; where callers have a policy, give the page the key that `workcell approvals key` prints',
   },
   operator_only: {
-    meaning: "Approving needs the operator's key.",
+    meaning: "Approving a call, or draining a node, needs the operator's key.",
     http: 403,
-    message: (_: object) =>
-      "approving needs the operator's key: send the key that `workcell approvals key` prints as the token, or use `workcell approvals approve`",
+    message: ({ what = 'approving', command = 'workcell approvals approve' }: { what?: string; command?: string }) =>
+      `${what} needs the operator's key: send the key that \`workcell approvals key\` prints as the token, or use \`${command}\``,
   },
   trigger_registration_failed: {
     meaning: 'The provider of the trigger type refused the binding.',

@@ -1,7 +1,7 @@
 /** Rights of callers across nodes: decided where the function runs, for the caller that its own node vouches for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { makePrincipal, type AccessControl, type AuditedCall } from '#contract';
+import { makePrincipal, type AccessControl, type AuditedCall, type Principal } from '#contract';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
@@ -66,5 +66,20 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
     await expect(call).rejects.toMatchObject({ code: 'forbidden' });
     expect(new Set(policies)).toEqual(new Set(['guests']));
     await expect(host.bus.call('work::fail', {})).rejects.toMatchObject({ code: 'X1' });
+  });
+
+  test("cluster.P19 draining a node needs the operator's key, which the caller's node vouches for", async () => {
+    const drain = (caller: Principal, namespace?: string) =>
+      door.bus.call('engine::nodes::drain', {}, { caller, ...(namespace && { namespace }) });
+    const strangers: Principal[] = [alice, makePrincipal('local', 'http'), makePrincipal('page', 'console')];
+    for (const caller of strangers) {
+      await expect(drain(caller, 'host')).rejects.toMatchObject({ code: 'operator_only' });
+      await expect(drain(caller)).rejects.toMatchObject({ code: 'operator_only' });
+    }
+    expect([door, host].map(({ cluster }) => cluster.seat.isDraining)).toEqual([false, false]);
+    const operator = { ...makePrincipal('operator', 'http'), approves: true };
+    await expect(drain(operator, 'host')).resolves.toMatchObject({ node: { name: 'host', state: 'draining' } });
+    expect([door, host].map(({ cluster }) => cluster.seat.isDraining)).toEqual([false, true]);
+    host.cluster.drain(false);
   });
 });

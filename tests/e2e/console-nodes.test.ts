@@ -3,7 +3,7 @@ import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { startCli, type CliProcess } from '../../src/testing/cli.ts';
+import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 import { launchChromium, whyNoChromium } from './support/chromium.ts';
@@ -78,6 +78,24 @@ describe.skipIf(why !== undefined)(`nodes at the console${why === undefined ? ''
       }
     }
     expect(found).toEqual([]);
+    await view.close();
+  });
+
+  test("cluster.P20 Drain asks for the operator's key; the node drains, and takes work again after Resume", async () => {
+    const view = await openConsolePage(browser, door.http, { width: 1280, height: 800 });
+    await view.visit('nodes/host-1');
+    const card = view.page.getByRole('region', { name: 'Node', exact: true });
+    const status = async () => (await fetch(`${host.http}/readyz`)).status;
+    await card.getByRole('button', { name: 'Drain' }).click();
+    await card.getByRole('button', { name: 'Drain it' }).click();
+    await card.getByLabel("Operator's key").fill((await runCli(['approvals', 'key'])).stdout.trim());
+    expect(await status()).toBe(200);
+    await card.getByRole('button', { name: 'Drain with this key' }).click();
+    await expect.poll(() => card.innerText()).toMatch(/host-1\s+draining/);
+    expect(await status()).toBe(503);
+    await card.getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(() => card.innerText()).toMatch(/host-1\s+up/);
+    expect(await status()).toBe(200);
     await view.close();
   });
 

@@ -22,12 +22,13 @@ test('the help lists all commands, and those of a group', async () => {
 
 test('config print shows a file with its defaults filled in, or what is wrong with it', async () => {
   await using files = await tempDir({
-    'a.yaml': 'workers: [{name: coder, config: {max_read_bytes: ${MAX:7}}}]',
+    'a.yaml': 'cluster: {node: a-1, max_sandboxes: 9}\nworkers: [{name: coder, config: {max_read_bytes: ${MAX:7}}}]',
     'b.yaml': 'x: 1',
   });
   const print = (file: string) => runCli(['config', 'print', '--json', '-c', files.path(file)], { env: { MAX: '8' } });
   const [good, bad, none] = await Promise.all([print('a.yaml'), print('b.yaml'), print('c.yaml')]);
   expect(JSON.parse(good.stdout)).toMatchObject({
+    cluster: { servers: [], node: 'a-1', share: ['iii-sandbox'], max_sandboxes: 9 },
     workers: [{ name: 'coder', config: { max_read_bytes: 8, base_path: './' } }],
   });
   expect(bad).toEqual({

@@ -354,8 +354,8 @@ test('repo.P5 the commands, their other names and their options', async () => {
     start:
       'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin cluster cluster-name node role as share label drain-timeout cluster-creds cluster-nkey cluster-ca log-level',
     nodes: 'json url token',
-    'nodes drain': 'json url token',
-    'nodes resume': 'json url token',
+    'nodes drain': 'json config url token',
+    'nodes resume': 'json config url token',
     'cluster config': 'nodes doors cluster-name out',
     mcp: 'workspace config app preset protect profile tools read-only structured change namespace url token',
     'call | trigger': 'json timeout-ms events structured namespace url token',

@@ -3,13 +3,12 @@ import { useState } from 'preact/hooks';
 
 import { clock, duration } from '../format.ts';
 import { useListKeys } from '../keys.ts';
-import { isCutOff, loadNodes, nodes, type NodeRow } from './nodes.ts';
-import { Ask } from '../parts/ask.tsx';
-import { FailureCard } from '../parts/failure-card.tsx';
+import { Drain } from './drain.tsx';
+import { isCutOff, nodes, type NodeRow } from './nodes.ts';
 import { Badge, Command, Empty, Facts, Row, SearchBox } from '../parts/layout.tsx';
 import { Split } from '../parts/split.tsx';
 import { goTo, hashOf, route } from '../route.ts';
-import { call, isServed } from '../session.ts';
+import { isServed } from '../session.ts';
 
 const KINDS = { up: 'running', draining: 'warning', 'cut off': 'failed' };
 
@@ -77,7 +76,6 @@ function NodeLines({ node, isOpen, onOpen }: { node: NodeRow; isOpen: boolean; o
 }
 
 function NodeCard({ node }: { node: NodeRow }) {
-  const [error, setError] = useState<unknown>(undefined);
   const { name, sandboxes, labels } = node;
   const only = (page: 'calls' | 'sandboxes' | 'jobs') => <a href={hashOf({ page, node: name })}>{page}</a>;
   return (
@@ -85,9 +83,8 @@ function NodeCard({ node }: { node: NodeRow }) {
       <header class="title">
         <h1 class="mono">{name}</h1>
         <Badge kind={KINDS[node.state]}>{node.state}</Badge>
-        {isServed('engine::nodes::drain') && <Drain node={node} onError={setError} />}
       </header>
-      {error !== undefined && <FailureCard error={error} />}
+      {isServed('engine::nodes::drain') && <Drain node={node} />}
       <Facts
         rows={[
           ['last heard', heard(node)],
@@ -114,28 +111,6 @@ function NodeCard({ node }: { node: NodeRow }) {
       <p>Its functions have its name as namespace:</p>
       <Command text={`workcell call engine::functions::list namespace=${name}`} />
     </div>
-  );
-}
-
-/** A node that drains takes no new sandboxes; those that live there go on. */
-function Drain({ node: { name, state }, onError }: { node: NodeRow; onError: (error: unknown) => void }) {
-  const set = (resume: boolean) =>
-    call('engine::nodes::drain', { resume }, { namespace: name }).then(loadNodes, onError);
-  if (state === 'draining') {
-    return (
-      <button type="button" class="primary" onClick={() => void set(true)}>
-        Resume
-      </button>
-    );
-  }
-  return (
-    <Ask
-      label="Drain"
-      title="It takes no new sandboxes; those that live there go on"
-      question={`Drain ${name}? It takes no new sandboxes.`}
-      confirm="Drain it"
-      onYes={() => set(false)}
-    />
   );
 }
 

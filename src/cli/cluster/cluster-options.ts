@@ -50,6 +50,7 @@ export async function parseClusterOptions(
     aliases: options.as ?? file?.as,
     share: listed(text(options.share)) ?? file?.share,
     labels: parseLabels(options.label) ?? file?.labels,
+    maxSandboxes: file?.max_sandboxes ?? undefined,
     ...keysOf(options, env, file),
     caFile: text(options['cluster-ca']) ?? file?.ca ?? undefined,
   };

@@ -3,7 +3,16 @@ import { resolve } from 'node:path';
 
 import { stringify } from 'yaml';
 
-import { availableWorkers, defaultEntries, findConfigFile, parseCell, parseEntries, readConfigFile } from '#assembly';
+import {
+  availableWorkers,
+  clusterConfig,
+  defaultEntries,
+  findConfigFile,
+  parseCell,
+  parseCluster,
+  parseEntries,
+  readConfigFile,
+} from '#assembly';
 import { shippedCell } from '#contract';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import { valueOption, type Command } from '../command.ts';
@@ -32,7 +41,8 @@ export const configPrint: Command = {
         ? defaultEntries(availableWorkers, resolve(workspace ?? process.cwd()))
         : parseEntries(given, availableWorkers, { workspace: workspace && resolve(workspace) });
     const cell = { ...(given === undefined ? shippedCell : parseCell(given)), ...parseCellOptions(options) };
-    const shown = { ...cell, workers: entries.map(({ def, config }) => ({ name: def.name, config })) };
+    const cluster = given === undefined ? clusterConfig.parse({}) : parseCluster(given);
+    const shown = { ...cell, cluster, workers: entries.map(({ def, config }) => ({ name: def.name, config })) };
     printReply(options, shown, () => stringify(shown));
     return Promise.resolve(EXIT.ok);
   },

@@ -50,6 +50,10 @@ export class Seat implements Fleet {
     };
   }
 
+  get maxSandboxes(): number | undefined {
+    return this.#settings.maxSandboxes;
+  }
+
   /** Sandboxes that live here or are being made. */
   get sandboxCount(): number {
     const report = this.#report?.();

@@ -37,6 +37,8 @@ export interface Fleet {
   readonly self: { readonly name: string; readonly id: string };
   /** Whether it takes nothing new. */
   readonly isDraining: boolean;
+  /** Most sandboxes of all machines together; undefined: only their own limits hold. */
+  readonly maxSandboxes?: number | undefined;
   /** Machines with sandboxes, this one included. Changes with their next reports: read it at once, or copy it. */
   hosts(): readonly FleetHost[];
   /** Undefined for an id that no node was known by. */

@@ -16,3 +16,18 @@ export function byPerson(sessions: ReadonlyMap<string, Session>, { call: { calle
   if (!session?.isOwnPage && !session?.isOperator) throw fail('console_only', {});
   return session.principal;
 }
+
+/**
+ * As `byOperator`, for a function that operators of other nodes call too: their node vouches for the key. Programs in the
+ * process of the engine need none; doors call with the principals of their callers.
+ */
+export function requireOperator(
+  sessions: ReadonlyMap<string, Session>,
+  { call: { callerId, principal, via }, door }: CallScope,
+  facts: { what: string; command: string },
+): void {
+  const session = sessions.get(callerId ?? '');
+  const isOwn = session?.isInProcess === true && principal === session.principal;
+  const hasKey = principal?.approves === true;
+  if (via != null || door === 'model' || (!isOwn && !hasKey)) throw fail('operator_only', facts);
+}

@@ -27,6 +27,8 @@ export interface HostOptions {
   /** With a cache of its own, without the image. */
   isBare?: boolean;
   role?: 'door' | 'host';
+  /** The block `cluster` of its configuration. */
+  cluster?: Record<string, unknown>;
 }
 
 export class SandboxNode implements AsyncDisposable {
@@ -113,7 +115,10 @@ export class SandboxCluster implements AsyncDisposable {
     return new SandboxCluster(nats, dir);
   }
 
-  async node(name: string, { config = {}, words = [], isBare = false, role }: HostOptions = {}): Promise<SandboxNode> {
+  async node(
+    name: string,
+    { config = {}, words = [], isBare = false, role, cluster = {} }: HostOptions = {},
+  ): Promise<SandboxNode> {
     const cache = this.dir.path(isBare ? `cache-${name}` : 'cache');
     if (isBare) cpSync(this.dir.path('cache/programs'), join(cache, 'programs'), { recursive: true });
     const workspace = this.dir.path(`workspace-${name}`);
@@ -134,7 +139,7 @@ export class SandboxCluster implements AsyncDisposable {
       { name: 'shell', config: { allowlist: ['cat', 'sleep'] } },
       { name: 'iii-sandbox', config: block },
     ];
-    writeFileSync(file, JSON.stringify({ workers }));
+    writeFileSync(file, JSON.stringify({ cluster, workers }));
     const where = ['--config', file, '--workspace', workspace, '--port', '0'];
     const joining = ['--cluster', this.nats.urls.join(','), '--node', name, ...(role ? ['--role', role] : [])];
     const cli = await startCli(['start', ...where, ...joining, ...words]);

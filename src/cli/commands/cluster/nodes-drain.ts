@@ -3,9 +3,11 @@ import { z } from 'zod';
 
 import { didYouMean } from '#contract';
 import { UsageError, type Command } from '../../command.ts';
-import { addressOptions, withEngine } from '../../engine-address.ts';
+import { addressOptions } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { printReply } from '../../print.ts';
+import { accessOptions } from '../access/access-options.ts';
+import { asOperator } from '../access/as-operator.ts';
 
 const Nodes = z.object({ nodes: z.array(z.object({ name: z.string(), aliases: z.array(z.string()) })) });
 const Reply = z.object({
@@ -17,13 +19,17 @@ function drainCommand(name: 'drain' | 'resume', words: Pick<Command, 'summary' |
     name: `nodes ${name}`,
     ...words,
     usage: 'NODE',
-    options: { json: { type: 'boolean', description: 'Print the reply as JSON.' }, ...addressOptions },
+    options: {
+      json: { type: 'boolean', description: 'Print the reply as JSON.' },
+      ...accessOptions,
+      ...addressOptions,
+    },
     examples: [`workcell nodes ${name} build-7`],
     minWords: 1,
     maxWords: 1,
 
     async run({ words: [node], options }) {
-      const reply = await withEngine(options, async (bus) => {
+      const reply = await asOperator(options, async (bus) => {
         const { nodes } = Nodes.parse(await bus.call('engine::nodes::list', {}));
         const names = nodes.flatMap((row) => [row.name, ...row.aliases]);
         if (!names.includes(node!)) {
@@ -47,7 +53,8 @@ export const nodesDrain = drainCommand('drain', {
   summary: 'Let a node of the cluster take no new sandboxes.',
   details:
     'Those that it has live on until they end by themselves; workcell nodes shows how many are left. A node that is stopped\n' +
-    'with SIGTERM drains by itself, for at most --drain-timeout of workcell start.',
+    'with SIGTERM drains by itself, for at most --drain-timeout of workcell start. Run it on the machine of the door, as its user:\n' +
+    "it sends the operator's key.",
 });
 
 export const nodesResume = drainCommand('resume', {

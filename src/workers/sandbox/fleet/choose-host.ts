@@ -15,6 +15,10 @@ export interface Wish {
   readonly node?: string | null | undefined;
   /** Memory and disk, as far as the caller set them. */
   readonly sizeMb: number;
+  /** The only kind that will do. */
+  readonly isolation?: string | null | undefined;
+  /** Whether a machine will do that has not reported its isolation yet. */
+  readonly triesUnknown?: boolean;
 }
 
 /** Places of machines, less those that were taken here since the report. */
@@ -23,6 +27,11 @@ export class Places {
 
   free({ sandboxes }: FleetHost): number {
     return sandboxes.places - (this.#taken.get(sandboxes) ?? 0);
+  }
+
+  /** Sandboxes of a machine, with those that were placed here since its report. */
+  used({ sandboxes }: FleetHost): number {
+    return sandboxes.living + sandboxes.starting + (this.#taken.get(sandboxes) ?? 0);
   }
 
   /** Call the returned function if the machine did not take it. */
@@ -92,8 +101,12 @@ export function imageMark(image: string): string {
 }
 
 /** By its report alone. */
-export function fits({ name, isDraining, sandboxes }: FleetHost, { node, sizeMb }: Wish): boolean {
+export function fits({ name, isDraining, sandboxes }: FleetHost, wish: Wish): boolean {
+  const { node, sizeMb, isolation, triesUnknown = false } = wish;
   if (isDraining || sandboxes.places < 1 || (node != null && node !== name)) return false;
+  if (isolation != null && sandboxes.isolation !== isolation && !(triesUnknown && sandboxes.isolation === undefined)) {
+    return false;
+  }
   // The first sandbox of a machine may take more than the share of all.
   return sizeMb <= sandboxes.memory_free_mb || sandboxes.living + sandboxes.starting === 0;
 }

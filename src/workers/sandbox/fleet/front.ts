@@ -6,8 +6,9 @@
  */
 import { z } from 'zod';
 
-import { wire, type AnyWorker, type CallScope, type Fleet, type FunctionDef } from '#contract';
+import { CallError, wire, type AnyWorker, type CallScope, type Fleet, type FunctionDef } from '#contract';
 import { errors, spell } from '../errors.ts';
+import { IsolationSchema } from '../isolation.ts';
 import { parseSandboxId } from '../live/sandbox-id.ts';
 import type { SandboxContext } from '../worker.ts';
 import { askAll, ownRows } from './ask-all.ts';
@@ -28,20 +29,23 @@ interface Front {
   handle: Handle;
 }
 
-const nodeField = {
+const placeFields = {
   node: z.string().nullish().describe('The machine to create it on; any that has room when left out.'),
+  isolation: IsolationSchema.nullish().describe('Only on a machine whose sandboxes are isolated like this.'),
 };
 const nodeReply = { node: z.string().describe('The machine that it is on.') };
 const unreachable = z.array(z.string()).describe('Machines that did not answer in time.');
 const DEFAULT_LIMIT = 1_000;
+const STOP = { id: 'sandbox::stop' };
 
 const Wanted = z.looseObject({
   image: z.string(),
   node: z.string().nullish(),
+  isolation: z.string().nullish(),
   memory_mb: z.number().nullish(),
   disk_mb: z.number().nullish(),
 });
-const Made = z.looseObject({ sandbox_id: z.string().nullish() });
+const Made = z.looseObject({ sandbox_id: z.string().nullish(), isolation: z.string().optional() });
 const Sandboxes = z.object({ sandboxes: z.array(z.looseObject({ sandbox_id: z.string(), age_secs: z.number() })) });
 const Jobs = z.object({ jobs: z.array(z.looseObject({ id: z.string() })) });
 const Images = z.object({
@@ -83,9 +87,9 @@ function extended(schema: z.ZodType, shape: z.ZodRawShape): z.ZodType {
 function frontsOf(fn: SandboxFunction, fleet: Fleet, bringer: ImageBringer): Front {
   switch (fn.id) {
     case 'sandbox::create':
-      return { request: nodeField, response: nodeReply, handle: placed(fn, fleet, { bringer, isRepeatable: true }) };
+      return { request: placeFields, response: nodeReply, handle: placed(fn, fleet, { bringer, isRepeatable: true }) };
     case 'sandbox::run':
-      return { request: nodeField, response: nodeReply, handle: placed(fn, fleet, { bringer, isRepeatable: false }) };
+      return { request: placeFields, response: nodeReply, handle: placed(fn, fleet, { bringer, isRepeatable: false }) };
     case 'sandbox::list':
       return listed(fn, fleet);
     case 'sandbox::catalog::list':
@@ -121,9 +125,10 @@ const places = new Places();
 
 function placed(fn: SandboxFunction, fleet: Fleet, { bringer, isRepeatable }: Placed): Handle {
   return (_, scope) => {
-    const { node, ...payload } = Wanted.parse(scope.call.payload);
+    const { node, isolation, ...payload } = Wanted.parse(scope.call.payload);
     const { image, memory_mb: memoryMb, disk_mb: diskMb } = payload;
-    const wish = { image, node, sizeMb: (memoryMb ?? 0) + (diskMb ?? 0) };
+    // What a machine created can be stopped again; what it ran cannot.
+    const wish = { image, node, sizeMb: (memoryMb ?? 0) + (diskMb ?? 0), isolation, triesUnknown: isRepeatable };
     return place({
       ...{ fleet, places, wish, isRepeatable, signal: scope.signal },
       async attempt(host) {
@@ -133,6 +138,10 @@ function placed(fn: SandboxFunction, fleet: Fleet, { bringer, isRepeatable }: Pl
         const { sandbox_id: id } = reply;
         // Later calls would go to another machine than the one that answered.
         if (id != null && tagOf(id) !== host.id) throw lostWhileRunning(host.name);
+        if (isRepeatable && isolation != null && reply.isolation !== isolation) {
+          await callHost(host.name, STOP, { payload: { sandbox_id: id }, scope, options });
+          throw new CallError(fn.id, { code: 'S400', message: `host ${host.name} has isolation ${reply.isolation}` });
+        }
         return { ...reply, node: host.name };
       },
     });

@@ -33,6 +33,7 @@ export async function place<T>({ fleet, places, wish, signal, isRepeatable, atte
   for (let pauses = 0; ; pauses++) {
     const tried = new Set<string>();
     const refusals: { host: FleetHost; error: CallError }[] = [];
+    requireRoom(fleet, places);
     while (tried.size < MOST_TRIES) {
       const host = chooseHost(fleet.hosts(), { wish, places, tried });
       if (!host) break;
@@ -57,6 +58,17 @@ export async function place<T>({ fleet, places, wish, signal, isRepeatable, atte
   }
 }
 
+/** The limit of all machines together, by their reports: each machine's own limit is the exact one. */
+function requireRoom(fleet: Fleet, places: Places): void {
+  const { maxSandboxes: most } = fleet;
+  if (most === undefined) return;
+  const used = fleet.hosts().reduce((sum, host) => sum + places.used(host), 0);
+  if (used < most) return;
+  throw errors.fail('S400', {
+    problem: `the cluster has ${used} sandboxes of at most ${most} (cluster.max_sandboxes)`,
+  });
+}
+
 /** Whether the machine did nothing: sandbox::run has these codes for later steps too, and names the step. */
 function isRefusal({ code, extra: { context } }: CallError): boolean {
   return REFUSED.has(code) && (typeof context !== 'string' || context.endsWith('step create'));
@@ -71,8 +83,12 @@ function refusalOf(fleet: Fleet, wish: Wish, refusals: readonly { host: FleetHos
   return other ? new PassedOn(other.error) : noPlace(fleet, wish);
 }
 
-function noPlace(fleet: Fleet, { node }: Wish): Failure {
+function noPlace(fleet: Fleet, { node, isolation }: Wish): Failure {
   const hosts = fleet.hosts();
+  if (isolation != null && !hosts.some(({ sandboxes }) => sandboxes.isolation === isolation)) {
+    const problem = `no host reports isolation ${isolation} (${hosts.length} hosts)`;
+    return errors.fail('S400', { problem, fix: { isolation: null } });
+  }
   if (node != null) {
     const named = hosts.find(({ name }) => name === node);
     const why = !named ? 'is not there' : named.isDraining ? 'is draining' : 'has no place for it';
