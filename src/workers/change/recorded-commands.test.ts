@@ -1,5 +1,5 @@
 /** shell::exec with `record`: a command is a commit of its own, which undo takes back. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { changeCell } from '#testing';
@@ -70,12 +70,28 @@ test('undo.B16 a recorded job is undone too; others see its files when it has en
   expect(changes).toMatchObject([{ note: 'a recorded job' }]);
   expect(readdirSync(cell.workspace).sort()).toEqual(['a.txt', 'b.txt']);
   await cell.call('shell::input', { job_id, text: 'go\n' });
-  await expect.poll(() => readdirSync(cell.workspace).sort()).toEqual(['b.txt', 'c.txt']);
+  await cell.call('shell::output', { job_id, wait_ms: 20_000, until: { exit: true } });
+  expect(readdirSync(cell.workspace).sort()).toEqual(['b.txt', 'c.txt']);
   const { records } = await cell.call<{ records: { seq: number; function_id: string }[] }>('coder::checkpoints');
   expect(records[0]).toMatchObject({ function_id: 'shell::exec_bg' });
   await cell.call('coder::undo', { seq: records[0]!.seq });
   expect(readdirSync(cell.workspace).sort()).toEqual(['a.txt', 'b.txt']);
   expect(readFileSync(cell.at('b.txt'), 'utf8')).toBe('b\n');
+});
+
+test('a recorded job says in its output why its files were not taken', async () => {
+  await using cell = await changeCell({ 'a.txt': 'a\n' });
+  const script = 'echo job > a.txt; read line; echo done';
+  const { job_id } = await cell.call<{ job_id: string }>('shell::exec_bg', running(script, { input: true }));
+  writeFileSync(cell.at('a.txt'), 'by another program\n');
+  await cell.call('shell::input', { job_id, text: 'go\n' });
+  await cell.call('shell::output', { job_id, wait_ms: 20_000, until: { exit: true } });
+  const { job } = await cell.call<{ job: { stdout: string; stderr: string } }>('shell::status', { job_id });
+  expect(job.stdout).toBe('done\n');
+  const { changes } = await cell.call<{ changes: { change: string }[] }>('change::list');
+  expect(job.stderr).toMatch(/^workcell: a\.txt changed in the workspace while the command ran/);
+  expect(job.stderr).toContain(`in the open change ${changes[0]!.change}`);
+  expect(readFileSync(cell.at('a.txt'), 'utf8')).toBe('by another program\n');
 });
 
 test('undo.B17 a recorded job that is killed leaves nothing', async () => {

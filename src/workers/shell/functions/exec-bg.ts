@@ -6,13 +6,14 @@
 import { z } from 'zod';
 
 import type { CallScope } from '#contract';
-import { SpawnError, type Layers, type OpenLayer } from '#host';
-import { ringBytes, TerminalSize, type BackgroundJob } from '#job-functions';
+import { SpawnError, type Layers, type OpenLayer, type OutputRing } from '#host';
+import { ringBytes, TerminalSize, type BackgroundJob, type JobWork } from '#job-functions';
 import { hasInput, startCommand, timeoutOf, toCommand } from '../command.ts';
 import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
 import { isFenced } from '../fenced-command.ts';
 import { inOwnLayer, ownLayerFor, record, type Recording } from '../own-layer.ts';
+import { TakenAtEnd } from '../taken-at-end.ts';
 import { shell, type ShellContext } from '../worker.ts';
 
 const Request = execRequest('ExecBgRequest', {
@@ -55,16 +56,19 @@ export const execBg = shell.defineFunction({
       const own = { isFenced: true, note: 'a job with fence: change' };
       return await inOwnLayer(context, own, async (inner) => replyOf(await start(request, inner, scope)));
     }
+    const taking = new TakenAtEnd();
     let job: BackgroundJob | undefined;
-    const atEnd = async (layer: OpenLayer, layers: Layers) => {
-      await job?.settled;
-      // By itself, whatever its exit code: a job that was killed may have left a file half written.
-      if (job && job.status !== 'killed' && job.exitCode !== null) {
+    const atEnd = (layer: OpenLayer, layers: Layers) =>
+      taking.take(layer.name, async ({ exitCode, signal, timedOut }) => {
+        // By itself, whatever its exit code: a job that was killed may have left a file half written.
+        if (!job || job.status === 'killed' || timedOut || signal !== null || exitCode === null) return;
         await record({ layer, layers, words: job.argv }, afterCall(scope));
-      }
-    };
+      });
     const own = { isFenced: isFenced(request, context), note: 'a recorded job', atEnd };
-    return await inOwnLayer(context, own, async (inner) => replyOf((job = await start(request, inner, scope))));
+    return await inOwnLayer(context, own, async (inner) => {
+      job = await start(request, inner, scope, (work, ring) => taking.around(work, ring));
+      return replyOf(job);
+    });
   },
 });
 
@@ -81,6 +85,7 @@ async function start(
   request: z.output<typeof Request>,
   context: ShellContext,
   scope: CallScope,
+  around: (work: JobWork, ring: OutputRing) => JobWork = (work) => work,
 ): Promise<BackgroundJob> {
   const command = await toCommand(request, context, scope);
   const timeoutMs = command.kind === 'host' ? undefined : timeoutOf(request, context);
@@ -95,7 +100,7 @@ async function start(
   };
   return await context.jobs.start(asked, async (ring) => {
     try {
-      return await startCommand(command, { timeoutMs, ring }, context, scope.bus);
+      return around(await startCommand(command, { timeoutMs, ring }, context, scope.bus), ring);
     } catch (error) {
       if (!(error instanceof SpawnError)) throw error;
       throw refuse(`spawn: ${error.message}`, error);

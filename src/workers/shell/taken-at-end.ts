@@ -1,0 +1,42 @@
+/**
+ * A recorded job ends when the workspace has its files: a caller that waited for the job finds them, or reads in its
+ * output why they are not there.
+ */
+import type { ExecutionResult, OutputRing } from '#host';
+import type { JobWork } from '#job-functions';
+
+export class TakenAtEnd {
+  #result: Promise<ExecutionResult> | undefined;
+  #settle: (why?: string) => void = () => {};
+  /** Resolves to why nothing was taken, or to undefined. */
+  readonly #taken = new Promise<string | undefined>((resolve) => (this.#settle = resolve));
+
+  /** The work, done when its files are taken. */
+  around(work: JobWork, ring: OutputRing): JobWork {
+    this.#result = work.done;
+    return {
+      process: work.process,
+      outputSoFar: () => work.outputSoFar(),
+      kill: () => work.kill(),
+      done: work.done.then(async (result) => {
+        const why = await this.#taken;
+        if (why === undefined) return result;
+        const line = Buffer.from(why);
+        ring.add('stderr', line);
+        return { ...result, stderr: Buffer.concat([result.stderr, line]) };
+      }),
+    };
+  }
+
+  /** Takes the files of the layer, when no command runs in it any more. */
+  async take(layer: string, take: (result: ExecutionResult) => Promise<void>): Promise<void> {
+    try {
+      if (this.#result) await take(await this.#result);
+      this.#settle();
+    } catch (error) {
+      const { message } = error as Error;
+      this.#settle(`workcell: ${message}. What the job did is in the open change ${layer}: change::diff shows it\n`);
+      throw error;
+    }
+  }
+}
