@@ -1,6 +1,6 @@
 /** Builds the access rules of a configuration, over the functions of this build and the tokens of the state directory. */
 import { Access, accessConfig, TokenFile, type AccessConfig } from '#access';
-import { announce, type CalledFunction } from '#contract';
+import { announce, type CalledFunction, type Log } from '#contract';
 import { availableWorkers } from './workers.ts';
 
 /** Access that a configuration without the key has. */
@@ -10,10 +10,14 @@ export interface AccessSurroundings {
   workspace: string;
   stateDir: string;
   env?: NodeJS.ProcessEnv;
+  /** Of a running server: a list of tokens that is damaged later is reported there, and the former one kept. */
+  log?: Log;
 }
 
-export function openAccess(config: AccessConfig, { workspace, stateDir, env }: AccessSurroundings): Access {
-  return new Access({ config, workspace, find: shippedFunction, tokenFile: new TokenFile(stateDir), env });
+export function openAccess(config: AccessConfig, { workspace, stateDir, env, log }: AccessSurroundings): Access {
+  const onDamaged = log && (({ message }: Error) => log.error('kept the former tokens', { why: message }));
+  const tokenFile = new TokenFile(stateDir, { onDamaged });
+  return new Access({ config, workspace, find: shippedFunction, tokenFile, env });
 }
 
 /** A function of this build, as its worker will announce it. */

@@ -48,7 +48,7 @@ export function guardFor(
 }
 
 export function openGuard({ config, workspace, stateDir, log }: GuardOptions): Guard {
-  const access = new LiveAccess(openAccess(config, { workspace, stateDir }));
+  const access = new LiveAccess(openAccess(config, { workspace, stateDir, log }));
   const operatorKey = unlessReadOnly(stateDir, log, () => operatorKeyIn(stateDir)) ?? newKey();
   const { max_bytes: maxBytes, keep } = config.audit;
   const mask = new Mask(process.env, [operatorKey, ...otlpHeaderSecrets(process.env), ...withholdSecrets(config)]);
@@ -63,7 +63,9 @@ export function openGuard({ config, workspace, stateDir, log }: GuardOptions): G
     operatorKey,
     prepare(text) {
       const changed = parseAccess(text);
-      const next = openAccess(changed, { workspace, stateDir });
+      const next = openAccess(changed, { workspace, stateDir, log });
+      // Throws for a list of tokens that is damaged now; later ones are only reported.
+      void next.hasTokens;
       return () => {
         mask.add(withholdSecrets(changed));
         access.replace(next);

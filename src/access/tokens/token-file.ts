@@ -1,7 +1,8 @@
 /**
  * Tokens that `workcell token add` made: a file in the state directory, mode 0600, with hashes and never a secret.
  *
- * A running server reads it again when it changed, so a token that is added or removed takes effect at once.
+ * A running server reads it again when it changed, so a token that is added or removed takes effect at once. A file that
+ * was damaged meanwhile changes nothing: the server reports it and keeps the tokens that it read before.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -38,15 +39,18 @@ export interface NewToken {
 
 export class TokenFile {
   readonly path: string;
-  #read: { stamp: string; tokens: StoredToken[] } = { stamp: '', tokens: [] };
+  readonly #onDamaged: ((error: Error) => void) | undefined;
+  #read: { stamp: string; tokens: StoredToken[] } | undefined;
 
-  constructor(stateDir: string) {
+  /** With `onDamaged`, `list` throws only when it is called first. */
+  constructor(stateDir: string, { onDamaged }: { onDamaged?: (error: Error) => void } = {}) {
     this.path = join(stateDir, 'tokens.json');
+    this.#onDamaged = onDamaged;
   }
 
   list(): readonly StoredToken[] {
     const stamp = this.#stamp();
-    if (stamp !== this.#read.stamp) this.#read = { stamp, tokens: stamp === '' ? [] : this.#parse() };
+    if (stamp !== this.#read?.stamp) this.#read = { stamp, tokens: stamp === '' ? [] : this.#parsed() };
     return this.#read.tokens;
   }
 
@@ -78,6 +82,16 @@ export class TokenFile {
     if (left.length === tokens.length) return false;
     this.#write(left);
     return true;
+  }
+
+  #parsed(): StoredToken[] {
+    try {
+      return this.#parse();
+    } catch (error) {
+      if (!this.#read || !this.#onDamaged) throw error;
+      this.#onDamaged(error as Error);
+      return this.#read.tokens;
+    }
   }
 
   #parse(): StoredToken[] {

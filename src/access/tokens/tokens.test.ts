@@ -51,6 +51,21 @@ test('the file holds hashes, is private, and a change shows in another reader at
   expect(lookUp(reader.entries(), secret)).toEqual({ problem: 'unknown' });
 });
 
+test('a file that is damaged while a server runs is reported once, and the tokens stay', () => {
+  const dir = stateDir();
+  const secret = new TokenFile(dir).add({ name: 'ci' });
+  const damages: string[] = [];
+  const onDamaged = ({ message }: Error) => void damages.push(message);
+  const running = new TokenFile(dir, { onDamaged });
+  expect(running.entries()).toHaveLength(1);
+  writeFileSync(running.path, '{');
+  for (let request = 0; request < 3; request++) expect(lookUp(running.entries(), secret)).toHaveProperty('token');
+  expect(damages).toEqual([expect.stringContaining('is not a list of tokens')]);
+  expect(() => new TokenFile(dir, { onDamaged }).list()).toThrow('is not a list of tokens');
+  writeFileSync(running.path, '{"version":1,"tokens":[]}');
+  expect(running.entries()).toEqual([]);
+});
+
 test('a damaged file is refused, not read as an empty list', () => {
   const file = new TokenFile(stateDir());
   file.add({ name: 'ci' });

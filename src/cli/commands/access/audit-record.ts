@@ -3,6 +3,9 @@ export interface AuditRecord {
   readonly seq?: number;
   readonly ts?: number;
   readonly function?: string;
+  /** Of a record of what a person did, such as `approve`, instead of a function. */
+  readonly action?: string;
+  readonly target?: unknown;
   readonly caller?: string;
   readonly verdict?: string;
   readonly rule?: string;
@@ -22,9 +25,9 @@ export function recordLine({
   outcome,
   ...record
 }: AuditRecord): string {
-  const shown = JSON.stringify(record.arguments ?? {});
+  const shown = JSON.stringify(record.arguments ?? record.target ?? {});
   return [
-    ...[seq ?? '?', new Date(ts).toISOString(), caller, record.function ?? '?'],
+    ...[seq ?? '?', new Date(ts).toISOString(), caller, record.function ?? record.action ?? '?'],
     ...(verdict === 'allow' ? [] : [`${verdict} by ${rule}`]),
     ...(outcome === undefined ? [] : [outcome]),
     ...(record.duration_ms === undefined ? [] : [`${record.duration_ms} ms`]),
