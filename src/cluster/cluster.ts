@@ -75,7 +75,7 @@ export class Cluster implements Elsewhere {
     this.seat.join({ peers, lost });
     this.#questions = new Questions({ ...shared, onDeaf: (peer) => this.#members.lose(peer, 'deaf') });
     this.#blocks = new Blocks({ ...shared, bodies, own: this.#own });
-    this.#directory = new Directory({ engine, settings, peers, lost });
+    this.#directory = new Directory({ selfId: this.self.id, engine, settings, peers, lost });
     this.#catalogues = new Catalogues({ blocks: this.#blocks, directory: this.#directory, peers, log });
     this.#channels = new FarChannels({ ...shared, channels: engine.channels, peers });
   }

@@ -38,11 +38,18 @@ export class Offers {
     if (registry.countOwnedBy(session) >= limit) return this.#warn(session, frame.id, `more than ${limit} functions`);
 
     if (!session.isWorker) session.becomeWorker();
-    const owner = registry.add(toFunction(frame, session.namespace, session))?.owner;
+    const fn = toFunction(frame, session.namespace, session);
+    const owner = (registry.add(fn) ?? this.#servedElsewhere(fn))?.owner;
     if (!owner || isBuiltIn(owner)) return;
     const fields = { function: frame.id, worker: session.label };
     log.warn('a function id is taken; the first live owner keeps it', fields);
     session.refuseFunction(frame.id, owner.workerId);
+  }
+
+  /** The function of another node that serves the id instead; this one is next when that leaves. */
+  #servedElsewhere({ id, namespace, owner }: RegisteredFunction): RegisteredFunction | undefined {
+    const serving = this.#parts.registry.resolve(id, namespace);
+    return serving && 'owner' in serving && serving.owner !== owner ? serving : undefined;
   }
 
   #warn(session: Session, id: string, why: string): void {

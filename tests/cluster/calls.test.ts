@@ -1,6 +1,4 @@
 /** Calls between nodes over a real NATS server: results, failures, cancel, events, sizes, names and rights. */
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { CallError, makePrincipal } from '#contract';
@@ -125,10 +123,12 @@ describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
     });
   });
 
-  test('of scope one the oldest claim serves, from every node; when it leaves, the next', async () => {
+  test('of scope one the oldest claim serves, from every node, and a later one is told; when it leaves, the next', async () => {
     const first = await addWorker(a.engine, { 'shared::one': () => 'a' });
-    await sleep(20);
-    await addWorker(b.engine, { 'shared::one': () => 'b' });
+    await expect.poll(() => b.bus.call('shared::one').catch(() => 'none')).toBe('a');
+    const refused: string[] = [];
+    await addWorker(b.engine, { 'shared::one': () => 'b' }, { onRefused: (id) => void refused.push(id) });
+    await expect.poll(() => refused).toEqual(['shared::one']);
     const callers = [a, b, c];
     const answers = () =>
       Promise.all(

@@ -22,6 +22,8 @@ interface Claim {
 }
 
 interface DirectoryParts {
+  /** The id of this node. */
+  selfId: string;
   engine: Engine;
   settings: ClusterSettings;
   peers: ReadonlyMap<string, Peer>;
@@ -29,6 +31,7 @@ interface DirectoryParts {
 }
 
 export class Directory {
+  readonly #selfId: string;
   readonly #engine: Engine;
   readonly #settings: ClusterSettings;
   readonly #peers: ReadonlyMap<string, Peer>;
@@ -41,7 +44,8 @@ export class Directory {
   readonly #byName = new Map<string, Peer>();
   #claims = new Map<string, Claim[]>();
 
-  constructor({ engine, settings, peers, lost }: DirectoryParts) {
+  constructor({ selfId, engine, settings, peers, lost }: DirectoryParts) {
+    this.#selfId = selfId;
     this.#engine = engine;
     this.#settings = settings;
     this.#peers = peers;
@@ -139,8 +143,14 @@ export class Directory {
     if (own && ownScope !== 'one') return own;
     const claims = this.#claims.get(id) ?? [];
     const oldest = claims.find(({ scope }) => scope === 'one');
-    if (own) return oldest && oldest.sinceMs < sinceOf(own) ? oldest.fn : own;
+    if (own) return oldest && this.#isBefore(oldest, own) ? oldest.fn : own;
     return oldest?.fn ?? lessBusyOfTwo(claims)?.fn;
+  }
+
+  /** As `#index` orders the claims of others. */
+  #isBefore({ sinceMs, peer }: Claim, own: RegisteredFunction): boolean {
+    const ownSinceMs = sinceOf(own);
+    return sinceMs === ownSinceMs ? peer.address.id < this.#selfId : sinceMs < ownSinceMs;
   }
 
   #onNode(peer: Peer, id: string, namespace: string, inner: string): RegisteredFunction {

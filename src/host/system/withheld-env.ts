@@ -4,7 +4,9 @@
  * The set is that of the process, as its environment is.
  */
 
-const names = new Set(['WORKCELL_TOKEN']);
+/** The address of NATS servers may have a password in it. */
+const CLUSTER = ['WORKCELL_CLUSTER', 'WORKCELL_CLUSTER_CREDS', 'WORKCELL_CLUSTER_NKEY'];
+const names = new Set(['WORKCELL_TOKEN', ...CLUSTER]);
 /** What a collector of OpenTelemetry knows the server by: for all signals, or for one. */
 const OTLP_HEADERS = /^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$/;
 

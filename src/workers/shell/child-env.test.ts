@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 
 import { baseEnvironment, withCallVariables } from './child-env.ts';
 
-const own = { PATH: '/bin', HOME: '/home/a', SECRET: 's', NODE_OPTIONS: '--x', LD_PRELOAD: 'y', WORKCELL_TOKEN: 't' };
+const own = {
+  PATH: '/bin',
+  HOME: '/home/a',
+  SECRET: 's',
+  NODE_OPTIONS: '--x',
+  LD_PRELOAD: 'y',
+  WORKCELL_TOKEN: 't',
+  WORKCELL_CLUSTER: 'nats://u:p@h',
+};
 
 describe('the base', () => {
   test('is what is listed and set', () => {
@@ -19,7 +27,7 @@ describe('the base', () => {
   });
 
   test('shell.P4 has no hijackers and no token even if they are listed', () => {
-    const allowed_env = ['NODE_OPTIONS', 'LD_PRELOAD', 'WORKCELL_TOKEN'];
+    const allowed_env = ['NODE_OPTIONS', 'LD_PRELOAD', 'WORKCELL_TOKEN', 'WORKCELL_CLUSTER'];
     expect(baseEnvironment({ inherit_env: false, allowed_env }, own)).toEqual({});
   });
 });

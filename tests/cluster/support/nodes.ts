@@ -25,7 +25,7 @@ type Handler = (data: never, frame: InvokeFrame, link: Link) => unknown;
 export async function addWorker(
   engine: Engine,
   functions: Record<string, Handler>,
-  { scope = 'one', onCancel = (_: string): void => {} } = {},
+  { scope = 'one', onCancel = (_: string): void => {}, onRefused = (_: string): void => {} } = {},
 ): Promise<Link> {
   const link = await engine.dialer().dial();
   const answer = async (frame: InvokeFrame) => {
@@ -43,6 +43,7 @@ export async function addWorker(
     frame: (frame: Frame) => {
       if (frame.type === 'invokefunction') void answer(frame);
       if (frame.type === 'cancelinvocation') onCancel(frame.invocation_id);
+      if (frame.type === 'registrationrejected') onRefused(frame.function_id ?? '');
     },
     closed: () => {},
   });
