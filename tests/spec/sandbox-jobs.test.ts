@@ -1,7 +1,7 @@
 /** Jobs of shell in a sandbox, with both workers on one engine: shell::kill ends the processes in the guest. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { parseConfig, silentLog } from '#contract';
+import { makePrincipal, parseConfig, silentLog } from '#contract';
 import {
   CASE_PATIENCE_MS,
   IMAGE_PATIENCE_MS,
@@ -13,6 +13,7 @@ import {
   type TempDir,
 } from '#testing';
 import { shell } from '#workers/shell';
+import { endToken } from '../../src/assembly/end-token.ts';
 
 vi.setConfig({ testTimeout: CASE_PATIENCE_MS, hookTimeout: IMAGE_PATIENCE_MS });
 const whyNot = await whyNoSandbox(['python']);
@@ -72,5 +73,22 @@ describe.skipIf(whyNot !== undefined)(`jobs in a sandbox${whyNot === undefined ?
     expect([await living('4712'), await living('4713')]).toEqual([0, 1]);
     expect(await cell.call('shell::status', { job_id: kept })).toMatchObject({ job: { status: 'running' } });
     await cell.call('shell::kill', { job_id: kept });
+  });
+
+  test('a token that is removed takes its sandboxes with it, and its jobs in those of others', async () => {
+    const caller = { ...makePrincipal('token', 'guest'), client: { name: 'curl', version: '1' } };
+    const others = { caller: makePrincipal('token', 'guest2') };
+    const own = await cell.call<{ sandbox_id: string }>('sandbox::create', { image: 'python' }, { caller });
+    const job = { sandbox_id, cmd: 'sleep', args: ['600'] };
+    const { job_id } = await cell.call<{ job_id: string }>('sandbox::exec_bg', job, { caller });
+    const kept = await cell.call<{ job_id: string }>('sandbox::exec_bg', job, others);
+    await endToken(cell.engine, 'guest', { namespaces: ['default'], log: silentLog });
+    const { sandboxes } = await cell.call<{ sandboxes: { sandbox_id: string }[] }>('sandbox::list');
+    const ids = sandboxes.map((one) => one.sandbox_id);
+    expect([ids.includes(own.sandbox_id), ids.includes(sandbox_id)]).toEqual([false, true]);
+    const statusOf = async (id: string) =>
+      (await cell.call<{ job: { status: string } }>('sandbox::status', { job_id: id })).job.status;
+    expect([await statusOf(job_id), await statusOf(kept.job_id)]).toEqual(['killed', 'running']);
+    await cell.call('sandbox::kill', { job_id: kept.job_id });
   });
 });
