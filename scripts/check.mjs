@@ -19,8 +19,8 @@ const STATIC_STEPS = ['lint', 'format:check', 'knip', 'docs:check'];
 
 /**
  * What runs in each tier: static steps, projects of vitest.config.ts, all where there is no list, and how often: see
- * src/testing/rounds.ts. Tests wait more than they compute, so that one more process than there are processors keeps them
- * busy; those of `check` only compute.
+ * src/testing/rounds.ts. `more`: processes beside one for each processor. A process of `npm test` computes in two thirds
+ * of its time, so that two more keep the processors busy; those of `check` only compute.
  */
 const TIERS = {
   check: { steps: STATIC_STEPS, projects: async () => ['pure'], rounds: 'quick', more: 0 },
@@ -31,7 +31,7 @@ const TIERS = {
       await strongestBackend(),
     ],
     rounds: 'quick',
-    more: 1,
+    more: 2,
   },
   full: { steps: ['types', ...STATIC_STEPS], projects: async () => [], rounds: 'full', more: 1 },
 };

@@ -5,13 +5,14 @@
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Each about half a minute or more; the others are in the order that Vitest gives them. */
+/** Each about fifteen seconds or more; the others are in the order that Vitest gives them. */
 const SLOW = [
   /backends\/\w+\/\w+-backend/,
-  /security\/(sandbox-qemu|undo)\./,
-  /host\/(children\/children|search\/indexed\/warm)\./,
+  /security\/(sandbox-qemu|shell-orphans|console-xss|access|undo)\./,
+  /host\/(search\/indexed\/warm|children\/children|search\/search-engine)\./,
+  /cluster\/(faults|sandboxes)\./,
   /e2e\/(console|guides)/,
-  /functions\/network/,
+  /functions\/(network|jobs)\./,
 ];
 
 export default class SlowFirst extends BaseSequencer {

@@ -109,12 +109,15 @@ describe('completion', () => {
       lines(execFileSync('fish', ['-c', `source '${file}'; complete -C '${typed}'`], { encoding: 'utf8' })).map(
         (line) => line.split('\t')[0]!,
       ),
-    /** Only the line editor of zsh completes, so one runs in a terminal, and each candidate is printed as it is added. */
+    /**
+     * Only the line editor of zsh completes, so one runs in a terminal, and each candidate is printed as it is added.
+     * It is typed once the editor has the terminal: before, Ctrl-U removes what was typed.
+     */
     zsh(file, typed) {
       const line = `zmodload zsh/zpty; zpty z zsh -f -i
         zpty -w z "PS1=; autoload -Uz compinit; compinit -u -D; source '${file}'"
         zpty -w z 'compadd() { local -a found; builtin compadd -O found "$@"; print -rl -- "offered "\${^found}; }'
-        zpty -w z 'complete-it() { words=(); }; bindkey "^I" complete-word; print READY-$((1+1))'
+        zpty -w z 'bindkey "^I" complete-word; zle-line-init() { print READY-$((1+1)); }; zle -N zle-line-init'
         zpty -r -m z out '*READY-2*'
         zpty -w -n z $'${typed}\\t\\C-u'; zpty -w z ' print DONE-$((1+1))'
         zpty -r -m z out '*DONE-2*'; print -r -- "$out"`;

@@ -6,10 +6,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { Children } from '#host';
 import { CliProcess, runCli, startCli } from '../../src/testing/cli.ts';
+import { rounds } from '../../src/testing/rounds.ts';
 import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, sandboxConfig, whyNoSandbox } from '../../src/testing/sandbox-cases.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 
 vi.setConfig({ testTimeout: 3 * CASE_PATIENCE_MS, hookTimeout: IMAGE_PATIENCE_MS });
+/** What is not the shortest path through this door. */
+const isFull = rounds(0, 1, 1) > 0;
 const BUILT = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const why = await whyNoSandbox(['python']);
 
@@ -90,35 +93,38 @@ describe.skipIf(why !== undefined)(`a terminal in a sandbox${why === undefined ?
     expect(lost.seen()).toContain('no sandbox has the name or id "nowhere"');
   });
 
-  test('live.D10 exec prints a line while the command runs, 5 MB without a gap, and nothing twice', async () => {
-    const script = 'echo one; while [ ! -e /tmp/go ]; do sleep 0.05; done; echo two >&2; exit 5';
-    const { work, until } = await inTerminal('sandbox', 'exec', 'lab', '--', 'sh', '-c', script);
-    await until('one\r\n');
-    expect(await workcell('sandbox', 'exec', 'lab', '--', 'touch', '/tmp/go')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: '',
-    });
-    const { exitCode, stdout } = await work.done;
-    expect({ exitCode, text: stdout.toString() }).toEqual({ exitCode: 5, text: 'one\r\ntwo\r\n' });
+  test.runIf(isFull)(
+    'live.D10 exec prints a line while the command runs, 5 MB without a gap, and nothing twice',
+    async () => {
+      const script = 'echo one; while [ ! -e /tmp/go ]; do sleep 0.05; done; echo two >&2; exit 5';
+      const { work, until } = await inTerminal('sandbox', 'exec', 'lab', '--', 'sh', '-c', script);
+      await until('one\r\n');
+      expect(await workcell('sandbox', 'exec', 'lab', '--', 'touch', '/tmp/go')).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: '',
+      });
+      const { exitCode, stdout } = await work.done;
+      expect({ exitCode, text: stdout.toString() }).toEqual({ exitCode: 5, text: 'one\r\ntwo\r\n' });
 
-    const line = `"${process.execPath}" "${BUILT}" sandbox exec lab -- head -c 5000000 /dev/zero | wc -c`;
-    expect(Number((await runCli(['-c', line], { bin: 'sh', env: { III_URL: cell.url } })).stdout)).toBe(5_000_000);
-    const late = await workcell(
-      'sandbox',
-      'exec',
-      'lab',
-      '--timeout',
-      '500ms',
-      '--',
-      'sh',
-      '-c',
-      'echo once; sleep 100',
-    );
-    expect(late).toMatchObject({
-      code: 124,
-      stdout: 'once\n',
-      stderr: expect.stringMatching(/^Error: \[S200\] exec timed out/),
-    });
-  });
+      const line = `"${process.execPath}" "${BUILT}" sandbox exec lab -- head -c 5000000 /dev/zero | wc -c`;
+      expect(Number((await runCli(['-c', line], { bin: 'sh', env: { III_URL: cell.url } })).stdout)).toBe(5_000_000);
+      const late = await workcell(
+        'sandbox',
+        'exec',
+        'lab',
+        '--timeout',
+        '500ms',
+        '--',
+        'sh',
+        '-c',
+        'echo once; sleep 100',
+      );
+      expect(late).toMatchObject({
+        code: 124,
+        stdout: 'once\n',
+        stderr: expect.stringMatching(/^Error: \[S200\] exec timed out/),
+      });
+    },
+  );
 });

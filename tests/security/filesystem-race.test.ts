@@ -31,7 +31,7 @@ import {
 import { snapshot } from './jail-write-support.ts';
 
 /** Each of the attacks below. */
-const ROUNDS = rounds(150, 600, 16_000);
+const ROUNDS = rounds(75, 600, 16_000);
 
 const dropMoved: Prepare = ({ workspace }) => rmSync(`${workspace}/moved`, { recursive: true, force: true });
 

@@ -31,7 +31,7 @@ import {
 } from './jail-race.ts';
 
 /** Of each of the attacks below. */
-const ROUNDS = rounds(150, 600, 16_000);
+const ROUNDS = rounds(75, 600, 16_000);
 
 const file = '/a/b/c/f.txt';
 const folder = '/a/b/c';

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rounds, serveWorker, tempDir, type ServedWorker, type TempDir } from '#testing';
 import { shell } from '#workers/shell';
 
-const RACES = rounds(50, 200, 5_000);
+const RACES = rounds(25, 200, 5_000);
 
 interface Reply {
   exit_code: number | null;
