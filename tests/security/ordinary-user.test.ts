@@ -1,4 +1,4 @@
-/** The tests of changes, undo and the journal again, as an ordinary user: the kernel gives root and a user different overlays. */
+/** The tests of changes, undo, the journal and the fence again, as an ordinary user: the kernel gives root and a user different overlays. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -39,6 +39,7 @@ test.skipIf(reason !== undefined)(
       'src/host/journal',
       'src/host/changes',
       'src/host/layers',
+      'src/workers/shell/functions/fence.test.ts',
     ]);
     const env: NodeJS.ProcessEnv = { PATH: process.env.PATH!, HOME: dir.path('home'), TMPDIR: dir.root };
     const { stdout, stderr } = spawnSync(command, args, { cwd: ROOT, env, encoding: 'utf8', maxBuffer: 2 ** 26 });

@@ -46,6 +46,14 @@ describe.each(working)('a child held by %s', (containment) => {
     expect(await run(['sh', '-c', 'kill -TERM $$'])).toEqual(result({ exitCode: null, signal: 'SIGTERM' }));
   });
 
+  test('that gets a signal at once is ended by it', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { process, done } = await start({ argv: ['sleep', '100'], timeoutMs: 30_000 });
+      await process.sendSignal('SIGTERM');
+      expect(await done).toMatchObject({ signal: 'SIGTERM', timedOut: false });
+    }
+  });
+
   test('is looked up in the PATH of its own environment', async () => {
     await using dir = await tempDir({ 'bin/hello': { content: '#!/bin/sh\necho "$0" "$@"\n', mode: 0o755 } });
     const { stdout } = await run(['hello', 'a b', '', '*'], { env: { PATH: `/nowhere:${dir.path('bin')}` } });

@@ -5,6 +5,8 @@
  * program comes second: pid 1 of a namespace ignores signals and has to reap orphans. One namespace is made ahead,
  * because making one takes longer than starting a program.
  */
+import { setTimeout as passed } from 'node:timers/promises';
+
 import { findProgram } from './find-program.ts';
 import { NamespaceTools, PidNamespace } from './pid-namespace.ts';
 import { listProcesses } from './processes.ts';
@@ -14,6 +16,10 @@ import { ensureStarted, spawnCommand } from './spawn-command.ts';
 
 /** How many are made at a time. */
 const LANES = 4;
+
+/** How often a signal looks for the program, and the pause in between. */
+const LOOKS = 100;
+const LOOK_MS = 20;
 
 export class PidNamespaceRung implements Rung {
   readonly name = 'pid-namespace';
@@ -78,8 +84,13 @@ function holdOf(namespace: PidNamespace, leader: number): Hold {
     release() {},
     // The leader is `nsenter`, which only waits for the program and would end without it.
     async sendSignal(name) {
-      for (const { pid, pgid } of await listProcesses()) {
-        if (pgid === leader && pid !== leader) sendSignal(pid, name);
+      for (let look = 0; look < LOOKS; look++) {
+        const group = (await listProcesses()).filter(({ pgid }) => pgid === leader);
+        const program = group.filter(({ pid }) => pid !== leader);
+        for (const { pid } of program) sendSignal(pid, name);
+        // Right after the start it has not made the program yet.
+        if (program.length > 0 || group.length === 0) return;
+        await passed(LOOK_MS);
       }
     },
   };
