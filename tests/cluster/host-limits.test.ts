@@ -17,11 +17,12 @@ interface Row {
 describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats-server'})`, () => {
   let cluster: SandboxCluster;
   let door: SandboxNode;
+  let a: SandboxNode;
 
   beforeAll(async () => {
     cluster = await SandboxCluster.start();
     // The first alone: it compiles the programs of the backend.
-    await cluster.node('a', { config: { max_concurrent_sandboxes: 2 } });
+    a = await cluster.node('a', { config: { max_concurrent_sandboxes: 2 } });
     door = await cluster.node('door', { role: 'door' });
     while ((await door.hosts()).length === 0) await sleep(50);
   });
@@ -95,6 +96,20 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
       expect(refused).toMatchObject({ code: 'S400', fix: { image: IMAGE, isolation: null } });
       expect((await list()).sandboxes).toEqual([]);
       expect(await door.create({ isolation: 'namespaces' })).toMatchObject({ isolation: 'namespaces' });
+    },
+  );
+
+  test.runIf(isFull)(
+    'cluster.P24 while NATS is away the sandboxes of a node work there, and are S300 elsewhere',
+    async () => {
+      const { sandbox_id } = await door.create({ node: 'a' });
+      await cluster.nats.kill(0);
+      expect(await a.exec(sandbox_id, 'echo', 'alive')).toBe('alive\n');
+      const { code, message } = await door.failure('sandbox::exec', { sandbox_id, argv: ['true'] });
+      expect(code).toBe('S300');
+      expect(message).toMatch(/^host a (is not reachable|was lost while the call ran)$/);
+      await cluster.nats.restart(0);
+      await expect.poll(() => door.exec(sandbox_id, 'echo', 'back').catch(String)).toBe('back\n');
     },
   );
 });
