@@ -19,6 +19,7 @@ export interface BusOptions {
 
 export interface CallOptions {
   namespace?: string;
+  metadata?: Record<string, unknown>;
   timeoutMs?: number;
   signal?: AbortSignal;
   /** Receives the events of the call. */
@@ -73,10 +74,11 @@ export class BusClient {
 
   /** A call made while the connection is down waits for the next one, within its deadline. */
   call(functionId: string, payload: unknown = {}, options: CallOptions = {}): Promise<unknown> {
-    const { namespace, timeoutMs = DEFAULT_TIMEOUT_MS, signal, onEvent } = options;
+    const { namespace, metadata, timeoutMs = DEFAULT_TIMEOUT_MS, signal, onEvent } = options;
     const id = crypto.randomUUID();
     const frame: InvokeFrame = { type: 'invokefunction', invocation_id: id, function_id: functionId, data: payload };
     if (namespace !== undefined && namespace !== 'default') frame.namespace = namespace;
+    if (metadata) frame.metadata = metadata;
     if (onEvent) frame.wants_events = true;
     if (this.#isClosed) return Promise.reject(failure('connection_closed', 'this connection was closed'));
     if (this.#waiting.size >= MAX_WAITING) {

@@ -17,6 +17,7 @@ test('a row of a foreign worker, whatever its metadata holds', () => {
     errors: [],
     examples: [],
     isInternal: false,
+    takesChange: false,
   });
 });
 

@@ -28,6 +28,8 @@ export interface Entry {
   errors: { code: string; meaning?: string }[];
   examples: unknown[];
   isInternal: boolean;
+  /** Whether a call with `{change}` in its metadata works in that change. */
+  takesChange: boolean;
 }
 
 /** The unique key of an entry. */
@@ -36,7 +38,7 @@ export function functionKey({ function_id, namespace }: Pick<FunctionRow, 'funct
 }
 
 export function toEntry(row: FunctionRow): Entry {
-  const { effect, details, errors, examples, internal } = (row.metadata ?? {}) as Record<string, unknown>;
+  const { effect, details, errors, examples, internal, takes_change } = (row.metadata ?? {}) as Record<string, unknown>;
   return {
     id: row.function_id,
     key: functionKey(row),
@@ -49,6 +51,7 @@ export function toEntry(row: FunctionRow): Entry {
     ...(isObject(row.response_format) && { response: row.response_format }),
     errors: Array.isArray(errors) ? errors.flatMap(toErrorRow) : [],
     examples: Array.isArray(examples) ? examples : [],
+    takesChange: takes_change === true,
     isInternal: internal === true || (row.function_id.startsWith('engine::') && row.worker_name === 'engine'),
   };
 }

@@ -57,6 +57,8 @@ const FunctionMetadataSchema = z.object({
     .catch(undefined),
   /** Whether a reply through a door has a text beside it; such a description is written for models and needs no example. */
   has_text: z.boolean().optional().catch(undefined),
+  /** Whether a call with `{change}` in its metadata works in that change. */
+  takes_change: z.boolean().optional().catch(undefined),
   /** Functions that it calls in its caller's name. */
   calls: z.array(z.string()).optional().catch(undefined),
   /** How its calls read in lists. */
@@ -133,7 +135,10 @@ export interface CatalogueEntry extends FunctionMetadata {
  * console.log(metadata.effect, metadata.idempotent); // read true
  * ```
  */
-export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn: FunctionDef<never>): Announcement {
+export function announce(
+  worker: Pick<AnyWorker, 'errors' | 'failedResult' | 'changes'>,
+  fn: FunctionDef<never>,
+): Announcement {
   const name = fn.id
     .split(/::|[-_]/)
     .slice(1)
@@ -164,6 +169,7 @@ export function announce(worker: Pick<AnyWorker, 'errors' | 'failedResult'>, fn:
       ...(worker.failedResult && { fails_in_result: true }),
       ...(fn.failsInItems && { fails_in_items: fn.failsInItems }),
       ...(fn.text && { has_text: true }),
+      ...(worker.changes && { takes_change: true }),
       ...(fn.reads && { reads: readsOf(fn.reads) }),
       ...(fn.calls && { calls: [...fn.calls] }),
       ...(fn.modelDefaults && { model_defaults: fn.modelDefaults }),

@@ -20,7 +20,7 @@ access:
       - { allow: {} }
       - { ask: { permission: fs.write }, reason: writes are looked at }
   local: asks
-workers: [{ name: coder }, { name: agent }]
+workers: [{ name: coder }, { name: shell }, { name: agent }, { name: change }]
 `;
 
 describe.skipIf(why !== undefined)(`approval at the console${why === undefined ? '' : ` (${why})`}`, () => {
@@ -41,7 +41,7 @@ describe.skipIf(why !== undefined)(`approval at the console${why === undefined ?
   test('access.P7 a page under a policy shows nothing that waits before it has the key; then Approve and Deny answer', async () => {
     await using claude = await openClient(httpTransport(cell.http, ''), 'legacy', 'claude-code');
     const write = (path: string) =>
-      claude.callTool({ name: 'write', arguments: { files: [{ path, content: 'x' }] } }).then(
+      claude.callTool({ name: 'write', arguments: { files: [{ path, content: 'a new line\n' }] } }).then(
         (reply) => JSON.stringify(reply.content),
         (error: unknown) => String(error),
       );
@@ -62,6 +62,9 @@ describe.skipIf(why !== undefined)(`approval at the console${why === undefined ?
     await key.waitFor({ state: 'detached' });
     await panel.getByRole('link', { name: 'approved.txt' }).waitFor();
     await panel.getByText('writes are looked at').waitFor();
+    await panel.getByText('What it would do').click();
+    const diff = panel.getByRole('article', { name: 'Change of approved.txt' });
+    expect(await diff.getByText('a new line').innerText()).toBe('a new line');
     expect(existsSync(dir.path('ws/approved.txt'))).toBe(false);
     await panel.getByRole('button', { name: 'Approve' }).click();
     expect(await approved).toContain('approved.txt');

@@ -138,7 +138,7 @@ function Names({ title, of }: { title: string; of: string[] }) {
   );
 }
 
-function FileRow({ file }: { file: ChangedFile }) {
+export function FileRow({ file }: { file: ChangedFile }) {
   const { path, kind, from, old_mode, new_mode, new_target, binary, too_large, size } = file;
   const facts = [
     from !== undefined && `from ${from}`,

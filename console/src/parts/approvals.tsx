@@ -6,7 +6,7 @@ import { hashOf } from '../route.ts';
 import { CallFailure } from '../bus.ts';
 import { call, giveToken } from '../session.ts';
 import { useWatch } from '../watching.ts';
-import { JsonView } from './json-view.tsx';
+import { ApprovalPreview } from './approval-preview.tsx';
 import { KeyForm } from './key-form.tsx';
 import { Panel, PanelRow } from './panel.tsx';
 
@@ -95,10 +95,7 @@ function ApprovalRow({ one, onDone }: { one: Approval; onDone: () => Promise<voi
             onKey={(key) => (giveToken(key), answer(wanted))}
           />
         )}
-        <details>
-          <summary class="quiet">What it would do</summary>
-          <JsonView value={one.payload} />
-        </details>
+        <ApprovalPreview one={one} />
       </li>
     </>
   );
