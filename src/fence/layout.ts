@@ -58,10 +58,12 @@ export function layOut({ workspace, paths }: LayoutOptions, env = process.env): 
     '--write': [workspace, ...directories(paths.write).map((path) => realpathSync(path))],
   };
   const covered = [...hidden, ...temporary, ...emptied];
+  const shown = [...lists['--layer']!, ...lists['--read']!, ...lists['--write']!];
   return {
     options: Object.entries(lists).flatMap(([name, paths]) => paths.flatMap((path) => [name, path])),
     home: home ?? '/tmp',
-    isCovered: (path) => covered.some((above) => isWithin(above, path)),
+    // The workspace is often in home or in /tmp: the innermost directory decides.
+    isCovered: (path) => innermost(covered, path) > innermost(shown, path),
   };
 }
 
@@ -78,6 +80,11 @@ function programFolders(path: string, home: string): string[] {
     .filter((folder) => basename(folder) === 'bin' && dirname(folder) !== home)
     .map((folder) => join(dirname(folder), 'lib'));
   return [...inside, ...beside].filter(isDirectory);
+}
+
+/** Length of the longest of these directories that the path is in; 0 if there is none. */
+function innermost(directories: readonly string[], path: string): number {
+  return Math.max(0, ...directories.filter((directory) => isWithin(directory, path)).map(({ length }) => length));
 }
 
 export function isWithin(directory: string, path: string): boolean {

@@ -75,7 +75,7 @@ const ATTACKS = [
   ['continues the server by a signal', `kill -CONT ${pid} && echo THROUGH`, OTHERS],
   ['writes beside the workspace', `echo x > ${out}/written && echo THROUGH`, PLAIN],
   ['changes a file beside the workspace', `echo x >> ${out}/kept && echo THROUGH`, PLAIN],
-  ['removes a file beside the workspace', `rm -f ${out}/kept && echo THROUGH`],
+  ['removes a file beside the workspace', `[ -e ${out}/kept ] && rm -f ${out}/kept && echo THROUGH`],
   ['writes by a symlink', `ln -sfn ${out} outlink; echo x > outlink/written && echo THROUGH`, PLAIN],
   ['writes by ..', 'echo x > ../out/written && echo THROUGH', PLAIN],
   [

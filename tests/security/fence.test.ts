@@ -5,16 +5,20 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+
+import { run, shellCases, tempDir } from '#testing';
+import { exec } from '../../src/workers/shell/functions/exec.ts';
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
-/** Not in /tmp, which is empty inside the fence in any case. */
+/** In a clone in /tmp, which is empty inside the fence, fewer attacks say something. */
 const CACHE = here('../../node_modules/.cache');
 
 /** Written where only a program outside of the fence can write. */
@@ -60,6 +64,27 @@ async function abstractSocket() {
   await once(perl.stdout, 'data');
   return { name, [Symbol.dispose]: () => void perl.kill() };
 }
+
+/** Directories that are empty inside; the workspace in them is not. */
+test.skipIf(process.platform !== 'linux').each([
+  ['/tmp', undefined],
+  ['home', 'stubbed'],
+])('a socket of the host in the workspace is closed where the workspace is in %s', async (_, home) => {
+  await using dir = await tempDir({ 'ws/a.txt': 'a' });
+  if (home !== undefined) vi.stubEnv('HOME', dir.root);
+  const server = createServer((socket) => socket.destroy()).listen(dir.path('ws/host.sock'));
+  try {
+    await once(server, 'listening');
+    const connect = 'IO::Socket::UNIX->new(Peer => "host.sock") ? print "through" : print "refused"';
+    const request = { command: 'perl', args: ['-MIO::Socket::UNIX', '-e', connect] };
+    const cases = (fence: string) => shellCases(dir.path('ws'), { fence, allowlist: [], denylist_patterns: [] });
+    expect(await run(exec, request, cases('off'))).toMatchObject({ stdout: 'through' });
+    expect(await run(exec, request, cases('workspace'))).toMatchObject({ stdout: 'refused' });
+  } finally {
+    vi.unstubAllEnvs();
+    server.close();
+  }
+});
 
 describe.skipIf(process.platform !== 'linux').each([
   ['the current user', undefined],
