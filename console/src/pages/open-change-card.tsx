@@ -1,9 +1,10 @@
 /** One open change: every deletion first, then what else it does, with Approve and Discard. */
 import { useEffect, useState } from 'preact/hooks';
 
-import { diffLines, OPEN_PREFIX, type ChangedFile, type ChangeDiff, type OpenChange } from '../changes/open-changes.ts';
+import { OPEN_PREFIX, type ChangeDiff, type OpenChange } from '../changes/open-changes.ts';
 import { CallFailure } from '../bus.ts';
 import { bytes, moment } from '../format.ts';
+import { ChangedFileRow } from '../parts/changed-file.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { KeyForm } from '../parts/key-form.tsx';
 import { Badge, Row } from '../parts/layout.tsx';
@@ -118,7 +119,7 @@ function Effects({ diff }: { diff: ChangeDiff }) {
       {files
         .filter(({ kind }) => kind !== 'deleted' && kind !== 'tree')
         .map((file) => (
-          <FileRow key={file.path} file={file} />
+          <ChangedFileRow key={file.path} file={file} />
         ))}
     </>
   );
@@ -135,37 +136,6 @@ function Names({ title, of }: { title: string; of: string[] }) {
         ))}
       </ul>
     </section>
-  );
-}
-
-export function FileRow({ file }: { file: ChangedFile }) {
-  const { path, kind, from, old_mode, new_mode, new_target, binary, too_large, size } = file;
-  const facts = [
-    from !== undefined && `from ${from}`,
-    old_mode !== undefined && `mode ${old_mode} → ${new_mode}`,
-    new_target !== undefined && `→ ${new_target}`,
-    binary && `binary, ${bytes(size ?? 0)}`,
-    too_large && 'too large to show',
-  ].filter(Boolean);
-  return (
-    <article class="diff" aria-label={`Change of ${path}`}>
-      <header>
-        <span class="mono cut grow" title={path}>
-          {path}
-        </span>
-        <span class="quiet cut">{facts.join(', ')}</span>
-        <Badge kind={kind === 'added' ? 'ok' : 'write'}>{kind}</Badge>
-      </header>
-      <div class="hunk">
-        {diffLines(file).map((line, at) => (
-          <div key={at} class="diff-line" data-sign={line.charAt(0)}>
-            <span class="number" />
-            <span class="sign">{line.startsWith('-') ? '−' : line.charAt(0)}</span>
-            <span>{line.slice(1)}</span>
-          </div>
-        ))}
-      </div>
-    </article>
   );
 }
 

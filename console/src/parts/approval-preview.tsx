@@ -7,8 +7,8 @@ import { useState } from 'preact/hooks';
 
 import type { ChangeDiff } from '../changes/open-changes.ts';
 import type { Entry } from '../catalogue.ts';
-import { FileRow } from '../pages/open-change-card.tsx';
 import { call, catalogue } from '../session.ts';
+import { ChangedFileRow } from './changed-file.tsx';
 import { FailureCard } from './failure-card.tsx';
 import { JsonView } from './json-view.tsx';
 
@@ -33,7 +33,7 @@ export function ApprovalPreview({ one }: { one: Previewed }) {
       {diff?.files
         .filter(({ kind }) => kind !== 'deleted')
         .map((file) => (
-          <FileRow key={file.path} file={file} />
+          <ChangedFileRow key={file.path} file={file} />
         ))}
       {error !== undefined && <FailureCard error={error} />}
       <JsonView value={one.payload} />
