@@ -9,7 +9,7 @@ export { ociImage, type TestImage } from './images/oci-image.ts';
 export { failureOf, insert, remove, replace, updateCases, updateLines } from './batch-files.ts';
 export { filesBelow, patchCases } from './patch-cases.ts';
 export { rounds } from './rounds.ts';
-export { run } from './run.ts';
+export { run, strictReply } from './run.ts';
 export {
   CASE_PATIENCE_MS,
   IMAGE_PATIENCE_MS,

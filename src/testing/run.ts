@@ -65,12 +65,20 @@ export async function run<Response extends z.ZodType>(
     changes?.push(...(reply.changes ?? []));
     if ('error' in reply) throw new CallError(fn.id, reply.error);
 
-    const parsed = fn.response.parse(reply.result);
-    if (!isDeepStrictEqual(parsed, reply.result)) throw new Error(`${fn.id} answers past its schema`);
-    return parsed;
+    return strictReply(fn, reply.result);
   } finally {
     await def.close(context);
   }
+}
+
+/** Throws for a reply that its schema does not have, also for one unknown field. */
+export function strictReply<Response extends z.ZodType>(
+  fn: Pick<FunctionDef<unknown, z.ZodType, Response>, 'id' | 'response'>,
+  reply: unknown,
+): z.output<Response> {
+  const parsed = fn.response.parse(reply);
+  if (!isDeepStrictEqual(parsed, reply)) throw new Error(`${fn.id} answers past its schema`);
+  return parsed;
 }
 
 const refuse = () => Promise.reject(new Error('no bus in this test'));

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { z } from 'zod';
 
-import { run, serveWorker, tempDir, type ServedWorker, type TempDir, type TempEntries } from '#testing';
+import { run, serveWorker, strictReply, tempDir, type ServedWorker, type TempDir, type TempEntries } from '#testing';
 import { shell } from '../../index.ts';
 import { grep } from './grep.ts';
 
@@ -29,8 +28,8 @@ function servedOver(entries: TempEntries) {
   });
   return {
     pathOf: (name: string) => dir.path(name),
-    search: (path: string, pattern: string, more: object = {}) =>
-      worker.call<z.output<typeof grep.response>>(grep.id, { path: dir.path(path), pattern, ...more }),
+    search: async (path: string, pattern: string, more: object = {}) =>
+      strictReply(grep, await worker.call(grep.id, { path: dir.path(path), pattern, ...more })),
   };
 }
 
