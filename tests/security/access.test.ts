@@ -15,17 +15,11 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 
 import { Access, accessConfig, AuditLog, Auditor, Mask, TokenFile, verifyChain } from '#access';
-import {
-  availableWorkers,
-  openGuard,
-  operatorKeyIn,
-  parseEntries,
-  startWorkcell,
-  type RunningWorkcell,
-} from '#assembly';
+import { operatorKeyIn, type RunningWorkcell } from '#assembly';
 import { connect, type Connection } from '#client';
 import { CallError, parseConfig, silentLog } from '#contract';
 import { tempDir, type TempDir } from '#testing';
+import { startGuarded } from './guarded-cell.ts';
 
 const CONFIG = {
   tokens: [
@@ -125,14 +119,9 @@ beforeAll(async () => {
     'w/other/a.txt': 'x\n',
   });
   Object.assign(process.env, SECRETS);
-  const workspace = dir.path('w');
   const shell = { allowlist: ['echo', 'ls', 'sleep'], max_timeout_ms: 600_000 };
   const workers = [{ name: 'coder' }, { name: 'shell', config: shell }, { name: 'filesystem' }, { name: 'agent' }];
-  const text = JSON.stringify({ state_dir: dir.path('state'), workers });
-  const entries = parseEntries(text, availableWorkers, { workspace });
-  const config = parseConfig(accessConfig, CONFIG, 'access');
-  const guard = openGuard({ config, workspace, stateDir: dir.path('state'), log: silentLog });
-  cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, log: silentLog, guard });
+  ({ cell } = await startGuarded(dir, { access: CONFIG, workers }));
   http = cell.url.replace(/^ws/, 'http');
   for (const caller of CALLERS) {
     if (!SHUT_OUT.has(caller)) buses.set(caller, await busOf(caller));
@@ -642,19 +631,14 @@ test.runIf(process.platform === 'linux')(
 );
 
 test('a changed configuration takes effect at once, for open connections too, and a broken one does not', async () => {
-  const stateDir = dir.path('reload');
-  const workspace = dir.path('w');
   const config = (rules: object[], policy = 'p') =>
     JSON.stringify({
       access: { tokens: [{ name: 't', env: 'BOSS', policy }], policies: { p: rules, q: [] }, local: 'p' },
       workers: [],
     });
   const read = [{ allow: { effect: 'read' } }];
-  const text = JSON.stringify({ state_dir: stateDir, workers: [{ name: 'coder' }] });
-  const entries = parseEntries(text, availableWorkers, { workspace });
-  const access = parseConfig(accessConfig, (JSON.parse(config(read)) as { access: object }).access, 'access');
-  const guard = openGuard({ config: access, workspace, stateDir, log: silentLog });
-  const server = await startWorkcell({ host: '127.0.0.1', port: 0, entries, log: silentLog, guard });
+  const { access } = JSON.parse(config(read)) as { access: object };
+  const { cell: server, guard } = await startGuarded(dir, { access, workers: [{ name: 'coder' }], state: 'reload' });
   const local = await connect(server.url, { name: 'local', log: silentLog });
   const token = await connect(server.url, { name: 'token', token: SECRETS.BOSS, log: silentLog });
   const made = (bus: Connection) => bus.call('coder::create-file', create('src/reloaded.txt'));

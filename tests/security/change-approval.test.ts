@@ -8,18 +8,11 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { accessConfig } from '#access';
-import {
-  availableWorkers,
-  openGuard,
-  operatorKeyIn,
-  parseEntries,
-  startWorkcell,
-  type RunningWorkcell,
-} from '#assembly';
+import { operatorKeyIn, type RunningWorkcell } from '#assembly';
 import { connect, type Connection } from '#client';
-import { parseConfig, silentLog } from '#contract';
+import { silentLog } from '#contract';
 import { tempDir, type TempDir } from '#testing';
+import { startGuarded } from './guarded-cell.ts';
 
 const CHANGE = 'own';
 /** Every way in which an agent may ask for the commit. */
@@ -66,11 +59,7 @@ beforeAll(async () => {
     { name: 'agent', config: { base_path: workspace } },
     { name: 'change', config: { workspace, outside: 'as-is', commit: 'console' } },
   ];
-  const text = JSON.stringify({ state_dir: dir.path('state'), workers });
-  const entries = parseEntries(text, availableWorkers, { workspace });
-  const config = parseConfig(accessConfig, {}, 'access');
-  const guard = openGuard({ config, workspace, stateDir: dir.path('state'), log: silentLog });
-  cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, log: silentLog, guard });
+  ({ cell } = await startGuarded(dir, { workers }));
   http = cell.url.replace(/^ws/, 'http');
   key = operatorKeyIn(dir.path('state'));
   const bus = await busWith();

@@ -5,19 +5,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { accessConfig } from '#access';
-import {
-  availableWorkers,
-  openGuard,
-  operatorKeyIn,
-  parseEntries,
-  startWorkcell,
-  type RunningWorkcell,
-} from '#assembly';
+import { operatorKeyIn, type RunningWorkcell } from '#assembly';
 import { connect } from '#client';
-import { parseConfig, silentLog } from '#contract';
+import { silentLog } from '#contract';
 import { tempDir, type TempDir } from '#testing';
 import { revisions, textOf } from '../e2e/support/mcp.ts';
+import { startGuarded } from './guarded-cell.ts';
 
 const ACCESS = {
   tokens: [
@@ -42,14 +35,8 @@ let http: string;
 beforeAll(async () => {
   dir = await tempDir({ 'w/a.txt': 'x\n' });
   Object.assign(process.env, SECRETS);
-  const workspace = dir.path('w');
   const workers = ['coder', 'shell', 'agent'].map((name) => ({ name }));
-  const entries = parseEntries(JSON.stringify({ state_dir: dir.path('state'), workers }), availableWorkers, {
-    workspace,
-  });
-  const config = parseConfig(accessConfig, ACCESS, 'access');
-  const guard = openGuard({ config, workspace, stateDir: dir.path('state'), log: silentLog });
-  cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, log: silentLog, guard });
+  ({ cell } = await startGuarded(dir, { access: ACCESS, workers }));
   http = cell.url.replace(/^ws/, 'http');
 });
 afterAll(async () => {

@@ -9,18 +9,11 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { accessConfig } from '#access';
-import {
-  availableWorkers,
-  openGuard,
-  operatorKeyIn,
-  parseEntries,
-  startWorkcell,
-  type RunningWorkcell,
-} from '#assembly';
+import { operatorKeyIn, type RunningWorkcell } from '#assembly';
 import { connect, type Connection } from '#client';
-import { parseConfig, silentLog } from '#contract';
+import { silentLog } from '#contract';
 import { tempDir, type TempDir } from '#testing';
+import { startGuarded } from './guarded-cell.ts';
 
 const SECRETS = {
   victim: 'secret-of-the-victim',
@@ -51,12 +44,8 @@ beforeAll(async () => {
   dir = await tempDir({ 'w/a.txt': 'x\n' });
   for (const [name, secret] of Object.entries({ ...SECRETS, unheld: UNHELD }))
     process.env[`PAGES_${name.toUpperCase()}`] = secret;
-  const workspace = dir.path('w');
-  const text = JSON.stringify({ state_dir: dir.path('state'), workers: [{ name: 'coder' }] });
-  const config = parseConfig(accessConfig, { tokens: TOKENS, policies: POLICIES, local: 'open' }, 'access');
-  const guard = openGuard({ config, workspace, stateDir: dir.path('state'), log: silentLog });
-  const entries = parseEntries(text, availableWorkers, { workspace });
-  cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, log: silentLog, guard });
+  const access = { tokens: TOKENS, policies: POLICIES, local: 'open' };
+  ({ cell } = await startGuarded(dir, { access, workers: [{ name: 'coder' }] }));
   ({ port } = new URL(cell.url));
   victim = await connect(cell.url, { name: 'victim', token: SECRETS.victim, log: silentLog });
   written = victim.call(
