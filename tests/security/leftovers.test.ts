@@ -32,6 +32,7 @@ let dir: TempDir;
 /** Two sibling groups, and one below the other. */
 let parents: string[] = [];
 let living: ChildProcess;
+const killed: ChildProcess[] = [];
 
 beforeAll(async () => {
   dir = await tempDir({ 'cache/': '' });
@@ -42,16 +43,11 @@ beforeAll(async () => {
     parents.push(above);
   }
   living = await startDaemon();
-  for (let kill = 0; kill < KILLS; kill++) {
-    const daemon = await startDaemon();
-    daemon.kill('SIGKILL');
-    await once(daemon, 'exit');
-  }
+  for (let kill = 0; kill < KILLS; kill++) killed.push(await startDaemon());
 }, 120_000);
 
 afterAll(async () => {
-  living.kill('SIGKILL');
-  await once(living, 'exit');
+  await kill(living);
   if (isWritable) {
     await sweepHierarchy(parents[0]!);
     for (const parent of [parents[2]!, parents[1]!, parents[0]!, parents[3]!]) rmdirSync(parent);
@@ -63,6 +59,8 @@ test('a start of the sandbox worker', async () => {
   const holds = () => readdirSync(join(dir.path('cache'), 'holds', 'sha256-00'));
   const groups = () => parents.flatMap((parent) => readdirSync(parent).filter((name) => name.startsWith('workcell-')));
   expect([holds().length, groups().length]).toEqual([KILLS + 1, (KILLS + 1) * parents.length]);
+  // Only now: a sandbox worker of another test may start at any time and remove what dead servers left.
+  for (const daemon of killed) await kill(daemon);
 
   await using worker = await serveWorker(sandbox, { cache_dir: dir.path('cache'), prepare_images: false });
   expect(holds()).toEqual([expect.stringMatching(`^${living.pid}-`)]);
@@ -77,8 +75,7 @@ test.each([
   ['shell', (root: string) => serveWorker(shell, { fs: { host_root: root } })],
 ])('a start of %s', async (_, serve) => {
   const dead = fork(DAEMON, [dir.path('cache')], { execArgv: [] });
-  dead.kill('SIGKILL');
-  await once(dead, 'exit');
+  await kill(dead);
   const half = (pid: number) => `deep/${tempName().replace(`-${process.pid}-`, `-${pid}-`)}`;
   const [left, current] = [half(dead.pid!), half(living.pid!)];
   await using own = await tempDir({ [left]: 'half', [current]: 'half' });
@@ -92,6 +89,11 @@ async function startDaemon(): Promise<ChildProcess> {
   const daemon = fork(DAEMON, [dir.path('cache'), ...parents], { execArgv: [] });
   await once(daemon, 'message', { signal: AbortSignal.timeout(30_000) });
   return daemon;
+}
+
+async function kill(daemon: ChildProcess): Promise<void> {
+  daemon.kill('SIGKILL');
+  await once(daemon, 'exit');
 }
 
 function mayWrite(path: string): boolean {
