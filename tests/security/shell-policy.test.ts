@@ -137,10 +137,10 @@ describe('the allowlist judges the words that run', () => {
           (error: unknown) => (error as Error).message,
         );
       const outcomes = new Set<string>();
-      for (let round = 0; round < RACES; round++) outcomes.add(await call());
+      // On a busy machine the swapper may pause with its link in place for many rounds.
+      for (let round = 0; round < RACES || !outcomes.has('good\n'); round++) outcomes.add(await call());
       const allowed = ['good\n', "command 'echo' not in allowlist: PATH finds it in fs.host_root, where agents write"];
       expect([...outcomes].filter((outcome) => !allowed.includes(outcome))).toEqual([]);
-      expect(outcomes).toContain('good\n');
     } finally {
       swapper.kill('SIGKILL');
       await once(swapper, 'exit');
