@@ -139,7 +139,7 @@ export class PendingFile {
     const noted = await keep?.note(fstatSync(this.#fd));
     const isKept = link !== undefined;
     try {
-      this.#act((temp) => place.act((at) => (old ? replace(temp, at, old, { isKept }) : putNew(temp, at))));
+      this.#act((temp) => place.act((at) => (old ? replace(temp, at, place, { isKept }) : putNew(temp, at))));
     } catch (error) {
       noted?.cancel();
       throw error;
@@ -237,10 +237,11 @@ function accessBefore(place: JailEntry, old: Stats, link: Buffer | undefined): F
 }
 
 /** A file that is kept as a link is not freed by the rename, so it need not be held open meanwhile. */
-export function replace(temp: Buffer, place: Buffer, old: Stats, { isKept = false } = {}): void {
-  using held = isKept ? undefined : new HeldFile(place);
-  if (!isSameFile(held?.stat ?? lstatSync(place), old)) throw changedMeanwhile('ESTALE');
-  renameSync(temp, place);
+export function replace(temp: Buffer, at: Buffer, entry: JailEntry, { isKept = false } = {}): void {
+  using held = isKept ? undefined : new HeldFile(at);
+  if (!held) entry.requireUnchanged();
+  else if (!isSameFile(held.stat, entry.stat!)) throw changedMeanwhile('ESTALE');
+  renameSync(temp, at);
 }
 
 /** Fails when something is there by now. Without hard links, something may come between the look and the rename. */

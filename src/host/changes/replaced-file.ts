@@ -11,8 +11,10 @@ import type { Attributed } from './attribute-calls.ts';
 /** Opens a file as a reference only. Missing in node:fs, and another flag on other systems. */
 const O_PATH = process.platform === 'linux' ? 0o10000000 : undefined;
 
+type Seen = Pick<Stats, 'ino' | 'size' | 'mtimeMs'>;
+
 /** True if it is still the file of an earlier stat, unchanged. */
-export function isSameFile(now: Stats, old: Stats): boolean {
+export function isSameFile(now: Seen, old: Seen): boolean {
   return now.ino === old.ino && now.size === old.size && now.mtimeMs === old.mtimeMs;
 }
 

@@ -55,8 +55,8 @@ export function stageLink(entry: JailEntry, to: string): Staged {
  * the journal has a link to the replaced file.
  */
 export function putStaged(entry: JailEntry, { name }: Pick<Staged, 'name'>, { isKept = false } = {}): void {
-  const old = entry.stat;
-  entry.act((at) => entry.act((temp) => (old ? replace(temp, at, old, { isKept }) : putNew(temp, at)), name));
+  const { stat } = entry;
+  entry.act((at) => entry.act((temp) => (stat ? replace(temp, at, entry, { isKept }) : putNew(temp, at)), name));
 }
 
 /** Links the file or symlink at the path to a temporary name beside it; undefined where that is not possible. */
@@ -74,7 +74,7 @@ export function linkAside(entry: JailEntry): ByteString | undefined {
 /** Renames what was put aside to its path again, which takes no space on the disk. */
 export function putBack(entry: JailEntry, aside: Buffer): void {
   entry.act((at) => {
-    if (entry.stat) return replace(aside, at, entry.stat);
+    if (entry.stat) return replace(aside, at, entry);
     try {
       putNew(aside, at);
     } catch (error) {

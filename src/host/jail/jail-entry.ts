@@ -14,6 +14,7 @@ import { HostError } from '../host-error.ts';
 import { JailDir } from './jail-dir.ts';
 import { JailFile, READ_FLAGS } from './jail-file.ts';
 import { applyPermissions, type Permissions } from '../changes/permissions.ts';
+import { isSameFile } from '../changes/replaced-file.ts';
 import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
 
 const syncLater = promisify(fsync);
@@ -99,6 +100,18 @@ export class JailEntry {
       if (result instanceof JailFile) result.close();
       throw error;
     }
+  }
+
+  /** Makes a hard link to the entry at a path outside the jail. */
+  linkTo(path: string): void {
+    this.act(() => this.#directory.link(this.#name, path));
+  }
+
+  /** Throws if the name refers to another file than that of `stat`, or to none, or if a program has written to the file. */
+  requireUnchanged(): void {
+    const now = this.#directory.look(this.#name);
+    if (!now) throw changedMeanwhile('ENOENT');
+    if (!this.stat || !isSameFile(now, this.stat)) throw changedMeanwhile('ESTALE');
   }
 
   /** A sibling in the same directory; its pin stays owned by this entry. */

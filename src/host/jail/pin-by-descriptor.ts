@@ -10,6 +10,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  linkSync,
   lstatSync,
   openSync,
   readlinkSync,
@@ -110,6 +111,10 @@ class DescriptorPin implements Pin {
     if (look) return look;
     const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
     return stat && lookOf(stat);
+  }
+
+  link(name: ByteString, to: string): void {
+    if (!this.calls?.linkAt(this.#fd, name, to)) linkSync(this.at(name), to);
   }
 
   recheck(): void {}

@@ -10,6 +10,7 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  linkSync,
   lstatSync,
   openSync,
   realpathSync,
@@ -75,6 +76,10 @@ class PathPin implements Pin {
   look(name: ByteString): EntryLook | undefined {
     const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
     return stat && lookOf(stat);
+  }
+
+  link(name: ByteString, to: string): void {
+    linkSync(this.at(name), to);
   }
 
   recheck(): void {

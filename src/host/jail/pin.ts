@@ -24,6 +24,8 @@ export interface Pin {
   at(name: ByteString): Buffer;
   /** The lstat of a name in the pinned directory; undefined if it does not exist. */
   look(name: ByteString): EntryLook | undefined;
+  /** Makes a hard link at `to` to a name in the pinned directory; a symlink is not followed. */
+  link(name: ByteString, to: string): void;
   /** Throws if the path may have referred to another object. */
   recheck(): void;
   /** Pins a name in the pinned directory; does not follow a symlink. */
@@ -47,6 +49,7 @@ export function borrowed(pin: Pin): Pin {
     open: (flags) => pin.open(flags),
     at: (name) => pin.at(name),
     look: (name) => pin.look(name),
+    link: (name, to) => pin.link(name, to),
     recheck: () => pin.recheck(),
     child: (name) => pin.child(name),
     openChild: (name, flags) => pin.openChild(name, flags),

@@ -9,7 +9,6 @@ import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
-  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -77,7 +76,7 @@ export class ImageStore {
   link(entry: JailEntry, name: string): boolean | 'unlinkable' {
     const image = this.pathOf('images', name);
     try {
-      if (!unlessTaken(() => entry.act((at) => linkSync(at, image)))) return false;
+      if (!unlessTaken(() => entry.linkTo(image))) return false;
     } catch (error) {
       if (isUnlinkable(error)) return 'unlinkable';
       throw error;

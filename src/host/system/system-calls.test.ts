@@ -56,7 +56,7 @@ function contentOf(fd: number | undefined): string | undefined {
 }
 
 describe.skipIf(!calls)('with the package', () => {
-  const { openLinkless, openAt, lookAt, isRegularFile } = calls ?? ({} as SystemCalls);
+  const { openLinkless, openAt, lookAt, linkAt, isRegularFile } = calls ?? ({} as SystemCalls);
 
   test('opens a path without links, and none with one', async () => {
     await using dir = await tempDir({
@@ -122,6 +122,22 @@ describe.skipIf(!calls)('with the package', () => {
     } finally {
       closeSync(fd);
     }
+  });
+
+  test('links a name in a held directory, a symlink itself, and nothing over an existing file', async () => {
+    await using dir = await tempDir({ 'in/ß': 'content', 'in/link': { symlink: 'ß' }, taken: 'kept' });
+    const fd = openSync(dir.path('in'), constants.O_RDONLY);
+    try {
+      const made = ['ß', 'link', 'missing'].map((name) => linkAt(fd, toBytes(name), dir.path(`to ${name} 漢`)));
+      expect(made).toEqual([true, true, false]);
+      expect(linkAt(fd, toBytes('ß'), dir.path('taken'))).toBe(false);
+    } finally {
+      closeSync(fd);
+    }
+    for (const name of ['ß', 'link']) {
+      expect(lstatSync(dir.path(`to ${name} 漢`)).ino).toBe(lstatSync(dir.path(`in/${name}`)).ino);
+    }
+    expect(readFileSync(dir.path('taken'), 'utf8')).toBe('kept');
   });
 
   test('knows a regular file from everything else', async () => {

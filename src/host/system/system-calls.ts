@@ -24,6 +24,8 @@ export interface SystemCalls {
   read: (fd: number, into: Uint8Array) => number | undefined;
   /** Stats a name in a held directory, without following it. */
   lookAt: (directoryFd: number, name: ByteString) => EntryLook | undefined;
+  /** Makes a hard link at a path to a name in a held directory, which is not followed; false if that failed. */
+  linkAt: (directoryFd: number, name: ByteString, to: string) => boolean;
   /** Whether the path is a regular file, and not a symlink to one. */
   isRegularFile: (path: string) => boolean;
   /** These throw an errno error: there is no fallback for them. */
@@ -38,10 +40,10 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const RESOLVE_NO_MAGICLINKS = 0x02;
 const RESOLVE_NO_SYMLINKS = 0x04;
 const STATX_TYPE = 1;
-/** Kind, permissions, mtime and size. */
-const STATX_LOOK = STATX_TYPE | 0x2 | 0x40 | 0x200;
+/** Kind, permissions, mtime, inode and size. */
+const STATX_LOOK = STATX_TYPE | 0x2 | 0x40 | 0x100 | 0x200;
 /** Offsets in 32-bit words of the fields that are read; the mode is half a word. */
-const STATX = { words: 64, mode: 7, size: 10, mtime: 28 } as const;
+const STATX = { words: 64, mode: 7, ino: 8, size: 10, mtime: 28 } as const;
 const WORD = 2 ** 32;
 // Not in node:fs. Without it every child process would inherit the descriptor.
 const O_CLOEXEC = 0o2000000;
@@ -75,6 +77,7 @@ function bind(koffi: Koffi): SystemCalls {
   const getdents64 = library.func('long syscall(long number, int fd, void *into, size_t size)');
   const read = library.func('long read(int fd, void *into, size_t size)');
   const openat = library.func('int openat(int fd, const char *path, int flags)');
+  const linkat = library.func('int linkat(int fd, const char *path, int toFd, const char *to, int flags)');
   const statx = library.func('int statx(int fd, const char *path, int flags, unsigned int mask, void *status)');
 
   // struct open_how: flags, mode and resolve, 64 bits each, of which the lower halves are used.
@@ -94,8 +97,10 @@ function bind(koffi: Koffi): SystemCalls {
     lookAt(directoryFd, name) {
       if (statx(directoryFd, bytesOf(name), AT_SYMLINK_NOFOLLOW, STATX_LOOK, status) < 0) return undefined;
       const mode = modeIn(status);
-      return { kind: kindOfMode(mode), mode, size: sizeIn(status), mtimeMs: mtimeIn(status) };
+      const [size, ino] = [wideIn(status, STATX.size), wideIn(status, STATX.ino)];
+      return { kind: kindOfMode(mode), mode, size, mtimeMs: mtimeIn(status), ino };
     },
+    linkAt: (directoryFd, name, to) => linkat(directoryFd, bytesOf(name), AT_FDCWD, to, 0) === 0,
     isRegularFile(path) {
       if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, status) < 0) return false;
       return kindOfMode(modeIn(status)) === 'file';
@@ -111,8 +116,9 @@ function modeIn(status: Uint32Array): number {
   return status[STATX.mode]! & 0xffff;
 }
 
-function sizeIn(status: Uint32Array): number {
-  return status[STATX.size]! + status[STATX.size + 1]! * WORD;
+/** A field of 64 bits. */
+function wideIn(status: Uint32Array, at: number): number {
+  return status[at]! + status[at + 1]! * WORD;
 }
 
 /** As Node reports it. The seconds may be before 1970, so the upper half is signed. */

@@ -9,10 +9,11 @@ export interface EntryLook {
   /** Including the file type bits. */
   mode: number;
   mtimeMs: number;
+  ino: number;
 }
 
 export function lookOf(stat: Stats): EntryLook {
-  return { kind: kindOf(stat), size: stat.size, mode: stat.mode, mtimeMs: stat.mtimeMs };
+  return { kind: kindOf(stat), size: stat.size, mode: stat.mode, mtimeMs: stat.mtimeMs, ino: stat.ino };
 }
 
 export function kindOf(stat: Stats | Dirent): EntryKind {
