@@ -157,7 +157,7 @@ export class PendingFile {
   }
 
   /** `link` is a path of the file that is replaced which no other program changes. */
-  async #finish(options: WriteOptions, place: JailEntry, link?: Buffer): Promise<void> {
+  async #finish(options: WriteOptions, place: JailEntry, link?: string): Promise<void> {
     requireFile(place);
     try {
       this.#takeOver(options, place, link);
@@ -169,7 +169,7 @@ export class PendingFile {
   }
 
   /** The owner first: changing it clears the bits that lend the owner's rights, which a stranger's file must not keep. */
-  #takeOver({ mode, like, access }: WriteOptions, place: JailEntry, link?: Buffer): void {
+  #takeOver({ mode, like, access }: WriteOptions, place: JailEntry, link?: string): void {
     const old = place.stat;
     const owner = like ?? old;
     const kept = owner ? keepOwner(this.#fd, owner) : { isOwnerKept: true, isGroupKept: true };
@@ -227,8 +227,8 @@ function requireFile({ stat, path }: JailEntry): void {
 }
 
 /** Of the file that was there, and of no other that stands there for a moment. */
-function accessBefore(place: JailEntry, old: Stats, link: Buffer | undefined): FileAccess {
-  if (link) return accessOf(link, old.mode, place.path);
+function accessBefore(place: JailEntry, old: Stats, link: string | undefined): FileAccess {
+  if (link !== undefined) return accessOf(link, old.mode, place.path);
   return place.act((at) => {
     using held = new HeldFile(at);
     if (!isSameFile(held.stat, old)) throw changedMeanwhile('ESTALE');

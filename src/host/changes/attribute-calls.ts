@@ -6,7 +6,7 @@
  */
 import { getSystemErrorName } from 'node:util';
 
-export type Attributed = number | Buffer | Found;
+export type Attributed = number | string | Buffer | Found;
 
 /** An `O_PATH` descriptor: the kernel accepts it only through `/proc/self/fd`. */
 export interface Found {
@@ -34,6 +34,7 @@ export function bindAttributeCalls(bind: (prototype: string) => Call, errno: () 
     const byLink = bind(`${result} ${name}(const char *path, ${rest})`);
     const callOn = (of: Attributed, values: unknown[]) => {
       if (typeof of === 'number') return byDescriptor(of, ...values);
+      if (typeof of === 'string') return byPath(of, ...values);
       if (Buffer.isBuffer(of)) return byPath(Buffer.concat([of, ZERO]), ...values);
       return byLink(Buffer.from(`/proc/self/fd/${of.foundBy}\0`), ...values);
     };

@@ -62,14 +62,14 @@ export class Keeper {
       async link() {
         const { state, link } = await record.keep(entry, before && (await recentVersions.of(key, before)));
         was = state;
-        return link === undefined ? undefined : Buffer.from(link);
+        return link;
       },
       async note(made) {
         const base = before ?? (entry.stat ? undefined : NOTHING);
         const delta = base && content && deltaOf(base, content);
         const left = await version();
         if (before && content && left !== undefined) recentVersions.keep(key, content, left);
-        const after = { ...fileState(made), version: left, ...(delta && { delta }) };
+        const after = { ...fileState(made), version: left, delta };
         return noted(record, { path, kind: 'put', before: was, after });
       },
     };

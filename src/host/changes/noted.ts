@@ -11,7 +11,7 @@ export interface Noted {
 /** Keeps the file that a new one is about to replace: first its before-image, then the log line. */
 export interface KeepFirst {
   /** Keeps the before-image. Returns the path of a hard link to the file; undefined if there is none. */
-  link(): Promise<Buffer | undefined>;
+  link(): Promise<string | undefined>;
   /** Logs the change, right before `made` replaces the file. Call `link` first. */
   note(made: Stats): Promise<Noted>;
 }

@@ -25,11 +25,11 @@ export class RecentVersions {
   readonly #contents = new LruCache<string, Recent>(MAX_KEPT_BYTES);
 
   /** Returns the version of the content; `key` is the path of the file. */
-  async of(key: string, content: Uint8Array): Promise<string> {
+  of(key: string, content: Uint8Array): string | Promise<string> {
     const recent = isKept(content) ? this.#contents.get(key) : undefined;
     const isSame =
       recent?.length === content.length && recent.memory.compare(content, 0, content.length, 0, recent.length) === 0;
-    return isSame ? recent.version : await versionAside(content);
+    return isSame ? recent.version : versionAside(content);
   }
 
   /** Copies the content: callers reuse its memory. */

@@ -10,7 +10,7 @@ import type { Delta } from './records.ts';
 const MAX_BYTES = 8192;
 
 /** Sizes of the blocks that are compared, largest first: comparing memory is faster than comparing thousands of bytes. */
-const STEPS = [65_536, 4096, 256, 16];
+const STEPS = [65_536, 4096, 256];
 
 /** Undefined if the changed middle is over the limit or is not UTF-8. */
 export function deltaOf(before: Uint8Array, after: Uint8Array): Delta | undefined {

@@ -30,7 +30,6 @@ export type TreeSumsByName = Readonly<Record<string, string>>;
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const SUM_DIGITS = 8;
-const NO_SUM = '0'.repeat(SUM_DIGITS);
 
 const syncLater = promisify(fsync);
 
@@ -48,13 +47,14 @@ export class JournalLog {
 
   /** Returns the bytes that the line takes. */
   append(line: LogLine): number {
-    const bytes = encode(line);
+    const text = encode(line);
+    const bytes = Buffer.byteLength(text);
     for (;;) {
       const fd = this.#open();
-      if (writeSync(fd, bytes) < bytes.length) throw noSpace();
+      if (writeSync(fd, text) < bytes) throw noSpace();
       const { nlink, size } = fstatSync(fd);
-      if (size === this.#knownSize + bytes.length) this.#knownSize = size;
-      if (nlink > 0) return bytes.length;
+      if (size === this.#knownSize + bytes) this.#knownSize = size;
+      if (nlink > 0) return bytes;
       this.close();
     }
   }
@@ -90,7 +90,7 @@ export class JournalLog {
     // Appending: another process may append to the new log before the rest of the old one is copied.
     const fd = openSync(temp, FLAGS | constants.O_TRUNC, 0o600);
     try {
-      writeAll(fd, Buffer.concat(lines.map(encode)));
+      writeAll(fd, Buffer.from(lines.map(encode).join('')));
       renameSync(temp, this.#path);
       // Copies the lines that other processes appended before the rename. A line appended to the old log after it is
       // not lost: `append` sees the link count of 0 and appends again.
@@ -126,15 +126,14 @@ function noSpace(): NodeJS.ErrnoException {
   return Object.assign(new Error('no space left to append to the journal log'), { code: 'ENOSPC', errno: 0 });
 }
 
-function encode(line: LogLine): Buffer {
-  // The leading newline ends a line that another process could not write completely. The sum is written over the zeros.
-  const bytes = Buffer.from(`\n${JSON.stringify(line)}\t${NO_SUM}\n`);
-  const end = bytes.length - SUM_DIGITS - 1;
-  bytes.write(sumOf(bytes.subarray(1, end - 1)), end, 'latin1');
-  return bytes;
+function encode(line: LogLine): string {
+  const text = JSON.stringify(line);
+  // The leading newline ends a line that another process could not write completely.
+  return `\n${text}\t${sumOf(text)}\n`;
 }
 
-function sumOf(text: Uint8Array): string {
+/** Of a string: the checksum of its UTF-8 bytes, which are those in the log. */
+function sumOf(text: string | Uint8Array): string {
   return crc32(text).toString(16).padStart(SUM_DIGITS, '0');
 }
 

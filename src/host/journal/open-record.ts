@@ -29,8 +29,10 @@ export const MAX_HASHED_BYTES = 64 * 2 ** 20;
 export interface Kept {
   readonly state: State;
   /** The before-image, if it is a hard link. */
-  readonly link?: string;
+  readonly link?: string | undefined;
 }
+
+type ImageState = FileState & { readonly image: string };
 
 export class OpenRecord {
   readonly #journal: Journal;
@@ -55,21 +57,21 @@ export class OpenRecord {
     return this.#seq!;
   }
 
-  /** Keeps the before-image of an entry. A caller that has just read the file passes its `version`. */
-  async keep(entry: JailEntry, version?: string): Promise<Kept> {
+  /** Keeps the before-image of an entry. A caller that has just read the file passes its `version`: it is not read again. */
+  keep(entry: JailEntry, version?: string): Kept | Promise<Kept> {
     const { stat } = entry;
     if (!stat) return { state: ABSENT };
     if (stat.isSymbolicLink()) return { state: { kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) } };
     if (stat.isDirectory()) return { state: { kind: 'directory', mode: stat.mode & PERMISSION_BITS } };
     if (!stat.isFile()) return { state: { kind: 'other' } };
     try {
-      return await this.#keepFile(entry, stat, version);
+      return this.#keepFile(entry, stat, version);
     } catch (error) {
       throw HostError.fromErrno(error, entry.path);
     }
   }
 
-  async #keepFile(entry: JailEntry, stat: Stats, version: string | undefined): Promise<Kept> {
+  #keepFile(entry: JailEntry, stat: Stats, version: string | undefined): Kept | Promise<Kept> {
     const state = fileState(stat);
     const { store, limits } = this.#journal;
     if (stat.size > limits.maxImageBytes) return { state };
@@ -80,18 +82,24 @@ export class OpenRecord {
       isLinked = false;
       return store.claim(name);
     });
+    const link = isLinked ? store.pathOf('images', image) : undefined;
+    if (link !== undefined && version !== undefined) return { state: { ...state, image, version }, link };
+    return this.#readImage(entry, { ...state, image, version }, link);
+  }
+
+  /** Copies the file where it could not be linked, and hashes it where the caller did not. */
+  async #readImage(entry: JailEntry, state: ImageState, link: string | undefined): Promise<Kept> {
+    const { store } = this.#journal;
+    const { image, version, ...seen } = state;
     try {
-      if (!isLinked) await store.copy(entry, image);
+      if (link === undefined) await store.copy(entry, image);
+      const known = version ?? (seen.size <= MAX_HASHED_BYTES ? await store.versionOf(image) : undefined);
+      return { state: { ...seen, image, ...(known !== undefined && { version: known }) }, link };
     } catch (error) {
       // The server may replace a file that it cannot read.
-      if (error instanceof HostError && error.reason === 'denied') return { state };
-      throw error;
+      if (link === undefined && error instanceof HostError && error.reason === 'denied') return { state: seen };
+      throw HostError.fromErrno(error, entry.path);
     }
-    const known = version ?? (stat.size <= MAX_HASHED_BYTES ? await store.versionOf(image) : undefined);
-    return {
-      state: { ...state, image, ...(known !== undefined && { version: known }) },
-      ...(isLinked && { link: store.pathOf('images', image) }),
-    };
   }
 
   /** Logs changes before they are made; `cancel` revokes the line if a change fails. */

@@ -105,23 +105,23 @@ export type RecordHead = Omit<JournalRecord, 'changes' | 'undoneBy' | 'undonePat
 
 const MAX_ID = 200;
 
+/** Fields without a value are undefined, which the log leaves out. */
 export function headOf({ functionId, call, message }: Origin): RecordHead {
-  const { id: caller, label: callerLabel } = call?.principal ?? {};
   return {
-    ...(functionId !== undefined && { functionId }),
-    ...(call && { callId: call.callId }),
-    ...(caller !== undefined && { caller }),
-    ...(callerLabel !== undefined && { callerLabel: callerLabel.slice(0, MAX_ID) }),
-    ...(message !== undefined && { message }),
-    ...named('sessionId', call?.metadata, 'session_id'),
-    ...named('turnId', call?.metadata, 'turn_id'),
+    functionId,
+    callId: call?.callId,
+    caller: call?.principal?.id,
+    callerLabel: call?.principal?.label?.slice(0, MAX_ID),
+    message,
+    sessionId: idIn(call?.metadata, 'session_id'),
+    turnId: idIn(call?.metadata, 'turn_id'),
   };
 }
 
-function named(key: string, metadata: unknown, field: string): object {
-  if (typeof metadata !== 'object' || metadata === null) return {};
+function idIn(metadata: unknown, field: string): string | undefined {
+  if (typeof metadata !== 'object' || metadata === null) return undefined;
   const value = (metadata as Record<string, unknown>)[field];
-  return typeof value === 'string' && value !== '' ? { [key]: value.slice(0, MAX_ID) } : {};
+  return typeof value === 'string' && value !== '' ? value.slice(0, MAX_ID) : undefined;
 }
 
 /** True if undo cannot restore the state. */
