@@ -4,7 +4,7 @@
  * Nothing is stored and nothing is elected: each node reports its own state, and a peer that is silent for longer than
  * its lease is gone.
  */
-import { ConfigError, type Log } from '#contract';
+import type { Log } from '#contract';
 import type { Elsewhere, Engine, NodeRow } from '#engine';
 import { CallsIn } from './asking/calls-in.ts';
 import { ByteBudget } from './asking/memory.ts';
@@ -18,13 +18,14 @@ import { Directory } from './members/directory.ts';
 import { LostNodes } from './members/lost-nodes.ts';
 import { Members } from './members/members.ts';
 import type { Peer } from './members/peer.ts';
+import { answerTaken, refuseTaken } from './members/refuse-taken.ts';
 import { Seat } from './members/seat.ts';
 import type { ClusterSettings } from './settings.ts';
 import { AskSchema, MAX_ASK_BYTES } from './wire/ask.ts';
 import { BeatSchema } from './wire/beat.ts';
 import { Bodies } from './wire/bodies.ts';
 import { readAs, toBytes } from './wire/json.ts';
-import { NotPermitted, Wire, type Message } from './wire/nats.ts';
+import { Wire, type Message } from './wire/nats.ts';
 import { senderOf, Subjects, unheardCall, type Address, type ToNode } from './wire/subjects.ts';
 
 const MAX_KEPT_CALL_BYTES = 64 * 1024 * 1024;
@@ -54,6 +55,10 @@ export class Cluster implements Elsewhere {
   readonly #channels: FarChannels;
   readonly #timers: NodeJS.Timeout[] = [];
   #lastTickMs = performance.now();
+  /** Whether no other node has its name or its id; until then it announces nothing. */
+  #isSeated = false;
+  #seating: Promise<void> | undefined;
+  #hasJoined = false;
 
   constructor(engine: Engine, settings: ClusterSettings, { version, log, seat }: ClusterParts) {
     this.seat = seat ?? new Seat(settings, version);
@@ -92,7 +97,7 @@ export class Cluster implements Elsewhere {
     return this.isUp && !this.seat.isDraining;
   }
 
-  /** Throws when the server refuses this node, or another node has its name. */
+  /** Throws when the server refuses this node, or another node has its name or its id. */
   async join(): Promise<void> {
     this.#engine.join(this);
     this.#engine.channels.join(this.self.id, (ref) => this.#channels.find(ref));
@@ -100,7 +105,8 @@ export class Cluster implements Elsewhere {
     this.#subscribe();
     try {
       await this.#wire.open();
-      await this.#refuseTakenName();
+      await this.#seating;
+      this.#hasJoined = true;
     } catch (error) {
       await this.#wire.close();
       throw error;
@@ -115,7 +121,7 @@ export class Cluster implements Elsewhere {
 
   async leave(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#wire.publish(this.#subjects.toAll('leave'), toBytes({}));
+    if (this.#isSeated) this.#wire.publish(this.#subjects.toAll('leave'), toBytes({}));
     this.#members.loseAll('stopping');
     await this.#wire.close();
   }
@@ -171,26 +177,27 @@ export class Cluster implements Elsewhere {
     if (!this.#settings.roles.includes('door')) return;
     this.#wire.subscribe(this.#subjects.fromAll('beat'), (message) => this.#takeBeat(message));
     this.#wire.subscribe(this.#subjects.fromAll('hello'), () => this.#beat());
+    this.#wire.subscribe(this.#subjects.fromAll('join'), (message) =>
+      message.respond(answerTaken(this.seat.nodeOf(senderOf(message.subject)?.id ?? ''))),
+    );
     this.#wire.subscribe(this.#subjects.fromAll('leave'), ({ subject }) => {
       const peer = this.#members.peers.get(senderOf(subject)?.id ?? '');
       if (peer) this.#members.lose(peer, 'left');
     });
   }
 
-  /** The server says at once when nothing listens; an answer is the other node's. */
-  async #refuseTakenName(): Promise<void> {
-    const { ownName } = this.#subjects;
-    const { name } = this.self;
-    const isTaken = await this.#wire.request(ownName, toBytes({}), limits.ASK_TIMEOUT_MS).then(
-      () => true,
-      (error: unknown) => {
-        if (!(error instanceof NotPermitted)) return false;
-        throw new ConfigError(
-          `the NATS user of this node may not be node ${name} of this cluster: see workcell cluster config`,
-        );
-      },
-    );
-    if (isTaken) throw new ConfigError(`a node named ${name} is in this cluster already: give --node NAME`);
+  /** When no server answered in time, this is after `join` has returned. */
+  async #takeSeat(): Promise<void> {
+    const [wire, subjects, self] = [this.#wire, this.#subjects, this.self];
+    try {
+      await refuseTaken({ wire, subjects, self });
+    } catch (error) {
+      if (!this.#hasJoined) throw error;
+      this.#log.error('this node stays out of the cluster; start it again', { why: String(error) });
+      return wire.close();
+    }
+    this.#isSeated = true;
+    this.#announce();
   }
 
   #up(wasDownMs: number): void {
@@ -200,6 +207,11 @@ export class Cluster implements Elsewhere {
       peer.link.resume();
       void this.#questions.ask(peer, { isUrgent: true });
     }
+    if (this.#isSeated) return this.#announce();
+    this.#seating ??= this.#takeSeat();
+  }
+
+  #announce(): void {
     this.#wire.publish(this.#subjects.toAll('hello'));
     this.#beat();
   }
@@ -209,6 +221,7 @@ export class Cluster implements Elsewhere {
   }
 
   #beat(): void {
+    if (!this.#isSeated) return;
     const beat = this.seat.beat({
       every_ms: this.#beatMs,
       conn: Math.max(1, this.#wire.connections),

@@ -32,10 +32,10 @@ export class Seat implements Fleet {
   #report: (() => SandboxReport) | undefined;
   #others: Others | undefined;
 
-  constructor(settings: ClusterSettings, version: string) {
+  constructor(settings: ClusterSettings, version: string, id = randomBytes(4).toString('hex')) {
     this.#settings = settings;
     this.#version = version;
-    this.self = { name: settings.node, id: randomBytes(4).toString('hex') };
+    this.self = { name: settings.node, id };
   }
 
   /** From now on it knows the other nodes. */

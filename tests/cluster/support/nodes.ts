@@ -1,7 +1,7 @@
 /** Nodes in this process, over a real NATS server, with functions that count how often each call ran. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Cluster, ClusterSettingsSchema, type ClusterSettings } from '#cluster';
+import { Cluster, ClusterSettingsSchema, Seat, type ClusterSettings } from '#cluster';
 import { connect, type Connection } from '#client';
 import { silentLog } from '#contract';
 import { Engine } from '#engine';
@@ -59,7 +59,7 @@ export async function startNode(
   servers: readonly string[],
   node: string,
   settings: Partial<ClusterSettings> = {},
-  options: EngineOptions = {},
+  { id, ...options }: EngineOptions & { id?: string } = {},
 ): Promise<TestNode> {
   const engine = new Engine(options);
   const ran = new Map<string, number>();
@@ -87,11 +87,11 @@ export async function startNode(
     },
     { scope: 'host', onCancel: (call) => void cancelled.push(call) },
   );
-  const cluster = new Cluster(
-    engine,
-    ClusterSettingsSchema.parse({ servers: [...servers], node, share: ['work'], ...settings }),
-    { version: '0', log: silentLog },
-  );
+  const parsed = ClusterSettingsSchema.parse({ servers: [...servers], node, share: ['work'], ...settings });
+  const cluster = new Cluster(engine, parsed, {
+    ...{ version: '0', log: options.log ?? silentLog },
+    seat: new Seat(parsed, '0', id),
+  });
   await cluster.join();
   const bus = await connect(engine.dialer(), { name: 'caller' });
   return {
