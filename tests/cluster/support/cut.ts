@@ -61,6 +61,12 @@ export class CutNetwork implements AsyncDisposable {
     this.#isCut = true;
   }
 
+  /** Cuts, and closes the near ends: those who dialled notice at once, the server behind it does not. */
+  hangUp(): void {
+    this.cut();
+    for (const { near } of this.#pairs) near.destroy();
+  }
+
   heal(): void {
     this.#isCut = false;
     for (const pair of this.#pairs) if (pair.hasLost) this.#drop(pair);
