@@ -29,5 +29,11 @@ export const clusterConfig = z.strictObject({
   creds: z.string().nullable().default(null).describe('Credentials file for NATS.'),
   nkey: z.string().nullable().default(null).describe('File with the nkey seed for NATS.'),
   ca: z.string().nullable().default(null).describe('Certificate authority of the NATS servers, for tls:// addresses.'),
+  cert: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Certificate of this node, for NATS servers that verify their clients; with `key`.'),
+  key: z.string().nullable().default(null).describe('Private key of `cert`.'),
 });
 export type ClusterConfig = z.output<typeof clusterConfig>;

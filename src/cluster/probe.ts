@@ -17,6 +17,8 @@ const LISTEN_MS = 1_200;
 export interface ClusterProbe {
   /** Undefined when no server answers in time. */
   server?: { url: string; version: string; roundTripMs: number };
+  /** Why none answers, as far as the client reports it. */
+  whyDown?: string;
   /** What the user of this node may not do. */
   refused: string[];
   /** Whether a node has this name: the one on this machine, when it runs. */
@@ -46,7 +48,7 @@ export async function probeCluster(settings: ClusterSettings): Promise<ClusterPr
   }
   try {
     await Promise.race([wire.open(), sleep(CONNECT_MS, undefined, { ref: false })]);
-    if (!wire.isUp) return found;
+    if (!wire.isUp) return { ...found, ...(wire.whyDown !== undefined && { whyDown: wire.whyDown }) };
     found.server = { url: wire.server!, version: wire.serverVersion, roundTripMs: await wire.roundTrip() };
     found.isNameTaken = await wire.request(subjects.ownName, toBytes({}), ASK_TIMEOUT_MS).then(
       () => true,

@@ -37,6 +37,9 @@ export const ClusterSettingsSchema = z.strictObject({
   credsFile: z.string().optional(),
   nkeyFile: z.string().optional(),
   caFile: z.string().optional(),
+  /** Of this node, for servers that verify their clients. */
+  certFile: z.string().optional(),
+  keyFile: z.string().optional(),
 });
 
 export type ClusterSettings = z.output<typeof ClusterSettingsSchema>;

@@ -34,6 +34,6 @@ test.skipIf(NO_NATS)('doctor says which server answers, which nodes are there, a
     'the NATS user of this node may not hear other nodes',
     expect.stringMatching(/^the NATS user of this node may not .*be node c/),
     expect.stringMatching(/^the NATS server refuses this node: .*authorization/i),
-    'no NATS server answers at nats://127.0.0.1:1',
+    'no NATS server answers at nats://127.0.0.1:1 (connection refused)',
   ]);
 });

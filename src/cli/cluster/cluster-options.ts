@@ -28,6 +28,8 @@ export const clusterOptions: Record<string, OptionSpec> = {
   'cluster-creds': valueOption('FILE', 'Credentials file for NATS, default $WORKCELL_CLUSTER_CREDS.'),
   'cluster-nkey': valueOption('FILE', 'File with the nkey seed for NATS, default $WORKCELL_CLUSTER_NKEY.'),
   'cluster-ca': valueOption('FILE', 'Certificate authority of the NATS servers, for tls:// addresses.'),
+  'cluster-cert': valueOption('FILE', 'Certificate of this node for NATS servers that verify their clients.'),
+  'cluster-key': valueOption('FILE', 'Private key of --cluster-cert.'),
 };
 
 /** Undefined without servers. The command line comes first, then the environment, then the file. */
@@ -53,6 +55,8 @@ export async function parseClusterOptions(
     maxSandboxes: file?.max_sandboxes ?? undefined,
     ...keysOf(options, env, file),
     caFile: text(options['cluster-ca']) ?? file?.ca ?? undefined,
+    certFile: text(options['cluster-cert']) ?? file?.cert ?? undefined,
+    keyFile: text(options['cluster-key']) ?? file?.key ?? undefined,
   };
   return parseConfig(ClusterSettingsSchema, withoutAbsent(given), 'cluster');
 }

@@ -27,12 +27,14 @@ export async function checkCluster(settings: ClusterSettings | undefined, probe 
 }
 
 function judge(
-  { server, refused, isNameTaken, nodes }: ClusterProbe,
+  { server, whyDown, refused, isNameTaken, nodes }: ClusterProbe,
   { servers, node, cluster }: ClusterSettings,
   finding: (status: Finding['status'], detail: string, fix?: string) => Finding,
 ): Finding {
-  if (!server)
-    return finding('warn', `no NATS server answers at ${servers.join(', ')}`, 'start one, or check --cluster');
+  if (!server) {
+    const why = whyDown === undefined ? '' : ` (${whyDown})`;
+    return finding('warn', `no NATS server answers at ${servers.join(', ')}${why}`, 'start one, or check --cluster');
+  }
   if (refused.length > 0) {
     const fix = 'give each node its own user: workcell cluster config';
     return finding('warn', `the NATS user of this node may not ${refused.join(', nor ')}`, fix);

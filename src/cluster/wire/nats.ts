@@ -4,13 +4,12 @@
  * Nothing is published while it is down, since the client drops what it buffered when it dials again. A callback never
  * throws into the client: that would end its reader while it still reports to be connected.
  */
-import { readFileSync } from 'node:fs';
-
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 
 import { ConfigError, type Log } from '#contract';
 import { FIRST_CONNECT_MS, LEAST_SERVER_PAYLOAD } from '../limits.ts';
 import type { ClusterSettings } from '../settings.ts';
+import { readSecret, tlsOf } from './files.ts';
 
 export interface Message {
   readonly subject: string;
@@ -36,6 +35,8 @@ export class Wire {
   /** Counts connections. */
   connections = 0;
   isUp = false;
+  /** Why the last dial failed, such as a certificate that does not verify. */
+  whyDown: string | undefined;
   readonly #settings: ClusterSettings;
   readonly #log: Log;
   readonly #events: WireEvents;
@@ -79,6 +80,7 @@ export class Wire {
           return this.#adopt(await connect(options));
         } catch (error) {
           if (error instanceof AuthorizationError || error instanceof ConfigError) throw refused(error);
+          this.whyDown = error instanceof Error ? error.message : String(error);
         }
         await new Promise((resolve) => setTimeout(resolve, REDIAL_MS).unref());
       }
@@ -87,6 +89,7 @@ export class Wire {
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FIRST_CONNECT_MS)));
     const dialled = dial();
     await Promise.race([dialled, late]).finally(() => clearTimeout(timer));
+    if (!this.isUp) this.#log.warn('no NATS server answers yet; dials on', { why: this.whyDown });
     dialled.catch((error: unknown) => this.#log.error('NATS refused this node', { why: String(error) }));
   }
 
@@ -204,7 +207,7 @@ export async function loadClient(): Promise<typeof import('@nats-io/transport-no
 type Authenticators = Pick<typeof import('@nats-io/transport-node'), 'credsAuthenticator' | 'nkeyAuthenticator'>;
 
 function optionsOf(settings: ClusterSettings, by: Authenticators): ConnectionOptions {
-  const { servers, node, credsFile, nkeyFile, caFile } = settings;
+  const { servers, node, credsFile, nkeyFile } = settings;
   const authenticator =
     credsFile !== undefined
       ? by.credsAuthenticator(readSecret('--cluster-creds', credsFile))
@@ -215,7 +218,7 @@ function optionsOf(settings: ClusterSettings, by: Authenticators): ConnectionOpt
     servers,
     name: node,
     ...(authenticator && { authenticator }),
-    ...(caFile !== undefined && { tls: { caFile } }),
+    ...tlsOf(settings),
     inboxPrefix: `_INBOX.${node}`,
     noEcho: true,
     timeout: 2_000,
@@ -229,14 +232,6 @@ function optionsOf(settings: ClusterSettings, by: Authenticators): ConnectionOpt
     // Else each request makes two errors with their stacks, for the case that it fails.
     noAsyncTraces: true,
   };
-}
-
-function readSecret(option: string, file: string): Uint8Array {
-  try {
-    return Buffer.from(readFileSync(file, 'utf8').trim());
-  } catch (error) {
-    throw new ConfigError(`${option}: cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`);
-  }
 }
 
 function refused(error: Error): ConfigError {
