@@ -63,9 +63,13 @@ describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
   });
 
   test('what is not shared is not found', async () => {
-    expect(await failure(a.bus.call('work::once', { key: 'x' }, { namespace: 'c' }))).toMatchObject({
-      code: 'function_not_found',
-    });
+    // The same words for a function that is there and for one that is not.
+    for (const id of ['work::once', 'work::oncee']) {
+      expect(await failure(a.bus.call(id, { key: 'x' }, { namespace: 'c' }))).toMatchObject({
+        code: 'function_not_found',
+        message: `Function ${id} not found in namespace c. A node answers others only for what it shares: --share work, if it has this function.`,
+      });
+    }
     expect(await failure(a.bus.call('engine::workers::list', {}, { namespace: 'b' }))).toMatchObject({
       code: 'function_not_found',
     });

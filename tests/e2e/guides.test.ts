@@ -44,7 +44,7 @@ test('mcp.P10 commands are run, or say why not, and few do', () => {
   expect(notRun.filter(({ why: reason }) => reason === undefined)).toEqual([]);
   expect(notRun.map(({ path }) => path)).toEqual([
     'README.md',
-    ...Array.from({ length: 5 }, () => 'docs/guides/cluster.md'),
+    ...Array.from({ length: 6 }, () => 'docs/guides/cluster.md'),
     ...['docs/guides/fleet.md', 'docs/guides/fleet.md', 'docs/guides/fleet.md'],
     ...['docs/guides/getting-started.md', 'docs/guides/getting-started.md', 'docs/guides/getting-started.md'],
     'docs/guides/live-commands.md',

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { didYouMean, type CalledFunction, type CallSpan, type Failure } from '#contract';
-import { FEATURE_CHANGES, type SendOutcome } from '#protocol';
+import { FEATURE_CHANGES, workerSegment, type SendOutcome } from '#protocol';
 import { fail } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, type Registry } from '../registry.ts';
@@ -111,6 +111,12 @@ export class Dispatch {
     if (outcome === 'not-json') return fail('not_json', { what: 'request' });
     return fail('channel_send_failed', { id: call.functionId, why: whyNot(call.executor, outcome) });
   }
+}
+
+/** The answer to another node: the same whether the function is absent or not shared, and without ids that are here. */
+export function notShared({ id, namespace }: CalledFunction): Failure {
+  const hint = ` A node answers others only for what it shares: --share ${workerSegment(id)}, if it has this function.`;
+  return fail('function_not_found', { id, namespace, elsewhere: [], hint });
 }
 
 /** What the executor calls on behalf of the call belongs to its span. A held call gets another span when it goes on. */

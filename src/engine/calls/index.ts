@@ -31,7 +31,7 @@ import type { Call, From, Waiting } from './call.ts';
 import { CallEvents } from './call-events.ts';
 import { withTrueCaller } from './call-frames.ts';
 import { Control } from './control.ts';
-import { Dispatch } from './dispatch.ts';
+import { Dispatch, notShared } from './dispatch.ts';
 import type { Executor, Request } from './executor.ts';
 import { Held } from './held.ts';
 import { principalFor, UNREADABLE, vouchedFor } from './on-behalf.ts';
@@ -249,7 +249,9 @@ export class Calls {
     const fn = request.session?.node ? this.#findShared(called) : this.#registry.resolve(id, called.namespace);
     if (fn instanceof Failure) return fn;
     const queue = action?.type === 'enqueue' ? action.queue : undefined;
-    if (!fn && queue === undefined) return this.#dispatch.notFound(called);
+    if (!fn && queue === undefined) {
+      return request.session?.node ? notShared(called) : this.#dispatch.notFound(called);
+    }
 
     const ruling = this.#authorize(from.principal, fn ?? called, data);
     if (from.principal.grants.policy !== undefined) from.rule = ruling.rule;
