@@ -37,3 +37,16 @@ export const clusterConfig = z.strictObject({
   key: z.string().nullable().default(null).describe('Private key of `cert`.'),
 });
 export type ClusterConfig = z.output<typeof clusterConfig>;
+
+const NOT_A_PATH = /^\s*S[A-Z2-7]{50,}\s*$|-----BEGIN|\n/;
+
+/** For printing: without a password in an address, and without a secret that was given in place of the path of its file. */
+export function withoutClusterSecrets(config: ClusterConfig): ClusterConfig {
+  const hidden = (value: string | null) => (value !== null && NOT_A_PATH.test(value) ? '***' : value);
+  const { creds, nkey, ca, cert, key } = config;
+  return {
+    ...config,
+    servers: config.servers.map((url) => url.replace(/\/\/.*@/, '//***@')),
+    ...{ creds: hidden(creds), nkey: hidden(nkey), ca: hidden(ca), cert: hidden(cert), key: hidden(key) },
+  };
+}

@@ -16,7 +16,7 @@ export {
   type WorkerEntry,
 } from './config-file.ts';
 export { decisive, explainCall, type Check } from './explain.ts';
-export { clusterConfig, type ClusterConfig } from './cluster-config.ts';
+export { clusterConfig, withoutClusterSecrets, type ClusterConfig } from './cluster-config.ts';
 export { isWithinReach } from './config-in-workspace.ts';
 export { watchConfig } from './config-watch.ts';
 export { choosePreset, presetEntries, type Preset } from './presets.ts';

@@ -7,11 +7,26 @@ const NodeName = z
   .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a DNS label: small letters, digits and hyphens, at most 63')
   .refine((name) => name !== 'all' && name !== 'default', 'must not be "all" or "default"');
 
+/** A seed or the contents of a file in place of its path; without the check, errors about a missing file would print it. */
+const SECRET = /^\s*S[A-Z2-7]{50,}\s*$|-----BEGIN|\n/;
+const FilePath = z.string().refine((path) => !SECRET.test(path), 'must be the path of a file, not what is in the file');
+
 export const ROLES = ['door', 'host'] as const;
 
 export const ClusterSettingsSchema = z.strictObject({
   /** Of the NATS servers. */
-  servers: z.array(z.string().regex(/^(nats|tls):\/\/\S+$/, 'must be nats://HOST:PORT or tls://HOST:PORT')).min(1),
+  servers: z
+    .array(
+      z
+        .string()
+        .regex(/^(nats|tls):\/\/\S+$/, 'must be nats://HOST:PORT or tls://HOST:PORT')
+        // The client of NATS would ignore it, and take a numeric password for the port.
+        .refine(
+          (url) => !url.includes('@'),
+          'must not have a user or password: give --cluster-nkey or --cluster-creds',
+        ),
+    )
+    .min(1),
   cluster: z
     .string()
     .regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 small letters, digits and hyphens')
@@ -34,12 +49,12 @@ export const ClusterSettingsSchema = z.strictObject({
     .default({}),
   /** Most sandboxes of all hosts together, where this node places them. */
   maxSandboxes: z.int().min(1).optional(),
-  credsFile: z.string().optional(),
-  nkeyFile: z.string().optional(),
-  caFile: z.string().optional(),
+  credsFile: FilePath.optional(),
+  nkeyFile: FilePath.optional(),
+  caFile: FilePath.optional(),
   /** Of this node, for servers that verify their clients. */
-  certFile: z.string().optional(),
-  keyFile: z.string().optional(),
+  certFile: FilePath.optional(),
+  keyFile: FilePath.optional(),
 });
 
 export type ClusterSettings = z.output<typeof ClusterSettingsSchema>;

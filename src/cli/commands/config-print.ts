@@ -12,6 +12,7 @@ import {
   parseCluster,
   parseEntries,
   readConfigFile,
+  withoutClusterSecrets,
 } from '#assembly';
 import { shippedCell } from '#contract';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
@@ -42,7 +43,11 @@ export const configPrint: Command = {
         : parseEntries(given, availableWorkers, { workspace: workspace && resolve(workspace) });
     const cell = { ...(given === undefined ? shippedCell : parseCell(given)), ...parseCellOptions(options) };
     const cluster = given === undefined ? clusterConfig.parse({}) : parseCluster(given);
-    const shown = { ...cell, cluster, workers: entries.map(({ def, config }) => ({ name: def.name, config })) };
+    const shown = {
+      ...cell,
+      cluster: withoutClusterSecrets(cluster),
+      workers: entries.map(({ def, config }) => ({ name: def.name, config })),
+    };
     printReply(options, shown, () => stringify(shown));
     return Promise.resolve(EXIT.ok);
   },
