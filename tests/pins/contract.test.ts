@@ -352,7 +352,7 @@ test('repo.P5 the commands, their other names and their options', async () => {
   ]);
   expect(Object.fromEntries(shape)).toEqual({
     start:
-      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin cluster cluster-name node role as share label drain-timeout cluster-creds cluster-nkey cluster-ca log-level',
+      'config workspace app preset protect host port token tls-cert tls-key insecure allow-host allow-origin cluster cluster-name node role as share label drain-timeout cluster-creds cluster-nkey cluster-ca cluster-cert cluster-key log-level',
     nodes: 'json url token',
     'nodes drain': 'json config url token',
     'nodes resume': 'json config url token',
@@ -406,7 +406,7 @@ test('repo.P5 the commands, their other names and their options', async () => {
     'worker add': 'config',
     'config print': 'config workspace protect json',
     doctor:
-      'fresh config json cluster cluster-name node role as share label drain-timeout cluster-creds cluster-nkey cluster-ca url token',
+      'fresh config json cluster cluster-name node role as share label drain-timeout cluster-creds cluster-nkey cluster-ca cluster-cert cluster-key url token',
     setup: 'dry-run config',
     completion: '',
   });
