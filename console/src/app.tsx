@@ -45,7 +45,7 @@ const SHOWN: Record<Page, ComponentType> = {
 const titleOf = (page: Page) => page.charAt(0).toUpperCase() + page.slice(1);
 const STATES = { connecting: 'connecting', open: 'connected', lost: 'engine unreachable' };
 
-/** What the number beside a page counts. */
+/** The count shown beside the name of a page. */
 const COUNTS: Partial<Record<Page, () => { count: number; of: string; isMore?: boolean }>> = {
   calls: () => ({ count: openCalls().length, of: 'running' }),
   changes: () => ({ count: feed.value?.records.length ?? 0, of: 'changes', isMore: feed.value?.isMore ?? false }),
@@ -113,7 +113,7 @@ export function App() {
   );
 }
 
-/** An engine by itself has no list of nodes; a link to it still opens. */
+/** Leaves out the Nodes page outside a cluster; a link to it still opens. */
 function shownPages(): readonly Page[] {
   return nodes.value.length > 0 ? PAGES : PAGES.filter((page) => page !== 'nodes');
 }
@@ -130,7 +130,7 @@ function Count({ page }: { page: Page }) {
   );
 }
 
-/** Across the top while the engine does not answer: everything below is from before. */
+/** A bar across the top while the engine does not answer: what the page shows below is old. */
 function LostBar() {
   if (lostAtMs.value === undefined || wantsToken.value) return null;
   return (

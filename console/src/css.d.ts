@@ -1,2 +1,2 @@
-/** Style sheets that a module loads with itself; the build makes files of them. */
+/** Style sheets that a module imports; the build writes them to files. */
 declare module '*.css';

@@ -15,7 +15,7 @@ interface Followed {
   page: Pick<Document, 'hidden' | 'addEventListener'>;
 }
 
-/** Returns what ends it. */
+/** Returns a function that ends it. */
 export function follow({ watch, load, restMs = 0, page }: Followed): () => void {
   const over = new AbortController();
   const { signal } = over;
@@ -36,7 +36,7 @@ export function follow({ watch, load, restMs = 0, page }: Followed): () => void 
     void loadStale();
   };
   const subscribe = () => {
-    // Also when it ended without a failure: its worker left, and another may have taken its place.
+    // Also after an end without a failure: the worker disconnected, and another may have registered since.
     const again = () => setTimeout(() => signal.aborted || (subscribe(), changed()), AGAIN_MS);
     // The engine reports a watch with nothing to report as running.
     const onEvent: CallOptions['onEvent'] = ({ type }) => type === 'changed' && changed();

@@ -8,7 +8,7 @@ export function openWith(functionKey: string, payload: unknown): void {
   goTo({ page: 'functions', open: functionKey });
 }
 
-/** Once: later visits find the form as usual. */
+/** Returns the request once; later visits show the form as usual. */
 export function takePrefill(functionKey: string): { payload: unknown } | undefined {
   const taken = handed?.functionKey === functionKey ? handed : undefined;
   handed = undefined;

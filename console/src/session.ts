@@ -26,7 +26,7 @@ export const busState = signal<BusState>('connecting');
 export const wantsToken = signal(false);
 /** Whether the engine refused the token that this page sent. */
 export const isTokenRefused = signal(false);
-/** Whether the engine holds this page to a policy: it shows and stops calls of others only with the operator's key. */
+/** Whether a policy applies to this page: it shows and stops calls of others only with the operator's key. */
 export const wantsKey = signal(false);
 /** When the engine was lost; undefined while it answers. */
 export const lostAtMs = signal<number | undefined>(undefined);
@@ -85,7 +85,7 @@ export function giveToken(token: string): void {
   connect();
 }
 
-/** Connects with the operator's key; whether the engine took it for that. */
+/** Connects with the operator's key; returns whether the engine accepted it. */
 export function giveKey(key: string): Promise<boolean> {
   giveToken(key);
   return watchCalls(keepsContents.value);

@@ -4,15 +4,15 @@ import { lineCounts, type ChangeRecord } from './records.ts';
 
 export interface ChangedFile {
   path: string;
-  /** Of the newest change. */
+  /** The kind of the newest change. */
   kind: Change['kind'];
   added: number;
   removed: number;
-  /** Those that changed it, newest first, each with this change alone. */
+  /** The records that changed the file, newest first, each with this change alone. */
   records: (ChangeRecord & { changes: [Change] })[];
 }
 
-/** The file that changed last first. Undone records count: what they did happened. */
+/** Files, the last changed first. Undone records count too: their changes did happen. */
 export function filesOf(records: ChangeRecord[]): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
   for (const record of records) {

@@ -39,7 +39,7 @@ export interface ChangeDiff {
   commands: { command: string; at_ms: number }[];
   hosts: { host: string; verdict: string }[];
   more_activity: boolean;
-  /** Of all that the change does. */
+  /** Version of the whole change. */
   version: string;
   truncated: boolean;
   next_after?: string;
@@ -47,7 +47,7 @@ export interface ChangeDiff {
 
 const LIST = 'change::list';
 
-/** A route to an open change; those to records of the journal are numbers. */
+/** Prefix of a route to an open change; routes to records of the journal are numbers. */
 export const OPEN_PREFIX = 'open:';
 
 export function useOpenChanges() {

@@ -64,7 +64,7 @@ export function lineCounts({ hunks = [] }: Change): { added: number; removed: nu
 
 const UUID = /:[\da-f]{8}-[\da-f-]{27}$/;
 
-/** Its name; in older records its id, without the id of the connection, which says nothing once it is closed. */
+/** Its name; in older records its id, without the id of the connection, which is useless once it is closed. */
 export function callerOf({ caller_label: label, caller = 'an unnamed caller' }: ChangeRecord): string {
   return label ?? caller.replace(UUID, '');
 }

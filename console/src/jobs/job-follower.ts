@@ -54,13 +54,13 @@ type Item = { at: number } & (
 );
 
 const RETRY_MS = 500;
-/** A view that is further behind leaves the channel; the job's ring holds the rest. */
+/** A view that is further behind detaches from the channel; the job's ring keeps the rest. */
 const BEHIND_BYTES = 8 * 2 ** 20;
 const CAUGHT_UP_BYTES = 2 ** 20;
-/** Input that the program has not taken. */
+/** Limit of the input that the program has not read yet. */
 const UNSENT_BYTES = 2 ** 20;
 const PIECE_BYTES = 65_536;
-/** Codes of failures that pass by themselves. */
+/** Codes of temporary failures, which the follower retries. */
 const PASSING = new Set(['TIMEOUT', 'connection_lost', 'S224']);
 const NO_INPUT = 'S221';
 
@@ -74,7 +74,7 @@ export class JobFollower {
   #behindBytes = 0;
   #isBegun = false;
   #isOver = false;
-  /** Left because the view is behind. */
+  /** True while detached because the view is behind. */
   #isHeld = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -127,7 +127,7 @@ export class JobFollower {
     }
   }
 
-  /** With input if the job takes any: only attaching shows it. */
+  /** Attaches with input if the job takes any; only attaching shows whether it does. */
   #asked(): Promise<Attached> {
     return this.#line.attach({ since: this.#next, input: true }).catch((error: unknown) => {
       if (!(error instanceof CallFailure) || error.fields.code !== NO_INPUT) throw error;
@@ -140,7 +140,7 @@ export class JobFollower {
     if (!this.#isBegun) this.#view.begin(next);
     this.#isBegun = true;
     if (!writer) return this.#read(reader, { hasInput: false });
-    // First: a terminal answers what it reads.
+    // The input opens first: a terminal may answer the first output that it reads.
     const socket = this.#line.open(writer);
     this.#writer = socket;
     socket.addEventListener('open', () => {

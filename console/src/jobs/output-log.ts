@@ -44,7 +44,7 @@ export class OutputLog implements OutputView {
 
   #add(piece: Waiting): void {
     this.#waiting.push(piece);
-    // Not a frame of animation: a hidden page has none, and would fall behind.
+    // A timer, not an animation frame: a hidden page has no frames and would fall behind.
     this.#timer ??= setTimeout(() => this.#paint());
   }
 

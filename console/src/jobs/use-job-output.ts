@@ -7,7 +7,7 @@ import { JobFollower, type Attached, type FollowState, type OutputView } from '.
 
 export interface JobOutput {
   state: FollowState;
-  /** Bytes that were dropped before they came here. */
+  /** Bytes that the job's ring dropped before the page read them. */
   lostBytes: number;
   follower: JobFollower | undefined;
 }

@@ -20,7 +20,7 @@ export interface CallerRow {
 
 export const callLog = signal<CallLog>(emptyLog);
 export const callers = signal<CallerRow[]>([]);
-/** Whether the list of calls stands still. */
+/** Whether the list of calls is frozen. */
 export const isFrozen = signal(false);
 
 export async function loadCalls(): Promise<void> {

@@ -14,7 +14,7 @@ interface Feed {
 
 export const JOURNAL = 'coder::checkpoints';
 const RECORDS_A_PAGE = 30;
-/** `coder::checkpoints` lists no more. */
+/** `coder::checkpoints` returns no more. */
 const MOST_RECORDS = 1_000;
 
 export const feed = signal<Feed | undefined>(undefined);
@@ -36,7 +36,7 @@ function sumOf(changes: Change[]): ChangedLines {
   return { files: changes.length, added: sum('added'), removed: sum('removed') };
 }
 
-/** The journal may be another one, or more of it is wanted. */
+/** Loads the records again: the journal may have been replaced, or the user wants more of it. */
 export function reloadFeed(): void {
   seenCall = undefined;
 }

@@ -8,7 +8,7 @@ import { JOURNAL, loadFeed, reloadFeed } from './changes.ts';
 import { followNodes } from '../nodes/nodes.ts';
 import { jobs, loadJobs, loadSandboxes, sandboxes } from './machines.ts';
 
-/** Between two loads of what may change all the time, such as a job that prints. */
+/** Pause between two loads of data that changes constantly, such as a job that prints. */
 const REST_MS = 200;
 const MACHINES_REST_MS = 500;
 
@@ -42,7 +42,9 @@ export function followEngine(): void {
   );
 }
 
-/** Starts it with each connection that has what it needs. What was loaded stays while the engine is gone. */
+/**
+ * Starts it with each connection whose engine serves what it needs. Loaded data stays while the engine is disconnected.
+ */
 function whileOpen(isThere: () => boolean, start: () => (() => void) | void, gone?: () => void): void {
   const state = computed(() => (busState.value !== 'open' ? 'lost' : isThere() ? 'there' : 'missing'));
   effect(() => {

@@ -1,4 +1,4 @@
-/** Drains a node, or resumes it: it takes no new sandboxes then, and those that live there go on. */
+/** Drains a node, or resumes it. A draining node takes no new sandboxes; those on it keep running. */
 import { useState } from 'preact/hooks';
 
 import { CallFailure } from '../bus.ts';
@@ -12,9 +12,9 @@ const WANTS_KEY = 'operator_only';
 
 export function Drain({ node: { name, state } }: { node: NodeRow }) {
   const [error, setError] = useState<unknown>(undefined);
-  /** What was asked for when the engine wanted the key. */
+  /** The request to repeat once the user has entered the operator's key. */
   const [wanted, setWanted] = useState<boolean | undefined>(undefined);
-  /** Whether the engine took it without asking for a key. */
+  /** True if the engine accepted it without the operator's key. */
   const set = async (resume: boolean): Promise<boolean> => {
     setError(undefined);
     try {

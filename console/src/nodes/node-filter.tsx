@@ -1,4 +1,4 @@
-/** Chooses one node of the cluster for a list; nothing where the engine is by itself. */
+/** Chooses one node of the cluster for a list; renders nothing outside a cluster. */
 import { nodes } from './nodes.ts';
 import { goTo, route } from '../route.ts';
 

@@ -1,4 +1,4 @@
-/** The nodes of the cluster, loaded while any page is open; none where the engine is by itself. */
+/** The nodes of the cluster, loaded while any page is open; none outside a cluster. */
 import { computed, signal } from '@preact/signals';
 
 import { call } from '../session.ts';
@@ -28,7 +28,7 @@ export const nodes = signal<NodeRow[]>([]);
 export const ownNode = computed(() => nodes.value.find(({ self }) => self)?.name);
 export const isCutOff = computed(() => nodes.value.some(({ self, state }) => self && state === 'cut off'));
 
-/** An engine by itself stays so until it restarts, and then this page connects anew. */
+/** An engine joins a cluster only by a restart, and then this page reconnects. */
 export function followNodes(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
@@ -48,12 +48,12 @@ export async function loadNodes(): Promise<void> {
   if (listed) nodes.value = listed.nodes;
 }
 
-/** The node of a sandbox: its row says it, else the digits of the node that begin its id. */
+/** The node of a sandbox: from its row, else from the digits of the node that begin its id. */
 export function nodeOfSandbox({ sandbox_id: id, node }: { sandbox_id: string; node?: string }): string | undefined {
   return node ?? nodes.value.find((one) => id.startsWith(one.id))?.name ?? ownNode.value;
 }
 
-/** A command of the host runs on this node; one in a sandbox where that is. */
+/** This node for a command on the host; the sandbox's node for a command in a sandbox. */
 export function nodeOfJob({ sandbox_id: id }: { sandbox_id?: string }): string | undefined {
   return id === undefined ? ownNode.value : nodeOfSandbox({ sandbox_id: id });
 }

@@ -39,7 +39,7 @@ interface FileHistoryProps {
   stepOf: (record: ChangeRecord) => Step;
 }
 
-/** Everything that happened to one file, newest first; of a deleted one, what it held. */
+/** Every change of one file, newest first; for a deleted file, its last content. */
 export function FileHistory({ file: { path, kind, records }, stepOf }: FileHistoryProps) {
   return (
     <div class="scroll pad" tabIndex={0} role="region" aria-label="File history">
@@ -69,7 +69,7 @@ export function FileHistory({ file: { path, kind, records }, stepOf }: FileHisto
   );
 }
 
-/** How to take it back, or why that cannot be done. */
+/** How to undo the record, or why that is impossible. */
 function Way({ record, step }: { record: ChangeRecord; step: Step }) {
   const { label, seq, file_count: count, skipped } = record;
   if (label !== undefined) {

@@ -1,4 +1,4 @@
-/** Undo or redo of one record: asks once, with what it would do; then does it, or shows what is in the way. */
+/** Undo or redo of one record: asks once, with what it would do; then does it, or shows what prevents it. */
 import { useState } from 'preact/hooks';
 
 import { CallFailure } from '../bus.ts';
@@ -23,7 +23,7 @@ export function UndoPanel({ record, step: { action, seq } }: { record: ChangeRec
   const [planned, setPlanned] = useState<UndoneFile[] | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
-  // Done, it is a record of its own, and the page loads what became of this one.
+  // The undo becomes a record of its own, and the page loads the new state of this one.
   const run = (more: object) => {
     setBusy(true);
     setError(undefined);

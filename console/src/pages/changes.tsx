@@ -1,4 +1,7 @@
-/** Changes that are open, then what calls changed in files, newest first, by change or by file, with the lines and a way back. */
+/**
+ * Changes that are open, then what calls changed in files, newest first, by change or by file, with the changed lines
+ * and their undo.
+ */
 import { useEffect } from 'preact/hooks';
 import { signal } from '@preact/signals';
 

@@ -12,7 +12,7 @@ import { Badge, Prose } from '../parts/layout.tsx';
 import { takePrefill } from '../prefill.ts';
 import { call } from '../session.ts';
 
-/** As long as the HTTP door waits; a sandbox may have to build its image first. */
+/** The timeout of the HTTP surface; a sandbox may have to build its image first. */
 const CALL_TIMEOUT_MS = 300_000;
 
 type Outcome =
@@ -114,7 +114,7 @@ interface RunFormProps {
 function RunForm({ entry, request, outcome, onRun }: RunFormProps) {
   const { field, draft, raw, value, problems, setDraft, setRaw } = request;
   const isRunning = outcome?.kind === 'running';
-  // The question is about what the form held then.
+  // The draft that the user is asked to confirm.
   const [asked, setAsked] = useState<{ draft: unknown; raw: string | undefined } | undefined>(undefined);
   const isAsking = asked !== undefined && asked.draft === draft && asked.raw === raw;
   const submit = () => {

@@ -9,7 +9,7 @@ import { Badge } from '../parts/layout.tsx';
 import { hashOf } from '../route.ts';
 import { PauseCaller, StopCaller } from '../parts/stop-actions.tsx';
 
-/** A caller whose door reports no end counts as here for this long after its last call. */
+/** A caller whose surface reports no disconnect counts as connected for this long after its last call. */
 const HERE_MS = 10 * 60_000;
 
 function isHere({ here, last_seen_ms: seenMs, running, waiting, paused }: CallerRow): boolean {

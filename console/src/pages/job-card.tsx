@@ -23,7 +23,7 @@ export function JobCard({ id, worker }: { id: string; worker: JobWorker }) {
   const [view, setView] = useState<OutputView | undefined>(undefined);
   const { state, lostBytes, follower } = useJobOutput({ id, worker }, view);
   useSeconds(job?.status === 'running');
-  // Its output comes through the channel; only what is known at the start and at the end is asked for.
+  // Output comes through the channel, so the record is loaded only at the start and at the end.
   useEffect(() => {
     const asked = call<{ job: JobRecord }>(`${worker}::status`, { job_id: id });
     void asked.then((reply) => setJob(reply.job), setError);
@@ -96,7 +96,7 @@ function Controls({ id, worker, onError }: ControlsProps) {
   );
 }
 
-/** What stands between the page and all of the output. */
+/** Explains why the page does not show all of the output. */
 function Notice({ state, lostBytes }: { state: FollowState; lostBytes: number }) {
   return (
     <>

@@ -61,7 +61,7 @@ export function JobsPage() {
   );
 }
 
-/** A link may name a job before the list is here; a job that no list has is looked for in the shell worker. */
+/** A link may name a job before the list is here; for a job in neither list the page asks the shell worker. */
 function OpenJob({ id }: { id: string }) {
   if (jobs.value === undefined && jobsError.value === undefined) return null;
   const worker = jobs.value?.find((job) => job.id === id)?.worker ?? 'shell';
@@ -99,7 +99,7 @@ function StartForm({ onStarted }: { onStarted: (id: string) => void }) {
   const start = () => {
     const terminal = hasTerminal && { terminal: FIRST_SIZE, ring_bytes: TERMINAL_RING_BYTES };
     return call<{ job_id: string }>('shell::exec_bg', { command: line, ...terminal }).then(({ job_id }) => {
-      // The terminal of this page is the first: it answers all that the program asks.
+      // This page has the first terminal of the job, so it answers every query of the program.
       if (hasTerminal) keepShownOffset(job_id, 0);
       setLine('');
       setError(undefined);

@@ -17,16 +17,16 @@ const WANTS_KEY = 'W218';
 export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone: () => void }) {
   const name = change.change;
   const [diff, setDiff] = useState<ChangeDiff | undefined>(undefined);
-  // After a refusal too: another version may be what was refused.
+  // Also after a refusal: the engine may have refused because the version changed.
   const { end, error, setError, isBusy, wanted } = useEnd(name, { onDone, onFailure: () => load() });
   const load = () => void call<ChangeDiff>('change::diff', { change: name }).then(setDiff, setError);
   useEffect(load, [name, change.files_changed, change.bytes]);
   const more = async () => {
     const page = await call<ChangeDiff>('change::diff', { change: name, after: diff!.next_after });
-    // The version of the first page: what changed since is not what was shown.
+    // Keeps the version of the first page: the user has not seen later changes.
     setDiff({ ...page, version: diff!.version, files: [...diff!.files, ...page.files] });
   };
-  /** Only what the page shows. */
+  /** Approves only the version that the page shows. */
   const approve = (more: object) => end('change::commit', { ...more, expected_version: diff!.version });
   const isMergeable = diff?.conflicts.every(({ mergeable }) => mergeable) ?? true;
   return (
@@ -75,9 +75,9 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
 function useEnd(name: string, { onDone, onFailure }: { onDone: () => void; onFailure: () => void }) {
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
-  /** The approval that the engine wants a key for. */
+  /** The approval to repeat once the user has entered the operator's key. */
   const [wanted, setWanted] = useState<object | undefined>(undefined);
-  /** Whether the engine took it without asking for a key. */
+  /** True if the engine accepted it without the operator's key. */
   const end = async (functionId: string, request: object): Promise<boolean> => {
     setBusy(true);
     setError(undefined);

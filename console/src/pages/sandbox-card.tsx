@@ -14,7 +14,7 @@ import { SandboxConsole } from './sandbox-console.tsx';
 import { SandboxFiles } from './sandbox-files.tsx';
 
 const MIB = 1_048_576;
-/** The shell of the image that is made for people. */
+/** The image's interactive shell. */
 const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash || exec sh'];
 
 export function SandboxCard({ sandbox }: { sandbox: ShownSandbox }) {

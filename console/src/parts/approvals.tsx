@@ -1,4 +1,4 @@
-/** Calls that wait for the person's word, with what they would do and the buttons that answer. */
+/** Calls that wait for a person's approval, with what they would do and the buttons that answer. */
 import { useState } from 'preact/hooks';
 
 import { duration } from '../format.ts';
@@ -47,9 +47,9 @@ export function Approvals({ approvals, load }: ReturnType<typeof useApprovals>) 
 }
 
 function ApprovalRow({ one, onDone }: { one: Approval; onDone: () => Promise<void> }) {
-  /** The answer that the engine wants a key for. */
+  /** The answer to repeat once the user has entered the operator's key. */
   const [wanted, setWanted] = useState<Answer | undefined>(undefined);
-  /** Whether the engine took the answer without asking for a key. */
+  /** True if the engine accepted the answer without the operator's key. */
   const answer = async (given: Answer): Promise<boolean> => {
     try {
       await call('engine::approvals::answer', { id: one.id, answer: given });

@@ -18,7 +18,7 @@ export function Ask({ label, question, confirm = label, title, isDanger = false,
   const yes = useRef<HTMLButtonElement>(null);
   const first = useRef<HTMLButtonElement>(null);
   const wasAsking = useRef(false);
-  // Before a key can be pressed for the button that was there before.
+  // Focuses before the user can press a key for the button that was here before.
   useLayoutEffect(() => {
     if (isAsking) yes.current?.focus();
     else if (wasAsking.current) first.current?.focus();

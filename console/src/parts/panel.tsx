@@ -6,7 +6,7 @@ import { hashOf, type Route } from '../route.ts';
 interface PanelProps {
   title: string;
   count: number;
-  /** Said when there is nothing. */
+  /** Shown for an empty list. */
   empty?: string;
   more?: Route;
   children: ComponentChildren;

@@ -1,11 +1,14 @@
 /**
  * Lets xterm.js style its parts under a policy that allows no inline styles.
  *
- * It fills `style` elements and sets `style` attributes of spans, which the policy stops. The same text as an adopted sheet,
- * or through `element.style`, is allowed to scripts. HTML that is parsed takes neither way: its styles stay stopped.
+ * It fills `style` elements and sets `style` attributes of spans, which the policy stops. The same text as an adopted
+ * sheet, or through `element.style`, is allowed to scripts. Parsed HTML uses neither, so its styles stay blocked.
  */
 
-/** Runs what creates `style` elements: each is a hidden element instead, and its text a sheet of the document. */
+/**
+ * Runs code that creates `style` elements: each becomes a hidden element, and its text an adopted sheet of the
+ * document.
+ */
 export function withAdoptedStyles(work: () => void): void {
   const create = document.createElement.bind(document);
   const createOther = (name: string) => (name === 'style' ? adoptedStyle(create('span')) : create(name));
@@ -13,7 +16,7 @@ export function withAdoptedStyles(work: () => void): void {
   try {
     work();
   } finally {
-    // The one of its prototype is there again.
+    // Restores the `createElement` of the prototype.
     Reflect.deleteProperty(document, 'createElement');
   }
 }
