@@ -10,7 +10,7 @@ import { subjectOf } from './subject.ts';
 import { configuredTokens, lookUp, type Lookup, type TokenEntry } from './tokens/token-book.ts';
 import type { TokenFile } from './tokens/token-file.ts';
 
-/** What a function announces of itself, as far as rules look at it; an invalid field counts as absent. */
+/** The announced metadata that rules use; an invalid field counts as absent. */
 const AnnouncedSchema = z.object({
   effect: z.string().optional().catch(undefined),
   permissions: z.array(z.string()).optional().catch(undefined),
@@ -65,7 +65,7 @@ export class Access implements AccessControl {
     this.#configured = configuredTokens(config.tokens, env);
   }
 
-  /** The tokens that are accepted now, each with a mark that another secret or policy changes. */
+  /** The accepted tokens by name, each with a mark that changes with its secret or policy. */
   marks(nowMs = Date.now()): Map<string, string> {
     const accepted = this.#tokens().filter(({ expiresAtMs = Infinity }) => nowMs < expiresAtMs);
     return new Map(accepted.map(({ name, sha256, policy = '' }) => [name, `${sha256} ${policy}`]));
@@ -83,7 +83,7 @@ export class Access implements AccessControl {
     return lookUp(this.#tokens(), secret);
   }
 
-  /** A policy that is not there any more, such as that of an old token, denies. */
+  /** A removed policy, such as that of an old token, denies. */
   decide(policy: string, fn: CalledFunction, payload: unknown): Decision {
     const named = this.policies.get(policy);
     return named?.decide(this.factsOf(fn, payload)) ?? { verdict: 'deny', rule: `${policy}: there is no such policy` };

@@ -50,7 +50,10 @@ function literalStart(glob: string): string {
   return (end === -1 ? names : names.slice(0, end)).join('/');
 }
 
-/** Whether one of both lies in the other. What starts with no name may be anywhere; a folder outside may hold the workspace. */
+/**
+ * Whether one contains the other. A glob without a literal start may match anywhere; an outer folder may contain the
+ * workspace.
+ */
 function mayMeet(path: string, start: string): boolean {
   return (
     start === '' ||

@@ -18,7 +18,7 @@ export interface CallFacts extends CallSubject {
   readonly namespace: string;
   /** Absent: the function declares none, and may do anything. */
   readonly effect?: string | undefined;
-  /** Absent as well. */
+  /** Absent: the function declares none. */
   readonly permissions?: readonly string[] | undefined;
   readonly risk?: string | undefined;
 }

@@ -25,7 +25,7 @@ export interface CallSubject {
   readonly program?: string | typeof UNKNOWN;
 }
 
-/** A line that means the same with a shell and without: no quotes, operators, expansions or assignments. */
+/** A line that runs the same with and without a shell: no quotes, operators, expansions or assignments. */
 const PLAIN_LINE = /^[\w@%+:,./-]+(?: +[\w@%+=:,./-]+)*$/;
 
 export function subjectOf(declared: Subject | undefined, payload: unknown, workspace: string): CallSubject {
@@ -58,7 +58,7 @@ function pathsOf(
   return known.length === found.length ? known : UNKNOWN;
 }
 
-/** A file may have a name that looks like a range, so both are meant. */
+/** A file name may look like a range, so rules check both readings. */
 function withoutRange(path: unknown): unknown[] {
   const bare = typeof path === 'string' ? path.replace(/:\d+(?:-\d*)?$/, '') : path;
   return bare === path ? [path] : [path, bare];

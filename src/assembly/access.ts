@@ -3,7 +3,7 @@ import { Access, accessConfig, TokenFile, type AccessConfig } from '#access';
 import { announce, type CalledFunction, type Log } from '#contract';
 import { availableWorkers } from './workers.ts';
 
-/** Access that a configuration without the key has. */
+/** The access rules of a configuration without the key `access`. */
 export const shippedAccess: AccessConfig = accessConfig.parse({});
 
 export interface AccessSurroundings {

@@ -129,7 +129,7 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
   });
 }
 
-/** A block with its defaults and resolved paths; without a workspace, templates mean the current directory. */
+/** A block with its defaults and resolved paths; without a workspace, templates resolve to the current directory. */
 export function entryOf(
   def: AnyWorker,
   block: unknown,

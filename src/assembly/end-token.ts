@@ -1,7 +1,8 @@
 /**
- * Ends what a token left behind that is no longer accepted: its connections and calls, its background jobs, its sandboxes.
+ * Ends what a token left behind that is no longer accepted: its connections and calls, its background jobs, its
+ * sandboxes.
  *
- * Workers list the callers of jobs for pages only, so this asks as one.
+ * Workers list the callers of jobs only for console pages, so this calls as one.
  */
 import { z } from 'zod';
 

@@ -1,5 +1,6 @@
 /**
- * Explains what decides about a call, by the code that would decide: the key of each part of the configuration as a rule.
+ * Explains what decides about a call, with the code that would decide: each check names the configuration key that it
+ * comes from.
  *
  * The order is that in which a server applies them; the first that denies is the answer.
  */

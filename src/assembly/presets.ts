@@ -1,15 +1,15 @@
 /**
  * Configurations by name, for a start without a configuration file.
  *
- * The commands of `coding` run inside the fence. Named, it holds where the fence cannot be built too: every command is
- * then refused with the reason. Chosen by itself, it gives way to `iii`.
+ * The commands of `coding` run inside the fence. If the operator names it where the fence cannot be built, every
+ * command is refused with the reason. If the server chooses it, `iii` replaces it there.
  */
 import { ConfigError, didYouMean, type AnyWorker, type CellConfig, type Effect } from '#contract';
 import { probeFence } from '#workers/shell';
 import { entryOf, type WorkerEntry } from './config-file.ts';
 import { PRESETS, type PresetName } from './options/preset-names.ts';
 
-/** A preset, and in one line what it means for commands. */
+/** A preset, and one line about how it runs commands. */
 export interface Preset {
   readonly name: PresetName;
   readonly holds: string;
@@ -17,7 +17,7 @@ export interface Preset {
   readonly isShipped: boolean;
 }
 
-/** Builds and tests take longer than the looks that the shipped times are for. */
+/** Builds and tests take longer than the short commands that the shipped timeouts are for. */
 const LONG = { default_timeout_ms: 120_000, max_timeout_ms: 600_000 };
 
 /** Additions to the shipped block of a worker. */

@@ -100,7 +100,7 @@ export class WorkerSet {
     }
   }
 
-  /** A worker that cannot say is left out: the figures of others are still wanted. */
+  /** Skips a worker whose metrics fail: those of the others are still reported. */
   async #metricsOf({ def, namespace = 'default', context }: RunningWorker): Promise<Metric[]> {
     const around = { worker: def.name, namespace };
     try {

@@ -15,7 +15,7 @@ export interface AttachedJob {
   readonly jobId: string;
 }
 
-/** The exit code of the job, 1 when a signal ended it; undefined when the person left it. */
+/** The exit code of the job, 1 when a signal ended it; undefined after a detach. */
 export async function attachJob(bus: Bus, { worker, jobId }: AttachedJob): Promise<number | undefined> {
   const { job } = Status.parse(await bus.call(`${worker}::status`, { job_id: jobId }));
   const isTerminal = job.terminal === true;

@@ -5,7 +5,7 @@ import { ConfigError, configKeys, type AnyWorker } from '#contract';
 
 const WIDTH = 100;
 
-/** `- name: coder` with every key, its default, and its description. */
+/** The YAML of one worker: `- name: coder` with every key, its default, and its description. */
 export function defaultBlock(def: AnyWorker): string {
   const lines = configKeys(def.config).flatMap(({ key, description, default: value }) => [
     ...wrap(description, WIDTH).map((line) => `# ${line}`),

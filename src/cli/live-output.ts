@@ -28,7 +28,7 @@ export function printing({ isRaw = false } = {}): LiveStreams {
     return async (bytes: Uint8Array) => {
       if (stream.isTTY && !isRaw) printText(decoder.write(bytes), stream);
       else stream.write(bytes);
-      // A reader that is slow slows the command down; one that left does not.
+      // A slow reader slows the command down; one that closed its end does not.
       if (stream.writableNeedDrain && !stream.errored)
         await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
     };

@@ -1,4 +1,4 @@
-/** `--preset`: a configuration by name where no file decides. */
+/** `--preset`: a configuration by name, instead of a configuration file. */
 import type { Preset } from '#assembly';
 import { PRESETS } from '#assembly/options';
 import { UsageError, valueOption, type CommandInput, type OptionSpec } from './command.ts';
@@ -11,7 +11,7 @@ export const presetOptions: Record<string, OptionSpec> = {
   ),
 };
 
-/** The preset that the operator names; a configuration file has to be the only one to decide. */
+/** The preset that the operator names; refused beside a configuration file, which has to be the only source. */
 export function namedPreset(
   options: CommandInput['options'],
   file: string | undefined,

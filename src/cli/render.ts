@@ -10,7 +10,9 @@ export interface Table {
 }
 
 export interface TableLook {
-  /** Most columns of a line; longer cells go on in the next one. Unlimited by default: a pipe gets whole cells. */
+  /**
+   * Most columns of a line; a longer cell continues in the next line. Unlimited by default: a pipe gets whole cells.
+   */
   width?: number;
   paint?: Paint;
 }
@@ -40,7 +42,7 @@ export function table(head: string[], rows: string[][], { width = Infinity, pain
   return `${lines.join('\n')}\n`;
 }
 
-/** `left` and what it says beside it, in lines of at most 80 columns. */
+/** `left` and its explanation beside it, in lines of at most 80 columns. */
 export function definitions(rows: readonly (readonly [left: string, says: string])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length));
   const room = PAGE_COLUMNS - width - 2 * GAP.length;

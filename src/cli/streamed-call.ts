@@ -8,8 +8,8 @@ import { printing, printItems } from './live-output.ts';
 const Streamed = z.object({ streamed: z.boolean().optional() });
 
 /**
- * The output goes through a channel, so that none is cut; a slow terminal slows the command down. The reply says whether
- * it did: another worker may know no such channel.
+ * The output goes through a channel, so that none is cut; a slow terminal slows the command down. The reply says
+ * whether the worker used it: another worker may not know such channels.
  */
 export async function callStreaming(
   bus: Bus,
@@ -30,7 +30,7 @@ export async function callStreaming(
     if (error instanceof CallError && error.extra.streamed === true) await printed;
     throw error;
   } finally {
-    // Nothing comes when the command did not start.
+    // A command that did not start sends no output.
     items.cancel();
   }
 }

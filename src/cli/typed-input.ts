@@ -1,4 +1,4 @@
-/** Passes what is typed here to a job, key by key if it has a terminal, and notices the keys that leave it. */
+/** Passes what is typed here to a job, key by key if it has a terminal, and detects the keys that detach. */
 import { execFileSync } from 'node:child_process';
 
 import type { ChannelWriter } from '#protocol';
@@ -13,7 +13,7 @@ export function typeInto(
   const { stdin, stdout } = process;
   const isRaw = isTerminal && stdin.isTTY;
   const keys = new DetachKeys();
-  // The job has ended when nothing takes it any more, and its output says so.
+  // The job has ended when it takes no more input, and its output ends too.
   const send = (item: Uint8Array | string) => void writer.write(item).catch(() => {});
   const resize = () => send(JSON.stringify({ resize: [stdout.columns, stdout.rows] }));
   const type = (bytes: Buffer) => {

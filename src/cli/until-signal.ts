@@ -1,6 +1,5 @@
 /**
- * Waits for the operator to end the process. A signal that nothing waits for exits without the clean-up, so that a
- * second one ends what hangs.
+ * Waits for a signal of the operator. A second signal exits without the clean-up, in case the clean-up hangs.
  */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const exitAtOnce = () => process.exit(130);

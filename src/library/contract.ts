@@ -1,4 +1,4 @@
-/** `workcell/contract`: what a worker or a surface outside this repository is written with. */
+/** `workcell/contract`: the definitions for workers and surfaces outside this repository. */
 export {
   announce,
   answer,

@@ -50,7 +50,10 @@ export interface CreateWorkcellOptions<Own extends readonly AnyWorker[] = readon
   log?: Log;
 }
 
-/** For programs that no compiler checks: a mistyped key is an error that names the nearest one. */
+/**
+ * Checks the options at run time, for programs in plain JavaScript: a mistyped key is an error that names the nearest
+ * one.
+ */
 const OptionsSchema: z.ZodType = z.strictObject({
   workspace: z.string(),
   workers: z.array(z.strictObject({ name: z.string(), config: z.unknown().optional() })).optional(),

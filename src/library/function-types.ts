@@ -23,7 +23,7 @@ interface Workers {
 }
 
 type DefinitionOf<Name extends keyof Workers> = Workers[Name]['functions'][number];
-/** Their calls may work in a change. */
+/** Workers whose calls may work in a change. */
 type Changing = 'coder' | 'shell' | 'filesystem';
 
 /** For `z.preprocess` schemas callers send the inner schema's input. */
@@ -68,7 +68,7 @@ declare const functions: unique symbol;
 
 /** The bus, with the types of Workcell's functions, or of these. */
 export interface TypedBus<Functions = FunctionTypes> extends Omit<Bus, 'call'> {
-  /** For the compiler only: what `workcellTools` takes the types from. */
+  /** For the compiler only: `workcellTools` infers its types from it. */
   readonly [functions]?: Functions;
   call<Id extends AnyId<Functions>>(
     functionId: Id,

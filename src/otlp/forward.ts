@@ -1,4 +1,4 @@
-/** Sends on what SDKs of iii send to `/otel`: OTLP as JSON, with four letters before it that say what it is. */
+/** Forwards messages that SDKs of iii send to `/otel`: OTLP as JSON, after four letters that name its kind. */
 import type { Packages } from './packages.ts';
 
 const SIGNALS = {
@@ -7,12 +7,14 @@ const SIGNALS = {
   LOGS: ['LOGS', 'v1/logs'],
 } as const;
 const PREFIX_BYTES = 4;
-/** Of each kind, at a time; with the largest message this bounds the memory. Others are dropped meanwhile. */
+/**
+ * Concurrent messages of each kind; with the largest message size this bounds the memory. Others are dropped meanwhile.
+ */
 const MOST_UNDER_WAY = 4;
 
-/** Kept as they came: reading them would cost the event loop more than sending them. */
+/** Messages are forwarded unparsed: parsing them would cost the event loop more than sending them. */
 const asItIs = { serializeRequest: (message: Uint8Array) => message, deserializeResponse: () => ({}) };
-/** Figures that no meter reads. */
+/** A counter that is never read. */
 const uncounted = { name: 'span', countItems: () => 1 } as const;
 
 export class Forward {
@@ -22,7 +24,7 @@ export class Forward {
     this.#senders = new Map(Object.entries(SIGNALS).map(([prefix, signal]) => [prefix, senderOf(base, signal)]));
   }
 
-  /** Without a word in the log: what a collector refuses here, a peer decides. */
+  /** Not logged: a peer decides what the collector refuses here. */
   take(message: Buffer): void {
     const sender = this.#senders.get(message.toString('latin1', 0, PREFIX_BYTES));
     sender?.export(message.subarray(PREFIX_BYTES), () => {});

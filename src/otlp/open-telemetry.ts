@@ -1,8 +1,8 @@
 /**
- * Puts the exporters together: spans in batches, metrics from time to time, messages of SDKs as they come.
+ * Puts the exporters together: spans in batches, metrics from time to time, messages of SDKs as they arrive.
  *
- * The SDK's own bounds hold: a batch that waits longer than its timeout is dropped, and so are spans beyond its queue.
- * Nothing is registered globally, so a program around this one keeps its own OpenTelemetry.
+ * The bounds of the SDK apply: a batch that waits longer than its timeout is dropped, and so are spans beyond its
+ * queue. Nothing is registered globally, so a program around this one keeps its own OpenTelemetry.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -63,6 +63,6 @@ export async function openTelemetry({ version, log, env = process.env }: Options
 function resourceOf({ resources }: Packages, version: string) {
   const own = { 'service.name': 'workcell', 'service.version': version, 'service.instance.id': randomUUID() };
   const { resourceFromAttributes, detectResources, envDetector } = resources;
-  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win.
+  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override these.
   return resourceFromAttributes(own).merge(detectResources({ detectors: [envDetector] }));
 }

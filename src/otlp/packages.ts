@@ -1,7 +1,7 @@
-/** Loads the packages of OpenTelemetry: the only file that imports more of them than types. */
+/** Loads the packages of OpenTelemetry; all other files import only their types. */
 import { ConfigError } from '#contract';
 
-/** As in package.json; newer ones need Node 22. */
+/** The versions of package.json; newer ones need Node 22. */
 const INSTALL =
   'npm install @opentelemetry/api@1.9.1 @opentelemetry/resources@2.12.0 @opentelemetry/sdk-trace-base@2.12.0 ' +
   '@opentelemetry/sdk-metrics@2.12.0 @opentelemetry/otlp-exporter-base@0.223.0 ' +

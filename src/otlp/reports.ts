@@ -1,4 +1,4 @@
-/** Logs when a collector stops to accept what is sent, and when it accepts again: once each, not for every try. */
+/** Logs when a collector stops accepting data, and when it accepts data again: once each, not for every attempt. */
 import type { Log } from '#contract';
 
 export type Report = (result: { code: number; error?: Error }) => void;

@@ -1,4 +1,4 @@
-/** Reads the variables of OpenTelemetry that its exporters do not read themselves, or read without a word when wrong. */
+/** Reads the variables of OpenTelemetry that its exporters do not read themselves, or whose errors they ignore. */
 import { ConfigError } from '#contract';
 
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';

@@ -42,7 +42,7 @@ export class Spans {
     return trace.setSpanContext(ROOT_CONTEXT, parent);
   }
 
-  /** With the code only: messages may hold paths and contents. */
+  /** Records only the code: messages may contain paths and contents. */
   #end(span: Span, { kind, code }: SpanEnd): void {
     span.setAttribute('workcell.outcome', kind);
     if (code !== undefined) span.setAttribute('error.type', code);

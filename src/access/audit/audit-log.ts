@@ -2,8 +2,8 @@
  * The audit of one server: appends the records of calls to a chain.
  *
  * Each running server has a chain of its own, a numbered folder that it claims by its process; the next server to claim
- * the folder goes on with the chain. A file that is full is closed and numbered; the oldest ones go, and the first
- * record of the oldest that is left still names the hash before it.
+ * the folder continues the chain. A file that is full is closed and numbered; the oldest are deleted, and the first
+ * record of the oldest remaining file still names the hash before it.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -42,7 +42,7 @@ export class AuditLog {
   #file: number;
   readonly #head: number;
   #bytes: number;
-  /** Number of the last record that went with its file. */
+  /** Number of the last record whose file was deleted. */
   #gone: number;
 
   private constructor(folder: string, limits: AuditLimits) {
@@ -61,7 +61,7 @@ export class AuditLog {
     return new AuditLog(claimFolder(join(stateDir, 'audit')), limits);
   }
 
-  /** Appends records in one write, and then moves the head: a killed server leaves it behind the last record. */
+  /** Appends records in one write, then moves the head: the head of a killed server may be behind the last record. */
   append(records: readonly object[]): void {
     let last = this.#last;
     let lines = '';
@@ -104,7 +104,7 @@ export class AuditLog {
   }
 }
 
-/** Of one length, so that names sort and the head is written over in one piece. */
+/** Fixed length, so that names sort and the head is overwritten in one piece. */
 function digits(count: number): string {
   return String(count).padStart(16, '0');
 }

@@ -79,7 +79,7 @@ export class Auditor implements Audit {
     this.#audit.close();
   }
 
-  /** Read once for each function: metadata is any value of a worker. */
+  /** Longest first: a secret inside a longer one would leave the rest of that one readable. */
   #shownOf(metadata: unknown): ReadonlySet<string> {
     if (typeof metadata !== 'object' || metadata === null) return shownFields(undefined);
     const known = this.#shown.get(metadata);

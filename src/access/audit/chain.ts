@@ -1,8 +1,9 @@
 /**
  * The chain of audit records: each line holds the hash of the line before, and its own over both.
  *
- * The hashes are keyed by a secret beside the log that only the server's user reads: without it a changed line cannot be
- * given a hash that fits. The last hash also stands in a file of its own, or lines could be cut off the end unseen.
+ * The hashes are keyed by a secret beside the log that only the server's user reads: without it a changed line cannot
+ * be given a hash that fits. The last hash is also in a file of its own; without it, lines could be cut off the end
+ * unnoticed.
  */
 import { createHmac } from 'node:crypto';
 
@@ -16,7 +17,7 @@ export interface Link {
 
 export const START: Link = { seq: 0, hash: GENESIS };
 
-/** The line of a record, with its place in the chain. */
+/** The line of a record, with its position in the chain. */
 export function linked(record: object, last: Link, key: Buffer): { line: string; link: Link } {
   const seq = last.seq + 1;
   const body = JSON.stringify({ seq, prev: last.hash, ...record });
@@ -26,7 +27,7 @@ export function linked(record: object, last: Link, key: Buffer): { line: string;
 
 export type Break = 'not a record' | 'changed' | 'out of order';
 
-/** The place of a line in the chain, or why it has none after `last`. */
+/** The position of a line in the chain, or why it does not follow `last`. */
 export function follow(line: string, last: Link, key: Buffer): Link | Break {
   const parts = /^(\{"seq":(\d+),"prev":"([0-9a-f]{64})".*),"hash":"([0-9a-f]{64})"\}$/s.exec(line);
   if (!parts) return 'not a record';

@@ -1,8 +1,8 @@
 /**
  * The arguments of a call as the audit shows them: what the call is about, never what files hold.
  *
- * Only strings at fields that a function declares as paths or command are shown, and its `args`; of every other string its
- * length. Values of the server's own secret variables are masked wherever they stand.
+ * Only strings at fields that a function declares as paths or command are shown, and its `args`; of every other string
+ * its length. Values of the server's own secret variables are masked wherever they occur.
  */
 import { isMap, type Subject } from '#contract';
 

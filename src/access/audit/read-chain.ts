@@ -1,4 +1,4 @@
-/** Reads a chain of audit records from its folder: where a server goes on, and where the chain is broken. */
+/** Reads a chain of audit records from its folder: where a server continues it, and where it is broken. */
 import {
   closeSync,
   createReadStream,
@@ -18,7 +18,7 @@ export const CURRENT = 'current.jsonl';
 export const HEAD = 'head';
 export const KEY = 'key';
 
-/** How far back the head's record is looked for at first; the head is behind by the records of one write at most. */
+/** How far back the search for the head's record begins; the head is behind by the records of one write at most. */
 const TAIL_BYTES = 262_144;
 
 export interface Verified {
@@ -35,9 +35,10 @@ export function closedFiles(folder: string): string[] {
 }
 
 /**
- * Where the next record goes on: after the head, or after the records that a killed server wrote past it.
+ * The link that the next record continues from: after the head, or after the records that a killed server wrote past
+ * it.
  *
- * If the log does not hold the head, the head is taken all the same: the gap is evidence, and shows in every check.
+ * If the log does not hold the head, the head is used anyway: the gap is evidence, and shows in every check.
  */
 export function newestLink(folder: string, key: Buffer): Link {
   const head = readHead(folder);
@@ -65,7 +66,7 @@ export async function verifyChain(folder: string): Promise<Verified> {
     let number = 0;
     for await (const line of linesOf(join(folder, file))) {
       number += 1;
-      // The record before the first may have gone with its file; its number is known.
+      // The record before the first may have been deleted with its file; its number is known.
       const next = follow(line, last ?? { ...before(line), seq: head.gone }, key);
       if (typeof next === 'string') return { records, fault: `${file} line ${number}: ${next}` };
       last = next;
@@ -77,7 +78,7 @@ export async function verifyChain(folder: string): Promise<Verified> {
   return { records };
 }
 
-/** The records of a folder, oldest first, whether or not they fit. */
+/** The records of a folder, oldest first, without checking the chain. */
 export async function* recordsOf(folder: string): AsyncGenerator<Record<string, unknown>> {
   for (const file of [...closedFiles(folder), CURRENT]) {
     if (!existsSync(join(folder, file))) continue;
@@ -91,7 +92,7 @@ export async function* recordsOf(folder: string): AsyncGenerator<Record<string, 
   }
 }
 
-/** The last record, and the number of the last one that went with a full file. */
+/** The last record, and the number of the last one that was deleted with its file. */
 export function readHead(folder: string): (Link & { gone: number }) | undefined {
   const path = join(folder, HEAD);
   const parts = existsSync(path) ? /^(\d{16}) ([0-9a-f]{64}) (\d{16})\n$/.exec(readFileSync(path, 'utf8')) : null;

@@ -32,8 +32,8 @@ export class ClusterNode {
   }
 
   /**
-   * The workers as a node runs them: that of sandboxes in the namespace of the node's name, if it is a host, and in its
-   * place one that calls those of all hosts.
+   * The workers of a node. A worker that forwards to all hosts replaces the sandbox worker, which on a host moves to
+   * the namespace of the node's name.
    */
   workers(entries: readonly WorkerEntry[]): WorkerEntry[] {
     const { roles, node } = this.#settings;
@@ -66,7 +66,7 @@ export class ClusterNode {
     return `  cluster    ${name} as ${node} (${state})`;
   }
 
-  /** SIGTERM first waits for the sandboxes here to end; another signal ends that. */
+  /** SIGTERM first waits for the sandboxes here to end; a second signal cancels the wait. */
   async leave(signal: NodeJS.Signals): Promise<void> {
     if (signal === 'SIGTERM' && this.seat.sandboxCount > 0) await this.#drain();
     await this.#cluster?.leave();

@@ -61,7 +61,7 @@ export async function parseClusterOptions(
   return parseConfig(ClusterSettingsSchema, withoutAbsent(given), 'cluster');
 }
 
-/** One of the two: a key that the command line names takes the place of both in the file. */
+/** One of the two: a key that the command line names replaces both of the file. */
 function keysOf(options: CommandInput['options'], env: NodeJS.ProcessEnv, file: ClusterConfig | undefined) {
   const credsFile = text(options['cluster-creds']) ?? (env.WORKCELL_CLUSTER_CREDS || undefined);
   const nkeyFile = text(options['cluster-nkey']) ?? (env.WORKCELL_CLUSTER_NKEY || undefined);

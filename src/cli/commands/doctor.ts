@@ -31,7 +31,7 @@ import { clearLine, showLine } from '../live-line.ts';
 import { printReply } from '../print.ts';
 import type { Table } from '../render.ts';
 
-/** Wide enough for a reason, narrow enough for a line; JSON has all of it. */
+/** Longest detail in a line; the JSON output has all of it. */
 const DETAIL_CHARS = 120;
 
 export const doctor: Command = {

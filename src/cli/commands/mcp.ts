@@ -75,7 +75,7 @@ export const mcp: Command = {
     const opening = asked
       .then(() => import('../mcp/open-cell.ts'))
       .then(({ openMcpCell }) => openMcpCell(options, { workspace, profile, log }));
-    // What the operator has chosen may be wrong, and then no client should get an answer first.
+    // Waits for the configuration that the operator chose: it may be invalid, and then no client should get an answer.
     const { principal, change } = early ? LOCAL : await opening;
     explainWaiting();
     const serving = serveMcpOnStdio(
@@ -89,7 +89,7 @@ export const mcp: Command = {
       early?.onAsked();
       await (await opening).close();
     }
-    // As for workcell start.
+    // Exits at once, like `workcell start`: the exporters of telemetry may keep the process.
     if ((await opening).isTraced) process.exit(EXIT.ok);
     return EXIT.ok;
   },
@@ -106,7 +106,7 @@ function earlyList(tools: ShippedTools): { early: EarlyList; asked: Promise<void
   return { early: { tools, onAsked }, asked };
 }
 
-/** Undefined for an engine that runs. */
+/** Undefined when the command uses an engine that already runs. */
 function workspaceOf(options: CommandInput['options']): string | undefined {
   if (options.url !== undefined) {
     if (options.app === undefined) return undefined;

@@ -98,7 +98,7 @@ export const start: Command = {
     await watcher?.close();
     await node?.leave(signal);
     await workcell.close();
-    // Exporters that try again at a dead collector would keep the process for as long as their timeout.
+    // Exits at once: exporters that retry a dead collector would keep the process until their timeout.
     if (telemetry) process.exit(EXIT.ok);
     return EXIT.ok;
   },
@@ -125,7 +125,7 @@ interface Source {
   workspace?: string;
   /** Settings of all workers from the command line, which override the file. */
   cell?: Partial<CellConfig>;
-  /** Where there is no file. */
+  /** The preset of a start without a configuration file. */
   preset?: Preset;
   /** Read once: the permissions of an app do not change while it runs. */
   apps: readonly App[];
@@ -223,7 +223,7 @@ function announce(
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Each list that a worker has. */
+/** The protected globs of each worker; one list if all have the same. */
 function protectedIn(entries: readonly WorkerEntry[]): string {
   const lists = entries.map(({ cell = shippedCell }) => cell.protect.join(' ') || 'nothing');
   return [...new Set(lists)].join('; ');

@@ -3,7 +3,7 @@ import type { ClusterProbe, ClusterSettings } from '#cluster';
 import { ConfigError } from '#contract';
 import type { Finding } from './finding.ts';
 
-/** Clocks decide only which of two claims is older; more than this is a machine without time service. */
+/** Clocks decide only which of two claims is older; a larger difference shows a machine without time service. */
 const MOST_AHEAD_MS = 2_000;
 
 type Probe = (settings: ClusterSettings) => Promise<ClusterProbe>;

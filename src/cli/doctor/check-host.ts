@@ -49,7 +49,7 @@ export function checkJail(): Finding {
   });
 }
 
-/** Reports `keptAttributes` of the workspace. */
+/** Reports which attributes of the workspace's files an edit keeps. */
 export function checkEdits(kept: KeptAttributes | undefined): Finding {
   if (!kept) {
     const isLinux = process.platform === 'linux';

@@ -25,7 +25,7 @@ export function checkLimits(): Finding {
   return judged(kind !== 'watchdog', { check: 'limits', detail: LIMITS[kind], fix });
 }
 
-/** Kernel settings that forbid them, and the values that do. */
+/** Kernel settings that forbid user namespaces, and the values that do. */
 const SWITCHES = [
   { name: 'kernel.unprivileged_userns_clone', forbidding: '0', allowing: '1' },
   { name: 'kernel.apparmor_restrict_unprivileged_userns', forbidding: '1', allowing: '0' },

@@ -8,7 +8,7 @@ export interface Finding {
   fix: string;
 }
 
-/** `ok`, or else a warning with its fix; `status` is what it is instead of a warning. */
+/** `ok`, or a warning with its fix; `status` replaces the warning. */
 export function judged(
   isOk: boolean,
   { status = 'warn', fix, ...found }: Omit<Finding, 'status'> & Partial<Finding>,

@@ -36,7 +36,7 @@ function numbersIn(folder: string): string[] {
   return readOr([], () => readdirSync(folder)).filter((name) => /^\d+$/.test(name));
 }
 
-/** Processes come and go meanwhile, and those of other users are not readable. */
+/** Processes come and go during the scan, and those of other users are not readable. */
 function readOr<T>(otherwise: T, read: () => T): T {
   try {
     return read();

@@ -1,4 +1,7 @@
-/** The engine behind `workcell mcp`: one inside this process, or one that runs. Loads the workers, so it is imported late. */
+/**
+ * The engine behind `workcell mcp`: one inside this process, or one that already runs. Loads the workers, so it is
+ * imported late.
+ */
 import { resolve } from 'node:path';
 
 import {
@@ -28,7 +31,7 @@ type Options = CommandInput['options'];
 
 export interface McpCell {
   readonly bus: Connection;
-  /** In whose name the client calls. */
+  /** The principal of the client's calls. */
   readonly principal: Principal;
   /** The change that its calls work in. */
   readonly change?: string | undefined;
@@ -37,7 +40,7 @@ export interface McpCell {
   close(): Promise<void>;
 }
 
-/** `workspace` is undefined for an engine that runs. */
+/** `workspace` is undefined for an engine that already runs. */
 export async function openMcpCell(
   options: Options,
   { workspace, profile, log }: { workspace: string | undefined; profile: ToolProfile; log: Log },

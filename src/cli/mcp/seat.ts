@@ -10,7 +10,7 @@ import { namedPreset } from '../preset-options.ts';
 /**
  * Refuses a word of `--tools` that names nothing.
  *
- * On an engine that others connect to, the worker may come later: there it is only logged.
+ * On an engine that others connect to, the worker may register later: there the word is only logged.
  */
 export async function requireTools(
   bus: Bus,
@@ -34,7 +34,7 @@ export async function requireTools(
 /** Presets in which every function is offered. */
 const FULL_PRESETS: readonly string[] = PRESETS.filter((name) => name !== 'look' && name !== 'review');
 
-/** The tools that the build lists, where the operator has chosen nothing that could change them. */
+/** The tools that the build lists, unless an option of the operator could change them. */
 export function shippedToolsFor(options: CommandInput['options'], profile: ToolProfile): ShippedTools | undefined {
   const { only, isReadOnly, isStructured, namespace, profiles = ['coding'] } = profile;
   const isChosen = only !== undefined || isReadOnly || isStructured || namespace !== undefined;

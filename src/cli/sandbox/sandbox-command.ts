@@ -48,7 +48,7 @@ export function showExec(reply: unknown): number {
   return exit_code ?? EXIT.failed;
 }
 
-/** What a streamed command still has to say: the last line of its answer names the limit that ended it. */
+/** The rest of a streamed command's output: the last line of its answer names the limit that ended it. */
 function unprinted({ streamed, ...output }: z.output<typeof Output> & { killed_by?: string | undefined }) {
   if (streamed !== true) return output;
   const { egress_refused, killed_by: killedBy, stderr } = output;

@@ -44,7 +44,7 @@ async function withArchive<T>(bus: Bus, sandbox_id: string, work: (archive: stri
   try {
     return await work(archive);
   } finally {
-    // It may never have been created, and the sandbox may be gone.
+    // The file may never have been created, and the sandbox may have ended.
     await bus.call('sandbox::fs::rm', { sandbox_id, path: archive }).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-/** Calls an engine of this machine with the operator's key, which stands for a person at the keyboard. */
+/** Calls an engine of this machine with the operator's key, which proves that a person makes the call. */
 import { operatorKeyIn } from '#assembly';
 import type { Connection } from '#client';
 import type { CommandInput } from '../../command.ts';
