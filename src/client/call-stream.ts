@@ -5,11 +5,11 @@ import type { CallEvent } from '#protocol';
 /** Events queued for a slow loop; the oldest are dropped. */
 const MAX_WAITING = 1_000;
 
-/** As long as the engine lets a call run: a stream is for calls that take long. */
+/** The longest that the engine lets a call run: a stream is for long calls. */
 const STREAM_MS = 3_600_000;
 
 export interface CallStream<Result = unknown, Event = CallEvent> extends AsyncIterable<Event> {
-  /** Rejects as the call does. Leaving the loop before its end cancels the call. */
+  /** Rejects when the call fails. Leaving the loop before its end cancels the call. */
   readonly result: Promise<Result>;
 }
 

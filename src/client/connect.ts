@@ -68,7 +68,7 @@ export class Connection implements Bus {
   #waitingCalls: FrameOf<'invokefunction'>[] = [];
   #identity: { workerId: string; reattachToken?: string } | undefined;
   #canCancel = false;
-  /** Features that the engine announced itself. Another engine may relay what any peer wrote. */
+  /** Features that the engine announced itself; without them it may relay what any peer wrote. */
   #confirmed: ReadonlySet<unknown> = new Set();
   #redial: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -127,7 +127,7 @@ export class Connection implements Bus {
     for (const frame of this.#serving.add(worker)) this.#link?.send(frame);
   }
 
-  /** The engine's id for this connection; known once it greeted. */
+  /** The engine's id for this connection; known after the engine's greeting. */
   get workerId(): string | undefined {
     return this.#identity?.workerId;
   }

@@ -27,7 +27,7 @@ interface Served {
 export class Serving {
   readonly #functions = new Map<string, Served>();
   readonly #running = new Map<string, CallControl>();
-  /** Those that end only when they are told to. */
+  /** Watches, which end only when this process ends them. */
   readonly #watches = new Set<CallControl>();
   readonly #bus: Bus;
   readonly #log: Log;
@@ -67,7 +67,7 @@ export class Serving {
         : { error: { code: 'function_not_found', message: 'Function not found' } };
       if (frame.invocation_id == null) return;
       const head = { type: 'invocationresult', invocation_id: callId, function_id: frame.function_id } as const;
-      // A literal with two spreads takes several times as long.
+      // Object.assign, because a literal with two spreads takes several times as long.
       if (send(Object.assign({}, head, reply)) !== 'not-json' || !served) return;
 
       this.#log.error('a handler returned what JSON cannot carry', { function: frame.function_id, call: callId });

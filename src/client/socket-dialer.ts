@@ -67,7 +67,7 @@ function socketLink({ socket, stream }: OpenSocket): Link {
         clearInterval(heartbeat);
         events.closed(reason.toString() || `closed with ${code}`);
       });
-      // Frames that came with the handshake wait for a listener.
+      // Frames that came with the handshake stay queued until a listener is attached.
       socket.resume();
     },
     send(frame, encoded) {

@@ -1,5 +1,5 @@
 /**
- * This node in its cluster: reports of itself, the peers it hears, and the questions after calls.
+ * This node in its cluster: it sends reports, receives those of its peers, and polls them about calls.
  *
  * Nothing is stored and nothing is elected: each node reports its own state, and a peer that is silent for longer than
  * its lease is gone.
@@ -33,7 +33,7 @@ const MAX_KEPT_CALL_BYTES = 64 * 1024 * 1024;
 interface ClusterParts {
   version: string;
   log: Log;
-  /** When workers opened with it before. */
+  /** The seat, when workers opened with it before. */
   seat?: Seat;
 }
 
@@ -186,7 +186,7 @@ export class Cluster implements Elsewhere {
     });
   }
 
-  /** When no server answered in time, this is after `join` has returned. */
+  /** Runs after `join` has returned if no server answered in time. */
   async #takeSeat(): Promise<void> {
     const [wire, subjects, self] = [this.#wire, this.#subjects, this.self];
     try {

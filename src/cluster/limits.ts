@@ -4,27 +4,27 @@ const MiB = 1024 * KiB;
 
 /** Interval of a node's own report; at once when something in it changes. */
 export const BEAT_MS = 1_000;
-/** A peer that was not heard for this long is gone. */
+/** A peer without a report for this long is gone. */
 export const LEASE_MS = 8_000;
 export const TICK_MS = 500;
-/** No node judges others when its own timer was later than this: it stood still itself. */
+/** A node whose own timer fired later than this judges no peers: it was suspended itself. */
 export const LATE_TICK_MS = 1_000;
 /** With its own connection down for this long, a node treats every peer as gone. */
 export const CUT_OFF_MS = 10_000;
-/** A peer is gone when nothing listens at its subjects for this long, and nothing was heard of it meanwhile. */
+/** A peer is gone when its subjects have no subscriber for this long, and it sent nothing meanwhile. */
 export const NO_LISTENER_MS = 800;
 export const SEND_AGAIN_AFTER_MS = 200;
 /** Calls to a peer that was lost within this time report that it may come back. */
 export const REMEMBER_LOST_MS = 300_000;
 /** Lost nodes that are remembered by their id. */
 export const MOST_LOST = 4_096;
-/** A server may answer that nothing listens while other nodes dial it again. */
+/** A server may report missing subscribers while other nodes dial it again. */
 export const JUST_CONNECTED_MS = 1_000;
 
 export const ASK_TIMEOUT_MS = 1_500;
 export const PIECE_TIMEOUT_MS = 10_000;
 export const BLOCK_TIMEOUT_MS = 3_000;
-/** Start waits this long for NATS, then goes on without it. */
+/** Start waits this long for NATS, then continues without it. */
 export const FIRST_CONNECT_MS = 10_000;
 
 /** Larger frames are announced, and the receiver fetches them in pieces. */

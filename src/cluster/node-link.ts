@@ -101,13 +101,13 @@ export class NodeLink implements Link {
     this.#events?.frame(frame);
   }
 
-  /** Stops a call of this peer that it no longer asks after. */
+  /** Stops a call that this peer no longer polls for. */
   stopUnasked(id: string): void {
     this.#parts.served.finished(this.peer.id, id, performance.now());
     this.#events?.frame({ type: 'cancelinvocation', invocation_id: id });
   }
 
-  /** Answers the peer's question after its calls, and sends results again. */
+  /** Answers the peer's poll about its calls, and sends results again. */
   answerTo(ids: readonly string[]): Answer {
     const { again, ...answer } = this.#parts.served.asked(this.peer.id, ids, performance.now());
     for (const { id, result } of again) this.#publish('result', this.#carried(result, id));
@@ -120,12 +120,12 @@ export class NodeLink implements Link {
     for (const id of lost) this.#fail(id, 'invocation_stopped', 'it was lost on its way; it may have had effects');
   }
 
-  /** The connection is back: publishes what could not be. */
+  /** The connection is back: publishes the calls that were not published. */
   resume(): void {
     for (const id of this.calls.unsent()) this.#publishCall(id);
   }
 
-  /** A copy of a call met no listener: sends another while the peer is known. */
+  /** A copy of a call had no subscriber: sends another while the peer is known. */
   unheard(id: string): void {
     this.calls.unheard(id);
     setTimeout(() => {
@@ -184,7 +184,7 @@ export class NodeLink implements Link {
     if (this.calls.end(frame.invocation_id)) this.#events?.frame(frame, text);
   }
 
-  /** While a body is being fetched its call counts as known on both sides, or asking would end it. */
+  /** While a body is being fetched its call counts as known on both sides, or a poll would end it. */
   async #takeBody(kind: 'call' | 'result', ref: BodyRef): Promise<void> {
     const { bodies, served } = this.#parts;
     const { call } = ref;
@@ -201,7 +201,7 @@ export class NodeLink implements Link {
         return this.#takeResult(frame, text);
       }
     } catch {
-      // It is asked after, and sent again.
+      // The next poll finds the call, and it is sent again.
     }
     if (kind === 'call') served.missed(this.peer.id, call);
     else this.calls.missed(call);

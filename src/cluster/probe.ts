@@ -1,4 +1,6 @@
-/** What `workcell doctor` asks a cluster: whether a server answers, accepts this node, and which nodes are there. */
+/**
+ * The checks of `workcell doctor` on a cluster: whether a server answers, accepts this node, and which nodes are there.
+ */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -17,11 +19,11 @@ const LISTEN_MS = 1_200;
 export interface ClusterProbe {
   /** Undefined when no server answers in time. */
   server?: { url: string; version: string; roundTripMs: number };
-  /** Why none answers, as far as the client reports it. */
+  /** Why no server answers, as far as the client reports it. */
   whyDown?: string;
-  /** What the user of this node may not do. */
+  /** What the permissions of this node's user lack. */
   refused: string[];
-  /** Whether a node has this name: the one on this machine, when it runs. */
+  /** Whether a node has this name; on this machine that is the running node itself. */
   isNameTaken: boolean;
   /** Nodes that were heard, with the milliseconds that their clock is ahead of this one. */
   nodes: { name: string; aheadMs?: number }[];

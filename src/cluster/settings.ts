@@ -1,4 +1,4 @@
-/** How this process joins a cluster, as the command line and the environment say it. */
+/** How this process joins a cluster, from the command line and the environment. */
 import { z } from 'zod';
 
 /** A DNS label. `all` is part of subjects that every node reads. */
@@ -20,7 +20,7 @@ export const ClusterSettingsSchema = z.strictObject({
       z
         .string()
         .regex(/^(nats|tls):\/\/\S+$/, 'must be nats://HOST:PORT or tls://HOST:PORT')
-        // The client of NATS would ignore it, and take a numeric password for the port.
+        // The NATS client would ignore it, and parse a numeric password as the port.
         .refine(
           (url) => !url.includes('@'),
           'must not have a user or password: give --cluster-nkey or --cluster-creds',

@@ -20,7 +20,7 @@ import { describeUnknownFields } from './doors/unknown-fields.ts';
 
 export type { OpenWorker };
 
-/** `text` is the result as a door prints it. */
+/** `text` is the result as MCP clients and the command line print it. */
 export type Reply = ({ result: unknown; text?: string } | { error: ErrorBody }) & {
   changes?: Change[];
   /** Of changed files, as the journal has them. */
@@ -110,7 +110,7 @@ export async function answer<Context>(
   }
 }
 
-/** HTTP and the bus pass the result on to programs, which read no text. */
+/** HTTP and the bus pass the result itself to programs, which read no text. */
 function textOf<Context>(
   fn: FunctionDef<Context>,
   { result, context, door }: { result: unknown; context: Context; door: Door | undefined },
@@ -125,7 +125,7 @@ function withReports(reply: Reply, { changes, call: { journaled } }: Scope): Rep
 
 const schemas = new WeakMap<FunctionDef<never>, JsonSchema>();
 
-/** The published schema of the request, made when a door first needs it. */
+/** The published schema of the request, computed on first use. */
 function schemaOf(fn: FunctionDef<never>): JsonSchema {
   const schema = schemas.get(fn) ?? requestSchema(fn.request, fn.id);
   schemas.set(fn, schema);

@@ -36,7 +36,7 @@ export interface CallScope {
   readonly log: Log;
   /** Reports a file change of the call; undefined when no caller asked, so that none is computed. */
   readonly noteChange?: ((change: Change) => void) | undefined;
-  /** Reports an event of the call; undefined when its caller asked for none. */
+  /** Reports an event of the call; undefined when its caller did not subscribe to events. */
   readonly emit?: ((event: CallEvent) => void) | undefined;
   /** The door that a person or a model called through; undefined for a program on the bus. */
   readonly door?: Door;

@@ -1,7 +1,7 @@
-/** A text of a peer as lists and logs show it: of bounded length, without characters that mislead. */
+/** A text of a peer as lists and logs show it: of bounded length, without misleading characters. */
 
 const MAX_TEXT = 280;
-// Control, bidirectional and other invisible characters can make a list lie about what it shows.
+// Control, bidirectional and other invisible characters can make a list show something else than it contains.
 const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
 
 export function cleanText(text: string, most = MAX_TEXT): string {
@@ -10,6 +10,6 @@ export function cleanText(text: string, most = MAX_TEXT): string {
     .slice(0, 4 * most)
     .replace(INVISIBLE, '')
     .slice(0, most);
-  // A copy: a slice would hold the whole text for as long as it is kept.
+  // A copy: a slice would keep the whole text in memory.
   return Buffer.from(shown, 'utf16le').toString('utf16le');
 }

@@ -1,5 +1,5 @@
 /**
- * How calls of a function read in a list: one line from the request, and what a reply says beyond "ok".
+ * How calls of a function read in a list: one line from the request, and a note for replies that mean more than "ok".
  *
  * It is data, not code: the engine applies it while a call runs, and to functions of workers in any language.
  */
@@ -20,7 +20,7 @@ const NoteSchema = z.object({
 export const ReadsSchema = z.object({
   /** Fields of the request that distinguish its calls, in order; `files.path` is a field of the items of a list. */
   line: z.array(z.string()).max(8),
-  /** What a reply says beyond success; the first that applies counts. */
+  /** Notes for a reply beyond success; the first that applies counts. */
   notes: z.array(NoteSchema).max(16).optional(),
 });
 
@@ -46,7 +46,7 @@ const MAX_LINE = 200;
 const MAX_WORDS = 40;
 const MAX_NOTE = 40;
 
-/** Makes the lines of requests, of bounded length and without characters that mislead; undefined if nothing is there. */
+/** Makes the lines of requests, of bounded length and without misleading characters; undefined if nothing is there. */
 export function lineReader({ line }: Pick<Reads, 'line'>): (request: unknown) => string | undefined {
   const paths = line.map((field) => field.split('.'));
   return (request) => lineAt(paths, request);
@@ -61,7 +61,7 @@ function lineAt(paths: readonly (readonly string[])[], request: unknown): string
   return text.length > MAX_LINE || words.length > MAX_WORDS ? `${shown} …` : shown;
 }
 
-/** What the reply says beyond success. */
+/** The note on the reply, if one applies. */
 export function noteOf({ notes = [] }: Pick<Reads, 'notes'>, reply: unknown): string | undefined {
   for (const { field, is, says } of notes) {
     const value = field.split('.').reduce(fieldOf, reply);
@@ -78,7 +78,9 @@ export function fieldOf(reply: unknown, field: string): unknown {
   return isObject(reply) && Object.hasOwn(reply, field) ? reply[field] : undefined;
 }
 
-/** Adds the words at a path, from its name number `at` on. Every call comes here, so it makes no lists in between. */
+/**
+ * Adds the words at a path, from its name number `at` on. Runs for every call, so it allocates no intermediate lists.
+ */
 function addWords(words: string[], value: unknown, path: readonly string[], at: number): void {
   if (Array.isArray(value)) {
     for (const item of value.slice(0, MAX_WORDS)) addWords(words, item, path, at);

@@ -4,13 +4,13 @@ import type { ReadMetrics } from './metrics.ts';
 
 export interface TracedCall {
   readonly id: string;
-  /** Undefined for a function that does not exist: ids that callers invent are not names of spans. */
+  /** Undefined for a function that does not exist: ids that callers invent must not become names of spans. */
   readonly functionId: string | undefined;
   readonly namespace: string;
   readonly principal: Pick<Caller, 'kind'>;
   /** The call that it was made for. */
   readonly via?: string | undefined;
-  /** As its caller sent it: any text. */
+  /** As its caller sent it: may be any text. */
   readonly traceparent?: string | null | undefined;
 }
 
@@ -21,19 +21,19 @@ export interface SpanEnd {
 }
 
 export interface CallSpan {
-  /** Of this span, for what is called on behalf of the call. */
+  /** Of this span, for calls made on behalf of the call. */
   readonly traceparent: string;
-  /** A span that never ends is not sent. */
+  /** Ends the span; one that never ends is not sent. */
   end(outcome: SpanEnd): void;
 }
 
-/** Nothing here throws, waits or keeps more than a bound. */
+/** Telemetry of a server. Its methods never throw or wait, and every buffer has a bound. */
 export interface Telemetry {
   /** Begins the span of a call; undefined when no traces are sent. */
   begin(call: TracedCall): CallSpan | undefined;
   /** Sends these metrics from time to time. */
   collect(read: ReadMetrics): void;
-  /** Sends on a message that an SDK sent to `/otel`, or drops it. */
+  /** Forwards a message that an SDK sent to `/otel`, or drops it. */
   forward(message: Buffer): void;
   /** Sends what is left, for two seconds at most. */
   close(): Promise<void>;

@@ -1,10 +1,10 @@
-/** Notifies callers that things of a worker changed, so that they need not poll its lists, and what happened to them. */
+/** Notifies callers of changes in a worker's lists, so that they need not poll them, and of events. */
 import { z } from 'zod';
 
 import type { CallScope } from './call-scope.ts';
 import * as wire from './wire.ts';
 
-/** Changes are gathered this long: a caller that lists them again needs some time too. */
+/** Changes are gathered this long: listing them again takes a caller some time too. */
 const GATHER_MS = 100;
 /** The longest time the engine lets a call run; then the caller calls again. */
 const WATCH_MS = 3_600_000;
@@ -55,7 +55,7 @@ export interface WorkerEvent {
 
 interface WatchOptions {
   readonly sinceSeq?: number | undefined;
-  /** Whether the caller wants an event; all of them when absent. */
+  /** Whether the caller wants an event; absent for all events. */
   readonly wants?: ((event: WorkerEvent) => boolean) | undefined;
 }
 
@@ -65,7 +65,7 @@ interface Watcher extends WatchOptions {
 
 export class Watched {
   readonly #watchers = new Set<Watcher>();
-  /** For all of them together: a change costs the same however many watch. */
+  /** Gathered once for all watchers: a change costs the same however many watch. */
   readonly #gathered = new Set<string>();
   readonly #kept: WorkerEvent[] = [];
   #seq = 0;

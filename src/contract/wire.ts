@@ -19,7 +19,7 @@ export const int32 = () => z.int().min(-0x8000_0000).max(0x7fff_ffff).meta({ for
 
 export const int64 = () => z.int().meta({ format: 'int64' });
 
-/** A shape that the schemas list under `definitions` by this name. */
+/** A schema that is listed under `definitions` by this name. */
 export function named<T extends z.ZodType>(name: string, schema: T): T {
   return schema.meta({ id: name });
 }

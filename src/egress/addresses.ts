@@ -12,7 +12,7 @@ const NOT_PUBLIC_V4 = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10], // behind the NAT of a provider, and its metadata services
   ['127.0.0.0', 8],
-  ['168.63.129.16', 32], // the metadata of one cloud, in space that looks public
+  ['168.63.129.16', 32], // the metadata service of one cloud, in a range that looks public
   ['169.254.0.0', 16], // link local, and the metadata of most clouds
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
@@ -27,7 +27,7 @@ const NOT_PUBLIC_V4 = [
 ] as const;
 
 const NOT_PUBLIC_V6 = [
-  ['2001::', 23], // Teredo and others that are not destinations
+  ['2001::', 23], // Teredo and other ranges that are not destinations
   ['2001:db8::', 32],
   ['2002::', 16], // 6to4
   ['3fff::', 20],
@@ -46,7 +46,7 @@ handedOut.addSubnet('2000::', 3, 'ipv6');
 const carriesV4 = new BlockList();
 for (const [net, prefix] of CARRIES_V4) carriesV4.addSubnet(net, prefix, 'ipv6');
 
-/** The canonical spelling of an address; the IPv4 address where it only embeds one. */
+/** The canonical spelling of an address; the IPv4 address for an IPv6 form that only embeds one. */
 export function canonicalAddress(address: string): string {
   if (isIPv4(address)) return address;
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
@@ -71,7 +71,9 @@ for (const [net, prefix] of [
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
 
-/** Whether a canonical address is one of another machine: neither loopback, nor link local, nor metadata of a cloud. */
+/**
+ * Whether a canonical address belongs to another machine: neither loopback, nor link local, nor metadata of a cloud.
+ */
 export function isOfNetwork(address: string, interfaces: Interfaces = networkInterfaces()): boolean {
   return !isOfThisMachine(address, interfaces) && !ofThisMachine.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }

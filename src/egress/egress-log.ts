@@ -1,7 +1,7 @@
 /**
  * Requests of a sandbox and the decisions on them: counts, and the last decisions.
  *
- * The guest chooses how often it asks and for what, so the daemon's log gets each host once, up to a limit.
+ * The guest chooses how many requests it makes and for what, so the server logs each host once, up to a limit.
  */
 import type { Socket } from 'node:net';
 

@@ -1,8 +1,8 @@
 /**
  * The network access of one sandbox or of the fence: a proxy in the server that listens on no port.
  *
- * Its connections come out of the guest, as streams of the agent, or out of the fence through a socket. Node's own parser reads them; plain requests are
- * rewritten, and CONNECT carries bytes both ways until both have ended.
+ * Connections come from the guest, as streams of the agent, or from the fence through a socket. Node's own parser reads
+ * them; plain requests are rewritten, and CONNECT carries bytes both ways until both have ended.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -32,7 +32,7 @@ export type EgressTimes = Readonly<typeof TIMES>;
 export interface EgressOptions {
   readonly policy: EgressPolicy;
   readonly log: Log;
-  /** The fence has none. */
+  /** Absent for the fence. */
   readonly sandboxId?: string;
   /** Gets each decision. */
   readonly onHost?: OnHost | undefined;
@@ -108,7 +108,7 @@ export class EgressProxy {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       reply.writeHead(error.status, error.statusText, { 'content-type': 'application/json' }).end(error.body);
-      // The rest of its body is not read.
+      // Discards the rest of its body.
       asked.resume();
     }
   }
@@ -144,7 +144,7 @@ function join(guest: Duplex, socket: Socket): void {
   });
   socket.once('close', () => {
     if (!socket.readableEnded) guest.destroy();
-    // It has the whole response; further bytes from it have no receiver.
+    // The peer has the whole response; later bytes from it have no receiver.
     else finished(guest, { readable: false }, () => guest.destroy());
   });
   if (guest.destroyed) socket.destroy();

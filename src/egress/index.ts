@@ -1,4 +1,4 @@
-/** The network of programs that have none: what they may reach, and the proxy of the server that enforces it. */
+/** The network of programs that have none of their own: the rules, and the proxy of the server that enforces them. */
 export { entriesOf, ENTRY_FORMS, rulesOf } from './entries.ts';
 export { EgressProxy } from './egress-proxy.ts';
 export type { Decision, OnHost, RefusedPlace } from './egress-log.ts';

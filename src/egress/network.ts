@@ -13,13 +13,13 @@ const TRY_MS = 3000;
 const TRIES = 2;
 
 export interface Network {
-  /** The addresses of a name, canonical; throws if there is none. */
+  /** Returns the canonical addresses of a name; throws if there is none. */
   lookup(name: string, signal: AbortSignal): Promise<string[]>;
   /** Connects to the first address that answers. */
   dial(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket>;
 }
 
-/** With the DNS servers of this machine, unless others are given. */
+/** Uses the DNS servers of this machine, unless others are given. */
 export function openNetwork({ nameServers }: { nameServers?: readonly string[] } = {}): Network {
   return { lookup: (name, signal) => lookup(name, { nameServers, signal }), dial };
 }
@@ -49,7 +49,7 @@ function dial(addresses: readonly string[], port: number, signal: AbortSignal): 
   const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   return new Promise((resolve, reject) => {
     const socket = connect({
-      // Never resolved: `lookup` has the answer.
+      // A placeholder, never resolved: `lookup` returns the address.
       host: 'found.invalid',
       port,
       allowHalfOpen: true,

@@ -53,7 +53,7 @@ export class EgressPolicy {
     return { allow: first!.allow.map(({ entry }) => entry), deny: [...new Set(deny)] };
   }
 
-  /** Whether it may be resolved at all. */
+  /** Whether the target's name may be resolved at all. */
   judge(target: Target): Verdict {
     const denying = this.#denying(target);
     if (denying) return { isAllowed: false, reason: 'denied', rule: denying.entry };

@@ -1,4 +1,4 @@
-/** Environment variables that point programs without a network to the proxy. Their own loopback bypasses it. */
+/** Environment variables that point programs to the proxy. Connections to their own loopback bypass it. */
 
 type Env = [name: string, value: string][];
 
@@ -12,6 +12,6 @@ const DIRECT = 'localhost,127.0.0.1,::1';
 export const proxyEnv: Env = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name): Env[number] => [name, PROXY]),
   ...['NO_PROXY', 'no_proxy'].map((name): Env[number] => [name, DIRECT]),
-  // Node ignores the others without this.
+  // Without this Node ignores the other variables.
   ['NODE_USE_ENV_PROXY', '1'],
 ];

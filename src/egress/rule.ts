@@ -95,7 +95,7 @@ export function matches(rule: Rule, { host, port }: Target): boolean {
 /** A name without a dot belongs to the local network. */
 const isPublicName = (host: Host) => host.kind === 'name' && host.name !== HOST_NAME && host.name.includes('.');
 
-/** Whether it lists this address itself, and does not only contain it by being wide. */
+/** Whether the rule lists this address itself, and does not only contain it in a wide network. */
 export function names({ hosts }: Rule, address: string): boolean {
   if (hosts.kind !== 'addresses' || !hosts.list.check(address, familyOf(address))) return false;
   const { first, prefix } = hosts;

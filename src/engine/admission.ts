@@ -1,9 +1,9 @@
 /**
  * Decides which requests this port accepts, before anything else is read.
  *
- * A browser page of another site can reach a loopback port: its `Origin` gives it away or, on requests that browsers send
- * without one (images, scripts, links), `Sec-Fetch-Site`; a rebinding attack gives itself away by its `Host`. Anything
- * beyond loopback needs the token.
+ * A browser page of another site can reach a loopback port: its `Origin` shows that or, on requests that browsers send
+ * without one (images, scripts, links), `Sec-Fetch-Site`; a rebinding attack shows in `Host`. Anything beyond loopback
+ * needs the token.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -95,7 +95,10 @@ export class Admission {
     return undefined;
   }
 
-  /** By the bearer token: for everything but channels, which carry their own key. Later if its address sent bad ones. */
+  /**
+   * Identifies the sender by its bearer token; channels carry their own key. Delayed if the address sent bad tokens
+   * before.
+   */
   identify(request: IncomingMessage, then: (found: Identity | Refusal) => void): void {
     const { authorization, 'sec-websocket-protocol': offered } = request.headers;
     const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered);
@@ -118,7 +121,7 @@ export class Admission {
     if (known) return { token: known[0] };
     const found = access?.lookUp(given);
     if (found && 'token' in found) return { token: found.token.name, policy: found.token.policy };
-    // A client may send a token to a server that has none.
+    // Accepts a client that sends a token to a server without tokens.
     if (!this.#needsToken) return this.#withoutToken(request);
     return found?.problem === 'expired' ? EXPIRED : unauthorized('this token is not known here');
   }

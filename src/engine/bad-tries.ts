@@ -1,10 +1,10 @@
 /**
  * Slows down callers that guess tokens.
  *
- * Once an address has sent many bad tokens, every token from it waits before it is looked at, good or bad: an answer that
- * came sooner for a good one would show it to a guesser that does not wait. Two kinds never wait, so that a guesser locks
- * out no token that is in use: secrets that were accepted before, and secrets of the length that Workcell makes, which
- * cannot be guessed.
+ * Once an address has sent many bad tokens, every token from it, good or bad, is delayed before it is checked: an
+ * answer that came sooner for a good one would reveal it to a guesser that does not wait. Two kinds never wait, so that
+ * a guesser locks out no token that is in use: secrets that were accepted before, and secrets of the length that
+ * Workcell makes, which cannot be guessed.
  */
 import { createHash } from 'node:crypto';
 
@@ -12,9 +12,9 @@ import { createHash } from 'node:crypto';
 const FREE_TRIES = 10;
 const WINDOW_MS = 60_000;
 const WAIT_MS = 1_000;
-/** Tokens of one address that wait at the same time; more are refused without being looked at. */
+/** Tokens of one address that wait at the same time; more are refused unchecked. */
 const MAX_WAITING = 32;
-/** Beyond it the address that was bad first is forgotten. */
+/** Beyond it the address whose first bad token is oldest is forgotten. */
 const MAX_ADDRESSES = 10_000;
 const MAX_ACCEPTED = 1_000;
 /** `workcell token add` and the operator's key: 256 random bits. */
@@ -31,7 +31,7 @@ export class BadTries {
   /** Hashes, the one that was accepted first in front. */
   readonly #accepted = new Set<string>();
 
-  /** Runs `look` now, or later if the address has to wait; false if too many of its tokens wait already. */
+  /** Runs `look` now, or later if the address has to wait; returns false if too many of its tokens wait already. */
   beforeLooking(secret: string | undefined, address: string | undefined, look: () => void): boolean {
     const tries = secret === undefined ? undefined : this.#slowed(networkOf(address));
     if (!tries || MADE_HERE.test(secret!) || this.#accepted.has(hash(secret!))) {
@@ -40,7 +40,7 @@ export class BadTries {
     }
     if (tries.waiting >= MAX_WAITING) return false;
     tries.waiting += 1;
-    // Also if its sender leaves: otherwise leaving early would be a way to try faster.
+    // Also after its sender disconnected: otherwise disconnecting early would allow faster guesses.
     setTimeout(() => {
       tries.waiting -= 1;
       look();
@@ -69,7 +69,7 @@ export class BadTries {
   }
 }
 
-/** One host usually has all addresses of an IPv6 network of 64 bits. */
+/** A host usually has a whole /64 network of IPv6, so that counts as one address. */
 function networkOf(address = 'unknown'): string {
   if (address.startsWith('::ffff:') || !address.includes(':')) return address.replace('::ffff:', '');
   const [head = '', tail = ''] = address.split('%')[0]!.split('::');

@@ -35,15 +35,15 @@ export interface Elsewhere {
   readonly isReady: boolean;
   /** The function that serves the id, here or on another node; a failure when its node was lost a moment ago. */
   resolve(id: string, namespace: string, own: RegisteredFunction | undefined): RegisteredFunction | Failure | undefined;
-  /** Namespaces here that another node means by a namespace of its call; the first that has the function serves. */
+  /** The namespaces here that another node may address by this namespace; the first that has the function serves. */
   namespacesHere(namespace: string): string[];
   /** Whether other nodes may call it. */
   isShared(fn: RegisteredFunction): boolean;
   /** Names of nodes that serve the id. */
   nodesWith(id: string): string[];
-  /** Functions of other nodes: what everyone may call by its id alone, or everything of the node with this name. */
+  /** Functions of other nodes: those that every caller may call by id alone, or all of the node with this name. */
   list(node?: string): RegisteredFunction[];
   nodes(): NodeRow[];
-  /** Lets this node take no new work, or take it again. */
+  /** Marks this node as draining, so that it takes no new work, or ends that. */
   drain(isDraining: boolean): NodeRow;
 }

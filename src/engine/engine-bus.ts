@@ -1,4 +1,4 @@
-/** The engine's own functions make no calls: their context has what they need. */
+/** The bus of the engine's own functions: it refuses every call, because their context has what they need. */
 import type { Bus } from '#contract';
 
 function unavailable(): never {

@@ -111,7 +111,7 @@ export class Engine {
     return session;
   }
 
-  /** Makes this engine a node: what it does not serve itself is looked for on the others. */
+  /** Makes this engine a node: functions that it does not serve are resolved on other nodes. */
   join(elsewhere: Elsewhere): void {
     this.#registry.elsewhere = elsewhere;
   }
@@ -137,7 +137,7 @@ export class Engine {
     this.#watched.changed('functions');
   }
 
-  /** Calls back, a little later, when the set of functions may differ. */
+  /** Calls `changed`, after a short delay, when the set of functions may differ. */
   onFunctionsChanged(changed: () => void): void {
     this.#events.onFunctions.add(changed);
   }

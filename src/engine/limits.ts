@@ -11,7 +11,7 @@ export const defaultLimits = {
   maxTelemetrySockets: 256,
   /** A larger message to `/otel` is not sent on. */
   maxTelemetryMessageBytes: 4 * MiB,
-  /** Of messages to `/otel` that are not complete, of all sockets; what does not fit is dropped. */
+  /** Total of incomplete messages to `/otel` over all sockets; messages beyond it are dropped. */
   maxTelemetryBytes: 16 * MiB,
   /** A larger registration (schemas, metadata, config) is refused: the engine keeps it and lists show it. */
   maxRegistrationBytes: MiB / 4,

@@ -1,4 +1,4 @@
-/** Functions that peers offer: which are taken, which are refused, and how a peer learns of it. */
+/** Functions that peers offer: which are accepted and which are refused, with the message to the peer. */
 import type { Log } from '#contract';
 import type { FrameOf } from '#protocol';
 import type { Calls } from './calls/index.ts';
@@ -46,7 +46,7 @@ export class Offers {
     session.refuseFunction(frame.id, owner.workerId);
   }
 
-  /** The function of another node that serves the id instead; this one is next when that leaves. */
+  /** The function of another node that serves the id instead; this one takes over when that node leaves. */
   #servedElsewhere({ id, namespace, owner }: RegisteredFunction): RegisteredFunction | undefined {
     const serving = this.#parts.registry.resolve(id, namespace);
     return serving && 'owner' in serving && serving.owner !== owner ? serving : undefined;

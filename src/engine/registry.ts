@@ -39,7 +39,7 @@ export class Registry {
   readonly #namespaces = new Map<string, Map<string, RegisteredFunction[]>>();
   readonly #owned = new Map<Session, Map<string, RegisteredFunction>>();
   readonly #changed: () => void;
-  /** Other nodes; absent without a cluster. */
+  /** Functions of other nodes; absent without a cluster. */
   elsewhere: Elsewhere | undefined;
 
   /** `changed` is called whenever the set of served ids may differ. */

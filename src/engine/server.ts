@@ -29,7 +29,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** The reader of a public page: it may call nothing. */
+/** Principal of a reader of public pages, which may call nothing. */
 const STRANGER = makePrincipal('local', 'http', { only: [] });
 const GOODBYE_MS = 2_000;
 
@@ -67,7 +67,7 @@ export async function startServer(engine: Engine, options: ServerOptions): Promi
 
 function admitted(engine: Engine, admission: Admission, onRequest: OnRequest | undefined): RequestListener {
   const answerAs = (request: IncomingMessage, response: ServerResponse, identity: Identity | Refusal) => {
-    // Its sender may have left while its token waited.
+    // The sender may have disconnected while its token waited.
     if (request.socket.destroyed) return;
     const isRefused = 'status' in identity;
     if (isRefused && (identity.status !== 401 || !isPublic(request))) {
@@ -86,7 +86,7 @@ function admitted(engine: Engine, admission: Admission, onRequest: OnRequest | u
 /** Liveness needs no token, and neither does the console page: its files are in every copy of the package. */
 function isPublic({ method, url = '' }: IncomingMessage): boolean {
   if (url === '/healthz' || url === '/readyz') return true;
-  // The path as the HTTP app will read it: `/console/../functions` is not the console.
+  // Normalizes the path as the HTTP app will: `/console/../functions` is not the console.
   const whole = `http://localhost${url}`;
   const path = URL.canParse(whole) ? new URL(whole).pathname : url;
   return method === 'GET' && (path === '/' || path.startsWith('/console/'));

@@ -111,7 +111,7 @@ export class Session implements Executor {
   }
 
   cancel(callId: string, { wait }: { wait: boolean }): void {
-    // A worker answers in any case; another engine only when it hears that its caller waits.
+    // A worker answers in any case; another engine only if it gets `wait`.
     this.link.send({ type: 'cancelinvocation', invocation_id: callId, ...(this.node && wait && { wait }) });
   }
 

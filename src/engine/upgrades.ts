@@ -52,14 +52,14 @@ export class Upgrades {
         if (verdict.code !== undefined) this.#engine.turnedAway(verdict.code);
         return refuse(stream, verdict.status, verdict.message);
       }
-      // Its sender may have left while its token waited.
+      // The sender may have disconnected while its token waited.
       if (request.socket.destroyed) return;
       request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
       verdict(stream, head);
     });
   }
 
-  /** Closes every socket; `end` cuts those that do not answer. */
+  /** Closes every socket; `end` also destroys those that do not answer. */
   close(): void {
     this.#heartbeat.close();
     for (const socket of this.#sockets.clients) socket.close(1001, 'the engine is shutting down');

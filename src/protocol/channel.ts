@@ -34,7 +34,7 @@ export function isStreamEnd(closeCode: number): boolean {
 
 /** Throws `ChannelBroken` when the writer broke off. */
 export interface ChannelReader extends AsyncIterable<ChannelItem> {
-  /** Releases the end without reading on; the writer notices. */
+  /** Releases the end without reading the rest; the writer is notified. */
   cancel(): void;
 }
 
@@ -45,7 +45,7 @@ export interface ChannelWriter {
   end(): Promise<void>;
   /** Resolves once the reader took everything or left. Only for channels of an engine in this process. */
   untilTaken?(): Promise<void>;
-  /** Breaks the stream off: more was to come. */
+  /** Breaks the stream off before its end. */
   abort(): void;
 }
 

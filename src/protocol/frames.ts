@@ -1,8 +1,8 @@
 /**
  * Every message of the iii bus as data: one JSON object per frame, distinguished by `type`.
  *
- * Unknown fields are dropped and `null` counts as absent wherever a field is optional: peers of
- * different ages leak stray keys and disagree on which of the two they send.
+ * Unknown fields are dropped and `null` counts as absent wherever a field is optional: peers of different versions send
+ * stray keys and disagree on which of the two they send.
  */
 import { z } from 'zod';
 
@@ -30,7 +30,7 @@ const trace = { traceparent: text, baggage: text };
 const CallerSchema = z.object({
   id: z.string(),
   kind: z.enum(['operator', 'local', 'token', 'app', 'page', 'worker']),
-  /** For people. */
+  /** For people; not unique. */
   label: z.string(),
   /** Its client program, as that program names itself. */
   client: z.object({ name: z.string(), version: z.string() }).optional(),
@@ -103,7 +103,10 @@ const invocationResult = z.object({
   error: json.optional(),
   /** Additive, with the feature `changes`: the file changes of the call, see `ChangeSchema`. */
   changes: json.optional(),
-  /** Additive, for the engine: the versions of changed files, as changes without lines; it does not forward them. */
+  /**
+   * Additive, for the engine: the versions of changed files, as changes without lines; the engine does not forward
+   * them.
+   */
   versions: json.optional(),
   /** Additive: the result as text, for a call whose metadata names a door. */
   text: z.string().optional().catch(undefined),

@@ -1,8 +1,8 @@
 /**
  * The program that a peer calls for, as the peer names it, and the limits that it asks for.
  *
- * It only narrows: the engine keeps the kind and the id that it gave the connection. An unknown field may also be
- * meant to narrow, so it makes the whole invalid, and the engine refuses the call.
+ * Limits only narrow the rights: the engine keeps the kind and the id that it gave the connection. An unknown field may
+ * also be meant to narrow, so it makes the whole invalid, and the engine refuses the call.
  */
 import { z } from 'zod';
 

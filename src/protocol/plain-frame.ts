@@ -1,5 +1,5 @@
 /**
- * Recognises the two frames of an ordinary call without their schemas, in which a field costs time even when it is absent.
+ * Recognizes the two frames of an ordinary call without their schemas, which take time even for absent fields.
  *
  * Whatever else a frame holds, the schemas decide about it.
  */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** From the engine, to a caller whose call has `takes_questions`. */
 export const QuestionSchema = z.object({
   type: z.literal('question'),
-  /** Of the call that waits: this one, or one that is made for it. */
+  /** Id of the call that waits: this one, or one that is made for it. */
   id: z.string(),
   function_id: z.string(),
   /** The path, command line or pattern of the call. */
@@ -14,7 +14,7 @@ export const QuestionSchema = z.object({
   rule: z.string(),
   /** The operator's words. */
   reason: z.string().nullish(),
-  /** Then it is denied, in milliseconds since 1970. */
+  /** Time of the automatic denial, in milliseconds since 1970. */
   until_ms: z.number(),
 });
 export type Question = Readonly<z.infer<typeof QuestionSchema>>;

@@ -12,9 +12,9 @@ const MiB = 1024 * 1024;
 const REMEMBER_MS = 30_000;
 const MOST_REMEMBERED = 200_000;
 const MAX_RESULT_BYTES = 64 * MiB;
-/** A result is not sent again within this time: it is probably on its way. */
+/** A result is not sent again within this time: it is probably still in transit. */
 const SEND_AGAIN_AFTER_MS = 500;
-/** A call that its caller did not ask after for this long is cancelled: the caller's node is gone. */
+/** A call that its caller's node did not poll for this long is cancelled: that node is gone. */
 const UNASKED_MS = 8_000;
 
 interface Running {
@@ -62,7 +62,7 @@ export class CallsIn {
     return true;
   }
 
-  /** Its body could not be fetched, so it did not run: a copy may. */
+  /** The body of the call could not be fetched, so it did not run: a copy may. */
   missed(from: string, id: string): void {
     this.#running.delete(keyOf(from, id));
   }
@@ -101,12 +101,12 @@ export class CallsIn {
     return { ...answer, unknown, lost };
   }
 
-  /** Running calls that nothing asked after: they have to be cancelled. */
+  /** Running calls that no node polled for: they have to be cancelled. */
   unasked(nowMs: number): { from: string; id: string }[] {
     return [...this.#running.values()].filter(({ askedAtMs }) => nowMs - askedAtMs > UNASKED_MS);
   }
 
-  /** This process stood still: the questions of that time are still to be read. */
+  /** This process was suspended: polls of that time are still unread. */
   excuse(nowMs: number): void {
     for (const call of this.#running.values()) call.askedAtMs = nowMs;
   }

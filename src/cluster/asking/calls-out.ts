@@ -1,33 +1,33 @@
 /**
  * The calls that this node sent to one peer and that wait for an answer. Pure: the clock is passed in.
  *
- * The caller's node asks after its calls. What the peer never got is sent again; what it got and has no result for
- * ends as lost. A call is only reported as "did not run" when every copy of it met no listener.
+ * The caller's node polls the peer about its calls: a call that the peer never got is sent again; one that it got and
+ * has no result for ends as lost. A call is only reported as "did not run" when every copy of it had no subscriber.
  */
 import { MAX_SENDS, type ByteBudget } from './memory.ts';
 
-/** Calls younger than this are not asked after: most have been answered by then. */
+/** Calls younger than this are not polled: most have been answered by then. */
 const ASK_AFTER_MS = 500;
 const MOST_ASKED = 8_000;
 /** A call that is unknown to the peer, and may have been forgotten there, is lost after this many answers running. */
 const LOST_AFTER = 2;
 
-/** The peer's answer to a question after calls. */
+/** The peer's answer to a poll about calls. */
 export interface Answer {
   /** Ids that it never got, as far back as it remembers. */
   unknown: readonly string[];
-  /** Ids that it got, stopped or finished, and has no result of. */
+  /** Ids that the peer never got, as far back as it remembers. */
   lost: readonly string[];
-  /** How far back its memory is complete. */
+  /** How far back the peer's memory is complete. */
   memory_ms: number;
 }
 
 interface Waiting {
   readonly sinceMs: number;
-  /** Kept to be sent again; absent when there was no room. */
+  /** Kept to be sent again; absent if there was no room. */
   readonly text: Uint8Array | undefined;
   sends: number;
-  /** Copies that met no listener. */
+  /** Copies that had no subscriber. */
   unheard: number;
   timesUnknown: number;
   isArriving: boolean;
@@ -69,7 +69,7 @@ export class CallsOut {
     if (call) call.sends++;
   }
 
-  /** A copy met no listener. */
+  /** A copy had no subscriber. */
   unheard(id: string): void {
     const call = this.#waiting.get(id);
     if (call) call.unheard++;
@@ -102,7 +102,7 @@ export class CallsOut {
     return this.#waiting.get(id)?.text;
   }
 
-  /** Whether every copy met no listener, so that it surely did not run. */
+  /** Whether every copy had no subscriber, so that the call surely did not run. */
   didNotRun(id: string): boolean {
     const call = this.#waiting.get(id);
     return call !== undefined && call.sends <= call.unheard;
@@ -113,7 +113,7 @@ export class CallsOut {
     return this.ids.filter((id) => this.#waiting.get(id)!.sends === 0);
   }
 
-  /** The calls to ask after now; with `isUrgent`, the young ones too. */
+  /** The calls to poll now; with `isUrgent`, the young ones too. */
   toAsk(nowMs: number, { isUrgent = false } = {}): string[] {
     const ids: string[] = [];
     for (const [id, call] of this.#waiting) {
@@ -123,7 +123,7 @@ export class CallsOut {
     return ids;
   }
 
-  /** What the answer means: the calls to send again, and those that are lost and may have run. */
+  /** Evaluates an answer: returns the calls to send again, and those that are lost and may have run. */
   heard(asked: readonly string[], { unknown, lost, memory_ms }: Answer, nowMs: number): Verdicts {
     const verdicts: Verdicts = { again: [], lost: [] };
     const unknowns = new Set(unknown);

@@ -1,4 +1,4 @@
-/** What both sides of the asking share: how often a call is sent, and a count of kept bytes. */
+/** What both sides of polling share: how often a call is sent, and a count of kept bytes. */
 
 /** The first time and five more. */
 export const MAX_SENDS = 6;
@@ -12,7 +12,7 @@ export class ByteBudget {
     this.#limit = limit;
   }
 
-  /** False, and nothing taken, when there is no room. */
+  /** Returns false, and reserves nothing, when there is no room. */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.#limit) return false;
     this.#used += bytes;

@@ -1,4 +1,4 @@
-/** Questions after the calls that a peer works on, and the notice that nothing listens at its subjects. */
+/** Polls a peer about the calls that it works on, and notices when it has no subscriber. */
 import { ASK_TIMEOUT_MS, JUST_CONNECTED_MS } from '../limits.ts';
 import type { Peer } from '../members/peer.ts';
 import { AnswerSchema, MAX_ASK_BYTES } from '../wire/ask.ts';
@@ -9,7 +9,7 @@ import type { Subjects } from '../wire/subjects.ts';
 interface QuestionsParts {
   wire: Wire;
   subjects: Subjects;
-  /** Called when nothing has listened there for long enough. */
+  /** Called when the peer has had no subscriber for long enough. */
   onDeaf: (peer: Peer) => void;
 }
 
@@ -38,7 +38,7 @@ export class Questions {
     }
   }
 
-  /** Just connected, this says nothing: a server also answers so while other nodes dial it. */
+  /** Ignored just after a connection: a server also answers so while other nodes dial it. */
   noListenerAt(peer: Peer): void {
     const { wire, onDeaf } = this.#parts;
     if (!wire.isUp || wire.forMs < JUST_CONNECTED_MS) return;

@@ -1,4 +1,4 @@
-/** Blocks of the catalogue on their way between nodes: asked for by hash, and given inline or in pieces. */
+/** Blocks of the catalogue in transit between nodes: requested by hash, and sent inline or in pieces. */
 import { z } from 'zod';
 
 import { BLOCK_TIMEOUT_MS, INLINE_BYTES, MAX_BLOCK_BYTES } from '../limits.ts';

@@ -121,7 +121,7 @@ export class FarCatalogues {
       const { functions, bytes } = await this.#blockOf(block, peer);
       count += functions.length;
       size += bytes;
-      // Each block is within the limits; a list may name a thousand of them, or one a thousand times.
+      // Each block is within the limits, but a list may name a thousand of them, or one a thousand times.
       if (count > MAX_FUNCTIONS || size > MAX_BLOCK_BYTES) throw new Error('it announces too many functions');
       workers.push({ scope, namespace, sinceMs: since_ms, functions });
     }

@@ -32,7 +32,7 @@ export class Catalogues {
       this.dropUnused();
     } catch (error) {
       log.warn('the functions of a node could not be read', { node: peer.address.name, why: String(error) });
-      // The next report then counts as a change.
+      // Makes the next report count as a change.
       if (peer.beat?.catalogue === hash) peer.beat.catalogue = undefined;
     }
   }

@@ -1,4 +1,7 @@
-/** Which node serves a function: by the node's name as namespace, or by the id alone for what nodes offer to all. */
+/**
+ * Which node serves a function: by the node's name as namespace, or by the id alone for functions that nodes offer to
+ * all.
+ */
 import type { Failure, Scope } from '#contract';
 import { engineErrors, isBuiltIn, type Engine, type RegisteredFunction } from '#engine';
 import { workerSegment } from '#protocol';
@@ -9,7 +12,7 @@ import type { Peer } from './peer.ts';
 import { scopeOf } from './scope.ts';
 
 const DEFAULT = 'default';
-/** Nodes that a message names. */
+/** Most nodes that a message names. */
 const MOST_NAMED = 5;
 /** Functions of the engine that every node answers to others. */
 const ALWAYS_SHARED = new Set<string>(['engine::nodes::drain']);
@@ -38,9 +41,9 @@ export class Directory {
   readonly #workers = new Map<Peer, readonly AnnouncedWorker[]>();
   readonly #lost: LostNodes;
   readonly #shared = new WeakMap<RegisteredFunction, { info: object | undefined; isShared: boolean }>();
-  /** Functions of a peer that were called, as long as it announces the same. */
+  /** Cache of a peer's functions that were called, valid while it announces the same. */
   readonly #resolved = new Map<Peer, Map<string, RegisteredFunction>>();
-  /** Peers that were called by their names: a call does not search all of them. */
+  /** Cache of peers by name: a call does not search all of them. */
   readonly #byName = new Map<string, Peer>();
   #claims = new Map<string, Claim[]>();
 
@@ -100,7 +103,7 @@ export class Directory {
     return inner === DEFAULT ? [this.#settings.node, DEFAULT] : [inner];
   }
 
-  /** Kept with the name that its worker had then: a worker may give it after its functions. */
+  /** Cached with the name of its worker: a worker may send its name after its functions. */
   isShared(fn: RegisteredFunction): boolean {
     const info = isBuiltIn(fn.owner) ? undefined : fn.owner.info;
     const known = this.#shared.get(fn);
@@ -137,7 +140,7 @@ export class Directory {
     return [...shared, ...rows.flatMap(({ functions }) => functions.map((fn) => toFunction(fn, namespace!, peer)))];
   }
 
-  /** The claim on an id of scope `one` or `any` that serves. Every node comes to the same oldest one. */
+  /** The claim that serves an id of scope `one` or `any`. Every node chooses the same, the oldest. */
   #serving(id: string, own: RegisteredFunction | undefined): RegisteredFunction | undefined {
     const ownScope = own && scopeOf(own);
     if (own && ownScope !== 'one') return own;
@@ -231,7 +234,7 @@ function sinceOf({ owner }: RegisteredFunction): number {
   return isBuiltIn(owner) ? 0 : owner.connectedAtMs;
 }
 
-/** Two at random: taking the least busy of all would send every node to the same one. */
+/** Chooses the less busy of two at random: taking the least busy of all would send every node to the same one. */
 function lessBusyOfTwo(claims: readonly Claim[]): Claim | undefined {
   const pick = () => claims[Math.floor(Math.random() * claims.length)];
   const [a, b] = [pick(), pick()];

@@ -1,8 +1,8 @@
 /**
  * The machines with sandboxes, by their last reports.
  *
- * Kept up to date in place: a door places a thousand sandboxes a second over as many hosts, and would otherwise make the
- * list anew for each.
+ * Kept up to date in place: a node that places a thousand sandboxes a second over as many hosts would otherwise build
+ * the list for each.
  */
 import type { FleetHost } from '#contract';
 
@@ -21,7 +21,7 @@ export class HostList {
     this.#at.set(host.id, at);
   }
 
-  /** The last one takes its place. */
+  /** Moves the last one into its slot. */
   remove(id: string): void {
     const at = this.#at.get(id);
     const last = this.#rows.at(-1);

@@ -1,4 +1,4 @@
-/** Nodes that are gone, for a while: callers hear what became of them. */
+/** Nodes that are gone, remembered for a while: callers get the reason. */
 import type { FleetNode } from '#contract';
 import { MOST_LOST, REMEMBER_LOST_MS } from '../limits.ts';
 import type { Address } from '../wire/subjects.ts';
@@ -11,7 +11,7 @@ const WHY = {
   'cut off': 'this node is cut off',
   stopping: 'this node stops',
 };
-/** How a node went. */
+/** How a node ended. */
 export type Ending = keyof typeof WHY;
 
 interface Lost {
@@ -39,7 +39,7 @@ export class LostNodes {
     if (this.#lost.size > MOST_LOST && oldest) this.#forget(oldest);
   }
 
-  /** It is there: again, or as another process, and then the one before it will not come back. */
+  /** The node is back, or was restarted as another process; then the process before will not come back. */
   found({ name, id }: Address): void {
     const latest = this.#latest.get(name);
     if (latest && latest.address.id !== id) this.#lost.set(latest.address.id, { ...latest, ending: 'restarted' });
@@ -47,7 +47,7 @@ export class LostNodes {
     this.#latest.delete(name);
   }
 
-  /** Why the node of this name cannot be called; undefined once that was long ago. */
+  /** Why the node of this name cannot be called; undefined once its loss is long ago. */
   whyNot(name: string, nowMs: number): string | undefined {
     const lost = this.#latest.get(name);
     return lost && nowMs - lost.atMs <= REMEMBER_LOST_MS ? WHY[lost.ending] : undefined;

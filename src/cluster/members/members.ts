@@ -1,4 +1,4 @@
-/** The other nodes: heard by their reports, linked to this engine, and gone when their lease is over. */
+/** The other nodes: known by their reports, linked to this engine, and gone when their lease ends. */
 import type { Log } from '#contract';
 import type { Engine } from '#engine';
 import { MAX_PEERS } from '../limits.ts';
@@ -39,7 +39,7 @@ export class Members {
     return this.#peers;
   }
 
-  /** The peer at this address; made when there is room, since a call may come before the first report. */
+  /** The peer at this address; created when there is room, since a call may come before the first report. */
   at(address: Address): Peer | undefined {
     const known = this.#peers.get(address.id);
     if (known) return known.address.name === address.name ? known : undefined;
@@ -81,7 +81,7 @@ export class Members {
     this.#bySubject.clear();
     seat.heard(peer.address);
     log.info('a node is gone', { node: peer.address.name, why: whyGone(ending) });
-    // Before the link closes: answers to its calls say what became of it.
+    // Before the link closes: answers to its calls give this reason.
     lost.add(peer.address, ending, performance.now());
     peer.link.close(whyGone(ending));
     onLost(peer);
@@ -91,7 +91,7 @@ export class Members {
     for (const peer of this.#peers.values()) this.lose(peer, ending);
   }
 
-  /** A restarted node has its former name: the one before it is gone. */
+  /** A restarted node keeps its name: its former process is gone. */
   #welcome({ address }: Peer, { joined_ms }: Beat): void {
     const { name, id } = address;
     this.#parts.log.info('a node joined', { node: name });

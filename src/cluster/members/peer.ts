@@ -9,7 +9,7 @@ export class Peer {
   readonly address: Address;
   readonly link: NodeLink;
   readonly session: Session;
-  /** Absent until its first report; a node without the role `door` gets none. */
+  /** Absent until its first report; a node without the role `door` receives none. */
   beat: Beat | undefined;
   isBeingAsked = false;
   heardAtMs: number;
@@ -27,7 +27,7 @@ export class Peer {
     this.#noListenerSinceMs = undefined;
   }
 
-  /** This node stood still or was cut off: silence of that time says nothing about the peer. */
+  /** This node was suspended or disconnected: silence in that time proves nothing about the peer. */
   excuse(nowMs: number): void {
     this.heardAtMs = Math.max(this.heardAtMs, nowMs - BEAT_MS);
     this.#noListenerSinceMs = undefined;
@@ -37,7 +37,7 @@ export class Peer {
     return nowMs - this.heardAtMs > Math.max(LEASE_MS, 3 * (this.beat?.every_ms ?? 0));
   }
 
-  /** Nothing listens at its subjects. Returns whether that has lasted long enough to be its end. */
+  /** The peer's subjects have no subscriber. Returns whether that has lasted long enough to end the peer. */
   noListener(nowMs: number): boolean {
     this.#noListenerSinceMs ??= nowMs;
     return nowMs - this.#noListenerSinceMs >= NO_LISTENER_MS;

@@ -1,5 +1,5 @@
 /**
- * Asks, before this node announces anything, whether another node has its name or its id.
+ * Checks, before this node announces anything, that no other node has its name or its id.
  *
  * The id begins the ids of sandboxes and channels: with two nodes of one id, calls would go to the wrong one.
  */
@@ -12,7 +12,7 @@ import { NotPermitted, type Wire } from '../wire/nats.ts';
 import type { Address, Subjects } from '../wire/subjects.ts';
 
 const MAX_ANSWER_BYTES = 1_024;
-/** The answer of a door; `taken_by` is absent when it knows no node with the id. */
+/** The answer of a node; `taken_by` is absent when no node that it knows has the id. */
 const AnswerSchema = z.object({ taken_by: z.string().max(64).optional() });
 
 interface Asking {
@@ -21,7 +21,9 @@ interface Asking {
   self: Address;
 }
 
-/** Throws a `ConfigError`. Without an answer both count as free: the server reports at once when nothing listens. */
+/**
+ * Throws a `ConfigError`. Without an answer both count as free: the server reports at once when there is no subscriber.
+ */
 export async function refuseTaken({ wire, subjects, self }: Asking): Promise<void> {
   const [name, id] = await Promise.all([
     wire.request(subjects.ownName, toBytes({}), ASK_TIMEOUT_MS).catch((error: unknown) => {
@@ -44,7 +46,7 @@ export async function refuseTaken({ wire, subjects, self }: Asking): Promise<voi
   });
 }
 
-/** The answer to a node that asks for its id. */
+/** The answer to a node that asks whether its id is free. */
 export function answerTaken(holder: { name: string } | undefined): Uint8Array {
   return toBytes(holder ? { taken_by: holder.name } : {});
 }

@@ -1,5 +1,5 @@
 /**
- * This node's own place in the cluster: its name, its id, and what it reports of itself.
+ * This node's own identity in the cluster: its name, its id, and what it reports of itself.
  *
  * It exists before the engine: workers put its id into theirs, and open before the node joins.
  */
@@ -38,7 +38,7 @@ export class Seat implements Fleet {
     this.self = { name: settings.node, id };
   }
 
-  /** From now on it knows the other nodes. */
+  /** From now on the seat can list the other nodes. */
   join(others: Others): void {
     this.#others = others;
   }

@@ -1,4 +1,4 @@
-/** A question after calls, and its answer. */
+/** A poll about calls, and its answer. */
 import { z } from 'zod';
 
 export const MAX_ASK_BYTES = 512 * 1024;

@@ -1,4 +1,4 @@
-/** What a node says of itself, at intervals and when it changes. Unknown fields are ignored: nodes differ in age. */
+/** The report of a node, sent at intervals and when it changes. Unknown fields are ignored: nodes differ in version. */
 import { z } from 'zod';
 
 import { SandboxReportSchema } from '#contract';
@@ -9,7 +9,7 @@ const name = z.string().max(64);
 export const BeatSchema = z.object({
   v: z.literal(1),
   every_ms: z.int().min(100).max(60_000),
-  /** Counts connections to NATS: after a new one, peers ask after their calls at once. */
+  /** Counts connections to NATS: after a new one, peers poll for their calls at once. */
   conn: z.int().min(1),
   joined_ms: z.int().min(0),
   state: z.enum(['up', 'draining']),
@@ -24,9 +24,9 @@ export const BeatSchema = z.object({
   /** Its clock, for `workcell doctor`. */
   now_ms: z.int().optional(),
   labels: z.record(z.string().max(64), z.string().max(64)).optional(),
-  /** Of its HTTP server. */
+  /** URL of its HTTP server. */
   url: z.string().max(256).optional(),
-  /** Absent on a node that has none. */
+  /** Absent on a node without sandboxes. */
   sandboxes: SandboxReportSchema.optional(),
 });
 export type Beat = z.output<typeof BeatSchema>;

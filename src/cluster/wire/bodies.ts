@@ -27,7 +27,7 @@ const MAX_REF_BYTES = 1_024;
 const BodyRefSchema = z.object({
   key: z.string().regex(/^[0-9a-f]{32}$/),
   bytes: z.int().min(0).max(MAX_BODY_BYTES),
-  /** The call whose frame it is; absent for blocks. */
+  /** The call that the frame belongs to; absent for blocks. */
   call: z.string().min(1).max(512).optional(),
 });
 export type BodyRef = z.output<typeof BodyRefSchema>;

@@ -10,8 +10,8 @@ import type { ClusterSettings } from '../settings.ts';
 type Tls = Pick<ConnectionOptions, 'tls'>;
 
 /**
- * With a `tls://` server the client must not speak in plain text, also when the server offers nothing else. It reads the
- * files at each dial, so that renewed certificates are used; a missing one it reports as a server that does not answer.
+ * Refuses plain text to a `tls://` server, also when the server offers nothing else. The client reads the files at each
+ * dial, so that renewed certificates are used; it reports a missing file as a server that does not answer.
  */
 export function tlsOf({ servers, caFile, certFile, keyFile }: ClusterSettings): Tls {
   if ((certFile === undefined) !== (keyFile === undefined))

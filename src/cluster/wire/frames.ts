@@ -1,8 +1,8 @@
 /**
  * Reads the frames of one node.
  *
- * Its calls name their callers in full, and mostly the same ones: a caller that was checked is not checked again, and is the
- * same object in every call, by which the engine knows its principal.
+ * Its calls carry their callers in full, and mostly the same ones: a caller is validated once and is then the same
+ * object in every call, by which the engine recognizes its principal.
  */
 import { asPlainFrame, toFrame, type Frame, type InvokeFrame } from '#protocol';
 
@@ -12,7 +12,7 @@ const MOST_CALLERS = 1_000;
 type Vouched = Pick<InvokeFrame, 'caller' | 'on_behalf_of'>;
 
 export class FrameReader {
-  /** By what the node wrote of them. */
+  /** Callers by the text that the node sent for them. */
   readonly #known = new Map<string, Vouched>();
 
   /** Undefined when it is not a frame. */
@@ -30,7 +30,7 @@ export class FrameReader {
 
   #call(frame: InvokeFrame): Frame | undefined {
     const { namespace, caller, on_behalf_of: named } = frame;
-    // What a node of ours always sends; null and absent fields would have the same key.
+    // A node of ours sends every field; null and absent would have the same key.
     if (typeof namespace !== 'string' || caller == null || named == null) return checked(frame);
     const key = JSON.stringify([caller, named]);
     const known = this.#known.get(key);

@@ -1,4 +1,4 @@
-/** JSON messages between nodes: written as bytes, and read only as their schema says. */
+/** JSON messages between nodes: written as bytes, and read only through their schema. */
 import type { z } from 'zod';
 
 export function toBytes(value: unknown): Uint8Array {

@@ -14,7 +14,7 @@ import { readSecret, tlsOf } from './files.ts';
 export interface Message {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** Whether the server says that nothing listens. */
+  /** Whether the server reports that there is no subscriber. */
   readonly isUnheard: boolean;
   respond(data?: Uint8Array): void;
 }
@@ -24,7 +24,7 @@ export interface WireEvents {
   down(): void;
 }
 
-/** Nothing listens at the subject of a request. */
+/** The subject of a request has no subscriber. */
 export class NothingListens extends Error {}
 /** The user of this node may not send the request. */
 export class NotPermitted extends Error {}
@@ -67,7 +67,10 @@ export class Wire {
     return performance.now() - this.#turnedAtMs;
   }
 
-  /** Resolves once connected, or after a while without: it goes on dialling. Throws what more dialling cannot fix. */
+  /**
+   * Resolves once connected, or after a while without a connection: the client keeps dialling. Throws what more
+   * dialling cannot fix.
+   */
   async open(): Promise<void> {
     const client = await loadClient();
     const { connect, AuthorizationError, NoRespondersError, PermissionViolationError } = client;
@@ -222,14 +225,14 @@ function optionsOf(settings: ClusterSettings, by: Authenticators): ConnectionOpt
     inboxPrefix: `_INBOX.${node}`,
     noEcho: true,
     timeout: 2_000,
-    // Its defaults give up after ten dials and notice a hung server after four minutes.
+    // By default the client stops after ten dials and notices a hung server after four minutes.
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
     reconnectJitter: 50,
     pingInterval: 1_000,
     maxPingOut: 2,
     ignoreAuthErrorAbort: true,
-    // Else each request makes two errors with their stacks, for the case that it fails.
+    // Otherwise each request creates two errors with stacks, in case it fails.
     noAsyncTraces: true,
   };
 }

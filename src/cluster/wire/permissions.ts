@@ -1,5 +1,5 @@
 /**
- * Users of a NATS server for the nodes of a cluster, each held to its own name.
+ * Users of a NATS server for the nodes of a cluster, each limited to its own name.
  *
  * A node with the role `host` alone may answer and never call: root on it reaches no function anywhere.
  */
@@ -7,7 +7,7 @@ import { PROTOCOL, type ToNode } from './subjects.ts';
 
 export interface NodeUser {
   name: string;
-  /** Hears the others and calls them. */
+  /** Receives the reports of others and calls them. */
   isDoor: boolean;
   /** Its public key, as an nkey. */
   publicKey: string;

@@ -1,5 +1,5 @@
 /**
- * Names of NATS subjects. The sender comes last, so that permissions of the server can hold a node to its own name.
+ * Names of NATS subjects. The sender comes last, so that permissions of the server can limit a node to its own name.
  *
  * The prefix has the version of the protocol: nodes of another version are in another cluster.
  */
@@ -35,7 +35,7 @@ export class Subjects {
     return `${this.#prefix}.all.${kind}.${this.#self.name}.${this.#self.id}`;
   }
 
-  /** The reply subject of a call: only the server publishes there, when nothing listens at `to`. */
+  /** The reply subject of a call: only the server publishes there, when `to` has no subscriber. */
   unheard(to: Address, callId: string): string {
     return `${this.#prefix}.${this.#self.name}.${this.#self.id}.unheard.${to.name}.${to.id}.${callId}`;
   }

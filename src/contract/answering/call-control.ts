@@ -28,7 +28,7 @@ export class CallControl {
     if (this.#abortedWith) throw this.#abortedWith;
   }
 
-  /** Whether an error was thrown because of the abort: its reason, or a platform error around it. */
+  /** Whether the abort caused a thrown error: the abort's reason, or a platform error around it. */
   isBehind(thrown: unknown): boolean {
     const reason = this.#abortedWith;
     return reason !== undefined && (thrown === reason || (thrown instanceof Error && thrown.cause === reason));

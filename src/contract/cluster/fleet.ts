@@ -1,14 +1,14 @@
-/** The machines of a cluster, as a worker sees them that places its work on one of them. */
+/** The machines of a cluster, for a worker that chooses one of them for its work. */
 import { z } from 'zod';
 
 /** What a machine reports of its sandboxes. */
 export const SandboxReportSchema = z.object({
-  /** How many more it takes. */
+  /** How many more sandboxes it takes. */
   places: z.int().min(0),
   starting: z.int().min(0),
   living: z.int().min(0),
   max: z.int().min(0),
-  /** For memory and disk of new sandboxes. */
+  /** Memory that new sandboxes may take. */
   memory_free_mb: z.int().min(0),
   /** Absent until its first sandbox, since finding out takes a while. */
   isolation: z.string().max(64).optional(),
@@ -26,7 +26,7 @@ export interface FleetHost {
   readonly sandboxes: SandboxReport;
 }
 
-/** A node by its id. `gone`: it is not connected; `over`: it will not come back, and its sandboxes have ended. */
+/** A node by its id. `gone`: disconnected; `over`: it will not come back, and its sandboxes have ended. */
 export interface FleetNode {
   readonly name: string;
   readonly gone?: { readonly isOver: boolean; readonly how: 'left' | 'restarted' | 'was lost' };
@@ -35,14 +35,14 @@ export interface FleetNode {
 export interface Fleet {
   /** This node. Its id is the tag of what lives here. */
   readonly self: { readonly name: string; readonly id: string };
-  /** Whether it takes nothing new. */
+  /** Whether it accepts no new sandboxes. */
   readonly isDraining: boolean;
-  /** Most sandboxes of all machines together; undefined: only their own limits hold. */
+  /** Most sandboxes of all machines together; undefined: only the limit of each machine applies. */
   readonly maxSandboxes?: number | undefined;
   /** Machines with sandboxes, this one included. Changes with their next reports: read it at once, or copy it. */
   hosts(): readonly FleetHost[];
   /** Undefined for an id that no node was known by. */
   nodeOf(id: string): FleetNode | undefined;
-  /** Says where to read the own report; call the returned function to end that. */
+  /** Registers how to read the own report; call the returned function to end that. */
   offer(report: () => SandboxReport): () => void;
 }

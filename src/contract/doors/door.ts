@@ -37,6 +37,6 @@ export function withoutDoor(metadata: unknown): unknown {
 
 /** Undefined for a call from the bus itself. Any peer may claim a door: it only makes the answer stricter. */
 export function doorOf(metadata: unknown): Door | undefined {
-  // By hand: every call through a door is asked, and a schema takes many times as long.
+  // A loop, because every call through a door is checked here, and a schema takes many times as long.
   return isMap(metadata) ? DOORS.find((door) => door === metadata.workcell_door) : undefined;
 }

@@ -49,7 +49,7 @@ interface ApprovalParts {
   timeoutMs: () => number;
   log: Log;
   audit: Audit | undefined;
-  /** Sends a call that was approved on its way. */
+  /** Dispatches a call that was approved. */
   resume: (request: Request, from: From) => void;
   changed: () => void;
 }
@@ -71,7 +71,7 @@ export class Approvals {
     return via !== undefined && this.#parts.open.find(via)?.isApproved === true;
   }
 
-  /** Holds the call until a person answers, its caller leaves or its time is over. */
+  /** Holds the call until a person answers, its caller disconnects or its time limit passes. */
   ask(fn: CalledFunction, request: Request, from: From, decision: Decision): Failure | undefined {
     const { dispatch, open } = this.#parts;
     const timeoutMs = this.#parts.timeoutMs();
@@ -122,7 +122,7 @@ export class Approvals {
     else this.#deny(call, `the person at ${call.principal.label} ${cleanText(given!.why ?? '', MAX_WHY) || 'said no'}`);
   }
 
-  /** A call ended: those that were made for it and still wait have no purpose any more. */
+  /** Ends the waiting calls that were made for an ended call: no caller needs them any more. */
   outerEnded(id: string): void {
     if (this.#asked.size === 0) return;
     for (const { call } of this.list()) if (call.via === id) this.#parts.settle.breakOff(call);
@@ -139,7 +139,7 @@ export class Approvals {
     waiting.session.link.send({ type: 'invocationevent', invocation_id: waiting.invocationId, seq: 0, event });
   }
 
-  /** The connection of the call that this one is made for in the end: only that one knows a person. */
+  /** The connection that made the outermost call of a chain: only that client can ask a person. */
   #clientOf(call: Call): Waiting | undefined {
     let outer: Call | undefined = call;
     for (let depth = 0; outer?.via !== undefined && depth < MAX_NESTING; depth++)

@@ -32,7 +32,7 @@ export interface Ruling extends Decision {
   readonly failure?: Failure;
 }
 
-/** Every client needs these to be one; they change nothing of others. */
+/** Every client needs these to work as one; they change nothing that belongs to others. */
 const PLUMBING = new Set([
   'engine::workers::register',
   'engine::functions::list',

@@ -1,8 +1,8 @@
 /**
  * Delivers events of calls to callers that asked for them.
  *
- * Events are reports, not answers: a slow reader misses some, detects that by `seq`, and still gets its result.
- * A call without events for a while is reported as running, so that callers need no timer of their own.
+ * Events are reports, not answers: a slow reader misses some, detects the gap by `seq`, and still gets its result. A
+ * call without events for a while is reported as running, so that callers need no timer of their own.
  */
 import { EVENT_RUNNING, type EncodedFrame, type EventFrame } from '#protocol';
 import type { Call } from './call.ts';

@@ -82,7 +82,7 @@ function voucherOf(principal: Principal): Addition {
   return made;
 }
 
-/** What the executor should report beside the result; undefined for most calls. */
+/** What else the executor should report beside the result; undefined for most calls. */
 function wishOf({ wantsChanges, waiting, executor, audited }: Call): Partial<InvokeFrame> | undefined {
   const wantsEvents = waiting?.wantsEvents === true && executor.features.has(FEATURE_EVENTS);
   const wantsVersions = audited !== undefined && executor.features.has(FEATURE_CHANGES);

@@ -20,10 +20,10 @@ export interface KnownCaller {
 export class Callers {
   /** The one that was quiet longest first. */
   readonly #known = new Map<string, KnownCaller>();
-  /** A connection has one principal for all its calls: those need no key. */
+  /** Cache: a connection has one principal for all its calls, so these need no key. */
   readonly #byPrincipal = new WeakMap<Caller, KnownCaller>();
   #latest: KnownCaller | undefined;
-  /** Most engines have none, and then no call looks for its caller. */
+  /** Most engines have no paused caller, and then a call needs no lookup. */
   #pausedCount = 0;
 
   called(principal: Caller): KnownCaller {

@@ -110,7 +110,7 @@ class Clip {
     return this.#members(value, (_, inner) => this.#hide(inner));
   }
 
-  /** An item of a list: `NAME=value`, `[NAME, value]`, or an object with both. */
+  /** An item of an environment: `NAME=value`, `[NAME, value]`, or an object with both. */
   #variable(entry: unknown): unknown {
     this.#left -= SCALAR_CHARS;
     if (Array.isArray(entry)) {

@@ -16,7 +16,7 @@ interface ControlParts {
   callers: Callers;
   log: Log;
   audit: Audit | undefined;
-  /** Sends the held calls of a caller on their way. */
+  /** Dispatches the held calls of a caller. */
   resume: (key: string) => void;
   changed: () => void;
 }
@@ -45,7 +45,7 @@ export class Control {
     return this.#end([...this.#parts.open.values()].filter(({ principal }) => callerKey(principal) === caller));
   }
 
-  /** From now on calls of the caller wait; calls that run go on. */
+  /** From now on calls of the caller wait; running calls continue. */
   pause(key: string, isPaused: boolean, by: Principal): void {
     const known = this.#find(key);
     if (known.isPaused === isPaused) return;

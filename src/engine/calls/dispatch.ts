@@ -27,7 +27,7 @@ interface DispatchParts {
   sink: Sink;
 }
 
-/** A function and what takes its calls: its owner, or what holds them for a while. */
+/** A function and the executor of its calls: its owner, or the one that holds them for a while. */
 type Called = CalledFunction & { readonly owner: Executor };
 
 export class Dispatch {
@@ -41,7 +41,7 @@ export class Dispatch {
   handOver({ id, namespace, metadata, owner }: Called, request: Request, from: From): Failure | undefined {
     const { limits, open, events, observed, sink } = this.#parts;
     const { principal, via, waiting, isApproved, rule } = from;
-    // No caller waits for these, so no caller's limit counts them.
+    // Events have no waiting caller, so no caller's limit counts them.
     const limit = limits.maxCallsInFlight;
     if (!waiting && owner.serving.size >= limit) return fail('too_many_calls', { limit });
 
@@ -113,13 +113,16 @@ export class Dispatch {
   }
 }
 
-/** The answer to another node: the same whether the function is absent or not shared, and without ids that are here. */
+/** The answer to another node: the same whether the function is absent or not shared, and without ids of this node. */
 export function notShared({ id, namespace }: CalledFunction): Failure {
   const hint = ` A node answers others only for what it shares: --share ${workerSegment(id)}, if it has this function.`;
   return fail('function_not_found', { id, namespace, elsewhere: [], hint });
 }
 
-/** What the executor calls on behalf of the call belongs to its span. A held call gets another span when it goes on. */
+/**
+ * Calls that the executor makes on behalf of the call belong to its span. A held call gets another span when it
+ * resumes.
+ */
 function withSpan({ frame, session }: Request, { traceparent }: CallSpan): Request {
   return { frame: { ...frame, traceparent }, ...(session && { session }) };
 }

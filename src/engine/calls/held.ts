@@ -2,13 +2,13 @@
  * Calls that wait in the engine: because their caller is paused, or for a person's approval.
  *
  * A held call is an ordinary open call with this as its executor, so that its caller, its deadline, a lost connection
- * and an operator end it as they end any other.
+ * and an operator end it like any other.
  */
 import type { SendOutcome } from '#protocol';
 import type { Call, From } from './call.ts';
 import type { Executor, Request } from './executor.ts';
 
-/** For all callers together: each holds its payload. */
+/** A total for all callers: each held call keeps its payload in memory. */
 const MAX_HELD = 1_000;
 
 export interface HeldCall {

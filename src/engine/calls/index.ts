@@ -1,6 +1,6 @@
 /**
- * Calls on their way through the engine: authorize, hold for a person or while the caller is paused, observe, dispatch,
- * settle.
+ * The steps of a call through the engine: authorize, hold for a person or while the caller is paused, observe,
+ * dispatch, settle.
  *
  * The principal of a call is determined here, before any other step.
  */
@@ -215,12 +215,12 @@ export class Calls {
     const limit = this.#limits.maxCallsInFlight;
     if (session.calling.size >= limit) return fail('too_many_calls', { limit });
     if (from.principal.grants === UNREADABLE) return fail('forbidden', { text: UNREADABLE_TEXT });
-    // As the peer's own call it could do what the caller may not.
+    // As the peer's own call it would have rights that the caller lacks.
     if (via == null || from.via === via) return undefined;
     return fail('forbidden', { text: `this connection does not work on call ${via.slice(0, 64)}, or no longer` });
   }
 
-  /** Calls of the engine's own functions are not work: every peer introduces itself by one. */
+  /** Skips calls of the engine's own functions: every peer makes one to introduce itself. */
   #noteCaller({ function_id: id, namespace }: InvokeFrame, principal: Principal): void {
     const fn = this.#registry.find(id, namespace ?? DEFAULT_NAMESPACE);
     if (!fn || !isBuiltIn(fn.owner)) this.callers.called(principal);
@@ -235,7 +235,7 @@ export class Calls {
     this.#settle.refuse(from.waiting, frame.function_id, failure);
   }
 
-  /** Sends held calls of a caller as if they came now. */
+  /** Dispatches held calls of a caller as if they came now. */
   #resume(key: string): void {
     for (const { call, request, from } of this.#held.take(({ principal }) => callerKey(principal) === key)) {
       this.#open.end(call);
@@ -259,7 +259,7 @@ export class Calls {
     if (ruling.verdict === 'ask' && !this.approvals.covers(from, ruling)) {
       return this.approvals.ask(fn ?? called, request, from, ruling);
     }
-    // What was made for a call that runs goes on, so that the call can end.
+    // A call made for a running call is not held, so that the running one can end.
     const isHeld = from.via === undefined && !(fn && isBuiltIn(fn.owner)) && this.callers.isPaused(from.principal);
     if (isHeld) return this.#dispatch.handOver({ ...(fn ?? called), owner: this.#held }, request, from);
     return queue === undefined
@@ -267,7 +267,10 @@ export class Calls {
       : this.#dispatch.enqueue(request, queue, from);
   }
 
-  /** For a call of another node: only what is here, so that calls never travel in a circle, and only what is shared. */
+  /**
+   * For a call of another node: only functions served here, so that calls never travel in a circle, and only shared
+   * ones.
+   */
   #findShared({ id, namespace }: CalledFunction): RegisteredFunction | undefined {
     const { elsewhere } = this.#registry;
     const found = elsewhere?.namespacesHere(namespace).map((here) => this.#registry.find(id, here)) ?? [];

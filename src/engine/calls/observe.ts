@@ -143,7 +143,7 @@ function isLeftOut({ executor, principal, reading }: Call): boolean {
   return isBuiltIn(executor) || (principal.kind === 'page' && reading.isRead);
 }
 
-/** A caller that asks for a function that is not there, or for too much at once, was not refused by policy. */
+/** An unknown function or an exceeded limit is not a refusal by policy. */
 function refusal(code: string): Outcome {
   return { kind: code === 'forbidden' ? 'refused' : 'failed', text: code };
 }

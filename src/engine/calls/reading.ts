@@ -1,10 +1,10 @@
-/** What lists of calls say of one call, from what its function declares: its line, and its true outcome. */
+/** A call as lists show it, from what its function declares: its line, and its true outcome. */
 import { z } from 'zod';
 
 import { fieldOf, lineReader, noteOf, ReadsSchema, saysFailed } from '#contract';
 import { ChangeSchema } from '#protocol';
 
-/** `warning`: it was answered, and the answer says more than success, such as `exit 2`. */
+/** `warning`: answered, and the answer means more than success, such as `exit 2`. */
 export type OutcomeKind = 'ok' | 'warning' | 'failed' | 'refused' | 'cancelled';
 
 export interface Outcome {

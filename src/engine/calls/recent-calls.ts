@@ -15,7 +15,7 @@ export const MAX_RECENT_CALLS = 1_000;
 const MAX_READ_TEXT = 65_536;
 /** Workers choose their codes; other text is not kept. */
 const MAX_CODE_LENGTH = 64;
-/** No worker has a longer one; a caller may send any. */
+/** No function has a longer one, but a caller may send any. */
 const MAX_NAMESPACE_LENGTH = 512;
 
 export interface EndedCall {

@@ -18,12 +18,12 @@ const MAX_BUFFER = 1024;
 export interface WriterEvents {
   /** The queue has room again after `wait`. */
   resume(): void;
-  /** The reader left; the rest will not be read. */
+  /** The reader disconnected; the rest will not be read. */
   readerGone(): void;
 }
 
 export interface ReaderEvents {
-  /** There is something to take, or the stream ended or broke. */
+  /** There are items to take, or the stream ended or broke. */
   readable(): void;
 }
 

@@ -41,7 +41,7 @@ export async function memoryReader(broker: ChannelBroker, ref: ChannelRef): Prom
 
 export async function memoryWriter(broker: ChannelBroker, ref: ChannelRef): Promise<ChannelWriter> {
   const channel = findChannel(broker, ref);
-  // Every write while others wait waits for the same room.
+  // Writes that wait at the same time share one promise.
   let room: Promise<void> | undefined;
   let giveRoom = () => {};
   let isReaderGone = false;

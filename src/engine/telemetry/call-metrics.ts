@@ -16,7 +16,7 @@ const BOUNDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300, 1800] as const;
 
 interface Row {
   readonly outcomes: Record<OutcomeKind, number>;
-  /** By the first bound that is not below the duration; the last for those above all. */
+  /** Counts by the first bound that is not below the duration; the last is for longer ones. */
   readonly counts: number[];
   sumSeconds: number;
 }
@@ -24,7 +24,7 @@ interface Row {
 export class CallMetrics {
   readonly #rows = new Map<string, Row>();
   readonly #refused = new Map<string, { function: string; code: string; count: number }>();
-  /** Requests that no door answered, by code. */
+  /** Requests that were refused at the port, by code. */
   readonly #turnedAway = new Map<string, number>();
 
   ended({ functionId, startTick }: Pick<Call, 'functionId' | 'startTick'>, outcome: OutcomeKind): void {

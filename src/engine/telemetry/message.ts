@@ -25,7 +25,7 @@ export class Message {
     this.#forward = forward;
   }
 
-  /** A frame with this mask begins, of the same message or of the next. */
+  /** Begins a frame with this mask, of the same message or of the next. */
   begin(mask: Buffer, isSame: boolean): void {
     if (!isSame) this.clear();
     this.#mask = mask;
@@ -41,7 +41,7 @@ export class Message {
       return;
     }
     const end = this.#bytes + masked.length;
-    // Twice as large each time: a peer that sends byte by byte must not cost a copy for each.
+    // Doubles each time: a peer that sends byte by byte must not cost a copy for each.
     if (end > this.#buffer.length) this.#buffer = Buffer.concat([this.#buffer], Math.min(end * 2, maxMessageBytes));
     for (let at = 0; at < masked.length; at++) {
       this.#buffer[this.#bytes + at] = masked[at]! ^ this.#mask[(this.#maskedAt + at) % MASK_BYTES]!;

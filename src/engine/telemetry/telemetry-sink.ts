@@ -1,5 +1,5 @@
 /**
- * The server side of `/otel`: a WebSocket that drops what it reads, byte by byte, or hands it to what sends it on.
+ * The server side of `/otel`: a WebSocket that drops what it reads, byte by byte, or hands it to the exporter.
  *
  * A WebSocket library buffers a message before it delivers it, so peers that never finish theirs would hold memory for
  * nothing. This one buffers a frame's head and the 125 bytes of a ping; messages that are sent on share a bounded room.
@@ -137,7 +137,7 @@ export class TelemetrySink {
   }
 }
 
-/** How much of a frame has to be buffered, as far as its first bytes show. */
+/** How many bytes of a frame have to be buffered, as far as its first bytes show. */
 function neededBytes(start: Buffer): number {
   if (start.length < SHORTEST_HEAD) return SHORTEST_HEAD;
   return headBytes(start) + (isControl(start) && lengthCode(start) <= MAX_CONTROL_BYTES ? lengthCode(start) : 0);

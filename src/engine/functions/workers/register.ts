@@ -16,7 +16,7 @@ import { engine } from '../../worker.ts';
 
 const IN_PROCESS = 'in-process';
 const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS, FEATURE_ON_BEHALF];
-/** Features that a worker takes from the answer: another engine may pass on what any peer wrote into a call. */
+/** Features confirmed in the answer: an engine without them may relay what any peer wrote into a call. */
 const CONFIRMED = [FEATURE_CALLER, FEATURE_EVENTS, FEATURE_ON_BEHALF];
 const text = z.string().nullish();
 
