@@ -19,7 +19,7 @@ export async function buildPrograms(cacheDir = join(defaultCacheDir(), 'programs
   try {
     const launcher = await buildProgram({ name: 'fence', sources, cacheDir });
     const bytes = seccompFilter(process.arch);
-    // Named by its content: two servers that write it write the same.
+    // Named by its content: two servers that write the file write the same bytes.
     const filter = join(cacheDir, `seccomp-${hash('sha256', bytes).slice(0, 16)}`);
     if (!existsSync(filter)) writeSharedFile(filter, bytes);
     return { launcher, filter };

@@ -1,4 +1,7 @@
-/** The fence cannot be built here: what failed, and what to do about it. A command is then refused, never run without it. */
+/**
+ * The fence cannot be built here: what failed, and what to do about it. Commands are then refused, never run without
+ * it.
+ */
 export class FenceError extends Error {
   override readonly name = 'FenceError';
   /** What the operator can do. */

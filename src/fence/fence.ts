@@ -24,7 +24,7 @@ export interface FenceOptions extends LayoutOptions {
   /** Globs of the files of the workspace that commands cannot open. */
   readonly protect: readonly string[];
   readonly network: FenceNetwork;
-  /** What they reach with `egress`, beside the registries that the user has set up. */
+  /** What commands reach with `egress`, beside the registries that the user has set up. */
   readonly egress: EgressRules;
   readonly log: Log;
   /** The layer of a change, in place of the workspace. */
@@ -33,7 +33,7 @@ export interface FenceOptions extends LayoutOptions {
   readonly onHost?: OnHost | undefined;
 }
 
-/** Names that programs outside do not obey; the launcher removes it. */
+/** Prefix for variables that programs outside the fence must not obey; the launcher removes it. */
 export const VARIABLE_PREFIX = 'FENCED_';
 
 interface Opened {
@@ -53,7 +53,7 @@ export class Fence {
     this.#protected = new ProtectedFiles(options.workspace, options.protect, options.layer?.view);
   }
 
-  /** Builds it unless it is built. Rejects with a `FenceError`. */
+  /** Builds the fence unless it is built. Rejects with a `FenceError`. */
   async open(): Promise<Opened> {
     const opening = (this.#opening ??= this.#open());
     try {
@@ -68,7 +68,7 @@ export class Fence {
     return await this.open();
   }
 
-  /** For one command: what is protected is looked up for each. */
+  /** The launch of one command: protected files are listed anew for each. */
   async launch(): Promise<Launch> {
     const opened = await this.open();
     const masks = [...(await this.#protected.find()), ...hostSockets(opened.layout.isCovered)];
@@ -141,7 +141,7 @@ export class Fence {
     ];
   }
 
-  /** Some systems allow the namespaces and refuse what a command needs in them, such as /proc. */
+  /** Runs a test command: some systems allow the namespaces but refuse what a command needs in them, such as /proc. */
   async #try(opened: Opened): Promise<void> {
     const command = { argv: ['/bin/sh', '-c', ':'], cwd: this.#options.workspace, terminalPath: undefined };
     const [program, ...words] = this.#words(opened, [], command);

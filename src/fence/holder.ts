@@ -16,7 +16,7 @@ const FIX: string =
 type Process = ChildProcessByStdio<Socket, Socket, Socket>;
 
 export class Holder {
-  /** What the operator can do where the system refuses. */
+  /** What the operator can do if the system refuses. */
   static readonly fix = FIX;
   /** Descriptors of the user, mount, network and IPC namespace, in the order in which the launcher expects them. */
   readonly descriptors: readonly number[];
@@ -74,7 +74,7 @@ export class Holder {
   }
 }
 
-/** The numbers that the namespaces of a layer have in the launcher. Root has no user namespace for them. */
+/** The descriptors of a layer's namespaces as arguments of the launcher. Root has no user namespace for them. */
 function viewWords({ rung }: MountedLayer): string[] {
   return [...(rung === 'overlay-user' ? ['--view-user', '3'] : []), '--view-mounts', '4'];
 }

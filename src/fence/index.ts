@@ -1,4 +1,4 @@
-/** A boundary of the kernel around commands of this host: what they see of files, processes, sockets and the network. */
+/** A boundary of the kernel around commands of this host: it limits files, processes, sockets and the network. */
 export { Fence } from './fence.ts';
 export { FenceError } from './fence-error.ts';
 export { launchInLayer } from './launch-in-layer.ts';

@@ -1,4 +1,4 @@
-/** Runs commands in the layer of a change that leaves the rest of the host as it is. */
+/** Runs commands in the layer of a change; the rest of the host stays visible to them. */
 import type { Launch, MountedLayer } from '#host';
 import { buildPrograms } from './build-launcher.ts';
 import { VARIABLE_PREFIX } from './fence.ts';

@@ -9,7 +9,7 @@ import { SHIPPED_HIDE, SHIPPED_LAYERS, SHIPPED_TOOLCHAINS } from './shipped-path
 export interface LayoutOptions {
   /** Canonical; the directory that commands may change. */
   readonly workspace: string;
-  /** What commands see beside what is shipped; absolute, or from `~/`. */
+  /** What commands see beside the shipped paths; absolute, or from `~/`. */
   readonly paths: {
     readonly read: readonly string[];
     readonly layers: readonly string[];
@@ -30,7 +30,7 @@ export interface Layout {
 const TEMPORARY = ['/tmp', '/var/tmp'];
 const RUNTIME = '/run';
 
-/** A workspace that holds one of these would open what the fence closes. */
+/** A workspace that contains one of these would open what the fence closes. */
 const SYSTEM = ['/usr', '/etc', '/var', '/home', '/root', '/run', '/dev', '/proc', '/sys', '/bin', '/lib', '/sbin'];
 
 export function layOut({ workspace, paths }: LayoutOptions, env = process.env): Layout {
@@ -106,7 +106,7 @@ function isPlainDirectory(path: string): boolean {
   return isThere(path) && lstatSync(path).isDirectory();
 }
 
-/** What this user cannot see, its commands cannot see either. */
+/** A path that this user cannot see, its commands cannot see either. */
 function isThere(path: string): boolean {
   try {
     return !lstatSync(path).isSymbolicLink();

@@ -2,7 +2,7 @@
  * Mounts the layer of a change.
  *
  * A launcher makes the mount namespace and mounts; this process then holds the namespaces and the root of the layer by
- * descriptors, and the launcher ends. The lock of the change is held by a descriptor of this process too.
+ * descriptors, and the launcher ends. A descriptor of this process also holds the lock of the change.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { buildPrograms } from './build-launcher.ts';
 import { FenceError } from './fence-error.ts';
 
 const DEADLINE_MS = 10_000;
-/** A process that is just being started has the lock for a moment, until it runs its program. */
+/** A child process shares the lock for a moment, until it runs its program. */
 const ATTEMPTS = 4;
 const RETRY_MS = 10;
 /** Exit code of the launcher if another process has the lock. */

@@ -1,7 +1,7 @@
 /**
  * The protected files of a workspace as they are now, for the launcher to hide.
  *
- * Every command asks, so folders are read again only when their time has changed. A file that appears later is not
+ * Every command asks, so folders are read again only when their mtime has changed. A file that appears later is not
  * hidden from commands that run already.
  */
 import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, type Dirent } from 'node:fs';
@@ -11,11 +11,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compileProtected, type View } from '#host';
 import { isWithin } from './layout.ts';
 
-/** Folders between two turns of other work. */
+/** Folders read before other work gets a turn. */
 const FOLDERS_A_TURN = 256;
-/** The kernel's clock for files is coarse: a folder that was read this soon after its time may have changed unseen. */
+/**
+ * The kernel's clock for files is coarse: a folder that was read this soon after its mtime may have changed without a
+ * new one.
+ */
 const CLOCK_MS = 50;
-/** A walk in which folders were renamed is made again. */
+/** A walk is repeated, at most so often, if folders were renamed meanwhile. */
 const MOST_WALKS = 5;
 
 interface Folder {
@@ -42,7 +45,7 @@ export class ProtectedFiles {
   /** Absolute paths of files, and of folders that are protected as a whole. */
   async find(): Promise<readonly string[]> {
     if (!this.#matches) return [];
-    // One that runs may have passed the folder in which a file has appeared since.
+    // A walk that already runs may have passed the folder in which a file has appeared since.
     await this.#walking?.catch(() => {});
     this.#walking ??= this.#find().finally(() => (this.#walking = undefined));
     return await this.#walking;
@@ -74,7 +77,7 @@ export class ProtectedFiles {
     return { hidden, isWhole };
   }
 
-  /** Undefined if it is gone. */
+  /** Undefined if the folder is gone. */
   #folderAt(path: string): Folder | undefined {
     const known = this.#known.get(path);
     try {
@@ -85,7 +88,7 @@ export class ProtectedFiles {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-      // Neither can a command read it.
+      // The command runs as the same user, so it cannot read the folder either.
       if (code === 'EACCES' || code === 'EPERM') return { mtimeMs: NaN, readAtMs: 0, folders: [], hidden: [] };
       throw error;
     }
@@ -117,7 +120,7 @@ export class ProtectedFiles {
 // Not in node:fs; the same number on every architecture that Node supports.
 const O_PATH = 0o10000000;
 
-/** By descriptor: names in a view are resolved in its mount. */
+/** Resolves by descriptor: names in a view are resolved in its mount. */
 function targetOf(path: string): string {
   const fd = openSync(path, O_PATH);
   try {

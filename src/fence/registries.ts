@@ -59,7 +59,7 @@ export function hostRegistries(env: NodeJS.ProcessEnv = process.env, home = home
     const urls = [...set, ...written.map(([, url]) => url!)].flatMap(withoutPassword);
     for (const { hostname, port, protocol } of urls)
       hosts.add(`${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`);
-    // A scope of npm and an extra index of pip are reached, and named by files of the project.
+    // Scopes of npm and extra indexes of pip are only reachable: files of the project name them.
     const [main] = [...set, ...written.filter(([line]) => !/^[@e]/.test(line)).map(([, url]) => url!)].flatMap(
       withoutPassword,
     );
@@ -76,7 +76,7 @@ function withoutPassword(text: string): URL[] {
   return [url];
 }
 
-/** Empty if there is none. */
+/** Empty if the file is missing. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -6,7 +6,7 @@
 import type { FaultReason, HostReason } from '#host';
 import type { FileCode } from './file-operation.ts';
 
-/** By reason of the system. */
+/** By the reason that the system reports. */
 export const codeOfHostReason = {
   absolute: 'S210',
   relative: 'S210',

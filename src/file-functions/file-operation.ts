@@ -16,7 +16,7 @@ export type FileCode = 'S210' | 'S211' | 'S212' | 'S213' | 'S214' | 'S215' | 'S2
 /** The file system of a call, and its limits. */
 export interface FileContext {
   readonly files: FileSystem;
-  /** Infinity for no limit, as below. */
+  /** Infinity for no limit, as for the limits below. */
   readonly maxReadBytes: number;
   readonly maxWriteBytes: number;
   /** How long a write waits for the next bytes. */

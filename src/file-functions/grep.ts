@@ -10,7 +10,7 @@ import { MAX_PATTERN_BYTES, RegexError } from '#host';
 import { belowFields } from './glob-fields.ts';
 import { defineOperation } from './file-operation.ts';
 
-/** Stands for no limit: more than any answer holds. */
+/** Stands for no limit: larger than any answer. */
 const UNLIMITED = 2 ** 30;
 
 const FsMatch = wire.named(

@@ -32,7 +32,7 @@ export const mv = defineOperation({
   },
 });
 
-/** Names the path, source or destination, that failed. */
+/** Adds to an error which path failed, source or destination. */
 function namingTheEnd(error: unknown, src: string, dst: string): unknown {
   if (!(error instanceof HostError)) return error;
   if (error.reason === 'missing' && error.path === src) return new FileFault('missing', `src not found: ${src}`, error);

@@ -91,7 +91,7 @@ export class OpenReads {
       const text = JSON.stringify({ error: error.message });
       await inTime(writer.write(text), { ms: this.#stalledMs, signal: this.#closing.signal, late });
     } catch {
-      // The reader is gone.
+      // The reader disconnected.
     }
   }
 }

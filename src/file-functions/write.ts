@@ -12,7 +12,7 @@ import { incomingBytes } from './incoming-bytes.ts';
 import { modeField, parseMode } from './mode.ts';
 import { noteField } from './note.ts';
 
-/** As long as the bus keeps a call; the real bound is the idle timeout of the stream. */
+/** The longest that the bus keeps a call; the real bound is the idle timeout of the stream. */
 const DEADLINE_MS = 3_600_000;
 
 export const write = defineOperation({

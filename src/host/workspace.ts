@@ -2,7 +2,7 @@
  * A directory that workers of this process share, with the protection of its files, one search engine (index and
  * processes), regex threads, the line index of files, and the journal.
  *
- * Each worker holds it; it closes with the last of them. Workers with different `protect` lists share nothing.
+ * It closes with the last worker that uses it. Workers with different `protect` lists share nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -25,7 +25,9 @@ export interface WorkspaceNeeds extends Omit<SearchLimits, 'protectedGlobs'>, Jo
   readonly mode?: JailMode;
   /** Files hidden from this worker only. */
   readonly own?: ProtectedGlobs;
-  /** Most memory for file contents between searches, none for 0; a worker that leaves it out accepts the others' value. */
+  /**
+   * Most memory for file contents between searches, none for 0; a worker without it accepts the value of the others.
+   */
   readonly indexMemoryBytes?: number;
   /** The mount of a change; nothing is shared with workers on the directory itself. */
   readonly view?: View | undefined;
@@ -33,13 +35,13 @@ export interface WorkspaceNeeds extends Omit<SearchLimits, 'protectedGlobs'>, Jo
 
 const INDEX_MEMORY_BYTES = 256 * 2 ** 20;
 
-/** One per directory, jail mode and list. */
+/** Shared by the workers with the same directory, jail mode and list. */
 interface Shared {
   readonly protection: Protection;
   readonly search: SearchEngine;
   readonly regexes: RegexThreads;
   readonly lineIndexes: LineIndexes;
-  /** Undefined where none can be kept. */
+  /** Undefined if no journal can be kept. */
   readonly journal: SharedJournal | undefined;
   /** Keeps files for open changes before they are changed. */
   readonly pins: PinOthers | undefined;
@@ -63,7 +65,7 @@ function share(root: string, needs: WorkspaceNeeds): Shared {
     regexes: new RegexThreads(),
     lineIndexes: new LineIndexes(),
     journal: shareJournal(root, needs, view),
-    // A change does not touch the workspace, so there is nothing to keep for others.
+    // No pins in a change: it does not touch the workspace, so files need not be kept for other changes.
     pins: view ? undefined : pinsOf(root, { stateDir: stateDirOf(needs) }),
     own: new DeniedPaths([stateDirOf(needs)]),
     holders: new Set(),
@@ -118,7 +120,7 @@ export class Workspace {
     return this.#shared.lineIndexes;
   }
 
-  /** Undefined where none can be kept. */
+  /** Undefined if no journal can be kept. */
   get journal(): Journal | undefined {
     return this.#shared.journal?.journal;
   }

@@ -11,7 +11,7 @@ import { defineJobOperation } from './job-operation.ts';
 import { SignalName } from './signals.ts';
 import { TerminalSize } from './terminal-size.ts';
 
-/** A program that does not read for longer loses this caller. */
+/** A caller is detached when the program does not read its input for this long. */
 const WRITE_MS = 600_000;
 
 /** A text item from the caller. */
@@ -55,7 +55,7 @@ export const attach = (worker: string) =>
       const job = jobs.find(job_id);
       const next = job.ring.end;
       if (since > next) throw new JobFault('beyond-end', `\`since\` is ${since}, but only ${next} bytes came`);
-      // Throws when there is none.
+      // Throws early if the job takes no input.
       if (input) void job.input;
       const { reader, gone, faults } = await attachments.open(job, since, bus);
       if (!input) return { reader, next };

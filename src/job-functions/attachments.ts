@@ -1,8 +1,8 @@
 /**
  * Sends the output of jobs to callers through channels, as fast as each reads.
  *
- * Each has its own place in the job's ring. A reader that is too slow misses bytes and gets their number; the job never
- * waits for it. One that does not read at all is given up after a while.
+ * Each reader has its own offset in the job's ring. A slow reader misses bytes and gets their number; the job never
+ * waits for it. A reader that does not read at all is dropped after a timeout.
  */
 import { setMaxListeners } from 'node:events';
 
@@ -39,7 +39,7 @@ export class Attachments {
   readonly #closing = new AbortController();
   #count = 0;
 
-  /** `hold` is called for a job while a caller is attached to it. */
+  /** `hold` is called when a caller attaches to a job, and the function that it returns at the end. */
   constructor(hold: (job: BackgroundJob) => () => void = () => () => {}) {
     this.#hold = hold;
     setMaxListeners(0, this.#closing.signal);
@@ -49,7 +49,10 @@ export class Attachments {
     return this.#count;
   }
 
-  /** The end of a new channel that the caller reads; `gone` aborts when it left or has got everything. It reads `faults` too. */
+  /**
+   * Returns the end of a new channel that the caller reads, `faults` included; `gone` aborts when the caller
+   * disconnected or has received everything.
+   */
   async open(job: BackgroundJob, since: number, bus: Bus): Promise<Attachment> {
     const ofJob = this.#counts.get(job) ?? 0;
     if (ofJob >= MAX_OF_JOB) throw new JobFault('crowded', `${MAX_OF_JOB} callers are attached to ${job.id} already`);
@@ -83,7 +86,7 @@ export class Attachments {
     this.#closing.abort();
   }
 
-  /** Always resolves: a reader that left is not an error. */
+  /** Always resolves: a reader that disconnected is not an error. */
   async #send(job: BackgroundJob, since: number, { writer, signal, faults, leave }: Receiver): Promise<void> {
     void writer.untilTaken?.().then(leave);
     signal.addEventListener('abort', () => faults.wake(), { once: true });
@@ -118,7 +121,7 @@ async function taken(writer: ChannelWriter, item: Uint8Array | string): Promise<
   if (!(await isSettledWithin(writer.write(item), STALLED_MS))) throw new Error('nothing was read for too long');
 }
 
-/** The items that a caller sends; one that broke off has left. */
+/** The items that a caller sends; ends without an error if the caller disconnects. */
 export async function* incoming(reader: ChannelReader, gone: AbortSignal): AsyncGenerator<Uint8Array | string> {
   gone.addEventListener('abort', () => reader.cancel(), { once: true });
   try {

@@ -1,4 +1,4 @@
-/** One background job: its work while it runs, and afterwards what is left of it. */
+/** One background job: its work while it runs, and its record afterwards. */
 import { randomUUID } from 'node:crypto';
 
 import { callerRef, Failure } from '#contract';
@@ -13,7 +13,7 @@ import type { TerminalSize } from './terminal-size.ts';
 /** Cost of a record beside its argv and its output. */
 const RECORD_BYTES = 1024;
 
-/** Where a job runs, and why it may live on after it was killed. */
+/** By the place of a job: why it may still live after a kill. */
 const SURVIVALS = {
   host: 'its processes have not ended: the kernel ends them when what they wait for is over, such as a disk; shell::status reports when',
   sandbox: 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over',
@@ -73,7 +73,7 @@ export class BackgroundJob {
   #exitCode: number | null = null;
   readonly #sent = new Set<NodeJS.Signals | null>();
 
-  /** A bug in the work is passed to `report`: the call returned when the job started. */
+  /** Passes a bug in the work to `report`, because the call has already returned. */
   constructor(
     {
       argv,
@@ -114,7 +114,7 @@ export class BackgroundJob {
     return this.#exitCode;
   }
 
-  /** A killed job runs until it is gone. */
+  /** A killed job counts as running until its processes have ended. */
   get isRunning(): boolean {
     return this.#work !== undefined;
   }
@@ -130,7 +130,7 @@ export class BackgroundJob {
     return RECORD_BYTES + stdout.length + stderr.length + this.ring.heldBytes + words;
   }
 
-  /** Where callers write; throws when it has no input, or has ended. */
+  /** The input for callers; throws when the job takes none or has ended. */
   get input(): JobInput {
     if (!this.#work) throw new JobFault('no-input', `${this.id} has ended: nothing reads its input`);
     if (this.#input) return this.#input;
@@ -224,7 +224,7 @@ export class BackgroundJob {
 
   #statusOf({ timedOut, exitCode, signal }: ExecutionResult): JobStatus {
     if (timedOut || (signal !== null && this.#sent.has(signal))) return 'killed';
-    // A guest reports everything else by an exit code: it was killed, or its sandbox has ended.
+    // A guest reports every other end by an exit code; without one it was killed, or its sandbox has ended.
     if (this.#place === 'guest' && exitCode === null) return 'killed';
     return exitCode === 0 ? 'finished' : 'failed';
   }

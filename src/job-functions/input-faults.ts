@@ -1,4 +1,4 @@
-/** Faults in what an attached caller sends, until they are put into the stream that it reads. */
+/** Queue of faults in the items of an attached caller, until they are written to the stream that it reads. */
 import type { JobCode } from './job-fault.ts';
 
 interface InputFault {
@@ -6,7 +6,7 @@ interface InputFault {
   readonly message: string;
 }
 
-/** A caller that reads slower than it makes mistakes misses the rest. */
+/** A caller that makes mistakes faster than it reads misses the rest. */
 const MAX_WAITING = 16;
 
 export class InputFaults {

@@ -7,7 +7,7 @@ import { defineJobOperation } from './job-operation.ts';
 import { TerminalSize } from './terminal-size.ts';
 
 const MAX_BYTES = 1_048_576;
-/** How long a program may take to read what was written. */
+/** Timeout for a program to read its input. */
 const WRITE_MS = 10_000;
 
 export const input = (worker: string) =>

@@ -1,6 +1,6 @@
-/** Why a request for a job cannot be met, and the S codes of it for every worker that offers jobs. */
+/** Reasons to refuse a request for a job, with their S codes for every worker that offers jobs. */
 
-/** `full` has no shared code: the original's text for it has none. */
+/** `full` has no shared code, because the original's error for it has none. */
 export type JobFaultReason = 'bad-request' | 'missing' | 'full' | 'no-input' | 'beyond-end' | 'crowded' | 'signal';
 
 export class JobFault extends Error {

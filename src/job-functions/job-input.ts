@@ -1,8 +1,8 @@
 /**
  * The input of one job: callers in turn, in small pieces, each for a limited time.
  *
- * A program that does not read leaves at most one piece here. That piece counts as written: it reaches the program
- * when it reads again, so a caller that sends the rest later repeats nothing.
+ * A program that does not read leaves at most one piece here. That piece counts as written, because the program gets it
+ * when it reads again; a caller that sends the rest later repeats nothing.
  */
 import type { ProcessInput } from '#host';
 import { JobFault } from './job-fault.ts';
@@ -23,7 +23,7 @@ export class JobInput {
     this.#staysOpen = staysOpen;
   }
 
-  /** How many bytes were taken before the time was over. */
+  /** Returns how many bytes the program took before the timeout. */
   async write(bytes: Uint8Array, timeoutMs: number): Promise<number> {
     const byMs = performance.now() + timeoutMs;
     const before = this.#last;
@@ -36,7 +36,7 @@ export class JobInput {
     return (await writing).written;
   }
 
-  /** The program reads its end after everything written. Again does nothing. */
+  /** Ends the input after everything written; a second call does nothing. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = !this.#staysOpen;

@@ -16,7 +16,7 @@ import type { SignalName } from './signals.ts';
 
 export const MAX_KEPT_JOBS = 1000;
 const MIN_KEPT_BYTES = 64 * 2 ** 20;
-/** Longer than a host or a guest of ours takes to kill, unless the kernel holds a process. */
+/** Longer than a host or a guest takes to kill, unless a process is stuck in the kernel. */
 const KILL_WAIT_MS = 6000;
 
 export interface JobLimits {
@@ -25,7 +25,7 @@ export interface JobLimits {
   maxOutputBytes: number;
   /** Called before the end of a job is reported. */
   beforeEnd?: (job: BackgroundJob) => Promise<void>;
-  /** Makes the UUIDs in their ids. */
+  /** Creates the UUIDs of their ids. */
   makeUuid?: (() => string) | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface Killed {
 }
 
 export class Jobs {
-  /** Gets the ids of those that started, printed or ended, and the events of each. */
+  /** Gets the ids of jobs that started, printed or ended, and the events of each. */
   readonly watched: Watched;
   readonly #limits: JobLimits;
   readonly #log: Log;
@@ -48,15 +48,15 @@ export class Jobs {
   readonly #kept = new Map<BackgroundJob, { bytes: number; expiry: NodeJS.Timeout }>();
   #keptBytes = 0;
   readonly #reserved = new Map<string | undefined, number>();
-  /** Resolve when the end of a job was reported. */
+  /** Promises that resolve when the end of a job was reported. */
   readonly #reports = new WeakMap<BackgroundJob, Promise<void>>();
 
-  /** `maxConcurrentJobs` counts for each group alone. */
+  /** `maxConcurrentJobs` is a limit for each group. */
   constructor(limits: JobLimits, log: Log = silentLog, watched = new Watched()) {
     this.#limits = limits;
     this.watched = watched;
     this.#log = log;
-    // As much as running jobs may hold, so that those of one wave can all be read after they have ended.
+    // As much as running jobs may use, so that the output of jobs that end together can still be read.
     const runningBytes = 2 * limits.maxOutputBytes + DEFAULT_RING_BYTES;
     this.#maxKeptBytes = Math.max(MIN_KEPT_BYTES, runningBytes * limits.maxConcurrentJobs);
   }
@@ -75,7 +75,7 @@ export class Jobs {
     }
   }
 
-  /** Takes a slot before anything runs, until it is disposed. */
+  /** Reserves a slot for a job, until the result is disposed. */
   reserve(group?: string): Disposable {
     const { maxConcurrentJobs } = this.#limits;
     const reserved = this.#reserved.get(group) ?? 0;
@@ -92,7 +92,7 @@ export class Jobs {
     };
   }
 
-  /** Makes a job of work that was begun in a reserved slot, with the ring that it writes to. */
+  /** Turns work that was begun in a reserved slot into a job, with the ring that it writes to. */
   adopt(request: JobRequest, work: JobWork, ring: OutputRing): BackgroundJob {
     const report = ({ stack }: Error) => this.#log.error('unexpected error in a job', { stack });
     const uuid = this.#limits.makeUuid?.();
@@ -119,7 +119,7 @@ export class Jobs {
     return job;
   }
 
-  /** Of one group, or of all, for a caller: the console gets the words of each too. */
+  /** Rows of one group, or of all jobs; the console also gets the words of each. */
   summaries({ group, to }: { group?: string | undefined; to?: Caller | undefined } = {}): JobSummary[] {
     const all = [...this.#jobs.values()].filter((job) => group === undefined || job.group === group);
     return all.map((job) => (to?.kind === 'page' ? job.shown() : job.summary()));
@@ -138,7 +138,7 @@ export class Jobs {
     for (const job of this.#jobs.values()) if (job.group === group) await this.#reports.get(job);
   }
 
-  /** Kills it with everything in it, or sends another signal to its process group. */
+  /** Kills the job with all its processes, or sends another signal to its process group. */
   async kill(job: BackgroundJob, signal: SignalName = 'KILL'): Promise<Killed> {
     if (job.status !== 'running') return { killed: false, status: job.status, reason: 'not running' };
     if (signal !== 'KILL') {

@@ -1,8 +1,8 @@
 /**
  * Output as events of a call, for callers that watch it while it runs.
  *
- * Events are reports: a watcher that is behind misses some and sees it by `offset`. They are spaced, so that a flood
- * costs the server little; what the ring dropped meanwhile is reported as lost.
+ * Events are reports: a slow watcher misses some and detects that by `offset`. Their rate is limited, so that a flood
+ * costs the server little; bytes that the ring dropped meanwhile are reported as lost.
  */
 import { z } from 'zod';
 
@@ -44,7 +44,7 @@ export class OutputEvents implements Disposable {
     this.#report();
   }
 
-  /** Reports everything that has come. */
+  /** Reports all output so far. */
   flush(): void {
     while (this.#step());
   }
@@ -62,7 +62,7 @@ export class OutputEvents implements Disposable {
     }, SPACE_MS);
   }
 
-  /** Whether there was anything. */
+  /** Returns whether there was new output. */
   #step(): boolean {
     const since = this.#next;
     const { from, next, pieces } = readText(this.#ring, { since, maxBytes: MAX_BYTES });

@@ -1,5 +1,5 @@
 /**
- * Output as text: cut between characters, so that what a reader gets in several parts is what it would get in one.
+ * Output as text, cut between characters, so that several parts joined are the same as one.
  *
  * Bytes that are not UTF-8 become U+FFFD.
  */
@@ -23,7 +23,8 @@ export function readText(ring: OutputRing, { since, maxBytes, stripsAnsi = false
   const skipped = read.from > since ? continuationBytes(read.pieces) : 0;
   const from = read.from + skipped;
   const held = heldBack(read.pieces, { stripsAnsi, mayGrow: !ring.isFinished || read.next < ring.end });
-  // What stays back has to come with more bytes, and more bytes only come when it is the last of what there is.
+  // Returns an incomplete end after all if nothing else was read and more output follows: a reader would otherwise get
+  // an empty part again and again.
   const next = read.next - held > from || read.next === ring.end ? read.next - held : read.next;
   return { from, next, pieces: textOf(cut(read.pieces, from, next), stripsAnsi) };
 }

@@ -1,4 +1,6 @@
-/** output: reads a job's output from an offset on, and waits for more, for a line, for quiet, for a port or for the end. */
+/**
+ * output: reads a job's output from an offset, and waits for more, for a line, for a pause, for a port or for the end.
+ */
 import { z } from 'zod';
 
 import { wire } from '#contract';
@@ -60,7 +62,7 @@ const Response = z
   })
   .meta({ title: 'OutputResponse' });
 
-/** What every call of it has in common. */
+/** Fields that all variants of the operation share. */
 const FACTS = {
   effect: 'read',
   permissions: ['process.read'],

@@ -1,12 +1,12 @@
 /**
- * Looks for a line that matches a pattern, in output that is still being written.
+ * Searches output that is still being written for a line that matches a pattern.
  *
  * Each stream has lines of its own. The unfinished last line is searched too, and again when it has grown.
  */
 import type { OutputRing, OutputStream, RegexThreads } from '#host';
 import { stripAnsi } from './strip-ansi.ts';
 
-/** Read at a time. */
+/** Bytes that are read at a time. */
 const STEP_BYTES = 262_144;
 /** Of a longer line only the end is searched. */
 const MAX_LINE_BYTES = 65_536;
@@ -22,7 +22,7 @@ export interface FoundLine {
 interface Asked {
   readonly since: number;
   readonly pattern: string;
-  /** Both when absent. */
+  /** Both streams when absent. */
   readonly stream?: OutputStream | undefined;
   readonly stripsAnsi: boolean;
 }
@@ -48,12 +48,12 @@ export class PatternScan {
     this.#next = asked.since;
   }
 
-  /** Throws `RegexError`, also while there is no output. */
+  /** Throws `RegexError` for an invalid pattern, also while there is no output. */
   async check(signal: AbortSignal): Promise<void> {
     await this.#search(Buffer.alloc(0), signal);
   }
 
-  /** The first line that matches in what came since the last scan. */
+  /** Returns the first matching line in the output since the last scan. */
   async scan(signal: AbortSignal): Promise<FoundLine | undefined> {
     while (this.#next < this.#ring.end) {
       const { from, next, pieces } = this.#ring.read(this.#next, STEP_BYTES);

@@ -14,7 +14,7 @@ import { OutputEvents } from './output-events.ts';
 import { DEFAULT_RING_BYTES } from './ring-bytes.ts';
 import { isSettledWithin } from './settled-within.ts';
 
-/** Of the request; with the worker's own limits of time, in words. */
+/** Fields of the request; the descriptions name the worker's own time limits. */
 export const liveFields = ({ cap, limit }: { cap: string; limit: string }) => ({
   output: ChannelRefSchema.nullish().describe(
     'Writing end of a channel that gets all output as it comes: standard output as bytes, standard error as text ' +
@@ -29,7 +29,7 @@ export const liveFields = ({ cap, limit }: { cap: string; limit: string }) => ({
     ),
 });
 
-/** Of the response. */
+/** Fields of the response. */
 export const liveAnswer = {
   streamed: z.literal(true).optional().describe('All output went through `output`; absent without it.'),
   job_id: z.string().optional().describe('The job that the command became, with background_after_ms.'),
@@ -42,7 +42,7 @@ export const liveAnswer = {
 export interface LiveRequest {
   readonly argv: readonly string[];
   readonly place: JobPlace;
-  /** Of the job that it may become. */
+  /** Group of the job that the command may become. */
   readonly group?: string;
   readonly output: ChannelRef | null | undefined;
   readonly backgroundAfterMs: number | undefined;
@@ -97,7 +97,7 @@ async function openWriter(output: ChannelRef, { bus }: CallScope): Promise<Chann
   }
 }
 
-/** Output for the channel of a caller; when its reader has left, the rest is dropped. */
+/** Copies output to the channel of a caller; drops the rest when the reader has disconnected. */
 class OutputCopy implements AsyncDisposable {
   readonly #writer: ChannelWriter;
   #isOpen = true;

@@ -1,4 +1,4 @@
-/** Waits for work, but not for longer than a time. */
+/** Waits for work with a timeout. */
 
 /** Whether it settled in time. Rejects as the promise does. */
 export async function isSettledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

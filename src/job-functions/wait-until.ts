@@ -1,4 +1,4 @@
-/** Waits for something to happen to a job: the first of several conditions, its end, or the end of the time. */
+/** Waits for the first of several conditions of a job, its end, or a timeout. */
 import { setTimeout as passed } from 'node:timers/promises';
 
 import type { BackgroundJob } from './background-job.ts';
@@ -7,7 +7,7 @@ import { readText } from './output-text.ts';
 import { PatternScan } from './pattern-scan.ts';
 
 const PORT_POLL_MS = 50;
-/** More than is ever held back. */
+/** More bytes than are ever held back. */
 const LOOK_BYTES = 1024;
 
 export interface Until {
@@ -32,7 +32,7 @@ export interface Matched {
   readonly line?: string;
 }
 
-/** Undefined when more output came and nothing else was waited for. Throws when the caller leaves. */
+/** Undefined when more output came and the wait was for nothing else. Throws when the caller disconnects. */
 export async function waitUntil(
   job: BackgroundJob,
   wait: Wait,
@@ -54,7 +54,7 @@ export async function waitUntil(
 
 type Scan = (signal: AbortSignal) => Promise<Matched | undefined>;
 
-/** Scans what is there already: an invalid pattern is reported before anything is waited for. */
+/** Scans the output so far first, so that an invalid pattern is reported before any wait. */
 async function scanOf(
   job: BackgroundJob,
   { since, until, stripsAnsi }: Wait,
@@ -86,11 +86,11 @@ function conditions(
   if (!until) all.push(more(job, { since, stripsAnsi }, signal));
   if (until?.idle_ms != null) all.push(idle(job, until.idle_ms, signal));
   if (until?.port != null) all.push(listening(until.port, (port) => isListening(port, job), signal));
-  // Those that lose are aborted, and throw.
+  // The other conditions are aborted, and throw.
   return all.map((condition) => condition.catch((error: unknown) => (signal.aborted ? undefined : raise(error))));
 }
 
-/** Nothing more can come after the end, whatever was waited for. The last output is searched first. */
+/** The end finishes every wait, because no more output can come. The last output is searched first. */
 async function ended(job: BackgroundJob, scan: Scan | undefined, signal: AbortSignal): Promise<Matched> {
   while (!job.ring.isFinished) {
     const { end } = job.ring;
@@ -104,7 +104,7 @@ async function ended(job: BackgroundJob, scan: Scan | undefined, signal: AbortSi
   return found ?? { by: 'exit' };
 }
 
-/** Waits for text: the first bytes of a character alone are held back, so that a reader would get nothing. */
+/** Waits for whole characters: the first bytes of one are held back, and the reader would get nothing. */
 async function more(
   job: BackgroundJob,
   { since, stripsAnsi }: Pick<Wait, 'since' | 'stripsAnsi'>,
@@ -115,11 +115,11 @@ async function more(
     await job.ring.changed(signal);
     signal.throwIfAborted();
   }
-  // The end reports itself.
+  // The condition `ended` reports the end.
   if (job.ring.end <= since) await new Promise(() => {});
 }
 
-/** The time counts from the call on: a program that has just got input may have been quiet for long. */
+/** Measures the pause from the call on: a program that just received input may have been quiet for long before. */
 function idle(job: BackgroundJob, idleMs: number, signal: AbortSignal): Promise<Matched> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve({ by: 'idle' }), idleMs);

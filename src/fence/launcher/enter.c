@@ -36,9 +36,9 @@ static const char *cwd, *filter_path, *terminal_path;
 static char **masks, **command;
 static int mask_count, terminal = -1;
 static bool has_own_network;
-/* In a change that leaves the rest of the host as it is: only mounts and processes are separate. */
+/* In a change without a fence: only mounts and processes are separate. */
 static bool is_bare, has_user_space = true;
-/* A cgroup of the server ends what the command leaves behind, so it needs no process namespace. */
+/* A cgroup of the server kills what the command leaves behind, so the command needs no process namespace. */
 static bool is_held;
 static uint64_t filter[MAX_FILTER_BYTES / 8];
 static ssize_t filter_bytes;
@@ -82,7 +82,9 @@ static char **own_variables(char **all) {
 
 /* ---- the command ---- */
 
-/* Root keeps what it needs to own its files and to become another user; nothing of it reaches beyond the namespaces. */
+/*
+ * Root keeps the capabilities to own its files and to become another user; they have no effect outside the namespaces.
+ */
 static void drop_rights(void) {
   struct {
     uint32_t version, pid;
@@ -137,7 +139,7 @@ static _Noreturn void be_command(char **variables) {
 
 static pid_t leader;
 
-/* Only from outside: the number of a sender that is not in this namespace is 0. */
+/* Passes on signals only from outside: a sender outside of this namespace has pid 0. */
 static void pass_on(int number, siginfo_t *from, void *context) {
   (void)context;
   if (from->si_pid == 0 && leader > 0) kill(-leader, number);
@@ -181,7 +183,7 @@ static void join(int space, int kind, const char *name) {
   if (setns(space, kind)) stop("cannot enter the %s namespace", name);
 }
 
-/* As the command ended; a signal that ended it ends this process too. */
+/* Ends as the command ended: with its exit code, or by its signal. */
 static _Noreturn void end_as(int status) {
   struct rlimit no_core = {0, 0};
   sigset_t none;
@@ -201,7 +203,7 @@ void enter(int argc, char **argv) {
   read_arguments(argc, argv);
   if (!is_bare) read_filter();
   if (terminal_path && (terminal = open(terminal_path, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) stop("cannot open the terminal");
-  /* So that a failure is reported there. */
+  /* So that a failure is reported on the terminal. */
   if (terminal >= 0 && dup2(terminal, 2) < 0) stop("cannot use the terminal");
   char **variables = own_variables(environ);
   sigfillset(&all);
@@ -215,7 +217,7 @@ void enter(int argc, char **argv) {
   if (!is_bare) join(SYSTEM_V, CLONE_NEWIPC, "IPC");
   join(MOUNTS, CLONE_NEWNS, "mount");
   if (is_bare && is_held && terminal < 0) be_command(variables);
-  /* After the last change of credentials, which would take it away. The server may have ended before. */
+  /* Set after the last change of credentials, which clears it. The server may have ended before. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(126);
   unsigned long spaces = CLONE_NEWNS | CLONE_NEWPID | (has_own_network ? CLONE_NEWNET : 0);

@@ -40,7 +40,9 @@ void make_directory(const char *path, mode_t mode) {
   if ((mkdir(path, mode) && errno != EEXIST) || chmod(path, mode)) stop("cannot make %s", path);
 }
 
-/* Without following a symlink: a directory that another command exchanges for one must not move the mask elsewhere. */
+/*
+ * Opens without following symlinks: a directory that another command replaces by one must not move the mask elsewhere.
+ */
 void mask(const char *path) {
   struct {
     uint64_t flags, mode, resolve;

@@ -37,10 +37,10 @@ _Noreturn void view(int argc, char **argv);
 /* Makes the layer show what has changed below it. */
 _Noreturn void refresh(int argc, char **argv);
 
-/* A user namespace for this process, in which every id means itself. */
+/* A user namespace for this process that maps every id to itself. */
 void make_user_namespace(void);
 
-/* Hides a path; what it is decides how. */
+/* Hides a path: an empty directory covers a directory, a closed socket covers anything else. */
 void mask(const char *path);
 
 /* Accepts connections on the loopback address and forwards each to a socket of the server, until standard input ends. */

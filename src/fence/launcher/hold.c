@@ -30,7 +30,7 @@
 
 enum { MOST = 256 };
 
-/* Where the parts are put together, before the devices cover it. */
+/* Where the mounts are assembled, before /dev covers it. */
 #define STAGE "/dev"
 
 struct list {
@@ -38,7 +38,10 @@ struct list {
   int trees[MOST], count;
 };
 
-/* Emptied and closed; emptied for all users; emptied for this one; as on the host; writes are lost; read-only. */
+/*
+ * How a directory is mounted: emptied and closed; emptied for all users; emptied for this one; as on the host; with
+ * writes that are lost; read-only.
+ */
 static struct list hidden, shared, private, writable, layers, readable;
 static const char *proxy;
 /* Namespaces of a change, which has its layer at the path of the workspace. */
@@ -122,7 +125,7 @@ static void make_file(const char *path) {
   close(fd);
 }
 
-/* With the first device come the masks: a socket is a file that not even root can open. */
+/* The masks are made with the first device: a mask for files is a socket, which not even root can open. */
 static void make_device(const char *dev, const char *name) {
   char path[64];
   if (!strcmp(name, DEVICES[0])) {
@@ -137,7 +140,7 @@ static void make_device(const char *dev, const char *name) {
     if (!strcmp(name, DEVICES[i])) put(device_trees[i], path);
 }
 
-/* The directories above a mount point; those that exist are left as they are. */
+/* Creates the directories above a mount point; existing ones are left as they are. */
 static void make_parents(const char *path) {
   char copy[4096];
   if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy) errno = ENAMETOOLONG, stop("cannot mount %s", path);
@@ -152,7 +155,10 @@ static void make_mount_point(const char *path) {
   if (mkdir(path, 0755) && errno != EEXIST && errno != EROFS) stop("cannot make %s", path);
 }
 
-/* An empty directory, read-only in the end; only root's name stands on files in it. */
+/*
+ * Covers a directory by an empty one, read-only in the end, and any other entry by a socket; files in it can only
+ * belong to root.
+ */
 static void hide(const char *path) {
   struct stat st;
   if (lstat(path, &st)) return;

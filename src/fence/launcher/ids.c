@@ -1,4 +1,4 @@
-/* The ids of a user namespace: every id means itself, as far as this user may map it. */
+/* The ids of a user namespace: every id maps to itself, as far as this user may map it. */
 #define _GNU_SOURCE
 #include "fence.h"
 
@@ -11,7 +11,7 @@
 
 enum { MAP_BYTES = 4096 };
 
-/* Every id of this process's namespace as itself for root, and the own one for an ordinary user. */
+/* Maps every id of this process's namespace to itself for root, and only the own id for an ordinary user. */
 static void map_ids(pid_t pid, const char *name, unsigned id) {
   char path[64], from[MAP_BYTES] = {0}, text[MAP_BYTES * 2];
   unsigned long inside, outside, count;

@@ -1,6 +1,6 @@
 /*
- * The way out of the network namespace: a port on its loopback address, each connection forwarded to a socket of the
- * server, where the egress proxy reads it. It also ends the holder: with standard input, or when the builder fails.
+ * Connects the network namespace to the egress proxy: listens on a loopback port, and forwards each connection to a
+ * socket of the server. It also ends the holder, when standard input ends or the builder fails.
  */
 #define _GNU_SOURCE
 #include "fence.h"
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A process each. */
+/* One process for each connection. */
 enum { PORT = 3128, MOST_CONNECTIONS = 128, PIECE = 65536 };
 
 static int listen_on_loopback(void) {
@@ -38,7 +38,7 @@ static int connect_to(const char *path) {
   return fd;
 }
 
-/* False when nothing more goes this way. */
+/* Copies once from one end to the other; false when this direction has ended. */
 static bool carry(int from, int to) {
   static char piece[PIECE];
   ssize_t length = read(from, piece, sizeof piece);

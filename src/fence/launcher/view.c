@@ -22,10 +22,10 @@
 
 /* The lock of the change: an open file of the server, so that the lock stays when this process ends. */
 enum { LOCK = 3 };
-/* For refresh; root has only the second. */
+/* Descriptors for refresh; root has only the second. */
 enum { USER_SPACE = 3, MOUNTS = 4 };
 
-/* What the server understands as "another server has this change". */
+/* Exit code for "another server has this change". */
 enum { LOCKED = 75 };
 
 static const char *workspace, *upper, *work, *pins, *whiteout;
@@ -44,7 +44,7 @@ static void read_arguments(int argc, char **argv) {
   }
 }
 
-/* By descriptor, of this mount namespace: the kernel would split a path at a comma or a colon. */
+/* Mounts by descriptor: the kernel would split a path at a comma or a colon. */
 static int hold_directory(const char *path) {
   int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) stop("cannot open %s", path);
@@ -67,7 +67,7 @@ void view(int argc, char **argv) {
     if (errno == EWOULDBLOCK) _exit(LOCKED);
     stop("cannot lock the change");
   }
-  /* The server holds it from here on, and can give it back while this process ends. */
+  /* From here on only the server holds the lock, and can release it while this process ends. */
   close(LOCK);
   if (mknod(whiteout, S_IFCHR, 0) && errno != EEXIST) stop("cannot make %s", whiteout);
   bool is_user = make_mount_namespace();

@@ -31,7 +31,7 @@ export const cgroup2: CgroupKind = {
   halt: { file: 'cgroup.freeze', value: '1' },
 };
 
-/** In the hierarchy of the pids controller. */
+/** Version 1, in the hierarchy of the pids controller. */
 export const cgroup1: CgroupKind = {
   name: 'cgroup1',
   entrance: 'tasks',

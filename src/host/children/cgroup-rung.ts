@@ -104,7 +104,7 @@ export class CgroupRung implements Rung {
   }
 }
 
-/** Ends jobs of servers that were killed together with their guardians. Skips those of another user. */
+/** Ends jobs whose server was killed together with its guardian. Skips those of another user. */
 async function endLeftJobs(kind: CgroupKind, home: string): Promise<void> {
   const ends = leftGroups(home, PREFIX).map(async (path) => {
     const group = new Cgroup(path, kind);

@@ -51,7 +51,7 @@ export class Cgroup implements Hold {
   }
 }
 
-/** Processes or threads: a signal takes either number. */
+/** Lists processes or threads: a signal accepts either id. */
 function membersBelow(path: string, file: string): number[] {
   const list = ifThere(() => readFileSync(join(path, file), 'latin1')) ?? '';
   const own = list.split('\n').filter(Boolean).map(Number);

@@ -15,7 +15,7 @@ export interface ChildSpec extends ExecutionLimits {
   readonly terminal?: TerminalSize | undefined;
   /** The whole environment of the child. */
   readonly env: Record<string, string>;
-  /** Starts the child through another program, which reports a program that it cannot start by itself. */
+  /** Starts the child through another program, which reports itself if it cannot start the child's program. */
   readonly launch?: Launch | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface ChildSpec extends ExecutionLimits {
 export type Launch = (
   command: Required<Pick<ChildSpec, 'argv' | 'cwd' | 'env'>> & {
     terminalPath: string | undefined;
-    /** Whether a cgroup holds all that the command starts. */
+    /** Whether a cgroup contains every process that the command starts. */
     isHeld: boolean;
   },
 ) => LaunchedCommand;

@@ -17,7 +17,7 @@ import { findProgram } from './find-program.ts';
 export interface ChildrenOptions {
   containment?: Containment;
   log?: Log;
-  /** The best way that works here when absent. */
+  /** Opens terminals; the best method that works here when absent. */
   terminals?: OpenTerminal;
 }
 
@@ -69,7 +69,7 @@ export class Children {
   async #start(spec: ChildSpec): Promise<Job> {
     const { argv, env, cwd = process.cwd(), launch } = spec;
     const startedAt = performance.now();
-    // What starts the program in a terminal could only report that it failed.
+    // Checks the program first: the helper that starts it in a terminal could only report that it failed.
     if (spec.terminal && !launch) findProgram({ argv, env, cwd });
     const terminal = spec.terminal && this.#openTerminal(spec.terminal);
     const hasInput = terminal !== undefined || spec.stdin !== undefined || spec.keepsInput === true;

@@ -1,7 +1,7 @@
 /**
  * Finds a program as the system would.
  *
- * Only for commands that another program (`nsenter`) starts: that program could only report that it failed.
+ * Only for commands that another program (`nsenter`) starts: that helper could not report the reason.
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';

@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 
 import { KILL_DEADLINE_MS } from './rung.ts';
 
-/** A guardian that lives shorter is faulty: it is not replaced before the next job. */
+/** A guardian that ends sooner is faulty: it is not replaced before the next job. */
 const MIN_LIFE_MS = 1000;
 /** How often a script polls for survivors, as the words of a `for`. */
 export const GUARDIAN_LOOKS = Array.from({ length: 30 }, (_, look) => look).join(' ');
@@ -23,7 +23,7 @@ export class Guardian {
   #told = '';
   #isClosed = false;
 
-  /** The script runs after the server has ended, with `words` as $1 and so on, and the last line from `tell` as $told. */
+  /** `script` runs after the server has ended, with `words` as $1 and so on, and the last line from `tell` as $told. */
   constructor(script: string, words: readonly string[]) {
     this.#script = script;
     this.#words = words;
@@ -39,7 +39,7 @@ export class Guardian {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     }) as ChildProcessByStdio<Socket, null, null>;
-    // Without a pid it never started; later errors are those of its pipe, and its exit reports the same.
+    // Ignored: a missing pid shows that the shell never started, and its exit reports a broken pipe.
     shell.on('error', () => {});
     shell.stdin.on('error', () => {});
     if (shell.pid === undefined) throw new Error('jobs cannot be guarded: /bin/sh does not start');
@@ -52,7 +52,7 @@ export class Guardian {
     this.tell(this.#told);
   }
 
-  /** Replaces what the script finds in $told: one line. */
+  /** Replaces $told of the script; one line. */
   tell(line: string): void {
     this.#told = line;
     this.#shell?.stdin.write(`${line}\n`);

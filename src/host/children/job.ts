@@ -15,9 +15,9 @@ import type { Held, Hold } from './rung.ts';
 import { sendSignal } from './send-signal.ts';
 import type { ConnectedTerminal } from '../terminal/terminal.ts';
 
-/** How long the descendants may go on writing after the first process exited, and how long the last bytes may take. */
+/** How long descendants may still write after the first process exited, and how long the last bytes may take. */
 const DRAIN_MS = 75;
-/** How often a reader that is behind is looked at. */
+/** Interval of checks whether the reader of the output is behind. */
 const FULL_MS = 20;
 
 interface Exit {
@@ -77,7 +77,7 @@ export class Job implements Process {
     this.done = this.#run();
   }
 
-  /** Does not wait for the reader of the output any more. */
+  /** Also stops waiting for the reader of the output. */
   async signal(): Promise<void> {
     this.#isAbandoned = true;
     await this.#kill();

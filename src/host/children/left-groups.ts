@@ -16,8 +16,8 @@ export function ownedGroup(parent: string, prefix: string, id: string): string {
 }
 
 /**
- * Groups of dead servers in the whole hierarchy that contains `place`. Not those above `place`: a server that was a job
- * of a dead one runs in that one's group.
+ * Groups of dead servers in the whole hierarchy that contains `place`. Leaves out groups above `place`: a server that
+ * was a job of a dead server still runs in that server's group.
  */
 export function leftGroups(place: string, prefix: string): string[] {
   let top = place;
@@ -37,7 +37,7 @@ export function leftGroups(place: string, prefix: string): string[] {
   return found;
 }
 
-/** A group from elsewhere, such as another container, has a pid that means nothing here. */
+/** A group of another pid namespace, such as a container's, has a pid that is not one of this system. */
 function isLeft(name: string, prefix: string): boolean {
   if (!name.startsWith(prefix)) return false;
   const [owner = '', space] = name.slice(prefix.length).split('.');

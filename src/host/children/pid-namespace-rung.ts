@@ -17,7 +17,7 @@ import { ensureStarted, spawnCommand } from './spawn-command.ts';
 /** How many are made at a time. */
 const LANES = 4;
 
-/** How often a signal looks for the program, and the pause in between. */
+/** How often a signal polls for the program, and the pause between two polls. */
 const LOOKS = 100;
 const LOOK_MS = 20;
 
@@ -76,7 +76,7 @@ export class PidNamespaceRung implements Rung {
   }
 }
 
-/** Does not check for other processes: all of them end with the program. */
+/** Needs no check for other processes: all of them end with the program. */
 function holdOf(namespace: PidNamespace, leader: number): Hold {
   return {
     releaseIfEmpty: () => false,

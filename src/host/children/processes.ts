@@ -49,7 +49,7 @@ export function membersOf(jobs: ReadonlySet<JobTraits>, processes: readonly Proc
   return [...members];
 }
 
-/** The pid that was assigned last on this system; 0 where the system does not report it. */
+/** The newest pid on this system; 0 if the system does not report it. */
 export function newestPid(): number {
   if (process.platform !== 'linux') return 0;
   return Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));

@@ -25,7 +25,7 @@ export interface Command {
 
 export interface Rung {
   readonly name: Containment;
-  /** Rejects with a `SpawnError`, and then holds nothing. */
+  /** Rejects with a `SpawnError`, and then contains nothing. */
   start(command: Command): Promise<Held>;
   /** Call it after the last hold was released. */
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export interface Held {
 export interface Hold {
   /** Releases it if the job has demonstrably ended with its first process, and returns whether it did. */
   releaseIfEmpty(): boolean;
-  /** Sends SIGKILL to all processes until none lives; false when some still do after `KILL_DEADLINE_MS`. */
+  /** Sends SIGKILL until no process lives; false if some still live after `KILL_DEADLINE_MS`. */
   kill(): Promise<boolean>;
   release(): void;
   /** Sends another signal; absent where the group of the first process is the right receiver. */

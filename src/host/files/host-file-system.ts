@@ -202,7 +202,7 @@ export class HostFileSystem implements FileSystem {
     return target.stat?.isDirectory() ?? false;
   }
 
-  /** Failures below the requested path report the absolute path. */
+  /** Runs work whose failures below the requested path report the absolute path. */
   async #telling<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -217,7 +217,7 @@ function callerOf(scope: FileScope) {
   return { ...changeScope(scope), throwIfAborted: () => scope.signal.throwIfAborted() };
 }
 
-/** A call's scope has more, some of which is made when it is asked for. */
+/** Picks what a change needs: a call's scope has more, some of it computed by getters. */
 function changeScope({ signal, noteChange, call, functionId }: FileScope): ChangeScope {
   return { signal, noteChange, call, functionId };
 }

@@ -2,9 +2,9 @@
  * Many globs as one automaton over bytes: a path is decided in one pass, whatever the patterns are.
  *
  * Sets of positions in the patterns become DFA states when a path first needs them, so ordinary globs cost one array
- * look-up per byte. A pattern with too many states is run as an NFA, a bit per position: most positions lead to their
- * neighbours, so 32 of them move at once. Any other position is visited at most once per byte, so no pattern can make a
- * match blow up.
+ * look-up per byte. A pattern with too many states is run as an NFA, a bit per position: most positions continue at
+ * their neighbours, so 32 of them advance at once. Any other position is visited at most once per byte, so no pattern
+ * can make a match blow up.
  */
 import { toBytes } from '../text/byte-string.ts';
 import type { ByteSet, GlobToken } from './glob-syntax.ts';
@@ -17,14 +17,16 @@ interface State {
   readonly isMatch: boolean;
   /** The next state by byte, as far as it has been computed. */
   readonly next: (State | undefined)[];
-  /** Whether no byte leads to another state. */
+  /** Whether no byte reaches another state. */
   readonly isDead: boolean;
 }
 
-/** Alternatives of which some are laid out: all of them lead to `end`. */
+/** Alternatives that are laid out in part; all of them continue at `end`. */
 interface Alternatives {
   readonly end: number;
-  /** Branches to lay out, in reverse; the last one is under way, down to the token `at`, which leads to `next`. */
+  /**
+   * Branches to lay out, in reverse order. The last one is laid out down to the token `at`, which continues at `next`.
+   */
   readonly left: GlobToken[][];
   at: number;
   next: number;
@@ -41,7 +43,7 @@ export class GlobAutomaton {
   /** Visits to positions, and to words of them, so far. */
   work = 0;
 
-  // A position waits for a byte of its set and then moves on; without a set it leads to both exits at once.
+  // A position waits for a byte of its set and then moves on; without a set it continues at both exits at once.
   readonly #sets: (ByteSet | undefined)[] = [];
   readonly #next: number[] = [];
   readonly #other: number[] = [];
@@ -51,7 +53,7 @@ export class GlobAutomaton {
   readonly #waiters: number[] = [];
   /** The bit of each position, if it waits. */
   readonly #bits: (number | undefined)[] = [];
-  /** Which waiting positions lead to themselves, one bit down, two bits down, or elsewhere. */
+  /** Which waiting positions continue at themselves, one bit down, two bits down, or elsewhere. */
   readonly #toSelf: Places;
   readonly #toOneDown: Places;
   readonly #toTwoDown: Places;
@@ -156,8 +158,8 @@ export class GlobAutomaton {
   }
 
   /**
-   * Records where a position leads after it took a byte. A run leads to itself as well as on, and so does a position
-   * before a run.
+   * Records where a position continues after a byte. A run continues at itself and at the next position, and so does a
+   * position before a run.
    */
   #noteExits(place: number, bit: number): void {
     const next = this.#next[place]!;

@@ -2,9 +2,9 @@
  * Globs as the lines of a .gitignore file, matched against paths of files: a pattern that matches a directory matches
  * everything below it.
  *
- * A pattern without a `/`, except at its end, matches a name at any depth, any other the path from the directory; a `/`
- * at the end matches directories only. `!` takes back the matches of earlier patterns, but nothing below a directory
- * that they match. There are no comments.
+ * A pattern without a `/`, except at its end, matches a name at any depth; any other matches the path from the
+ * directory; a `/` at the end matches directories only. `!` cancels the matches of earlier patterns, but nothing below
+ * a directory that they match. There are no comments.
  */
 import { GlobAutomaton } from './glob-automaton.ts';
 import { NAME_WILDCARDS } from './glob-segments.ts';

@@ -20,7 +20,7 @@ const DIALECTS = {
 /** The dialect of the patterns. */
 export type GlobDialectName = keyof typeof DIALECTS;
 
-/** Most globs in a list; memory and time of each automaton step grow with it. */
+/** Most globs in a list; each costs memory, and time in every step of the automaton. */
 const MAX_GLOBS = 256;
 const MAX_TOTAL_CHARS = 65_536;
 

@@ -56,7 +56,10 @@ export async function changeBelow(top: JailDir, options: BelowOptions, changes: 
   }
 }
 
-/** Throws if any entry below a directory is refused; `see` is called for each. Does nothing for an entry that is not a directory. */
+/**
+ * Throws if any entry below a directory is refused; calls `see` for each. Does nothing for an entry that is not a
+ * directory.
+ */
 export async function refuseProtectedBelow(
   entry: JailEntry,
   options: BelowOptions,

@@ -63,7 +63,7 @@ export class JailEntry {
     return `${dev}:${ino}:${birthtimeMs}`;
   }
 
-  /** Canonical paths of the missing directories on the way to the entry, the outermost first. */
+  /** Canonical paths of the missing parent directories of the entry, the outermost first. */
   get missingParents(): string[] {
     let path = this.#directory.relativePath;
     return this.#missing.map((name) => (path = pathInside(path, name)));
@@ -122,7 +122,8 @@ export class JailEntry {
 
   /** Opens the file there for reading. */
   open(): JailFile {
-    // Opening a FIFO or a device has side effects, so only a regular file is opened. A swap since the lstat is noticed later.
+    // Opening a FIFO or a device has side effects, so only a regular file is opened. A swap since the lstat is detected
+    // later.
     if (this.stat?.isFile()) {
       const file = this.act(() => JailFile.ofOpened(this.#directory.openChild(this.#name, READ_FLAGS), this));
       if (file) return file;
@@ -157,7 +158,7 @@ export class JailEntry {
     } catch (error) {
       throw HostError.fromErrno(error, this.path);
     }
-    // Another process created something else under the last parent's name.
+    // Fails if another process created something else under the last parent's name.
     if (!this.#directory.stat.isDirectory()) throw new HostError('exists', this.#directory.relativePath);
   }
 

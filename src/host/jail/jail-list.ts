@@ -1,8 +1,8 @@
 /**
  * Lists everything below a directory of the jail, sorted by name, with kinds.
  *
- * The kind comes from readdir, which saves a stat per entry. Symlinks are listed and not followed, and every directory on
- * the way down is pinned, so a walk that starts inside the jail stays inside.
+ * The kind comes from readdir, which saves a stat per entry. Symlinks are listed and not followed, and every directory
+ * down to an entry is pinned, so a walk that starts inside the jail stays inside.
  */
 import type { ByteString } from '../text/byte-string.ts';
 import type { EntryKind } from '../walk/entry-kind.ts';
@@ -21,7 +21,7 @@ export type NextStep = 'go-on' | 'pass' | 'stop';
 
 const TURN_MS = 5;
 
-/** Reading the clock costs as much as several entries. */
+/** Entries between two checks of the clock, which costs as much as several entries. */
 const ENTRIES_BETWEEN_LOOKS = 64;
 
 /** Visits everything below a directory, each directory before its contents. Skips contents that cannot be read. */

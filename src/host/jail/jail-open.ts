@@ -28,7 +28,8 @@ export function openAtOnceWithin(bounds: Bounds, callsToUse: () => SystemCalls |
     const found = bounds.linkless(parts);
     if (!found || isClosed(found.relative)) return undefined;
 
-    // Opening a FIFO or a device has side effects, so the kind is checked first. A swap in between is noticed after the open.
+    // Opening a FIFO or a device has side effects, so the kind is checked first. A swap in between is detected after
+    // the open.
     if (!calls.isRegularFile(found.absolute)) return undefined;
     const fd = calls.openLinkless(found.absolute, READ_FLAGS);
     return fd === undefined ? undefined : JailFile.ofOpened(fd, { relativePath: found.relative, path });

@@ -38,7 +38,7 @@ export interface JailOptions extends JailChoice {
   isProtected?: (relativePath: string) => boolean;
   /** Canonical paths that look missing and cannot be created. */
   isHidden?: (relativePath: string) => boolean;
-  /** A mount of one of the directories, which is the one to use; needs descriptors. */
+  /** The mount through which the only directory is used; needs descriptors. */
   view?: View | undefined;
 }
 
@@ -108,7 +108,7 @@ export class Jail {
     this.isProtected = isProtected;
     this.#isHidden = isHidden;
     this.#callsToUse = callsToUse;
-    // The call that refuses symlinks refuses the way through the descriptor too.
+    // openat2 without symlinks also refuses the path through a descriptor, which a view needs.
     this.#openAtOnce = view ? () => undefined : openAtOnceWithin(bounds, callsToUse);
   }
 
@@ -161,7 +161,7 @@ export class Jail {
 
       entry.close();
       parts = this.#way.namesOf(parts, path);
-      // A name that is not valid UTF-8 cannot be passed on as text: it would name another file.
+      // Refuses a name that is not valid UTF-8: as text it would name another file.
       if (parts.some((name) => name.includes('\uFFFD'))) throw new HostError('invalid-name', path);
     }
     throw new HostError('dangling', path);

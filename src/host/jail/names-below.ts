@@ -1,8 +1,8 @@
 /**
  * Refuses a change of a directory that has a refused entry anywhere below, by names and kinds alone.
  *
- * The kernel returns hundreds of names with their kinds for one call, so that a directory of thousands of files is checked
- * in milliseconds. Every directory is opened in its held parent, and no symlink is followed.
+ * The kernel returns hundreds of names with their kinds for one call, so that a directory of thousands of files is
+ * checked in milliseconds. Every directory is opened in its pinned parent, and no symlink is followed.
  */
 import { closeSync } from 'node:fs';
 
@@ -28,7 +28,7 @@ export async function refuseNamesBelow(entry: JailEntry, options: BelowOptions):
     const names = new NamesBelow(calls!, options);
     if (await names.pass(fd, dir.relativePath)) return names.count;
   }
-  // One directory cannot be read so, and the ordinary walk reports why.
+  // On failure the ordinary walk follows, which reports the reason.
   let count = 0;
   await changeBelow(dir, options, { after: () => void count++ });
   return count;

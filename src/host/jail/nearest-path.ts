@@ -12,7 +12,7 @@ import type { Jail } from './jail.ts';
 
 const MOST_NAMES = 2000;
 const MOST_FOLDERS = 100;
-/** Large folders that are not worth searching. */
+/** Large folders that the search skips. */
 const PASSED_OVER = new Set(['.git', 'node_modules']);
 
 /** `; did you mean …?`, or nothing. */

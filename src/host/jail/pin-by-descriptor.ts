@@ -155,7 +155,7 @@ function inspect(bounds: Bounds, fd: number, calls: SystemCalls | undefined): De
   return isGone(link, fd, bounds) ? 'gone' : new DescriptorPin(fd, relativePath, bounds, calls);
 }
 
-/** Names below the root of a view are also those of the workspace, which is another mount. */
+/** Checks the mount too: names below the root of a view are also those of the workspace, which is another mount. */
 function isOfMount({ view }: Bounds, link: ByteString, fd: number): boolean {
   if (!view) return true;
   const root = toBytes(view.root);

@@ -1,8 +1,8 @@
 /**
  * Pins only what is not hidden: a hidden path fails with ENOENT, as a missing one does.
  *
- * A path is hidden if its canonical path is, or if any name on the way is: a symlink called `.env` is as hidden as a
- * file, whatever its target.
+ * A path is hidden if its canonical path is, or if any name in it is: a symlink called `.env` is as hidden as a file,
+ * whatever its target.
  */
 import { toBytes } from '../text/byte-string.ts';
 import { changedMeanwhile, pathInside, type Bounds, type Pin, type PinPath } from './pin.ts';
@@ -28,7 +28,7 @@ export function pinShown(pinPath: PinPath, { isHidden }: Bounds): PinPath {
   };
 }
 
-/** Whether a path on the way satisfies `isSuch`: canonical as far as it exists, as spelled after that. */
+/** Whether any part of a path satisfies `isSuch`: canonical as far as it exists, as spelled after that. */
 export function leadsThrough(
   isSuch: (relativePath: string) => boolean,
   parts: readonly string[],

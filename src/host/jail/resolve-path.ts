@@ -97,7 +97,7 @@ export class JailWay {
     return pin;
   }
 
-  /** Whether a path on the way satisfies `isSuch`. */
+  /** Whether any part of a path satisfies `isSuch`. */
   leadsThrough(isSuch: (relativePath: string) => boolean, parts: readonly string[]): boolean {
     return leadsThrough(isSuch, parts, this.#pinPath);
   }
@@ -109,7 +109,7 @@ export class JailWay {
       if (pin && isWanted(pin.relativePath)) return pin;
       pin?.close();
     } catch {
-      // It does not exist, so it is not wanted.
+      // A path that does not exist is not wanted.
     }
     return undefined;
   }

@@ -1,8 +1,8 @@
 /**
  * Paths of a view, which is a mount that this process cannot reach by name.
  *
- * The kernel reports the names of the workspace for files of the view, so a name proves nothing: every descriptor is
- * asked for its mount. A symlink that is absolute, or that leaves the root, ends in another mount.
+ * The kernel reports the names of the workspace for files of the view, so a name proves nothing: the mount of every
+ * descriptor is checked. A symlink that is absolute, or that leaves the root, ends in another mount.
  */
 import { readFileSync } from 'node:fs';
 

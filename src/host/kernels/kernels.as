@@ -1,8 +1,8 @@
 /**
- * What search and large answers do to every byte, in AssemblyScript: 16 bytes an instruction, ten times what Buffer does.
+ * Byte loops of search and large answers in AssemblyScript: 16 bytes an instruction, ten times as fast as Buffer.
  *
- * Addresses are positions in the memory that the host imports; all memory belongs to the host. A position that is
- * not there is -1, so a region must be shorter than 2 GiB.
+ * Addresses are positions in the memory that the host imports; all memory belongs to the host. -1 stands for "not
+ * found", so a region must be shorter than 2 GiB.
  */
 
 const NEWLINE: u8 = 10;
@@ -13,7 +13,10 @@ const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5c;
 const LETTER_U: u8 = 117;
 
-/** Where `needle` first stands in the text. `probeA` and `probeB` are places in it, best those of its rarest bytes. */
+/**
+ * Returns the first position of `needle` in the text. `probeA` and `probeB` are offsets in the needle, best those of
+ * its rarest bytes.
+ */
 export function find(at: usize, length: usize, needle: usize, needleLength: usize, probeA: usize, probeB: usize): i32 {
   if (needleLength > length) return -1;
   const a = i8x16.splat(load<u8>(needle + probeA));
@@ -35,14 +38,14 @@ export function find(at: usize, length: usize, needle: usize, needleLength: usiz
   return -1;
 }
 
-/** The same whatever the case of ASCII letters. The needle has none in upper case. */
+/** The same, ignoring the case of ASCII letters. The needle must not contain upper case. */
 export function findFolded(at: usize, length: usize, needle: usize, needleLength: usize, probeA: usize, probeB: usize): i32 {
   if (needleLength > length) return -1;
   const byteA = load<u8>(needle + probeA);
   const byteB = load<u8>(needle + probeB);
   const a = i8x16.splat(byteA);
   const b = i8x16.splat(byteB);
-  // Sets the bit that tells a from A; what else it makes equal, isSameFolded tells apart.
+  // Sets the bit by which a differs from A; isSameFolded then rejects the other bytes that this makes equal.
   const caseA = i8x16.splat(isLower(byteA) ? LETTER_BIT : 0);
   const caseB = i8x16.splat(isLower(byteB) ? LETTER_BIT : 0);
   const last = at + length - needleLength;
@@ -61,9 +64,10 @@ export function findFolded(at: usize, length: usize, needle: usize, needleLength
 }
 
 /**
- * Where characters of given kinds first follow each other. For each of `count` places there is a table at `tables`, 16
- * bytes each, of the ASCII characters that may stand there: in the byte of a character's lower half, the bit of its upper
- * one. At `offsets` is which place of the `span` that is, a byte each; best the rarest first.
+ * Returns the first position of a run of characters of given kinds. Each of `count` tests has a table of 16 bytes at
+ * `tables` with the ASCII characters that it accepts: the lower four bits of a character select the byte, the upper
+ * four the bit in it. `offsets` has one byte for each test: which character of the `span` it is for; best the rarest
+ * first.
  */
 export function findRun(at: usize, length: usize, tables: usize, offsets: usize, count: usize, span: usize): i32 {
   if (span > length) return -1;
@@ -92,8 +96,8 @@ export function findRun(at: usize, length: usize, tables: usize, offsets: usize,
 }
 
 /**
- * Writes which lines hold a needle, at most `max`: where each begins, where it ends before its line break, and where the
- * needle first stands in it, as three addresses. Gives how many. A needle may begin in a line and end beyond it.
+ * Writes the lines that contain a needle, at most `max`, and returns their number. Each is three addresses: its start,
+ * its end before the line break, and the first position of the needle. A needle may begin in a line and end beyond it.
  */
 export function findLines(
   at: usize, length: usize, needle: usize, needleLength: usize, probeA: usize, probeB: usize, isFolded: bool, to: usize, max: u32,
@@ -106,7 +110,7 @@ export function findLines(
       : find(p, end - p, needle, needleLength, probeA, probeB);
     if (found < 0) break;
     const match = p + found;
-    // Lines are searched one after the other, so this one begins at or after `p`.
+    // Lines are searched in order, so this line begins at or after `p`.
     const lineStart = p + (lastNewline(p, match - p) + 1);
     const toNewline = nextNewline(match, end - match);
     const newline = toNewline < 0 ? end : match + toNewline;
@@ -124,10 +128,10 @@ export function findLines(
 }
 
 /**
- * Writes lines as the JSON of an array's members, each behind a comma, and gives how many: those up to the first that is
- * not plain ASCII of at most `maxLineBytes`, or that needs room behind `room`. `rows` is as `findLines` writes it, and is
- * overwritten: with the line's number, where its JSON ends, and what it was. Numbers go on from that of `from`, which is
- * `line`. At `head` is what stands before a line's number.
+ * Writes lines as JSON items of an array, each after a comma, and returns their number. Stops before a line that is not
+ * plain ASCII of at most `maxLineBytes`, or whose JSON would end after `room`. `rows` has the format of `findLines` and
+ * the first two fields of each row are overwritten: by the line's number and the end of its JSON. Line numbers are
+ * counted from `from`, which is in line `line`. `head` is the JSON before a line's number.
  */
 export function writeLines(
   rows: usize, count: u32, from: usize, line: u32, maxLineBytes: u32, head: usize, headLength: usize, to: usize, room: usize,
@@ -144,7 +148,7 @@ export function writeLines(
     counted = start;
     for (let at: usize = 0; at < headLength; at += 16) v128.store(out + at, v128.load(head + at));
     out = writeNumber(number, out + headLength);
-    // ,"column": and ,"text":" as they lie in memory.
+    // ,"column": and ,"text":" as little-endian numbers.
     store<u64>(out, 0x6e6d756c6f63222c);
     store<u16>(out, 0x3a22, 8);
     out = writeNumber(load<u32>(row, 8) - u32(start) + 1, out + 10);
@@ -169,7 +173,7 @@ function isPlain(at: usize, length: usize): bool {
   return true;
 }
 
-/** In decimal; gives the place behind it. */
+/** Writes a number in decimal; returns the address after it. */
 function writeNumber(value: u32, to: usize): usize {
   let digits: usize = 1;
   for (let rest = value / 10; rest != 0; rest /= 10) digits++;
@@ -192,7 +196,7 @@ export function countNewlines(at: usize, length: usize): u32 {
   return count;
 }
 
-/** The first newline, or -1. */
+/** The position of the first newline, or -1. */
 export function nextNewline(at: usize, length: usize): i32 {
   const newline = i8x16.splat(NEWLINE);
   const end = at + length;
@@ -205,7 +209,7 @@ export function nextNewline(at: usize, length: usize): i32 {
   return -1;
 }
 
-/** The last newline, or -1. */
+/** The position of the last newline, or -1. */
 export function lastNewline(at: usize, length: usize): i32 {
   const newline = i8x16.splat(NEWLINE);
   let p = at + length;
@@ -229,9 +233,7 @@ export function hasNul(at: usize, length: usize): bool {
   return false;
 }
 
-/**
- * Whether the text holds a character outside ASCII that a letter of ASCII equals when case is ignored: İ, ſ or K.
- */
+/** Whether the text contains a character outside ASCII that equals an ASCII letter when case is ignored: İ, ſ or K. */
 export function hasCaseStrangers(at: usize, length: usize): bool {
   const end = at + length;
   const c4 = i8x16.splat(i8(0xc4));
@@ -251,8 +253,8 @@ export function hasCaseStrangers(at: usize, length: usize): bool {
 }
 
 /**
- * Sets a bit for every three bytes that follow each other, case of ASCII letters ignored, in a signature of
- * `1 << (32 - shift)` bits. A text can hold a needle only if it has all the needle's bits.
+ * Sets a bit for every three consecutive bytes, ignoring the case of ASCII letters, in a signature of 2 ** (32 - shift)
+ * bits. A text can contain a needle only if its signature has all bits of the needle's.
  */
 export function addTrigrams(at: usize, length: usize, signature: usize, shift: u32): void {
   if (length < 3) return;
@@ -279,7 +281,7 @@ export function setColumn(block: usize, column: u32, signature: usize, bits: u32
   }
 }
 
-/** Adds to a set of columns, 16 bytes a block, those whose bits are set in all of the given rows. */
+/** Adds to a set of columns, 16 bytes a block, the columns whose bits are set in all of the given rows. */
 export function addColumns(blocks: usize, blockCount: u32, blockBytes: u32, rows: usize, rowCount: u32, columns: usize): void {
   let block = blocks;
   let to = columns;
@@ -293,8 +295,8 @@ export function addColumns(blocks: usize, blockCount: u32, blockBytes: u32, rows
 }
 
 /**
- * Writes UTF-8 text as it stands in JSON between the quotes, and gives the length of that. Up to six bytes are written
- * for each; up to sixteen more may be, which mean nothing.
+ * Writes UTF-8 text as the content of a JSON string, and returns its length: at most six bytes for each byte. Up to
+ * sixteen bytes after that may be overwritten.
  */
 export function escapeJson(at: usize, length: usize, to: usize): usize {
   const end = at + length;
@@ -325,7 +327,7 @@ export function escapeJson(at: usize, length: usize, to: usize): usize {
   return out - to;
 }
 
-/** Gives the place behind it. */
+/** Returns the address after it. */
 @inline
 function writeEscape(byte: u8, to: usize): usize {
   const letter = escapeLetter(byte);
@@ -340,7 +342,7 @@ function writeEscape(byte: u8, to: usize): usize {
   return to + 6;
 }
 
-/** What follows the backslash. */
+/** The character after the backslash. */
 @inline
 function escapeLetter(byte: u8): u8 {
   if (byte == NEWLINE) return 110;

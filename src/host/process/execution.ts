@@ -13,9 +13,12 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface ExecutionLimits {
   /** How much of each stream is kept. The rest is read and dropped, so that the process never blocks. */
   readonly maxOutputBytes: number;
-  /** Gets the output too, for readers while the process runs. */
+  /** Also gets the output, for readers while the process runs. */
   readonly ring?: OutputRing | undefined;
-  /** Takes each piece before the next is read: while it waits, the process waits as for a full pipe, until it is killed or released. */
+  /**
+   * Takes each piece before the next is read: a slow one blocks the process like a full pipe, until `kill` or
+   * `release`.
+   */
   readonly onPiece?: ((piece: OutputPiece) => Promise<void>) | undefined;
   /** Input of the process; empty when absent. */
   readonly stdin?: Uint8Array | undefined;
@@ -127,7 +130,7 @@ export class Execution<Running extends Process = Process> {
     this.#skip();
   }
 
-  /** A process that ended by itself just when its time was up did not time out. */
+  /** A process that ended by itself just as its time passed did not time out. */
   #result({ exitCode, signal, durationMs, timedOut, dropped }: ProcessEnd): ExecutionResult {
     const { stdoutTruncated, stderrTruncated, ...output } = this.outputSoFar();
     return {

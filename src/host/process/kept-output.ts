@@ -34,12 +34,12 @@ export class KeptOutput {
     return this.droppedBytes > 0;
   }
 
-  /** A view: kept bytes are never written again. */
+  /** A view, without a copy: kept bytes are never overwritten. */
   get bytes(): Buffer {
     return this.#block.subarray(0, this.#length);
   }
 
-  /** Copies the kept bytes to a block of their own size; call it when no more come. */
+  /** Copies the kept bytes to a block of their own size; call it after the last byte. */
   trim(): void {
     if (this.#block.length === this.#length) return;
     const block = Buffer.allocUnsafeSlow(this.#length);

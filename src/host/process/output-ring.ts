@@ -10,7 +10,7 @@ const FIRST_BLOCK_BYTES = 4096;
 /** Two programs that write single bytes in turn would need more memory for the marks than for the bytes. */
 const MAX_MARKS = 16_384;
 
-/** From here on bytes are of this stream. */
+/** From this offset on, bytes belong to this stream. */
 interface Mark {
   readonly at: number;
   readonly stream: OutputStream;
@@ -24,9 +24,9 @@ export interface RingPiece {
 }
 
 export interface RingRead {
-  /** The first offset that was read; later than the one that was asked for if bytes were dropped. */
+  /** The first offset that was read; later than the requested one if bytes were dropped. */
   readonly from: number;
-  /** Where to read on. */
+  /** Offset for the next read. */
   readonly next: number;
   readonly pieces: readonly RingPiece[];
 }
@@ -40,7 +40,7 @@ export class OutputRing {
   #start = 0;
   #end = 0;
   #marks: Mark[] = [];
-  /** Marks before this one are dropped; they are cut off together, since each cut moves all others. */
+  /** Marks before this one are dropped; they are removed together, since each removal moves all others. */
   #firstMark = 0;
   #isFinished = false;
 
@@ -48,22 +48,22 @@ export class OutputRing {
     this.#capacity = capacity;
   }
 
-  /** Offset of the oldest byte that is still there. */
+  /** Offset of the oldest byte that is kept. */
   get start(): number {
     return this.#start;
   }
 
-  /** Offset of the next byte: how many came in all. */
+  /** Offset of the next byte: the number of bytes so far. */
   get end(): number {
     return this.#end;
   }
 
-  /** Whether no more bytes come. */
+  /** Whether the output has ended. */
   get isFinished(): boolean {
     return this.#isFinished;
   }
 
-  /** Memory of the bytes. */
+  /** Bytes of memory in use. */
   get heldBytes(): number {
     return this.#block.length;
   }
@@ -86,7 +86,7 @@ export class OutputRing {
     this.#report();
   }
 
-  /** Marks the end of the output, and gives back the memory that it did not need. */
+  /** Marks the end of the output, and frees unused memory. */
   finish(): void {
     if (this.#isFinished) return;
     const held = Buffer.allocUnsafeSlow(this.#end - this.#start);
@@ -139,7 +139,7 @@ export class OutputRing {
     const size = this.#block.length;
     if (length <= size || size === this.#capacity) return;
     const block = Buffer.allocUnsafeSlow(Math.min(this.#capacity, Math.max(length, 2 * size, FIRST_BLOCK_BYTES)));
-    // Nothing has wrapped around yet.
+    // Valid because nothing has wrapped around yet.
     this.#block.copy(block, 0, 0, this.#end);
     this.#block = block;
   }

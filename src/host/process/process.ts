@@ -13,10 +13,10 @@ export interface OutputPiece {
 }
 
 export interface ProcessInput {
-  /** Resolves when there is room for more, also when nothing reads it. */
+  /** Resolves when there is room for more, or when the process has closed its input. */
   write(bytes: Uint8Array): Promise<void>;
   end(): void;
-  /** Whether nothing reads it any more; absent where that is not known. */
+  /** Whether the process has closed its input; absent where that is not known. */
   readonly isClosed?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ProcessEnd {
   readonly durationMs: number;
   /** Whether it hit its timeout; set only where the remote side enforces the timeout. */
   readonly timedOut?: boolean;
-  /** Output that was dropped where it runs, because it exceeded the cap. */
+  /** Number of bytes dropped on the remote side because they exceeded the cap. */
   readonly dropped?: Readonly<Record<OutputStream, boolean>>;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Worker thread that runs regexes.
  *
- * Compiling, searching and replacing can each take seconds with a bad pattern. Here that blocks no one else, and the
- * main thread can end it.
+ * Compiling, searching and replacing can each take seconds with a bad pattern. Here that blocks no other work, and the
+ * main thread can terminate it.
  */
 import { parentPort } from 'node:worker_threads';
 
@@ -55,7 +55,7 @@ function replace(regex: Regex, task: ReplaceTask): FromThread {
   return { kind: 'replaced', bytes, count, places };
 }
 
-/** Short buffers share their memory with others, and are copied. */
+/** Buffers that can be transferred to another thread; short ones share their memory with others, so they are copied. */
 function movable(bytes: Uint8Array | undefined): ArrayBuffer[] {
   return bytes && bytes.buffer.byteLength > Buffer.poolSize ? [bytes.buffer as ArrayBuffer] : [];
 }

@@ -143,7 +143,7 @@ function analyse(engine: Engine): Analysis {
   return { lineForm: lineFormOf(hir), literals: requiredStrings(hir), runs: requiredRuns(hir) };
 }
 
-/** Also undefined when the line form exceeds the crate's limits, though the pattern did not. */
+/** Also undefined if the line form exceeds the crate's limits and the pattern does not. */
 function searchBatches(lineForm: LineForm | undefined, source: string): LineSearch | undefined {
   if (!lineForm) return undefined;
   try {

@@ -1,8 +1,8 @@
 /**
  * The offsets of replacements, in the text before and in the text after.
  *
- * The crate returns the new text without offsets. So the first replacements are made once more between marks, and only
- * their offsets are used.
+ * The crate returns the new text without offsets. So the first replacements are repeated between marks, to read their
+ * offsets.
  */
 import { parseReplacement } from './replacement.ts';
 import type { Regex, Span } from './regex.ts';

@@ -38,7 +38,7 @@ export function literalReplacement(text: string): Replacement {
   return { template: withMark(text.replaceAll('$', '$$$$')) };
 }
 
-/** Matches `$$` only to skip it. */
+/** Also matches `$$`, to skip it. */
 const REFERENCE = /\$\$|\$([0-9A-Za-z_]+)|\$\{([^}]*)\}/g;
 
 function isGroup(name: string, groupNames: readonly (string | undefined)[]): boolean {

@@ -1,9 +1,9 @@
 /**
  * Byte strings of which every match contains at least one, so that text without any need not be searched.
  *
- * A part that can only be one of a few strings is known exactly, and adjacent exact parts join into longer strings.
- * Where that ends, the run so far is a candidate: every match goes through it. The candidate with long strings and few
- * of them wins.
+ * A part that matches only a few strings is exact, and adjacent exact parts join into longer strings. At the first part
+ * that is not exact, the run so far becomes a candidate: every match contains it. The candidate with few and long
+ * strings wins.
  */
 import type { Hir, Range } from './hir.ts';
 

@@ -62,7 +62,7 @@ class Runs {
   }
 }
 
-/** The whole part as a run; undefined if it is not one. */
+/** The whole part as a run; undefined if its length or characters are not known. */
 function fixedRun(hir: Hir): CharSet[] | undefined {
   switch (hir.kind) {
     case 'literal':

@@ -60,7 +60,7 @@ function withMemoryLimit(wasm: Buffer, maxBytes: number): Buffer {
   throw new Error('rregex.wasm has no memory of its own without a maximum');
 }
 
-/** An unsigned LEB128 number and where it ends. */
+/** Reads an unsigned LEB128 number; returns its value and end. */
 function readLeb(bytes: Buffer, start: number): [value: number, end: number] {
   let value = 0;
   for (let at = start; ; at++) {

@@ -10,7 +10,7 @@ import type { ContentMatch, LineFound, Query, SearchAnswer } from './query.ts';
 
 const MAX_SKIPPED = 100;
 
-/** A fraction of a millisecond. */
+/** Reading them takes a fraction of a millisecond. */
 const LINES_AT_ONCE = 256;
 
 interface FileRead {
@@ -33,7 +33,7 @@ export class Tally {
   };
   #chars = 0;
   #lines = 0;
-  /** Readers whose JSON is in the answer, and up to where. */
+  /** Readers whose JSON is in the answer, with the end of the part used. */
   readonly #jsonEnds = new Map<FindingsReader, number>();
   /** The file whose lines are being read. */
   #file: FileRead | undefined;
@@ -42,7 +42,7 @@ export class Tally {
     this.#limit = Math.min(maxMatches, MAX_LIST);
   }
 
-  /** True when nothing that comes later can change the answer. */
+  /** True when no later finding can change the answer. */
   get isDone(): boolean {
     return this.#answer.isTruncated;
   }
@@ -53,7 +53,7 @@ export class Tally {
     return { ...this.#answer, contentJson: heldMatches(members) };
   }
 
-  /** Reads until the end, until the answer is full, or until `isOver`. Returns whether all was read. */
+  /** Reads until the end, until the answer is full, or until `isOver` returns true. Returns whether all was read. */
   add(reader: FindingsReader, isOver: () => boolean): boolean {
     for (;;) {
       if (this.#file) this.#addLines(this.#file, reader);
@@ -69,7 +69,7 @@ export class Tally {
     if (finding?.kind === 'file') {
       const hasRoom = answer.pathMatches.length < this.#limit;
       if (finding.isPathMatch && hasRoom) answer.pathMatches.push(finding.path);
-      // The contract still searches the file whose path was one too many, and ends there.
+      // The contract counts the file beyond the path limit as searched, and ends there.
       const { path, lineCount: linesLeft } = finding;
       this.#file = { path, linesLeft, isLast: finding.isPathMatch && !hasRoom };
     } else if (finding?.kind === 'counts') {

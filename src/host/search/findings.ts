@@ -122,7 +122,7 @@ export class FindingsWriter {
   }
 
   #addNeighbour(text: string): void {
-    // Call `#take` first: it may replace the array.
+    // Before `#numbers` is read: `#take` may replace the array.
     const at = this.#take(1);
     this.#numbers[at] = text.length;
     this.#addText(text);

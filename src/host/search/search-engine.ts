@@ -61,7 +61,7 @@ export interface KeptContents {
 export interface SearchEngineOptions extends SearchLimits, KeptContents {
   /** The directory that the jail was opened on. */
   readonly root: string;
-  /** A mount of the directory, which is the one to use; needs `index: off`. */
+  /** The mount through which the directory is used; needs `index: off`. */
   readonly view?: View | undefined;
   /** Work of a search that is done before any process is woken. */
   readonly aloneMs?: number;
@@ -160,7 +160,7 @@ export class SearchEngine {
   ): Promise<SearchAnswer> {
     const { path, query: given, respectGitignore: respectsGitignore = false, isRecursive = true, ...some } = request;
     const { indexFromFiles = INDEX_FROM_FILES, indexFromMs = INDEX_FROM_MS } = this.#options;
-    // The index itself checks that the root still exists.
+    // No check of the root here: the index does it itself.
     const isRootOfIndex = path === '.' && this.isWarm;
     const start = isRootOfIndex ? ROOT : this.#canonical(path);
     const globs = { ...some, protectedGlobs };

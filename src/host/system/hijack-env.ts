@@ -2,8 +2,8 @@
  * Environment variables that make an innocent program load or run something else: loaders, start-up files of
  * interpreters, and helpers that tools start by name.
  *
- * A list of the known ones. It keeps a caller that may set variables from running what the policy forbids by name; it
- * does not make the environment safe.
+ * A list of the known ones. It stops a caller that may set variables from running programs that the policy forbids by
+ * name; it does not make the environment safe.
  */
 
 const PREFIXES = [

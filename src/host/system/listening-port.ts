@@ -1,4 +1,4 @@
-/** Whether a program listens on a TCP port of the loopback address. */
+/** Checks whether a program listens on a TCP port of the loopback address. */
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 
@@ -13,8 +13,8 @@ export const SOCKET_LISTS = ['/proc/net/tcp', '/proc/net/tcp6'];
 const OWN_NETWORK = '/proc/net';
 
 /**
- * Looks into the kernel's list where there is one: a connection would be the first of a program that only accepts one.
- * `network` is the folder of /proc that shows the network of the program.
+ * Reads the kernel's socket list where it exists, because a test connection could use up the only one that a program
+ * accepts. `network` is the folder of /proc that shows the program's network.
  */
 export async function isListening(port: number, network = OWN_NETWORK): Promise<boolean> {
   const lists = await Promise.all([`${network}/tcp`, `${network}/tcp6`].map(listOf));

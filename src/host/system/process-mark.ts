@@ -1,10 +1,10 @@
-/** A name for a process that no later process has: pids are reused. */
+/** A name for a process that no later process gets, although pids are reused. */
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /** `<pid>-<start time>`; the time is 0 where the system does not report it. */
 export const OWN_MARK = `${process.pid}-${startOf(process.pid) ?? 0}`;
 
-/** Identifies the pid namespace: marks from elsewhere, such as another container, mean nothing here. */
+/** Identifies the pid namespace: a mark of another one, such as a container's, matches no process here. */
 export const PID_SPACE = pidSpace();
 
 export function isAlive(mark: string): boolean {

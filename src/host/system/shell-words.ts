@@ -1,6 +1,6 @@
 /**
- * Splits a command line into words as a POSIX shell does, and no more: nothing is expanded, and `|`, `;`, `>` and `&`
- * are ordinary characters.
+ * Splits a command line into words as a POSIX shell does, without its other features: nothing is expanded, and `|`,
+ * `;`, `>` and `&` are ordinary characters.
  *
  * Words are separated by space, tab and newline only; a carriage return belongs to its word, as in a shell.
  */

@@ -14,7 +14,7 @@ import { kindOfMode, type EntryLook } from '../walk/entry-kind.ts';
 import { loadKoffi, type Koffi } from './koffi.ts';
 
 export interface SystemCalls {
-  /** Opens an absolute path if no component is a symlink, including the last. */
+  /** Opens an absolute path; fails if any component is a symlink, the last one included. */
   openLinkless: (path: string, flags: number) => number | undefined;
   /** Opens a name, or a path, relative to a held directory; the flags decide which symlinks are followed. */
   openAt: (directoryFd: number, name: ByteString, flags: number) => number | undefined;
@@ -121,7 +121,7 @@ function wideIn(status: Uint32Array, at: number): number {
   return status[at]! + status[at + 1]! * WORD;
 }
 
-/** As Node reports it. The seconds may be before 1970, so the upper half is signed. */
+/** The mtime as Node reports it. The seconds may be before 1970, so the upper half is signed. */
 function mtimeIn(status: Uint32Array): number {
   const seconds = status[STATX.mtime]! + (status[STATX.mtime + 1]! | 0) * WORD;
   return seconds * 1000 + status[STATX.mtime + 2]! / 1_000_000;

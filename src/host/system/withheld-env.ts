@@ -1,13 +1,13 @@
 /**
  * Variables of this process that hold secrets of the server: no command gets them, whatever its worker passes on.
  *
- * The set is that of the process, as its environment is.
+ * There is one set for the whole process, like the environment.
  */
 
 /** The address of NATS servers may have a password in it. */
 const CLUSTER = ['WORKCELL_CLUSTER', 'WORKCELL_CLUSTER_CREDS', 'WORKCELL_CLUSTER_NKEY'];
 const names = new Set(['WORKCELL_TOKEN', ...CLUSTER]);
-/** What a collector of OpenTelemetry knows the server by: for all signals, or for one. */
+/** Headers that authenticate the server to a collector of OpenTelemetry: for all signals, or for one. */
 const OTLP_HEADERS = /^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$/;
 
 /** Adds variables, such as those that hold the secrets of tokens. */
@@ -25,7 +25,7 @@ export function otlpHeaderSecrets(env: NodeJS.ProcessEnv): string[] {
   return headers.flatMap((all) => [all, ...all.split(',').flatMap(valueSpellings)]);
 }
 
-/** As written and decoded, and without the word before it: `Bearer`. */
+/** As written and decoded, and without a scheme such as `Bearer` before it. */
 function valueSpellings(header: string): string[] {
   const value = header.slice(header.indexOf('=') + 1).trim();
   const decoded = decodedIfValid(value);

@@ -1,4 +1,4 @@
-/** Opens a terminal in the best way that works here: by calls of the C library, or by the program `script`. */
+/** Opens a terminal by the best method that works here: by calls of the C library, or by the program `script`. */
 import { OwnTerminal } from './own-terminal.ts';
 import { findScript, ScriptTerminal, type ScriptPrograms } from './script-terminal.ts';
 import { terminalCalls } from './terminal-calls.ts';

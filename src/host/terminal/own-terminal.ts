@@ -1,7 +1,8 @@
 /**
  * A terminal that this process makes with calls of the C library.
  *
- * Node reports the end of a terminal before its last bytes. They are read through a duplicate of its descriptor.
+ * Node reports the end of a terminal before its last bytes. So the last bytes are read through a duplicate of its
+ * descriptor.
  */
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -57,7 +58,7 @@ export class OwnTerminal implements Terminal, ConnectedTerminal {
     if (this.#isOpen) this.#calls.resize(this.#fd, size);
   }
 
-  /** Ends it for a job that did not start. */
+  /** Closes it for a job that did not start. */
   close(): void {
     this.output.destroy();
   }
@@ -67,7 +68,7 @@ export class OwnTerminal implements Terminal, ConnectedTerminal {
       try {
         at += writeSync(this.#fd, bytes, at);
       } catch (error) {
-        // EIO: all programs have left it. Its output ends too.
+        // EIO: all programs have closed it, so its output ends.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
         await passed(FULL_MS);
       }
@@ -91,7 +92,7 @@ class TerminalOutput extends Readable {
     stream.on('data', (bytes) => {
       if (!this.push(bytes)) stream.pause();
     });
-    // EIO is the end.
+    // EIO marks the end.
     stream.on('error', () => {});
     stream.once('close', () => this.#end());
   }

@@ -21,11 +21,11 @@ export interface ScriptPrograms {
 const SYSTEM_PATH = '/usr/bin:/bin';
 /** The key that ends the input of a program that reads lines. */
 const END_OF_INPUT = Buffer.from([4]);
-/** How long `script` may take to start the session, in looks at the processes. */
+/** How many polls of the processes `script` gets to start the session. */
 const LOOKS = 100;
 const LOOK_MS = 20;
 
-/** Undefined where one of its programs is missing; other programs of the name have other options. */
+/** Undefined if a program is missing, or if `script` is another one, with other options. */
 export function findScript(path = process.env.PATH ?? SYSTEM_PATH): ScriptPrograms | undefined {
   const script = programIn(path, 'script');
   const stty = programIn(path, 'stty');
@@ -73,10 +73,10 @@ export class ScriptTerminal implements Terminal {
   connect(process: ChildProcess): ConnectedTerminal {
     const { stty } = this.#programs;
     const [stdin, leader] = [process.stdin!, process.pid!];
-    // A program that is gone reads nothing.
+    // A program that has ended reads no input.
     stdin.on('error', () => {});
     process.stderr!.resume();
-    // What is typed after a new size comes after it.
+    // Input that is typed after a resize is sent after it.
     let resized: Promise<unknown> = Promise.resolve();
     const type = async (bytes: Uint8Array) => {
       await resized;
@@ -86,7 +86,7 @@ export class ScriptTerminal implements Terminal {
       output: process.stdout!,
       input: {
         write: type,
-        // The end of the pipe would end `script`, and the program with it.
+        // Types the key: the end of the pipe would end `script`, and the program with it.
         end: () => void type(END_OF_INPUT),
         get isClosed() {
           return stdin.destroyed;
@@ -120,7 +120,7 @@ async function sessionBelow(first: number, process: ChildProcess): Promise<numbe
   return undefined;
 }
 
-/** Processes may start between: `nsenter` and the like. */
+/** Other processes may be between the two, such as `nsenter`. */
 function ledBelow(first: number, processes: readonly ProcessInfo[]): number | undefined {
   const below = new Set([first]);
   for (let size = 0; size !== below.size;) {

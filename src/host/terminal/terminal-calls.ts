@@ -1,10 +1,10 @@
-/** The calls of the C library that make a terminal, and those that Node does not offer for one. */
+/** Calls of the C library for terminals: those that open one, and those that Node lacks. */
 import { loadKoffi } from '../system/koffi.ts';
 
 export interface TerminalCalls {
   /** Opens a new terminal: the descriptor of its master, and the path of its other side. */
   open(): { master: number; path: string };
-  /** A second descriptor of the same terminal. Opening its path in /proc would make a new one. */
+  /** A second descriptor of the same terminal: opening its path in /proc would create a new one. */
   duplicate(fd: number): number;
   resize(fd: number, size: { columns: number; rows: number }): void;
 }

@@ -1,4 +1,4 @@
-/** The terminal of a job: what its programs write is its output, what is written to it is typed. */
+/** The terminal of a job: programs write its output, and input that is written to it counts as typed. */
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
@@ -16,7 +16,7 @@ export interface Terminal {
   wrap(argv: readonly string[]): readonly string[];
   /** Its streams, once the process has started. */
   connect(process: ChildProcess): ConnectedTerminal;
-  /** Ends it for a job that did not start. */
+  /** Closes it for a job that did not start. */
   close(): void;
 }
 
@@ -28,7 +28,7 @@ export interface ConnectedTerminal {
   readonly sendSignal?: Process['sendSignal'];
 }
 
-/** This host has no way to make a terminal. */
+/** Thrown if this host has no method to open a terminal. */
 export class NoTerminalError extends Error {
   override readonly name = 'NoTerminalError';
 

@@ -24,7 +24,7 @@ const MAX_COMPARED_CHARS = 400;
 const MAX_COMPARED_LINES = 200_000;
 /** How much of the wanted text is scanned for a line to compare by. */
 const MAX_WANTED_CHARS = 65_536;
-/** A few milliseconds of comparing. */
+/** Comparing these takes a few milliseconds. */
 const LINES_AT_ONCE = 2000;
 
 /** Compares by the longest line of the wanted text, which is the most distinctive. */

@@ -9,7 +9,7 @@ import { takeTurn } from '../system/take-turn.ts';
 const PIECE_BYTES = 2 * PAGE_BYTES;
 /** Most bytes the kernel writes for one byte. */
 const MOST_FOR_ONE = 6;
-/** It may write some meaningless bytes after the others. */
+/** The kernel may write some meaningless bytes after the end. */
 const SLACK_BYTES = PAGE_BYTES;
 
 /** Takes some milliseconds. */

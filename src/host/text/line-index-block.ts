@@ -1,15 +1,15 @@
 /**
- * One block of a file in memory where the kernels can count its newlines.
+ * One block of a file, in the only memory in which the kernels can count its newlines.
  *
- * They can read only their own memory. `load` uses one block that the whole process shares and the next load
- * overwrites, so nothing else may run between the load and the last use; a text in a block of its own stays there.
+ * `load` uses one block that the whole process shares and the next load overwrites, so nothing else may run between the
+ * load and the last use; a text in a block of its own stays there.
  */
 import { kernelsOn, newMemory, PAGE_BYTES, type Kernels } from '../kernels/index.ts';
 
 /** Bytes with random access. */
 export interface ByteSource {
   readonly size: number;
-  /** Fills the target from the position on as far as there are bytes; returns how many. */
+  /** Fills the target from the position, as far as there are bytes; returns their number. */
   readAt(target: Buffer, position: number): number;
 }
 
@@ -20,7 +20,7 @@ export function bytesAsSource(bytes: Buffer): ByteSource {
 
 export const BLOCK_BYTES = 1 << 20;
 
-/** Bytes counted at once on the way to one of many newlines. */
+/** Bytes counted at once in the search for one of many newlines. */
 const STEP_BYTES = 4096;
 
 /** Up to this many lines, scanning from one to the next is faster than counting. */
@@ -81,12 +81,12 @@ export class LineBlock {
     return this.#length === 0 || this.#bytes[this.#length - 1] === NEWLINE;
   }
 
-  /** Offset right after the n-th newline, from 1; the end where there are fewer. */
+  /** Offset after the n-th newline, from 1; the end if there are fewer. */
   behindNewline(n: number): number {
     return this.#behindNewline(n, 0, this.#length);
   }
 
-  /** The same for many, smallest first, all of which must exist. */
+  /** The same for many newlines, in ascending order; all must exist. */
   behindNewlines(numbers: readonly number[]): number[] {
     let [step, before] = [0, 0];
     let [place, reached] = [0, 0];

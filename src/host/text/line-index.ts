@@ -15,7 +15,7 @@ interface Scope {
   readonly signal: AbortSignal;
 }
 
-/** A few milliseconds, unless the disk has to be read. */
+/** Reading these takes a few milliseconds, unless they come from the disk. */
 const BLOCKS_AT_ONCE = 8;
 
 /** Enough for a file of 1 TiB, or for thousands of smaller ones. */
@@ -68,7 +68,7 @@ export class LineIndex {
     return this.#totalLines!;
   }
 
-  /** Counts on until so many newlines were found. */
+  /** Continues counting until so many newlines were found. */
   async #countTo(newlines: number, source: ByteSource, scope: Scope): Promise<void> {
     for (let blocks = 1; this.#totalLines === undefined && this.#newlinesBefore.at(-1)! < newlines; blocks++) {
       this.#countBlock(source);
@@ -76,7 +76,7 @@ export class LineIndex {
     }
   }
 
-  /** Synchronous, so that several calls can count on in the same index. */
+  /** Synchronous, so that several calls can continue counting in the same index. */
   #countBlock(source: ByteSource): void {
     const position = (this.#newlinesBefore.length - 1) * BLOCK_BYTES;
     const block = LineBlock.load(source, position);

@@ -10,7 +10,7 @@ const PIECE_BYTES = 256 * 1024;
 
 const readLater = promisify(read);
 
-/** As many bytes as the file had when it was opened; throws when there turn out to be fewer. */
+/** Yields as many bytes as the file had when it was opened; throws if there turn out to be fewer. */
 export async function* piecesOf(file: JailFile, path: string): AsyncGenerator<Buffer> {
   const { size } = file.stat;
   for (let at = 0; at < size;) {

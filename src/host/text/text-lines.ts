@@ -44,12 +44,12 @@ export function countLines(text: Buffer): number {
   return locateLines(text).count;
 }
 
-/** Where the line that holds a byte ends. */
+/** The end of the line that contains a byte. */
 export function lineEnd(text: Buffer, at: number): number {
   return text.indexOf(NEWLINE, at) + 1 || text.length;
 }
 
-/** Where the line that holds a byte begins. */
+/** The start of the line that contains a byte. */
 export function lineStart(text: Buffer, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf(NEWLINE, at - 1) + 1;
 }

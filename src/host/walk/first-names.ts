@@ -1,5 +1,5 @@
 /**
- * The first names of a directory in byte order, and how many there are.
+ * The first names of a directory in byte order, and the number of all names.
  *
  * Each batch keeps only names that can still be among the first, so an early page of a huge directory sorts next to
  * nothing, and other calls run between two batches.
@@ -13,7 +13,7 @@ export interface FirstNames {
   total: number;
 }
 
-/** At most `limit` names that are accepted. Aborting the signal stops it between two batches. */
+/** Returns at most `limit` accepted names. Aborting the signal stops it between two batches. */
 export async function firstNames(
   dir: Pick<JailDir, 'names'>,
   limit: number,

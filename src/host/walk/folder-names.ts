@@ -11,7 +11,7 @@ import { NAMES_AT_ONCE, type JailDir } from '../jail/jail-dir.ts';
 import { LruCache } from '../system/lru-cache.ts';
 import { isSettled } from './stable-times.ts';
 
-/** How many times further than requested a listing reads, because the next page is likely wanted too. */
+/** Factor by which a listing reads more than requested, because the next page is likely wanted too. */
 const AHEAD = 8;
 
 const MAX_KEPT_BYTES = 32 << 20;
@@ -43,7 +43,7 @@ export class FolderNames {
     this.#smallest = smallest;
   }
 
-  /** The names from one index in byte order to another, and how many there are in all. */
+  /** The names from one index in byte order to another, and the number of all names. */
   async slice(
     dir: Folder,
     { from, to }: { from: number; to: number },

@@ -6,7 +6,7 @@
  */
 import type { Stats } from 'node:fs';
 
-/** Far longer than the steps of any file system's clock. */
+/** Far longer than the timestamp steps of any file system. */
 const SETTLED_MS = 50;
 
 export function isSettled({ ctimeMs }: Pick<Stats, 'ctimeMs'>): boolean {

@@ -22,7 +22,7 @@ import {
 
 let lastId = 0;
 
-/** Id of the current directory; 0 when it is not a walked one. A descriptor's number would be reused. */
+/** Id of the current directory; 0 if it is none of a walk. Not the descriptor: those are reused. */
 let entered = 0;
 
 /** As `walkDirsBelow`. */

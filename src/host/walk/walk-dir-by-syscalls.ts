@@ -1,8 +1,8 @@
 /**
  * Directories of a walk, listed and opened by system calls that Node lacks.
  *
- * They work on the held descriptor, and neither go through /proc nor open the directory again to list it. After a
- * failure the ordinary implementation tries again, which is as safe and reports the reason.
+ * They use the held descriptor, without /proc and without opening the directory again to list it. After a failure the
+ * ordinary implementation retries, which is as safe and reports the reason.
  */
 import { closeSync, constants, readdirSync } from 'node:fs';
 
@@ -41,7 +41,7 @@ function openLinkless(calls: SystemCalls | undefined, absolute: ByteString): num
   return toBytes(text) === absolute ? calls?.openLinkless(text, LIST_FLAGS) : undefined;
 }
 
-/** Symlinks on the way are noticed afterwards. */
+/** Symlinks in the path are detected afterwards. */
 function openInView(
   calls: SystemCalls | undefined,
   view: NonNullable<Place['view']>,
@@ -79,7 +79,7 @@ class CalledDir extends DescriptorDir {
     return fd === undefined ? super.openDir(name) : new CalledDir(joinPath(this.path, name), fd, this.#calls);
   }
 
-  /** A directory that was removed while held ends here; any other error shows when it is listed again. */
+  /** Ends the listing of a directory that was removed while held; any other error shows when it is listed again. */
   #endOfRemoved(): number {
     if (readdirSync(this.heldPath).length > 0) throw changedMeanwhile('ESTALE');
     return 0;

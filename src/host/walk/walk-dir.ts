@@ -3,7 +3,7 @@
  *
  * Everything in it is reached through the held object and never through a symlink, so a walk that starts inside stays
  * inside, even if names are swapped meanwhile. Holding costs one check of the descriptor; every step down after that is
- * safe for the price of an ordinary open.
+ * safe at the cost of an ordinary open.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 
@@ -49,7 +49,7 @@ export const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.
 
 interface WalkOptions {
   readonly Held?: typeof DescriptorDir;
-  /** A mount of the root, which is the one to use. */
+  /** The mount through which the root is used. */
   readonly view?: Pick<View, 'fd' | 'mountId'> | undefined;
 }
 
@@ -177,7 +177,7 @@ class PathDir implements WalkDir {
 
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Bytes as the file functions take them: text where it is the same. */
+/** Bytes in the form that the file functions take: text where both are equal. */
 export function toPath(bytes: string): string | Buffer {
   return ASCII.test(bytes) ? bytes : Buffer.from(bytes, 'latin1');
 }

@@ -11,7 +11,7 @@ export interface WalkEntry {
   readonly isDir: boolean;
 }
 
-// Not part of any name.
+// Separates names, so it is in none.
 const SLASH = '/';
 
 export function spellDir(name: ByteString): string {

@@ -29,7 +29,7 @@ const ROOM = Buffer.alloc(65_536);
 /** Returns the entries, spelled, without symlinks and special files. With `mayBlock` it never pauses. */
 export function* listSorted(dir: WalkDir, { mayBlock = false } = {}): Generator<Pause, string[]> {
   const pieces: string[][] = [];
-  // Bytes are characters here, and spelled entries sort as paths: plain string order is right.
+  // Plain string order is correct: a character is a byte here, and spelled entries sort as paths.
   for (const piece of piecesOf(dir, mayBlock)) {
     if (!mayBlock && pieces.length > 0) yield PAUSE;
     pieces.push(piece.sort());

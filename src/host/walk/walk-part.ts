@@ -12,7 +12,7 @@ export interface WalkPart {
   readonly names?: string;
 }
 
-// Not part of any name.
+// Separates entries, so it is in none.
 const BETWEEN = '\0';
 
 export function partOf(dir: ByteString, entries: readonly string[]): WalkPart {

@@ -50,7 +50,7 @@ interface Level {
 export class Walk {
   readonly #openDir: OpenWalkDir;
   readonly #options: WalkOptions;
-  /** The parts after all levels. */
+  /** The parts that follow after all levels. */
   readonly #parts: readonly WalkPart[];
   #nextPart = 0;
   readonly #levels: Level[] = [];
@@ -162,7 +162,7 @@ function filesInRow(level: Level): ByteString[] {
   return entries.slice(next, end) as ByteString[];
 }
 
-/** It was listed and is gone, or is something else by now: treated as not listed. */
+/** Whether an error shows that a listed entry was removed or replaced since: it counts as not listed. */
 export function isGone(reason: HostReason): boolean {
   return reason === 'missing' || reason === 'dangling' || reason === 'not-a-parent' || reason === 'not-a-directory';
 }

@@ -9,7 +9,7 @@ import type { IndexedFile } from './index-tree.ts';
 export const TRAIT = {
   /** The file has other hard links, and inotify reports a write only under the name it was made through. */
   linked: 1,
-  /** ASCII letters may match something in it when case is ignored. */
+  /** The text has a character beyond ASCII that equals an ASCII letter when case is ignored. */
   caseStrangers: 2,
   /** Its contents are unknown. */
   unsigned: 4,

@@ -1,7 +1,7 @@
 /**
  * Pauses loading while searches read the files, so that loading does not slow them down.
  *
- * Not for ever: when such searches follow each other, only the index ends them.
+ * The pause is limited: if such searches never stop, only a loaded index can replace them.
  */
 const MAX_GIVEN_MS = 1000;
 
@@ -19,7 +19,7 @@ export class GiveWay {
     return this.#givenMs;
   }
 
-  /** Returns when there is no such search, or when enough time was given. */
+  /** Waits until there is no such search, or until the total pause reaches its limit. */
   give(): void {
     for (let count = Atomics.load(this.#readers, 0); count > 0; count = Atomics.load(this.#readers, 0)) {
       const leftMs = MAX_GIVEN_MS - this.#givenMs;

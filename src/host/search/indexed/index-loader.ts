@@ -149,7 +149,7 @@ export class IndexLoader {
         if (isDir && reachesInto(this.#range, path)) folders.push(this.#newDir(dir, name));
         else if (!isDir && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
       }
-      // The first directory comes next, so that memory order is answer order.
+      // The first directory is popped next, so that memory order is answer order.
       pending.push(...folders.reverse());
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
@@ -171,7 +171,7 @@ export class IndexLoader {
     }
   }
 
-  /** Only the part whose range contains the directory reports it, so it is reported once. */
+  /** Only the part whose range contains the directory records it, so it is reported once. */
   #setUnreadable(dir: IndexedDir, reason: SkipReason): void {
     if (holdsFile(this.#range, joinPath(dir.path, '' as ByteString))) dir.unreadable = reason;
     this.#order = undefined;
@@ -200,7 +200,7 @@ export class IndexLoader {
     try {
       this.linked.note(file, held.lstat(file.name));
     } catch (error) {
-      // The file is gone, which arrives as a change.
+      // The file was removed, which arrives as another change.
       HostError.fromErrno(error, '');
     }
   }

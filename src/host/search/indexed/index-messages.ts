@@ -11,7 +11,7 @@ export interface IndexData extends IndexOptions {
   readonly partCount: number;
   /** Bytes of text that all parts keep together. */
   readonly keptBytes: Int32Array;
-  /** Number of searches that read files right now; loading lets them go first. */
+  /** Number of searches that read files right now; loading pauses for them. */
   readonly readers: Int32Array;
 }
 
@@ -22,7 +22,7 @@ export interface IndexOptions {
 }
 
 export interface IndexOrder extends SearchOrder {
-  /** Becomes non-zero when the caller has gone away. */
+  /** Becomes non-zero when the caller has cancelled. */
   readonly stop: Int32Array;
 }
 

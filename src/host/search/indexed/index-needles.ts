@@ -40,7 +40,7 @@ function textsOf(regex: Regex): Buffer[][] {
   });
 }
 
-// In no run: it is not ASCII.
+// Stands for a position with several possible characters: not ASCII, so it occurs in no run.
 const UNKNOWN = '\uFFFF';
 
 function charOf(set: CharSet): string {

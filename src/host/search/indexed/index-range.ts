@@ -23,7 +23,7 @@ export function holdsFile({ from, to }: PathRange, path: string): boolean {
 
 /** Whether the range may contain files of the directory, at any depth. */
 export function reachesInto({ from, to }: PathRange, dir: string): boolean {
-  // `0` is the character after the slash: no path below the directory sorts after it.
+  // `0` is the character after the slash, so every path below the directory sorts before it.
   return dir === '' || ((to === undefined || `${dir}/` < to) && `${dir}0` > from);
 }
 
@@ -33,7 +33,7 @@ const TURN_MS = 5;
 /** Each takes some hundred bytes beside its text. */
 export const MAX_INDEXED_FILES = 500_000;
 
-/** Searching fewer files takes less time than asking another thread. */
+/** Below this, searching the files takes less time than a message to another thread. */
 const MIN_FILES_A_PART = 2000;
 /** Each takes the memory of a Node thread. */
 const MAX_PARTS = 4;

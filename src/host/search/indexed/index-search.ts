@@ -1,8 +1,8 @@
 /**
  * Answers a query from the index, as if every file had been read.
  *
- * The kernel reports a change before the writer's system call returns, so the index holds what the files hold. It does
- * not report writes through a mapping; the README of the coder worker says so.
+ * The kernel reports a change before the writer's system call returns, so the index always has the current contents. It
+ * does not report writes through a mapping; the README of the coder worker says so.
  */
 import { HostError } from '../../host-error.ts';
 import type { OpenWalkDir, WalkDir } from '../../walk/walk-dir.ts';
@@ -81,7 +81,7 @@ export class IndexSearch {
     const { wantsPaths, wantsContent } = this.#query;
     const { counts } = this.#writer;
     let { traits, outcomes } = loader.slots;
-    // By index: an iterator would cost as much as the rest of the loop.
+    // A loop over indexes: an iterator would cost as much as the rest of the loop.
     for (let i = 0; i < range.length; i++) {
       const slot = range[i]!;
       if (filter && isBlocked(filter, slot)) continue;

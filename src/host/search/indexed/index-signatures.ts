@@ -20,7 +20,7 @@ export const MAX_SIGNED_NEEDLE = 512;
 const COLUMNS = 128;
 const BLOCK_BYTES = (BITS * COLUMNS) / 8;
 
-/** Signatures are made here in the memory of the text, after all needles. */
+/** Signatures are computed here, in the memory of the text, after all needles. */
 const MADE_AT = TEXT_START - SIGNATURE_BYTES;
 
 // In the memory of the blocks.

@@ -1,8 +1,8 @@
 /**
  * Thread that owns a part of the index: the texts, the watches and the searches in them.
  *
- * It alone has its data, so nothing is locked and the main thread never waits for more than a message. One search runs
- * at a time; another that arrives meanwhile is answered by reading the files.
+ * No other thread has its data, so there are no locks and the main thread never waits for more than a message. One
+ * search runs at a time; another that arrives meanwhile is answered by reading the files.
  */
 import { lstatSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -88,7 +88,7 @@ async function search({ query, start, globs, stop }: IndexOrder): Promise<Findin
     marks: needles && loader.arena.signatures.mark(needles, loader.slots.length),
     matcher: createMatcher(query, regex, loader.arena.memory),
     filter: loader.filters.of(globs),
-    // Asked before each file that is searched; also records the progress.
+    // Called before each file that is searched; also records the progress.
     isStopped() {
       Atomics.add(stop, 1, 1);
       return Atomics.load(stop, 0) !== 0;

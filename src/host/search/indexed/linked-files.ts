@@ -19,9 +19,9 @@ export class LinkedFiles {
   readonly #arena: Arena;
   /** Found since names were last scanned. */
   readonly #inodes = new Set<number>();
-  /** Of those, the ones not yet sent to the main thread. */
+  /** Those of `#inodes` that were not sent to the main thread yet. */
   #unsent: number[] = [];
-  /** Of the file that was released last, if it had several links: the other parts know that. */
+  /** Inode of the file that was released last, if it had several links: the other parts know it too. */
   #releasedInode = NO_INODE;
   #count = 0;
 

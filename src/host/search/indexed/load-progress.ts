@@ -4,12 +4,12 @@
  * Every search that reads the files instead delays the index, so a search waits as long as a few such searches take.
  */
 
-/** After the time of this many file-reading searches, waiting would have been better. */
+/** A search waits no longer than this many searches that read the files would take. */
 const WORTH_SEARCHES = 3;
 
 export class LoadProgress {
   #loaded = { files: 0, ms: 0 };
-  /** Of the last search that read the whole tree. */
+  /** Duration of the last search that read the whole tree. */
   #reading: { files: number; ms: number } | undefined;
   #onEnd: (() => void)[] = [];
 
@@ -45,7 +45,7 @@ export class LoadProgress {
       stop = () => resolve();
       this.#onEnd.push(stop);
       signal.addEventListener('abort', stop, { once: true });
-      // The rest may take longer than what was done.
+      // The rest may take longer than the part that is done.
       timer = setTimeout(stop, 2 * worthMs);
     });
     clearTimeout(timer);

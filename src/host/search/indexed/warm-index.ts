@@ -25,7 +25,7 @@ export class WarmIndex {
   /** Aborts the running build; undefined when none was started. */
   #building: AbortController | undefined;
   #isReady = false;
-  /** The search that the parts work for. */
+  /** The search that the parts work on. */
   #searching: number | undefined;
   /** Whether a part reported new hard links since the search began: the others may have answered too soon. */
   #hasNewLinks = false;

@@ -7,7 +7,10 @@ import type { CharSet } from '../../regex/index.ts';
 
 const COMMON_LAST = 'zqxjkvbpygfwmucldrhsnioate';
 
-/** Shares of a text. Letters are ranked; each is more frequent than the one before by the same factor, up to e. */
+/**
+ * Share of each kind of character in a text. Letters are ranked: each is more frequent than the one before by the same
+ * factor, up to e.
+ */
 const SHARE = {
   blank: 0.16,
   rarestLetter: 0.0012,

@@ -66,7 +66,7 @@ export function writeLines(
   }
 }
 
-/** The contract counts the column of a case-insensitive literal in the lower-cased line. */
+/** The contract defines the column of a case-insensitive literal in the lower-cased line. */
 export function columnOf(buffer: Buffer, range: TextRange, { isRegex, ignoreCase }: Shown): number {
   if (isAsciiIn(buffer, range)) return range.end - range.start + 1;
   const before = buffer.subarray(range.start, range.end);

@@ -15,7 +15,7 @@ const FIRST_READ_BYTES = 131_072;
 /** Beyond this the kernels cannot return a position. */
 export const MAX_TEXT_BYTES = 2 ** 30;
 
-/** `over-limit` for a file beyond `maxBytes`. Throws errno errors. */
+/** Returns `over-limit` for a file beyond `maxBytes`. Throws errno errors. */
 export function loadFile(
   memory: TextMemory,
   start: number,
@@ -23,7 +23,7 @@ export function loadFile(
   name: ByteString,
   maxBytes: number,
 ): TextRange | 'over-limit';
-/** `unwanted` for a file that was opened and then refused for its kind. */
+/** Returns `unwanted` for a file whose kind was refused after it was opened. */
 export function loadFile(
   memory: TextMemory,
   start: number,

@@ -7,7 +7,7 @@ import { BITS } from './commonness.ts';
 import { newlineAfter, type Hit, type TextRange } from './lines.ts';
 import type { TextMemory } from './text-memory.ts';
 
-/** Probe bytes are among the first ones, whatever the length. */
+/** Probe bytes are chosen among this many first bytes. */
 const MAX_PROBE = 256;
 
 /** Most lines found by one kernel call. */

@@ -1,9 +1,9 @@
 /**
  * Byte strings or character runs that every line matching a regex contains, and which of them is searched first.
  *
- * The rarest leads: only lines that contain it are examined, and only those that contain all the others too reach the
- * regex. Rarity is estimated at first and then measured while texts are searched: `struct` and `_ops` seem alike, but
- * not in C.
+ * The rarest is searched first: only lines that contain it are examined, and only those that contain all the others too
+ * reach the regex. Rarity is estimated at first and then measured while texts are searched: `struct` and `_ops` seem
+ * alike, but not in C.
  */
 import { requiredLiterals, type CharSet, type Regex } from '../../regex/index.ts';
 import { CharRun } from './char-run.ts';
@@ -12,7 +12,7 @@ import { Needle } from './needle.ts';
 import type { TextMemory } from './text-memory.ts';
 
 interface Finder {
-  /** Called when another text is searched from now on. */
+  /** Called before the search of another text. */
   begin?(): void;
   /** Address of the first occurrence at or after `from` and before `end`; -1 when there is none. */
   find(from: number, end: number): number;
@@ -106,7 +106,7 @@ function textOf(run: readonly CharSet[]): string | undefined {
 /** The first of several needles. The next position of each is remembered, so that a text is scanned once per needle. */
 class AnyNeedle implements Finder {
   readonly #needles: readonly Needle[];
-  /** By needle: from where it was last searched, up to `#end`, and the result. */
+  /** By needle: the start of its last search, which went up to `#end`, and the result. */
   readonly #looked: { from: number; found: number }[] = [];
   #end = 0;
 

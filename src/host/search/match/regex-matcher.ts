@@ -41,14 +41,14 @@ export class RegexMatcher {
     return { text, hits: candidates ? this.#findAmong(candidates, limit) : this.#findInAll(text, limit) };
   }
 
-  /** Undefined when nothing is rare. */
+  /** Undefined if no required text or run is rare. */
   #rarest(): Probe | undefined {
     let rarest: Probe | undefined;
     for (const probe of this.#probes) if (!rarest || probe.rate < rarest.rate) rarest = probe;
     return rarest;
   }
 
-  /** The lines that contain what every match contains; undefined when they are too many. */
+  /** The lines that contain a probe, so that they may match; undefined for too many. */
   #linesWith(lead: Probe, text: TextRange): TextRange[] | undefined {
     const others = this.#probes.filter((probe) => probe !== lead);
     let bytesLeft = (text.end - text.start) * MAX_CANDIDATE_SHARE;

@@ -1,8 +1,8 @@
 /**
  * A search split into segments, in path order, each of which may be done by another process.
  *
- * Segments are handed out from the first on, so that the first in the answer are done first, and results are taken in
- * order however they arrive. A process may return the part of a segment it did not get to.
+ * Segments are handed out from the first on, because the answer needs those first, and results are taken in order,
+ * whatever order they arrive in. A process may return the part of a segment that it has not searched.
  */
 import { splitParts, workOf, type WalkPart } from '../../walk/walk-part.ts';
 import { MAX_ANSWER_CHARS, type Findings } from '../findings.ts';
@@ -34,7 +34,7 @@ export class Segments {
     this.#first = waitingFor(parts);
   }
 
-  /** Whether everything was done and taken. */
+  /** Whether all segments were searched and their findings taken. */
   get isEmpty(): boolean {
     return this.#first === undefined;
   }
@@ -61,7 +61,7 @@ export class Segments {
     segment.work = work;
   }
 
-  /** The segment was done, but for `rest`. */
+  /** Records a segment as done, except for `rest`. */
   finish(segment: Segment, findings: Findings, rest: readonly WalkPart[]): Segment | undefined {
     segment.state = 'done';
     segment.findings = findings;
@@ -70,7 +70,7 @@ export class Segments {
     return rest.length > 0 ? insertAfter(segment, waitingFor(rest)) : undefined;
   }
 
-  /** Nothing of the segment was done. */
+  /** Puts back a segment of which nothing was done. */
   giveBack(segment: Segment): void {
     segment.state = 'waiting';
   }

@@ -1,8 +1,8 @@
 /**
  * WebAssembly memory for the text to search, and the kernels on it.
  *
- * Not a Buffer, because the kernels can only read this, and because a process with large Buffers is slow to fork. The
- * lowest bytes are reserved for needles.
+ * Not a Buffer: the kernels can only read this memory, and a process with large Buffers forks slowly. The lowest bytes
+ * are reserved for needles.
  */
 import { kernelsOn, newMemory, PAGE_BYTES, type Kernels, type WasmMemory } from '../../kernels/index.ts';
 import { MAX_PATTERN_BYTES } from '../query.ts';
@@ -20,7 +20,7 @@ const GAP_BYTES = 64;
 export class TextMemory {
   readonly kernels: Kernels;
   readonly #memory: WasmMemory;
-  /** The owner of the needles in it. */
+  /** The object whose needles are in it. */
   user: object | undefined;
   /** Bytes below stay; bytes above may be overwritten at any time. */
   keptEnd = TEXT_START;

@@ -1,9 +1,9 @@
 /**
  * A search that reads the files.
  *
- * The first milliseconds run in this process, which is enough for most searches and faster than waking another. Then
- * search processes walk and search, each a part of the tree, and this one only merges their findings. It goes on by
- * itself as long as none of them is free.
+ * The first milliseconds run in this process, which is enough for most searches and faster than waking another process.
+ * Then search processes each walk and search a part of the tree, and this process merges their findings. It continues
+ * alone while none of them is free.
  */
 import { RegexError } from '../../regex/index.ts';
 import type { OpenWalkDir } from '../../walk/walk-dir.ts';
@@ -29,12 +29,15 @@ export interface ColdSurroundings {
 
 const TURN_MS = 2;
 
-/** Files in a task: few at first, because the answer may be near and nothing must block; more in a large tree. */
+/** Files in a task: few at first, because the search may end soon and must not block; more in a large tree. */
 const MIN_WORK = 128;
 const MAX_WORK = 2048;
 const WORK_GROWTH = 32;
 
-/** How much of a file the main process searches within a turn: much as bytes, little in lower case. */
+/**
+ * How much of a file the main process searches within a turn: much if compared as bytes, little if it has to be
+ * lower-cased.
+ */
 const MAX_BYTES_HERE = 16 * 2 ** 20;
 const MAX_FOLDED_BYTES_HERE = 128 * 1024;
 const MAX_LINES_HERE = 5000;

@@ -16,7 +16,7 @@ import { FindingsWriter } from '../findings.ts';
 import type { Workspace } from './scan-messages.ts';
 import { TreeScan } from './tree-scan.ts';
 
-/** Rounds through some hundred files, with a turn for others after each. */
+/** Rounds through some hundred files, each followed by a turn for other work. */
 const ROUNDS = 4;
 const FILES_A_ROUND = 150;
 

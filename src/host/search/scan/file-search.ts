@@ -11,7 +11,7 @@ import { createMatcher, type Matcher } from '../match/matcher.ts';
 import type { Query } from '../query.ts';
 import { TextMemory, TEXT_START } from '../match/text-memory.ts';
 
-/** Memory that one large file made grow is not kept. */
+/** Memory beyond this, grown for one large file, is released. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
 
 /** Shared by all queries of the thread; made when the first file is read, so that importing costs nothing. */
@@ -32,7 +32,7 @@ interface Result {
 const PATH_ONLY: Result = { outcome: OUTCOME.pathOnly };
 const NOTHING_FOUND: Result = { outcome: OUTCOME.searched };
 
-/** A file beyond one of these is left to another process. */
+/** Limits of a file; one beyond them is left to another process. */
 export interface FileBounds {
   readonly maxBytes: number;
   /** Most lines returned of it. */
@@ -87,7 +87,7 @@ export class FileSearch {
       return found.hits.length === 0 ? NOTHING_FOUND : { outcome: OUTCOME.searched, found };
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
-      // A directory by now, or gone: not a file of this tree.
+      // It was removed or replaced by a directory since: not a file of this tree any more.
       if (isGone(reason) || reason === 'not-a-file') return { outcome: OUTCOME.gone };
       return { outcome: OUTCOME.unreadable, unreadable: reason };
     }

@@ -1,15 +1,15 @@
 /**
  * One line of a .gitignore file as a predicate on paths, following gitignore(5).
  *
- * Names are matched by a scan that goes back only to the last star, so no pattern takes longer than its length times
+ * Names are matched by a scan that backtracks only to the last star, so no pattern takes longer than its length times
  * that of the name.
  */
 
 export interface IgnoreRule {
-  /** Whether it includes again what earlier rules exclude. */
+  /** Whether it re-includes entries that earlier rules exclude. */
   readonly isNegated: boolean;
   readonly isForDirs: boolean;
-  /** `names`: a path below the directory of the file. */
+  /** `names`: a path relative to the directory of the .gitignore file. */
   matches(names: readonly string[]): boolean;
 }
 
@@ -87,7 +87,7 @@ function classTest(body: string): (byte: string) => boolean {
   return (byte) => ranges.some(([first, last]) => byte >= first && byte <= last) !== isNegated;
 }
 
-/** By how many names each prefix of the pattern can have matched: a row of a table, not a tree of attempts. */
+/** For each prefix of the pattern, how many names it can have matched: a row of a table, not a tree of attempts. */
 function matchesPath(pattern: (Token[] | typeof ANY_DEPTH)[], names: readonly string[]): boolean {
   let reached = names.map(() => false).concat(false);
   reached[0] = true;
@@ -96,7 +96,7 @@ function matchesPath(pattern: (Token[] | typeof ANY_DEPTH)[], names: readonly st
     const isLast = index === pattern.length - 1;
     for (const [count, isReached] of reached.entries()) {
       if (!isReached) continue;
-      // At the end `**` matches at least one name, elsewhere also none.
+      // At the end of the pattern `**` matches at least one name, elsewhere also none.
       if (part === ANY_DEPTH) next.fill(true, isLast ? count + 1 : count);
       else if (count < names.length && matchesName(part, names[count]!)) next[count + 1] = true;
     }

@@ -13,7 +13,7 @@ export interface Workspace {
   readonly root: ByteString;
   readonly mode: JailMode;
   readonly opening: JailOpening;
-  /** A mount of the root, which is the one to use. */
+  /** The mount through which the root is used. */
   readonly view?: Pick<View, 'fd' | 'mountId'> | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface ScanTask {
 }
 
 export type ToScan =
-  /** `isAhead`: there is no search yet. */
+  /** `isAhead`: opened before there is a search. */
   | { kind: 'open'; workspace: Workspace; isAhead: boolean }
   | { kind: 'begin'; order: SearchOrder }
   | ScanTask
@@ -47,7 +47,7 @@ export type ToScan =
   | { kind: 'end'; searchId: number };
 
 export type FromScan =
-  /** It can take tasks now. Starting takes as long as searching some thousand files. */
+  /** The process can take tasks now. Starting takes as long as searching some thousand files. */
   { kind: 'ready' } | FromSearch;
 
 export type FromSearch =

@@ -4,8 +4,7 @@
  *
  * Each holds one task ahead, because the main process may be busy when a task is done, and no more, so that none waits
  * for a task that another holds. A process that does not report in time that it stopped a search, as in the middle of a
- * slow regex, is replaced. A search that gets no process because another search has held all of them for long takes one
- * from it.
+ * slow regex, is replaced. A search that has waited long for a process takes one from a search that uses all of them.
  */
 import { availableParallelism } from 'node:os';
 
@@ -23,7 +22,7 @@ const IDLE_MS = 600_000;
 /** Delay after a process could not be started. */
 const RETRY_MS = 10_000;
 
-/** Longer than any task takes that is not slow. */
+/** How long a search waits before it takes a process from another: longer than any task that is not slow. */
 const STARVED_MS = 100;
 const CLOSED = 'the search engine was closed';
 
@@ -33,7 +32,7 @@ export class ScanPool {
   readonly size = Math.min(availableParallelism(), MAX_PROCESSES);
   readonly #idleMs: number;
   readonly #workers = new Set<ScanWorker>();
-  /** In round-robin order, with the timer of those that have no worker. */
+  /** Searches in round-robin order, each with the timer that runs while it has no worker. */
   readonly #clients = new Map<ScanClient, NodeJS.Timeout | undefined>();
   readonly #byId = new Map<number, ScanClient>();
   #idleTimer: NodeJS.Timeout | undefined;
@@ -59,12 +58,12 @@ export class ScanPool {
     this.#byId.set(client.order.id, client);
   }
 
-  /** Whether a process works for the search. */
+  /** Whether a process works on the search. */
   isServing(client: ScanClient): boolean {
     return this.#workersOf(client).length > 0;
   }
 
-  /** Whether a process could begin at once. If there is none, starts one for later. */
+  /** Whether a process could begin at once. If not, starts one for later. */
   offersWorker(): boolean {
     if (this.#idle()) return true;
     this.#startAnother();
@@ -83,7 +82,7 @@ export class ScanPool {
     if ([...this.#clients.keys()].some((client) => client.hasTask && !this.isServing(client))) return;
     for (const worker of this.#workers) {
       while (worker.client?.hasTask && worker.load < TASKS_AT_ONCE) worker.give(worker.client);
-      // There may be more than usual, after a search would have starved.
+      // There may be more than usual, because a search had waited too long.
       if (worker.isIdle && this.#workers.size > this.size) this.#close(worker);
     }
   }
@@ -173,7 +172,9 @@ export class ScanPool {
     this.#workers.add(worker);
   }
 
-  /** A search that needs a process would wait for ever, so it fails; for the others the next start is delayed. */
+  /**
+   * Fails a search that needs a process, because it would wait for ever; for the others only the next start is delayed.
+   */
   #noteFailedStart(error: Error): void {
     this.#notBefore = performance.now() + RETRY_MS;
     for (const client of this.#clients.keys()) if (client.needsWorker && !this.isServing(client)) client.fail(error);

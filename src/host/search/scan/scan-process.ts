@@ -1,9 +1,9 @@
 /**
  * Program of a process that walks and searches parts of the tree.
  *
- * A process and not a thread: only a main thread can have the system calls that open files in a held directory, and
- * without them a process can chdir there, which threads share. Every regex runs in one of these: any pattern can be
- * slow on some line, and a process can be killed. It ends by itself when the main process does.
+ * A process, not a thread: only a main thread can load the system calls that open files in a held directory, and
+ * without them a process can chdir there, while threads share their directory. Every regex runs in one of these: any
+ * pattern can be slow on some line, and a process can be killed. It ends by itself when the main process does.
  */
 import { compileRegex, RegexError } from '../../regex/index.ts';
 import { systemCalls } from '../../system/system-calls.ts';
@@ -34,7 +34,7 @@ const NO_SEARCH = 0;
 
 process.title = 'workcell-search';
 process.on('disconnect', () => process.exit());
-// Ctrl-C at a terminal is for the main process, which ends this one when it is done.
+// Ignores Ctrl-C of a terminal: the main process gets it too, and ends this one when it is done.
 process.on('SIGINT', () => {});
 process.on('message', (message: ToScan) => {
   if (message.kind === 'open') open(message);
@@ -96,6 +96,6 @@ function guarded(searchId: number, work: () => void): void {
 }
 
 function tell(message: FromScan): void {
-  // The main process may be gone, so errors are ignored.
+  // Ignores errors: the main process may have ended.
   process.send!(message, undefined, undefined, () => {});
 }

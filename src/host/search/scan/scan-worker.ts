@@ -16,14 +16,14 @@ export interface Task {
   readonly maxWork: number;
 }
 
-/** A search as its workers see it. */
+/** A search, as the interface that its workers need. */
 export interface ScanClient {
   readonly order: SearchOrder;
   /** Whether only a worker can do the waiting tasks. */
   readonly needsWorker: boolean;
   readonly hasTask: boolean;
   nextTask(): Task;
-  /** The worker is gone, and nothing of the task was done. */
+  /** Takes back a task of a worker that has ended; nothing of it was done. */
   giveBack(task: Task): void;
   receive(message: FromSearch): void;
   fail(error: Error): void;
@@ -65,7 +65,7 @@ export class ScanWorker {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc', ...(view ? [view.fd] : [])],
     });
     this.#process.on('message', (message: FromScan) => {
-      // Its tasks have been given to others.
+      // After the close its tasks belong to other workers.
       if (this.#isClosed) return;
       if (message.kind === 'ready') {
         this.#isReady = true;
@@ -85,12 +85,12 @@ export class ScanWorker {
     this.#tell({ kind: 'open', workspace: there, isAhead });
   }
 
-  /** Until then it is better to search elsewhere than to wait. */
+  /** Until it is ready, searching elsewhere is faster than waiting. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** It would begin a task at once; false while it may be stuck in a search that has ended. */
+  /** Whether it would begin a task at once; false while it may be stuck in a search that has ended. */
   get isIdle(): boolean {
     return this.#isReady && this.#tasks.length === 0 && this.#ending.size === 0;
   }
@@ -100,7 +100,7 @@ export class ScanWorker {
     return this.#tasks.length;
   }
 
-  /** The search it works for. */
+  /** The search it works on. */
   get client(): ScanClient | undefined {
     return this.#client;
   }

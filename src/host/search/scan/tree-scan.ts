@@ -21,9 +21,9 @@ export type ScanEnd =
   | 'done'
   /** `isOver` returned true. */
   | 'over'
-  /** In the middle of a huge directory; leaving now would list it again. */
+  /** It stopped in the middle of a huge directory; ending the scan there would list that again. */
   | 'listing'
-  /** The findings fill an answer; nothing is left to do. */
+  /** The findings fill the answer, so the scan is complete. */
   | 'full'
   /** The next file is left to another process. */
   | 'too-large';
