@@ -29,7 +29,10 @@ export interface Caller {
   grants?: Grants;
 }
 
-/** Without `sandboxes`, the block of their worker, there are none. Commands run without a fence, so that tests pass where none can be built; `fence: 'workspace'` asks for one. */
+/**
+ * Sandboxes exist only with `sandboxes`, the block of their worker. Commands run without a fence, so that tests pass
+ * where none can be built; `fence: 'workspace'` enables it.
+ */
 export async function agentCell(
   entries: TempEntries = {},
   config: Record<string, unknown> & { fence?: 'workspace' | 'off' } = {},

@@ -27,7 +27,7 @@ export function failureOf(result: { error?: string | null }): Record<string, unk
   return JSON.parse(result.error ?? '{}') as Record<string, unknown>;
 }
 
-/** Calls of coder::update-file, and what the files hold afterwards. */
+/** Calls coder::update-file, and reads the contents of files afterwards. */
 export function updateCases<Result>(updateFile: FunctionDef<unknown, z.ZodType, z.ZodType<{ results: Result[] }>>) {
   const call = (dir: TempDir, payload: unknown, config: object = {}) =>
     run(updateFile, payload, { base_path: dir.root, max_write_bytes: 4096, fsync: false, ...config });

@@ -68,7 +68,7 @@ export class CliProcess implements AsyncDisposable {
         PATH: process.env.PATH,
         HOME: home,
         XDG_CONFIG_HOME: join(home, '.config'),
-        // The same on every machine; a test of another preset names it.
+        // The same preset on every machine; a test of another preset names it.
         WORKCELL_PRESET: 'iii',
         ...env,
       },
@@ -163,7 +163,7 @@ afterAll(() => {
   for (const made of homes.splice(0)) rmSync(made, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** One for all processes of a test file, removed with it. */
+/** One home for all processes of a test file, removed with it. */
 function ownHome(): string {
   const [made = realpathSync(mkdtempSync(join(tmpdir(), 'workcell-home-')))] = homes;
   if (homes.length === 0) {

@@ -10,7 +10,7 @@ const AT_ONCE: (typeof WAYS)[number] = ['at-once', { mode: 'descriptor', opening
 
 /** As rows of a `test.each`: the title, then the arguments of `openJail`. */
 export function jailWays(mode?: JailMode): typeof WAYS {
-  // Where its system calls are missing, a jail falls back to finding first.
+  // Without the system calls, a jail falls back to resolving paths first.
   const isOffered = openJail('/').opening === 'at-once';
   return [...(isOffered ? [AT_ONCE] : []), ...WAYS].filter(([, way]) => mode === undefined || way.mode === mode);
 }

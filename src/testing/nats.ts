@@ -66,7 +66,7 @@ export class NatsServers implements AsyncDisposable {
     servers.#ports = ports.slice(0, count);
     const routes = ports.slice(count);
     for (let at = 0; at < count; at++) {
-      // Through another port only one of two servers dials: the other way would go around it.
+      // Only one server of each pair dials through the other port: a connection from the other server would bypass it.
       const dialled = routes.filter((_, other) => (routeVia ? other > at : other !== at)).map(toUrl);
       const others = routeVia ? (await Promise.all(dialled.map(routeVia))).map(toUrl) : dialled;
       const cluster = `cluster { name: test, listen: "127.0.0.1:${routes[at]}", routes: [${others.join(', ')}] }`;
@@ -125,7 +125,7 @@ function listens(port: number): Promise<boolean> {
   });
 }
 
-/** Ports that were free a moment ago: servers of one cluster need each other's before they start. */
+/** Ports that were free a moment ago: servers of one cluster need the ports of the others before they start. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => new Promise((resolve) => server.once('listening', resolve))));

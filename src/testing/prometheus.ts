@@ -1,10 +1,10 @@
-/** The text of `/metrics`, read by a parser that others wrote. */
+/** The text of `/metrics`, parsed by an independent parser. */
 import parse from 'parse-prometheus-text-format';
 
-/** Values by metric and labels: `workcell_channels{}`. A series that stands twice is an error. */
+/** Values by metric and labels: `workcell_channels{}`. A duplicate series is an error. */
 export function parsePrometheus(text: string): Map<string, number> {
   const found = new Map<string, number>();
-  // The parser joins the histograms of one name: as plain series each stays as it was written.
+  // The parser merges the histograms of one name; as plain series each keeps its form.
   for (const { name, metrics } of parse(text.replaceAll(/^# TYPE (\S+) histogram$/gm, '# TYPE $1 untyped'))) {
     for (const { labels = {}, value } of metrics) {
       const key = `${name}${JSON.stringify(labels)}`;

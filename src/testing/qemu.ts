@@ -1,7 +1,7 @@
 /**
  * Shared by tests of virtual machines: the programs, and one kernel.
  *
- * The kernel is kept after the run, like the packages beside it; the first test that needs it downloads it.
+ * The kernel stays cached after the run, like the packages beside it; the first test that needs it downloads it.
  */
 import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** How often a test repeats what depends on chance. This is the only place that knows which run this is. */
+/** How often a test repeats what depends on chance. Only this file reads which tier runs. */
 const TIERS = ['quick', 'full', 'soak'] as const;
 type Tier = (typeof TIERS)[number];
 

@@ -36,9 +36,9 @@ export interface RunOptions {
   door?: Door;
   /** Receives the file changes of the call, as if it were watched. */
   changes?: Change[];
-  /** What the operator says for all workers, where that is not what is shipped. */
+  /** Settings of the operator for all workers, where they differ from the shipped ones. */
   cell?: Partial<CellConfig>;
-  /** Who calls, and with which metadata. */
+  /** Principal and metadata of the call. */
   call?: Pick<IncomingCall, 'principal' | 'metadata'>;
 }
 
@@ -71,7 +71,7 @@ export async function run<Response extends z.ZodType>(
   }
 }
 
-/** Throws for a reply that its schema does not have, also for one unknown field. */
+/** Throws for a reply that does not match its schema, also for one unknown field. */
 export function strictReply<Response extends z.ZodType>(
   fn: Pick<FunctionDef<unknown, z.ZodType, Response>, 'id' | 'response'>,
   reply: unknown,

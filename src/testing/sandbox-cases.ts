@@ -42,7 +42,7 @@ export const IMAGE_PATIENCE_MS = 600_000;
 export const CASE_PATIENCE_MS = 60_000 * SLOWNESS;
 
 export function sandboxConfig(more: Record<string, unknown> = {}): Record<string, unknown> {
-  // No pool: a pooled machine has another id than its sandbox, by which some cases find it.
+  // No pool: a pooled machine has another id than its sandbox, and some cases find the machine by that id.
   return {
     image_allowlist: ['python', 'node'],
     prepare_images: false,

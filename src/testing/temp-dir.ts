@@ -36,7 +36,7 @@ export async function tempDir(entries: TempEntries = {}): Promise<TempDir> {
     [Symbol.asyncDispose]: async () => {
       // The kernel makes directories without any permission for overlays, which only root reads.
       if (process.geteuid?.() !== 0) execFileSync('chmod', ['-R', 'u+rwX', root], { stdio: 'ignore' });
-      // A process that was killed just now may still create a file: ENOTEMPTY passes.
+      // A process that was killed just now may still create a file, so ENOTEMPTY is retried.
       rmSync(root, { recursive: true, force: true, maxRetries: 10 });
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Tests a time limit on a machine that may be busy: tries again with a longer one until what had to happen before the
- * limit has happened. An idle machine waits for the first only.
+ * Tests a time limit on a machine that may be busy: retries with a longer limit until the expected event comes before
+ * it. An idle machine needs only the first attempt.
  */
 export async function withEnoughTime<T>(
   limitsMs: readonly [number, ...number[]],

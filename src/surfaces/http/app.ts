@@ -1,5 +1,5 @@
 /**
- * The HTTP door: every function on the bus as a POST, and pages made from the catalogue.
+ * The HTTP app: every function on the bus as a POST, and pages made from the catalogue.
  *
  * It reads the catalogue only, so a worker in another language is reachable the same way.
  */
@@ -59,7 +59,7 @@ const HTML_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** From the server, with each request; a program that calls the app directly has none and gets the door's principal. */
+/** Set by the server for each request; without it, as in a direct call of the app, the app's own principal is used. */
 type NodeRequest = { Bindings: Partial<HttpBindings> & { principal?: Principal } };
 /** The program that a request names: `curl/8.5.0`. */
 const USER_AGENT = /^([^\s/]+)(?:\/(\S+))?/;
@@ -168,7 +168,7 @@ async function callFunction(c: Context<NodeRequest>, bus: Bus, options: HttpAppO
       return { result: await withContent(bus, result ?? null, { functionId, maxBytes: MAX_CONTENT_BYTES }) };
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      // Without it the failure is told all the same, such as that the server closes.
+      // Continues without the catalogue, so that the failure is still reported, such as that the server closes.
       const catalogue = await readCatalogue(bus, { includeInternal: true, namespace }).catch(() => []);
       const isMeant = (entry: { id: string; namespace: string }) =>
         entry.id === functionId && entry.namespace === (namespace ?? 'default');

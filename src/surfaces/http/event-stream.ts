@@ -2,7 +2,7 @@
  * A call over HTTP as server-sent events: `progress` for each event of the call, then `result` or `error`.
  *
  * The status is always 200: the outcome of the call is known only at its end. An event with an `offset` has it as its
- * id, so that a client that reconnects names where it stopped.
+ * id, so that a client that reconnects sends the offset where it stopped.
  */
 import type { CallEvent } from '#protocol';
 

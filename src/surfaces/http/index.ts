@@ -1,4 +1,4 @@
-/** The HTTP door over the catalogue, as a Node request listener. */
+/** The HTTP app over the catalogue, as a Node request listener. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { getRequestListener, type HttpBindings } from '@hono/node-server';

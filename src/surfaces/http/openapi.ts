@@ -90,7 +90,7 @@ function failures(entry: CatalogueEntry): JsonSchema {
   return { ...Object.fromEntries(described), default: { description: 'Any other failure.', content } };
 }
 
-/** Deeper than any hand-written schema; foreign ones are cut here. */
+/** Deeper than any hand-written schema; deeper ones of foreign workers are cut. */
 const DEEPEST = 100;
 
 /** Moves a schema's definitions to the document's components, so that its references resolve. */

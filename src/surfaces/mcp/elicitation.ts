@@ -1,9 +1,9 @@
 /**
  * Asks the person at an MCP client whether a call is approved, where its policy lets the client do so.
  *
- * The handler returns what it needs and is called again with the answer: clients of the 2026 revision do that
- * themselves, for those of 2025 the library does. The state that goes through the client is signed and names the call, so
- * that an answer counts for nothing but the call it was given for.
+ * The handler returns the question and is called again with the answer: by clients of the 2026 revision themselves, and
+ * by the library for those of 2025. The state that the client carries is signed and names the call, so that an answer
+ * is valid for that call only.
  */
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -30,7 +30,7 @@ interface Asked {
 }
 
 export interface Asking extends Pick<CallOptions, 'onQuestion'> {
-  /** Aborted when the client has to be asked: the call is made again with the answer. */
+  /** Aborts when the client has to be asked: the client then repeats the call with the answer. */
   readonly signal: AbortSignal;
   /** Sent to the client in place of a result. */
   readonly required: InputRequiredResult | undefined;
@@ -42,12 +42,12 @@ export class Elicitation {
     bind: ({ mcpReq, http }) => `${mcpReq.method} ${http?.authInfo?.clientId ?? ''}`,
   });
 
-  /** For the options of a server. */
+  /** Options for a server. */
   get options() {
     return { requestState: { verify: (state: string, context: ServerContext) => this.#codec.verify(state, context) } };
   }
 
-  /** For one call of a tool. A client that declares no elicitation is not asked. */
+  /** Begins one call of a tool. A client that does not declare elicitation is not asked. */
   begin(server: Server, context: ServerContext, called: { name: string; arguments?: unknown }): Asking {
     const { signal } = context.mcpReq;
     if (!canAsk(server)) return { signal, required: undefined };
@@ -73,7 +73,7 @@ export class Elicitation {
 
 function canAsk(server: Server): boolean {
   const { elicitation } = server.getClientCapabilities() ?? {};
-  // Before there were modes, the empty capability stood for forms.
+  // In the revision before modes, the empty capability means forms.
   return elicitation !== undefined && ('form' in elicitation || !('url' in elicitation));
 }
 

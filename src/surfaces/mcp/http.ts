@@ -12,15 +12,15 @@ export interface McpDoor {
   close(): Promise<void>;
 }
 
-/** Choices of clients that are kept. */
+/** Most choices of clients that are cached. */
 const MOST_DOORS = 128;
 
 type HttpOptions = McpOptions & { maxBodyBytes: number; log: Log };
 
 /**
- * A client chooses by the address: `/mcp?profile=all` for other tools than the default, `/mcp?structured=true` for
- * structured content instead of text; and by the header `Workcell-Change` the change that all its calls work in. Each
- * choice has its own sessions.
+ * A client selects options by the address: `/mcp?profile=all` for other tools than the default, `/mcp?structured=true`
+ * for structured content instead of text; and by the header `Workcell-Change` the change that all its calls work in.
+ * Each choice has its own sessions.
  */
 export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   let begun = 0;
@@ -58,7 +58,7 @@ export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   };
 }
 
-/** A client may send any name; the sessions of the door that is unused for longest end. */
+/** A client may send any name, so the number of doors is limited: the sessions of the least recently used one end. */
 async function forgetOldest(doors: Map<string, McpDoor>): Promise<void> {
   const [oldest] = doors;
   if (doors.size <= MOST_DOORS || !oldest) return;
@@ -82,7 +82,8 @@ function openDoor(bus: Bus, options: HttpOptions & SessionsOptions): McpDoor {
   });
   return {
     async fetch(request, from) {
-      // Detecting the revision takes parsing the body; a request with a session was classified before.
+      // Detecting the revision requires parsing the body, so a request with a session keeps the revision of its
+      // handshake.
       const isLegacy =
         sessions.has(request) || (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes }));
       return isLegacy ? sessions.fetch(request, from) : stateless.fetch(request, { authInfo: authInfoOf(from) });

@@ -1,4 +1,4 @@
-/** The tools of a server that may answer before its bus is there: the list at once, calls when it is. */
+/** The tools of a server whose bus may still be loading: lists tools at once, makes calls when the bus is ready. */
 import type { ListToolsResult } from '@modelcontextprotocol/server';
 
 import type { Bus } from '#contract';
@@ -7,7 +7,7 @@ import type { ShippedTools } from './shipped-tools.ts';
 import { toolPage } from './tool-page.ts';
 import type { ToolProfile } from './tools.ts';
 
-/** The tools to list until the bus is there. */
+/** The tools to list until the bus is ready. */
 export interface EarlyList {
   readonly tools: ShippedTools;
   /** Called when the client has its list, or calls a tool before that. */
@@ -32,13 +32,13 @@ export class LateOffer {
       this.#early = undefined;
       return { bus, offer: new Offer(bus, profile) };
     });
-    // Reported by the owner of the bus, which ends the server.
+    // Ignored here: the owner of the bus reports it and ends the server.
     this.#reached.catch(() => {});
   }
 
   async page(cursor: string | undefined): Promise<ListToolsResult> {
     if (this.#early) {
-      // The answer is written before the next turn.
+      // After the answer, which is written in this turn.
       setImmediate(this.#early.onAsked);
       return { tools: [...this.#early.tools] };
     }
@@ -46,7 +46,7 @@ export class LateOffer {
     return toolPage([...(await offer.tools()).values()], cursor);
   }
 
-  /** The bus, once it is there; does not hurry it. */
+  /** Resolves with the bus once it is ready; does not start loading it. */
   reached(): Promise<Reached> {
     return this.#reached;
   }

@@ -14,7 +14,7 @@ export class Offer {
   readonly #profile: ToolProfile;
   readonly #names: NamesTaken = new Map();
   readonly #first: Promise<unknown>;
-  /** As of the last reading. */
+  /** Tools as of the last reading of the catalogue. */
   #tools = new Map<string, OfferedTool>();
   #grants: Grants | undefined;
 
@@ -22,15 +22,15 @@ export class Offer {
     this.#bus = bus;
     this.#profile = { ...profile, isReadOnly: profile.isReadOnly === true || isLookOnly(profile.profiles) };
     this.namespace = profile.namespace ?? 'default';
-    // Functions that exist before any other peer can connect get their names now.
+    // Reads early, so that functions get their names before any other peer can connect.
     this.#first = this.#read();
     this.#first.catch(() => {});
   }
 
   /**
-   * The chosen functions, for the engine to limit callers to; a tool name stands for the id that has it now. A function of
-   * agent brings those that it calls: without them it could not work. What a foreign function says it calls is not taken.
-   * The same object until the catalogue is read again.
+   * The chosen functions, for the engine to limit callers to; a tool name stands for the id that has it now. Includes
+   * the functions that a function of agent calls, because it needs them; calls that a foreign function declares are
+   * ignored. Returns the same object until the catalogue is read again.
    */
   get grants(): Grants {
     return (this.#grants ??= this.#makeGrants());
@@ -60,7 +60,7 @@ export class Offer {
     return entries.find(({ id, namespace }) => id === functionId && namespace === this.namespace);
   }
 
-  /** A function may have been replaced by one with another effect since it was listed. */
+  /** Checks again: a function may have been replaced since it was listed, by one with another effect. */
   async #isOffered(name: string, id: string): Promise<boolean> {
     if (!this.#tools.has(name)) return false;
     if (this.#profile.isReadOnly !== true) return true;
@@ -82,7 +82,7 @@ export class Offer {
     return this.#tools;
   }
 
-  /** Without a choice of tools, the default profile; everything where no agent is served. */
+  /** Without a choice of tools, applies the default profile, or offers everything if no agent is served. */
   #withDefault(catalogue: readonly CatalogueEntry[]): ToolProfile {
     const { profiles, only } = this.#profile;
     if (profiles !== undefined || only !== undefined) return this.#profile;

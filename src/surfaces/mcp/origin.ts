@@ -1,9 +1,9 @@
-/** The origin of an MCP request, and how it reaches the server that answers it. */
+/** The origin of an MCP request, and how it is passed to the server that answers it. */
 import type { AuthInfo } from '@modelcontextprotocol/server';
 
 import type { Principal } from '#contract';
 
-/** Each address has a share of the sessions; calls use the principal. */
+/** The address counts for the limit of sessions; calls use the principal. */
 export interface McpOrigin {
   readonly address: string;
   readonly principal?: Principal;

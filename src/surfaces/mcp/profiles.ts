@@ -1,8 +1,8 @@
 /**
- * Profiles: which functions are listed as tools. What may be called is policy, and decided by the engine alone.
+ * Profiles: which functions are listed as tools. The engine alone decides what may be called.
  *
- * The tools of `agent` have bare names, because models choose by name. The engine lets no other peer claim the name of a
- * worker in its process, so no foreign function gets a bare name.
+ * The tools of `agent` have bare names, because models choose by name. The engine lets no other peer claim the name of
+ * a worker in its process, so no foreign function gets a bare name.
  */
 import { didYouMean, type CatalogueEntry } from '#contract';
 import { workerSegment } from '#protocol';
@@ -48,7 +48,7 @@ export function isListed(entry: CatalogueEntry, profiles: readonly Profile[]): b
   });
 }
 
-/** `look` alone allows only what changes nothing; joined with another profile it only adds tools. */
+/** `look` alone limits calls to reading functions; with another profile it only adds tools. */
 export function isLookOnly(profiles: readonly Profile[] | undefined): boolean {
   return profiles !== undefined && profiles.length > 0 && profiles.every((profile) => profile === 'look');
 }

@@ -50,7 +50,7 @@ export function toToolResult(value: unknown, options: ResultOptions): CallToolRe
   return isStructured && isMap(value) ? structured(value, text, kept) : { content: toContent(text, kept) };
 }
 
-/** A result whose function says how it reads; its images, wherever they are in the value, are shown below the text. */
+/** A result with a text form of its function; images anywhere in the value are shown below the text. */
 export function toTextResult(
   value: unknown,
   { text, kept, isStructured }: { text: string; kept: KeptResults; isStructured: boolean },

@@ -47,7 +47,9 @@ const CALL_MS = 24 * 3_600_000;
 /** The largest file in one result; its text is truncated for the model, and the rest stored for later reads. */
 const MAX_FILE_BYTES = 16 * 2 ** 20;
 
-/** Clients that load tools on demand show a model only this and the names: it says what is here and when to use it. */
+/**
+ * Clients that load tools on demand show a model only this and the names, so it names the tools and when to use them.
+ */
 const INSTRUCTIONS =
   'Workcell: files, commands and throw-away machines for one fenced workspace. Use it for all work on the code.\n' +
   'read, search, list, outline: look around, several files in one call.\n' +
@@ -121,7 +123,7 @@ export function mcpServers(
     const file = isStructured ? undefined : await takeContent(bus, value, { functionId: id, maxBytes: MAX_FILE_BYTES });
     if (file) return toFileResult(file, kept);
 
-    // Only its catalogue entry says what a `success: false` in the value means.
+    // Only the catalogue entry defines whether `success: false` in the value is a failure.
     const entry = saysFailed(value) || hasFailedItems(value) ? await offer.entryOf(id) : undefined;
     const isFailure = entry?.fails_in_result === true && saysFailed(value);
     return toToolResult(value, { kept, isFailure, itemList: entry?.fails_in_items, isStructured, request });
@@ -135,7 +137,7 @@ async function checkStillThere(offer: Offer, name: string, functionId: string): 
   if (now.id !== functionId) throw invalid(`${name} is another function now; list the tools again`);
 }
 
-/** Lists of callers show a session from its handshake to its end. Engines of others do not know the function. */
+/** Reports a session to the lists of callers, from its handshake to its end. Other engines lack the function. */
 function reportPresence(server: Server, report: (here: boolean) => Promise<unknown>): void {
   const reportHere = (here: boolean) => void report(here).catch(() => {});
   server.oninitialized = () => {
@@ -165,7 +167,7 @@ function serveKept(server: Server, kept: KeptResults): void {
   });
 }
 
-/** What the request asks for beside the call. */
+/** Options that the request sets beside the call. */
 function askedWith(context: ServerContext): Pick<CallOptions, 'traceparent' | 'baggage' | 'onEvent'> {
   return { ...traceOf(context), ...reportingProgress(context) };
 }

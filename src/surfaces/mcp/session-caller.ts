@@ -1,8 +1,8 @@
 /**
  * The principal of a session's calls, with the grants of its offer.
  *
- * It is the same object until the grants or the client change: the engine knows a caller by it, and another one for each
- * call costs as much as the rest of the engine.
+ * It is the same object until the grants or the client change: the engine caches callers by it, and a new object for
+ * each call would cost as much as the rest of the engine.
  */
 import { withClient, type Grants, type Principal } from '#contract';
 import type { Caller } from '#protocol';

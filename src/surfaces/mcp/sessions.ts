@@ -23,7 +23,7 @@ const IDLE_MS = 30 * 60_000;
 interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Address it was started from. A client could choose a header, and a new one each time. */
+  /** Address of the handshake. Not a header, which a client could choose anew each time. */
   readonly from: McpOrigin;
   usedAtMs: number;
   /** Whether a request came after the handshake. */
@@ -73,7 +73,7 @@ export class Sessions {
     if (session?.from.principal?.id !== from.principal?.id || !session) return Response.json(GONE, { status: 404 });
     session.usedAtMs = Date.now();
     session.wasUsed = true;
-    // A GET stream stays open for as long as its client likes, and is not a call.
+    // A GET stream is not a call, and stays open for as long as the client wants.
     if (request.method !== 'POST') return session.transport.handleRequest(request);
 
     session.openAnswers++;
@@ -140,7 +140,7 @@ function lastUseMs({ openAnswers, usedAtMs }: Session): number {
   return openAnswers > 0 ? Date.now() : usedAtMs;
 }
 
-/** The same response; calls `then` after its last byte, or when its reader left. */
+/** The same response; calls `then` after its last byte, or when its reader disconnected. */
 function whenWritten(response: Response, then: () => void): Response {
   if (!response.body) {
     then();

@@ -1,7 +1,8 @@
 /**
- * The tools of a start without configuration, as the build lists them: a client gets them before the workers are loaded.
+ * The tools of a start without configuration, as the build lists them: a client gets them before the workers are
+ * loaded.
  *
- * `scripts/list-tools.mjs` makes the file from the catalogue, so it says what the live list says.
+ * `scripts/list-tools.mjs` makes the file from the catalogue, so it equals the live list.
  */
 import { readFileSync } from 'node:fs';
 
@@ -9,7 +10,7 @@ import type { Tool } from '@modelcontextprotocol/server';
 
 export type ShippedTools = readonly Tool[];
 
-/** Undefined where nothing was built, as in tests on the sources. */
+/** Undefined in an unbuilt checkout, as in tests on the sources. */
 export function shippedTools(): ShippedTools | undefined {
   try {
     return JSON.parse(readFileSync(new URL('./shipped-tools.json', import.meta.url), 'utf8')) as ShippedTools;

@@ -118,7 +118,7 @@ function isEmpty(example: unknown): boolean {
   return typeof example === 'object' && example !== null && Object.keys(example).length === 0;
 }
 
-/** Hints are about the worst a call may do; a function without a declared effect may destroy. */
+/** Hints describe the worst effect of a call; a function without a declared effect may destroy. */
 function hintsOf({ effect, destructive, idempotent }: CatalogueEntry): NonNullable<Tool['annotations']> {
   const isReading = effect === 'read';
   return {
@@ -129,7 +129,7 @@ function hintsOf({ effect, destructive, idempotent }: CatalogueEntry): NonNullab
   };
 }
 
-/** What an operator decides by, for clients that confirm calls. */
+/** The facts for the operator's policy, for clients that confirm calls. */
 function policyOf({ permissions, risk, side_effects, constraints }: CatalogueEntry): NonNullable<Tool['_meta']> {
   return { 'workcell/policy': { permissions, risk, side_effects, constraints } };
 }

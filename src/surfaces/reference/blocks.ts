@@ -13,7 +13,7 @@ export interface Page {
   blocks: Block[];
 }
 
-/** Text as code, whatever it contains. */
+/** Marks text as code, whatever it contains. */
 export function code(text: string): string {
   return `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ')}\``;
 }

@@ -49,7 +49,7 @@ function workerPage(worker: string, entries: CatalogueEntry[]): Page {
 /** Error messages link to the errors page, so no worker may use its name. */
 function slugOf(worker: string): string {
   if (worker === ERRORS_SLUG) return `${worker}-worker`;
-  // Half a surrogate pair cannot be in a URL: each page that links to it would fail.
+  // Replaces half of a surrogate pair, which cannot be in a URL: each page with a link to it would fail.
   return worker.replace(/\p{Surrogate}/gu, '\u{fffd}');
 }
 

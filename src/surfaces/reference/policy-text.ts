@@ -1,4 +1,4 @@
-/** What an operator decides about a function by, in words. */
+/** The facts for the operator's policy about a function, in words. */
 import type { CatalogueEntry } from '#contract';
 
 type Described = Pick<CatalogueEntry, 'permissions' | 'risk' | 'side_effects' | 'constraints'>;

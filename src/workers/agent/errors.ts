@@ -1,8 +1,8 @@
 /**
  * The failures of agent, and the host's reasons as such.
  *
- * A call that a function makes to another worker fails with the code of that worker: its message says more about commands
- * and sandboxes than one of ours could.
+ * A call that a function makes to another worker fails with the code of that worker: its message is more precise about
+ * commands and sandboxes.
  */
 import { CallError, defineErrors, Failure, type Door } from '#contract';
 import { workspaceCodes, workspaceFailures as shared } from '#file-functions';
@@ -82,7 +82,7 @@ export function translate(error: unknown, call?: { context: { jail: Jail }; door
   return errors.fail(codeFor[error.reason], { path: error.path, problem: error.message + hint, hint }, error);
 }
 
-/** A fix is a request to the other function, so it names that. */
+/** A fix is a request to the other function, so it includes its name. */
 function passedOn({ code, message, functionId, extra }: CallError): Failure {
   const { fix, fix_note, ...rest } = extra;
   const kept = fix === undefined && fix_note === undefined ? {} : { fix_note: fixNote(functionId, fix, fix_note) };

@@ -52,7 +52,7 @@ class Fields {
     return [schema.type ?? 'any'].flat().map(String).join(' | ');
   }
 
-  /** The object that a field holds, in a list or not. */
+  /** The object schema of a field, in a list or not. */
   #inner(given: JsonSchema): JsonSchema {
     const schema = this.#resolved(given);
     return schema.type === 'array' && isMap(schema.items) ? this.#inner(schema.items) : schema;

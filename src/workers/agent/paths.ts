@@ -4,7 +4,7 @@ import { isAbsolute, relative } from 'node:path';
 import { errors } from './errors.ts';
 import type { AgentContext } from './worker.ts';
 
-/** The path as the jail takes it. A path outside is refused here only if it is absolute; the jail refuses the others. */
+/** The path relative to the workspace. Refuses only an absolute path outside; the jail refuses the others. */
 export function inWorkspace(path: string, { root, givenRoot }: Pick<AgentContext, 'root' | 'givenRoot'>): string {
   if (!isAbsolute(path)) return path.replace(/^(?:\.\/+)+(?=.)/, '');
   for (const start of [root, givenRoot]) {

@@ -1,4 +1,4 @@
-/** Reads a part of a file as lines. A file over the limit is not held in memory. */
+/** Reads a part of a file as lines. A file over the limit is not loaded into memory. */
 import { bytesAsSource, LineIndex, readLines, versionAside, type JailFile } from '#host';
 import type { CallScope } from '#contract';
 import { errors } from './errors.ts';
@@ -15,11 +15,11 @@ export interface LineRange {
 export interface ReadPart {
   lines: string[];
   from: number;
-  /** Undefined where they were not counted. */
+  /** Undefined if they were not counted. */
   total?: number;
-  /** Whether a line that was asked for did not fit. */
+  /** Whether a requested line did not fit. */
   isCut: boolean;
-  /** Of the whole content, if that was read. */
+  /** Version of the whole content, if it was read. */
   version?: string;
 }
 

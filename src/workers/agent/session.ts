@@ -1,8 +1,8 @@
 /**
- * What the server keeps for one caller between its calls: short handles, and the versions of files that it has seen.
+ * The state of one caller between its calls: short handles, and the versions of files that it has seen.
  *
- * A session belongs to the principal that the engine made, so a handle of another caller is unknown here. Everything is
- * bounded, and lost with the process; the journal and the jobs themselves belong to others.
+ * A session belongs to a principal of the engine, so handles of other callers are unknown in it. Everything is bounded,
+ * and lost with the process; the journal and the jobs themselves belong to others.
  */
 import { LruCache, type Journal, type JournalRecord } from '#host';
 import type { IncomingCall } from '#contract';
@@ -17,7 +17,7 @@ export interface SessionJob {
   /** Id of the job in shell. */
   readonly jobId: string;
   readonly command: string;
-  /** Offset of the output that the caller has got. */
+  /** Offset up to which the caller has received the output. */
   seen: number;
 }
 
@@ -36,7 +36,7 @@ export class Session {
   readonly #journal: () => Journal | undefined;
   readonly #caller: string | undefined;
   readonly #numbers = new Map<number, number>();
-  /** Records up to this one are older than the session. */
+  /** Number of the last record before the session. */
   readonly #begin: number;
   #lastOutput = 0;
   #lastJob = 0;
@@ -91,7 +91,7 @@ export class Session {
     throw errors.fail('A224', { problem });
   }
 
-  /** The changes of this session, oldest first; an undo is not a change of its own. */
+  /** The changes of this session, oldest first; an undo does not count as one. */
   changes(): NumberedChange[] {
     const records: JournalRecord[] = [];
     for (const record of this.#journal()?.newestFirst() ?? []) {
@@ -107,7 +107,7 @@ export class Session {
     return seq === undefined ? undefined : this.changes().find(({ record }) => record.seq === seq)?.number;
   }
 
-  /** Stays when earlier records are evicted. */
+  /** Does not change when earlier records are evicted. */
   #numberOf(seq: number): number {
     const number = this.#numbers.get(seq) ?? this.#numbers.size + 1;
     this.#numbers.set(seq, number);
@@ -115,7 +115,7 @@ export class Session {
   }
 }
 
-/** The changed paths; folders that were made on the way are left out. */
+/** The changed paths, without folders that were only created for them. */
 export function filesOf({ changes }: JournalRecord): string[] {
   const files = changes.filter(({ before, after }) => before.kind !== 'absent' || after.kind !== 'directory');
   return [...new Set((files.length > 0 ? files : changes).map(({ path }) => path))];

@@ -1,14 +1,14 @@
 /**
  * Output that is too long for a reply: its head, the lines that look like failures, and its tail.
  *
- * The whole is kept under a handle, so that the caller searches it instead of running the command again.
+ * The full output is stored under a handle, so that the caller can search it instead of running the command again.
  */
 import { clipLine } from './text-lines.ts';
 
-/** Words that test runners, compilers and interpreters put in front of what went wrong. */
+/** Words by which test runners, compilers and interpreters begin an error. */
 const FAILURE =
   /(?:^|[\s[(])(?:not ok|FAIL(?:ED|URE)?S?|ERRORS?|error(?:\[\w+\])?:|[\w.]*(?:Error|Exception|Failure)\b|panicked|Traceback|fatal:|✖|✗|✘|×|❌)(?=\W|$)|^E {3}|^(?:\w+(?:\[\d+\])?: )?\*\*\* /;
-/** Lines of a summary that say that nothing failed. */
+/** Lines of a summary that report no failures. */
 const NONE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?)?)\b|\b(?:errors?|failures?|failed|fail)[:=]? 0\b/i;
 
 const MAX_FAILURES = 25;
@@ -19,7 +19,7 @@ const TAIL = { share: 0.14, lines: 24 };
 
 export interface Shortening {
   readonly maxChars: number;
-  /** Keeps the whole and returns its handle; called only if something is left out. */
+  /** Stores the full text and returns its handle; called only if something is left out. */
   readonly keep: () => string;
 }
 
@@ -42,7 +42,7 @@ export function shortened(text: string, { maxChars, keep }: Shortening): string 
   ].join('\n');
 }
 
-/** As many lines as fit; of a first line that does not, its beginning. */
+/** As many lines as fit; if even the first does not, its beginning. */
 function taken(lines: readonly string[], chars: number): string[] {
   const some: string[] = [];
   let left = Math.floor(chars);
@@ -54,7 +54,7 @@ function taken(lines: readonly string[], chars: number): string[] {
   return some.length === 0 && lines.length > 0 ? [clipLine(lines[0]!, Math.floor(chars))] : some;
 }
 
-/** `1042: not ok 12 - name`; a text that repeats is shown once. */
+/** The lines that look like failures, such as `1042: not ok 12 - name`; a repeated text is shown once. */
 function failureLines(lines: readonly string[], from: number, until: number): string[] {
   const found: string[] = [];
   const seen = new Set<string>();

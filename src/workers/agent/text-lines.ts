@@ -1,6 +1,6 @@
 /** Lines with their numbers, cut to what a reply may hold. */
 
-/** Of one line; minified files have lines of megabytes. */
+/** Longest line that is shown; minified files have lines of megabytes. */
 const MAX_LINE_CHARS = 2000;
 
 export function clipLine(line: string, most: number = MAX_LINE_CHARS): string {
@@ -30,12 +30,12 @@ export function fitting(lines: readonly string[], maxChars: number): number {
   return lines.length;
 }
 
-/** A name that another program chose, so that it cannot pass for lines of the reply. */
+/** Quotes a name that another program chose, so that it cannot pass for lines of the reply. */
 export function quoted(name: string): string {
   return /[\s"\p{Cc}]/u.test(name) ? JSON.stringify(name) : name;
 }
 
-/** The lines that fit, and below them what `rest` says of the others. */
+/** The lines that fit, followed by the text of `rest` about the others. */
 export function fitted(lines: readonly string[], maxChars: number, rest: (left: number) => string): string {
   const fit = fitting(lines, maxChars);
   return [...lines.slice(0, fit), ...(fit < lines.length ? [rest(lines.length - fit)] : [])].join('\n');

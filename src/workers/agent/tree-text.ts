@@ -1,4 +1,6 @@
-/** Paths as a tree: a folder a line with what is in it, and only its count below the depth or where it has many files. */
+/**
+ * Paths as a tree: one line for each folder with its content, or only with a count if it is too deep or has many files.
+ */
 import { quoted } from './text-lines.ts';
 
 interface Folder {
@@ -7,7 +9,7 @@ interface Folder {
   readonly files: string[];
 }
 
-/** How a tree is drawn, from the fullest to the most folded. */
+/** Options for drawing a tree, from the fullest to the most folded. */
 interface Drawing {
   readonly depth: number;
   /** A folder with more files shows the first few. */
@@ -46,7 +48,7 @@ function treeOf(names: readonly string[]): Folder {
   return root;
 }
 
-/** The files of the first folder are folded only in the last try: they are what a reader looks for. */
+/** Folds the files of the first folder only in the last attempt, because a reader wants those most. */
 function draw(root: Folder, { depth, mostFiles }: Drawing, foldsFirst: boolean): string {
   const lines: string[] = [];
   const add = ({ folders, files }: Folder, indent: string, level: number) => {

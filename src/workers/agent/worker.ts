@@ -20,21 +20,21 @@ import { Sessions } from './session.ts';
 export interface AgentContext {
   /** Canonical. */
   root: string;
-  /** As configured; an absolute path may begin with either. */
+  /** As configured; an absolute path may begin with this or with `root`. */
   givenRoot: string;
   jail: Jail;
   /** Cleans up after killed processes. */
   sweep: Disposable;
-  /** The only way to change files. */
+  /** Makes every change of files. */
   changes: JailChanges;
   /** Shared with other workers over base_path. */
   workspace: Workspace;
   sessions: Sessions;
   maxFileBytes: number;
   replyChars: number;
-  /** The fence that commands ask for. */
+  /** The fence that commands request. */
   fence: AgentConfig['fence'];
-  /** Where changes over base_path are, and how calls in one work. */
+  /** Location of changes over base_path, and how calls work in one. */
   place: { readonly cell: CellConfig; readonly reopen: (where: InView) => AgentContext };
 }
 
@@ -52,7 +52,7 @@ export const agent = defineWorker({
   translate,
   changes: {
     code: 'A230',
-    // A model that may choose the change of each call can forget it in one.
+    // Bound to the session: a model that chooses the change in each call could forget it in one.
     named: 'bound',
     within: (context, change) =>
       withinLayer({ workspace: context.root, cell: context.place.cell, change }, context, async (layer) => {

@@ -1,12 +1,12 @@
 /**
  * Memory for the texts of one edit, reused by the next.
  *
- * Fresh memory costs more than the work in it, because the system clears each page on first touch: a file of 190 KB is
- * read in 130 µs there, and in 15 µs into used memory.
+ * Fresh memory costs more than the edit, because the system clears each page on first use: reading a file of 190 KB
+ * takes 130 µs with fresh memory and 15 µs with used memory.
  */
 import { LINE_BLOCK_BYTES, LineBlock } from '#host';
 
-/** Two for each of two concurrent edits. Others allocate their own memory. */
+/** Most blocks: two for each of two concurrent edits. Others allocate their own memory. */
 const MAX_BLOCKS = 4;
 
 const idle: Buffer[] = [];
@@ -17,7 +17,7 @@ export class EditMemory {
 
   /** Uninitialized bytes. They belong to this edit until its end. */
   take(length: number): Buffer {
-    // Longer texts allocate their own memory, which is then the least of their cost.
+    // Longer texts allocate their own memory: its cost is small for them.
     const block = length > LINE_BLOCK_BYTES ? undefined : takeBlock();
     if (!block) return Buffer.allocUnsafe(length);
 

@@ -39,7 +39,7 @@ export const errors = defineErrors({
     http: 409,
     message: (d: { path: string; expected: string; actual: string; fix: Record<string, unknown> }) =>
       `${d.path} is at version ${d.actual}; the request expects ${d.expected}`,
-    // About one file of the request, so the fix is a whole request.
+    // An error about one file of the request; the fix is a whole request for it.
     extra: (d: { fix: Record<string, unknown> }) => wholeFix(d.fix, undefined),
   },
   C222: {

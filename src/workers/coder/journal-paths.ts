@@ -1,9 +1,9 @@
-/** The journal of base_path, and paths of a request as its records spell them. */
+/** The journal of base_path, and paths of a request in the spelling of its records. */
 import type { Journal } from '#host';
 import { errors } from './errors.ts';
 import type { CoderContext } from './worker.ts';
 
-/** Throws C224 where none is kept. */
+/** Throws C224 if no journal is kept. */
 export function requireJournal({ workspace: { journal } }: CoderContext): Journal {
   if (journal?.isKept) return journal;
   const isOff = journal?.limits.maxRecords === 0;
@@ -11,7 +11,7 @@ export function requireJournal({ workspace: { journal } }: CoderContext): Journa
   throw errors.fail('C224', { problem: `nothing is recorded for undo, because ${reason}` });
 }
 
-/** Throws as every other function does for a path that is protected or leads out. */
+/** Throws like every other function for a path that is protected or outside of base_path. */
 export function journalPaths(paths: readonly string[], { jail }: CoderContext): string[] {
   return paths.map((path) => {
     using entry = jail.entry(path);

@@ -1,4 +1,4 @@
-/** Reads a file before it is changed: within the size limit, and at the version that the request expects. */
+/** Reads a file before it is changed: checks the size limit and the version that the request expects. */
 import { isUtf8 } from 'node:buffer';
 
 import { versionOf, type ByteRange, type JailEntry } from '#host';
@@ -13,11 +13,11 @@ export interface Expectation {
   fix: (version: string) => Record<string, unknown>;
   /** The part of the file that the request is about; its beginning when absent. */
   range?: (text: Buffer) => Promise<ByteRange | undefined>;
-  /** Where the file is read to; new memory when absent. */
+  /** Buffer for the file's content; new memory when absent. */
   memory?: EditMemory;
 }
 
-/** Throws C221 when the file has another version, with everything needed to decide again. */
+/** Throws C221 for another version, with everything that the caller needs to decide again. */
 export async function readCurrent(entry: JailEntry, maxBytes: number, expected: Expectation): Promise<Buffer> {
   using file = entry.open();
   const { size } = file.stat;

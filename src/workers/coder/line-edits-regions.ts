@@ -66,7 +66,7 @@ function mergeWindows(text: Buffer, sites: readonly Site[]): Site[] {
   let line = NOWHERE;
   let around = NOWHERE;
   for (const { op, start, end } of sites) {
-    // A line may be the whole text, which is too long to search for its ends at every site.
+    // One line may be the whole text, so its ends are not searched again at every site.
     const isInLine = start >= line.start && Math.max(start + 1, end) <= line.end;
     if (!isInLine) {
       const first = linesAround(text, { start, end: start }, 0);

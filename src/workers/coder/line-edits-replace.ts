@@ -1,4 +1,4 @@
-/** Applies a regex replacement to a text, and tracks where earlier changes move to. */
+/** Applies a regex replacement to a text, and updates the positions of earlier changes. */
 import type { CallScope } from '#contract';
 import type { ByteRange, RegexThreads, ReplacedText } from '#host';
 import { errors } from './errors.ts';
@@ -50,7 +50,7 @@ export async function applyReplaceOp(
   if (count === 0) return { text, sites, count };
 
   const followed = count > places.length ? [] : sites.map((site) => ({ ...site, ...follow(site, places) }));
-  // One more than are shown, to detect that there are more.
+  // Asks for one more than are shown, to detect that there are more.
   const made = places.slice(0, MAX_SITES_PER_OP + 1).map(({ after }) => ({ op: op.number, ...after }));
   return { text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), sites: [...followed, ...made], count };
 }

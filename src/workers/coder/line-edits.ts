@@ -35,7 +35,7 @@ interface LineEdit {
   op: Numbered<LineOp>;
   from: number;
   until: number;
-  /** A final newline adds no line: only empty content is no line. */
+  /** A final newline adds no line; content without any byte is zero lines. */
   content: Buffer;
 }
 
@@ -49,7 +49,7 @@ const BOM = Buffer.from('\uFEFF');
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Some milliseconds each. */
+/** Each batch takes some milliseconds. */
 const EDITS_AT_ONCE = 1000;
 const LINES_AT_ONCE = 10_000;
 
@@ -85,7 +85,7 @@ function toEdit(op: Numbered<LineOp>, { hasBom }: { hasBom: boolean }): LineEdit
   const from = op.op === 'insert' ? op.at_line : op.from_line;
   const until = op.op === 'insert' ? from : op.to_line + 1;
   const content = op.op === 'remove' ? '' : op.content;
-  // The mark stays before the first line; one in a new first line would be a second.
+  // A byte order mark stays before the first line; one in a new first line would be a second mark.
   const isSecond = hasBom && from === 1 && content.startsWith('\uFEFF');
   return { op, from, until, content: Buffer.from(isSecond ? content.slice(1) : content) };
 }
@@ -99,7 +99,7 @@ function requireLines({ op, from, until }: LineEdit, count: number): void {
   throw errors.fail('C210', { problem: `${nameOf(op)} does not fit: the file has ${count} lines, so ${allowed}` });
 }
 
-/** An insertion occupies the line before which it is inserted. */
+/** An insertion counts as an edit of the line that follows it. */
 function requireDisjoint(ordered: readonly LineEdit[]): void {
   for (const [i, next] of ordered.entries()) {
     const previous = ordered[i - 1];

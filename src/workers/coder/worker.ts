@@ -29,7 +29,7 @@ export interface CoderContext {
   jail: Jail;
   /** Cleans up after killed processes. */
   sweep: Disposable;
-  /** The only way to change files. */
+  /** Makes every change of files. */
   changes: JailChanges;
   /** Whether a path from base_path is protected; the jail itself refuses to open such a file. */
   isProtected: (relativePath: string) => boolean;
@@ -49,7 +49,7 @@ export interface CoderContext {
   regexTimeoutMs: number;
   defaultMaxMatches: number;
   defaultMaxLineBytes: number;
-  /** Where changes over base_path are, and how calls in one work. */
+  /** Location of changes over base_path, and how calls work in one. */
   place: { readonly cell: CellConfig; readonly reopen: (where: InView) => CoderContext };
 }
 

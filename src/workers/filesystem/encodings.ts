@@ -1,8 +1,8 @@
 /**
  * Text encodings, by the names that Python and others use for them.
  *
- * Four are Node's own and are read line by line; the others, from iconv-lite, are decoded as a whole, because a byte
- * that looks like a newline need not be one.
+ * Four are Node's own and are read line by line; the others, from iconv-lite, are decoded as a whole, because a newline
+ * byte may be part of another character.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 
@@ -52,7 +52,7 @@ export function hasPlainLines(encoding: Encoding): encoding is Exclude<OwnEncodi
   return encoding !== 'utf-16le' && isOwn(encoding);
 }
 
-/** Undefined when the bytes are not text in this encoding; with a NUL character they are binary. */
+/** Undefined if the bytes are not valid in this encoding, or binary because of a NUL character. */
 export function decodeText(bytes: Buffer, encoding: OwnEncoding): string | undefined {
   const { buffer, mayBe } = OWN[encoding];
   if (!mayBe(bytes)) return undefined;
@@ -76,7 +76,7 @@ export async function decodeWhole(
     await takeTurn(scope);
   }
   const text = parts.join('') + (decoder.end() ?? '');
-  // Undecodable bytes become replacement characters, which a text may also contain itself.
+  // Decodes again only if needed: undecodable bytes become replacement characters, but a text may contain those itself.
   const isText = !text.includes(REPLACEMENT) || encodeText(text, encoding)?.equals(bytes) === true;
   return isText && !text.includes('\0') ? text : undefined;
 }
@@ -107,7 +107,7 @@ function iconvName(encoding: string): string {
   return encoding === WITH_MARK ? 'utf8' : encoding;
 }
 
-/** iconv-lite silently drops an incomplete character at the end. */
+/** Bytes per unit: iconv-lite silently drops an incomplete character at the end. */
 function unitBytes(encoding: string): number {
   if (encoding.startsWith('utf16') || encoding.startsWith('ucs2')) return 2;
   return encoding.startsWith('utf32') || encoding.startsWith('ucs4') ? 4 : 1;

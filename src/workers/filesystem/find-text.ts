@@ -12,10 +12,10 @@ const WINDOW_BYTES = 65_536;
 
 const TURN_MS = 5;
 
-/** From the top, not overlapping; in the line endings of the text. */
+/** Occurrences from the top, not overlapping, in the line endings of the text. */
 export interface Occurrences {
   starts: number[];
-  /** Of each, in bytes. */
+  /** Length of each occurrence in bytes. */
   length: number;
 }
 
@@ -57,7 +57,7 @@ async function startsOf(
   return starts;
 }
 
-/** The spellings that can occur in the text. */
+/** The spellings of the wanted text that can occur in the text. */
 async function* spellingsOf(wanted: string, text: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
   yield Buffer.from(wanted);
   if (wanted.includes('\n') && text.includes('\r\n')) yield withEndings(wanted, '\r\n', { signal });

@@ -39,7 +39,7 @@ export const gitignoreField = z
   .optional()
   .describe('Skip .git and files that .gitignore files exclude; default false.');
 
-/** Undefined when it is gone by now. */
+/** Undefined if the entry was removed since. */
 export function entryOf(dir: JailDir, name: ByteString): z.input<typeof Entry> | undefined {
   const look = dir.look(name);
   if (!look) return undefined;

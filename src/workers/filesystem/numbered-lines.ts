@@ -7,7 +7,7 @@ const CONTEXT_LINES = 2;
 const MAX_PLACES = 5;
 const MAX_PLACE_LINES = 60;
 const MAX_LINE_CHARS = 1000;
-/** No character takes more per UTF-16 unit. */
+/** Longest line in bytes: a UTF-16 unit takes at most three in UTF-8. */
 const MAX_LINE_BYTES = 3 * MAX_LINE_CHARS + 1;
 
 /** Between two previews, and for omitted lines. */

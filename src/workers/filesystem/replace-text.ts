@@ -1,9 +1,8 @@
 /**
  * An exact replacement in a text, as bytes, with the ranges it made.
  *
- * A caller that sends lines with LF also means the lines of a CRLF file: the replacement takes the ending of the line
- * it goes into. A caller that sends CRLF gets CRLF. The result is planned before it is made, so that one that is too
- * large costs nothing.
+ * Text with LF also matches a CRLF file, and the replacement gets the ending of its line; text with CRLF keeps CRLF.
+ * The size is computed before the result, so that a result that is too large costs nothing.
  */
 import { lineEnd, lineEnding, type ByteRange } from '#host';
 import type { Occurrences } from './find-text.ts';
@@ -12,7 +11,7 @@ import { withEndings } from './line-endings.ts';
 export interface Layout {
   /** The replacement for each occurrence. */
   puts: Buffer[];
-  /** Of the new text, in bytes. */
+  /** Size of the new text in bytes. */
   size: number;
 }
 

@@ -18,13 +18,13 @@ import { errors } from './errors.ts';
 import { numberLines } from './numbered-lines.ts';
 import type { FilesystemContext } from './worker.ts';
 
-/** Read at once, which is cheaper than block by block. */
+/** Files up to this size are read at once, which is cheaper than block by block. */
 const SMALL_BYTES = 1 << 20;
 
 /** Lines of a larger file are counted only as far as requested. */
 const COUNTED_BYTES = 64 * 2 ** 20;
 
-/** With line numbers and as JSON, whatever they contain, these fit into a message of the bus. */
+/** Content of this size fits into a message of the bus, also with line numbers and as JSON. */
 const MAX_CONTENT_BYTES = 8 * 2 ** 20;
 const MAX_CONTENT_LINES = 500_000;
 
@@ -49,7 +49,7 @@ interface Scope {
   readonly signal: AbortSignal;
 }
 
-/** The bytes that are searched for lines, and all of them if they were read anyway. */
+/** The bytes that are searched for lines, and the whole content if it was read. */
 export interface OpenText {
   source: ByteSource;
   index: LineIndex;
@@ -58,7 +58,7 @@ export interface OpenText {
   whole?: Buffer;
 }
 
-/** Lines of encodings such as UTF-16 are found in the UTF-8 form: a byte that looks like a newline need not be one. */
+/** Lines of encodings such as UTF-16 are found in the UTF-8 form: a newline byte may be part of another character. */
 export async function openText(
   file: JailFile,
   encoding: Encoding,
@@ -110,7 +110,7 @@ export async function showWindow(
   };
 }
 
-/** Drops an incomplete last line; of a single line, keeps what fits in whole characters. */
+/** Drops an incomplete last line; a single line is cut after the last whole character that fits. */
 function wholeLines(bytes: Buffer): { shown: Buffer; isCut: boolean } {
   const end = lineStart(bytes, bytes.length - 1);
   if (end > 0) return { shown: bytes.subarray(0, end), isCut: false };

@@ -22,12 +22,12 @@ export interface FilesystemContext {
   jail: Jail;
   /** Cleans up after killed processes. */
   sweep: Disposable;
-  /** The only way to change files. */
+  /** Makes every change of files. */
   changes: JailChanges;
   maxFileBytes: number;
   /** Shared with other workers over the same directories: search and line indexes. */
   roots: SearchRoots;
-  /** Where changes over an allowed path are, and how calls in one work. */
+  /** Location of changes over an allowed path, and how calls work in one. */
   place: { readonly cell: CellConfig; readonly reopen: (where: InView) => FilesystemContext };
 }
 

@@ -26,7 +26,7 @@ export function toArgv({ command, args }: { command: string; args: readonly stri
 }
 
 function split(command: string): string[] {
-  // Splitting takes time by the length, and words are never longer than their text.
+  // Checked before splitting, which takes time by the length; words are never longer than their text.
   if (command.length > MAX_ARGV_BYTES) {
     throw refuse(`argv: ${command.length} characters; the limit is ${MAX_ARGV_BYTES} bytes`);
   }

@@ -21,12 +21,12 @@ export type Command =
 /** Program search path without PATH. */
 const SYSTEM_PATH = '/bin:/usr/bin';
 
-/** What programs know of a terminal when the call does not say. */
+/** TERM for programs, if the call does not set it. */
 const TERMINAL_TYPE = 'xterm-256color';
 
 const HOST_ONLY = ['change', 'cwd', 'env', 'stdin', 'input', 'terminal'] as const;
 
-/** Fields of jobs. */
+/** Request fields of jobs. */
 interface InputRequest {
   input?: boolean | null | undefined;
   terminal?: TerminalSize | null | undefined;
@@ -69,7 +69,7 @@ export async function toCommand(
   return { kind: 'host', argv, spec };
 }
 
-/** A command that the policy allows, as the user of the server. */
+/** A command outside of the fence that the policy allows, as the user of the server. */
 async function outside(
   request: ExecRequest,
   argv: Argv,
@@ -102,7 +102,7 @@ export function timeoutOf({ timeout_ms }: ExecRequest, { defaultTimeoutMs, maxTi
 
 type Limits = Pick<ChildSpec, 'timeoutMs' | 'signal' | 'ring' | 'onPiece'>;
 
-/** Starts it. In a sandbox, the sandbox enforces the timeout. */
+/** Starts the command. In a sandbox, the sandbox enforces the timeout. */
 export async function startCommand(
   command: Command,
   { timeoutMs, ...limits }: Limits,

@@ -1,7 +1,7 @@
 /**
  * The failures of shell, and the host's reasons as such.
  *
- * A refusal before the start has no code on the wire, only its text: callers of the original look for the words. Here
+ * A refusal before the start has no code on the wire, only its text: callers of the original search for the words. Here
  * it has the code `invocation_failed`, as every failed handler.
  */
 import { defineErrors, type Door, type Failure } from '#contract';

@@ -1,4 +1,4 @@
-/** Says what the configuration of shell decides about a command, without running it. */
+/** Reports what the configuration of shell decides about a command, without running it. */
 import { Failure } from '#contract';
 import { toArgv } from './argv.ts';
 import type { ShellConfig } from './config.ts';

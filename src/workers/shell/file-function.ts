@@ -27,7 +27,7 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
   const { request, deadlineMs = FORWARDED_MS, ...definition } = operation;
   const target = Target.default({ kind: 'host' }).describe('Where the files are: on this host, or in a sandbox.');
   const published = request.extend({ target }).meta({ title: request.meta()?.title });
-  // The added field has a default, so requests of the operation stay valid.
+  // Requests of the operation stay valid, because the added field has a default.
   const examples = operation.examples as readonly z.input<typeof published>[];
   return shell.defineFunction<typeof published, Response, Id>({
     ...definition,

@@ -1,8 +1,8 @@
 /**
  * A layer for one command.
  *
- * `fence: change` outside of a change throws away what the command changed. `record` commits it when the command has
- * ended, so that undo covers it; other calls see its files from then on.
+ * `fence: change` outside of a change discards the command's changes. `record` commits them when the command has ended,
+ * so that undo covers them and other calls see the files.
  */
 import type { CallScope } from '#contract';
 import { LayerError, layersOf, type Layers, type OpenLayer } from '#host';
@@ -62,7 +62,7 @@ export async function inOwnLayer<T>(
       .then(() => layers.discard(name));
     const warn = (error: unknown) =>
       context.place.log.warn(`the change ${name} stays open: what a command did was not taken`, { why: String(error) });
-    // A job goes on without its caller.
+    // Does not wait: a job continues without its caller.
     if (isJob || atEnd) void removed.catch(warn);
     else await removed;
   }

@@ -1,7 +1,7 @@
 /**
  * Decides what may run: the allowlist, then the denylist, then the rules, all on the final argv.
  *
- * Applies to sandbox targets too. None of it is a security boundary: a program that runs others runs what it likes.
+ * Applies to sandbox targets too. None of it is a security boundary: a program that can start others can start any.
  */
 import { basename } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
@@ -31,7 +31,10 @@ interface Compiled {
 
 const shipped = configSchema.parse({});
 
-/** Patterns of the operator are checked at the start; the shipped ones are right, and compiling them takes half of a start. */
+/**
+ * Skips the check of shipped patterns at the start, which would take half of a start; patterns of the operator are
+ * checked.
+ */
 function isShipped({ denylist_patterns, rules }: Pick<ShellConfig, 'denylist_patterns' | 'rules'>): boolean {
   return isDeepStrictEqual(
     { denylist_patterns, rules },
@@ -87,7 +90,7 @@ export class Policy {
     const isPath = name !== given;
     if (isPath && this.#allowed.has(given)) return given;
     if (!this.#allowed.has(name)) throw refuse(`command '${name}' not in allowlist${help}`);
-    // A guest controls its own files: only the name can be judged.
+    // A guest controls its own files, so only the name can be checked.
     if (place.kind === 'sandbox') return given;
     return isPath ? this.#byPath(given, place, help) : this.#byName(name, place);
   }
@@ -103,7 +106,7 @@ export class Policy {
     if (found !== undefined) this.#refuseWritable(found);
     if (this.#writableRoot === undefined || !looksInto(this.#writableRoot, lookup)) return name;
 
-    // By its path: an agent could put another program before it on PATH until it starts.
+    // Started by its path: an agent could put another program of that name on PATH meanwhile.
     if (found === undefined) throw refuse(`command '${name}' not found on PATH`);
     return found;
   }

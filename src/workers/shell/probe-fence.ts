@@ -3,7 +3,7 @@ import { silentLog, type Log } from '#contract';
 import { Fence, FenceError } from '#fence';
 import { configSchema } from './config.ts';
 
-/** The reason why not, with what to do; undefined if it can. `workspace` is canonical. */
+/** The reason if it cannot, with advice; undefined if it can. `workspace` is canonical. */
 export async function probeFence(workspace: string, log: Log = silentLog): Promise<string | undefined> {
   const { fence_egress: egress, fence_paths: paths } = configSchema.parse({});
   const fence = new Fence({ workspace, protect: [], network: 'loopback', egress, paths, log });

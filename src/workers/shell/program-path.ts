@@ -41,7 +41,7 @@ export function liesIn(root: string, file: string): boolean {
   return [canonicalEntry(file), realPath(file)].some((path) => isWithin(root, path));
 }
 
-/** An empty part of PATH (an empty PATH too) means the current directory. */
+/** An empty part of PATH (also an empty PATH) stands for the current directory. */
 function directoriesOf({ path, cwd }: Lookup): string[] {
   return path.split(delimiter).map((directory) => resolve(cwd, directory));
 }

@@ -1,8 +1,8 @@
 /**
  * Rules for the arguments of an allowed program, matched on the final argv.
  *
- * Rules only narrow. A command that a deny rule matches is refused; a program with allow rules may only be called in a
- * way that one of them matches. Arguments are matched one by one, never joined: a space in an argument does not
+ * Rules only narrow. A command that a deny rule matches is refused; a program with allow rules may only be called with
+ * arguments that one of them matches. Arguments are matched one by one, never joined: a space in an argument does not
  * separate.
  */
 import { basename } from 'node:path';

@@ -52,7 +52,7 @@ const Reply = z.object({
 export class SandboxProcess implements Process {
   readonly output: AsyncIterable<OutputPiece>;
   readonly done: Promise<ProcessEnd>;
-  /** Hosts that it was refused; known when it is done. */
+  /** Hosts that the command was refused; known after its end. */
   refused: z.output<typeof egressRefused>;
   readonly #killing = new AbortController();
   readonly #reply: Promise<z.output<typeof Reply> | undefined>;
@@ -63,7 +63,9 @@ export class SandboxProcess implements Process {
     this.output = this.#pieces();
   }
 
-  /** The sandbox answers when nothing of the command lives. A worker without cancel answers at the timeout. */
+  /**
+   * The sandbox answers when all processes of the command have ended. A worker without cancel answers at the timeout.
+   */
   async signal(): Promise<void> {
     this.#killing.abort();
     await this.done.catch(() => {});

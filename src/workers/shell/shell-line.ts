@@ -1,5 +1,5 @@
 /**
- * Refuses a shell line sent to shell::exec, with the call that does what was meant.
+ * Refuses a shell line sent to shell::exec, with a call that runs it as intended.
  *
  * A program on the bus gets the contract's error text; a person or a model at a door gets the explanation.
  */

@@ -1,6 +1,6 @@
 /**
- * A recorded job ends when the workspace has its files: a caller that waited for the job finds them, or reads in its
- * output why they are not there.
+ * A recorded job counts as ended only when its files are in the workspace: a caller that waited for it finds them, or
+ * the reason in its output.
  */
 import type { ExecutionResult, OutputRing } from '#host';
 import type { JobWork } from '#job-functions';
@@ -8,10 +8,10 @@ import type { JobWork } from '#job-functions';
 export class TakenAtEnd {
   #result: Promise<ExecutionResult> | undefined;
   #settle: (why?: string) => void = () => {};
-  /** Resolves to why nothing was taken, or to undefined. */
+  /** Resolves to the reason if nothing was committed, else to undefined. */
   readonly #taken = new Promise<string | undefined>((resolve) => (this.#settle = resolve));
 
-  /** The work, done when its files are taken. */
+  /** Wraps the work: it is done when its files are in the workspace. */
   around(work: JobWork, ring: OutputRing): JobWork {
     this.#result = work.done;
     return {
@@ -28,7 +28,7 @@ export class TakenAtEnd {
     };
   }
 
-  /** Takes the files of the layer, when no command runs in it any more. */
+  /** Commits the files of the layer, when no command runs in it any more. */
   async take(layer: string, take: (result: ExecutionResult) => Promise<void>): Promise<void> {
     try {
       if (this.#result) await take(await this.#result);

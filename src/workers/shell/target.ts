@@ -1,5 +1,5 @@
 /**
- * The target of a call: this host, or a sandbox, which means the equivalent `sandbox::*` function on the bus.
+ * The target of a call: this host, or a sandbox, that is the equivalent `sandbox::*` function on the bus.
  *
  * A worker's error arrives as text with the code somewhere in it, so the code is searched for; a code that this
  * function does not declare becomes S216.
@@ -31,7 +31,7 @@ export interface Forwarded {
   payload: Record<string, unknown>;
   /** Codes that the caller's function declares and passes on. */
   keeps: readonly ShellCode[];
-  /** The code of a timeout for which none was sent: by this client, or by a worker that says so in words alone. */
+  /** Code for a timeout without one: of this client, or of a worker that reports it only as text. */
   timeoutCode?: ShellCode;
 }
 

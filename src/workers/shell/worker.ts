@@ -32,10 +32,10 @@ export interface ShellContext {
   /** For the operations on jobs. */
   live: JobContext;
   policy: Policy;
-  /** Around every command, or around those that ask for it. */
+  /** Fences every command, or only those that request it. */
   fence: {
     isAlways: boolean;
-    /** Whether what commands change in the workspace itself is refused or thrown away. */
+    /** Whether changes of commands in the workspace itself are refused or discarded. */
     isLayered: boolean;
     around: Fence;
   };
@@ -53,7 +53,7 @@ export interface ShellContext {
   maxTimeoutMs: number;
   maxOutputBytes: number;
   isSandboxEnabled: boolean;
-  /** The change that this context is for. */
+  /** The change that this context belongs to. */
   layer?: OpenLayer;
   /** Canonical fs.host_root, with the configuration that a context in a change is opened from. */
   place: { readonly root: string; readonly config: ShellConfig; readonly cell: CellConfig; readonly log: Log };
@@ -136,12 +136,12 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     isSandboxEnabled: config.sandbox.enabled,
     files: await openFiles(root, config.fs, cell),
     place: { root, config, cell, log },
-    // Last: it would stay open if anything after it failed.
+    // Opened last: an error after it would leave it open.
     children: await Children.open({ log }),
   };
 }
 
-/** Files and commands of the same worker, in the layer of a change; jobs and limits stay those of the worker. */
+/** Context of the worker in the layer of a change: own files and commands, and the jobs and limits of the worker. */
 async function openInChange(context: ShellContext, layer: OpenLayer) {
   const { root, config, cell, log } = context.place;
   const { view } = layer.mounted;

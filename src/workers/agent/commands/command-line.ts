@@ -16,13 +16,13 @@ const BASH = ['/bin/bash', '/usr/bin/bash'];
 export interface CommandLine {
   readonly command: string;
   readonly cwd?: string | undefined;
-  /** Whether the caller may write to it. */
+  /** Whether the caller may write to the job. */
   readonly hasInput: boolean;
 }
 
 /**
- * Models write for bash, so it runs the line where the system has it. Both streams are one, in the order they are written:
- * a test that fails is reported next to what it printed.
+ * Models write for bash, so it runs the line where the system has it. Both streams are merged in the order they are
+ * written, so that a failing test is reported next to its output.
  */
 export function toShellRequest(
   { command, cwd, hasInput }: CommandLine,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { CallScope } from '#contract';
 
-/** Most of one answer of shell. */
+/** Largest answer of shell. */
 const PAGE_BYTES = 1_048_576;
 /** The longest wait of one call of shell. */
 const MAX_WAIT_MS = 600_000;
@@ -22,14 +22,14 @@ const OutputReply = z.object({
 export interface Until {
   readonly port?: number | undefined;
   readonly text?: string | undefined;
-  /** Quiet for this long. */
+  /** Ends the wait when there was no output for this long. */
   readonly idleMs?: number | undefined;
 }
 
 export interface JobState {
   status: 'running' | 'finished' | 'killed' | 'failed';
   exitCode?: number;
-  /** From `since` on. */
+  /** Output from `since` on. */
   text: string;
   next: number;
   /** Bytes before `text` that are no longer kept. */
@@ -38,7 +38,9 @@ export interface JobState {
   matched?: { by: string; line?: string | undefined };
 }
 
-/** Waits for the end of the job, for what `until` names, or for the time; then returns all output since `since`. */
+/**
+ * Waits for the end of the job, for a condition of `until`, or for the timeout; then returns all output since `since`.
+ */
 export async function waitForJob(
   jobId: string,
   { since, waitMs, until }: { since: number; waitMs: number; until?: Until | undefined },

@@ -6,7 +6,7 @@ import { shortened } from '../shortened.ts';
 import type { Session, SessionJob } from '../session.ts';
 import type { JobState } from './job-output.ts';
 
-/** Part of a reply: a job is read many times. */
+/** Share of a reply for one job, because a job is read many times. */
 const JOB_SHARE = 0.35;
 
 export const JOB_NOTES: Reads['notes'] = [
@@ -26,7 +26,7 @@ export const jobFields = {
 
 export const JobReply = z.object(jobFields);
 
-/** The reply about a job of the session; what it has shown is not shown again. */
+/** The reply about a job of the session; output that was shown before is left out. */
 export function jobReply(
   job: SessionJob,
   state: JobState,

@@ -59,7 +59,7 @@ function toFile({ path, kind, from, note, new_line_count, chunks }: PatchedFile)
   };
 }
 
-/** What the caller should check: the chunk did not match exactly, or could have matched elsewhere. */
+/** A warning for the caller: the chunk did not match exactly, or could have matched elsewhere. */
 function guessed({ line, level, other_places }: PatchedFile['chunks'][number]): string | undefined {
   if (level !== 'exact') return `line ${line} matched but for ${level}`;
   return other_places === undefined ? undefined : `line ${line} is one of ${other_places + 1} places`;

@@ -5,11 +5,11 @@ import { diffLines, HostError, versionOf } from '#host';
 import { errors } from '../errors.ts';
 import type { AgentContext } from '../worker.ts';
 
-/** For all files together. */
+/** Limit for all files together. */
 const MAX_HELD_BYTES = 1 << 28;
 
 export class EditedFile {
-  /** As the jail spells it. */
+  /** The path in the spelling of the jail. */
   readonly path: string;
   readonly version: string;
   readonly #before: string;
@@ -35,7 +35,7 @@ export class EditedFile {
     return this.text.includes('\r\n');
   }
 
-  /** The lines of the file that differ from before: where, and how many. */
+  /** Which lines of the file differ from before: their positions and their number. */
   report(mostPlaces: number) {
     const { places, added, removed } = compare(this.#before.split('\n'), this.text.split('\n'), mostPlaces);
     return { path: this.path, kind: 'modified' as const, places, count: this.count, added, removed };

@@ -85,7 +85,7 @@ async function replace(edit: Edit, file: EditedFile, scope: CallScope): Promise<
   return undefined;
 }
 
-/** A caller that sends plain newlines means the line endings of the file. */
+/** Replaces plain newlines of a caller by the line endings of the file. */
 function asIn(file: EditedFile, text: string): string {
   return file.isCrlf && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text;
 }

@@ -1,5 +1,5 @@
 /**
- * agent::changes: what this session changed in files, and what git says of the workspace.
+ * agent::changes: the file changes of this session, and git's status of the workspace.
  *
  * git runs as a command in the caller's name, so a caller that may run nothing gets the journal alone.
  */
@@ -12,7 +12,7 @@ import { shortened } from '../shortened.ts';
 import { someOf } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
-/** Without what a configuration in the repository could make git run. */
+/** Disables what a configuration in the repository could make git run. */
 const GIT = ['-c', 'core.fsmonitor=false', '--no-optional-locks'];
 const STATUS = [...GIT, 'status', '--short', '--branch'];
 const DIFF = [...GIT, 'diff', '--no-ext-diff', '--no-textconv', '--no-color', 'HEAD'];
@@ -73,7 +73,7 @@ function cut(text: string, context: AgentContext, { call }: CallScope): string {
   return shortened(text, { maxChars: context.replyChars, keep: () => context.sessions.of(call).keepOutput(text) });
 }
 
-/** Undefined where git is missing, refused, or knows no repository. */
+/** Undefined if git is missing, refused by policy, or finds no repository. */
 async function runGit(args: string[], { fence }: AgentContext, { bus }: CallScope): Promise<string | undefined> {
   try {
     const options = { timeoutMs: GIT_MS + 5000 };

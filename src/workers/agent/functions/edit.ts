@@ -1,7 +1,8 @@
 /**
  * agent::edit: replaces exact text in files, or applies a patch; all edits are made, or none.
  *
- * Text that is not there once is refused with the lines of the file, so that the next call can be right without reading.
+ * Text that does not occur exactly once is refused with the nearest lines of the file, so that the next call can be
+ * right without another read.
  */
 import { z } from 'zod';
 
@@ -91,7 +92,9 @@ function numberOf(change: number | undefined): { change?: number } {
   return change === undefined ? {} : { change };
 }
 
-/** The exact text was found, so the edit is right; the rest of the file may not be what the caller thinks. */
+/**
+ * The edit is right, because the exact text was found; but the rest of the file may differ from what the caller read.
+ */
 function strangeNote({ version }: EditedFile, seen: string | undefined): { note?: string } {
   return seen === undefined || seen === version ? {} : { note: 'changed by something else since you read it' };
 }

@@ -8,7 +8,7 @@ import { agent } from '../worker.ts';
 
 const DEADLINE_MS = 660_000;
 const MAX_WAIT_S = 600;
-/** How long a program may take to begin to answer its input; it has answered when it is quiet for a moment. */
+/** How long a program may take to start its answer to an input; a short pause ends the answer. */
 const ANSWER_S = 5;
 const QUIET_MS = 200;
 const UNTIL_S = 30;

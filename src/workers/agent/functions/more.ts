@@ -1,5 +1,5 @@
 /**
- * agent::more: lists, explains and calls every other function of the catalogue, those of foreign workers too.
+ * agent::more: lists, explains and calls every other function of the catalogue, including those of foreign workers.
  *
  * The call is made in the caller's name, so the engine allows exactly what it allows without this function.
  */
@@ -71,7 +71,7 @@ export const more = agent.defineFunction({
   text: ({ text }) => text,
 });
 
-/** A worker a line. */
+/** The names of the functions, one line for each worker. */
 function namesOf(catalogue: readonly CatalogueEntry[]): string {
   const byWorker = new Map<string, string[]>();
   for (const { id } of catalogue) {
@@ -106,7 +106,7 @@ async function callIt(
   return { result, text: [...(items ? [items.text] : []), text ?? renderText(result)].join('\n') };
 }
 
-/** The text begins with the code of the function. */
+/** A failure whose text begins with the code of the function. */
 function failure(text: string): Failure {
   const [, code = 'A216', message = text] = /^(\w+): ([\s\S]*)$/.exec(text) ?? [];
   return new Failure({ code, message });

@@ -69,7 +69,7 @@ function keyOf(given: string, context: AgentContext) {
   };
 }
 
-/** Into a folder, under the same name, if the destination is one or ends like one. */
+/** Moves into a folder, under the same name, if the destination is one or ends with `/`. */
 function destination(from: string, to: string, context: AgentContext) {
   const place = keyOf(to, context);
   return place.isFolder || to.endsWith('/') ? keyOf(posix.join(place.path, basename(from)), context) : place;

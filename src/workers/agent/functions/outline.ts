@@ -10,7 +10,7 @@ import { inWorkspace } from '../paths.ts';
 import { clipLine, fitted, linesOf } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
-/** A larger file is generated, or data. */
+/** Largest file that is outlined: a larger one is generated, or data. */
 const MAX_BYTES = 2 * 2 ** 20;
 const LINE_CHARS = 120;
 

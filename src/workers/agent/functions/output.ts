@@ -81,7 +81,7 @@ async function textOf(id: string, context: AgentContext, scope: CallScope): Prom
   return withLost(await waitForJob(session.job(id).jobId, { since: 0, waitMs: 0 }, scope));
 }
 
-/** Numbers of the lines that match. The regex is of the caller, so it runs where it cannot block the server. */
+/** Numbers of the matching lines. The regex comes from the caller, so it runs where it cannot block the server. */
 async function matching(
   text: string,
   pattern: string,

@@ -14,9 +14,9 @@ import type { Session } from '../session.ts';
 import { numbered, someOf } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
-/** For all parts that the call names by their lines: that is asking for more. */
+/** Limit for parts that the call selects by lines: such a caller wants more than a preview. */
 const ASKED_CHARS = 32_000;
-/** Of the lines around a part, beside the path in them. */
+/** Reserved for the header of a part, beside its path. */
 const HEAD_CHARS = 60;
 const MOST_NAMES = 10;
 
@@ -106,7 +106,7 @@ async function readOne(
   };
 }
 
-/** A name may end like a range; then the file of that name is meant. */
+/** A file whose name ends like a range is read itself. */
 function partOf(asked: string, context: AgentContext): { path: string; from: number; to?: number } {
   const [, name, first, last] = /^(.+):(\d+)(?:-(\d+)?)?$/.exec(asked) ?? [];
   const whole = inWorkspace(asked, context);

@@ -1,7 +1,7 @@
 /**
  * agent::run: runs a command line, and answers with its output or with a job.
  *
- * A command is never killed for its time: after `timeout_s` it goes on as a job. It is killed when its caller cancels.
+ * A timeout never kills a command: after `timeout_s` it continues as a job. It is killed when its caller cancels.
  */
 import { z } from 'zod';
 
@@ -14,7 +14,7 @@ import { agent } from '../worker.ts';
 
 const DEADLINE_MS = 660_000;
 const MAX_WAIT_S = 600;
-/** How long a background command is waited for, if it names what to wait for. */
+/** How long to wait for a background command with a wait condition. */
 const UNTIL_S = 30;
 
 const Started = z.object({ job_id: z.string() });
@@ -71,7 +71,7 @@ export const run = agent.defineFunction({
   },
 });
 
-/** A caller that leaves would otherwise leave a command behind that no one knows. */
+/** Kills the job if the caller disconnects before it gets the id; nothing else could kill it then. */
 async function orKill(jobId: string, { bus, signal }: CallScope, wait: () => Promise<JobState>): Promise<JobState> {
   try {
     return await wait();

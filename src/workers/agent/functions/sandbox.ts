@@ -1,5 +1,5 @@
 /**
- * agent::sandbox: runs a command line in a fresh machine that sees only the files it is given.
+ * agent::sandbox: runs a command line in a fresh machine with only the given files.
  *
  * The machine is stopped when the call ends, whatever happened in it.
  */
@@ -17,10 +17,10 @@ import { agent, type AgentContext } from '../worker.ts';
 const DEADLINE_MS = 1_800_000;
 const MAX_WAIT_S = 600;
 const CREATE_MS = 900_000;
-/** A model's client times out after a minute: before that it is better to answer that the image is being made. */
+/** Answers that the image is being made before the model's client times out, which is often after a minute. */
 const PATIENCE_MS = 20_000;
 const GRACE_MS = 15_000;
-/** Of files in a reply. */
+/** Most file names in a reply. */
 const MOST_NAMES = 20;
 
 const Made = z.object({ sandbox_id: z.string() });
@@ -87,7 +87,7 @@ export const sandbox = agent.defineFunction({
 
   async handle(request, context, scope) {
     const { image, network, files = [], install = [], bring = [] } = request;
-    // Before the files are written: a session numbers the changes since it began.
+    // Opened before the files are written: a session numbers the changes since its begin.
     const session = context.sessions.of(scope.call);
     const needsNetwork = network === true || install.length > 0;
     const patience = scope.door === 'model' ? { patience_ms: PATIENCE_MS } : {};
@@ -138,7 +138,7 @@ export const sandbox = agent.defineFunction({
 const NOT_INSTALLED = { brought: [], missing: [], failed_step: 'install' as const };
 const NO_FILES = { seq: undefined, files: [], missing: [], versions: [] };
 
-/** Only the image knows whether it has bash. Both streams are one, in the order they are written. */
+/** Uses bash if the image has it. Both streams are merged in the order they are written. */
 const SHELL = 'exec 2>&1; if command -v bash >/dev/null 2>&1; then exec bash -c "$1"; fi; eval "$1"';
 
 function installArgv(image: string, packages: readonly string[]): string[] {

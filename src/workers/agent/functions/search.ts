@@ -11,7 +11,7 @@ import { fitting } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
 const MAX_LINE_BYTES = 240;
-/** For counts of each file. */
+/** Limit for counts of each file. */
 const MAX_COUNTED = 20_000;
 const MAX_CONTEXT = 10;
 
@@ -94,7 +94,7 @@ function countsOf(matches: Matches): { path: string; count: number }[] {
   return [...counts].map(([path, count]) => ({ path, count }));
 }
 
-/** A file as the path is searched even if .gitignore excludes it: the caller named it. */
+/** Searches a file that the caller names even if .gitignore excludes it. */
 function placeOf({ path = '.', glob }: { path?: string; glob?: string }, context: AgentContext) {
   const place = inWorkspace(path, context);
   const globs = globList(glob, context);
@@ -129,7 +129,7 @@ function matchLines(matches: Matches): string[] {
     const shown = path === last?.path ? last.line : 0;
     const above = before.map((one, i) => ({ at: line - before.length + i, one })).filter(({ at }) => at > shown);
     lines.push(...above.map(({ at, one }) => `${at}- ${one}`));
-    // A line that is context of the match before it is shown again as a match.
+    // A line that was shown as context of the previous match is shown again as a match.
     lines.push(`${line}: ${text}`);
     lines.push(...after.map((one, i) => `${line + 1 + i}- ${one}`));
     last = { path, line: line + after.length };

@@ -1,4 +1,4 @@
-/** Which grammar reads a file, by the ending of its name. */
+/** Selects the grammar of a file by the ending of its name. */
 const ENDINGS: Record<string, readonly string[]> = {
   typescript: ['ts', 'mts', 'cts'],
   tsx: ['tsx'],
@@ -16,12 +16,12 @@ const ENDINGS: Record<string, readonly string[]> = {
 
 const BY_ENDING = new Map(Object.entries(ENDINGS).flatMap(([grammar, list]) => list.map((one) => [one, grammar])));
 
-/** Undefined for a file that no grammar is for. */
+/** Undefined for a file without a grammar. */
 export function grammarOf(path: string): string | undefined {
   return BY_ENDING.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '');
 }
 
-/** Nodes that a reader looks for, of all grammars: no type has two meanings. */
+/** Node types of definitions, of all grammars: no type is ambiguous between them. */
 export const DEFINITIONS = new Set([
   ...['class_declaration', 'abstract_class_declaration', 'class_definition', 'class_specifier', 'class', 'module'],
   ...['struct_specifier', 'union_specifier', 'enum_specifier', 'struct_item', 'enum_item', 'union_item', 'impl_item'],
@@ -33,17 +33,17 @@ export const DEFINITIONS = new Set([
   ...['method', 'singleton_method', 'abstract_method_signature', 'delegate_declaration'],
 ]);
 
-/** In C these also name a type where it is used; only with a body they define it. */
+/** In C these also occur where a type is used; only with a body are they definitions. */
 export const NEEDS_BODY = new Set(['class_specifier', 'struct_specifier', 'union_specifier', 'enum_specifier']);
 
-/** What is inside is not looked at: it is read with the function. */
+/** Not searched for inner definitions: a reader reads those with the function. */
 export const FUNCTIONS = new Set([
   ...['function_declaration', 'generator_function_declaration', 'function_definition', 'function_item'],
   ...['method_definition', 'method_declaration', 'constructor_declaration', 'method', 'singleton_method'],
   ...['arrow_function', 'function_expression', 'lambda', 'lambda_expression', 'closure_expression', 'func_literal'],
 ]);
 
-/** A variable with one of these is a function or a class by another name. */
+/** A variable with one of these values counts as a function or a class. */
 export const FUNCTION_VALUES = new Set(['arrow_function', 'function_expression', 'class', 'generator_function']);
 
 /** Calls that group and name tests. */

@@ -1,12 +1,12 @@
-/** The outline of a text without a grammar: headings, or the lines that others are indented below. */
+/** The outline of a text without a grammar: headings, or lines with more indented lines below them. */
 
 /** Levels of indentation that are shown. */
 const MAX_LEVELS = 2;
-/** Lines that begin a block without naming anything. */
+/** Lines that begin a block but define nothing. */
 const CONTROL =
   /^\s*(?:if|else|elif|for|while|switch|case|try|catch|except|finally|do|with|return|then|end)\b|^\s*[)\]}]/;
 
-/** Numbers of lines, from 1. */
+/** Line numbers of headings, from 1. */
 export function headingLines(lines: readonly string[]): number[] {
   let isCode = false;
   return lines.flatMap((line, i) => {

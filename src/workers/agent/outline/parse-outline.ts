@@ -89,7 +89,7 @@ function isTestCall(node: Node): boolean {
   return node.type === 'call_expression' && TEST_CALL.test(node.childForFieldName('function')?.text.slice(0, 40) ?? '');
 }
 
-/** The function that a test or a group of tests is written in. */
+/** Whether a node is the function of a test or of a group of tests. */
 function isTest(node: Node): boolean {
   const call = node.parent?.parent;
   return call != null && isTestCall(call) && /^(?:describe|suite|context)/.test(call.text.slice(0, 10));

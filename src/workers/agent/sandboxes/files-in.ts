@@ -11,7 +11,7 @@ export const WORK = '/work';
 const MAX_FILES = 2000;
 const MAX_BYTES = 64 * 2 ** 20;
 const WRITE_MS = 60_000;
-/** Writes at once. */
+/** Concurrent writes. */
 const LANES = 8;
 
 interface Around {
@@ -19,7 +19,7 @@ interface Around {
   readonly scope: CallScope;
 }
 
-/** Globs and folders leave out what .gitignore excludes; a file that is named is copied in any case. */
+/** Globs and folders skip files that .gitignore excludes; a file that the caller names is always copied. */
 export async function filesToCopy(wanted: readonly string[], { context, scope }: Around): Promise<string[]> {
   const paths = new Set<string>();
   for (const one of wanted) for (const path of await filesOf(one, context, scope)) paths.add(path);

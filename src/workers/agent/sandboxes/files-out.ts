@@ -1,7 +1,7 @@
 /**
  * Brings files of a sandbox into the workspace, as one change.
  *
- * The sandbox names its files itself, and may be hostile: only a name that was asked for is taken.
+ * The file names come from the sandbox, which may be hostile: only requested names are accepted.
  */
 import { posix } from 'node:path';
 
@@ -18,7 +18,7 @@ const MAX_FILES = 500;
 const MAX_BYTES = 64 * 2 ** 20;
 const LIST_MS = 60_000;
 
-/** Lists what its arguments match: files, and the files below folders. A name may hold anything but NUL. */
+/** Lists the files that its arguments match, and those below matching folders. A name may contain any byte but NUL. */
 const LISTING = 'for f in "$@"; do for g in $f; do [ -e "$g" ] && find "./$g" -type f -print0; done; done';
 
 const Listed = z.object({ stdout: z.string() });
@@ -26,12 +26,15 @@ const Listed = z.object({ stdout: z.string() });
 export interface Brought {
   seq?: number | undefined;
   files: { path: string; bytes: number }[];
-  /** What was asked for and is not there. */
+  /** Requested paths that do not exist. */
   missing: string[];
   versions: { path: string; version: string }[];
 }
 
-/** The paths and globs from the workspace. Refuses, before anything runs, what could not be written there. */
+/**
+ * The requested paths and globs, relative to the workspace. Refuses paths that could not be written there before
+ * anything runs.
+ */
 export function pathsToBring(given: readonly string[], context: AgentContext): string[] {
   return given.map((one) => {
     const path = posix.normalize(inWorkspace(one.replace(/^\/work\//, ''), context));

@@ -91,7 +91,7 @@ async function create(file: CreateFileSpec, target: JailEntry, { changes, maxRea
   return { bytes_written: bytes.length, version: versionOf(bytes), ...written };
 }
 
-/** Only the bits for owner, group and others are taken. */
+/** Only the bits for owner, group and others are used. */
 function parseMode(text: string): number {
   const [, digits] = /^(?:0o)?0*([0-7]{1,4})$/.exec(text) ?? [];
   if (digits === undefined) {

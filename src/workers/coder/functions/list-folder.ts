@@ -11,7 +11,7 @@ import { takeTurn, toText } from '#host';
 import { ENTRY_KINDS, entryInfo } from '../entry-info.ts';
 import { coder } from '../worker.ts';
 
-/** About five milliseconds of stats. */
+/** Stats of this many entries take about five milliseconds. */
 const LOOKS_AT_ONCE = 500;
 
 const DirEntry = wire.named(

@@ -14,7 +14,7 @@ import { coder, MAX_TREE_NODES } from '../worker.ts';
 /** Each level holds a descriptor, so this is also the most that one call holds. */
 const DEEPEST = 200;
 
-/** About five milliseconds of stats. */
+/** Stats of this many entries take about five milliseconds. */
 const LOOKS_AT_ONCE = 500;
 
 const TruncationInfo = wire.named(
@@ -122,7 +122,7 @@ class TreeWalk {
     this.#scope = scope;
   }
 
-  /** Reads the children of a folder, or the reason why it shows none. Closes what `open` returns. */
+  /** Reads the children of a folder, or sets the reason why it shows none. Closes the folder that `open` returns. */
   async grow(node: TreeNode, depth: number, open: () => JailDir): Promise<void> {
     if (depth >= this.#limits.maxDepth) {
       node.truncated = {

@@ -132,7 +132,7 @@ export const updateFile = coder.defineFunction({
 async function update(file: UpdateFileSpec, target: JailEntry, context: CoderContext, call: CallScope) {
   const { path } = file;
   const { changes, workspace, regexTimeoutMs: timeoutMs, maxWriteBytes } = context;
-  // Reused by the next edit: nothing that is returned may lie in it.
+  // Reused by the next edit, so nothing that is returned may point into it.
   using memory = new EditMemory();
   const { signal, door } = call;
   const scope = { regexes: workspace.regexes, call: { signal, door, timeoutMs }, memory };
@@ -194,7 +194,7 @@ async function edit(text: Buffer, ops: Numbered<z.output<typeof UpdateOp>>[], sc
   return { edited, counts };
 }
 
-/** Where an operation would change a text; the end when its lines do not exist. */
+/** The range where an operation would change a text; the end if its lines do not exist. */
 async function rangeOf(
   op: Numbered<z.output<typeof UpdateOp>>,
   text: Buffer,

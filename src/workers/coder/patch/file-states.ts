@@ -51,7 +51,7 @@ export class FileStates {
     this.#expected = expected;
   }
 
-  /** State of the file that a write to the path reaches, symlinks followed. */
+  /** State of the file that a write to the path changes, symlinks followed. */
   async target(path: string): Promise<FileState> {
     const free = this.#hasRemovedLink ? await this.entry(path) : undefined;
     if (free && !free.isThere) return free;

@@ -28,7 +28,7 @@ export interface Found {
   others: number;
 }
 
-/** Looks the lines up in the table; undefined if the file lacks one of them. */
+/** Resolves the lines to numbers of the table; undefined if the file lacks one of them. */
 export async function runOf(
   lines: readonly string[],
   { numberOf, keyOf }: LineTable,

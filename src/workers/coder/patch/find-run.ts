@@ -1,4 +1,4 @@
-/** Searches a file for the lines of a chunk, at one level after the other. */
+/** Searches a file for the lines of a chunk, level by level. */
 import type { Turns } from '#host';
 import { findPlace, runOf, standsAt, type Found } from './find-places.ts';
 import { LOOSE } from './levels.ts';

@@ -1,8 +1,8 @@
 /**
  * Finds the lines of a file that each chunk matches, by content.
  *
- * A chunk is searched for after the previous one, at one level after the other. Returns edits, or why a chunk does not
- * match; nothing is changed here.
+ * A chunk is searched for after the previous one, level by level. Returns edits, or why a chunk does not match; nothing
+ * is changed here.
  */
 import type { Turns } from '#host';
 import { runOf, standsAt } from './find-places.ts';

@@ -70,7 +70,7 @@ async function editTarget(
 ) {
   const path = `/${target.relativePath}`;
   const before = await readCurrentText(target, expected_version, context);
-  // One more than may be replaced, to detect that there are too many.
+  // Finds one more than may be replaced, to detect that there are too many.
   const all = await findText(before, old_string, { atMost: MAX_OCCURRENCES + 1, signal: scope.signal });
   const matches = all.starts.length;
   if (matches === 0) {

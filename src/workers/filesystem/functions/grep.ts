@@ -1,8 +1,8 @@
 /**
  * filesystem::grep: finds lines that match a regex, in a file or below a directory.
  *
- * One engine whatever the host has installed, so that the answer is the same everywhere: hidden files are searched, no
- * ignore file is read, and the time does not depend on how the regex is written.
+ * Uses our own engine, not a program of the host, so that the answer is the same everywhere: hidden files are searched,
+ * no ignore file is read, and the time does not depend on how the regex is written.
  */
 import { z } from 'zod';
 
@@ -14,7 +14,7 @@ import { gitignoreField, maxResultsField, truncatedField } from '../listing.ts';
 
 const MAX_LINE_BYTES = 4096;
 
-/** A regex that is its own literal, which is faster to find. */
+/** A regex without special characters, searched as a literal, which is faster. */
 const LITERAL = /^[\w\s"'%,/:;<=>@`!-]+$/;
 
 const Match = z.object({

@@ -1,7 +1,8 @@
 /**
  * filesystem::ls: lists a directory by name, optionally recursively.
  *
- * Only listed entries are statted, and the walk ends with the list, so a huge directory costs its names and no more.
+ * Only listed entries are statted, and the walk ends with the list, so a huge directory costs only the reading of its
+ * names.
  */
 import { z } from 'zod';
 

@@ -62,7 +62,7 @@ export const write = defineAction({
   },
 });
 
-/** ENOENT on a write is about the directory. */
+/** On a write, ENOENT is about the parent directory. */
 function writeTo(
   target: JailEntry,
   bytes: Buffer,

@@ -60,7 +60,7 @@ export const execBg = shell.defineFunction({
     let job: BackgroundJob | undefined;
     const atEnd = (layer: OpenLayer, layers: Layers) =>
       taking.take(layer.name, async ({ exitCode, signal, timedOut }) => {
-        // By itself, whatever its exit code: a job that was killed may have left a file half written.
+        // Whether it ended by itself, with any exit code: a killed job may have left a file half written.
         if (!job || job.status === 'killed' || timedOut || signal !== null || exitCode === null) return;
         await record({ layer, layers, words: job.argv }, afterCall(scope));
       });
@@ -76,7 +76,7 @@ function replyOf({ id, argv }: BackgroundJob): { job_id: string; argv: string[] 
   return { job_id: id, argv: [...argv] };
 }
 
-/** Of a call that was answered: no caller can cancel it or waits for its changes. */
+/** The scope after the call was answered: no caller can cancel it or waits for its changes. */
 function afterCall({ call, functionId }: CallScope): Recording {
   return { call, functionId, signal: new AbortController().signal };
 }

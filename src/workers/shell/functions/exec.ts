@@ -138,7 +138,7 @@ function toResponse(output: OutputSoFar, { exitCode, durationMs, timedOut }: End
   };
 }
 
-/** The answer of a command that goes on in the background: its output so far. */
+/** The answer for a command that became a job: its output so far. */
 function toJobResponse({
   execution,
   job,
