@@ -35,7 +35,7 @@ export class ArchiveBudget {
     this.limits = limits;
   }
 
-  /** Counts the stream, and throws where the image gets too large. */
+  /** Counts the stream, and throws when the image exceeds its limits. */
   async *count(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of source) {
       this.bytes += piece.length;

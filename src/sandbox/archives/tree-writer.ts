@@ -3,7 +3,7 @@
  *
  * Symlinks are data here: the system never follows one. Where a parent in a path is a symlink, its target is resolved
  * name by name inside the root, as it would be from inside the image. The directory is private until it is complete, so
- * what was checked is what is used.
+ * nothing changes between a check and its use.
  */
 import {
   chmodSync,
@@ -45,7 +45,7 @@ const ASCII = /^[\x00-\x7f]*$/;
 /** Paths are bytes, relative to the root; the root itself is the empty path. */
 export class TreeWriter {
   readonly #root: string;
-  /** Only root can chown; for other users everything is their own. */
+  /** Only root can chown; a tree of another user belongs to that user. */
   readonly #keepsOwners = process.getuid?.() === 0;
   readonly #resolved = new Map<string, string>();
   /** Set at the end, deepest first: a read-only directory must still be filled, and filling it changes its mtime. */
@@ -97,7 +97,7 @@ export class TreeWriter {
     if (!existing || existing.isDirectory())
       throw new ArchiveError(`${path} is a hard link to ${target}, which is not a file`);
     if (path === target) return;
-    // Some systems would link to its target.
+    // Links to a symlink as a new symlink: some systems would make the hard link to its target.
     if (existing.isSymbolicLink()) return this.symlink(path, this.#targetOf(target), facts);
     this.remove(path);
     linkSync(this.#at(target), this.#at(path));

@@ -37,7 +37,9 @@ export interface ExecSpec extends Omit<GuestCommand, 'hasInput' | 'isFollowed' |
 /** Fewer than the agent has room for; further requests are queued here. */
 const MAX_OPEN = 100;
 
-/** Connections not released by this side yet. A guest that opens and ends them faster is refused more. */
+/**
+ * Most connections that this side has not released yet. A guest that opens and ends them faster is refused new ones.
+ */
 const MAX_KEPT_CONNECTIONS = 4 * MAX_CONNECTIONS;
 
 /** Most bytes queued for a guest that opens connections and does not read. */

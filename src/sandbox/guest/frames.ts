@@ -14,12 +14,12 @@ export const MAX_PAYLOAD_BYTES = MAX_FRAME_BYTES - HEADER_BYTES;
 /** Most bytes either side may send on a stream before the other gives credit. */
 export const WINDOW_BYTES = 256 * 1024;
 export const PROTOCOL_VERSION = 2;
-/** Agents from this version on are understood; what an older one lacks is refused by `AgentTooOld`. */
+/** Oldest version of an agent that is accepted; requests that it lacks are refused by `AgentTooOld`. */
 export const OLDEST_VERSION = 1;
 
 /** Stream ids from here on are opened by the guest. */
 export const FIRST_GUEST_STREAM = 0x8000_0000;
-/** Most of them at once. */
+/** Most connections at once. */
 export const MAX_CONNECTIONS = 128;
 
 export const OP = {

@@ -16,7 +16,7 @@ export class GuestConnection extends Duplex {
   #hasEnded = false;
   #resume = () => {};
 
-  /** `tell` sends a frame to the guest also after the guest's last one. */
+  /** `tell` sends a frame to the guest, also after the guest's last one. */
   constructor(stream: GuestStream, tell: (op: number) => void) {
     super();
     this.#stream = stream;

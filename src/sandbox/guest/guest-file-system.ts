@@ -18,7 +18,7 @@ import { sortInTurns } from './sort-in-turns.ts';
 /** Most entries of one listing; a reply with more would exceed the size of a message. */
 const MAX_LISTED = 200_000;
 
-/** For all guests; idle threads keep nothing alive. */
+/** Shared by all guests; idle threads do not keep the process alive. */
 const regexes = new RegexThreads();
 
 export function guestFileSystem(
@@ -91,7 +91,9 @@ async function* complete(
   if (total < sizeBytes) throw new HostError('io', path);
 }
 
-/** Translates an errno of the guest for the requested path; the cause shows when it was about the parent directory. */
+/**
+ * Translates an errno of the guest for the requested path; the cause shows whether it was about the parent directory.
+ */
 async function asHostError<T>(
   path: string,
   work: () => Promise<T>,
@@ -104,7 +106,7 @@ async function asHostError<T>(
     const named = error.about === 'source' ? (options.source ?? path) : path;
     if (error.code === 'EISDIR' && options.directoryIs) throw new HostError(options.directoryIs, named, error);
     if (error.code === 'ENOTDIR' && error.about === 'path') throw new HostError('not-a-directory', named, error);
-    // A pipe or a device, which the agent does not open: a read might never end, or never begin.
+    // The agent does not open a pipe or a device: a read might never end, or never begin.
     if (error.code === 'ENXIO') throw new HostError('not-a-file', named, error);
     throw HostError.fromErrno(error, named);
   }

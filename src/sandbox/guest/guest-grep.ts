@@ -22,7 +22,7 @@ import type { GuestFiles } from './guest-files.ts';
 import { LineCounter } from './line-counter.ts';
 import { sortInTurns } from './sort-in-turns.ts';
 
-/** Larger files are counted and not searched. */
+/** Larger files are counted but not searched. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 const BATCH_FILES = 256;

@@ -21,9 +21,9 @@ export const ALL_OUTPUT = UNSAID;
 /** Version of the protocol that knows terminals, starts and signals. */
 const LIVE_VERSION = 2;
 
-/** Of the request. */
+/** Flags of the request. */
 const ASKED = { input: 1, terminal: 2, followed: 4 };
-/** Of the answer. */
+/** Flags of the answer. */
 const FLAG = { stdoutCut: 1, stderrCut: 2, killed: 4, signalled: 8 };
 
 /** The key that ends the input of a program that reads lines from a terminal. */
@@ -40,7 +40,7 @@ export interface GuestCommand {
   argv: readonly string[];
   env: readonly (readonly [name: string, value: string])[];
   cwd: string;
-  /** The agent's, which is root in the guest, when absent. */
+  /** Runs as the agent's user, which is root in the guest, when absent. */
   uid?: number;
   gid?: number;
   /** Whether it gets input; otherwise it reads end of file at once. */
@@ -80,7 +80,7 @@ export class GuestProcess implements Process {
     this.resize =
       terminal && (({ columns, rows }) => stream.tell(OP.resize, new RequestBytes().u16(rows).u16(columns).bytes()));
     this.done = this.#run(startedMs);
-    // A reader of the output gets the error there.
+    // Readers of the output get the error themselves.
     this.done.catch(() => {});
   }
 
@@ -107,7 +107,7 @@ export class GuestProcess implements Process {
     clearTimeout(timer);
   }
 
-  /** Of a followed command. */
+  /** Only for a followed command. */
   async sendSignal(name: NodeJS.Signals): Promise<void> {
     if (this.#version < LIVE_VERSION)
       throw new AgentTooOld('a signal', { version: this.#version, needed: LIVE_VERSION });

@@ -25,7 +25,7 @@ const MAX_FILES = 100_000;
 /** A file is edited in memory, before and after. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Errors that leave one file unchanged; the call goes on with the others. */
+/** Errors that leave one file unchanged; the call continues with the others. */
 const OF_FILE = [FileFault, RegexError, TimeLimitError];
 
 type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: number }>;

@@ -15,7 +15,7 @@ const PIECE_BYTES = 64 * 1024;
 /** Smaller pieces are copied. */
 const SMALL_BYTES = 8 * 1024;
 
-/** A guest that gives more credit than this does not count it properly. */
+/** A guest that gives more credit than this miscounts it. */
 const MAX_CREDIT_BYTES = 2 ** 30;
 
 /** Sends a frame. Resolves when there is room for more. */
@@ -51,7 +51,7 @@ export class GuestStream {
     this.#send = send;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     this.started = new Promise((resolve) => (this.#onStarted = resolve));
-    // A sender or reader gets the error there.
+    // Senders and readers get the error themselves.
     this.answer.catch(() => {});
   }
 
@@ -59,7 +59,7 @@ export class GuestStream {
     return this.#isOver;
   }
 
-  /** Sends input as the guest takes it. Drops it after the guest's last frame. */
+  /** Sends input as fast as the guest accepts it. Drops it after the guest's last frame. */
   async send(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length && !this.#isOver;) {
       if (this.#sendCredit === 0) {
@@ -95,7 +95,7 @@ export class GuestStream {
     this.cancel();
   }
 
-  /** Ends the output here, whatever still arrives. */
+  /** Ends the output here and drops what still arrives. */
   drop(): void {
     this.#isDropped = true;
     this.#wakeReader();
@@ -173,7 +173,7 @@ export class GuestStream {
     throw new ProtocolError('unknown-op', `operation ${op} on stream ${this.id}`);
   }
 
-  /** Ends the stream: nothing more will come. */
+  /** Ends the stream with an error. */
   lose(error: Error): void {
     if (!this.#isOver) this.#finish(() => this.#settle.reject(error));
   }

@@ -17,7 +17,7 @@ import { GuestError } from './guest-error.ts';
 import { GuestFiles, type ChangeScope, type WriteOptions } from './guest-files.ts';
 import type { Row } from './guest-rows.ts';
 
-/** Entries of a tree that are looked at again when its change failed; a call does not report more. */
+/** Most entries of a tree that are stat'ed again after a failed change; a call reports no more. */
 const MAX_ENTRIES = 100;
 
 const MAX_DEPTH = 512;
@@ -119,7 +119,7 @@ export class ReportingGuestFiles extends GuestFiles {
   }
 }
 
-/** What the guest refuses to show is left out of the report. */
+/** Leaves out of the report what the guest refuses to show. */
 function passGuestError(error: unknown): undefined {
   if (!(error instanceof GuestError)) throw error;
 }

@@ -12,7 +12,7 @@ type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
 /** Fail with EPERM. */
 const REFUSED: Record<string, Numbers> = {
-  // Mounts and namespaces: the walls of the sandbox.
+  // Mounts and namespaces: they would open the sandbox.
   mount: [165, 40],
   umount2: [166, 39],
   pivot_root: [155, 41],
@@ -45,7 +45,7 @@ const REFUSED: Record<string, Numbers> = {
   fanotify_init: [300, 262],
   lookup_dcookie: [212, 18],
   kcmp: [312, 272],
-  // The machine itself.
+  // Calls that change the machine itself.
   init_module: [175, 105],
   finit_module: [313, 273],
   delete_module: [176, 106],

@@ -17,7 +17,7 @@ const LOOK_AGAIN_MS = 100;
 export async function withBuildLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const folder = `${path}.claims`;
   const claim = `${OWN_MARK}-${randomUUID()}`;
-  // Two processes that list at the same moment both withdraw: the random delay keeps them from colliding again.
+  // Two processes that list at the same moment both withdraw; the random delay separates their next attempts.
   while (!take(folder, claim)) await sleep(LOOK_AGAIN_MS * (0.5 + Math.random()), undefined, { signal });
   try {
     return await work();
@@ -33,7 +33,7 @@ function take(folder: string, claim: string): boolean {
     writeFileSync(join(folder, claim), '', { flag: 'wx' });
     if (!isClaimed(folder, claim)) return true;
   } catch (error) {
-    // The last holder removed the folder in between.
+    // Retries: the last holder removed the folder in between.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
@@ -54,6 +54,6 @@ function giveBack(folder: string, claim: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Others wait in it, or the last of them removed it.
+    // Fails if others wait in the folder, or if the last of them removed it.
   }
 }

@@ -4,6 +4,6 @@ import { isAbsolute, join } from 'node:path';
 
 export function defaultCacheDir(env: NodeJS.ProcessEnv = process.env): string {
   const { XDG_CACHE_HOME: named = '' } = env;
-  // The XDG standard says to ignore a relative path.
+  // The XDG standard requires that a relative path is ignored.
   return join(isAbsolute(named) ? named : join(homedir(), '.cache'), 'workcell', 'sandbox');
 }

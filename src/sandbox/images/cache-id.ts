@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 import { ifThere } from './if-there.ts';
 
-/** Created on first use. Undefined where nothing can be written. */
+/** Created on first use. Undefined if the cache is not writable. */
 export function cacheIdOf(cacheDir: string): string | undefined {
   const file = join(cacheDir, 'cache-id');
   try {

@@ -1,7 +1,7 @@
 /**
- * An image of the cache as an archive that `import` reads, so that another machine can have it.
+ * Exports an image of the cache as an archive for `import` on another machine.
  *
- * Its layers are not kept: the tree becomes one layer, whose digest is that of the image there.
+ * Its layers are not kept: the tree becomes one layer, whose digest identifies the image there.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
@@ -15,7 +15,7 @@ const TAR_MS = 600_000;
 const BLOCK = 512;
 
 export interface ExportedImage {
-  /** Of the image as it will be imported. */
+  /** Digest of the image after its import. */
   readonly digest: string;
   readonly sizeBytes: number;
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -32,7 +32,7 @@ export async function exportTree(
   { workDir, signal }: { workDir: string; signal: AbortSignal },
 ): Promise<ExportedImage> {
   const layer = join(workDir, 'layer.tar');
-  // Files of an image that an ordinary user unpacked are its own; in the image they are root's.
+  // Without root, the files of the tree belong to the user; in the archive they belong to root.
   const owners = process.getuid?.() === 0 ? ['--numeric-owner'] : ['--owner=0', '--group=0'];
   await runProgram(['tar', '-C', rootDir, ...owners, '--format=pax', '-cf', layer, '.'], {
     signal,

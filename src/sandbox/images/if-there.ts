@@ -1,4 +1,4 @@
-/** Reads or changes what another process may remove at any moment; undefined when it is not there. */
+/** Reads or changes a file that another process may remove at any moment; undefined if it is missing. */
 export function ifThere<T>(work: () => T): T | undefined {
   try {
     return work();

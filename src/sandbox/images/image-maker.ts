@@ -49,7 +49,9 @@ const QUICK_ANSWER_MS = 5_000;
 const USUAL_BUILD_MS = 40_000;
 const TELL_EVERY_MS = 1_000;
 
-/** Reports at once and every second how much of the usual time has passed, ever slower towards the end. */
+/**
+ * Reports an estimate at once and every second: the share of the usual time that has passed, slower towards the end.
+ */
 function tellTime(tell: (share: number) => void): () => void {
   const startedMs = performance.now();
   const shareNow = () => 1 - Math.exp(-(performance.now() - startedMs) / USUAL_BUILD_MS);
@@ -70,7 +72,7 @@ export class ImageMaker {
     this.#options = options;
   }
 
-  /** From its registry; a preset that no registry has is built. */
+  /** Makes the image from its registry; builds a preset that no registry has. */
   async make(wanted: Wanted): Promise<RefRecord> {
     const { name, ref } = wanted;
     if (!isPreset(name)) return this.#download(wanted, await resolveImage(ref, this.#pullOptions(wanted)));
@@ -79,7 +81,7 @@ export class ImageMaker {
     return resolved ? this.#download(wanted, resolved) : this.#build(wanted, name);
   }
 
-  /** What `make` would do; reads only the manifest from a registry. */
+  /** Returns what `make` would do; reads only the manifest from a registry. */
   async outlook(wanted: Wanted): Promise<Outlook> {
     const { name } = wanted;
     try {
@@ -107,7 +109,7 @@ export class ImageMaker {
     });
   }
 
-  /** Undefined when there is no registry to ask, or none has the preset. */
+  /** Undefined if no registry is configured or none has the preset. */
   async #resolvePreset(wanted: Wanted): Promise<ResolvedImage | undefined> {
     try {
       return await this.#resolveQuickly(wanted);

@@ -25,7 +25,7 @@ export function stepOf({ phase }: ImageProgress): number {
   return STEPS[phase].step;
 }
 
-/** Overall percentage; never 100, which the finished image is. */
+/** Overall percentage; never 100, which stands for the finished image. */
 export function percentOf({ phase, doneBytes, totalBytes, share }: ImageProgress): number {
   const { from, to } = STEPS[phase];
   const done = share ?? (totalBytes === undefined || totalBytes === 0 ? 0 : Math.min(1, doneBytes / totalBytes));
@@ -48,7 +48,7 @@ export type OnProgress = (progress: ImageProgress) => void;
 
 const AT_MOST_EVERY_MS = 100;
 
-/** Reports every new phase and its end, and in between as often as a reader can follow. */
+/** Reports every phase at its start and end, and in between at a limited rate. */
 export function throttled(onProgress: OnProgress): OnProgress {
   let phase = '';
   let toldAtMs = 0;

@@ -158,12 +158,12 @@ export class ImageStore {
     return true;
   }
 
-  /** Undefined when it is gone. */
+  /** Undefined if the image was removed. */
   usedAtMs(digest: string): number | undefined {
     return statSync(join(this.treeDir(digest), 'image.json'), { throwIfNoEntry: false })?.mtimeMs;
   }
 
-  /** False when it is gone: another process may have pruned it since it was found. */
+  /** False if the image was removed: another process may have pruned it since it was found. */
   markUsed(digest: string): boolean {
     const now = new Date();
     return ifThere(() => (utimesSync(join(this.treeDir(digest), 'image.json'), now, now), true)) ?? false;
@@ -197,7 +197,7 @@ export class ImageStore {
     }
   }
 
-  /** By any living process. */
+  /** Whether any living process uses the image. */
   isHeld(digest: string): boolean {
     return namesIn(this.#holdsDir(digest)).some(isAlive);
   }

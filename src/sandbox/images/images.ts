@@ -72,7 +72,7 @@ export class Images {
     return cacheIdOf(this.#store.dir);
   }
 
-  /** Whether it could be prepared without a network. Does not check permission. */
+  /** Whether the image could be prepared without a network. Does not check whether it is allowed. */
   async isCached(name: string): Promise<boolean> {
     return this.list().some((row) => row.name === name && row.cached !== null);
   }
@@ -85,7 +85,7 @@ export class Images {
     return this.#prepared(name, cached ?? (await this.#make(name, options, 'if-missing')));
   }
 
-  /** How it would be obtained when a sandbox needs it. */
+  /** How the image would be obtained when a sandbox needs it. */
   async outlook(name: string, signal: AbortSignal): Promise<Outlook> {
     if (await this.isCached(name)) return { kind: 'here' };
     if (!this.#autoInstall) return { kind: 'none', why: 'it is not here, and auto_install is false', missing: [] };
@@ -141,7 +141,7 @@ export class Images {
     }
   }
 
-  /** For a file that is imported then; the caller removes it. */
+  /** A directory for a file to import; the caller removes it. */
   makeWorkDir(): string {
     return this.#store.makeWorkDir();
   }
@@ -151,7 +151,7 @@ export class Images {
     return this.#refOf(name);
   }
 
-  /** Everything in the catalogue and in the cache. */
+  /** Lists every image of the catalogue and the cache. */
   list(): ImageRow[] {
     return listImages(this.#store, this.catalogue);
   }
@@ -160,12 +160,12 @@ export class Images {
     return pruneImages(this.#store, options);
   }
 
-  /** Cleans up after dead processes, as far as that is quick. */
+  /** Cleans up after dead processes, except for slow work. */
   sweep(): void {
     this.#store.removeDeadHolds();
   }
 
-  /** From now on no process prunes the image. */
+  /** Marks the image as in use: from now on no process prunes it. */
   hold(digest: string): void {
     this.#store.hold(digest);
   }
@@ -188,13 +188,13 @@ export class Images {
       const cached = when === 'if-missing' ? this.#cached(ref) : undefined;
       if (cached) return cached;
       const made = await this.#maker.make(wanted);
-      // The same content may have been cached, unused, for long.
+      // Marks it as used: the same content may have been cached, unused, for long.
       this.#store.markUsed(made.digest);
       return made;
     });
   }
 
-  /** Looks in the cache, and marks the image as used so that it is not pruned. */
+  /** Returns the cached image, and marks it as used so that it is not pruned. */
   #cached(ref: string): RefRecord | undefined {
     const found = this.#store.find(ref);
     return found && this.#store.markUsed(found.digest) ? found : undefined;
@@ -207,7 +207,7 @@ export class Images {
     return row;
   }
 
-  /** Of a name in the catalogue, or of a reference in any spelling. */
+  /** The reference of a name in the catalogue, or of a reference in any spelling. */
   #refOf(nameOrRef: string): string {
     const ref = this.catalogue.find(({ name }) => name === nameOrRef)?.ref ?? nameOrRef;
     try {

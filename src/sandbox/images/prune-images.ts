@@ -8,13 +8,13 @@ import { join } from 'node:path';
 
 import type { ImageStore } from './image-store.ts';
 
-/** A sandbox has this long between finding an image and holding it. */
+/** How long a sandbox may take between finding an image and marking it as in use. */
 const STARTING_MS = 60_000;
 
 export interface PruneOptions {
   /** Images unused for longer are removed. */
   readonly unusedForMs: number;
-  /** After that, removes more until all images together are no larger. */
+  /** After that, removes more until all images together fit into this size. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface PrunedImage {
 
 export interface PruneReport {
   readonly removed: readonly PrunedImage[];
-  /** Digests of images that stayed because they are in use. */
+  /** Digests of images that were kept because they are in use. */
   readonly inUse: readonly string[];
   readonly freedBytes: number;
 }

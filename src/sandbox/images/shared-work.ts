@@ -1,5 +1,5 @@
 /**
- * Runs work once for several simultaneous callers. It is aborted when the last of them has gone away.
+ * Runs work once for several simultaneous callers. It is aborted when the last of them has cancelled.
  *
  * Every caller sees the progress from the moment it joined.
  */
@@ -42,7 +42,7 @@ export class SharedWork<T, P> {
     const control = new AbortController();
     const watchers = new Set<Watcher<P>>();
     const tell = (progress: P) => watchers.forEach(({ onProgress }) => onProgress?.(progress));
-    // Deferred, so that the first caller sees the progress from the beginning too.
+    // Deferred, so that the first caller also gets the progress from the beginning.
     const result = Promise.resolve().then(() => work(control.signal, tell));
     const running = { result, watchers, control };
     this.#running.set(key, running);
@@ -51,7 +51,7 @@ export class SharedWork<T, P> {
     return running;
   }
 
-  /** The next caller starts anew and does not join work that is being aborted. */
+  /** Lets the next caller start again, instead of joining work that is being aborted. */
   #giveUp(key: string, running: Running<T, P>): void {
     this.#forget(key, running);
     running.control.abort();

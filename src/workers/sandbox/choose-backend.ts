@@ -13,7 +13,7 @@ import { worthSettingUp } from './ladder/setup-advice.ts';
 
 export interface ChosenBackend {
   readonly backend: SandboxBackend;
-  /** Call it when a machine did not start: the cached verdict may no longer be true. */
+  /** Call it when a machine did not start: the cached verdict may be outdated. */
   doubt(): void;
 }
 

@@ -21,7 +21,7 @@ const customImages = z.record(z.string(), z.string().min(1)).superRefine((images
   }
 });
 
-/** Above 100 it overcommits. */
+/** A share in percent; above 100 it overcommits. */
 const percent = wire.uint32().min(1).max(1000);
 
 /** `auto`, or a backend by name. */

@@ -17,7 +17,7 @@ import { LONG_CALL_MS } from './long-deadline.ts';
 import { toImageEvent } from './image-event.ts';
 import type { SandboxContext } from './worker.ts';
 
-/** A model's client times out after a minute or less; before that it is better to answer "call again". */
+/** Answers "call again" before a model's client times out, which is after a minute or less. */
 export const MODEL_DEFAULTS = { patience_ms: 20_000 };
 
 /** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
@@ -86,7 +86,7 @@ export function createSandbox(wanted: WantedSandbox, context: SandboxContext, sc
   });
 }
 
-/** Nothing without a network: lists that would have no effect are a mistake of the caller. */
+/** Undefined without a network: lists that would have no effect are a mistake of the caller. */
 function egressOf({ network, egress }: WantedSandbox, config: SandboxConfig): EgressPolicy | undefined {
   if (network) return policyOf(config.egress, egress ?? undefined);
   if (!egress) return undefined;

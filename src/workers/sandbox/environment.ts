@@ -8,7 +8,7 @@ export const EnvShape = wire.named('EnvShape', z.union([z.array(z.string()), z.r
 
 export type Env = [name: string, value: string][];
 
-/** A list may be long, and people read the message. */
+/** Most names in a message, because people read it. */
 const MOST_TOLD = 10;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -24,7 +24,7 @@ const PLATFORM = 'The machine under the sandbox failed. Run `workcell doctor` to
 
 const CAPPED = 'Split the work, or let the operator raise max_exec_timeout_ms in the iii-sandbox block.';
 
-/** Output so far of a command that was cut off. */
+/** Whether all output was sent through the channel of the caller. */
 export interface PartialOutput {
   stdout: string;
   stderr: string;

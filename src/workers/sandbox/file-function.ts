@@ -15,7 +15,7 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
   { id, ...titles }: { id: Id; requestTitle?: string; responseTitle?: string },
   operation: FileOperation<z.ZodObject<Shape>, Response>,
 ) {
-  // Its paths are those of a guest: rules over paths are about the workspace.
+  // Leaves out the subject: its paths are those of a guest, and rules over paths are about the workspace.
   const { request, response, errors: codes, subject: _, ...definition } = operation;
   const requestTitle = titles.requestTitle ?? request.meta()?.title;
   const responseTitle = titles.responseTitle ?? response.meta()?.title;
@@ -37,7 +37,7 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
   });
 }
 
-/** What may be done to files of a sandbox is not what may be done to those of the host. */
+/** Permissions for files of a sandbox, which differ from those for files of the host. */
 export function inSandbox(permissions: readonly string[]): string[] {
   return permissions.map((permission) => `sandbox.${permission}`);
 }

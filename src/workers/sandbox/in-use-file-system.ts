@@ -21,7 +21,7 @@ export function heldFileSystem(
     sed: (...asked) => sandbox.changing(() => files.sed(...asked)),
     async read(...asked) {
       const file = await sandbox.using(() => files.read(...asked));
-      // The file is streamed after the call has returned.
+      // Released later: the file is streamed after the call has returned.
       const release = sandbox.hold();
       return {
         ...file,

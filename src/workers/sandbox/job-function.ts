@@ -6,7 +6,7 @@ import { inSandbox } from './file-function.ts';
 import { holdSandboxOf } from './live/open-jobs.ts';
 import { sandbox } from './worker.ts';
 
-/** What the one agent of a sandbox may refuse. */
+/** Codes by which the agent of a sandbox may refuse, and a host does not. */
 type OwnCode = 'S219';
 
 export function jobFunction<Request extends z.ZodObject, Response extends z.ZodType, Id extends string>(

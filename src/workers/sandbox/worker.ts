@@ -25,7 +25,7 @@ export interface SandboxContext {
   /** For the operations on jobs. */
   live: JobContext;
   openReads: OpenReads;
-  /** Images on their way to other machines. */
+  /** Images that are being sent to other machines. */
   imageSends: OpenReads;
   /** In a cluster: ends the report of this machine. */
   withdraw?: () => void;

@@ -33,7 +33,9 @@ enum { DEVICE_WAIT_MS = 30000, LOOK_EVERY_MS = 1, PAGE = 4096 };
 
 static bool is_agent;
 
-/* In the machine's own first process; the agent's is the first of its namespace, and ending that is enough. */
+/*
+ * The first process of the machine ends it; the agent is the first process of its pid namespace, whose end is enough.
+ */
 static _Noreturn void end_machine(void) {
   tcdrain(2);
   if (!is_agent) reboot(RB_AUTOBOOT);
@@ -114,7 +116,7 @@ static void wait_for_device(int waited_ms, const char *what) {
   usleep(LOOK_EVERY_MS * 1000);
 }
 
-/* The host's end is announced after the port. Until then a read returns a false end of file. */
+/* The host's end is announced after the port. Before that, a read returns a false end of file. */
 static int open_port(void) {
   char node[64];
   int waited_ms = 0;
@@ -181,12 +183,12 @@ static void enter_processes(void) {
 }
 
 /*
- * Real-time priority: however many processes a command starts, the agent gets its turn to kill them. Its children are
- * ordinary again.
+ * Real-time priority: however many processes a command starts, the agent gets processor time to kill them. Its children
+ * are ordinary again.
  */
 static void come_first(void) {
   struct sched_param first = {.sched_priority = 1};
-  /* By its number: musl has no function for it. */
+  /* By a raw system call: musl has no function for it. */
   if (syscall(SYS_sched_setscheduler, 0, SCHED_RR | SCHED_RESET_ON_FORK, &first)) stop("cannot come before other processes");
 }
 

@@ -79,7 +79,7 @@ static void keep(const struct command *c) {
   if (fd >= 0 && write(fd, "500", 3) < 0) close_fd(&fd);
   close_fd(&fd);
 
-  /* A keeper that leads the session keeps its terminal open. */
+  /* A keeper that is the session leader keeps its terminal open. */
   bool is_led = c->flags & HAS_TERMINAL && !has_terminal_signals();
   if (is_led && !lead_session()) {
     answer((uint32_t)errno, ABOUT_TERMINAL, NULL, 0);

@@ -1,8 +1,8 @@
 /*
  * The agent's work on files: each request in a child of its own, with plain blocking calls, until it has answered.
  *
- * Paths mean what they mean in the guest; nothing here protects the guest from itself. Trees are gone through by
- * descriptor and links in them are never followed, so removing or changing one tree touches no other.
+ * Paths are resolved as in the guest; nothing here protects the guest from itself. Trees are walked by descriptor and
+ * symlinks in them are never followed, so removing or changing one tree touches no other.
  */
 #define _GNU_SOURCE
 #include "agent.h"
@@ -30,7 +30,7 @@ enum { COPY_BYTES = 256 * 1024, ROWS_BYTES = 64 * 1024, MAX_NAME = 4096, ROW_BYT
 
 static uint8_t block[COPY_BYTES];
 
-/* Removed if the work fails. */
+/* A draft that is removed if the work fails. */
 static const char *half_done;
 static void remove_path(const char *path, bool is_recursive, uint8_t about);
 
@@ -185,7 +185,10 @@ static void read_file(struct reader *r) {
   succeed(NULL, 0);
 }
 
-/* Each file as its errno and then, in pieces with their lengths, its bytes. An empty piece ends it, or one that is an errno. */
+/*
+ * Each file as its errno and then, in pieces with their lengths, its bytes. An empty piece ends the file, or a piece
+ * with an errno.
+ */
 static void read_many(struct reader *r) {
   uint64_t max_bytes = take(r, 8);
   while (r->at < r->end && !r->is_broken) {
@@ -193,7 +196,7 @@ static void read_many(struct reader *r) {
     int fd = open_to_read(take_text(r), &st);
     uint32_t error = fd < 0 ? (uint32_t)errno : (uint64_t)st.st_size > max_bytes ? EFBIG : 0, length = 0;
     write_all(CHILD_OUT, &error, 4);
-    /* A file that grew meanwhile is too large as well: the piece that exceeds the limit shows it. */
+    /* Also refuses a file that grew meanwhile: the piece that exceeds the limit shows that. */
     for (uint64_t total = 0; error == 0; total += length) {
       ssize_t got = total > max_bytes ? 0 : read(fd, block, COPY_BYTES);
       error = got < 0 ? (uint32_t)errno : 0;
@@ -260,7 +263,7 @@ static void need_draft(bool is_well) {
   refuse(error, ABOUT_PATH);
 }
 
-/* All of it or nothing: a draft is renamed over the file when it is complete. */
+/* Writes a file atomically: a draft is renamed over it when it is complete. */
 static void write_file(struct reader *r) {
   uint32_t mode = (uint32_t)take(r, 4), uid = (uint32_t)take(r, 4), gid = (uint32_t)take(r, 4);
   bool has_parents = take(r, 1), is_followed = take(r, 1);
@@ -389,7 +392,7 @@ static void change_rights(struct reader *r) {
   const char *path = take_text(r);
   struct stat st;
   need(fstatat(AT_FDCWD, path, &st, to.flags) == 0, ABOUT_PATH);
-  if (S_ISLNK(st.st_mode)) refuse(ENOTDIR, ABOUT_PATH); /* not what is meant with everything below */
+  if (S_ISLNK(st.st_mode)) refuse(ENOTDIR, ABOUT_PATH); /* a tree must not be a symlink */
   if (is_recursive && S_ISDIR(st.st_mode)) {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     need(fd >= 0, ABOUT_PATH);

@@ -26,10 +26,15 @@ enum { PART_BYTES = 2 << 20, BYTES_A_CALL = 512 };
 
 enum { PAGE_BYTES = 4096, STACK_BYTES = 65536 };
 
-/* A killed command frees its memory a moment later. After this many retries of one operation the cause is another. */
+/*
+ * A killed command frees its memory a moment later. An operation that fails after this many retries has another cause.
+ */
 enum { MAX_RETRIES = 1000, RETRY_AFTER_NS = 5000000 };
 
-/* In shared memory: written when there is none for a copy of a page that a fork shares. Null: this is not gVisor. */
+/*
+ * Counts retries. In shared memory, because it is written when no memory is left to copy a page that a fork shares.
+ * Null: this is not gVisor.
+ */
 static int *retries;
 
 static void hold(size_t mib) {
@@ -91,7 +96,10 @@ void settle_in_gvisor(const char *own_file, const char *held_mib) {
   mend_statx();
   /* When the kernel's file reaches its limit, the host signals gVisor, which signals its first process. */
   sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = on_growth}, NULL);
-  /* Shared for the same reason as the count below it; all there, when nothing else is; and not a child's, which only ends. */
+  /*
+   * A signal stack in shared memory, for the same reason as the count below it. Its pages are allocated now, so that
+   * they exist when memory is exhausted. Children do not get it: they just end.
+   */
   uint8_t *shared = mmap(NULL, PAGE_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) die("no stack for faults");
   memset(shared, 0, PAGE_BYTES + STACK_BYTES);

@@ -114,7 +114,7 @@ void hunt(struct stream *s) {
        */
       if (p->pid == s->pid && is_living(p) && !is_stopped(p)) is_keeper_loose = !has_marks() || kill(p->pid, SIGKILL) == 0;
     }
-    /* A process other than pid 1 stops only the keeper, and last: until then the keeper reaps killed processes. */
+    /* If this is not pid 1, it stops only the keeper, and last: until then the keeper reaps killed processes. */
     if (is_keeper_loose && !is_first && left == 0) kill(s->pid, SIGSTOP);
     left += is_keeper_loose;
     if (left < fewest) {
@@ -125,7 +125,7 @@ void hunt(struct stream *s) {
     /* A killed process needs the processor to exit: yields as long as the scan took. */
     if (left > 0) usleep(MIN_PAUSE_US + (useconds_t)(now_ms() - began_ms) * 1000);
   }
-  /* It may not have started its command yet, and must not now. */
+  /* The keeper may not have started its command yet, and must not start it now. */
   kill(s->pid, SIGKILL);
   if (!is_first) return;
   for (int i = 0, k = 0; i < count; i++) {

@@ -27,17 +27,17 @@ struct stream {
   int in, out[2], answer_fd;
   struct bytes waiting; /* input that was not taken yet; at most WINDOW */
   bool has_all_input, is_cancelled;
-  bool is_broken;  /* its reader or writer is gone */
+  bool is_broken;  /* its reader or writer has ended */
   bool is_terminal, is_empty; /* whether its last read found nothing: the count of a terminal's bytes is not exact */
   bool is_over;    /* a connection that has ended here, and waits for the host to end it too */
   uint32_t taken;  /* input that the host was not given credit for yet */
-  uint32_t credit; /* how much the host takes */
+  uint32_t credit; /* how many bytes the host accepts */
   uint32_t keep[2];
   uint8_t flags;
   uint8_t answer[MAX_ANSWER];
   size_t answer_length;
-  int64_t drained_at_ms; /* 0: it still runs */
-  int owed[2];           /* output of an ended command that has still to be carried */
+  int64_t drained_at_ms; /* when draining began; 0: it still runs */
+  int owed[2];           /* output of an ended command that is still to be sent */
 };
 
 extern struct stream streams[MAX_STREAMS];
@@ -62,7 +62,7 @@ void append(struct bytes *to, const void *from, size_t length);
 void start_child(struct stream *s);
 /* False with errno. The other side has one descriptor for each of the three that the command gets. */
 bool open_terminal(const struct stream *s, int *master, int sides[3]);
-/* How many bytes come before the next key that is a signal here; such a key at the beginning is sent as one. */
+/* How many bytes precede the next key that is a signal here; sends such a key at the beginning as a signal. */
 size_t typed_run(struct stream *s, const uint8_t *from, size_t length);
 void resize_terminal(struct stream *s, struct reader *r);
 void signal_command(struct stream *s, struct reader *r);

@@ -36,13 +36,13 @@ static char *read_text(const char *path) {
   return text;
 }
 
-/* Of a line `name: number kB`; `name` begins with the end of the line before it. */
+/* The number of a line `name: number kB`; `name` begins with the end of the line before it. */
 static int64_t number_in(const char *text, const char *name) {
   const char *at = strstr(text, name);
   return at ? strtoll(at + strlen(name), NULL, 10) : 0;
 }
 
-/* What is in the cache of the swap is counted in memory too. */
+/* Memory in use; pages in the swap cache count as memory too. */
 static int64_t held_kib(void) {
   struct statfs files;
   if (disk < 0 || fstatfs(disk, &files)) return 0;
@@ -80,8 +80,8 @@ static int find_holders(struct holder *holders) {
 }
 
 /*
- * Written before the kill, so that the reason is there when the end is noticed. A guest may write there too: it is for
- * people.
+ * Records the reason before the kill, so that it is there when the end is detected. A guest may write there too: the
+ * text is only for people.
  */
 static void note_kill(void) {
   static int kills;

@@ -1,8 +1,8 @@
 /*
- * The environment of commands in a virtual machine. It equals the one of the namespaces backend, and mounts-and-rights.c makes most
- * of it.
+ * The environment of commands in a virtual machine. It equals the one of the namespaces backend, and
+ * mounts-and-rights.c makes most of it.
  *
- * The machine itself is the boundary. This keeps commands away from the machine's kernel, which stands between them and
+ * The machine itself is the boundary. This keeps commands away from the machine's kernel, which separates them from
  * QEMU.
  */
 #define _GNU_SOURCE
@@ -37,7 +37,7 @@ static void enter_root(void) {
   if (chdir("/new")) stop("cannot enter the root");
   attach("/new", "/", NULL, MS_MOVE, NULL);
   if (chroot(".") || chdir("/")) stop("cannot enter the root");
-  /* From here on every path is one of the image. */
+  /* From here on every path is resolved in the image. */
   furnish_root();
 }
 
@@ -58,7 +58,7 @@ static void limit(int resource, rlim_t value) {
   if (setrlimit(resource, &(struct rlimit){value, value})) stop("cannot set a limit");
 }
 
-/* The kernel would start these programs of the image with all its rights. */
+/* Disables programs of the image that the kernel would start with all its rights. */
 static void close_kernel(void) {
   write_file("/proc/sys/kernel/modprobe", "\n");
   write_file("/proc/sys/kernel/modules_disabled", "1");
@@ -87,6 +87,6 @@ void enter_place(void) {
   stay();
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 65536);
-  /* Of what this process starts; it needs its own to set the clock. */
+  /* Limits the rights of child processes; the agent needs its own to set the clock. */
   bound_rights();
 }

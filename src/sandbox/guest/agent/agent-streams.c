@@ -20,13 +20,16 @@
 #include "agent-loop.h"
 
 enum { FILE_PIPE_BYTES = 1024 * 1024 };
-/* A command that ended may have left its output to another process; how long that one is still read. */
+/* How long the output of an ended command is still read: it may have left it to another process. */
 enum { DRAIN_MS = 100 };
 /* How a command ended, beside its exit code. */
 enum { CUT_STDOUT = 1, CUT_STDERR = 2, KILLED = 4, SIGNALLED = 8 };
 
 struct stream streams[MAX_STREAMS];
-/* Outputs of ended commands that other processes still hold: read and dropped, so that a server lives on. */
+/*
+ * Outputs of ended commands that other processes still have open: read and dropped, so that a server that writes to
+ * them keeps running.
+ */
 static int drains[MAX_DRAINS];
 static int drain_count;
 static uint8_t scratch[65536];
@@ -155,7 +158,7 @@ void start_child(struct stream *s) {
   s->request = (struct bytes){0};
 }
 
-/* How many bytes are consumed now. Input without a reader counts as consumed. */
+/* Returns how many bytes are consumed now. Input without a reader counts as consumed. */
 static size_t offer(struct stream *s, const uint8_t *from, size_t length) {
   size_t given = 0;
   while (s->in >= 0 && given < length) {
@@ -177,7 +180,7 @@ static size_t offer(struct stream *s, const uint8_t *from, size_t length) {
   return length;
 }
 
-/* Ends the input. A program of the guest may go on sending on a connection of which it has read all. */
+/* Ends the input. A program of the guest may still send on a connection that it has read to the end. */
 static void end_input(struct stream *s) {
   if (s->op == OPEN && s->in >= 0) shutdown(s->in, SHUT_WR);
   close_fd(&s->in);
@@ -206,7 +209,7 @@ void take_input(struct stream *s, const uint8_t *payload, size_t length) {
   acknowledge(s, given);
 }
 
-/* Carries one piece of output to the host: only one, so that a flood leaves the others their turn. */
+/* Carries one piece of output to the host: only one, so that a flood does not delay the others. */
 void carry(struct stream *s, int which) {
   bool is_dropped = s->keep[which] == 0;
   size_t room = is_dropped ? sizeof scratch : MAX_FRAME - HEADER;
@@ -218,7 +221,7 @@ void carry(struct stream *s, int which) {
   s->is_empty = length < 0 && errno == EAGAIN;
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (length <= 0) {
-    /* A terminal that no process holds any more ends with EIO. */
+    /* The end of a terminal, when no process has it open any more, is EIO. */
     if (length < 0) s->is_broken = !s->is_terminal;
     else if (s->op == OPEN) send_frame(s->id, END, NULL, 0);
     return close_fd(&s->out[which]);
@@ -234,7 +237,7 @@ void carry(struct stream *s, int which) {
   if (s->keep[which] != UINT32_MAX) s->keep[which] -= (uint32_t)length;
 }
 
-/* The report that comes before the answer of a followed command. */
+/* Takes the report of a start, which comes before the answer of a followed command. */
 static void take_start(struct stream *s) {
   if (s->op != EXEC || s->answer_length < 9 || s->answer[4] != ABOUT_START) return;
   uint32_t command;
@@ -255,12 +258,12 @@ static void read_answer(struct stream *s) {
   }
   close_fd(&s->answer_fd);
   s->drained_at_ms = now_ms() + DRAIN_MS;
-  /* What the command itself wrote is in the pipes by now. */
+  /* All that the command itself wrote is in the pipes by now. */
   for (int i = 0; i < 2; i++)
     if (s->out[i] >= 0) ioctl(s->out[i], FIONREAD, &s->owed[i]);
 }
 
-/* A process that still holds an output keeps a reader, so that writing does not kill it by SIGPIPE. */
+/* Keeps reading an output that another process still has open, so that SIGPIPE does not kill it. */
 static void leave_drain(int *fd) {
   if (*fd < 0 || drain_count == MAX_DRAINS) return;
   drains[drain_count++] = *fd;
@@ -273,7 +276,7 @@ static void finish(struct stream *s) {
   if (is_answered) memcpy(&error, s->answer, 4);
   if (error == ENOMEM) make_room();
   if (s->op == EXEC && (!is_answered || error == 0)) {
-    /* A killed keeper cannot report; its command died of the same cause or has been released. */
+    /* A killed keeper cannot report; its command was killed too or has been released. */
     uint8_t payload[2] = {is_answered && s->answer_length > 5 ? s->answer[5] : 128 + SIGKILL, s->flags};
     if (s->answer_length > 6 && s->answer[6]) payload[1] |= SIGNALLED;
     if (s->is_cancelled) payload[1] |= KILLED;
@@ -299,7 +302,7 @@ void reap(void) {
     }
 }
 
-/* Whether all that an ended command wrote itself has been carried. */
+/* Whether all output of an ended command itself has been sent. */
 static bool is_carried(const struct stream *s) { return s->is_terminal ? s->is_empty : s->owed[0] + s->owed[1] == 0; }
 
 void serve_stream(struct stream *s) {

@@ -1,6 +1,6 @@
 /*
  * The terminal of a command: the agent reads and writes its master as it does pipes; the command has its other side as
- * its controlling terminal. Also the signals for a command, which without a terminal are the only keys it has.
+ * its controlling terminal. Also sends signals to a command, which are its only keys without a terminal.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "agent-loop.h"
 
-/* Where its user and its size are in a request. */
+/* Offsets of the user and the size in a request. */
 enum { UID_AT = 0, SIZE_AT = 17, SIZE_END = 21 };
 
 /* The command may open its terminal by name: it belongs to the user of the command. */
@@ -47,7 +47,7 @@ bool open_terminal(const struct stream *s, int *master, int sides[3]) {
 
 /* ---- where the kernel's terminals send no signals ---- */
 
-/* Its process group is asked for now: it changes with every program that a shell runs. */
+/* Reads the foreground process group now: it changes with every program that a shell runs. */
 static void pass_on(int number, siginfo_t *info, void *context) {
   (void)number, (void)context;
   int reason = errno;
@@ -102,7 +102,7 @@ void resize_terminal(struct stream *s, struct reader *r) {
   if (!has_terminal_signals()) signal_foreground(s, SIGWINCH);
 }
 
-/* Only while the command runs: later its number may be that of another process. */
+/* Only while the command runs: later its pid may belong to another process. */
 void signal_command(struct stream *s, struct reader *r) {
   int number = (int)take(r, 1);
   if (!r->is_broken && s->op == EXEC && s->command > 1 && s->answer_fd >= 0) kill(-s->command, number);

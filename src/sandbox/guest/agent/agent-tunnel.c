@@ -1,6 +1,6 @@
 /*
- * The exit of a guest without a network: programs connect to a port of its loopback, and every connection becomes a
- * stream to the host, which alone decides its destination.
+ * The network access of a guest that has no network: programs connect to a port of its loopback, and every connection
+ * becomes a stream to the host, which alone decides its destination.
  *
  * The guest ends a stream by DONE or FAIL, the host by END or CANCEL; only then is the slot free again. So however fast
  * programs connect, the host never gets more connections than there are slots.
@@ -90,7 +90,7 @@ void wait_on_listeners(void) {
   for (int i = 0; i < listener_count; i++) wait_on(listeners[i].fd, POLLIN);
 }
 
-/* The program gets a reset and not an end of file. */
+/* Resets the connection: the program must not see an end of file. */
 static void reset(struct stream *s) {
   struct linger at_once = {1, 0};
   int fd = s->in >= 0 ? s->in : s->out[0];
@@ -103,7 +103,7 @@ void serve_connection(struct stream *s) {
   if (!s->is_over) {
     if (s->waiting.length) feed(s);
     if (s->out[0] >= 0) carry(s, 0);
-    /* The host has sent everything and reads no more: what it sent is still delivered. */
+    /* The host has sent everything and reads no more: its bytes are still delivered. */
     bool is_left = s->is_cancelled && s->has_all_input;
     if (is_left) close_fd(&s->out[0]);
     if ((s->is_cancelled && !is_left) || s->is_broken) {

@@ -1,9 +1,10 @@
 /*
- * The agent: the first process of every sandbox. It runs commands and works on files for the host, over one byte stream.
+ * The agent: the first process of every sandbox. It runs commands and works on files for the host, over one byte
+ * stream.
  *
- * Every piece of work is a child process, joined by pipes: a command under its keeper, or a fork that does file work with
- * plain blocking calls. The loop below only carries bytes between those pipes and the channel, so nothing that a command
- * does or leaves undone can hold up another one. The frames are described in docs/design/guest-protocol.md.
+ * Every piece of work is a child process, connected by pipes: a command under its keeper, or a fork that does file work
+ * with plain blocking calls. The loop below only carries bytes between those pipes and the channel, so no command can
+ * block another. The frames are described in docs/design/guest-protocol.md.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +20,7 @@
 
 #include "agent-loop.h"
 
-/* Two ends of one stream, and the same number where it is a socket. */
+/* The two ends of the channel; the same descriptor if it is a socket. */
 static int channel_in, channel_out;
 static uint8_t in[MAX_FRAME + 65536];
 static size_t in_length;
@@ -46,11 +47,11 @@ static void cancel(struct stream *s) {
   if (s->is_cancelled || s->op == 0) return;
   s->is_cancelled = true;
   if (s->pid > 0 && s->op == EXEC) hunt(s);
-  /* A child that writes a file removes its draft first; end of input would mean end of file. */
+  /* SIGTERM lets a child that writes a file remove its draft; an end of input would complete the file. */
   else if (s->pid > 0) kill(s->pid, SIGTERM);
 }
 
-/* HELLO comes from a new host: kills what the one before left running. */
+/* Handles HELLO, which comes from a new host: kills what the host before it left running. */
 static void greet(void) {
   for (int i = 0; i < MAX_STREAMS; i++) {
     struct stream *s = &streams[i];
@@ -91,7 +92,7 @@ static void begin(struct stream *s, uint32_t id, uint8_t op, const uint8_t *payl
   close_stream(s);
 }
 
-/* A frame for a stream that has ended crossed its last one on the way. */
+/* Ignores a frame for an ended stream: the host sent it before it got the last frame. */
 static void take_frame(uint32_t id, uint8_t op, const uint8_t *payload, size_t length) {
   struct stream *s = id ? stream_of(id) : NULL;
   if (op == HELLO) return greet();
@@ -125,7 +126,7 @@ static void take_frame(uint32_t id, uint8_t op, const uint8_t *payload, size_t l
   begin(s, id, op, payload, length);
 }
 
-/* Handles the received frames. One at a time when the output is nearly full: each may need an answer. */
+/* Handles the received frames, one at a time if the output is nearly full, because each may need an answer. */
 static void take_frames(void) {
   size_t at = 0;
   while (in_length - at >= HEADER && out_room() >= MAX_FRAME) {

@@ -11,7 +11,7 @@ enum { HELLO = 1, PART, DATA, END, CREDIT, CANCEL, DONE, FAIL, DATA_ERR, OPEN, S
 enum { EXEC = 16, LIST = 32, STAT, READ, WRITE, MKDIR, REMOVE, CHMOD, RENAME, WALK, READ_MANY };
 enum { SEED = 48, CLOCK, HOSTNAME, LISTEN, RESIZE, SIGNAL };
 
-/* Of an EXEC: it has input; a terminal instead of pipes; its start is reported, and it may get signals. */
+/* Flags of an EXEC: it has input; it has a terminal instead of pipes; its start is reported, and it may get signals. */
 enum { HAS_INPUT = 1, HAS_TERMINAL = 2, IS_FOLLOWED = 4 };
 
 /* What an errno is about. */
@@ -25,7 +25,7 @@ enum { CHILD_IN, CHILD_OUT, CHILD_ERR, CHILD_ANSWER };
 /* Streams of this half of the numbers are opened by the guest. */
 #define GUEST_STREAM 0x80000000u
 
-/* An owner or a mode that is not to be changed. */
+/* Stands for an owner or a mode that is not to be changed. */
 #define UNSAID 0xffffffffu
 
 /* The rest of a request. A read beyond its end sets `is_broken`, and exits in a child. */
@@ -58,9 +58,12 @@ void mark_family(pid_t keeper);
 bool has_marks(void);
 bool is_of_family(pid_t pid, pid_t keeper);
 
-/* Whether terminals of this kernel turn keys and new sizes into signals; else the agent and the keeper do: gVisor. */
+/* Whether terminals of this kernel turn keys and new sizes into signals; in gVisor the agent and the keeper do that. */
 bool has_terminal_signals(void);
-/* For a keeper: becomes the session of the terminal, and sends on to its foreground what the agent queues. */
+/*
+ * For a keeper: becomes the session leader of the terminal, and forwards signals that the agent queues to its
+ * foreground group.
+ */
 bool lead_session(void);
 /* For its command, before the program: a group of its own in the foreground. */
 bool enter_foreground(void);
@@ -68,7 +71,7 @@ bool enter_foreground(void);
 /* For the first process of a gVisor sandbox: removes its file and reserves memory beyond the sandbox's size. */
 void settle_in_gvisor(const char *own_file, const char *held_mib);
 /*
- * When gVisor is out of memory: kills all commands. False when that is not the cause, or after too many retries in a
+ * When gVisor is out of memory: kills all commands. False if memory is not the cause, or after too many retries in a
  * row.
  */
 bool make_room(void);

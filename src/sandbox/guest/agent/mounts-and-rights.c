@@ -18,7 +18,9 @@
 
 enum { LAST_CAPABILITY = 63 };
 
-/* What root in a sandbox keeps: enough to install packages and to become another user, and only towards its own files. */
+/*
+ * Capabilities of root in a sandbox: enough to install packages and to become another user, and only for its own files.
+ */
 static const int KEPT_CAPABILITIES[] = {0 /* chown */,  1 /* dac_override */, 3 /* fowner */,  4 /* fsetid */,
                                         5 /* kill */,   6 /* setgid */,       7 /* setuid */, 10 /* net_bind_service */};
 

@@ -1,5 +1,5 @@
 /**
- * /home/app, where the documentation of sandboxes puts programs. Every preset has it, also one from a registry.
+ * /home/app, where the documentation of sandboxes puts programs. Every preset has it, including those from a registry.
  *
  * World-writable: an image of a registry may run its commands as a user other than root.
  */

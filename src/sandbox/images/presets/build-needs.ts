@@ -1,4 +1,4 @@
-/** Checks what this machine lacks to build a preset, without building one. */
+/** Lists what this machine lacks to build a preset, without a build. */
 import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';

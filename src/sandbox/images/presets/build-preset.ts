@@ -28,7 +28,7 @@ const WITHOUT_ROOT =
 
 const READ_BYTES = 262_144;
 
-/** Increase it when this code makes another tree of the same archives. */
+/** Increase it when this code makes a different tree of the same archives. */
 const BUILDER_VERSION = 2;
 
 export interface PresetParts {
@@ -49,7 +49,7 @@ export async function fetchPreset(
 ): Promise<PresetParts> {
   const { env, npmPackages } = PRESET_RECIPES[name];
   const packages: FetchedPackage[] = [];
-  // The small downloads first: a missing registry shows before the long work.
+  // Small downloads come first, so that a missing registry is detected before the long work.
   for (const recipe of npmPackages) packages.push({ recipe, archive: await fetchNpm(recipe, { workDir, signal }) });
   const base = await fetchDebian(name, { workDir, signal });
 
@@ -124,7 +124,7 @@ function contentOf(archive: string): AsyncIterable<Uint8Array> {
   return decompress(createReadStream(archive, { highWaterMark: READ_BYTES }));
 }
 
-/** Hash of the content, so that the same files packed by another version of npm are the same. */
+/** Hash of the content, so that the same files have the same digest when another version of npm packed them. */
 async function digestOf(archive: string): Promise<string> {
   const summing = createHash('sha256');
   for await (const piece of contentOf(archive)) summing.update(piece);

@@ -1,7 +1,7 @@
 /**
  * A root directory of Debian packages that were unpacked and not installed.
  *
- * Does here what installation would have done, as far as commands in a sandbox notice. Omits what identifies this
+ * Repeats the effects of an installation, as far as commands in a sandbox depend on them. Omits what identifies this
  * machine (hostname, resolver and mirrors).
  */
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const FILE: EntryFacts = { ...DIRECTORY, mode: 0o644 };
 /** For `applyLayer`: the path of an entry, or undefined to skip it. */
 export function keptPath(path: string): string | undefined {
   if (LEFT_OUT.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return undefined;
-  // The marker forbids `pip install` in a system that Debian manages, which a disposable sandbox is not.
+  // Skips the marker that forbids `pip install` in a system managed by Debian: a sandbox is disposable.
   return /^usr\/lib\/python3[^/]*\/EXTERNALLY-MANAGED$/.test(path) ? undefined : path;
 }
 

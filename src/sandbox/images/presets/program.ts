@@ -1,4 +1,4 @@
-/** Runs a system program for an image. Nothing it started is left when this returns. */
+/** Runs a system program for an image. Kills everything that it started before this returns. */
 import { Children, SpawnError } from '#host';
 import { BuildError } from './build-error.ts';
 

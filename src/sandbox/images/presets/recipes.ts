@@ -6,7 +6,9 @@ import type { PresetName } from '../catalogue.ts';
 
 export interface PresetRecipe {
   readonly debianPackages: readonly string[];
-  /** Run in the new root by mmdebstrap; does what packages do when they are installed rather than unpacked. */
+  /**
+   * Script that mmdebstrap runs in the new root; does what packages do when they are installed rather than unpacked.
+   */
   readonly hook: string;
   /** Unpacked over the Debian packages. */
   readonly npmPackages: readonly NpmPackage[];
@@ -51,15 +53,14 @@ const BASE_PACKAGES = [
 
 const BASE_ENV = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'LANG=C.UTF-8'];
 
-/** Run in the root before any package is unpacked: /bin, /lib and /sbin are symlinks to /usr, as on every Debian. */
+/** Runs in the root before any package is unpacked: makes /bin, /lib and /sbin symlinks to /usr, as on every Debian. */
 export const MERGE_USR = 'for dir in bin lib lib64 sbin; do mkdir -p "$1/usr/$dir" && ln -s "usr/$dir" "$1/$dir"; done';
 
 // Folders that base-files creates when it is installed.
 const MAKE_FOLDERS =
   'cd "$1" && mkdir -p mnt media opt srv usr/local/bin usr/local/lib usr/local/sbin usr/local/share usr/local/src';
 
-// Compiled once here; otherwise every sandbox would compile its imports again, because its root starts from the same
-// files.
+// Compiles once here; otherwise every sandbox would compile its imports again, because each starts from the same files.
 const COMPILE_PYTHON =
   'chroot "$1" sh -c "PYTHONHASHSEED=0 /usr/bin/python3 -m compileall -q --invalidation-mode unchecked-hash /usr/lib/python3*"';
 

@@ -95,7 +95,7 @@ function finish(hash: Hash, { part, path, blob, from }: Finishing): void {
   const digest = `sha256:${hash.digest('hex')}`;
   if (digest === blob.digest) return renameSync(part, path);
   rmSync(part);
-  // The fault may be in the bytes of an earlier attempt, so the whole blob is retried.
+  // Retries the whole blob, because the fault may be in the bytes of an earlier attempt.
   throw new RegistryError(from > 0 ? 'unreachable' : 'broken', `what came for ${blob.digest} is ${digest}`);
 }
 

@@ -4,7 +4,7 @@ export interface Reference {
   /** As in the name: `docker.io`, `localhost:5000`. */
   readonly host: string;
   readonly path: string;
-  /** A tag, or a digest when there is one: then the tag is ignored. */
+  /** A digest if there is one, else a tag; with a digest the tag is ignored. */
   readonly version: string;
 }
 
@@ -44,7 +44,7 @@ export function spellReference({ host, path, version }: Reference): string {
   return `${host}/${path}${DIGEST.test(version) ? '@' : ':'}${version}`;
 }
 
-/** The first part is a host if it could not be a path, or is `localhost`. */
+/** The first part counts as a host if it cannot be a path, or is `localhost`. */
 function splitHost(name: string): { host: string; rest: string } {
   const slash = name.indexOf('/');
   const first = slash < 0 ? '' : name.slice(0, slash);

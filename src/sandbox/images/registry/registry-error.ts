@@ -3,7 +3,7 @@
 export type RegistryReason =
   /** No answer, or an incomplete one. A retry may help. */
   | 'unreachable'
-  /** It refuses: there is no such image, or it is not public. */
+  /** The registry refuses: the image does not exist, or is not public. */
   | 'refused'
   /** The response is invalid. */
   | 'broken';

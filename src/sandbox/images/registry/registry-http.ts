@@ -154,7 +154,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** The bytes of an answer as they come. */
+/** The bytes of a response as they arrive. */
 export function bodyOf(answer: Response): AsyncIterable<Uint8Array> {
   return (answer.body ?? []) as AsyncIterable<Uint8Array>;
 }
@@ -178,7 +178,7 @@ function withoutLogin({ authorization: _, ...rest }: Record<string, string>): Re
   return rest;
 }
 
-/** `fetch` reports only that it failed; its cause has the reason. */
+/** The reason of a failed `fetch`, which is in the cause of its error. */
 function causeOf(error: unknown): string {
   const { cause, message } = error as Error;
   return cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message;

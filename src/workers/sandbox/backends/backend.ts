@@ -1,8 +1,8 @@
 /**
  * The isolation of a sandbox, and one machine of it.
  *
- * A backend starts the guest agent in isolation and returns the one byte stream to it. Everything else that a sandbox
- * can do goes over that stream, so it is the same on every backend. Each backend has to pass `backend.contract.ts`.
+ * A backend starts the guest agent in isolation and returns the one byte stream to it. All other operations of a
+ * sandbox use that stream, so they are the same on every backend. Each backend has to pass `backend.contract.ts`.
  */
 import type { Duplex } from 'node:stream';
 
@@ -32,11 +32,13 @@ export interface SandboxBackend {
   /** Name shown to people: `qemu+kvm` and `qemu+tcg` are two rungs of one backend. */
   readonly rung: string;
   readonly isolation: Isolation;
-  /** Identifies what a probe depends on beside the host kernel: changes with the programs that the backend calls. */
+  /**
+   * Fingerprint of what a probe depends on beside the host kernel: changes when a program that the backend calls does.
+   */
   fingerprint(): string;
-  /** Starts a machine and waits for an answer, each time anew: the ladder caches the verdict. */
+  /** Starts a machine and waits for its agent's answer. Not cached here: the ladder caches the verdict. */
   probe(signal: AbortSignal): Promise<Probe>;
-  /** Makes what machines of this shape share; idempotent. */
+  /** Makes the files that machines of this shape share; idempotent. */
   prepare(shape: Shape, signal: AbortSignal): Promise<void>;
   create(shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance>;
   /** Removes what a killed daemon left behind. */
@@ -67,14 +69,14 @@ export interface Ending {
 export interface Instance {
   /** The agent's frames; the only connection to the machine. */
   readonly channel: Duplex;
-  /** The process on this host that holds all of it, if there is one. */
+  /** The process on this host that contains the whole machine, if there is one. */
   readonly pid?: number | undefined;
   readonly exited: Promise<Ending>;
-  /** The agent client, if the machine was greeted before; the receiver uses this one. */
+  /** The agent client, if the machine was greeted before; the receiver must use this one. */
   readonly agent?: AgentClient;
   /** Sets hostname, time and random seed of a machine that was cloned from another, before its first use. */
   personalize?(agent: AgentClient): Promise<void>;
-  /** Undefined where nothing counts it. */
+  /** Undefined if nothing measures it. */
   usage(): Promise<Usage | undefined>;
   /** How often it hit its limits, if the host counts that. */
   limitHits?(): LimitHits | undefined;

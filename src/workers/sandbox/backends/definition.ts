@@ -10,7 +10,7 @@ export interface Need {
   /** Alternatives; the package contains the first. */
   readonly programs: readonly string[];
   readonly package: string;
-  /** Completes "… is needed for". */
+  /** The purpose, as the end of "… is needed for". */
   readonly for: string;
   /** The only processor that needs it; absent when all do. */
   readonly arch?: string;
@@ -22,9 +22,9 @@ export interface BackendFacts {
   readonly name: string;
   /** Factor by which it is slower than bare hardware; tests wait that much longer. */
   readonly slowness: number;
-  /** In addition to what every backend needs. */
+  /** Programs needed in addition to those of every backend. */
   readonly needs: readonly Need[];
-  /** Whether `npm start` brings what it needs: an isolation worth its name that is small and works on every host. */
+  /** Whether `npm start` installs what it needs: only for a real isolation that is small and works on every host. */
   readonly isBroughtAtStart?: boolean;
   /** Whether tests run on it that do not ask for another; the cases of sandboxes run on all others too. */
   readonly isTestDefault?: boolean;
@@ -44,7 +44,7 @@ export interface BackendDef extends BackendFacts {
   open(opening: Opening): SandboxBackend[];
   /** Rank on this host; 0 for a backend that is only set up by name. */
   worth(): number;
-  /** What the operator can do about a rung that fails with all programs installed, or works but not well. */
+  /** Advice for a rung that fails although all programs are installed, or that works badly. */
   advice?(rung: string, probe: Probe): Advice | undefined;
   /** What `workcell setup` installs beside packages. */
   readonly extra?: Extra;
@@ -58,7 +58,7 @@ export interface Advice {
 
 export interface Extra {
   readonly what: string;
-  /** Returns a message for when it is done. */
+  /** Installs it; returns a message about the result. */
   bring(
     cacheDir: string,
     options: { signal: AbortSignal; onProgress: (progress: ImageProgress) => void },

@@ -1,8 +1,8 @@
 /**
- * Keeps machines ready for recently requested shapes, so that the next one is there at once.
+ * Keeps machines ready for recently requested shapes, so that the next one needs no start.
  *
  * A pooled machine is greeted and unused, and is personalized only on hand-out. The pool is an optimization: it drops
- * its machines when the host runs short of memory, and where it has none the backend makes one.
+ * its machines when the host runs short of memory, and without a pooled machine the backend starts one.
  */
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -18,14 +18,14 @@ import { within } from './with-deadline.ts';
 /** Shapes that machines are kept for; the least recently requested one is dropped. */
 const MAX_SHAPES = 4;
 
-/** Below this share of available memory the host is short of it. */
+/** Below this share of available memory the host counts as short of memory. */
 const LOW_PART = 0.1;
 const LOOK_EVERY_MS = 5_000;
 
 /** Generous, because no caller waits for it. */
 const WARM_UP_MS = 60_000;
 
-/** A pooled machine answers at once, or it is not handed out. */
+/** Timeout for a pooled machine to answer; a slower one is not handed out. */
 const HAND_OUT_MS = 5_000;
 
 /** A machine whose agent was greeted before it was needed. */
@@ -114,7 +114,7 @@ export class WarmPool implements SandboxBackend {
     return shelf;
   }
 
-  /** Takes one that answers, and personalizes it. */
+  /** Takes a pooled machine that answers, and personalizes it. */
   async #take({ idle }: Shelf): Promise<Instance | undefined> {
     for (const greeted of idle) {
       idle.delete(greeted);
@@ -156,7 +156,8 @@ export class WarmPool implements SandboxBackend {
     try {
       const agent = await AgentClient.open(instance.channel, { deadlineMs: WARM_UP_MS, signal });
       const greeted = { instance, agent };
-      // A rehearsal makes the real one fast; the second time it finds the id of the first.
+      // Rehearses twice, so that the real personalization is fast; the second rehearsal replaces an existing machine
+      // id, as the real one does.
       await introduce(greeted, WARM_UP_MS);
       await warmUp(agent, { timeoutMs: WARM_UP_MS, signal });
       await introduce(greeted, WARM_UP_MS);
@@ -206,7 +207,7 @@ async function end(instance: Instance): Promise<void> {
   await instance.dispose();
 }
 
-/** Includes a mark of the image's tree: after a rebuild, a pooled machine has the old one. */
+/** Includes a mark of the image's tree, because after a rebuild a pooled machine still has the old tree. */
 async function keyOf({ image, cpus, memoryMb, diskMb }: Shape): Promise<string> {
   const tree = statSync(await image.directory(), { throwIfNoEntry: false });
   return JSON.stringify([image.digest, tree?.ino, tree?.ctimeMs, cpus, memoryMb, diskMb]);

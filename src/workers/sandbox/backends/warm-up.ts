@@ -1,8 +1,8 @@
 /**
  * Runs one no-op command so that the first real one is fast.
  *
- * The first costs the most: pages are read, and an emulator translates new code. It is a shell that does nothing, so
- * nothing of it stays; an image without one stays cold.
+ * The first command is the slowest: pages are read, and an emulator translates new code. It runs an empty shell
+ * command, which leaves nothing behind; an image without a shell is not warmed up.
  */
 import { GuestError, type AgentClient } from '#sandbox/guest';
 

@@ -1,4 +1,4 @@
-/** The command of a request: the fields that sandbox::exec and sandbox::exec_bg share, and what they ask for. */
+/** The command of a request: the fields that sandbox::exec and sandbox::exec_bg share, and how they are read. */
 import { z } from 'zod';
 
 import type { CallScope } from '#contract';

@@ -26,7 +26,7 @@ export function toArgv(shape: CommandShape): string[] {
   return argv;
 }
 
-/** A shell line would run as words, which no person or model wants; `fix` runs it in a shell. For callers at a door. */
+/** Refuses a shell line of a person or model, because it would run as plain words; `fix` runs it in a shell. */
 export function refuseShellLine({ cmd, args, argv }: CommandShape): void {
   const [first = '', ...others] = argv.length > 0 ? argv : [cmd, ...args];
   const found = others.length === 0 ? shellSignInLine(first.trim()) : shellSignInArgs(first, others);

@@ -2,7 +2,7 @@
  * Runs one command in a sandbox, from the request to the reply.
  *
  * A command that could not be started is reported as a shell does, by exit code 126 or 127; only a timeout is a
- * failure. One that still runs after `backgroundAfterMs` goes on as a job.
+ * failure. A command that still runs after `backgroundAfterMs` becomes a job.
  */
 import { z } from 'zod';
 
@@ -23,7 +23,7 @@ import { guestWork } from './start-job.ts';
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** A shell's exit code after SIGKILL; here only a caller that went away causes it. */
+/** A shell's exit code after SIGKILL; here only a caller that disconnected causes it. */
 const KILLED = 137;
 
 /** For a command with a timeout of 0, which is not started. */
@@ -62,7 +62,7 @@ export const replyFields = {
 
 export interface LiveCommand extends WantedCommand {
   timeoutMs: number | null;
-  /** Gets all output as it comes. */
+  /** Channel that gets all output as it arrives. */
   output?: ChannelRef | null | undefined;
   backgroundAfterMs?: number | undefined;
 }
@@ -121,7 +121,7 @@ interface Asked {
   argv: string[];
   workdir: string | null;
   askedMs: number;
-  /** Capped by the configuration. */
+  /** The timeout as capped by the configuration. */
   effectiveMs: number;
   refused: RefusedPlace[];
   streamed: { streamed?: true };
@@ -129,7 +129,7 @@ interface Asked {
 
 const refusedField = (refused: RefusedPlace[]) => (refused.length > 0 ? { egress_refused: refused } : {});
 
-/** The answer of a command that goes on in the background: its output so far. */
+/** The answer for a command that became a job: its output so far. */
 function toJobReply({ execution, job }: { execution: Execution; job: BackgroundJob }) {
   const { stdout, stderr, stdoutTruncated, stderrTruncated } = execution.outputSoFar();
   return {

@@ -1,4 +1,4 @@
-/** A wanted command as the guest of its sandbox gets it. */
+/** Converts a requested command to the form that the guest gets. */
 import type { TerminalSize } from '#job-functions';
 import { ALL_OUTPUT, type GuestCommand } from '#sandbox/guest';
 import { isBase64 } from '../base64.ts';
@@ -8,10 +8,10 @@ import type { LiveSandbox } from '../live/live-sandbox.ts';
 import { requireSendable } from './command.ts';
 import type { WantedCommand } from './command-fields.ts';
 
-/** Kept of each stream, for the answer; the rest is dropped. */
+/** Bytes kept of each stream for the answer; the rest is dropped. */
 export const MAX_OUTPUT_BYTES = 1_048_576;
 
-/** What programs know of a terminal when the call does not say. */
+/** TERM for programs, if the call does not set it. */
 const TERMINAL_TYPE: Env = [['TERM', 'xterm-256color']];
 
 interface Ways {

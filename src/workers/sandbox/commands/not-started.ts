@@ -1,4 +1,6 @@
-/** A command that could not be started: reported as a shell does, by exit code 126 or 127, where the program is the cause. */
+/**
+ * A command that could not be started: if the program is the cause, reported as a shell does, by exit code 126 or 127.
+ */
 import type { GuestError } from '#sandbox/guest';
 import { errors } from '../errors.ts';
 
@@ -16,7 +18,7 @@ const WHY_NOT: Record<string, { words: string; exitCode: number }> = {
   ENOEXEC: { words: 'not a program: a script starts with #! and its interpreter', exitCode: 126 },
 };
 
-/** Throws where the request or the sandbox is the cause. */
+/** Throws if the request or the sandbox is the cause. */
 export function notStarted(
   { code: errno, about }: GuestError,
   { argv, workdir }: { argv: readonly string[]; workdir: string | null },

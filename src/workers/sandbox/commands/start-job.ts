@@ -1,4 +1,4 @@
-/** A background job in a sandbox: a command without a time limit, whose output goes into the ring as fast as it comes. */
+/** A background job in a sandbox: a command without a time limit, whose output is written to the ring as it arrives. */
 import type { CallScope } from '#contract';
 import { Execution, type ExecutionResult, type OutputRing } from '#host';
 import type { BackgroundJob, Jobs, JobWork, TerminalSize } from '#job-functions';
@@ -34,10 +34,10 @@ export async function startJob(
       const process = await sandbox.agent.start(command, { signal });
       const limits = { stdin, keepsInput: hasInput, maxOutputBytes: MAX_OUTPUT_BYTES, timeoutMs, ring };
       const execution = new Execution(process, limits);
-      // Its failure is reported by the start, or by the end of the job.
+      // Ignored here: the start or the end of the job reports its failure.
       execution.done.catch(() => {});
       await requireStart(process, { argv, workdir });
-      // The caller would never learn the id.
+      // Kills it, because the caller would never get the id.
       if (signal.aborted) await execution.kill();
       signal.throwIfAborted();
       return guestWork(sandbox, { execution, ring, argv, workdir });
@@ -45,7 +45,7 @@ export async function startJob(
   );
 }
 
-/** Throws where the request or the sandbox is the cause; a program that is missing ends the job as it would a shell's. */
+/** Throws if the request or the sandbox is the cause; a missing program ends the job as in a shell. */
 async function requireStart(process: GuestProcess, asked: { argv: string[]; workdir: string | null }): Promise<void> {
   try {
     await process.started();

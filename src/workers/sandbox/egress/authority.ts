@@ -14,7 +14,7 @@ import type { Env } from '../environment.ts';
 /** Path in the guest. */
 const BUNDLE = '/etc/ssl/workcell-ca-bundle.pem';
 
-/** Of Debian, Alpine and most others; the second of Fedora and its relatives. */
+/** Bundle of the image: on Debian, Alpine and most others; on Fedora and its relatives. */
 const OF_IMAGE = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
 
 /** Ten times what distributions ship; a larger file is something else. */
@@ -22,7 +22,7 @@ const MOST_BYTES = 4 * 2 ** 20;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** OpenSSL and so Python and Ruby, requests and pip, curl, git, Node and npm. */
+/** Variables of OpenSSL and so Python and Ruby, requests and pip, curl, git, Node and npm. */
 export const authorityEnv: Env = [
   'SSL_CERT_FILE',
   'REQUESTS_CA_BUNDLE',
@@ -31,7 +31,7 @@ export const authorityEnv: Env = [
   'NODE_EXTRA_CA_CERTS',
 ].map((name): Env[number] => [name, BUNDLE]);
 
-/** The certificates of the file, and nothing else in it, such as a key. */
+/** The certificates of the file, without other contents such as a key. */
 export function readAuthority(file: string): string {
   const certificates = textOf(file).match(CERTIFICATE) ?? [];
   if (certificates.length === 0) throw new ConfigError(`iii-sandbox.egress.ca_file: ${file} holds no PEM certificate`);

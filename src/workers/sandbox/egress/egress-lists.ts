@@ -1,4 +1,4 @@
-/** The egress lists of the configuration and of a call, and the policy they make together. */
+/** The egress lists of the configuration and of a call, and the policy that results from both. */
 import { z } from 'zod';
 
 import { EgressPolicy, entriesOf, ENTRY_FORMS, rulesOf, whyBeyond } from '#egress';

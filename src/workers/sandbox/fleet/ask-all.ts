@@ -7,16 +7,16 @@ const ANSWER_MS = 3_000;
 
 interface Answers<Reply> {
   readonly answers: { readonly host: FleetHost; readonly reply: Reply }[];
-  /** Names of those that did not answer, or not as they should. */
+  /** Names of machines that did not answer, or answered wrongly. */
   readonly unreachable: string[];
 }
 
 interface Question<Reply> {
   readonly payload?: unknown;
-  /** Only this one. */
+  /** Asks only this machine. */
   readonly node?: string | undefined;
   readonly scope: CallScope;
-  /** Throws when it does not fit. */
+  /** Parses a reply; throws for an invalid one. */
   readonly read: (reply: unknown) => Reply;
 }
 
@@ -40,7 +40,7 @@ export async function askAll<Reply>(
   return { answers, unreachable };
 }
 
-/** Rows that the machine owns, with its name: it cannot answer for another one's. */
+/** Rows that the machine owns, with its name: rows of other machines are dropped. */
 export function ownRows<Row extends object>(
   { id: tag, name: node }: FleetHost,
   rows: readonly Row[],

@@ -4,19 +4,19 @@ import { callHost } from './call-host.ts';
 import { hasImage } from './choose-host.ts';
 import { exportImage, importImage, Offered } from './images.ts';
 
-/** Machines that are asked for it. */
+/** Most machines that are asked for the image. */
 const MOST_ASKED = 2;
 
 export class ImageBringer {
   readonly #fleet: Fleet;
-  /** By machine and image: calls that want the same one wait for it together. */
+  /** Running copies by machine and image: calls that want the same one wait together. */
   readonly #running = new Map<string, Promise<void>>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
-  /** Always resolves: a machine that did not get the image finds another way, or says why there is none. */
+  /** Always resolves: a machine that did not get the image tries its other sources, or reports why it cannot. */
   async bring(image: string, host: FleetHost, scope: CallScope): Promise<void> {
     if (hasImage(host, image)) return;
     const key = `${host.id} ${image}`;

@@ -2,13 +2,13 @@
 import type { CallOptions, CallScope, Fleet, FunctionDef } from '#contract';
 import { failureOf, notThere, unreachable, type Owned } from './host-failure.ts';
 
-/** The function ends at its own deadline; this is for the way. */
+/** Time for the transport, added to the function's own deadline. */
 const WAY_MS = 10_000;
 const DEFAULT_MS = 120_000;
 
 export type Called = Pick<FunctionDef<never>, 'id' | 'deadlineMs'>;
 
-/** A caller that cancels still gets the answer: a command that was ended reports how. */
+/** A caller that cancels still gets the answer, because a killed command reports how it ended. */
 export function callHost(
   node: string,
   fn: Called,

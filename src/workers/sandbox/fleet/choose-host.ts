@@ -11,17 +11,17 @@ const MOST_DRAWS = 16;
 
 export interface Wish {
   readonly image: string;
-  /** The only machine that will do. */
+  /** The only acceptable machine. */
   readonly node?: string | null | undefined;
-  /** Memory and disk, as far as the caller set them. */
+  /** Memory and disk together, as far as the caller set them. */
   readonly sizeMb: number;
-  /** The only kind that will do. */
+  /** The only acceptable isolation. */
   readonly isolation?: string | null | undefined;
-  /** Whether a machine will do that has not reported its isolation yet. */
+  /** Whether a machine that has not reported its isolation yet is acceptable. */
   readonly triesUnknown?: boolean;
 }
 
-/** Places of machines, less those that were taken here since the report. */
+/** Free places of machines, less those that were taken here since the last report. */
 export class Places {
   readonly #taken = new WeakMap<SandboxReport, number>();
 
@@ -29,12 +29,12 @@ export class Places {
     return sandboxes.places - (this.#taken.get(sandboxes) ?? 0);
   }
 
-  /** Sandboxes of a machine, with those that were placed here since its report. */
+  /** Number of sandboxes of a machine, with those that were placed here since its report. */
   used({ sandboxes }: FleetHost): number {
     return sandboxes.living + sandboxes.starting + (this.#taken.get(sandboxes) ?? 0);
   }
 
-  /** Call the returned function if the machine did not take it. */
+  /** Takes a place; call the returned function if the machine did not use it. */
   take({ sandboxes }: FleetHost): () => void {
     this.#add(sandboxes, 1);
     return () => this.#add(sandboxes, -1);
@@ -53,7 +53,7 @@ interface Choice {
   readonly random?: () => number;
 }
 
-/** Undefined when none takes it. */
+/** Undefined if no machine is acceptable. */
 export function chooseHost(
   hosts: readonly FleetHost[],
   { wish, places, tried, random = Math.random }: Choice,
@@ -68,7 +68,10 @@ export function chooseHost(
 
 type Two = readonly [FleetHost | undefined, FleetHost | undefined];
 
-/** Of many machines most have room: a few draws find two without a look at all. Undefined when they do not. */
+/**
+ * Draws at random, because most of many machines have room: a few draws find two without checking all. Undefined if
+ * they do not.
+ */
 function drawTwo(
   hosts: readonly FleetHost[],
   takesIt: (host: FleetHost) => boolean,
@@ -95,12 +98,12 @@ export function hasImage({ sandboxes }: FleetHost, image: string): boolean {
   return sandboxes.images.includes(imageMark(image));
 }
 
-/** What reports name an image by. */
+/** The mark by which reports name an image. */
 export function imageMark(image: string): string {
   return hash('sha256', image).slice(0, 12);
 }
 
-/** By its report alone. */
+/** Whether a sandbox fits, by the machine's report alone. */
 export function fits({ name, isDraining, sandboxes }: FleetHost, wish: Wish): boolean {
   const { node, sizeMb, isolation, triesUnknown = false } = wish;
   if (isDraining || sandboxes.places < 1 || (node != null && node !== name)) return false;

@@ -2,7 +2,7 @@
  * The sandbox functions as every node of a cluster offers them: each call goes to the machine that has the sandbox, and
  * a new sandbox to one that has room.
  *
- * Nothing is kept here: an id names its machine, and machines report their places themselves.
+ * No state is kept here: an id contains its machine, and machines report their free places themselves.
  */
 import { z } from 'zod';
 
@@ -22,7 +22,7 @@ import { watchAll } from './watch-all.ts';
 
 type SandboxFunction = FunctionDef<SandboxContext>;
 type Handle = (request: unknown, scope: CallScope) => Promise<unknown>;
-/** What differs from the function of one machine. */
+/** How it differs from the function of one machine. */
 interface Front {
   request?: z.ZodRawShape;
   response?: z.ZodRawShape;
@@ -103,7 +103,7 @@ function frontsOf(fn: SandboxFunction, fleet: Fleet, bringer: ImageBringer): Fro
   }
 }
 
-/** By the sandbox or the job that the request names; `others` answers a request that names none. */
+/** Forwards by the sandbox or the job that the request names; `others` answers a request that names none. */
 function named(fn: SandboxFunction, fleet: Fleet, others?: (scope: CallScope) => Promise<unknown>): Handle {
   return async (request, scope) => {
     const { sandbox_id: sandboxId, job_id: jobId } = request as { sandbox_id?: string | null; job_id?: string };
@@ -136,7 +136,7 @@ function placed(fn: SandboxFunction, fleet: Fleet, { bringer, isRepeatable }: Pl
         const options = { takesEncoded: false };
         const reply = Made.parse(await callHost(host.name, fn, { payload, scope, options }));
         const { sandbox_id: id } = reply;
-        // Later calls would go to another machine than the one that answered.
+        // Rejects an id of another machine: later calls would go there, not to the one that answered.
         if (id != null && tagOf(id) !== host.id) throw lostWhileRunning(host.name);
         if (isRepeatable && isolation != null && reply.isolation !== isolation) {
           await callHost(host.name, STOP, { payload: { sandbox_id: id }, scope, options });

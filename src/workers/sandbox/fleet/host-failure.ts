@@ -1,4 +1,4 @@
-/** What the caller of a sandbox elsewhere gets when its machine fails, or answers with a failure of its own. */
+/** The failure for a caller whose sandbox is on another machine: of the connection, or the machine's own failure. */
 import { CallError, Failure, type Fleet, type FleetNode } from '#contract';
 import { errors } from '../errors.ts';
 
@@ -15,7 +15,7 @@ export class PassedOn extends Failure {
   }
 }
 
-/** What is named, and the node that owns it. */
+/** A named sandbox or job, and the node that owns it. */
 export interface Owned {
   readonly id: string;
   readonly kind: 'sandbox' | 'job';
@@ -30,7 +30,7 @@ export function unreachable(host: string): Failure {
   return errors.fail('S300', { host: `${host} is not reachable`, note: GO_ON });
 }
 
-/** No machine has it. */
+/** The failure for an id that no machine has. */
 export function notThere({ id, kind }: Pick<Owned, 'id' | 'kind'>, node?: FleetNode): Failure {
   const ended = node?.gone && `its host ${node.name} ${node.gone.how}`;
   if (kind === 'sandbox') return errors.fail('S002', { id, ...(ended !== undefined && { ended }) });

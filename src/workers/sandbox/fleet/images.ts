@@ -81,7 +81,7 @@ export const importImage = sandbox.defineFunction({
   },
 });
 
-/** Throws when more comes than was announced. */
+/** Throws when more bytes come than were announced. */
 async function* atMost(size: number, items: AsyncIterable<ChannelItem>): AsyncGenerator<Uint8Array> {
   if (size > MAX_ARCHIVE_BYTES) throw new Error(`the archive has ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES}`);
   let received = 0;

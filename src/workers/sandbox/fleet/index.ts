@@ -7,7 +7,10 @@ import { exportImage, importImage } from './images.ts';
 
 type SandboxWorker = AnyWorker & { functions: readonly FunctionDef<SandboxContext>[] };
 
-/** Its functions are called by the name of the node: ids begin with the node's, and a draining node creates nothing. */
+/**
+ * The worker of one node, called by the node's name: its ids begin with the node's id, and a draining node creates no
+ * sandboxes.
+ */
 function hostOf(worker: SandboxWorker, fleet: Fleet): AnyWorker {
   return {
     ...worker,

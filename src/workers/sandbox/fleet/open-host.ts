@@ -1,9 +1,9 @@
-/** Whether a machine of a cluster takes a new sandbox; another one takes what it does not. */
+/** Whether a machine of a cluster accepts a new sandbox; if not, another machine gets it. */
 import type { Fleet } from '#contract';
 import type { SandboxConfig } from '../config.ts';
 import { errors } from '../errors.ts';
 
-/** Throws when it takes none. */
+/** Throws if the machine accepts none. */
 export function requireOpenHost(
   { self, isDraining }: Fleet,
   starting: number,

@@ -1,4 +1,4 @@
-/** What this machine reports of its sandboxes. */
+/** The report of this machine about its sandboxes. */
 import type { Fleet, SandboxReport } from '#contract';
 import type { SandboxContext } from '../worker.ts';
 import { imageMark } from './choose-host.ts';

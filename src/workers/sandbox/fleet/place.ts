@@ -1,8 +1,8 @@
 /**
  * Places a new sandbox: tries machines one after the other until one takes it.
  *
- * The machine's own limits are the reservation, so nothing is promised twice. A machine that was lost meanwhile may have
- * started the work: only what may be repeated goes on to another one then.
+ * The machine's own limits are the reservation, so no place is given away twice. A machine that was lost meanwhile may
+ * have started the work, so only repeatable work is tried on another machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,7 +12,7 @@ import { chooseHost, fits, type Places, type Wish } from './choose-host.ts';
 import { lostWhileRunning, PassedOn, unreachable } from './host-failure.ts';
 
 const MOST_TRIES = 4;
-/** Where machines start as many as they may, or were asked for all that they had, a place may be free soon. */
+/** Pause before a retry, if machines are only busy with starts or their places were taken a moment ago. */
 const STARTING_PAUSE_MS = 100;
 const MOST_PAUSES = 100;
 
@@ -24,7 +24,7 @@ interface Placing<T> {
   readonly places: Places;
   readonly wish: Wish;
   readonly signal: AbortSignal;
-  /** Whether the work may run once more after a machine was lost with it. */
+  /** Whether the work may be repeated after its machine was lost. */
   readonly isRepeatable: boolean;
   readonly attempt: (host: FleetHost) => Promise<T>;
 }
@@ -58,7 +58,7 @@ export async function place<T>({ fleet, places, wish, signal, isRepeatable, atte
   }
 }
 
-/** The limit of all machines together, by their reports: each machine's own limit is the exact one. */
+/** Enforces the limit of all machines together, by their reports; only the limit of each machine is exact. */
 function requireRoom(fleet: Fleet, places: Places): void {
   const { maxSandboxes: most } = fleet;
   if (most === undefined) return;
@@ -69,7 +69,7 @@ function requireRoom(fleet: Fleet, places: Places): void {
   });
 }
 
-/** Whether the machine did nothing: sandbox::run has these codes for later steps too, and names the step. */
+/** Whether the machine refused before any work: sandbox::run also uses these codes for later steps, which it names. */
 function isRefusal({ code, extra: { context } }: CallError): boolean {
   return REFUSED.has(code) && (typeof context !== 'string' || context.endsWith('step create'));
 }
@@ -78,7 +78,7 @@ function refusalOf(fleet: Fleet, wish: Wish, refusals: readonly { host: FleetHos
   const last = refusals.at(-1);
   if (last?.error.code === 'invocation_stopped') return lostWhileRunning(last.host.name);
   if (last?.error.code === 'channel_send_failed') return unreachable(last.host.name);
-  // A reason beside full machines, such as a size or an image.
+  // Prefers a reason beside full machines, such as a size or an image.
   const other = refusals.find(({ error }) => error.code !== 'S400' || error.extra.fix != null);
   return other ? new PassedOn(other.error) : noPlace(fleet, wish);
 }

@@ -6,7 +6,7 @@ import { callHost, type Called } from './call-host.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Numbers of events count those of this call: each machine has its own, so a caller cannot go on after one. */
+/** Event numbers are those of this call: each machine has its own, so a caller cannot continue after one. */
 export async function watchAll(fleet: Fleet, fn: Called, scope: CallScope): Promise<Record<string, never>> {
   const { signal, emit } = scope;
   const watched = new Set<string>();

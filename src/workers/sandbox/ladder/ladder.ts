@@ -21,7 +21,7 @@ export interface Answer {
   readonly probe: Probe;
   readonly tookMs: number;
   readonly askedAtMs: number;
-  /** Whether it comes from the cache. */
+  /** Whether the answer comes from the cache. */
   readonly isRemembered: boolean;
 }
 
@@ -80,7 +80,7 @@ export class Ladder {
     const startMs = performance.now();
     const probe = onOneLine(await backend.probe(signal));
     const tookMs = Math.round(performance.now() - startMs);
-    // An aborted caller learned nothing about the rung.
+    // An aborted probe proves nothing about the rung.
     signal.throwIfAborted();
 
     const kept = { kernel: release(), fingerprint: backend.fingerprint(), askedAtMs, tookMs, isDoubted: false, probe };
@@ -92,7 +92,7 @@ export class Ladder {
   }
 }
 
-/** Reasons are shown in messages and tables, and programs print several lines. */
+/** On one line, because reasons are shown in messages and tables, and programs print several lines. */
 function onOneLine(probe: Probe): Probe {
   return probe.ok ? probe : { ...probe, reason: probe.reason.trim().replaceAll(/\s+/g, ' ') };
 }

@@ -3,7 +3,7 @@ import type { BackendDef } from '../backends/definition.ts';
 import { BACKENDS } from '../backends/list.ts';
 import { missingFor } from '../backends/needs.ts';
 
-/** Best first for this host. */
+/** Backends for this host, best first. */
 export function worthHaving(): BackendDef[] {
   return BACKENDS.filter((backend) => backend.worth() > 0).toSorted((a, b) => b.worth() - a.worth());
 }

@@ -14,7 +14,7 @@ import { writeSharedFile } from '#sandbox/images';
 const VerdictSchema = z.object({
   /** The release of the host's kernel. */
   kernel: z.string(),
-  /** Of the backend. */
+  /** Fingerprint of the backend. */
   fingerprint: z.string(),
   askedAtMs: z.number(),
   tookMs: z.number(),

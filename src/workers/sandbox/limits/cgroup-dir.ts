@@ -11,7 +11,7 @@ const PREFIX = 'workcell-sandbox.';
 const REMOVE_MS = 5000;
 const LOOK_EVERY_MS = 5;
 
-/** Errors of reading a removed group: opened before its removal, or after. */
+/** Errors of reading a removed group: opened before or after its removal. */
 const GONE = new Set(['ENODEV', 'ENOENT']);
 
 export class CgroupDir {
@@ -95,7 +95,7 @@ export async function sweepHierarchy(parent: string): Promise<void> {
   }
 }
 
-/** Another starting daemon sweeps too, and may have removed it first. */
+/** Ignores a missing group: another starting daemon sweeps too, and may have removed it first. */
 function killIfThere(dir: CgroupDir): void {
   try {
     dir.killMembers();

@@ -22,8 +22,9 @@ export class CgroupV2Limiter implements Limiter {
   }
 
   /**
-   * Below our own group or the nearest above it that we may use. For an ordinary user that is a group of the session,
-   * delegated by systemd; for root it may be the root. Undefined when none delegates its controllers.
+   * Finds the group below our own group, or below the nearest ancestor that we may use. For an ordinary user that is a
+   * group of the session, delegated by systemd; for root it may be the root. Undefined when none delegates its
+   * controllers.
    */
   static open(own = ownCgroup('unified'), root = '/sys/fs/cgroup'): CgroupV2Limiter | undefined {
     for (const parent of own === undefined ? [] : upwards(own, root)) {

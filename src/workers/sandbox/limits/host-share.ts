@@ -15,7 +15,7 @@ export interface Size {
   diskMb: number;
 }
 
-/** The fields that the caller set; the others have the operator's value. */
+/** The fields that the caller set; the others keep the operator's value. */
 export interface AskedSize {
   cpus?: number | null | undefined;
   memory_mb?: number | null | undefined;
@@ -34,7 +34,7 @@ export class HostShare {
     this.#host = host;
   }
 
-  /** Takes the memory and disk of a new sandbox. Call the returned function when it is gone. */
+  /** Reserves the memory and disk of a new sandbox. Call the returned function when the sandbox has ended. */
   take(size: Size, asked: AskedSize): () => void {
     this.#requireForOne(size, asked);
     const wantedMb = size.memoryMb + size.diskMb;
@@ -72,7 +72,7 @@ export class HostShare {
     return Math.floor((this.#host.memoryMb * this.#percents.max_total_percent) / 100);
   }
 
-  /** For memory_mb and disk_mb of new sandboxes. */
+  /** Memory that is left for memory_mb and disk_mb of new sandboxes. */
   get freeMb(): number {
     return Math.max(0, this.#totalMb - this.#takenMb);
   }

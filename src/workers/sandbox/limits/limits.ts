@@ -2,7 +2,7 @@
  * Resource limits of a sandbox, enforced by the kernel: memory, processes and CPU time.
  *
  * The disk of a sandbox is in memory and counts as memory, so a cgroup may use both together; the disk's file system
- * has its own size, and memory-watch.ts holds programs to their part. See
+ * has its own size, and memory-watch.ts limits programs to their part. See
  * docs/decisions/2026-11-15-sandbox-disk-in-memory.md.
  */
 import { CgroupV1Limiter } from './cgroup-v1.ts';
@@ -43,9 +43,9 @@ export interface LimitGroup {
   heldBytes(): number | undefined;
   /** The processes in it. */
   members(): number[];
-  /** Undefined where nothing counts it. Cheap enough for every command. */
+  /** Undefined if nothing counts it. Cheap enough for every command. */
   hits(): LimitHits | undefined;
-  /** Removes the group; it has to be empty, and is soon after its last process ended. */
+  /** Removes the group, which is empty soon after its last process ended. */
   release(): Promise<void>;
 }
 
@@ -56,12 +56,12 @@ export interface Limiter {
   sweep(): Promise<void>;
 }
 
-/** The strongest that this system allows. */
+/** The strongest limiter that this system allows. */
 export function openLimiter(): Limiter {
   return CgroupV2Limiter.open() ?? CgroupV1Limiter.open() ?? NO_LIMITER;
 }
 
-/** Without cgroups the launcher limits each process and watches their sum; QEMU's machines have their size. */
+/** Without cgroups the launcher limits each process and their sum; machines of QEMU are limited by their size. */
 const NO_LIMITER: Limiter = {
   kind: 'watchdog',
   make: () => ({

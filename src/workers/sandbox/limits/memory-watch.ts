@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 200;
 
-/** Memory still held after this long is not freed by killing processes one after another. */
+/** If memory is still exceeded after this long, killing single processes does not help. */
 const PATIENCE_MS = 3000;
 
 /** Memory of no program: the agent, the launcher, and pages that the kernel charges in advance. */
@@ -17,11 +17,11 @@ const SLACK_BYTES = 16 * 2 ** 20;
 
 export interface Watched {
   readonly limitBytes: number;
-  /** Memory of its programs; undefined when unknown, or it is gone. */
+  /** Memory of its programs; undefined if unknown or after its end. */
   heldBytes(): number | undefined;
-  /** Processes that may be killed alone; empty where only all of it can be. */
+  /** Processes that may be killed one by one; empty if only the whole sandbox can be. */
   members(): readonly number[];
-  /** Kills all of it. */
+  /** Kills the whole sandbox. */
   end(problem: string): void;
 }
 
@@ -68,7 +68,7 @@ export class MemoryWatch {
   }
 }
 
-/** The fewest processes that hold so much together; all, if they do not. */
+/** The fewest processes that use this much together, or all if they use less. */
 function largestOf(pids: readonly number[], bytes: number): number[] {
   const sizes = pids.map((pid) => ({ pid, bytes: kilobytesOf(pid) * 1024 })).toSorted((a, b) => b.bytes - a.bytes);
   let heldBytes = 0;
@@ -76,7 +76,7 @@ function largestOf(pids: readonly number[], bytes: number): number[] {
   return sizes.slice(0, count < 0 ? sizes.length : count + 1).map(({ pid }) => pid);
 }
 
-/** Without the page cache. */
+/** Memory of a process without the page cache. */
 function kilobytesOf(pid: number): number {
   const status = statusOf(pid);
   const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0);

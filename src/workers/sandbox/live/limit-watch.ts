@@ -1,21 +1,21 @@
 /**
  * Finds out which limit of its sandbox a command hit, if any. The exit code does not show it: 137 is any SIGKILL, and a
- * program that could not fork exits as it likes.
+ * program that could not fork exits with any code.
  *
- * Where only the guest counts, it is asked after a command failed, and the counts before that are remembered.
+ * If only the guest counts, its counters are read after a failed command and compared with those before.
  */
 import type { LiveSandbox } from './live-sandbox.ts';
 
 export type KilledBy = 'memory' | 'processes';
 
 export interface LimitHit {
-  /** Undefined where it is only likely. */
+  /** Undefined if the limit is only likely. */
   killedBy: KilledBy | undefined;
-  /** For standard error, where every caller sees it. */
+  /** Line for standard error, which every caller gets. */
   line: string;
 }
 
-/** What gVisor's kernel sends a program that takes more memory than there is, by exit code. */
+/** Signals, by exit code, that gVisor's kernel sends to a program that uses more memory than there is. */
 const FAULTS = new Map([
   [128 + 11, 'SIGSEGV'],
   [128 + 7, 'SIGBUS'],
@@ -28,7 +28,7 @@ const NONE: Counts = { oomKills: 0, refusedForks: 0 };
 /** Last known counts of a machine's guest. */
 const counted = new WeakMap<LiveSandbox, Counts>();
 
-/** Reads the counters now; the returned function reads them again when the command failed. */
+/** Reads the counters now; the returned function reads them again after a failed command. */
 export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise<LimitHit | undefined> {
   const before = sandbox.instance.limitHits?.() ?? counted.get(sandbox) ?? NONE;
   return async (exitCode) => {
@@ -44,7 +44,7 @@ export function watchLimits(sandbox: LiveSandbox): (exitCode: number) => Promise
 /** Kills that are reported as events. */
 const reported = new WeakMap<LiveSandbox, number>();
 
-/** How many programs were killed for lack of memory since the last time this was asked. */
+/** Ignores errors: a machine that is ending cannot answer. */
 export async function newOomKills(sandbox: LiveSandbox): Promise<number> {
   const { oomKills } = await countsOf(sandbox);
   const before = reported.get(sandbox) ?? 0;

@@ -1,8 +1,7 @@
 /**
  * One running sandbox: its machine, its agent, and its usage.
  *
- * Callers hold it while they use it (`using`): the reaper stops only sandboxes that are not held and have been idle for
- * a while.
+ * Callers mark it as in use (`using`): the reaper stops only sandboxes that are unused and have been idle for a while.
  */
 import type { EgressProxy } from '#egress';
 import type { Caller } from '#protocol';
@@ -24,7 +23,7 @@ export interface SandboxFacts {
   /** Its rung, such as `qemu+kvm`. */
   readonly rung: string;
   readonly idleTimeoutMs: number;
-  /** Of the image and of the call that created it. */
+  /** Variables of the image and of the call that created it. */
   readonly env: Env;
   readonly workdir: string;
   readonly user: { uid: number; gid: number };
@@ -40,7 +39,7 @@ export interface Machine {
   readonly egress: EgressProxy | undefined;
   /** Called when something in it may have changed. */
   readonly onChanged: () => void;
-  /** Called when nothing of it is left. */
+  /** Called when the sandbox has ended completely. */
   readonly onGone: () => void;
 }
 
@@ -83,7 +82,7 @@ export class LiveSandbox {
     return this.#users > 0 ? undefined : this.#lastUsedMs + this.facts.idleTimeoutMs;
   }
 
-  /** Since when it is idle; undefined while it is in use. */
+  /** Start of its idle time; undefined while it is in use. */
   get idleSinceMs(): number | undefined {
     const deadlineMs = this.idleDeadlineMs;
     return deadlineMs === undefined ? undefined : deadlineMs - this.facts.idleTimeoutMs;
@@ -150,7 +149,7 @@ export class LiveSandbox {
     }
   }
 
-  /** Kills the machine with everything in it, and resolves when nothing of it is left. */
+  /** Kills the machine with everything in it, and resolves when all of it has ended. */
   async stop(): Promise<void> {
     const running = this.#endCalls;
     this.#endCalls = undefined;

@@ -1,4 +1,7 @@
-/** What the operations on jobs need, for the jobs of sandboxes: where they run decides, and their use counts as its use. */
+/**
+ * The context of job operations for jobs of sandboxes: ports are those of the sandbox, and using a job counts as using
+ * its sandbox.
+ */
 import { listsListener, RegexThreads, SOCKET_LISTS } from '#host';
 import { Attachments, type BackgroundJob, type JobContext } from '#job-functions';
 import { GuestFiles } from '#sandbox/guest';
@@ -6,7 +9,7 @@ import type { LiveSandbox } from './live-sandbox.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
 const LOOK_MS = 10_000;
-/** Of a list of sockets. */
+/** Largest list of sockets that is read. */
 const MAX_LIST_BYTES = 4 * 2 ** 20;
 
 export function openJobs(sandboxes: Sandboxes): JobContext {
@@ -30,7 +33,7 @@ function sandboxOf(job: BackgroundJob | undefined, sandboxes: Sandboxes): LiveSa
   return sandboxes.all.find(({ facts }) => facts.id === job?.group);
 }
 
-/** As on the host, nothing is connected to: the guest's kernel lists its listeners. */
+/** Reads the list of the guest's kernel; does not connect, as on the host. */
 async function isListeningIn({ agent }: LiveSandbox, port: number): Promise<boolean> {
   const asked = { maxBytes: MAX_LIST_BYTES, signal: AbortSignal.timeout(LOOK_MS) };
   let isFound = false;

@@ -37,7 +37,7 @@ const AGED_EVERY_MS = 5_000;
 /** Ended sandboxes, remembered so that a late call gets the reason. */
 const REMEMBERED = 256;
 
-/** Why a sandbox stopped: by a call, idle for too long, out of memory, its machine ended, with the worker. */
+/** Why a sandbox ended: by a call, idle for too long, out of memory, its machine ended, or with the worker. */
 export type Why = 'asked' | 'idle' | 'oom' | 'died' | 'server';
 
 export interface NewSandbox {
@@ -48,22 +48,22 @@ export interface NewSandbox {
   readonly env: Env;
   /** What it may reach; no network when absent. */
   readonly egress?: EgressPolicy;
-  /** Called once, when nothing of the sandbox is left or it was never made. */
+  /** Called once, when the sandbox has ended completely or was never made. */
   readonly onGone: () => void;
 }
 
 export class Sandboxes {
   /** Gets the ids of sandboxes that started, changed or ended, and the events of each. */
   readonly watched = new Watched();
-  /** Of all of them, by the id of the sandbox as their group. */
+  /** The jobs of all sandboxes, grouped by the id of the sandbox. */
   readonly jobs: Jobs;
-  /** Of the host, for running sandboxes and those being made. */
+  /** The share of the host that running and starting sandboxes use. */
   readonly share: HostShare;
   readonly #config: SandboxConfig;
   readonly #log: Log;
   /** In a cluster. */
   readonly #fleet: Fleet | undefined;
-  /** Of the operator's network, in PEM. */
+  /** Certificate authority of the operator's network, in PEM. */
   readonly #authority: string | undefined;
   readonly #living = new Map<string, LiveSandbox>();
   readonly #ended = new Map<string, string>();
@@ -110,7 +110,7 @@ export class Sandboxes {
     return this.#stopping.size;
   }
 
-  /** Holds a slot while the work creates a sandbox. */
+  /** Reserves a place while the work creates a sandbox. */
   async withPlace<T>(work: () => Promise<T>): Promise<T> {
     if (this.#fleet) requireOpenHost(this.#fleet, this.#starting, this.#config);
     const limit = this.#config.max_concurrent_sandboxes;
@@ -139,7 +139,7 @@ export class Sandboxes {
       await instance.personalize?.(agent);
       const egress = wanted.egress && (await this.#openEgress(agent, wanted.egress, id));
       if (egress && this.#authority) await offerAuthority(guestFileSystem(agent), this.#authority, signal);
-      // The caller would never learn the id, so the sandbox would never be stopped.
+      // Stops here, because the caller would never get the id to stop the sandbox.
       signal.throwIfAborted();
       const facts = {
         id,
@@ -206,7 +206,7 @@ export class Sandboxes {
     throw ended === undefined ? errors.fail('S002', { id }) : errors.fail('S004', { id, ended });
   }
 
-  /** Removes it from the list at once; resolves when nothing of it is left. Its jobs end with it. */
+  /** Removes it from the list at once; resolves when it has ended completely, with its jobs. */
   async stop(sandbox: LiveSandbox, ended: string, why: Why = 'asked'): Promise<void> {
     const { id } = sandbox.facts;
     if (!this.#living.delete(id)) return;
@@ -266,7 +266,7 @@ export class Sandboxes {
     }
   }
 
-  /** When a machine ended by itself, its sandbox ends too. */
+  /** A machine that ended by itself ends its sandbox too. */
   #notice(sandbox: LiveSandbox, { stderrTail, isOutOfMemory }: Ending): void {
     const { id } = sandbox.facts;
     if (!this.#living.has(id)) return;

@@ -9,7 +9,7 @@ const OLD_YEARS = 2;
 export const gvisor: BackendDef = {
   ...facts,
   open: ({ cacheDir, log, pooled }) => [pooled(gvisorBackend({ cacheDir, log }))],
-  // Above QEMU where that can only emulate, which is some twenty times slower.
+  // Ranks above QEMU where QEMU can only emulate, which is some twenty times slower.
   worth: () => (process.platform === 'linux' ? 2 : 0),
   advice(_rung, probe) {
     const problem = probe.ok ? whyOld(probe.detail) : undefined;

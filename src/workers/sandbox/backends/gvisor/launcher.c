@@ -1,8 +1,9 @@
 /*
- * Makes the place that runsc runs in, and starts it there: a jail around gVisor, with the disk of the sandbox in it.
+ * Makes the environment of runsc and starts it there: a jail around gVisor, with the disk of the sandbox in it.
  *
- * runsc, its gofer and its kernel are all in here and end with process 1, which is runsc. Their state lies in the jail's
- * own memory, so nothing of them is left on the host. What follows `--` is said to runsc. See docs/design/gvisor.md.
+ * runsc, its gofer and its kernel are all in the jail and end with process 1, which is runsc. Their state is in the
+ * jail's own memory, so nothing of them is left on the host. Arguments after `--` are passed to runsc. See
+ * docs/design/gvisor.md.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +35,7 @@ static void read_arguments(int argc, char **argv) {
     else if (!strcmp(name, "--config")) config = value;
     else if (!strcmp(name, "--statx")) statx_path = value;
     else if (!strcmp(name, "--max-file-mb")) max_file_mb = strtoul(value, NULL, 10);
-    /* The name of the program stands in the place of the dashes. */
+    /* argv[0] of runsc replaces the dashes. */
     else if (!strcmp(name, "--")) runsc_words = argv + i;
   }
   errno = EINVAL;
@@ -50,8 +51,9 @@ static void put(const char *path, int file) {
 }
 
 /*
- * Puts the agent and its library where the image lets them be found, with the guest's eyes: what the image leads to by
- * links stays in it. A /tmp that is not empty is also one that runsc mounts nothing on, so that all files count as the disk.
+ * Puts the agent and its library into directories of the image, resolved inside its root: symlinks of the image cannot
+ * point outside. A /tmp that is not empty also stops runsc from mounting over it, so that all files count towards the
+ * disk.
  */
 static void put_agent(void) {
   pid_t child = fork();
@@ -73,7 +75,7 @@ static void write_config(void) {
   close(fd);
 }
 
-/* The program by its descriptor: its path may be below what is mounted over. */
+/* Binds the program by its descriptor: its path may be below a mount. */
 static void bind_runsc(int program) {
   char from[64];
   int fd = open("/tmp/jail/runsc", O_CREAT | O_WRONLY | O_CLOEXEC, 0755);
@@ -113,7 +115,7 @@ static void be_inside(int image) {
 
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 65536);
-  /* The memory of the guest is a file. */
+  /* Limits file size, because the memory of the guest is a file. */
   limit(RLIMIT_FSIZE, (rlim_t)max_file_mb << 20);
   if (dup2(CHANNEL, 0) < 0 || dup2(CHANNEL, 1) < 0) stop("cannot pass the channel");
   syscall(SYS_close_range, CHANNEL, ~0U, 0);

@@ -1,7 +1,7 @@
 /**
  * Finds `runsc` on this host: its path, its version, and the options it knows.
  *
- * Options came and went over the years, so the program is asked for them; its version proves nothing.
+ * Options differ between releases, so they are read from the program's help; its version proves nothing.
  */
 import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Without these a sandbox would not keep its promises. */
+/** Options that the isolation and the limits of a sandbox depend on. */
 const NEEDED = ['network', 'ignore-cgroups', 'rootless'];
 
 const ASK_MS = 10_000;
@@ -22,7 +22,7 @@ export interface Runsc {
   options: readonly string[];
 }
 
-/** The first on the PATH. */
+/** Returns the first one on the PATH. */
 export function findRunsc(path = process.env.PATH ?? ''): string | undefined {
   return path
     .split(delimiter)

@@ -1,8 +1,8 @@
 /*
  * A library for programs of a guest whose kernel refuses a flag of statx: gVisor of Debian 12, and GNU's ls and stat.
  *
- * The flag says that nothing is to be mounted by looking at it, which in a sandbox nothing ever is. It is loaded by the
- * guest's C library and brings none of its own, so it fits every one that knows /etc/ld.so.preload.
+ * The flag forbids automounts, which a sandbox does not have anyway. The library is loaded by the guest's C library and
+ * contains none itself, so it works with every C library that reads /etc/ld.so.preload.
  */
 #define _GNU_SOURCE
 #include <sys/syscall.h>

@@ -1,8 +1,8 @@
 /**
- * A machine that a launcher made: the launcher outside, and everything inside that ends with it.
+ * A machine made by a launcher: the launcher runs outside, and everything inside ends with it.
  *
- * The launcher holds the first process of the sandbox and exits only when nothing in it lives, so its exit is the
- * proof. It dies with this process, and the sandbox with it.
+ * The launcher is the parent of the sandbox's first process and exits only after the last process inside, so its exit
+ * proves the end. When this process ends, the launcher and the sandbox are killed too.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ export class LaunchedMachine implements Instance {
   readonly #launcher: ChildProcess;
   readonly #launch: Launch;
   readonly #watch: MemoryWatch;
-  /** Why it was killed from here. */
+  /** The reason for a kill by this process. */
   #problem = '';
   #disposing: Promise<void> | undefined;
 
@@ -59,7 +59,7 @@ export class LaunchedMachine implements Instance {
     });
     this.pid = launcher.pid!;
     this.channel = launcher.stdio[3] as Duplex;
-    // The agent client gets the error; before it exists nothing listens.
+    // Ignored: the agent client gets the error, and before there is a client nothing needs it.
     this.channel.on('error', () => {});
     this.exited = watch(launcher).then(({ stderrTail, ...ending }) => {
       this.#watch.close();
@@ -68,7 +68,7 @@ export class LaunchedMachine implements Instance {
     });
   }
 
-  /** Resolves when the launcher runs; only the greeting proves that the agent does. */
+  /** Resolves when the launcher runs; only the agent's greeting proves that the agent runs too. */
   static async start(launch: Launch): Promise<LaunchedMachine> {
     const stdio = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
     const child = spawn(launch.launcher, launch.args, { detached: true, env: {}, stdio: [...stdio] });

@@ -4,18 +4,18 @@ import { randomInt } from 'node:crypto';
 import { buildProgram, MOUNT_SOURCES, sourcePath } from '#sandbox/guest';
 import type { LimitGroup } from '../../limits/limits.ts';
 
-/** Above the ids that systems give to people and containers; a range for each of many sandboxes. */
+/** First of the id ranges of sandboxes, above the ids that systems give to people and containers. */
 const FIRST_ID = 0x7000_0000;
 const RANGES = 4096;
 const IDS = 65_536;
 
-/** Random start, so that other daemons begin elsewhere. */
+/** Random start, so that other daemons use other ranges. */
 let nextRange = randomInt(RANGES);
 
 const OWN_SOURCES = ['launching.c', 'launching.h', 'memory-watch.c', 'memory-watch.h'];
 const SHARED_SOURCES = [...OWN_SOURCES.map((name) => sourcePath(name, import.meta.url)), ...MOUNT_SOURCES];
 
-/** `source` is the backend's own part. */
+/** `source` is the source file of the backend. */
 export function buildLauncher(name: string, source: string, cacheDir: string): Promise<string> {
   return buildProgram({ name, sources: [source, ...SHARED_SOURCES], cacheDir });
 }
@@ -44,7 +44,7 @@ export function placeArguments({ id, rootDir, agent, diskMb, entrances }: Place)
 /** Memory of the launcher, the agent and pages that are charged in advance. */
 const SLACK_MB = 16;
 
-/** Where no cgroup counts a sandbox's memory, its launcher does. */
+/** Makes the launcher measure the sandbox's memory if no cgroup does. */
 export function watchArguments({ entrances }: LimitGroup, memoryMb: number): string[] {
   return entrances.length > 0 ? [] : ['--watch-mb', `${memoryMb + SLACK_MB}`];
 }

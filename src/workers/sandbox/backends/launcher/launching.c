@@ -1,9 +1,9 @@
 /*
- * Makes the place of one sandbox out of namespaces: the part that every backend with a launcher needs.
+ * Makes the environment of one sandbox out of namespaces: the part that every backend with a launcher needs.
  *
- * Two processes: the one the daemon started stays outside and ends with the sandbox; its child becomes process 1 inside.
- * Nothing is ever mounted where the host sees it, so there is nothing to take down when either is killed. The order of
- * the steps and what each keeps out is in docs/design/namespaces.md.
+ * Two processes: the one the daemon started stays outside and ends with the sandbox; its child becomes process 1
+ * inside. No mount is visible on the host, so nothing has to be unmounted when either is killed. The order of the steps
+ * and what each prevents is in docs/design/namespaces.md.
  */
 #define _GNU_SOURCE
 #include "launching.h"
@@ -103,7 +103,9 @@ static int open_root(void) {
   return root;
 }
 
-/* The image with its owners moved into the range of this sandbox: what is root's there belongs to no one here. */
+/*
+ * Maps the owners of the image into the id range of this sandbox: files of its root belong to no account of the host.
+ */
 static int open_image(pid_t child) {
   if (!given.first_id) return open_root();
 
@@ -138,7 +140,7 @@ static int receive_fd(int from) {
   struct iovec data = {&byte, 1};
   struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   int fd;
-  /* Nothing comes when the other half failed; it has said why. */
+  /* Without a message the other process failed, and has printed the reason. */
   if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) != 1 || !CMSG_FIRSTHDR(&message)) _exit(126);
   memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
   return fd;
@@ -146,15 +148,15 @@ static int receive_fd(int from) {
 
 static pid_t child;
 
-/* The first process of the sandbox takes all others with it. */
+/* Ends the sandbox: the kernel kills all processes with its first. */
 static void end_sandbox(int signal) {
   (void)signal;
   kill(child, SIGKILL);
 }
 
 /*
- * The kernel also charges a sandbox's watches, timers and queues to the creator of its user namespace. As root the
- * creator is an id of the sandbox: then nothing is charged to root. The rights are kept; only the id changes for the
+ * Switches to an id of the sandbox to create its user namespace, because the kernel also charges the sandbox's watches,
+ * timers and queues to the creator: nothing is then charged to root. The rights are kept; only the id changes for that
  * moment.
  */
 static void become_maker(uid_t id) {
@@ -170,8 +172,8 @@ static void become_maker(uid_t id) {
 }
 
 /*
- * What all sandboxes of a user may take together: half of the user's limits, so that the server keeps the other half.
- * The namespace keeps the limits of the moment it is made in.
+ * Limits all sandboxes of a user together to half of the user's limits, so that the server keeps the other half. A
+ * namespace keeps the limits of the moment in which it is made.
  */
 static void leave_half(void) {
   static const int RESOURCES[] = {RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE};
@@ -184,7 +186,7 @@ static void leave_half(void) {
   }
 }
 
-/* Like waiting, but the sandbox is ended when it holds too much. */
+/* Waits for the sandbox, and ends it when it uses too much memory. */
 static void watch_until_it_ends(int *status, int socket_list) {
   uint64_t limit = (uint64_t)given.watch_mb << 20;
   struct timespec pause = {.tv_nsec = LOOK_EVERY_MS * 1000000L};
@@ -229,7 +231,7 @@ void launch(void (*be_inside)(int image)) {
   signal(SIGTERM, end_sandbox);
   if (given.first_id) {
     become_maker(0);
-    /* Another id forgets it. */
+    /* Set again: a change of the id clears it. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != daemon) end_sandbox(SIGTERM);
   }
@@ -240,7 +242,7 @@ void launch(void (*be_inside)(int image)) {
   send_fd(pair[0], open_image(child));
   close(pair[0]);
 
-  /* It can be reaped only when nothing in its process namespace lives. */
+  /* The kernel lets it be reaped only after the last process of its namespace. */
   int status = -1;
   if (given.watch_mb) watch_until_it_ends(&status, socket_list);
   while (status == -1 && waitpid(child, &status, 0) < 0)
@@ -282,7 +284,7 @@ void make_node(const char *directory, const char *name) {
   attach(from, to, NULL, MS_BIND, NULL);
 }
 
-/* The image below, a private layer above that lives in memory and is as large as the disk of the sandbox. */
+/* Mounts the image below, and above it a private layer in memory, as large as the disk of the sandbox. */
 static int make_layers(int image) {
   char options[256], lower[64];
   snprintf(options, sizeof options, "mode=755,size=%lum,nr_inodes=%lu", given.disk_mb, given.disk_mb * 1024 + 65536);
@@ -303,7 +305,7 @@ static int make_layers(int image) {
 }
 
 int make_root(int image) {
-  /* Not mapped, it has to be of the mounts in here. */
+  /* An image that is not mapped has to be opened among the mounts in here. */
   if (!given.first_id) image = open_root();
   if (setsid() < 0 || setresgid(0, 0, 0) || setresuid(0, 0, 0)) stop("cannot become root");
   attach(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);

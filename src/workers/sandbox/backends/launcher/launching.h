@@ -1,5 +1,5 @@
 /*
- * What the launchers of the backends do alike: see launching.c.
+ * Shared by the launchers of the backends: see launching.c.
  */
 #ifndef LAUNCHING_H
 #define LAUNCHING_H
@@ -17,34 +17,34 @@
 
 enum { CHANNEL = 3, MAX_CGROUPS = 8 };
 
-/* What the daemon says about the place; a launcher has further words of its own. */
+/* Arguments of the daemon about the environment; a launcher has further ones of its own. */
 struct given {
   const char *root, *agent, *hostname, *cgroups[MAX_CGROUPS];
   int cgroup_count;
   unsigned long disk_mb, first_id;
-  /* 0: a control group holds the sandbox. */
+  /* 0: a control group limits the sandbox's memory */
   unsigned long watch_mb;
-  /* The guest's memory is in files of a kernel that is a program. */
+  /* the guest's memory is in files of a kernel that is a program, such as gVisor's */
   bool is_kernel;
 };
 
 extern struct given given;
 
-/* Whether the word was one of those above. */
+/* Parses an argument; false if it is not one of those above. */
 bool take_argument(const char *name, const char *value);
 
 /* Runs `be_inside` as process 1 of new namespaces, waits for it, and ends as it did. */
 _Noreturn void launch(void (*be_inside)(int image));
 
-/* First of all inside: own mounts, and the root, at /tmp/root. Returns a descriptor of it. */
+/* The first step inside: makes own mounts, with the root at /tmp/root. Returns a descriptor of the root. */
 int make_root(int image);
 
-/* A copy in memory. To be made outside: inside, the files of the daemon are those of a stranger. */
+/* A copy of the agent in memory. Made outside, because the files of the daemon belong to another user inside. */
 int copy_agent(void);
 
-/* The host's device of that name, in a directory. */
+/* Makes the host's device of that name in a directory. */
 void make_node(const char *directory, const char *name);
-/* Into a directory that nothing of the old root is seen from. */
+/* Makes the directory the root; nothing of the old root is visible from it. */
 void pivot_into(int root);
 void limit(int resource, rlim_t value);
 

@@ -1,6 +1,6 @@
 /*
- * Without a control group: adds up the memory of a sandbox's processes and of the kernel for it, and reports when it is
- * too much.
+ * Without a control group: adds up the memory of a sandbox's processes and of the kernel for it, and reports when the
+ * limit is exceeded.
  *
  * Pages of one process, tables, mappings and descriptors are read from /proc of all descendants of the sandbox's first
  * process; shared pages are counted once; socket queues are read over a netlink socket that the sandbox opened in its
@@ -27,10 +27,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* A sandbox with more of these cannot be counted in time, and counts as too large. */
+/* A sandbox with more of these takes too long to measure, and counts as too large. */
 enum { MAX_PIDS = 16384, MAX_FILES = 65536, MAX_MAPS_BYTES = 64 << 20, MAX_SCANNED = 512 };
 
-/* About what the kernel keeps for one: a descriptor may be the end of a pipe with a page in it. */
+/* Estimates of the kernel's memory for each: a descriptor may be the end of a pipe with a page in it. */
 enum { MAPPING_BYTES = 256, DESCRIPTOR_BYTES = 4096 };
 
 struct file {
@@ -60,7 +60,7 @@ static const char *text_of(pid_t pid, const char *name) {
   return text;
 }
 
-/* Of a line `name: number kB`; `name` begins with the end of the line before it. */
+/* The number of a line `name: number kB`; `name` begins with the end of the line before it. */
 static uint64_t bytes_in(const char *text, const char *name) {
   const char *at = strstr(text, name);
   return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
@@ -81,7 +81,7 @@ static void add_children(pid_t pid) {
     size_t kept = 0;
     for (ssize_t length; (length = read(fd, text + kept, sizeof text - 1 - kept)) > 0;) {
       text[kept += (size_t)length] = 0;
-      /* The last number may go on in the next piece. */
+      /* The last number may continue in the next piece. */
       char *at = text, *end = strrchr(text, ' ');
       if (!end) continue;
       for (char *next; at < end && pid_count < MAX_PIDS; at = next + 1) pids[pid_count++] = (pid_t)strtol(at, &next, 10);
@@ -107,7 +107,7 @@ static void add_file(uint64_t inode, uint64_t bytes, bool is_exact) {
   else files[file_count++] = (struct file){inode, bytes, is_exact};
 }
 
-/* Mappings of a file without a name count as held: its pages stay even if no process has them in its tables. */
+/* Mappings of a file without a name count in full: its pages stay even if no process has them in its tables. */
 static uint64_t read_maps(pid_t pid) {
   static char text[65536];
   uint64_t mappings = 0;
@@ -139,7 +139,7 @@ static int by_inode(const void *a, const void *b) {
   return (int)right->is_exact - (int)left->is_exact;
 }
 
-/* Each file once: its own size if a process holds it open, or else the largest mapping of it. */
+/* Counts each file once: its own size if a process has it open, or else its largest mapping. */
 static uint64_t add_up_files(void) {
   uint64_t sum = 0;
   qsort(files, (size_t)file_count, sizeof *files, by_inode);
@@ -154,7 +154,10 @@ static uint64_t add_up_files(void) {
 
 /* ---- descriptors ---- */
 
-/* How many; and the files without names among the first, in which a kernel that is a program keeps what its guest has. */
+/*
+ * Counts descriptors; also finds files without names among the first, in which a kernel such as gVisor's keeps its
+ * guest's memory.
+ */
 static uint64_t read_descriptors(pid_t pid, bool is_kernel) {
   char path[64];
   struct stat st;
@@ -231,7 +234,7 @@ int open_socket_list(void) {
   return netlink;
 }
 
-/* With `is_exact` pages that forks share are counted once, which takes longer. */
+/* With `is_exact`, pages that forks share are counted once, which takes longer. */
 static uint64_t add_up(bool is_kernel, bool is_exact) {
   uint64_t sum = 0;
   file_count = 0;

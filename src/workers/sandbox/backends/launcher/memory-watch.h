@@ -1,4 +1,4 @@
-/* What a sandbox holds, where no control group counts it: see memory-watch.c. */
+/* The memory of a sandbox that no control group counts: see memory-watch.c. */
 #ifndef MEMORY_WATCH_H
 #define MEMORY_WATCH_H
 
@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* To be opened in the sandbox: it lists the sockets of the network that it was opened in. */
+/* Must be opened in the sandbox: it lists the sockets of the network in which it was opened. */
 int open_socket_list(void);
 
 /*
- * Bytes held by all that came from process `first`; exact only where it is more than `limit`. `is_kernel`: the guest's memory is
- * files that a kernel which is a program holds open. UINT64_MAX: too much to be counted.
+ * Memory in bytes of process `first` and all its descendants; exact only above `limit`. `is_kernel`: the guest's memory
+ * is in files that a kernel such as gVisor's has open. UINT64_MAX: too much to be counted.
  */
 uint64_t held_bytes(pid_t first, int socket_list, bool is_kernel, uint64_t limit);
 

@@ -13,7 +13,7 @@ export async function emptyShape(cacheDir: string) {
   return { rootDir: await emptyImage(cacheDir).directory(), cpus: 1, memoryMb: 64, diskMb: 16 };
 }
 
-/** Undefined when it answered; the machine is gone either way. */
+/** Undefined if the agent answered; the machine is killed either way. */
 export async function tryMachine(
   start: () => Promise<Instance>,
   options: { deadlineMs: number; signal: AbortSignal },

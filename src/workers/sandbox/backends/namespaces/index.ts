@@ -7,6 +7,6 @@ export const namespaces: BackendDef = {
   ...facts,
   // Not pooled: starting one is faster than a pool.
   open: ({ cacheDir, log }) => [namespacesBackend({ cacheDir, log })],
-  // They share the host's kernel, so setup never recommends them.
+  // Namespaces share the host's kernel, so setup never recommends them.
   worth: () => 0,
 };

@@ -1,8 +1,8 @@
 /*
- * Makes the place of one sandbox out of namespaces and starts the agent in it, as process 1 and with few rights.
+ * Makes the environment of one sandbox out of namespaces and starts the agent in it, as process 1 and with few rights.
  *
- * What this has in common with other launchers is in launcher/launching.c, and what is in the place in guest/agent/mounts-and-rights.c. The
- * order of the steps and what each keeps out is in docs/design/namespaces.md.
+ * launcher/launching.c has the part that all launchers share, and guest/agent/mounts-and-rights.c the contents of the
+ * environment. The order of the steps and what each prevents is in docs/design/namespaces.md.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,10 +19,15 @@
 
 #include "../launcher/launching.h"
 
-/* For each process, where nothing else limits what the kernel holds for descriptors: they have to be counted in time. */
+/*
+ * Descriptors of each process, if nothing else limits the kernel's memory for them: few enough to be counted in time.
+ */
 enum { COUNTED_FILES = 4096 };
 
-/* What the kernel counts for a user: signals that wait, with the timers that could send one; queues; memory that is locked. */
+/*
+ * Limits that the kernel counts for each user: pending signals, including timers that could send one; queues; locked
+ * memory.
+ */
 enum { SHARES = 64, MAX_SIGNALS = 4096, MAX_QUEUE_BYTES = 262144, MAX_LOCKED_BYTES = 8 << 20 };
 
 static const char *seccomp;
@@ -60,8 +65,8 @@ static void filter_calls(void) {
 }
 
 /*
- * Watches of files are counted for the whole user, with 128 instances on most systems. A sandbox with ids of its own has
- * as many for itself; of an ordinary user's it is a part so small that 32 sandboxes leave half to the server.
+ * Watches of files are counted for the whole user, with 128 instances on most systems. A sandbox with ids of its own
+ * gets all of them for itself; a sandbox of an ordinary user gets so few that 32 sandboxes leave half to the server.
  */
 static void limit_watches(const char *host, const char *own) {
   char text[32] = {0};
@@ -90,7 +95,7 @@ static void be_inside(int image) {
   raise_loopback();
   if (sethostname(given.hostname, strlen(given.hostname))) stop("cannot set the host name");
   pivot_into(root);
-  /* From here on every path is one of the guest. */
+  /* From here on every path is resolved in the guest. */
   furnish_root();
 
   limit(RLIMIT_CORE, 0);
@@ -102,7 +107,7 @@ static void be_inside(int image) {
   if (memory_mb) limit(RLIMIT_DATA, (rlim_t)memory_mb << 20);
   syscall(SYS_close_range, CHANNEL + 1, ~0U, 4 /* on exec */);
   drop_privileges();
-  /* After the last change of credentials, which would take it away. */
+  /* Set after the last change of credentials, which clears it. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   filter_calls();
   syscall(SYS_execveat, agent, "", argv, env, AT_EMPTY_PATH);

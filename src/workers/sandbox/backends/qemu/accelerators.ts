@@ -1,5 +1,5 @@
 /**
- * What runs the guest's instructions: the processor itself, through this system's hypervisor, or an emulator.
+ * Executes the guest's instructions: the processor itself, through this system's hypervisor, or an emulator.
  *
  * An accelerated machine is a hardware VM. An emulated one is as separate but some twenty times slower.
  */
@@ -9,7 +9,7 @@ import type { Isolation } from '../../isolation.ts';
 
 export type Accelerator = 'kvm' | 'hvf' | 'whpx' | 'tcg';
 
-/** The system that has it; tcg works on all. */
+/** The system that offers each hypervisor; tcg works on all. */
 const SYSTEMS: Record<Exclude<Accelerator, 'tcg'>, NodeJS.Platform> = { kvm: 'linux', hvf: 'darwin', whpx: 'win32' };
 
 /** Boot timeout. */
@@ -19,7 +19,7 @@ export function isolationOf(accelerator: Accelerator): Isolation {
   return accelerator === 'tcg' ? 'emulated-vm' : 'hardware-vm';
 }
 
-/** Why this system cannot have it, or undefined. */
+/** Why this system cannot offer it, or undefined. */
 export function whyNotHere(accelerator: Accelerator, platform: NodeJS.Platform = process.platform): string | undefined {
   if (accelerator === 'tcg') return undefined;
   const needed = SYSTEMS[accelerator];

@@ -16,18 +16,20 @@ export interface MachineSpec {
   readonly accelerator: Accelerator;
   readonly machine: MachineKind;
   readonly cpus: number;
-  /** Memory for commands; the kernel's own is added. */
+  /** Memory for commands; the kernel's memory is added to it. */
   readonly memoryMb: number;
   readonly ingredients: Pick<Ingredients, 'kernel' | 'initramfs' | 'root'>;
   /** A file that backs the memory. Shared: the guest's writes go to the file. Private: they stay in the machine. */
   readonly memory?: { readonly path: string; readonly use: 'shared' | 'private'; readonly isReadOnly?: boolean };
-  /** Without one the machine writes to its memory. Private: the file stays unchanged. */
+  /**
+   * File that backs the scratch disk; without one the machine writes to its memory. Private: the file stays unchanged.
+   */
   readonly scratch?: { readonly path: string; readonly use: 'shared' | 'private' };
-  /** `state`: it waits for a state instead of booting. */
+  /** `state`: the machine waits for a state instead of booting. */
   readonly start?: 'boot' | 'state';
 }
 
-/** The kernel's text, its tables and the agent. */
+/** Memory of the kernel's text, its tables and the agent. */
 export const KERNEL_MEMORY_MB = 64;
 
 /** Limit of translated code in an emulator; its default would be a gibibyte. */
@@ -40,7 +42,7 @@ export function qemuProgram(arch: NodeJS.Architecture = process.arch): string {
   return arch === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64';
 }
 
-/** In the order of attempts. */
+/** Machine kinds in the order in which they are tried. */
 export function machineKinds(arch: NodeJS.Architecture = process.arch): readonly MachineKind[] {
   return arch === 'arm64' ? ['virt'] : ['microvm', 'q35'];
 }
@@ -84,7 +86,7 @@ function memoryArguments({ machine, memoryMb, memory }: MachineSpec): string[] {
     size: (memoryMb + KERNEL_MEMORY_MB) * 2 ** 20,
     'mem-path': memory.path,
     share: memory.use === 'shared',
-    // The file is opened read-only, and the memory is writable all the same.
+    // The file is opened read-only; the machine can still write to its private mapping.
     ...(memory.isReadOnly && { readonly: true, rom: 'off' }),
   };
   return ['-M', `${machineModel(machine)},memory-backend=ram`, '-m', size, '-object', JSON.stringify(backend)];
@@ -115,8 +117,8 @@ function device(name: string, machine: MachineKind): string {
 }
 
 /**
- * Of the emulated models, the one on which the kernel starts fastest; without rdrand the first random bytes take a
- * second.
+ * Chooses, among the emulated models, the one on which the kernel starts fastest; without rdrand the first random bytes
+ * take a second.
  */
 function cpuModel(accelerator: Accelerator, machine: MachineKind): string {
   if (accelerator === 'whpx') return 'max';

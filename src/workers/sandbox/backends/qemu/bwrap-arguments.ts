@@ -2,7 +2,8 @@
  * The jail of QEMU itself: a guest that breaks out of its machine finds nothing there.
  *
  * bwrap gives it namespaces of its own, no capability, no network, no other process, and of the file system only its
- * libraries and the files of the machine, under fixed names. Whatever user runs the daemon, QEMU is `nobody` in there.
+ * libraries and the files of the machine, under fixed names. Inside, QEMU runs as `nobody`, whichever user runs the
+ * daemon.
  */
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 
@@ -14,9 +15,9 @@ export interface Place {
 }
 
 export interface JailedProgram {
-  /** The program that waits until QEMU may start. */
+  /** The program that delays QEMU until it may start. */
   readonly gate: string;
-  /** Its real path, also in the jail: QEMU looks for its firmware beside itself. */
+  /** The real path of QEMU, also in the jail, because QEMU searches its firmware beside itself. */
   readonly program: string;
   readonly args: readonly string[];
   readonly places: readonly Place[];
@@ -30,7 +31,7 @@ export const GATE_FD = 7;
 
 const GATE = '/start-gate';
 
-/** Where QEMU puts writes over a read-only disk; in memory, and gone with the jail. */
+/** Where QEMU stores writes over a read-only disk: in memory, which is freed with the jail. */
 const WRITTEN_DIR = '/var/tmp';
 
 const NOBODY = '65534';

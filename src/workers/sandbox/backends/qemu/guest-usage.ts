@@ -8,7 +8,7 @@ import { type AgentClient, GuestFiles } from '#sandbox/guest';
 
 const MEMORY = '/proc/meminfo';
 const EVENTS = '/proc/vmstat';
-/** Processes that the agent killed for exceeding the size, beside those that the kernel did. */
+/** Counts processes that the agent killed for exceeding the size; the kernel counts its own kills. */
 const AGENT_EVENTS = '/dev/shm/.workcell-memory-kills';
 const MAX_BYTES = 64 * 1024;
 
@@ -20,7 +20,7 @@ export interface GuestUsage {
   readonly oomKills: number;
 }
 
-/** Undefined when it does not answer. */
+/** Undefined if the guest does not answer. */
 export async function askUsage(agent: AgentClient): Promise<GuestUsage | undefined> {
   const texts = new Map<string, string>();
   const signal = AbortSignal.timeout(ASK_MS);
@@ -33,7 +33,7 @@ export async function askUsage(agent: AgentClient): Promise<GuestUsage | undefin
   const kilobytes = (name: string) => numberIn(texts.get(MEMORY), new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm'));
   const kills = (path: string) => numberIn(texts.get(path), /^oom_kill (\d+)$/m);
   return {
-    // Files are shared memory, and some of them were swapped out.
+    // Files are shared memory, part of which may be swapped out.
     diskBytes: (kilobytes('Shmem') + kilobytes('SwapTotal') - kilobytes('SwapFree')) * 1024,
     oomKills: kills(EVENTS) + kills(AGENT_EVENTS),
   };

@@ -26,7 +26,7 @@ export const qemu: BackendDef = {
     const accelerators: Accelerator[] = native === undefined ? ['tcg'] : [native, 'tcg'];
     return accelerators.map((accelerator) => pooled(new QemuBackend({ cacheDir, log, accelerator })));
   },
-  // A device that can be opened may work; only a machine that boots is proof.
+  // Ranked by whether the device can be opened; only a machine that boots is proof.
   worth: () => (process.platform !== 'linux' || whyNoKvm() === undefined ? 3 : 1),
   advice: (rung, { ok }) => (ok || FIXES[rung] === undefined ? undefined : { fix: FIXES[rung] }),
   extra: {

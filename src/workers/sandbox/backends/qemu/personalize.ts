@@ -1,6 +1,5 @@
 /**
- * Personalizes a clone: until then every machine of a template has the same random state, the time of the template, and
- * its hostname.
+ * Personalizes a clone, which otherwise has the random state, the time and the hostname of its template.
  *
  * The boot id stays that of the template; the kernel offers no way to change it. See docs/design/qemu.md.
  */
@@ -11,7 +10,7 @@ import { type AgentClient, OP, RequestBytes } from '#sandbox/guest';
 const SEED_BYTES = 64;
 const MACHINE_ID_BYTES = 16;
 
-/** Rejects when the guest refuses or is gone. All requests are sent at once: the agent handles them in this order. */
+/** Rejects when the guest refuses or is lost. Sends all requests at once: the agent handles them in this order. */
 export async function personalize(agent: AgentClient, hostname: string): Promise<void> {
   const machineId = randomBytes(MACHINE_ID_BYTES).toString('hex');
   await Promise.all([

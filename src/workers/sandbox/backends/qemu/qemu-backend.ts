@@ -41,7 +41,7 @@ export interface QemuBackendOptions {
   readonly cacheDir: string;
   readonly accelerator: Accelerator;
   readonly log?: Log;
-  /** How templates keep their memory, until QEMU refuses. */
+  /** How templates store their memory; changed when QEMU refuses it. */
   readonly ram?: RamMode;
 }
 
@@ -54,7 +54,7 @@ export class QemuBackend implements SandboxBackend {
   readonly #log: Log;
   readonly #limiter = openLimiter();
   readonly #templates: TemplateStore;
-  /** By image and size. */
+  /** What was made, by image and size. */
   readonly #made = new Map<string, Made>();
   #ram: RamMode;
   readonly #ready = rememberSuccess(() => this.#open());

@@ -106,7 +106,7 @@ function resume(process: QemuProcess, { facts }: Template): void {
   });
 }
 
-/** Without cgroups there is still /proc of the process. */
+/** Without cgroups, reads the usage from /proc. */
 function processUsage(pid: number | undefined): Omit<Usage, 'diskBytes'> | undefined {
   if (pid === undefined) return undefined;
   try {

@@ -2,8 +2,8 @@
  * One running QEMU: its jail, its two channels, its output, and its end.
  *
  * The machine's memory and processors are limited from its first instruction: a gate in the jail waits until the
- * process is in its cgroup. It counts as ended when its output is closed, so nothing of it is left then; and it dies
- * with this process, however that dies.
+ * process is in its cgroup. It counts as ended when its output is closed, because no process of it is left then. It is
+ * killed when this process ends, however that ends.
  */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const MAX_INFO_BYTES = 4096;
 const AGENT_FD = 3;
 const QMP_FD = 4;
 
-/** A killed process ends at once. If bwrap does not notice, it is killed too. */
+/** A killed process ends at once. If bwrap does not exit then, it is killed too. */
 const KILL_MS = 5000;
 
 /** A jail is made in milliseconds. */
@@ -33,7 +33,7 @@ const JAIL_MS = 20_000;
 
 export interface QemuRun {
   readonly programs: QemuPrograms;
-  /** Absent where there is no jail. */
+  /** Absent without a jail. */
   readonly gate?: string | undefined;
   readonly args: readonly string[];
   readonly places: readonly Place[];
@@ -46,7 +46,7 @@ export interface QemuRun {
 export class QemuProcess {
   readonly channel: Duplex;
   readonly qmp: Qmp;
-  /** Of the process that was started; with a jail, of bwrap. */
+  /** Pid of the process that was started; with a jail, of bwrap. */
   readonly pid: number;
   readonly exited: Promise<Ending>;
   readonly #child: ChildProcess;
@@ -54,7 +54,7 @@ export class QemuProcess {
   #tail = Buffer.alloc(0);
   /** An error outside of QEMU. */
   #problem = '';
-  /** Of QEMU in its jail. */
+  /** Pid of QEMU in its jail. */
   #insidePid: number | undefined;
 
   private constructor(child: ChildProcess, group: LimitGroup) {
@@ -62,14 +62,14 @@ export class QemuProcess {
     this.#group = group;
     this.pid = child.pid!;
     this.channel = child.stdio[AGENT_FD] as Duplex;
-    // Without its agent a machine is useless.
+    // Ends the machine with its channel: without the agent it is useless.
     this.channel.on('error', () => {}).once('close', () => this.#signal());
     this.qmp = new Qmp(child.stdio[QMP_FD] as Duplex);
     this.exited = this.#watch();
   }
 
   /**
-   * Resolves when it was started and is in its limits. Only its guest can prove that it works.
+   * Resolves when QEMU was started within its limits. Only its guest can prove that it works.
    *
    * Waits until the process in the jail is known: killing only bwrap before that would leave it behind.
    */
@@ -93,7 +93,7 @@ export class QemuProcess {
     return started;
   }
 
-  /** The process that holds the machine's memory; undefined until bwrap has reported it. */
+  /** The process with the machine's memory; undefined until bwrap has reported it. */
   get insidePid(): number | undefined {
     return this.#insidePid;
   }
@@ -103,7 +103,7 @@ export class QemuProcess {
     return [this.#problem, this.#tail.toString('latin1').trim()].filter(Boolean).join('\n');
   }
 
-  /** Kills it for a reason of ours, which its end reports. */
+  /** Kills it for the given reason, which its end reports. */
   fail(problem: string): void {
     if (this.#hasEnded) return;
     this.#problem = problem;
@@ -124,19 +124,19 @@ export class QemuProcess {
 
   #signal(): void {
     if (this.#hasEnded) return;
-    // bwrap reaps it and exits by itself, so that nothing is left for init to reap.
+    // Kills only QEMU: bwrap then reaps it and exits, so nothing is left for init to reap.
     if (this.#insidePid !== undefined && kill(this.#insidePid)) return;
     this.#child.kill('SIGKILL');
   }
 
-  /** Puts the process into its cgroup and lets it start; fails it when bwrap reported none. */
+  /** Puts the process into its cgroup and lets it start; fails if bwrap reported none. */
   async #enter(): Promise<void> {
     const stdio: readonly unknown[] = this.#child.stdio;
     const info = stdio[INFO_FD] as Readable;
     const gate = stdio[GATE_FD] as Duplex;
     for (const stream of [info, gate]) stream.on('error', () => {});
     this.#child.once('exit', () => {
-      // The waiting gate reads end of file.
+      // The gate, which waits, reads the end of file and exits.
       gate.destroy();
       this.#killOrphan();
     });
@@ -145,7 +145,7 @@ export class QemuProcess {
     this.#insidePid = pid;
     if (this.#hasEnded) return this.#killOrphan();
     this.#limit([this.pid, pid]);
-    // The gate closes it when QEMU starts: it takes an earlier end for the death of this process.
+    // Stays open until the gate closes it at QEMU's start: the gate exits at an earlier end of file.
     gate.resume().write('x');
   }
 

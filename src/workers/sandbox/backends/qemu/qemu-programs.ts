@@ -1,7 +1,7 @@
 /**
  * Finds QEMU for this processor, and bwrap.
  *
- * QEMU itself is asked for its capabilities; its version proves nothing.
+ * Capabilities are queried from QEMU itself; its version proves nothing.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';

@@ -32,7 +32,7 @@ interface Watch extends Waiter<QmpEvent> {
   matches(event: QmpEvent): boolean;
 }
 
-/** QEMU's reason to refuse a command. */
+/** QEMU's reason for refusing a command. */
 export class QmpError extends Error {
   override readonly name = 'QmpError';
 }
@@ -55,7 +55,7 @@ export class Qmp {
     this.execute('qmp_capabilities').catch(() => {});
   }
 
-  /** Resolves with QEMU's return value; rejects with its reason, or when it is gone. */
+  /** Resolves with QEMU's return value; rejects with its reason, or when QEMU has ended. */
   execute(command: string, args?: Readonly<Record<string, unknown>>): Promise<unknown> {
     if (this.#end) return Promise.reject(this.#end);
     return new Promise((resolve, reject) => {

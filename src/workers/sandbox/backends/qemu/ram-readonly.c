@@ -1,9 +1,9 @@
 /*
  * Lets QEMU map the memory of a template that it may not write.
  *
- * A clone maps it privately, for which reading is enough, but QEMU before 8.2 asks to write all the same. Where the system
- * refuses that, the file is opened for reading. Loaded into QEMU by LD_PRELOAD; it needs no library, so any C compiler
- * makes it.
+ * A clone maps it privately, which needs only read access, but QEMU before 8.2 opens it for writing. If the system
+ * refuses that, this opens it for reading. Loaded into QEMU by LD_PRELOAD; it needs no library, so any C compiler makes
+ * it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ static int open_file(const char *path, int flags, mode_t mode) {
 /* A macro in some C libraries. */
 #undef open64
 
-/* All the names that C libraries give it; the last two are called where the compiler checks the arguments. */
+/* All names of the function in C libraries; the last two are those with checked arguments. */
 OPEN(open)
 OPEN(open64)
 OPEN(__open_2)

@@ -1,9 +1,9 @@
 /*
- * Stands between the jail and QEMU: start-gate FD PROGRAM ARGUMENTS...
+ * Starts QEMU in the jail when the daemon allows it: start-gate FD PROGRAM ARGUMENTS...
  *
- * The program starts only after the daemon wrote a byte to the descriptor, which it does when the process is in its limits,
- * and only while the daemon holds the other end open. A daemon that died in between has killed the jail, perhaps before the
- * prctl below: that would never fire, and the program would outlive both.
+ * The program starts only after the daemon wrote a byte to the descriptor, which it does when the process is within its
+ * limits, and only while the daemon has the other end open. A daemon that ended in between killed the jail, perhaps
+ * before the prctl below; its signal would then never come, and the program would outlive both.
  */
 #include <poll.h>
 #include <signal.h>

@@ -33,7 +33,7 @@ export interface QemuHost {
   readonly programs: QemuPrograms;
   readonly accelerator: Accelerator;
   readonly limiter: Limiter;
-  /** The program that holds QEMU back until it may start; absent without a jail. */
+  /** The program that delays QEMU until it may start; absent without a jail. */
   readonly gate: string | undefined;
   /** The library that lets QEMU map read-only memory, if it needs one. */
   readonly library: string | undefined;
@@ -103,7 +103,7 @@ export async function startQemu(host: QemuHost, start: MachineStart): Promise<St
 /** Arguments for QEMU; for two machines that may share a state only the backing of memory and disk differs. */
 export function machineArguments({ accelerator, programs }: QemuHost, start: MachineStart): string[] {
   const { machine, size, ingredients, memory, scratch } = start;
-  // Outside of a jail the names are those of the host.
+  // Outside of a jail, paths are those of the host.
   const at = (name: keyof typeof NAMES, path: string) => (programs.bwrap === undefined ? path : NAMES[name]);
   return qemuArguments({
     accelerator,

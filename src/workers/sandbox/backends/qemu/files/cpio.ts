@@ -10,7 +10,7 @@ export interface CpioEntry {
   /** Type and permissions, as in `stat`. */
   readonly mode: number;
   readonly content?: Uint8Array;
-  /** Of a device. */
+  /** Numbers of a device node. */
   readonly device?: { major: number; minor: number };
 }
 

@@ -17,7 +17,7 @@ export interface Ingredients {
   readonly root: string;
   /** Identifies one build of the root: two builds of one image have the same files in different blocks. */
   readonly rootMark: string;
-  /** Changes when any of them does. */
+  /** Changes when any of the files does. */
   readonly digest: string;
 }
 
@@ -35,7 +35,7 @@ export async function prepareIngredients(
   return { kernel: kernel.image, initramfs, root, rootMark, digest: hash('sha256', facts.join('\n')) };
 }
 
-/** Whether the files are still the prepared ones: pruning may have removed or replaced them. */
+/** Whether the prepared files still exist unchanged: pruning may have removed or replaced them. */
 export function isStillThere({ kernel, initramfs, root, rootMark }: Ingredients): boolean {
   return [kernel, initramfs, root].every((path) => existsSync(path)) && rootImageMark(root) === rootMark;
 }

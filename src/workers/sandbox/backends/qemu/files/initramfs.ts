@@ -1,8 +1,8 @@
 /**
- * The initramfs of a machine: our agent as its first program, and the modules it loads to reach its disks and its
+ * The initramfs of a machine: the agent as its first program, and the modules it loads to reach its disks and its
  * channel.
  *
- * The file is named after its content, so machines of one agent and one kernel share it and nothing has to be compared.
+ * The file is named after its content, so machines with the same agent and kernel share it without a comparison.
  */
 import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ function initramfs(agent: Uint8Array, modules: readonly KernelModule[]): Buffer 
   const directory = (path: string): CpioEntry => ({ path, mode: FILE_TYPE.directory | 0o755 });
   return cpioArchive([
     directory('dev'),
-    // The kernel opens it for the first program, before anything is mounted.
+    // The kernel opens this device for the first program, before anything is mounted.
     { path: 'dev/console', mode: FILE_TYPE.characterDevice | 0o600, device: { major: 5, minor: 1 } },
     directory('modules'),
     ...modules.map(({ name, content }, index) => ({

@@ -47,7 +47,7 @@ export function kernelLine({ accelerator, memoryMb, arch = process.arch, cpuInfo
 
 /** On an unknown processor the kernel calibrates by itself. */
 function emulatedX86(cpuInfo: string): string[] {
-  // The emulator has neither the holes that these close nor a secret to hide from the guest.
+  // An emulated processor lacks the holes that these close, and has no secret to hide from the guest.
   const words = ['tsc=reliable', 'no_timer_check', 'nokaslr', 'mitigations=off'];
   const bogomips = Number(/^bogomips\s*:\s*([\d.]+)/m.exec(cpuInfo)?.[1] ?? 0);
   if (bogomips === 0) return words;

@@ -40,7 +40,7 @@ export async function prepareKernel(cacheDir: string, waiter: Waiter): Promise<K
   return kernel;
 }
 
-/** The newest unpacked one. */
+/** Returns the newest unpacked kernel. */
 export function findKernel(folder: string): Kernel | undefined {
   if (!existsSync(folder)) return undefined;
   const names = readdirSync(folder).filter((name) => name.startsWith(PACKAGE));

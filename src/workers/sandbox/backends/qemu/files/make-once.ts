@@ -1,8 +1,8 @@
 /**
  * Makes a file or directory of the cache if it is missing: once in this process, by one process at a time.
  *
- * It is made under a temporary name and renamed, so it is always found complete. Drafts of dead processes are removed
- * by the next that makes something there.
+ * It is made under a temporary name and renamed, so it is always complete. The next process that makes an item removes
+ * drafts of dead processes.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { basename, dirname, join } from 'node:path';
 import { isAlive, OWN_MARK } from '#host';
 import { ifThere, SharedWork, UNFINISHED, withBuildLock, type ImageProgress, type Watcher } from '#sandbox/images';
 
-/** A caller that waits: receives the progress, and leaves when its signal is aborted. */
+/** A caller that waits: receives the progress, and stops waiting when its signal is aborted. */
 export type Waiter = Watcher<ImageProgress>;
 
 export type Make = (draft: string, waiter: Required<Waiter>) => Promise<void>;
@@ -30,7 +30,7 @@ export async function makeOnce(target: string, waiter: Waiter, make: Make): Prom
   return target;
 }
 
-/** Renames it away in one step, so that no process finds a part of it; then deletes it. */
+/** Removes it by a rename first, so that no process sees a part of it; then deletes it. */
 export function removeMade(target: string): void {
   const trash = draftBeside(target);
   ifThere(() => renameSync(target, trash));

@@ -2,7 +2,8 @@
  * An image as a disk: its directory in one read-only file system, which all machines of it share.
  *
  * Plain erofs, not compressed: it is made fastest, and the first start of a program from it is fastest too. For an
- * ordinary user all files of an image belong to that user; in the disk they are root's again, as in a user namespace.
+ * ordinary user all files of an image belong to that user; on the disk they belong to root again, as in a user
+ * namespace.
  */
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -30,7 +31,7 @@ export async function prepareRootImage(
   });
 }
 
-/** Identifies one build of a disk: its superblock has a unique id and time. */
+/** Identifies one build of a disk by its superblock, which has a unique id and time. */
 export function rootImageMark(path: string): string {
   const block = Buffer.alloc(BLOCK_BYTES);
   const fd = openSync(path, 'r');
@@ -43,8 +44,8 @@ export function rootImageMark(path: string): string {
 }
 
 /**
- * Keeps mtimes, or Python would take its compiled files for outdated. A user is root over the user's own files in a
- * namespace: they count as root's there, and all are readable.
+ * Keeps mtimes, or Python would consider its compiled files outdated. An ordinary user runs it as root of a user
+ * namespace, in which the user's files belong to root and are all readable.
  */
 export function mkfsCommand(target: string, rootDir: string, { isRoot = process.geteuid?.() === 0 } = {}): string[] {
   const asRoot = isRoot ? [] : ['unshare', '--map-root-user', '--'];

@@ -2,7 +2,7 @@
  * The disk behind a machine's writes: swap space, in a sparse file.
  *
  * A machine keeps its files in memory, and the kernel swaps what does not fit to this disk. That makes small files as
- * fast as memory, and a disk may still be larger than the memory. The reasons and the figures are in
+ * fast as memory, and the disk may still be larger than the memory. The reasons and the figures are in
  * docs/decisions/2026-11-15-machine-files-in-memory.md.
  */
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 const PAGE_BYTES = 4096;
 const MB = 2 ** 20;
 
-/** Linux swap header: version, last page, and at the end of the page a name. */
+/** Offset of the Linux swap header: version, last page; a name is at the end of the page. */
 const FACTS_AT = 1024;
 const VERSION = 1;
 const MAGIC = 'SWAPSPACE2';

@@ -2,7 +2,7 @@
  * Boots a machine and keeps it as a template.
  *
  * An emulated kernel may hang while it calibrates its clocks, so a boot has a deadline, and is retried on the machine
- * that hangs least.
+ * kind that hangs least often.
  */
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, rmSync, truncateSync } from 'node:fs';
 
@@ -17,7 +17,7 @@ import { memoryBytes, startQemu, type QemuHost, type Size } from '../start-qemu.
 import { StateSink } from './state-sink.ts';
 import { Template, type RamMode } from './template.ts';
 
-/** Milliseconds with a file; without one all memory is copied. */
+/** Saving takes milliseconds with a memory file; without one all memory is copied. */
 const SAVE_MS = 60_000;
 const WARM_UP_MS = 60_000;
 
@@ -31,7 +31,10 @@ export interface TemplateSpec {
   readonly machines?: readonly MachineKind[];
 }
 
-/** Writes it to `dir`, which is created. Throws `SharedMemoryRefused` where only the other way to keep memory works. */
+/**
+ * Writes it to `dir`, which is created. Throws `SharedMemoryRefused` if this QEMU can only save the memory in the
+ * state.
+ */
 export async function makeTemplate(
   host: QemuHost,
   spec: TemplateSpec,
@@ -94,7 +97,7 @@ async function bootInto(template: Template, { host, spec, signal }: Boot): Promi
     await qemu.kill();
     await group.release();
   }
-  // fsync: after a crash of the host there is all of a template or none of it.
+  // fsync, so that after a crash of the host a template is complete or missing.
   for (const path of template.files) seal(path);
   template.finish();
 }

@@ -1,5 +1,5 @@
 /**
- * Makes QEMU save the state of a running machine, without its memory where that has a file.
+ * Makes QEMU save the state of a running machine; leaves out memory that has a file.
  *
  * The machine runs while it is saved, so that a clone runs too. Afterwards it is stopped, and the file of its memory
  * belongs to the state.
@@ -26,7 +26,7 @@ export async function saveMachine(qmp: Qmp, { uri, ram }: { uri: string; ram: Ra
   const over = qmp.event(
     ({ name, data }) => name === 'MIGRATION' && (data.status === 'completed' || data.status === 'failed'),
   );
-  // Subscribed before the command, and ignored when that fails.
+  // Subscribed before the command; ignored if the command fails.
   over.catch(() => {});
   await qmp.execute('migrate', { uri });
   if ((await over).data.status === 'failed') throw new Error('QEMU could not save the machine');

@@ -1,8 +1,8 @@
 /**
  * Receives the state of a machine from QEMU: a socket of ours, written to a file.
  *
- * QEMU could start a program that writes the file, but then it could start programs. The socket is in a directory with
- * a short name, because socket paths are limited to about a hundred bytes.
+ * QEMU could write the file through a program, but then it would have to be allowed to start programs. The socket is in
+ * a directory with a short name, because socket paths are limited to about a hundred bytes.
  */
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ export class StateSink implements AsyncDisposable {
     this.#received = once(server, 'connection').then(async ([socket]) => {
       await pipeline(socket as Socket, createWriteStream(file, { flags: 'wx', mode: 0o400 }));
     });
-    // Unused when the machine did not come that far.
+    // Ignored if the machine failed before it sent a state.
     this.#received.catch(() => {});
   }
 
@@ -40,7 +40,7 @@ export class StateSink implements AsyncDisposable {
     return { from: join(this.#dir, 'socket'), at: '/state', access: 'write' };
   }
 
-  /** The destination in QEMU's syntax. */
+  /** The destination as a URI of QEMU. */
   uri(isJailed: boolean): string {
     return `unix:${isJailed ? '/state' : join(this.#dir, 'socket')}`;
   }

@@ -2,7 +2,7 @@
  * The name of a template: a hash of everything it was made of.
  *
  * A template works only with its own QEMU, kernel, agent, image and size. Any change gives another name, so an outdated
- * one is never tried.
+ * template is never used.
  */
 import { hash } from 'node:crypto';
 
@@ -12,7 +12,7 @@ import type { Accelerator } from '../accelerators.ts';
 const FORMAT = 1;
 
 export interface TemplateIngredients {
-  /** Of the kernel, the modules, the agent and the image. */
+  /** Digest of the kernel, the modules, the agent and the image. */
   readonly digest: string;
   /** As QEMU prints it. */
   readonly qemuVersion: string;

@@ -14,7 +14,7 @@ import { Template } from './template.ts';
 const LIMITS = {
   maxTemplates: 16,
   maxBytes: 8 * 2 ** 30,
-  /** A machine has this long between finding a template and having its files open. */
+  /** How long a machine may take between finding a template and opening its files. */
   startingMs: 60_000,
 };
 
@@ -29,7 +29,7 @@ export class TemplateStore {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** The template, made unless it exists. */
+  /** Returns the template; makes it unless it exists. */
   async get(key: string, waiter: Waiter, make: (dir: string, signal: AbortSignal) => Promise<void>): Promise<Template> {
     const dir = await makeOnce(join(this.#dir, key), waiter, async (draft, { signal }) => {
       await make(draft, signal);
@@ -38,7 +38,7 @@ export class TemplateStore {
     try {
       return this.use(Template.open(dir));
     } catch (error) {
-      // Another process pruned it since it was found.
+      // Retries: another process pruned it since it was found.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(dir)) return this.get(key, waiter, make);
       throw error;
     }
@@ -66,7 +66,7 @@ export class TemplateStore {
     let keptBytes = 0;
     templates.forEach(({ dir, bytes, usedAtMs }, index) => {
       keptBytes += bytes;
-      // The one being made counts too.
+      // The template that is being made counts too.
       const isTooMuch = index + 1 >= maxTemplates || keptBytes > maxBytes;
       if (isTooMuch && Date.now() - usedAtMs > startingMs) removeMade(dir);
     });
@@ -75,7 +75,7 @@ export class TemplateStore {
 
 interface Measured {
   readonly dir: string;
-  /** On the disk: the file of a memory is sparse. */
+  /** Size on the disk: the memory file is sparse. */
   readonly bytes: number;
   readonly usedAtMs: number;
 }

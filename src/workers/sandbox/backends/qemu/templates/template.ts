@@ -1,5 +1,5 @@
 /**
- * A template: a machine that booted once, stopped while its agent waits for a first request.
+ * A template: a machine that booted once and was stopped while its agent waited for a first request.
  *
  * Its memory is a file and its devices a small state. Every clone maps the file privately, so it costs no copy; its
  * changes are its own. No file of a template is ever rewritten, because machines have it mapped.
