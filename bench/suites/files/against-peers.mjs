@@ -75,7 +75,7 @@ function operations(corpus) {
     {
       id: 'T1',
       title: 'A tree of 364 folders and 2,184 files, as it is shown when nothing else is said',
-      note: 'The first peer always shows everything, and only names; the second was asked for four levels of names. Ours has the size and time of every entry, and goes four levels deep unless told otherwise, as the stand-in does.',
+      note: 'The first peer always shows everything, and only names; the second was asked for four levels of names. Ours has the size and time of every entry, and goes four levels deep by default, as the stand-in does.',
       bars: { [SERVER_FILESYSTEM]: 3 },
       limits: { [STAND_IN]: 1.3 },
       cases: {
@@ -122,7 +122,7 @@ function editing(corpus) {
   return {
     id: 'E1',
     title: 'Replacing one line of 190 KB',
-    note: 'The peers do not wait for the disk, nor does ours unless it says so. On an ext4 without a journal every file that anybody deleted in the last minutes makes each of them 0.1 µs slower, because the kernel passes over its inode.',
+    note: 'The peers do not wait for the disk, nor does ours where the case does not name it. On an ext4 without a journal every file that was deleted in the last minutes makes each of them 0.1 µs slower, because the kernel skips its inode.',
     bars: { [SERVER_FILESYSTEM]: 3, [DESKTOP_COMMANDER]: 8 },
     warmUps: 30,
     cases: {

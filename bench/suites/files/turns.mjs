@@ -51,7 +51,7 @@ function prepareCalls(harness, corpus) {
   const swap = () => ({ op: 'replace', pattern: '(?i)value|välue', replacement: turn++ % 2 ? 'value' : 'välue' });
   return {
     'read 10 MiB': () => ['coder::read-file', { path: 'text' }],
-    'read 10 MiB that are no text': () => ['coder::read-file', { path: 'bytes' }],
+    'read 10 MiB that are not text': () => ['coder::read-file', { path: 'bytes' }],
     'read 10 MiB numbered': () => ['coder::read-file', { path: 'text', numbered: true }],
     'read 10 Mi empty lines numbered': () => ['coder::read-file', { path: 'newlines', numbered: true }],
     'edit a line of 10 MiB': () => edit('newlines', line(5_000_000)),

@@ -65,12 +65,12 @@ async function compareMaking(harness, rungs, shape) {
   for (const { name, backend, pool } of rungs) {
     cases[name] = () => timed(backend, shape, async () => {});
     if (!pool) continue;
-    cases[`${name}, told who it is`] = () => timed(backend, shape, (machine) => machine.introduce());
+    cases[`${name}, personalized`] = () => timed(backend, shape, (machine) => machine.introduce());
     cases[`${name}, from the pool`] = () => fromPool(pool, shape, (machine) => machine.introduce());
   }
   const made = await harness.compare({
     title: 'A new machine, by rung',
-    note: 'Until its agent answers. A copy of a template is then told who it is; one from the pool has been before.',
+    note: 'Until its agent answers. A copy of a template is then personalized; one from the pool already is.',
     base: rungs[0].name,
     cases,
     rounds: 31,
@@ -82,7 +82,7 @@ async function compareMaking(harness, rungs, shape) {
     harness.bar({ id, goal: `${what} ≤ ${formatMs(goalMs)}`, measured: formatMs(median), met: median <= goalMs });
   };
   bar('S6', 'a copy on qemu+tcg', 'qemu+tcg', PROTOTYPES_MS.clone);
-  bar('S7', 'told who it is', 'qemu+tcg, told who it is', PROTOTYPES_MS.told);
+  bar('S7', 'personalized', 'qemu+tcg, personalized', PROTOTYPES_MS.told);
   bar('S8', 'from the pool', 'qemu+tcg, from the pool', PROTOTYPES_MS.pool);
   bar('S9', 'a sandbox of gVisor', 'gvisor', PROTOTYPES_MS.gvisor);
 }
