@@ -104,7 +104,7 @@ export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}
   return tools;
 }
 
-/** Texts of results whose functions say how they read. */
+/** Texts of results whose functions define one. */
 const texts = new WeakMap<object, string>();
 
 /** Text of bounded length; an image is passed as an image. */

@@ -36,7 +36,7 @@ export async function endToken(engine: Engine, token: string, { namespaces, log 
     }
     if (ended > 0) log.info('ended jobs and sandboxes of a token that was removed or changed', { token, ended });
   } catch (error) {
-    log.error('jobs or sandboxes of a removed token may go on', { token, why: String(error) });
+    log.error('jobs or sandboxes of a removed token may still run', { token, why: String(error) });
   } finally {
     bus.close();
   }

@@ -16,14 +16,14 @@ import { parseAccess, parseCell } from './config-file.ts';
 
 const KEY_BYTES = 32;
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOSPC']);
-/** How soon a removed token ends what it was running; new calls are refused at once. */
+/** Interval at which the calls, jobs and sandboxes of removed tokens are ended; new calls are refused at once. */
 const CHECK_MS = 1_000;
 
 export interface Guard {
   readonly access: LiveAccess;
   readonly audit?: Audit | undefined;
   readonly operatorKey: string;
-  /** Checks the access rules of a changed configuration file; the returned function puts them to work. */
+  /** Checks the access rules of a changed configuration file; the returned function applies them. */
   prepare(text: string): () => void;
   /** Reports tokens that were accepted and are no longer, or have another policy. */
   onTokenGone(report: (name: string) => void): void;

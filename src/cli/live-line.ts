@@ -1,4 +1,4 @@
-/** One line on standard error that is overwritten while work goes on; nothing where that is not a terminal. */
+/** One line on standard error that is overwritten while work continues; nothing without a terminal. */
 import { eventText, type CallOptions } from '#contract';
 
 let isShown = false;

@@ -1,7 +1,7 @@
 /** Text for terminals. Programs ask for `--json`. */
 import { colourOfState, type Paint } from './colour.ts';
 
-/** Columns of a terminal that does not say how many it has, and of every help text. */
+/** Columns of a terminal that does not report its width, and of every help text. */
 export const PAGE_COLUMNS = 80;
 
 export interface Table {

@@ -117,7 +117,7 @@ export class NodeLink implements Link {
   heard(asked: readonly string[], answer: Answer): void {
     const { again, lost } = this.calls.heard(asked, answer, performance.now());
     for (const id of again) this.#publishCall(id);
-    for (const id of lost) this.#fail(id, 'invocation_stopped', 'it was lost on its way; it may have had effects');
+    for (const id of lost) this.#fail(id, 'invocation_stopped', 'it was lost in transit; it may have had effects');
   }
 
   /** The connection is back: publishes the calls that were not published. */

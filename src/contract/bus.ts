@@ -35,7 +35,7 @@ export interface CallOptions {
   onEvent?: (event: CallEvent) => void;
   /** Asks for the file changes of the call; called before the answer, also before that of a failed call. */
   onChanges?: (changes: readonly Change[]) => void;
-  /** Called before the answer, if the function says how its result reads as text and the call came through a door. */
+  /** Called before the answer, if the function defines a text form of its result and the call came through a door. */
   onText?: (text: string) => void;
   /** Called if a rule lets the caller's own person approve the call, or one that is made for it. */
   onQuestion?: ((question: Question) => Promise<Approval>) | undefined;

@@ -30,7 +30,7 @@ const NOT_FORWARDED = new Set([
   'upgrade',
 ]);
 
-/** Methods that have a body only if a header says so. */
+/** Methods that have a body only if a header announces one. */
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 
 /** Throws a `Refusal` before anything was sent back; later failures end the connection. */

@@ -83,7 +83,7 @@ export const errors = defineErrors({
     message: (d: { id: string; problem: string }) => `Failed to deserialize input for ${d.id}: ${d.problem}`,
   },
   forbidden: {
-    meaning: 'The caller may not call this function, by what it was granted or by what the app denies.',
+    meaning: 'The caller may not call this function: its grants do not include it, or the app denies it.',
     http: 403,
     message: (d: { text: string }) => d.text,
   },

@@ -51,7 +51,7 @@ export class Registry {
     return this.#namespaces.get(namespace)?.get(id)?.[0];
   }
 
-  /** As `find`, and also on other nodes. A failure says why a known node cannot be called now. */
+  /** As `find`, and also on other nodes. Returns a failure for a known node that cannot be called now. */
   resolve(id: string, namespace: string = DEFAULT_NAMESPACE): RegisteredFunction | Failure | undefined {
     const own = this.find(id, namespace);
     return this.elsewhere ? this.elsewhere.resolve(id, namespace, own) : own;

@@ -15,7 +15,7 @@ const RECORD_BYTES = 1024;
 
 /** By the place of a job: why it may still live after a kill. */
 const SURVIVALS = {
-  host: 'its processes have not ended: the kernel ends them when what they wait for is over, such as a disk; shell::status reports when',
+  host: 'its processes have not ended: the kernel ends them when the device that they wait for answers, such as a disk; shell::status reports when',
   sandbox: 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over',
   guest: 'the sandbox has not confirmed its end; what is left of it ends with sandbox::stop',
 };

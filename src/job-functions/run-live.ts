@@ -36,7 +36,7 @@ export const liveAnswer = {
   next: wire
     .uint64()
     .optional()
-    .describe('How much output came so far, in bytes: `since` of a read that goes on there.'),
+    .describe('How much output came so far, in bytes: `since` of a read that continues there.'),
 };
 
 export interface LiveRequest {

@@ -8,7 +8,7 @@ export function parsePrometheus(text: string): Map<string, number> {
   for (const { name, metrics } of parse(text.replaceAll(/^# TYPE (\S+) histogram$/gm, '# TYPE $1 untyped'))) {
     for (const { labels = {}, value } of metrics) {
       const key = `${name}${JSON.stringify(labels)}`;
-      if (found.has(key)) throw new Error(`${key} stands twice`);
+      if (found.has(key)) throw new Error(`duplicate series ${key}`);
       found.set(key, Number(value));
     }
   }

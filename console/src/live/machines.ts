@@ -82,7 +82,7 @@ export function sampled(now: Sandbox, before: ShownSandbox | undefined, nowMs: n
   return { ...now, loadedAtMs: nowMs, busyCpus: Math.max(0, now.usage.cpu_ms - before.usage.cpu_ms) / tookMs };
 }
 
-/** The list is loaded every few seconds; the age goes on between. */
+/** The list is loaded every few seconds; the age grows between two loads. */
 export function ageMs({ age_secs: age, loadedAtMs }: ShownSandbox): number {
   return Math.max(1_000, age * 1_000 + Date.now() - loadedAtMs);
 }

@@ -30,7 +30,7 @@ export function NodesPage() {
           <h1 class="hidden">Nodes</h1>
           {isCutOff.value && (
             <p class="note" role="alert">
-              No NATS server answers: this door is cut off. What runs here goes on; calls to other nodes fail.
+              No NATS server answers: this door is cut off. Calls on this node work; calls to other nodes fail.
             </p>
           )}
           <SearchBox label="Search nodes" value={search} onInput={setSearch} />

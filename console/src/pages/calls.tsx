@@ -53,7 +53,7 @@ export function CallsPage() {
         <Box label="changes only" isOn={isChangesOnly} onFlip={setChangesOnly} />
         <Box label="this console’s own" isOn={isOwnShown} onFlip={setOwnShown} />
         <Box label="keep payloads" isOn={keepsContents.value} onFlip={(isOn) => (keepsContents.value = isOn)} />
-        <button type="button" aria-pressed={isFrozen.value} title="The list stands still; calls go on" onClick={freeze}>
+        <button type="button" aria-pressed={isFrozen.value} title="The list is frozen; calls continue" onClick={freeze}>
           {isFrozen.value ? 'Go on' : 'Hold the list'}
         </button>
         <CallFigures calls={shown} />

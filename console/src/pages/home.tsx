@@ -17,7 +17,7 @@ import { CancelCall, EndJob } from '../parts/stop-actions.tsx';
 import { Agents } from './home-agents.tsx';
 
 const MOST_ROWS = 8;
-/** Before any agent called, the page says how to connect one. */
+/** True before the first call of an agent: the page then explains how to connect one. */
 const isQuiet = () => callers.value.length === 0 && callLog.value.ended.length === 0;
 
 export function HomePage() {

@@ -104,7 +104,7 @@ export class Auditor implements Audit {
       if (Date.now() - this.#complainedAtMs < COMPLAIN_MS) return;
       this.#complainedAtMs = Date.now();
       const { code } = error as NodeJS.ErrnoException;
-      this.#log.error('the audit cannot be written: calls go on without records', { folder: this.#audit.folder, code });
+      this.#log.error('the audit cannot be written: calls run without records', { folder: this.#audit.folder, code });
     }
   };
 

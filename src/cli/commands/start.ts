@@ -187,7 +187,7 @@ function watchSource(source: Source, { entries, apply, guard, log }: Running): {
   return watchConfig(file, log, async () => {
     const changed = readEntries(source);
     if (isWithinReach(file, workspace, changed)) {
-      throw new ConfigError(`it would let agents write ${file}; restart to run with it all the same`);
+      throw new ConfigError(`it would let agents write ${file}; restart to use it anyway`);
     }
     // Both are checked before either takes effect.
     const replaceAccess = guard.prepare(readConfigFile(file));

@@ -32,8 +32,8 @@ export function checkPlatform(): Finding {
 }
 
 const OPENS: Record<JailOpening, string> = {
-  'at-once': 'opened at once where no link is on the way',
-  'after-finding': 'found before it is opened',
+  'at-once': 'opened directly if its path has no symlinks',
+  'after-finding': 'opened after its path is resolved',
 };
 
 export function checkJail(): Finding {

@@ -1,4 +1,4 @@
-/** What a word on the command line means, against a list that a worker would give. */
+/** How a word on the command line is resolved, with a list that a worker would return. */
 import { expect, test } from 'vitest';
 
 import type { Bus } from '#contract';
@@ -47,10 +47,10 @@ test('a whole id is left to the worker, which knows what became of it', async ()
 
 test('a word that means several is refused with all of them', async () => {
   await expect(findSandboxes(busWith(living).bus, ['lab', '3f2'])).rejects.toThrow(
-    `"3f2" means 2 sandboxes; give more of the id:\n  ${A}  lab\n  ${B}  91`,
+    `"3f2" matches 2 sandboxes; give more of the id:\n  ${A}  lab\n  ${B}  91`,
   );
   const twins = [A, B].map((sandbox_id) => ({ sandbox_id, name: 'twin' }));
-  await expect(findSandboxes(busWith(twins).bus, ['twin'])).rejects.toThrow('"twin" means 2 sandboxes');
+  await expect(findSandboxes(busWith(twins).bus, ['twin'])).rejects.toThrow('"twin" matches 2 sandboxes');
 });
 
 test.each(['', 'none', '3F2A', '%'])('%j means none', async (word) => {

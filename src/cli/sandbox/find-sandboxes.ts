@@ -1,7 +1,7 @@
 /**
  * Resolves a word on the command line to a sandbox: a whole id, the name it was created with, or a prefix of its id.
  *
- * A whole id is not looked up, so that the worker reports itself what became of it. A name beats a prefix of an id; an
+ * A whole id is sent as it is, so that the worker reports why a sandbox ended. A name beats a prefix of an id; an
  * ambiguous word is refused with all candidates.
  */
 import { z } from 'zod';
@@ -30,5 +30,5 @@ function theOne(word: string, rows: readonly Row[]): string {
     throw new UsageError(`no sandbox has the name or id "${word}"; workcell sandbox list shows the running ones`);
   }
   const candidates = found.map(({ sandbox_id, name }) => (name ? `  ${sandbox_id}  ${name}` : `  ${sandbox_id}`));
-  throw new UsageError(`"${word}" means ${found.length} sandboxes; give more of the id:\n${candidates.join('\n')}`);
+  throw new UsageError(`"${word}" matches ${found.length} sandboxes; give more of the id:\n${candidates.join('\n')}`);
 }

@@ -35,7 +35,7 @@ function knownFailure(thrown: unknown, { def, context }: OpenWorker, about: Abou
 
   const log = logOf(call, about.log);
   if (control.isBehind(thrown)) {
-    log.debug('a call was given up', { function: functionId, reason: String(thrown) });
+    log.debug('a call ended by its cancel or deadline', { function: functionId, reason: String(thrown) });
   } else {
     const stack = thrown instanceof Error ? thrown.stack : String(thrown);
     log.error('unexpected error in a handler', { function: functionId, stack });

@@ -1,7 +1,7 @@
 /**
  * The `fix` of a failure as its caller gets it: the whole next request, to be sent as it is or merged.
  *
- * A request that cannot be repeated, because it is long or its channel is used up, gets a `fix_note` that says what to change.
+ * A request that cannot be repeated, because it is long or its channel is used up, gets a `fix_note` with the necessary changes.
  */
 import { ChannelRefSchema } from '#protocol';
 import { isMap } from '../is-map.ts';

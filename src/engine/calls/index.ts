@@ -126,7 +126,7 @@ export class Calls {
     else this.approvals.answerFrom(session, frame);
   }
 
-  /** Cancels the executor. The caller no longer waits, unless it says that it does. */
+  /** Cancels the executor. The caller no longer waits, unless it set `wait`. */
   cancel(caller: Session, invocationId: string, { wait = false }: { wait?: boolean | undefined } = {}): void {
     const call = [...caller.calling].find(({ waiting }) => waiting?.invocationId === invocationId);
     if (call && wait) this.#settle.askToStop(call, { wait });

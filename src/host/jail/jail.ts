@@ -125,7 +125,7 @@ export class Jail {
   #openFound(parts: string[], path: string): JailFile {
     const pin = this.#pinFile(parts, path);
     try {
-      // First, so that the error for a protected path does not depend on what it is.
+      // Checked first, so that the error for a protected path does not depend on its kind.
       this.#refuseProtected(parts, pin.relativePath, path);
       return JailFile.of(pin, path);
     } catch (error) {

@@ -20,7 +20,7 @@ export interface Replaced {
 
 const MARK = 0xff;
 
-/** `$1`, `$name`, `${1}x` and `$$`; without braces the name goes on as long as letters, digits and `_` do. */
+/** `$1`, `$name`, `${1}x` and `$$`; without braces the name ends after the last letter, digit or `_`. */
 export function parseReplacement(
   text: string,
   regex: { source: string; groupNames: readonly (string | undefined)[] },

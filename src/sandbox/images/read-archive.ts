@@ -99,7 +99,8 @@ function chooseOne<T extends { tags: readonly string[] }>(rows: readonly T[], na
 
 async function readBlob(files: ArchiveFiles, blob: Descriptor): Promise<Buffer> {
   const bytes = await files.read(blobName(blob), { maxBytes: MAX_DOCUMENT_BYTES });
-  if (digestOf(bytes) !== blob.digest) throw new ArchiveError(`what stands for ${blob.digest} is ${digestOf(bytes)}`);
+  if (digestOf(bytes) !== blob.digest)
+    throw new ArchiveError(`the blob ${blob.digest} has the digest ${digestOf(bytes)}`);
   return bytes;
 }
 

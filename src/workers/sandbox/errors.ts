@@ -91,7 +91,7 @@ export const errors = defineErrors({
     http: 502,
     retryable: true,
     type: 'transient',
-    note: 'Try again after a pause; an image that is being built goes on meanwhile.',
+    note: 'Try again after a pause; the work on an image continues meanwhile.',
     message: (d: { image: string; problem: string } | { image: string; progress: string }) =>
       'progress' in d
         ? `image '${d.image}' is being built (${d.progress}); call again`

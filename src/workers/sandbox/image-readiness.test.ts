@@ -31,7 +31,7 @@ test('a call that would wait too long hears how far the image is, and it is made
   const images = openImages(config, silentLog);
   const readiness = new ImageReadiness(images, silentLog);
   const sandboxes = new Sandboxes(config, silentLog);
-  // Which backend it will be is never asked for: there is no image for it.
+  // The backend is never needed: there is no image for it.
   const backends = { choose: async () => undefined };
   const context = { config, images, readiness, sandboxes, backends } as unknown as SandboxContext;
   const scope = { signal: new AbortController().signal, log: silentLog } as unknown as CallScope;
@@ -43,7 +43,7 @@ test('a call that would wait too long hears how far the image is, and it is made
       code: 'S102',
       retryable: true,
       message: expect.stringMatching(/^image 'tools' is being built \(\w+, \d+ %\); call again$/),
-      fix_note: expect.stringContaining('goes on meanwhile'),
+      fix_note: expect.stringContaining('continues meanwhile'),
     });
   }
   open();

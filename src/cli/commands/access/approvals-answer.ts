@@ -7,7 +7,7 @@ import { asOperator } from './as-operator.ts';
 
 export const approvalsApprove: Command = {
   name: 'approvals approve',
-  summary: 'Let a waiting call go on.',
+  summary: 'Approve a waiting call, so that it runs.',
   usage: 'ID',
   details: '`workcell approvals list` shows the ids.',
   options: {

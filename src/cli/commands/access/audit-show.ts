@@ -12,7 +12,7 @@ export const auditShow: Command = {
   summary: 'Print one record of the audit as JSON.',
   usage: 'SEQ',
   details:
-    'The number stands first in each line of `audit tail`. Servers that ran at the same time have numbers of their own: then every record with the number is printed.',
+    'The number is the first word of each line of `audit tail`. Servers that ran at the same time have numbers of their own: then every record with the number is printed.',
   options: { ...accessOptions },
   minWords: 1,
   maxWords: 1,

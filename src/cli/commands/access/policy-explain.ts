@@ -30,7 +30,7 @@ export const policyExplain: Command = {
   summary: 'Say whether a call is allowed, asked about or denied, and by which rule.',
   usage: 'FUNCTION [KEY=VALUE…]',
   details:
-    'Looks at all that decides: --tools and --read-only of a door, apps and presets, the policy, protect, and the fence,\n' +
+    'Checks everything that decides: --tools and --read-only of a door, apps and presets, the policy, protect, and the fence,\n' +
     'allowlist and rules of shell. Without --policy and --token it explains the policy of callers without a token.',
   options: {
     policy: valueOption('NAME', 'Explain this policy.'),

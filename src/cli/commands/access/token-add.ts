@@ -43,6 +43,6 @@ function expiry(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const atMs = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(given) ? Date.parse(given) : NaN;
   if (Number.isNaN(atMs)) throw new ConfigError(`--expires must be a date such as 2027-01-01 (got ${given})`);
-  if (atMs <= Date.now()) throw new ConfigError(`--expires ${given} is over`);
+  if (atMs <= Date.now()) throw new ConfigError(`--expires ${given} is in the past; give a later time`);
   return atMs;
 }

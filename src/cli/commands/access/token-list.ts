@@ -8,7 +8,7 @@ import { accessOptions, readAccess } from './access-options.ts';
 export const tokenList: Command = {
   name: 'token list',
   summary: 'List the tokens that `token add` made.',
-  details: 'Tokens of a configuration file stand there, under access.tokens.',
+  details: 'Tokens of a configuration file (access.tokens) are not listed.',
   options: { json: { type: 'boolean', description: 'Print JSON.' }, ...accessOptions },
   maxWords: 0,
 

@@ -7,7 +7,7 @@ import { changeCommit, commitBy } from './commit.ts';
 export const changeApprove: Command = {
   ...changeCommit,
   name: 'change approve',
-  summary: 'Approve a change that waits for a person, and commit it. Look at `workcell change diff` first.',
+  summary: 'Approve a change that waits for a person, and commit it. Read `workcell change diff` first.',
   details:
     'Only on the machine of the server, as its user: the command sends a key from its state directory. Otherwise the same as ' +
     '`workcell change commit`.',

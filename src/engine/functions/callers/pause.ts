@@ -6,9 +6,9 @@ import { engine } from '../../worker.ts';
 
 export const callersPause = engine.defineFunction({
   id: 'engine::callers::pause',
-  summary: 'Let new calls of a caller wait, or let them go on; for the console only.',
+  summary: 'Hold new calls of a caller, or resume them; for the console only.',
   details:
-    'Calls that run go on. Waiting calls start when the caller is resumed, in their order, unless their own timeout ends ' +
+    'Running calls continue. Waiting calls start when the caller is resumed, in their order, unless their own timeout ends ' +
     'them before. A program that connects again is another caller.',
   effect: 'write',
   permissions: ['engine.write'],

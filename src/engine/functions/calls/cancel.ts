@@ -7,7 +7,8 @@ import { engine } from '../../worker.ts';
 export const callsCancel = engine.defineFunction({
   id: 'engine::calls::cancel',
   summary: 'End a call that runs and the calls that were made for it; for the console only.',
-  details: 'Its caller gets the error CANCELLED. A worker that cannot cancel goes on, and its answer is dropped.',
+  details:
+    'Its caller gets the error CANCELLED. A worker that cannot cancel finishes its work, and its answer is dropped.',
   effect: 'execute',
   permissions: ['engine.write'],
   request: z.object({ id: z.string().max(512).describe('The id of the call, as engine::calls::list gives it.') }),

@@ -53,7 +53,7 @@ export const callsGet = engine.defineFunction({
   },
 });
 
-/** A clipped list ends with a text that says so; this drops that text and everything that is not a valid change. */
+/** Drops the note at the end of a clipped list, and everything else that is not a valid change. */
 function changesIn(value: unknown): Change[] {
   return Array.isArray(value) ? value.flatMap((change) => ChangeSchema.safeParse(change).data ?? []) : [];
 }

@@ -2,7 +2,7 @@
  * Answers a query from the index, as if every file had been read.
  *
  * The kernel reports a change before the writer's system call returns, so the index always has the current contents. It
- * does not report writes through a mapping; the README of the coder worker says so.
+ * does not report writes through a mapping; the README of the coder worker documents that.
  */
 import { HostError } from '../../host-error.ts';
 import type { OpenWalkDir, WalkDir } from '../../walk/walk-dir.ts';

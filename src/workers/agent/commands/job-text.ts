@@ -17,7 +17,7 @@ export const JOB_NOTES: Reads['notes'] = [
 ];
 
 export const jobFields = {
-  job: z.string().optional().describe('Handle of the job, if it goes on.'),
+  job: z.string().optional().describe('Handle of the job, if the command became one.'),
   status: z.enum(['running', 'finished', 'killed', 'failed']),
   exit_code: wire.int32().optional().describe('Absent while it runs, and if a signal ended it.'),
   output: z.string().describe('New output of both streams, shortened if it is long.'),

@@ -22,7 +22,7 @@ const Started = z.object({ job_id: z.string() });
 export const run = agent.defineFunction({
   id: 'agent::run',
   summary:
-    'Run a bash command line in the workspace. Long output is shortened and kept for `output`. After timeout_s, or with background, it goes on as a job.',
+    'Run a bash command line in the workspace. Long output is shortened and kept for `output`. After timeout_s, or with background, it becomes a job.',
   effect: 'execute',
   permissions: ['process.run'],
   subject: { line: 'command' },

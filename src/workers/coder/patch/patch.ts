@@ -41,9 +41,9 @@ export interface Chunk {
   readonly scopes: string[];
   /** Start line from its `@@` header, from 1; 0 is before the first line. */
   near?: number;
-  /** True if a marker says that it is at the end of the file. */
+  /** True if a marker puts it at the end of the file. */
   isAtEnd: boolean;
-  /** True if a marker says that its new lines end without a newline. */
+  /** True if a marker states that its new lines end without a newline. */
   lacksNewline: boolean;
 }
 

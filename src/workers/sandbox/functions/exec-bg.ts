@@ -14,7 +14,7 @@ export const execBg = sandbox.defineFunction({
   details:
     'Takes the shapes of sandbox::exec. The job ends with its sandbox, which is stopped when for idle_timeout_secs the job ' +
     'prints nothing and no call is about it or the sandbox. Its id is the only key to its words and output; it is kept ' +
-    'job_retention_secs after its end. What it started and left behind goes on until it is killed.',
+    'job_retention_secs after its end. Processes that it left behind run until they are killed.',
   effect: 'execute',
   permissions: ['sandbox.run'],
   subject: { program: 'cmd', opaque: ['argv'] },

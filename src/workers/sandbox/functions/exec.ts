@@ -13,8 +13,8 @@ export const exec = sandbox.defineFunction({
   summary: 'Run a command in a sandbox and return its output and exit code.',
   details:
     'Three shapes: cmd as a line ("node -v", split at blanks, quotes as in a shell, nothing expanded), cmd with args, or ' +
-    'argv. For pipes and variables run ["sh", "-c", "…"]. The reply comes when the command itself ends; what it started in ' +
-    'the background goes on. Callers that take events get the output as it comes.',
+    'argv. For pipes and variables run ["sh", "-c", "…"]. The reply comes when the command itself ends; processes in ' +
+    'the background keep running. Callers that take events get the output as it comes.',
   effect: 'execute',
   permissions: ['sandbox.run'],
   subject: { program: 'cmd', opaque: ['argv'] },
