@@ -1,4 +1,4 @@
-/** The browser's client against a real engine; the socket is the one thing that Node 20 has to be lent. */
+/** The browser's client against a real engine; only the socket has to be provided, because Node 20 lacks it. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket as NodeSocket } from 'ws';
 
@@ -34,7 +34,7 @@ function open(token?: string): BusClient {
   });
 }
 
-/** A worker that answers by the frames themselves, so that errors are spelled as any SDK may. */
+/** A worker that writes its frames itself, so that errors are spelled as any SDK may. */
 function echo(reply: (data: unknown) => object): Promise<NodeSocket> {
   const worker = new NodeSocket(running.url);
   const send = (frame: object) => worker.send(JSON.stringify(frame));

@@ -15,7 +15,7 @@ class Page extends EventTarget {
   }
 }
 
-/** A page whose loads end and whose watches report and end when the test says so. */
+/** A page whose loads end, and whose watches report and end, when the test decides. */
 function setup() {
   const page = new Page();
   const loads: (() => void)[] = [];

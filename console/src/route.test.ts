@@ -12,7 +12,7 @@ test.each([
   ['#/nowhere/x', { page: 'home' }],
   ['#/calls/c1?caller=local%3A1+claude-code', { page: 'calls', open: 'c1', caller: 'local:1 claude-code' }],
   ['#/calls?caller=x&node=build-7', { page: 'calls', caller: 'x', node: 'build-7' }],
-  // Typed by hand or cut on its way: no reason to show nothing at all.
+  // Typed by hand or truncated: the page shows something anyway.
   ['#/functions/100%', { page: 'functions', open: '100%' }],
 ])('%j is read', async (hash, expected) => {
   vi.stubGlobal('location', { hash });

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** A socket that opens and closes when the test says so. */
+/** A socket that opens and closes when the test decides. */
 class TestSocket extends EventTarget {
   readyState = 0;
   send(): void {}
@@ -17,7 +17,7 @@ class TestSocket extends EventTarget {
   }
 }
 
-/** The page's session, its sockets, and the questions why a connection was lost, for the test to answer. */
+/** The page's session, its sockets, and its requests for the reason of a lost connection, which the test answers. */
 async function startSession() {
   const sockets: TestSocket[] = [];
   const questions: ((status: number) => void)[] = [];

@@ -8,7 +8,7 @@ import { defaultEntries } from './config-file.ts';
 
 const available = [coder, filesystem];
 
-/** Of the original's documentation, as it stands there. */
+/** From the original's documentation, unchanged. */
 const ORIGINAL = `modules:
   - module: filesystem
     actions: [read, write, edit, insert, ls, grep, find, mkdir, rm]

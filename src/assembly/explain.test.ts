@@ -47,7 +47,7 @@ const CASES: Case[] = [
   },
   { id: 'coder::read-file', payload: { path: '.env' }, preset: 'look', verdict: 'deny', rule: 'protect', change: '!' },
   { id: 'coder::create-file', preset: 'look', verdict: 'deny', rule: 'preset look', change: 'preset look' },
-  // What asks decides over what allows, and what denies over both, whichever comes first.
+  // An asking rule beats an allowing one, and a denying rule beats both, in any order.
   {
     ...{ id: 'coder::tree', preset: 'look', grants: { policy: 'slow' } },
     ...{ verdict: 'ask', rule: 'slow[0]', change: 'access.policies.slow' },

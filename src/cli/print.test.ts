@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { printFailure, printJson, printText } from './print.ts';
 
-/** What a stream got. */
+/** The text that a stream received. */
 function printed(print: (stream: { write(text: string): void; isTTY?: boolean }) => void, isTTY: boolean): string {
   let all = '';
   print({ isTTY, write: (text) => void (all += text) });

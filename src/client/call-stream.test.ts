@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Bus, CallOptions } from '#contract';
 import { streamCall } from './call-stream.ts';
 
-/** A call that ends and reports when the test says so. */
+/** A call that ends and reports when the test decides. */
 function setup() {
   let options: CallOptions = {};
   let end = (_: unknown) => {};

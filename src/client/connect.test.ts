@@ -9,10 +9,10 @@ import { connect } from './connect.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** An engine that only listens: each dial gives a new link, and what comes over it is kept. */
+/** An engine that only listens: each dial makes a new link, whose frames are recorded. */
 class Listener {
   readonly dials: { far: Link; got: Frame[]; closed: string[] }[] = [];
-  /** What the next dial waits for. */
+  /** The next dial waits for this promise. */
   gate: Promise<void> = Promise.resolve();
   isDown = false;
 
@@ -189,7 +189,7 @@ test('closed, it fails what waits, stops what runs, and takes no more calls', as
   await expect(bus.call('f')).rejects.toMatchObject({ code: 'connection_closed' });
   await delivered();
   expect([listener.last.closed, listener.dials.length]).toEqual([['closed by the client'], 1]);
-  // What watches the deadline of the call that was served.
+  // The one timer watches the deadline of the served call.
   expect(vi.getTimerCount()).toBe(1);
 });
 

@@ -1,4 +1,4 @@
-/** What a handler is given beside its request. */
+/** The scope that a handler gets beside its request. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -37,7 +37,7 @@ const functionOf = (handle: (scope: CallScope) => unknown) =>
 const principal: Caller = { id: 'local:http#3', kind: 'local', label: 'agent #3 (http)' };
 const call = { callId: 'call-1', payload: {}, callerId: 'w', principal, via: 'call-0', traceparent: 't', baggage: 'b' };
 
-/** Runs a handler; the calls that it made and the lines that it logged. */
+/** Runs a handler; returns the calls that it made and the lines that it logged. */
 async function run(handle: (scope: CallScope) => unknown, metadata?: unknown) {
   const made: [string, unknown, CallOptions][] = [];
   const logged: unknown[] = [];

@@ -23,7 +23,7 @@ const readFile: FunctionDef<never> = {
   handle: () => ({ text: '' }),
 };
 
-/** A bus whose list is what is given, and what it was asked. */
+/** A bus that returns the given list, and records its requests. */
 function busWith(functions: unknown[]): Bus & { asked: unknown[] } {
   const asked: unknown[] = [];
   const call = (...request: unknown[]) => {

@@ -1,4 +1,4 @@
-/** What a text that is far too long costs once it was cut. */
+/** Memory and time of a far too long text after it was cut. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

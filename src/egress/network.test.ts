@@ -1,4 +1,4 @@
-/** Looking up and dialling for real, against a name server and servers of this machine. */
+/** Real DNS lookups and connections, with a name server and servers of this machine. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ interface NameServer extends AsyncDisposable {
   readonly asked: string[];
 }
 
-/** Answers for each kind of record with the bytes of one address, or with nothing at all. */
+/** Answers each kind of record with the bytes of one address, or with an empty answer. */
 async function startNameServer(records: Record<number, Buffer> | 'silent'): Promise<NameServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4', (query, from) => {

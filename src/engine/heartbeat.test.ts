@@ -9,7 +9,7 @@ import { Heartbeat } from './heartbeat.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** What a heartbeat looks at. */
+/** The parts of a socket that a heartbeat uses. */
 class FakeSocket extends EventEmitter {
   readonly OPEN = 1;
   readyState = 1;

@@ -9,7 +9,7 @@ import { Triggers } from './triggers.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A session and the frames that its peer got. */
+/** A session and the frames that its peer received. */
 function peer(): { session: Session; got: Frame[] } {
   const [near, far] = memoryLinks();
   const got: Frame[] = [];

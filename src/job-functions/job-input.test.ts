@@ -22,7 +22,7 @@ test('live.D9 10 MB for a program that does not read: the time ends, and each by
   const first = await input.write(bytes.subarray(0, MIB), 100);
   expect(first).toBeGreaterThan(0);
   expect(first).toBeLessThan(MIB);
-  // Behind what is not read yet there is no room for more.
+  // While a piece is unread, there is no room for another.
   expect(await Promise.all([input.write(bytes.subarray(first), 50), input.write(bytes.subarray(first), 50)])).toEqual([
     0, 0,
   ]);

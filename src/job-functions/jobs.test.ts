@@ -1,4 +1,4 @@
-/** What jobs cost in memory. The tests of shell::exec_bg show how they behave, with real processes. */
+/** Memory of jobs. The tests of shell::exec_bg show their behaviour, with real processes. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import type { OutputRing } from '#host';
@@ -8,7 +8,7 @@ import { Jobs, MAX_KEPT_JOBS } from './jobs.ts';
 const limits = { maxConcurrentJobs: 4, retentionSecs: 3600, maxOutputBytes: 2 ** 20 };
 
 const output = (bytes: number) => ({
-  // A part of something larger, as a reader of pipes would hand it out.
+  // A slice of a larger buffer, as a reader of pipes would return it.
   stdout: Buffer.alloc(bytes * 2).subarray(0, bytes),
   stderr: Buffer.alloc(0),
   stdoutTruncated: false,

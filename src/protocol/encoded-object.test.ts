@@ -5,7 +5,7 @@ import { decoded, EncodedObject } from './encoded-object.ts';
 import type { Frame } from './frames.ts';
 import { encodeFrame } from './link.ts';
 
-/** A value held as JSON in two pieces. Whether it was decoded shows. */
+/** A value held as JSON in two pieces; records whether it was decoded. */
 function held(value: unknown, cutAt = 1) {
   const json = Buffer.from(JSON.stringify(value));
   let times = 0;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { gatherWrites, MAX_GATHERED } from './gather-writes.ts';
 
-/** A stream that lists how many writes left it at once. */
+/** A stream that records how many writes were flushed at once. */
 function record() {
   const flushes: number[] = [];
   let held = 0;

@@ -154,7 +154,7 @@ test('live.D19 a view that is behind leaves the channel, and comes back for the 
   await follow();
   const piece = new Uint8Array(2 ** 20);
   for (let n = 0; n < 20; n++) reader().bring(piece);
-  // What comes after the limit is not taken: the ring of the job has it.
+  // Output after the limit is not read: the ring of the job keeps it.
   expect(behind).toHaveLength(9);
   expect(reader().readyState).toBe(3);
   expect(asked).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** What is read stands out enough from what it stands on: WCAG AA, 4.5 to 1, in light and in dark. */
+/** Text has enough contrast to its background: WCAG AA, 4.5 to 1, in light and in dark. */
 import { readFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 type Rgb = [number, number, number];
 
 const LEAST_RATIO = 4.5;
-/** How much of its own colour a badge has behind it, as in controls.css. */
+/** How much of its own colour a badge has in its background, as in controls.css. */
 const BADGE_PART = 0.11;
 
 const tokens = readFileSync(new URL('./tokens.css', import.meta.url), 'utf8');

@@ -1,4 +1,4 @@
-/** What the doctor says of rungs, and which it leaves alone, with rungs whose answers the test decides. */
+/** What the doctor reports of rungs, and which it does not try; the test decides their answers. */
 import { expect, test } from 'vitest';
 
 import { fakeRung, no, yes, type FakeRung } from '#testing';
@@ -7,7 +7,7 @@ import { checkIsolation } from './check-isolation.ts';
 
 const config = sandbox.config.parse({});
 
-/** Asks each rung, as a ladder without a memory. */
+/** Probes each rung, as a ladder without a cache. */
 function ladderOf(rungs: FakeRung[], remembered: readonly string[] = []): Ladder {
   const answer = { tookMs: 100, askedAtMs: 0, isRemembered: false };
   return {

@@ -7,7 +7,7 @@ import { checkCache } from './check-sandbox-host.ts';
 
 const NOBODY = 65_534;
 
-/** Folders of an image may belong to others; for root there are none that it cannot look into. */
+/** Folders of an image may belong to others. Not for root, which can read every folder. */
 function asNobody<T>(work: () => T): T {
   if (process.geteuid!() !== 0) return work();
   process.seteuid!(NOBODY);

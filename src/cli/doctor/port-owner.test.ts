@@ -7,7 +7,7 @@ import { portOwner } from './port-owner.ts';
 
 const isLinux = process.platform === 'linux';
 
-/** Listens under a name of its own choice, and says where. */
+/** Listens under a process name of its own choice, and prints the port. */
 const LISTENER = `
 process.title = 'own\\x1b[31m';
 const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port));

@@ -1,4 +1,4 @@
-/** Directories into a real sandbox and out of it, with everything that a directory has. */
+/** Copies directories to and from a real sandbox, with all kinds of entries. */
 import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 
@@ -36,7 +36,7 @@ describe.skipIf(why !== undefined)(`directories${why === undefined ? '' : ` (${w
     expect(lstatSync(dir.path('out/new/src/run.sh')).mode & 0o777).toBe(0o750);
     expect(await exec('ls -A /tmp | grep -c workcell')).toBe('0\n');
 
-    // The guest's own tar is whatever the guest put there.
+    // The guest controls its own tar program.
     const tar = `#!/usr/bin/python3
 import sys, tarfile
 with tarfile.open(sys.argv[2], "w") as t:

@@ -1,4 +1,4 @@
-/** Both sides of the asking on a wire that loses, delays, repeats and reorders: no NATS, no time. */
+/** Both sides of polling on a wire that loses, delays, repeats and reorders: no NATS, no time. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 

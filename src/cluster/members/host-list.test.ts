@@ -1,4 +1,4 @@
-/** The list stays whole while machines report and go. */
+/** The list stays consistent while machines report and leave. */
 import { expect, test } from 'vitest';
 
 import type { FleetHost } from '#contract';

@@ -1,4 +1,4 @@
-/** What callers hear about a node that is gone. */
+/** The reason that callers get for a node that is gone. */
 import { expect, test } from 'vitest';
 
 import { MOST_LOST, REMEMBER_LOST_MS } from '../limits.ts';

@@ -1,4 +1,4 @@
-/** Frames of a node are what their schema says, also those whose caller was read before. */
+/** Frames of a node match their schema, also those whose caller is cached. */
 import { expect, test } from 'vitest';
 
 import { decodeFrame, type InvokeFrame } from '#protocol';

@@ -1,4 +1,4 @@
-/** What a call through a door gets beyond the contract. */
+/** Additions to the contract for calls through a door. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-/** Content that a reply names a channel for, made whole where callers cannot open channels. */
+/** Content of a reply's channel, read in full for callers that cannot open channels. */
 import { expect, test } from 'vitest';
 
 import { EncodedObject, type ChannelItem } from '#protocol';

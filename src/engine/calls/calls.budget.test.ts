@@ -1,4 +1,4 @@
-/** What the caller of a call costs the engine, as a share of the rest of the call. */
+/** The cost of a call's caller in the engine, as a share of the rest of the call. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 

@@ -13,9 +13,9 @@ import { CONTAINMENTS, type Containment } from './rung.ts';
 import { SpawnError } from './spawn-error.ts';
 
 const PATH = process.env.PATH!;
-/** Jobs of each way to contain them. */
+/** Jobs under each containment. */
 const AT_ONCE = rounds(40, 200, 200);
-/** Times that no one else sleeps, by which the sleepers are found. */
+/** Sleep times that no other process uses, by which the test finds its sleepers. */
 const naps = [0, 1, 2, 3, 4].map((nap) => `471${nap}.${process.pid}`);
 const working = await worksHere();
 
@@ -63,7 +63,7 @@ describe.each(working)('a child held by %s', (containment) => {
   test('gets exactly the environment it is given', async () => {
     const env = { A: '1', 'b.c': 'x=y', EMPTY: '', PWD: '/else', ÜML: 'ä\nö' };
     const { stdout } = await run(['/usr/bin/env', '-0'], { env });
-    // Where nothing else holds the job, a variable marks it.
+    // A variable marks the job if nothing else contains it.
     const given = stdout
       .split('\0')
       .filter((line) => line && !(isMarkedByVariable && line.startsWith('WORKCELL_JOB=')));
@@ -151,7 +151,7 @@ describe.each(working)('a child held by %s', (containment) => {
 
   test('has its last lines waited for', async () => {
     const script = '(while [ -d /proc/$$ ]; do sleep 0.005; done; sleep 0.02; echo late) & echo done';
-    // On a busy machine they may come too late.
+    // On a busy machine they may arrive too late.
     const stdout = async () => (await run(['sh', '-c', script])).stdout;
     await expect.poll(stdout).toBe('done\nlate\n');
   });
@@ -172,7 +172,7 @@ describe.each(working)('a child held by %s', (containment) => {
     const script =
       'for fd in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do [ ! -e /proc/$$/fd/$fd ] || echo $fd; done';
     await using dir = await tempDir({ 'list.sh': script });
-    // Of the server's own, many are open.
+    // The server itself has many descriptors open.
     expect(readdirSync('/proc/self/fd').length).toBeGreaterThan(10);
     expect((await run(['sh', '-c', script])).stdout).toBe('0\n1\n2\n');
     expect((await run(['sh', '-s'], { stdin: readFileSync(dir.path('list.sh')) })).stdout).toBe('0\n1\n2\n');
@@ -227,7 +227,7 @@ describe.runIf(working.includes('cgroup1'))('shell.P17 a child in a cgroup that 
 
   test.each([
     ['leaves it', `echo $$ > ${OWN}/../../cgroup.procs; echo out`],
-    // For a moment after its last process has gone, a group is still busy.
+    // A group stays busy for a moment after its last process has ended.
     [
       'leaves it and takes it away',
       `group=${OWN}; echo $$ > $group/../../cgroup.procs; until rmdir $group 2> /dev/null; do sleep 0.01; done; echo out`,

@@ -61,7 +61,7 @@ test('a list has the living processes with their marks', async () => {
   }
 });
 
-/** Its state is that of its first thread, which has ended. */
+/** The state is that of its first thread, which has ended. */
 const PLAYS_DEAD = `
 #include <pthread.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ test.runIf(canBuild)('a process lives for as long as one of its threads does, an
       .poll(find)
       .toEqual({ pid: child.pid, ppid: process.pid, pgid: child.pid, sid: child.pid, mark: undefined });
 
-    // By its number only: its group is not told.
+    // Found by its number only: its group is not passed.
     const script = sessionGuardianScript.replace('for leader in $told; do kill -9 "-$leader"; done', '');
     spawnSync('/bin/sh', ['-c', `told=${child.pid}\n${script}`, 'guardian', '', '']);
     expect(await ended).toEqual([null, 'SIGKILL']);

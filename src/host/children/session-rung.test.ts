@@ -1,4 +1,4 @@
-/** What the best effort holds by each of its marks, and the one case that it does not. */
+/** Which processes the best effort contains by each of its marks, and the one case that it misses. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ describe.runIf(process.platform === 'linux')('a job marked by', () => {
 
 let count = 0;
 
-/** How many that a script sent away are alive after the kill; they are gone after this. */
+/** How many processes that a script detached are alive after the kill; kills them afterwards. */
 async function left(marks: NonNullable<ReturnType<typeof groupMarks>>, script: string): Promise<number> {
   const nap = `4720.${process.pid}${count++}`;
   const rung = SessionRung.open(marks);

@@ -1,4 +1,4 @@
-/** Jobs with a terminal, on every way that holds jobs together here, and made in each way that works here. */
+/** Jobs with a terminal, under every containment here, with each method to open one. */
 import { chmodSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -94,7 +94,7 @@ describe.each(ways)('a terminal made by $way', ({ way, terminals }) => {
       expect(stdout.toString()).toContain('over');
       expect(exitCode).toBe(0);
       expect(work.process.input!.isClosed).toBe(true);
-      // Neither does anything to a terminal that is gone.
+      // Neither fails for a terminal that is closed.
       await work.process.input!.write(Buffer.from('late'));
       work.process.resize!(size);
     });

@@ -1,10 +1,10 @@
-/** What every `FileSystem` reports of its changes to a scope that wants to know. */
+/** The reports of every `FileSystem` about its changes, for a scope that wants them. */
 import { expect, test } from 'vitest';
 
 import type { Change } from '#protocol';
 import { scope, stream, type Given, type Within } from './file-system-given.contract.ts';
 
-/** Paths are told from the directory that the test works in. */
+/** Reported paths are relative to the directory of the test. */
 function reporting(given: Given) {
   const told: Change[] = [];
   const short = (path: string) => path.replace(given.at('x').slice(0, -1), '');

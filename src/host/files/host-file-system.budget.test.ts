@@ -1,4 +1,4 @@
-/** No call on many files keeps everything else in the process waiting. */
+/** A call on many files does not block the rest of the process. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';

@@ -52,7 +52,7 @@ function countTurns(): { (): number; stop(): number } {
   return Object.assign(() => count, { stop });
 }
 
-/** Runs the work without the rights of root; descriptors cannot be told then, so it is for the portable jail. */
+/** Runs the work without the rights of root, which then cannot read descriptors: only for the portable jail. */
 async function asNobody(work: () => Promise<void>): Promise<void> {
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(NOBODY);

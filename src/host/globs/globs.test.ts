@@ -211,7 +211,7 @@ test('one automaton for many patterns decides as trying every way through each o
   );
 });
 
-/** A piece of a pattern and what it takes. */
+/** A piece of a pattern and the bytes that it takes. */
 const steps = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(['a', 'a'], ['?', 'b'], ['[ab]', 'a'], ['b', 'b']) },
   {
@@ -287,7 +287,7 @@ function tokensOrNone(pattern: string): GlobToken[][] {
   }
 }
 
-/** By all the places in a path where what the tokens before take can end. */
+/** By definition: computes all positions in a path at which the tokens so far can end. */
 function matchesByEnds(tokens: GlobToken[], bytes: string): boolean {
   return endsOf(tokens, bytes, new Set([0])).has(bytes.length);
 }
@@ -309,7 +309,7 @@ function endsOfOne(token: GlobToken, bytes: string, start: number): Iterable<num
   return ends;
 }
 
-/** Text of a and c that repeats too late to be of help. */
+/** Text of a and c whose period is too long to exploit. */
 function pseudoRandomText(length: number): string {
   let seed = 1;
   return Array.from({ length }, () => {

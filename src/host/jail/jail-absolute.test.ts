@@ -9,7 +9,7 @@ import { openAbsoluteJail, type Jail } from './jail.ts';
 
 type Dir = Awaited<ReturnType<typeof tempDir>>;
 
-/** Where the path leads, or the reason why not. */
+/** The canonical path, or the reason of the refusal. */
 function outcome(jail: Jail, path: string, open: 'open' | 'openDir' | 'entry' | 'target' = 'open'): string {
   try {
     using handle = jail[open](path);

@@ -12,7 +12,7 @@ import { pathHint } from './nearest-path.ts';
 const HIDDEN = /(^|\/)(\.env|secret)(\/|$)/;
 const scope = { signal: new AbortController().signal };
 
-/** Why, in words; nothing when it works. */
+/** The reason in words; undefined if it works. */
 function reasonOf(work: () => Disposable): string | undefined {
   try {
     work()[Symbol.dispose]();

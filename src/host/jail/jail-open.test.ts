@@ -120,7 +120,7 @@ function make(path: string, entry: { content: string } | { target: string }): vo
   else symlinkSync(entry.target, path);
 }
 
-/** One entry of a tree may stand in the way of another. */
+/** An entry of a tree may conflict with another. */
 function attempt(work: () => void): void {
   try {
     work();

@@ -190,7 +190,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
     using target = jail.target('pipe');
     expect(() => target.open()).toThrow('pipe is not a regular file');
     expect(writers.map((writer) => writer.exitCode)).toEqual([null, null]);
-    // Whoever really reads finds the writers still there.
+    // A process that really reads finds the writers still there.
     const cat = (name: string) => execFileSync('cat', [dir.path(name)], { timeout: 30_000 }).toString();
     expect(['ws/pipe', 'pipe'].map(cat)).toEqual(['x\n', 'x\n']);
   });
@@ -276,7 +276,7 @@ test.each(jailWays('descriptor'))('a file that is replaced over and over is alwa
     expect(seen).toEqual(new Set(['opens a.txt']));
   } finally {
     writer.kill('SIGKILL');
-    // The mv it was just running holds its pipes to its own end.
+    // The mv that it was running keeps its pipes open until it ends.
     await once(writer, 'close');
   }
 });

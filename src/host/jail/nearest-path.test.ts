@@ -1,4 +1,4 @@
-/** What is suggested for a path that leads nowhere. */
+/** Suggestions for a path that does not exist. */
 import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing';

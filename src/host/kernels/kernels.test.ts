@@ -17,7 +17,7 @@ const bytes = (maxLength: number, minLength = 0) =>
   });
 const start = fc.integer({ min: TEXT, max: TEXT + 17 });
 
-/** Whatever lies around a text is not part of it. */
+/** The bytes around a text are not part of it. */
 function place(text: number[], at: number): Buffer {
   buffer.fill('aAbBk\n\0z', TEXT - 64, TEXT + 1024);
   buffer.set(text, at);

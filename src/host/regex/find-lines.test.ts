@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { rounds } from '#testing';
 import { compileRegex, type LineMatch, type Regex } from './index.ts';
 
-/** Each line searched by itself, by definition. */
+/** Each line searched alone, by definition. */
 function findByDefinition(regex: Regex, text: string): LineMatch[] {
   const found: LineMatch[] = [];
   const lines = text.split('\n');
@@ -19,7 +19,7 @@ function findByDefinition(regex: Regex, text: string): LineMatch[] {
   return found;
 }
 
-/** Having searched enough, it takes many lines at once from now on. */
+/** After enough searches it takes many lines at once. */
 function warmedUp(pattern: string): Regex {
   const regex = compileRegex(pattern);
   regex.findLines(Buffer.alloc(100_000, '\n'), { limit: 0 });
@@ -79,7 +79,7 @@ describe('finds the lines that match alone', () => {
   });
 });
 
-/** What differs between a line and a text full of them, in all combinations. */
+/** Patterns whose meaning differs between a line and a text of lines, in all combinations. */
 const atoms = fc.constantFrom(
   ...[
     'a',

@@ -1,11 +1,11 @@
-/** What patterns and texts leave behind in the memory of the process. */
+/** Memory that patterns and texts leave behind in the process. */
 import { describe, expect, test } from 'vitest';
 
 import { compileRegex, parseReplacement } from './index.ts';
 
 const MB = 1e6;
 
-/** Growth of the process's memory over the work, once a first turn has made what stays. */
+/** Growth of the process's memory over the work, after a first turn that fills the caches. */
 function growthOf(turns: number, work: (turn: number) => void): number {
   for (let turn = 0; turn < turns / 10; turn++) work(turn);
   const before = process.memoryUsage().rss;

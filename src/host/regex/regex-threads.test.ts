@@ -11,7 +11,7 @@ import { RegexError, RegexThreads, ReplacementError } from './index.ts';
 const never = { signal: new AbortController().signal };
 const text = (content: string) => Buffer.from(content);
 
-/** Each of the matches reads on to the end: minutes of work. */
+/** Each match reads to the end of the text: minutes of work. */
 const SLOW = { pattern: '.*[^A-Z]|[A-Z]', text: Buffer.alloc(400_000, 'A'), replacement: '' };
 const QUICK = { pattern: 'b', text: text('abc'), replacement: 'B' };
 
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => threads.close());
 
-/** Work that ends when it is told to, with the reason it then fails with. */
+/** Work that ends when the test decides, and then fails with a given reason. */
 function slowWork() {
   const controller = new AbortController();
   const reason = new Error('not wanted any more');

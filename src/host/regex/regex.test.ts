@@ -9,7 +9,7 @@ import { compileRegex, RegexError, type Regex, type RegexOptions, type Span } fr
 type Row = [pattern: string, text: string, truth: string];
 const truths: { matches: Row[] } = JSON.parse(readFileSync(new URL('../fixtures/regex.json', import.meta.url), 'utf8'));
 
-/** All matches one after the other, as the crate goes through them. */
+/** All matches one after the other, as the crate iterates over them. */
 function findEach(regex: Regex, haystack: Uint8Array): Span[] {
   const found: Span[] = [];
   for (let from = 0; from <= haystack.length;) {

@@ -11,7 +11,7 @@ const { replacements }: { replacements: Row[] } = JSON.parse(
   readFileSync(new URL('../fixtures/regex.json', import.meta.url), 'utf8'),
 );
 
-/** Where the crate puts nothing. */
+/** References that the crate replaces by nothing. */
 const REFUSED = new Set(['$1b', '$x', '${ 1}', '${}']);
 
 function replace(pattern: string, text: string, replacement: string): string {

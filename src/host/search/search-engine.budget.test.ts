@@ -1,4 +1,4 @@
-/** A search that finds very much does not keep everything else in the process waiting. */
+/** A search with very many matches does not block the rest of the process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';

@@ -29,7 +29,7 @@ function openEngine(root: string, options: Partial<SearchEngineOptions> = {}): S
   return new SearchEngine(openJail(root), { ...defaults, ...options });
 }
 
-/** What the contract says, in as few words as possible. */
+/** The contract in the shortest code. */
 function naive(root: string, query: Omit<Query, 'maxFileBytes'>) {
   const regex = query.isRegex ? compileRegex(query.pattern, { ignoreCase: query.ignoreCase }) : undefined;
   const fold = (text: string) => (query.ignoreCase ? text.toLowerCase() : text);
@@ -178,7 +178,7 @@ describe('many files', () => {
 });
 
 describe('a slow regex', () => {
-  // Hundreds of states alive at every byte of a line without end or pattern: seconds for each file.
+  // Hundreds of regex states alive at every byte of an endless line: seconds for each file.
   const noise = Array.from({ length: 1_000_000 }, (_, i) => (Math.imul(i, i + 0x9e3779b1) & 64 ? 'a' : 'b')).join('');
   const slow = { ...QUERY, pattern: '\\b(?:[abé]*a[abé]{200}){2}[^abé]\\b', isRegex: true };
   const quick = { ...QUERY, pattern: '^h[i]t', isRegex: true };

@@ -44,7 +44,7 @@ function isInstalled(): boolean {
   }
 }
 
-/** What the descriptor gives; it is closed. */
+/** The content behind the descriptor, which is closed afterwards. */
 function contentOf(fd: number | undefined): string | undefined {
   if (fd === undefined) return undefined;
   const bytes = Buffer.alloc(100);

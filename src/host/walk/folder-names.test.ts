@@ -18,7 +18,7 @@ async function hugeFolder() {
   return tempDir(Object.fromEntries(names));
 }
 
-/** Counts the readings behind what it gives. */
+/** Counts the listings behind its results. */
 class CountedFolder {
   readings = 0;
   readonly #jail: Jail;
@@ -56,7 +56,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(await folder.slice(30, 40)).toEqual({ names: sorted.slice(30, 40), total: HUGE });
     expect(folder.readings).toBe(1);
 
-    // Past what the first reading kept, once; then all of it is there.
+    // Beyond the names of the first listing, once; then all names are cached.
     expect(await folder.slice(39, 42)).toEqual({ names: sorted.slice(39, 42), total: HUGE });
     expect(await folder.slice(HUGE - 5, HUGE + 5)).toEqual({ names: sorted.slice(-5), total: HUGE });
     expect(await folder.slice(900, 910)).toEqual({ names: [], total: HUGE });

@@ -14,7 +14,7 @@ async function* pieces(tar: Buffer) {
   yield tar;
 }
 
-/** Applies the layers in a directory of their own and gives what they used of their limits. */
+/** Applies the layers in a directory of their own and returns how much of their limits they used. */
 async function apply(dir: TempDir, layers: TestEntry[][], limits: Partial<ArchiveLimits> = {}) {
   mkdirSync(dir.path('root'), { recursive: true });
   const tree = new TreeWriter(dir.path('root'));
@@ -87,7 +87,7 @@ test('hides one name, and all that a directory held, of the layers below only', 
       { name: 'a/.wh.never-was' },
       { name: 'b/both/new', content: '2' },
       { name: 'b/replaced', content: '2' },
-      // The mark stands behind entries of its own layer, which it does not mean.
+      // The mark comes after entries of its own layer, which it does not hide.
       { name: 'b/.wh..wh..opq' },
       { name: 'c/.wh.own' },
       { name: 'c/own', content: '2' },

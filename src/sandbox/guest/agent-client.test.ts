@@ -7,10 +7,10 @@ import { frameHeader, FrameReader, MAX_FRAME_BYTES, OP, PROTOCOL_VERSION, WINDOW
 import { AgentTooOld } from './guest-error.ts';
 import { GuestFiles } from './guest-files.ts';
 
-/** As many as the client has under way at once. */
+/** As many requests as the client has open at once. */
 const MAX_OPEN = 100;
 
-/** A guest that answers when it is told to, and the requests that reached it. */
+/** A guest that answers when the test decides, and the requests that it received. */
 async function silentGuest(version = PROTOCOL_VERSION) {
   const [near, far] = duplexPair();
   const reader = new FrameReader();
@@ -27,7 +27,7 @@ async function silentGuest(version = PROTOCOL_VERSION) {
   return { client, asked, answer: (stream: number) => send(stream, OP.done, Buffer.alloc(0)) };
 }
 
-/** A client that has as many requests under way as it may. */
+/** A client with as many open requests as it may have. */
 async function busyGuest() {
   const guest = await silentGuest();
   const open = await Promise.all(
@@ -60,7 +60,7 @@ test('a turn goes to whoever has waited longest, and nobody comes between', asyn
   const { client, asked, open, answer } = await busyGuest();
   const order: string[] = [];
   const waiting = client.request(OP.walk, Buffer.alloc(0)).then(() => order.push('waited'));
-  // Ends with the answer below, and so before whoever waits can go on.
+  // Ends with the answer below, and so before a queued request is sent.
   void open[0]!.answer.then(() => client.request(OP.list, Buffer.alloc(0)).catch(() => order.push('lost')));
   answer(open[0]!.id);
   await waiting;

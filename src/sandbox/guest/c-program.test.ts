@@ -1,4 +1,4 @@
-/** Programs are built once, alike every time, and say what is missing. */
+/** Programs are built once, with equal bytes every time, and report what is missing. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What the filter answers, by running its program as the kernel would, for both processors. */
+/** Results of the filter, whose program is run as the kernel would, for both processors. */
 import { describe, expect, test } from 'vitest';
 
 import { seccompFilter } from './seccomp.ts';
@@ -61,7 +61,7 @@ test('a processor without a list is refused', () => {
   expect(() => seccompFilter('ia32')).toThrow('no filter of system calls is known for ia32');
 });
 
-/** Loads, jumps forward, returns: all that such a program is made of. */
+/** Loads, forward jumps and returns: all instructions of such a program. */
 function run(program: Buffer, call: { number: number; arch: number; argument: number }): string {
   const words: Record<number, number> = { 0: call.number, 4: call.arch, 16: call.argument };
   let loaded = 0;

@@ -286,7 +286,7 @@ test('sandbox.P3 never prunes an image in use, whichever process uses it, and pr
 
 test('pruning does not mind what another process removes at the same time', async () => {
   await using dir = await tempDir({
-    // As a listing shows what is gone a moment later.
+    // As a listing shows an entry that is removed a moment later.
     'rootfs/sha256-gone/': '',
     'blobs/sha256-gone': { symlink: 'nowhere' },
     'refs/gone.json': { symlink: 'nowhere' },

@@ -288,7 +288,7 @@ describe('other requests', () => {
 
 type Answer = { result: unknown } | { error: { code: string; message: string } } | 'leave';
 
-/** A worker made of frames, as one in another language is. */
+/** A worker made of frames, like one in another language. */
 async function foreignWorker(
   id: string,
   answer: (frame: { traceparent?: string | null; baggage?: string | null }) => Answer,

@@ -13,7 +13,7 @@ import { httpDoor } from './index.ts';
 const MAX_BODY_BYTES = 1_000_000;
 const busErrors = [{ code: 'function_not_found', meaning: '', http: 404, retryable: false }];
 
-/** What the handler below sees of each call, as it comes. */
+/** The scope of each call, as the handler below gets it. */
 const scopes: ((scope: CallScope) => void)[] = [];
 const nextScope = () => new Promise<CallScope>((resolve) => scopes.push(resolve));
 

@@ -35,7 +35,7 @@ const dig = entry('digger::dig', {
   examples: [{ place: {} }, { place: { next: null } }],
 });
 
-/** What the foreign worlds send: pydantic, a schema that is itself, odd names, nonsense, the bottomless. */
+/** Schemas of other frameworks: pydantic, a self-referencing schema, odd names, nonsense, endless nesting. */
 const foreign = [
   entry('py::run', {
     request: { type: 'object', properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: { $ref: '#/$defs/B' }, B: {} } },

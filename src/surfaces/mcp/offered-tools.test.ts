@@ -1,4 +1,4 @@
-/** What a call of a tool asks of the bus before it is made. */
+/** Requests to the bus before a tool is called. */
 import { expect, test } from 'vitest';
 
 import type { Bus } from '#contract';

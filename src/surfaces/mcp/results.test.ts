@@ -1,4 +1,4 @@
-/** What a model gets of an answer, and of a failure. */
+/** The text that a model gets for an answer, and for a failure. */
 import { expect, test } from 'vitest';
 
 import { CallError } from '#contract';

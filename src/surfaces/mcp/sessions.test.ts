@@ -80,7 +80,7 @@ test('a session in which a call runs is in use, however long that takes', async 
   ends[0]!();
   expect(await answer).toContain('done');
 
-  // The last use is noted just after the last byte was read.
+  // The last use is recorded just after the last byte was read.
   await vi.waitFor(async () => {
     vi.setSystemTime(Date.now() + HOUR_MS);
     await begin(sessions);

@@ -1,4 +1,4 @@
-/** What a schema of the catalogue becomes on its way into a tool. */
+/** How a schema of the catalogue is converted for a tool. */
 import { expect, test } from 'vitest';
 
 import { toolSchema } from './tool-schema.ts';

@@ -36,7 +36,7 @@ test('four blocks are all there are, however many edits there are at once', () =
   expect([blocks.length, again.length, new Set([...blocks, ...again]).size]).toEqual([4, 4, 4]);
 });
 
-/** What an edit gets that then ends. */
+/** The buffer of an edit that then ends. */
 function firstOf(edit: EditMemory, length: number): Buffer {
   using memory = edit;
   return memory.take(length);

@@ -2,8 +2,8 @@
  * No call, however large, keeps everything else in the process waiting.
  *
  * Each function is called at its limits and its answer written for the wire, while the longest turn of the event loop
- * is taken, in processor time where the system tells it, so that a busy machine does not count. 50 ms are meant, and
- * `npm run bench -- files` shows them; any of these in one go would take several times the bound.
+ * is taken, in processor time where the system reports it, so that a busy machine does not count. The goal is 50 ms,
+ * which `npm run bench -- files` measures; any of these without yielding would take several times the bound.
  */
 import { closeSync, openSync } from 'node:fs';
 

@@ -7,7 +7,7 @@ import { LARGE_BYTES, textContent } from './text-content.ts';
 const never = { signal: new AbortController().signal };
 const MIB = 1 << 20;
 
-/** What the content is to a reader, and what stands on the wire. */
+/** The content as a reader gets it, and its JSON on the wire. */
 async function seen(bytes: Buffer): Promise<{ text: string; json: string }> {
   const content = await textContent(bytes, never);
   if (typeof content === 'string') return { text: content, json: JSON.stringify({ content }) };
@@ -17,7 +17,7 @@ async function seen(bytes: Buffer): Promise<{ text: string; json: string }> {
 
 const decoded = (bytes: Buffer) => ({ text: bytes.toString(), json: JSON.stringify({ content: bytes.toString() }) });
 
-/** Characters of every length, and bytes that are none. */
+/** Characters of every length, and invalid bytes. */
 const pieces = fc.constantFrom(
   ...['a', 'é', '€', '😀'].map((char) => [...Buffer.from(char)]),
   ...[0x80, 0xbf, 0xc3, 0xe2, 0xf0, 0xff].map((byte) => [byte]),

@@ -2,7 +2,7 @@
  * No call, however large, keeps everything else in the process waiting.
  *
  * The longest turn of the event loop is taken while a function works at its limits, in processor time where the system
- * tells it, so that a busy machine does not count. Any of these in one go would take several times the bound.
+ * reports it, so that a busy machine does not count. Any of these without yielding would take several times the bound.
  */
 import { closeSync, openSync, statSync } from 'node:fs';
 
@@ -65,7 +65,7 @@ test('an edit that would become too large costs no memory', async () => {
   expect(statSync(dir.path('ws/f')).size).toBe(100_000);
 }, 30_000);
 
-/** What it answers, and the longest turn of the event loop meanwhile. */
+/** The answer, and the longest turn of the event loop meanwhile. */
 async function call(fn: FunctionDef<FilesystemContext>, dir: TempDir, payload: object, config: object = {}) {
   const given = { paths: [dir.path('ws')], fsync: false, ...config };
   const context = openFilesystem(parseConfig(filesystem.config, given, 'filesystem'), silentLog);

@@ -15,7 +15,9 @@ interface Setting {
   cwd?: string;
 }
 
-/** What the policy makes of a command in a tree with `bin`, a PATH directory, and `root`, where agents write. */
+/**
+ * The decision of the policy about a command in a tree with `bin`, a PATH directory, and `root`, where agents write.
+ */
 async function judge(argv: (dir: TempDir) => string[], setting: Setting = {}, kind: 'host' | 'sandbox' = 'host') {
   await using dir = await tempDir({
     'bin/ls': program,

@@ -1,4 +1,4 @@
-/** Lines that people and models type where no shell runs, and what they are told. */
+/** Shell lines that people and models type where no shell runs, and the advice that they get. */
 import { expect, test } from 'vitest';
 
 import { run, tempDir } from '#testing';

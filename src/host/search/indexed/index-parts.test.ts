@@ -1,4 +1,4 @@
-/** An index in several parts answers as one. */
+/** An index in several parts answers like one. */
 import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -52,7 +52,7 @@ type Edit = (root: string) => void;
 const place = fc.constantFrom(...PLACES);
 const text = fc.constantFrom(...TEXTS);
 
-/** An edit that cannot be made where it falls changes nothing. */
+/** An edit that is impossible in the current tree changes nothing. */
 const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.tuple(place, text).map(
     ([at, content]): Edit =>
@@ -88,7 +88,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
         rmSync(join(root, at), { recursive: true, force: true }),
   ),
   fc.tuple(place, text).map(([at, content]): Edit => (root) => {
-    // Gone and back under the same name, with another inside.
+    // Removed and made again under the same name, with other contents.
     rmSync(join(root, at), { recursive: true, force: true });
     mkdirSync(join(root, at));
     writeFileSync(join(root, at, 'again'), content);
@@ -109,7 +109,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
         linkSync(join(root, to), join(root, at)),
   ),
   fc.tuple(place, text).map(([at, content]): Edit => (root) => {
-    // The same size and time as before: only the event tells.
+    // The size and time are those of before: only the event shows the change.
     const { size, mtime } = statSync(join(root, at));
     writeFileSync(join(root, at), content.padEnd(size, '.').slice(0, size));
     utimesSync(join(root, at), mtime, mtime);
@@ -165,7 +165,7 @@ const NEEDLE: SearchRequest = { path: '.', includeGlobs: [], excludeGlobs: [], q
 const scope = () => ({ signal: new AbortController().signal });
 const outcome = (search: Promise<SearchAnswer>) => search.then(decoded).catch((error: unknown) => String(error));
 
-/** With its matches as objects, however they came. */
+/** With its matches as objects, in whichever form they came. */
 function decoded({ contentJson, ...answer }: SearchAnswer): SearchAnswer {
   return contentJson ? { ...answer, contentMatches: contentJson.decode() } : answer;
 }
@@ -218,7 +218,7 @@ test.runIf(process.platform === 'linux').each([
       { numRuns: SEQUENCES, endOnFailure: true },
     );
     console.log(`the index loaded again in ${reloads} of ${SEQUENCES * EDITS} rounds`);
-    // Every search began with the index ready, so most of them were answered by it.
+    // Nearly every search began with a ready index, so the index answered most of them.
     expect(reloads).toBeLessThan(0.05 * SEQUENCES * EDITS);
   },
   240_000,
@@ -274,7 +274,7 @@ test.runIf(process.platform === 'linux')(
     const engine = openEngine(dir.path('ws'), { index: 'auto', indexFromFiles: 0, indexParts: 1 });
     const paths = async () => (await engine.search(NEEDLE, scope())).contentMatches.map(({ path }) => path);
     try {
-      // Those of the tests before end with their threads, a moment after their engine was closed.
+      // Watches of earlier tests end with their threads, a moment after their engine was closed.
       await expect.poll(watchCount).toBe(0);
       await warmUp(engine);
       expect(watchCount()).toBe(6);

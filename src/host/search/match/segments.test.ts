@@ -8,7 +8,7 @@ import { Segments, type Segment } from './segments.ts';
 const part = (dir: string, names?: string): WalkPart => ({ dir: dir as ByteString, names });
 const findings = (texts: string) => ({ numbers: new Int32Array(), texts });
 
-/** Gives out the first that waits. */
+/** Hands out the first waiting segment. */
 function next(segments: Segments, { maxWork = 100, shares = 1 } = {}): Segment {
   const segment = segments.waiting!;
   segments.give(segment, { maxWork, shares });

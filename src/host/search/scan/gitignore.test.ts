@@ -46,7 +46,9 @@ const FILES = [
   'trailing ',
 ].filter((name, _, all) => !all.some((other) => other.startsWith(`${name}/`)));
 
-/** What the rules leave, by our walk; each step of it by another that knows nothing of the one before. */
+/**
+ * Entries that the rules do not exclude, by our walk; each step in another filter, without the state of the one before.
+ */
 function left(root: string, start = ''): string[] {
   const openDir = walkDirsBelow(realPath(root), 'descriptor');
   const found: string[] = [];
@@ -60,7 +62,7 @@ function left(root: string, start = ''): string[] {
   return found;
 }
 
-/** What git leaves. */
+/** Entries that git does not exclude. */
 function leftByGit(root: string, files: string[]): string[] {
   execFileSync('git', ['init', '-q', root], { stdio: 'ignore' });
   let ignored = '';
@@ -74,7 +76,7 @@ function leftByGit(root: string, files: string[]): string[] {
       },
     );
   } catch (error) {
-    // Status 1 says that none is.
+    // Status 1 stands for no ignored file.
     if ((error as { status?: number }).status !== 1) throw error;
   }
   const set = new Set(ignored.split('\0'));

@@ -1,4 +1,4 @@
-/** The search processes from outside: that they come, go and fail as they should. */
+/** The search processes from outside: their start, end and failures. */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
   });
 
   test('are replaced before the next search when they are stuck in one that is over', async () => {
-    // Half a minute for the one process that reads it.
+    // Reading it takes one process half a minute.
     const noise = Array.from({ length: 400_000 }, (_, i) => 'ab'[((i * i * 7919) % 11) & 1]).join('');
     await using dir = await tempDir({ slow: `é${noise.repeat(15)}` });
     const others = childrenOf(process.pid);
@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
     try {
       const controller = new AbortController();
       const search = engine.search({ ...REQUEST, query }, controller).catch(() => {});
-      // More than it takes to start.
+      // More processor time than a start takes.
       await expect.poll(() => Math.max(0, ...started().map(usedSecs))).toBeGreaterThan(1);
       const before = started();
       controller.abort();
@@ -145,7 +145,7 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
   });
 });
 
-/** A process that searches once, says how much it found, and goes on with what is given. */
+/** A process that searches once, prints how many matches it found, and continues with the given code. */
 function searchElsewhere(cwd: string, then = '') {
   const host = new URL('../../../../dist/host/index.js', import.meta.url);
   const script = `

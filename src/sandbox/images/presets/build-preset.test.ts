@@ -74,7 +74,7 @@ interface Built {
   readonly skipped: number;
 }
 
-/** A copy of what the cases of sandboxes use, unless a registry gave it: the same code built it, and need not again. */
+/** A copy of the preset of the sandbox cases, unless it came from a registry: the same code built it. */
 async function builtForCases(name: string, rootDir: string, signal: AbortSignal): Promise<Built | undefined> {
   const config = { custom_images: {}, auto_install: true, ...sandboxConfig() } as Parameters<typeof openImages>[0];
   const { ref } = await openImages(config, silentLog).prepare(name, { signal });

@@ -1,7 +1,7 @@
 /**
  * A preset is useful: what people install first works in it, through the proxy of its network.
  *
- * The index is on this machine. Its one package is fetched by this machine's pip, which knows the way to a registry.
+ * The index is on this machine. Its one package is fetched by this machine's pip, which can reach a registry.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

@@ -69,7 +69,7 @@ test('takes the manifest for this machine from an index', async () => {
 
 test('goes on with a download where it broke off, within a call and in a later one', async () => {
   await using dir = await tempDir();
-  // fetch drops what it has received but not handed out when the connection breaks.
+  // fetch drops bytes that it has received but not returned when the connection breaks.
   const when = async (from: number) => {
     await expect.poll(() => partBytes(dir)).toBeGreaterThan(from);
   };
@@ -83,12 +83,12 @@ test('goes on with a download where it broke off, within a call and in a later o
 
   const layers = registry.requests.filter((request) => request.includes(layer));
   const ranges = layers.map((request) => Number(/bytes=(\d+)-/.exec(request)?.[1] ?? 0));
-  // Each attempt begins behind what the one before it got.
+  // Each attempt begins after the bytes of the one before.
   const [first, second = 0, third = 0] = ranges;
   expect([ranges.length, first, second > 0, third > second]).toEqual([3, 0, true, true]);
 });
 
-/** What has come of a blob that is still being downloaded. */
+/** Bytes so far of a blob that is still being downloaded. */
 function partBytes(dir: TempDir): number {
   const files = readdirSync(dir.root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.part'));
   return files.reduce((bytes, file) => bytes + (statSync(dir.path(file), { throwIfNoEntry: false })?.size ?? 0), 0);

@@ -1,4 +1,4 @@
-/** The registry that everybody runs, filled by the tool that everybody uses. */
+/** The reference registry, filled by a standard tool. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

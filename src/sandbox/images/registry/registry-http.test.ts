@@ -12,7 +12,7 @@ test('speaks without TLS to this machine, and to others only when they are named
     const http = new RegistryHttp({ host, path: 'a', version: 'v1' }, { ...REGISTRY_DEFAULTS, plainHttpHosts });
     return (await http.get('manifests/v1', { headers: {}, signal })).status;
   };
-  // 0.0.0.0 reaches this machine as well, and does not say so.
+  // 0.0.0.0 reaches this machine as well, though it is not a loopback address.
   expect(await ask(`127.0.0.1:${port}`, [])).toBe(200);
   expect(await ask(`0.0.0.0:${port}`, [`0.0.0.0:${port}`])).toBe(200);
   await expect(ask(`0.0.0.0:${port}`, [])).rejects.toMatchObject({ reason: 'unreachable' });

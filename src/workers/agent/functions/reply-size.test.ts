@@ -1,10 +1,10 @@
-/** What every tool does with more than a reply holds: it says what it left out. */
+/** Every tool with more than a reply holds: it reports what it left out. */
 import { expect, test } from 'vitest';
 
 import { agentCell } from '#testing';
 
 const MOST = 1000;
-/** The line that says what was left out. */
+/** Room for the line that reports what was left out. */
 const SLACK = 200;
 
 test('agent.C29 a reply stays within its size and says what it leaves out', async () => {

@@ -1,4 +1,4 @@
-/** agent::sandbox on a real machine: files in and out, packages, hostile names, limits, and that nothing is left. */
+/** agent::sandbox on a real machine: files in and out, packages, hostile names, limits, and cleanup. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test, vi } from 'vitest';

@@ -125,7 +125,7 @@ test.each([
   ['an updated file that is missing', v4a('*** Update File: missing.md', '@@', '-x', '+y'), 'C211'],
   ['a deleted directory', v4a('*** Delete File: dir'), 'C210'],
   ['an unknown header', v4a('*** Frobnicate File: a.md'), 'C210'],
-  // Where the other agent leaves the first file, ours leaves nothing.
+  // Where the other agent keeps the first file, ours changes nothing.
   ['a failure after a file was added', v4a('*** Add File: new.md', '+x', '*** Delete File: missing.md'), 'C211'],
 ])('patch.C1 %s is refused and changes nothing', async (_, patch, code) => {
   await using dir = await tempDir(KEPT);

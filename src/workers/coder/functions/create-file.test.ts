@@ -203,7 +203,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
   });
 });
 
-/** Every name with what it is and holds. */
+/** Every name with its kind and content. */
 function snapshot(dir: TempDir): string[] {
   return readdirSync(dir.root, { recursive: true, withFileTypes: true })
     .map((entry) => {

@@ -1,4 +1,4 @@
-/** What a window of a file of 1 GiB costs in memory. */
+/** Memory of a window of a file of 1 GiB. */
 import { truncateSync } from 'node:fs';
 
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** A regex that makes other engines hang does not keep everything else in the process waiting. */
+/** A regex that makes other engines hang does not block the rest of the process. */
 import { expect, test } from 'vitest';
 
 import { run, tempDir, watchTurns } from '#testing';

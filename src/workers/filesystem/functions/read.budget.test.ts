@@ -1,4 +1,4 @@
-/** What a window of a file of many gigabytes costs in memory. */
+/** Memory of a window of a file of many gigabytes. */
 import { truncateSync } from 'node:fs';
 
 import { expect, test } from 'vitest';

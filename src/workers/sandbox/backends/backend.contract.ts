@@ -20,7 +20,7 @@ export type Trait =
   | 'oom-kills-uncounted'
   /** Tasks of the host are counted: several per process of the guest, and those of its kernel. */
   | 'pids-of-the-host'
-  /** Its kernel has no /dev/tty, and no key that ends the input of a program that reads lines. */
+  /** Its kernel has no /dev/tty, and no key to end the input of a program that reads lines. */
   | 'plain-terminals';
 
 export interface Subject {

@@ -154,7 +154,7 @@ export function commandContract(subject: () => Subject): void {
 
   test('a forking command cannot outrun its end', async () => {
     const machine = await shared();
-    // Every process starts another and exits: none of them lives long. Fewer than would make the shell fail to fork.
+    // Every process starts another and exits: none of them lives long. Few enough that the shell can still fork.
     const script = 'f() { (f &) ; }; f; f; f; f; while true; do (sleep 307 &); sleep 0.02; done';
     // An escape happens once in ten times.
     const [times, timeoutMs] = slowness() === 1 ? [4, 500] : [1, 300 * slowness()];
@@ -168,7 +168,7 @@ export function commandContract(subject: () => Subject): void {
     await using machine = await start();
     const left: string[] = [];
     for (let i = 100; i < 130; i++) {
-      // A leftover process holds the output for a moment after the command has ended.
+      // A leftover process has the output open for a moment after the command has ended.
       const { exitCode } = await machine.sh(`sleep 3${i} &`, {
         timeoutMs: Math.round(2 ** ((i - 100) / 2.5)) * slowness(),
       });

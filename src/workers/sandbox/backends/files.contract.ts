@@ -50,7 +50,7 @@ export function fileContract(subject: () => Subject): void {
 
   test('a large file goes in and out whole while a command runs', async () => {
     const { backend, shape } = subject();
-    // A shape of its own costs a virtual machine another boot, and the few rounds fit into the given one.
+    // Uses the given shape for few rounds: another shape costs a virtual machine another boot.
     const diskMb = Math.max(shape.diskMb, LARGE_MIB * 2);
     await using machine = await startMachine(backend, { ...shape, diskMb }, slowness());
     const block = randomBytes(2 ** 20);

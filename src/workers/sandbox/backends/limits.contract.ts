@@ -41,8 +41,8 @@ export function limitContract(subject: () => Subject): void {
     const maxPids = subject().traits?.includes('pids-of-the-host') ? 8200 : 2000;
     if (usage) expect(usage.pids).toBeLessThan(maxPids);
     const left = async () => {
-      // The leftovers of the failed shell still run, so there is room for one process and no pipeline, and none for a
-      // moment after the machine was asked for its usage: a command that hangs then is tried again.
+      // The leftovers of the failed shell still run, so there is room for one process but not for a pipeline, and for
+      // none just after a usage request: a command that hangs then is retried.
       const soon = { timeoutMs: 3000 * slowness(), signal: AbortSignal.timeout(5000 * slowness()) };
       await machine.exec(['killall', '-9', 'sleep'], soon);
       return (await machine.sh('ps -o args | grep -c "[s]leep 310"', soon)).stdout;

@@ -1,6 +1,5 @@
 /**
- * One machine of a backend with its agent: for one test, killed at its end, or for the tests of a group that leave it
- * as they found it.
+ * One machine of a backend with its agent: for one test, killed at its end, or shared by tests that leave no traces.
  */
 import { afterAll, onTestFailed } from 'vitest';
 

@@ -60,7 +60,8 @@ export function terminalContract(subject: () => Subject): void {
     });
 
     test('live.D10 Ctrl-C interrupts what runs in it, and not the shell that waits', async () => {
-      // The program says that it is up: a key between a word of the shell and the program's start would be the shell's alone.
+      // The program prints that it runs: a key between a word of the shell and the program's start would be the shell's
+      // alone.
       const program = `sh -c 'echo up; exec sleep 1000'`;
       const { work, seen, type } = await inTerminal(`trap "echo int" INT; ${program}; echo "after $?"`);
       await until(seen, 'up');
@@ -80,7 +81,7 @@ export function terminalContract(subject: () => Subject): void {
     test('live.D10 has job control: Ctrl-Z stops a program, fg continues it', async () => {
       const { work, seen, type } = await inTerminal('exec sh -i');
       await until(seen, '# ');
-      // A shell that edits lines drops keys while it gives the terminal to a program and takes it back.
+      // A shell with a line editor drops keys while it passes the terminal to a program and back.
       const typedAgain = async (line: string) => {
         const typed = async () => (await type(`${line}\n`), seen());
         await expect.poll(typed, { ...patience(), interval: 500 }).toContain(`${line}\r\n${line}`);

@@ -19,7 +19,7 @@ export function tunnelContract(subject: () => Subject): void {
   const slowness = () => subject().slowness ?? 1;
   const start = () => startMachine(subject().backend, subject().shape, slowness());
   const shared = sharedMachine(start);
-  /** An agent listens on a port once: the test that runs receives the connections. */
+  /** An agent listens on a port once, so the running test receives the connections. */
   const receivers = new WeakMap<object, (connection: Duplex) => void>();
   const listening = async (onConnection: (connection: Duplex) => void): Promise<TestMachine> => {
     const machine = await shared();

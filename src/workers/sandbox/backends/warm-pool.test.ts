@@ -1,4 +1,7 @@
-/** The pool over a backend whose machines are streams with an agent that greets and no more: quick, countable, and killed at will. */
+/**
+ * The pool over a fake backend, whose machines are streams with an agent that only greets: quick, countable, and killed
+ * on demand.
+ */
 import { rmSync } from 'node:fs';
 import { duplexPair, type Duplex } from 'node:stream';
 import { setTimeout as passed } from 'node:timers/promises';
@@ -56,7 +59,7 @@ class FakeMachine implements Instance {
 
   async usage(): Promise<undefined> {}
 
-  /** By itself: the other end of the stream learns of it. */
+  /** Ends by itself: the other end of the stream is closed. */
   die(): void {
     this.guest.end();
     this.guest.destroy();
@@ -121,7 +124,7 @@ function open(options: Partial<WarmPoolOptions> = {}): void {
 
 const create = (memoryMb = 64) => pool.create(shape(memoryMb), { id: 'wanted', signal });
 
-/** Waits until so many machines were made and those that wait have been told once. */
+/** Waits until so many machines were made and the waiting ones have been personalized once. */
 async function settled(made: number): Promise<void> {
   await expect.poll(() => backend.made.length).toBe(made);
   await passed(20);
@@ -138,7 +141,7 @@ test('the first machine of a shape is made for its caller, the next one waited',
   const second = await create();
   expect(second.channel).toBe(backend.made[1]!.channel);
   expect(second.agent).toBeDefined();
-  // Twice while it warmed up, and once when it was handed out; its new owner has nothing to add.
+  // Twice during the warm-up, and once at hand-out; the receiver does not do it again.
   expect(backend.made[1]!.introductions).toBe(3);
   expect(second.personalize).toBeUndefined();
 });
@@ -184,7 +187,7 @@ test('a machine that does not answer when it is wanted is given up, and the call
   await settled(2);
   backend.made[1]!.isDeaf = true;
   const wanted = create();
-  // Its end, and not only its silence, is noticed.
+  // Its end is detected, not only its silence.
   await passed(20);
   backend.made[1]!.die();
   expect(await wanted).toBe(backend.made[2]);

@@ -76,7 +76,7 @@ describe('what needs no machine', () => {
           : /one sandbox may take \d+ MiB \(max_sandbox_percent: 50\), and \d+ MiB of the \d+ MiB for all sandboxes are free/,
       ),
     });
-    // The image is not there, which is looked at later.
+    // The image is missing, but that is checked later.
     expect(await cell.failure('sandbox::create', refused.fix as Record<string, unknown>)).toMatchObject({
       code: 'S101',
     });
@@ -90,7 +90,7 @@ describe('what needs no machine', () => {
         image_allowlist: ['own'],
         custom_images: { own: 'localhost:9/own:1' },
       });
-      // The image is not there, which is looked at later.
+      // The image is missing, but that is checked later.
       expect(await cell.failure('sandbox::create', { image: 'own', env })).toMatchObject({ code: 'S001' });
       const code = { lang: 'sh', code: '' };
       expect(await cell.failure('sandbox::run', { image: 'own', env, ...code })).toMatchObject({ code: 'S001' });

@@ -1,4 +1,4 @@
-/** Background jobs in a sandbox, with every way to read, wait, write, signal and end that jobs of the host have. */
+/** Background jobs in a sandbox, with all operations of jobs on the host: read, wait, write, signal and end. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import type { CallEvent } from '#contract';
@@ -282,7 +282,7 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
       });
       const more = { sandbox_id: id, argv: ['true'], background_after_ms: 1000 };
       expect(await cell.failure('sandbox::exec', more)).toMatchObject({ code: 'S400' });
-      // Beside the slots of commands, and other sandboxes have their own.
+      // Not counted with the commands, nor with the jobs of other sandboxes.
       expect(await cell.call('sandbox::exec', { sandbox_id: id, argv: ['true'] })).toMatchObject({ success: true });
       await kill(await start('exec sleep 1000'));
       await kill(jobs[0]!.job_id);

@@ -1,4 +1,4 @@
-/** A command that meets a limit of its sandbox is told which, and what to do. */
+/** A command that hits a limit of its sandbox gets its name and advice. */
 import { describe, expect, test } from 'vitest';
 
 import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, serveSandboxes, TEST_BACKEND, whyNoSandbox } from '#testing';
@@ -28,7 +28,7 @@ describe.skipIf(why !== undefined)(
       expect(await exec('raise SystemExit(3)')).not.toHaveProperty('killed_by');
     });
 
-    // Only a control group of this machine counts what could not be started.
+    // Only a control group of this machine counts refused forks.
     test.skipIf(TEST_BACKEND !== 'namespaces')('so does the process limit', async () => {
       await using cell = await serveSandboxes();
       const sandbox_id = await cell.create();
@@ -38,7 +38,7 @@ describe.skipIf(why !== undefined)(
       });
     });
 
-    // The others share the processors and the memory of this machine with it, and see it.
+    // Guests of other backends see the processors and the memory of this machine.
     test.skipIf(TEST_BACKEND !== 'qemu')(
       'nproc shows the processors of the sandbox, and free its memory with its disk, which lies there',
       async () => {

@@ -15,7 +15,7 @@ const why = await whyNoSandbox(['python']);
 interface Site extends AsyncDisposable {
   readonly port: number;
   readonly asked: string[];
-  /** What every request is answered with, instead of its own path. */
+  /** The reply to every request; its own path when absent. */
   says?: string;
 }
 
@@ -107,10 +107,10 @@ for _ in range(3):
       'egress.allow does not list example.org:443. Create the sandbox with "example.org:443" in egress.allow.';
     expect(met).toMatchObject({ egress_refused: [{ host: 'example.org:443', reason }] });
 
-    // Only the command that met it tells it.
+    // Only the command that was refused reports it.
     expect(await cell.call('sandbox::exec', { sandbox_id, argv: ['true'] })).not.toHaveProperty('egress_refused');
 
-    // The longest is below what a call waits for its answer.
+    // The longest stays below the timeout of the call.
     const argv = ['sh', '-c', 'curl -s https://example.org/; sleep 60'];
     const late = (timeout_ms: number) => cell.failure('sandbox::exec', { sandbox_id, argv, timeout_ms });
     const failed = await withEnoughTime([2_000, 6_000, 20_000], late, (seen) => 'egress_refused' in seen);
@@ -140,7 +140,7 @@ while r.urlopen("http://${place}/tick").read() != b"stop": open("/tmp/ticked", "
     const argv = ['sh', '-c', script, 'sh', loop];
     await cell.call('sandbox::exec', { sandbox_id, argv, timeout_ms: 60_000 }, { timeoutMs: 90_000 });
     const living = async () => (await cell.call<{ sandboxes: object[] }>('sandbox::list', {})).sandboxes.length;
-    // Long past the idle time; nobody calls meanwhile.
+    // Longer than the idle time, without any call meanwhile.
     await new Promise((resolve) => setTimeout(resolve, (2 * idleSecs + 2) * 1000));
     expect(await living()).toBe(1);
     site.says = 'stop';
@@ -183,7 +183,7 @@ print(*map(through, names), *map(around, ["127.0.0.1", "10.0.2.2", "192.0.2.1", 
     const place = `host.internal:${site.port}`;
     await using cell = await serveSandboxes({ egress: { allow: [place] } });
     const sandbox_id = await cell.create({ network: true });
-    // Plain HTTP inside stands for TLS: the proxy does not look.
+    // Plain HTTP stands for TLS here: the proxy does not inspect the stream.
     const script = `import http.client
 c = http.client.HTTPConnection("127.0.0.1", 3128)
 c.set_tunnel("host.internal", ${site.port})

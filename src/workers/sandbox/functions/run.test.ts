@@ -25,7 +25,7 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
     ['sh', 'python', 'echo ${BASH_VERSION:-none}', 'none\n'],
     ['bash', 'python', 'a=(1 2); echo $0 ${a[1]}', '/tmp/run.sh 2\n'],
     ['shell', 'python', '[[ -n $BASH_VERSION ]] && cat <(echo bash semantics)', 'bash semantics\n'],
-    // What an image without bash has to offer.
+    // The shell of an image without bash.
     ['shell', 'python', 'echo ${BASH_VERSION:-none}', 'none\n', { env: { PATH: '/nowhere' } }],
   ])('sandbox.D2 %s', async (lang, image, code, stdout, more: object = {}) => {
     const reply = await run({ lang, image, code, ...more });

@@ -108,7 +108,7 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
   });
 });
 
-/** One that helped to start the machine may have ended by itself. */
+/** A process that helped to start the machine may have ended by itself. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -117,7 +117,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Processes that this one started: every machine is held by one of them. */
+/** Processes that this one started: each machine has one of them. */
 function children(): number[] {
   const threads = readdirSync('/proc/self/task');
   const lists = threads.map((thread) => readFileSync(`/proc/self/task/${thread}/children`, 'latin1'));

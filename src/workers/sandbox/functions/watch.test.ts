@@ -1,4 +1,4 @@
-/** What happens to sandboxes, as events: each once, in the order in which it happened. */
+/** Events of sandboxes: each once, in the order in which they happened. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test, vi } from 'vitest';
@@ -97,7 +97,7 @@ describe.skipIf(whyNot !== undefined)(`events of sandboxes${whyNot === undefined
   );
 });
 
-/** Processes that this one started: every machine is held by one of them. */
+/** Processes that this one started: each machine has one of them. */
 function children(): number[] {
   const threads = readdirSync('/proc/self/task');
   const lists = threads.map((thread) => readFileSync(`/proc/self/task/${thread}/children`, 'latin1'));

@@ -10,7 +10,7 @@ import { Verdicts } from './verdicts.ts';
 const DAY_MS = 86_400_000;
 const { signal } = new AbortController();
 
-/** A ladder of one rung in a process of its own: only the folder is common. */
+/** A ladder of one rung, as in a process of its own: only the folder is shared. */
 function ladderOf(dir: TempDir, rung: FakeRung, log: Log = silentLog): Ladder {
   return new Ladder([rung], { verdicts: new Verdicts(dir.root), log });
 }

@@ -23,7 +23,7 @@ test('a group has the limits of its sandbox, memory and disk together', async ()
 });
 
 test('a group that another daemon removes in the middle of a sweep is no failure', async () => {
-  // Without its file cgroup.procs, as a group is between its removal and the next look at it.
+  // Without its file cgroup.procs, as a group between its removal and the next listing.
   const space = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))![0];
   await using dir = await tempDir({ [`workcell-sandbox.999999999-5.${space}.one/`]: '' });
   await sweepHierarchy(dir.root);

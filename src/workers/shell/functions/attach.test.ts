@@ -145,7 +145,7 @@ describe('attach', () => {
     const job = await start(`read go; head -c ${bytes} /dev/zero; echo over >&2`, { input: true });
     const stopped = await caller.openReader((await attach(job)).reader);
     await worker.call('shell::input', { job_id: job, text: 'go\n' });
-    // It reads nothing while the job writes all of it.
+    // The reader reads nothing while the job writes all of its output.
     const end = await worker.call(
       'shell::output',
       { job_id: job, until: { exit: true }, wait_ms: 60_000 },

@@ -1,4 +1,4 @@
-/** A command in the foreground whose caller sees its output while it runs, or lets it go on in the background. */
+/** A command in the foreground whose caller reads its output while it runs, or turns it into a job. */
 import { setTimeout as passed } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const command = (script: string) => ({ command: 'sh', args: ['-c', script] });
-/** Goes on when the file is there. */
+/** Continues when the file exists. */
 const untilFile = (name: string) => `while [ ! -e ${name} ]; do sleep 0.01; done`;
 
 describe('events', () => {
@@ -33,7 +33,7 @@ describe('events', () => {
     const options = {
       onEvent(event: CallEvent) {
         heard.push(event);
-        // The command only ends because its first line was seen while it ran.
+        // The command ends only because its first line arrived while it ran.
         if (event.text === 'one\n') void worker.call('shell::fs::write', { path: `${dir.root}/go`, content: '' });
       },
     };
@@ -87,7 +87,7 @@ describe('output', () => {
   test('live.D5 what a command wrote last reaches a reader that comes long after its end', async () => {
     const { reader, writer } = await caller.createChannel(1);
     const items = await caller.openReader(reader);
-    // As much as the buffers between them hold, the last of it in the pipe, so that it ends at once.
+    // As much output as all buffers hold, so that the program ends at once.
     const script = 'head -c 1250000 /dev/zero; echo over > done';
     const call = worker.call('shell::exec', { ...command(script), output: writer, timeout_ms: 30_000, cwd: dir.root });
     const list = () => worker.call<{ stdout: string }>('shell::exec', { command: 'ls', args: [dir.root] });
@@ -174,7 +174,7 @@ describe('background_after_ms', () => {
     const held = await caller.openReader(reader);
     const flood = { ...command('cat /dev/zero'), output: writer, background_after_ms: 100 };
     const { job_id, next } = await worker.call<{ job_id: string; next: number }>('shell::exec', flood);
-    // More comes: the job does not wait for the reader of the channel.
+    // More output comes: the job does not wait for the reader of the channel.
     const more = await worker.call('shell::output', { job_id, since: next, wait_ms: 10_000 });
     expect(more).toMatchObject({ status: 'running' });
     expect(more).not.toHaveProperty('matched');

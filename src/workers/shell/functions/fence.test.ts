@@ -1,4 +1,4 @@
-/** Commands inside the fence: what they may do that others may not. What they may not is in tests/security/fence. */
+/** Commands inside the fence: what only they may do. tests/security/fence has what they must not do. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';

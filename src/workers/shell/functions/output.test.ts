@@ -24,7 +24,7 @@ const NO_JOB = 'job-00000000-0000-4000-8000-000000000000';
 
 let dir: TempDir;
 let worker: ServedWorker;
-/** The worker's own context, to see what it holds. */
+/** The worker's own context, to inspect its state. */
 let context: ShellContext;
 beforeAll(async () => {
   dir = await tempDir();
@@ -273,7 +273,7 @@ describe('waiting', () => {
           caller.call('shell::output', { job_id: job, until }, { signal: left.signal, onEvent: () => {} }),
         ),
       );
-      // Of each call: its events, its pattern and the end, and the quiet.
+      // Listeners of each call: for its events, for its pattern and the end, and for a pause.
       await expect.poll(() => ring.listenerCount).toBe(before + 3 * callers.length);
       if (way === 'cancels') left.abort();
       else for (const caller of callers) caller.close();

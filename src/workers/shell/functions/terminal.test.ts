@@ -42,7 +42,7 @@ describe('a terminal', () => {
     const job = await start('bash', ['--norc', '--noprofile', '-i'], { env: {} });
     await until(job, PROMPT);
     const { next } = await type(job, `sh -c 'echo up; exec sleep 100'\n`);
-    // Not the echo of what was typed: the program runs, and the keys are for it.
+    // Not the echo of the input: the program runs and reads the keys.
     await until(job, String.raw`^\r?up$`, next);
     await type(job, '\x1a');
     await until(job, 'Stopped', next);

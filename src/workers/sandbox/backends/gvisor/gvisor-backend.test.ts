@@ -56,7 +56,7 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 gvisor${whyNot === undefined 
     const hog = 'x=aaaaaaaa; i=0; while [ $i -lt 23 ]; do x=$x$x; i=$((i+1)); done; sleep 60';
     const hogs = Array.from({ length: 6 }, () => machine.sh(hog, { timeoutMs: 10_000 }));
     expect((await Promise.all(hogs)).map(({ exitCode }) => exitCode)).not.toContain(0);
-    // The first may find that there is none left; then there is.
+    // The first command may still find no memory left; the next one finds some.
     await machine.sh('true');
     expect((await machine.sh('echo alive')).stdout).toBe('alive');
     expect((await machine.instance.usage())?.memoryBytes ?? 0).toBeLessThan(400 * 2 ** 20);

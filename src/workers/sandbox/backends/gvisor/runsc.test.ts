@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { tempDir, type TempDir } from '#testing';
 import { askRunsc, findRunsc, fingerprintOf } from './runsc.ts';
 
-/** A program that says of itself what a build of runsc would. */
+/** A program that reports the version and options of a build of runsc. */
 async function build(version: string, options: readonly string[]): Promise<TempDir> {
   const flags = options.map((name) => `  -${name} value\n    \twhat it does (-not-an-option)`).join('\n');
   const script = `#!/bin/sh\nif [ "$1" = flags ]; then cat <<'E'\n${flags}\nE\nelse echo 'runsc version ${version}'; echo spec: 1.0; fi\n`;

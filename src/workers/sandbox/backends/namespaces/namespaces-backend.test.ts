@@ -1,4 +1,4 @@
-/** The contract on namespaces, as whoever runs the tests and, when that is root, as an ordinary user. */
+/** The contract on namespaces, as the user of the tests and, when that is root, also as an ordinary user. */
 import { setImmediate } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** QEMU's command line: what two machines of one state share, and where they differ. */
+/** QEMU's command line: which arguments two machines of one state share, and which differ. */
 import { expect, test } from 'vitest';
 
 import { qemuArguments, type MachineSpec } from './arguments.ts';

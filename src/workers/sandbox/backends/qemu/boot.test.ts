@@ -1,7 +1,8 @@
 /**
- * Machines that really boot, on an emulated processor: what they find when they are up, and what is told when they are not.
+ * Machines that really boot, on an emulated processor: the guest's environment after a boot, and the report of a failed
+ * one.
  *
- * QEMU is started here without a jail and without a template: only what a machine is made of is looked at.
+ * QEMU is started here without a jail and without a template: only the machine itself is tested.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,7 @@
-/** The contract on virtual machines whose processor is emulated: the slowest place there is, so everything has twenty times as long. */
+/**
+ * The contract on virtual machines with an emulated processor: the slowest backend, so every timeout is twenty times as
+ * long.
+ */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { guestRoot, machineCache, whyNoQemu, type TempDir } from '#testing';
@@ -20,7 +23,7 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 qemu${whyNot === undefined ? 
     [root, cache] = [await guestRoot(), await machineCache()];
     backend = new QemuBackend({ cacheDir: cache.root, accelerator: 'tcg' });
     const image = { name: 'busybox', ref: 'busybox', digest: 'none', directory: async () => root.root, env: [] };
-    // The size of the cases of limits too: every other one costs another boot.
+    // Also the size of the limit tests: another size costs another boot.
     shape = { image, cpus: 1, memoryMb: 256, diskMb: 16 };
   }, 60_000);
 

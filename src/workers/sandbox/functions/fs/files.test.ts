@@ -27,7 +27,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     await sh('rm -rf /tmp/t && mkdir /tmp/t');
   });
 
-  // What a case takes on a busy machine is bounded by the case alone.
+  // Only the timeout of the case limits a call, because a busy machine is slow.
   const patience = { timeoutMs: CASE_PATIENCE_MS };
   const fs = <Reply = Record<string, unknown>>(op: string, fields: object) =>
     cell.call<Reply>(`sandbox::fs::${op}`, { sandbox_id, ...fields }, patience);

@@ -1,4 +1,4 @@
-/** What a huge file costs in memory while it is read through a channel. */
+/** Memory of reading a huge file through a channel. */
 import { truncateSync } from 'node:fs';
 
 import { expect, test } from 'vitest';

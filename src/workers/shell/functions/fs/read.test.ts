@@ -19,7 +19,7 @@ interface Reply {
 const serve = (dir: TempDir, more: object = {}) => serveWorker(shell, { fs: { host_root: dir.path('j'), ...more } });
 const read = (served: ServedWorker, path: string) => served.call<Reply>('shell::fs::read', { path });
 
-/** What comes out of a channel: the bytes, the text messages, and the largest piece. */
+/** The contents of a channel: the bytes, the text messages, and the largest piece. */
 async function drain(served: ServedWorker, ref: ChannelRef) {
   const peer = await served.connect('peer');
   const pieces: Uint8Array[] = [];

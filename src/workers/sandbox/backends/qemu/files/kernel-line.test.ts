@@ -1,4 +1,4 @@
-/** What the kernel is told, by who runs its instructions. */
+/** The kernel command line for each kind of processor. */
 import { expect, test } from 'vitest';
 
 import { kernelLine } from './kernel-line.ts';

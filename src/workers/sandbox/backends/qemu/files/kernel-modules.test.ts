@@ -1,4 +1,4 @@
-/** In which order modules are loaded, from what they say of themselves. */
+/** The load order of modules, from their own metadata. */
 import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing';

@@ -1,4 +1,4 @@
-/** The kernel, from an apt of our own: what is asked of it, what is told meanwhile, what is left when it fails. */
+/** The kernel, from a fake apt: the calls of apt, the progress, and the leftovers of a failure. */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 
@@ -15,7 +15,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Programs that note how they were called; the package is a shell script that unpacks itself. */
+/** Programs that record their arguments; the package is a shell script that unpacks itself. */
 const PROGRAMS = {
   'apt-cache': `echo "linux-image-cloud-amd64"; echo "  Depends: ${PACKAGE}"`,
   'apt-get': `case "$2" in --print-uris) echo "'http://x/k.deb' k.deb 1000 SHA256:00" ;; *) sleep 0.6; echo package > k.deb ;; esac`,

@@ -1,4 +1,4 @@
-/** Things of the cache: made once, whole or not at all. */
+/** Items of the cache: made once, complete or not at all. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as passed } from 'node:timers/promises';
 

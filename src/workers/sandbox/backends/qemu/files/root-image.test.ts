@@ -32,7 +32,7 @@ const image = (rootDir: string) => ({
   env: [],
 });
 
-/** What the tool says of a file: owner, mode, links, time. */
+/** The tool's data about a file: owner, mode, links, time. */
 function factsOf(disk: string, path: string): string {
   const text = execFileSync('dump.erofs', [`--path=${path}`, disk], { env: { ...process.env, TZ: 'UTC' } }).toString();
   const found = (pattern: RegExp) => pattern.exec(text)?.[1]?.trim();

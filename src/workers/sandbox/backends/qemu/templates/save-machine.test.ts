@@ -1,4 +1,4 @@
-/** Saving against a QEMU that is the test, for what the real one does not do when it is asked. */
+/** Saving against a fake QEMU, for behaviour that the real one cannot be made to show. */
 import { duplexPair } from 'node:stream';
 
 import { expect, test } from 'vitest';
