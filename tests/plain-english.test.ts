@@ -12,11 +12,32 @@ import { expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const WORDS = [
-  { word: 'who, whom', pattern: /\bwhom?\b(?!\(|["'`])/gi, source: 9, pages: 5 },
-  { word: 'whoever', pattern: /\bwhoever\b/gi, source: 7, pages: 0 },
-  { word: 'nobody, somebody, someone', pattern: /\b(no|some|any)body\b|\bsomeone\b/gi, source: 15, pages: 6 },
-  { word: 'tell, told', pattern: /\b(tells?|told|telling)\b/gi, source: 117, pages: 6 },
-  { word: 'is no', pattern: /(?<!\bthere )\b(is|are|was|were) no (?!longer\b|more\b)/gi, source: 3, pages: 3 },
+  { word: 'who, whom', pattern: /\bwhom?\b(?!\(|["'`])/gi, source: 8, pages: 0 },
+  { word: 'whoever', pattern: /\bwhoever\b/gi, source: 1, pages: 0 },
+  { word: 'nobody, somebody, someone', pattern: /\b(no|some|any)body\b|\bsomeone\b/gi, source: 6, pages: 2 },
+  // In source these are names in code; no comment has the word.
+  { word: 'tell, told', pattern: /\b(tells?|told|telling)\b/gi, source: 113, pages: 0 },
+  {
+    word: 'tell, told in a comment',
+    pattern: /(?<=^\s*(\/?\*|\/\/).* )(tells?|told|telling)\b/gi,
+    source: 0,
+    pages: 0,
+  },
+  { word: 'is no', pattern: /(?<!\bthere )\b(is|are|was|were) no (?!longer\b|more\b)/gi, source: 1, pages: 1 },
+  { word: 'look at, ask after', pattern: /\blook(s|ed|ing)? at\b|\basks? after\b/gi, source: 4, pages: 7 },
+  {
+    word: 'go on, give up, be over, all the same',
+    pattern:
+      /\b(goes?|going|went) on\b|\bg(ave|iven?|ives|iving) up\b|\b(are|be|is|was|were) over\b(?! (\d|\$|the|its))|\ball the same\b/gi,
+    source: 12,
+    pages: 0,
+  },
+  {
+    word: 'stand in, lead to',
+    pattern: /\b(stands?|stood) (?!for\b)|\b(leads?|led) (elsewhere|into|nowhere|out|through|to)\b/gi,
+    source: 3,
+    pages: 0,
+  },
 ];
 
 const SOURCES = files(['src', 'console/src'], /\.(tsx?|c|h|as|css)$/, /\.(test|contract)\.tsx?$/);
